@@ -15,6 +15,6 @@ HOMES = {
         "int16 int32 int64 int8 string uint16 uint32 uint64 uint8"
     ),
 }
-MODULES = {name: name for name in ("compat", "errors", "lite", "train")}
+MODULES = {name: name for name in ("compat", "errors", "lite", "litert", "train")}
 _names, __getattr__, __dir__ = facade(__name__, HOMES, modules=MODULES)
 __all__ = sorted([*_names, "__version__"])

@@ -4,6 +4,7 @@
 from . import compat as compat
 from . import errors as errors
 from . import lite as lite
+from . import litert as litert
 from . import train as train
 from .graph.core.dtype import DType as DType
 from .graph.core.dtype import as_dtype as as_dtype

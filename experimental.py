@@ -5,6 +5,7 @@ from .facade import facade
 HOMES = {
     "converter.ophint.stubs": "convert_op_hints_to_stubs",
     "delegates.load": "load_delegate",
-    "interpreter.interpreter": "OpResolverType",
+    "interpreter.options": "OpResolverType",
+    "tools.analyzer": "Analyzer=ModelAnalyzer",
 }
 __all__, __getattr__, __dir__ = facade("flatlite.lite.experimental", HOMES)

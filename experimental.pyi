@@ -3,4 +3,5 @@
 
 from .converter.ophint.stubs import convert_op_hints_to_stubs as convert_op_hints_to_stubs
 from .delegates.load import load_delegate as load_delegate
-from .interpreter.interpreter import OpResolverType as OpResolverType
+from .interpreter.options import OpResolverType as OpResolverType
+from .tools.analyzer import ModelAnalyzer as Analyzer

@@ -8,9 +8,11 @@ HOMES = {
     "converter.api.options": "OpsSet Optimize RepresentativeDataset TargetSpec constants",
     "delegates.delegate": "Delegate",
     "delegates.load": "load_delegate",
-    "interpreter.interpreter": "Interpreter OpResolverType",
+    "interpreter.interpreter": "Interpreter",
+    "interpreter.limits": "Limits",
+    "interpreter.options": "OpResolverType",
     "interpreter.signature": "SignatureRunner",
-    "schema.custom_ops": "custom_op",
+    "schema.custom_ops": "custom_op kernel",
     "interpreter.with_custom_ops": "InterpreterWithCustomOps",
 }
 MODULES = {"experimental": "experimental"}

@@ -1,6 +1,7 @@
 """One call at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 
@@ -30,6 +31,16 @@ class CallLock:
 
     def __exit__(self, *_: object) -> None:
         self.free.append(self.run)
+
+    @contextmanager
+    def handed_on(self) -> Iterator[Callable[[], None]]:
+        """Enters; what it gives lets others in again, and an error inside does, too."""
+        self.__enter__()
+        try:
+            yield self.__exit__
+        except BaseException:
+            self.__exit__()
+            raise
 
     def leave(self) -> None:
         """Lets others in again after Ctrl-C that was seen just when this call had come inside."""

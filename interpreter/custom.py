@@ -1,4 +1,7 @@
-"""Custom operators in a model: Python classes of schema/custom_ops.py as host steps."""
+"""Custom operators in a model: registered classes, those of custom_ops/, and Flex operators.
+
+A Python class is a host step, one with a kernel an instruction (custom_kernel.py).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..schema.custom_ops import make_custom_op
-from .node import DynamicResult, Node, NodeError
+from ..schema.custom_ops import has_kernel, make_custom_op
+from .node import DynamicResult, HostCall, Node, NodeError
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -32,12 +35,16 @@ class CustomOp(Protocol):
 def prepare_custom(node: Node, class_of: Callable[[str], type]) -> Prepared:
     """What `prepare` returns for the custom operator `node`.
 
-    Raises NodeError with LiteRT's words when nobody registered it.
+    Raises NodeError with LiteRT's words when nobody registered it and it is not shipped.
     """
     try:
         cls = class_of(node.kind)
     except LookupError as error:
-        raise NodeError(_unresolved(node.kind)) from error
+        return _without_class(node, error)
+    if has_kernel(cls):
+        from .custom_kernel import prepare_kernel
+
+        return prepare_kernel(node, cls)
     operator: CustomOp = make_custom_op(cls, node.custom_options)
     present = [i for i, x in enumerate(node.inputs) if x is not None]
     operands = [x for x in node.inputs if x is not None]
@@ -68,15 +75,32 @@ def prepare_custom(node: Node, class_of: Callable[[str], type]) -> Prepared:
                 )
             out[...] = result
 
-    return lambda program: program.host(run, operands, outs)
+    return HostCall(run, operands, outs)
+
+
+def runs_python(kind: str, class_of: Callable[[str], type]) -> bool:
+    """Whether a custom operator is a Python class without a kernel."""
+    try:
+        return not has_kernel(class_of(kind))
+    except LookupError:
+        return False
+
+
+def _without_class(node: Node, error: LookupError) -> Prepared:
+    """What `prepare` returns for a custom operator that nobody registered a class for."""
+    from .custom_ops.registry import SHIPPED
+
+    prepare = SHIPPED.get(node.kind)
+    if prepare is not None:
+        return prepare(node)
+    if node.kind.startswith("Flex"):
+        from .select_ops import prepare_select_op
+
+        return prepare_select_op(node)
+    raise NodeError(_unresolved(node.kind)) from error
 
 
 def _unresolved(code: str) -> str:
-    if code.startswith("Flex"):
-        return (
-            "Regular/Select TensorFlow ops are not supported by this interpreter. Make sure you "
-            f"apply/link the Flex delegate before inference.\nFlex op: {code}"
-        )
     return (
         f"Encountered unresolved custom op: {code}.\n"
         "See instructions: https://www.tensorflow.org/lite/guide/ops_custom; in flatlite, "

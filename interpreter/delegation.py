@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
@@ -95,6 +95,16 @@ class DelegateReport(NamedTuple):
         return text.rstrip()
 
 
+def merged(reports: Mapping[int, DelegateReport]) -> DelegateReport:
+    """The report of a subgraph from those of its stages, by the position where each starts."""
+    rows: dict[int, Placement] = {}
+    parts: list[PartitionSize] = []
+    for start, report in sorted(reports.items()):
+        rows.update((row.position, row) for row in report.operators if row.position >= start)
+        parts += report.parts
+    return DelegateReport([rows[position] for position in sorted(rows)], parts)
+
+
 class Delegation:
     """Who runs what in one stage.
 
@@ -102,6 +112,7 @@ class Delegation:
         nodes: the prepared operators, in the order of the model.
         delegates: whoever comes first may choose first.
         readable: ids of the Operands that must be readable after the stage.
+        n_before: partitions of the stages before.
 
     Attributes:
         steps: Nodes and Partitions in an order in which they can run.
@@ -113,13 +124,17 @@ class Delegation:
     """
 
     def __init__(
-        self, nodes: Sequence[Node], delegates: Sequence[AnyDelegate], readable: Collection[int]
+        self,
+        nodes: Sequence[Node],
+        delegates: Sequence[AnyDelegate],
+        readable: Collection[int],
+        n_before: int = 0,
     ):
         self.steps: list[Node | Partition] = list(nodes)
         self.runs: dict[Partition, Run] = {}
         self.reasons: dict[int, list[str]] = {}
         self._readable = readable
-        self._number = 0
+        self._number = n_before
         for delegate in delegates:
             self._offer(delegate)
         self._find_copies()

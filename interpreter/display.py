@@ -28,7 +28,7 @@ class End:
         self.tensor = interpreter._model.tensor(subgraph, index)
         self.name = self.tensor.name if name is None else name
         plan = interpreter._plans.get(subgraph)
-        shape = interpreter._shapes.get((subgraph, index))
+        shape = interpreter._allocation.shapes.get((subgraph, index))
         if shape is None and plan is not None:
             shape = plan.shape(index)
         if shape is None:

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import prod
 
 import numpy as np
 
 from ..schema import tables
 from ..schema.dtypes import PACKED_BITS, numpy_dtype
+from ..schema.errors import ModelError
 from ..schema.flatbuffer import Record, options_class
-from ..schema.quantization import Quantization
+from ..schema.quantization import Blocks, Quantization
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
+
+_HANDLES = frozenset(("RESOURCE", "VARIANT"))
+"""Types whose values only a run gives: bytes that a file has for them mean nothing."""
 
 
 def subgraph_of(model: Record, index: int) -> SubgraphSpec:
     """Subgraph `index` of the schema's record of a model."""
     record, buffers = model.subgraphs[index], model.buffers or ()
     codes = [_code(code) for code in model.operator_codes or ()]
+    data = [buffers[tensor.buffer].data if buffers else None for tensor in record.tensors or ()]
+    tensors = list(zip(record.tensors or (), data, strict=True))
     return SubgraphSpec(
         index,
         record.name or "",
         _ints(record.inputs),
         _ints(record.outputs),
-        tuple(
-            _tensor(i, tensor, buffers[tensor.buffer].data if buffers else None)
-            for i, tensor in enumerate(record.tensors or ())
-        ),
+        tuple(_tensor(i, tensor, content, tensors) for i, (tensor, content) in enumerate(tensors)),
         tuple(
             _operator(i, operator, codes[operator.opcode_index])
             for i, operator in enumerate(record.operators or ())
@@ -35,7 +39,15 @@ def subgraph_of(model: Record, index: int) -> SubgraphSpec:
 
 def signatures_of(model: Record) -> dict[str, SignatureSpec]:
     """The signatures of a model's record by key; their names in alphabetical order as in LiteRT."""
-    signatures = [
+    return {
+        s.key: SignatureSpec(s.key, _sorted(s.inputs), _sorted(s.outputs), s.subgraph)
+        for s in signatures_in_order(model)
+    }
+
+
+def signatures_in_order(model: Record) -> list[SignatureSpec]:
+    """The signatures of a model's record, they and their names in the file's order."""
+    return [
         SignatureSpec(
             record.signature_key or "",
             _by_name(record.inputs),
@@ -44,11 +56,22 @@ def signatures_of(model: Record) -> dict[str, SignatureSpec]:
         )
         for record in model.signature_defs or ()
     ]
-    return {signature.key: signature for signature in signatures}
 
 
-def _tensor(index: int, record: Record, data: np.ndarray | None) -> TensorSpec:
+def _tensor(
+    index: int,
+    record: Record,
+    data: np.ndarray | None,
+    tensors: Sequence[tuple[Record, np.ndarray | None]],
+) -> TensorSpec:
+    """What a record declares; `tensors` are the records of the subgraph with their buffers."""
     type_name, shape = tables.name_of("TensorType", record.type), _ints(record.shape)
+    if type_name in _HANDLES:
+        data = None
+    quantization = _quantization(record.quantization)
+    details = None if record.quantization is None else record.quantization.details
+    if details is not None and type(details).__name__ == "BlockwiseQuantization":
+        quantization = _by_blocks(index, shape, details, tensors)
     return TensorSpec(
         index,
         record.name or "",
@@ -57,7 +80,7 @@ def _tensor(index: int, record: Record, data: np.ndarray | None) -> TensorSpec:
         numpy_dtype(record.type),
         type_name,
         PACKED_BITS.get(type_name, 0),
-        _quantization(record.quantization),
+        quantization,
         record.is_variable,
         record.sparsity,
         NOTHING if data is None else data,
@@ -87,8 +110,11 @@ def _ints(vector: np.ndarray | None) -> tuple[int, ...]:
 
 
 def _by_name(maps: Iterable[Record] | None) -> dict[str, int]:
-    pairs = {entry.name or "": int(entry.tensor_index) for entry in maps or ()}
-    return dict(sorted(pairs.items()))
+    return {entry.name or "": int(entry.tensor_index) for entry in maps or ()}
+
+
+def _sorted(names: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(names.items()))
 
 
 def _quantization(record: Record | None) -> Quantization | None:
@@ -100,6 +126,41 @@ def _quantization(record: Record | None) -> Quantization | None:
     else:
         zero_points = np.asarray(record.zero_point, np.int64)
     return Quantization(scales, zero_points, int(record.quantized_dimension))
+
+
+def _by_blocks(
+    index: int,
+    shape: tuple[int, ...],
+    details: Record,
+    tensors: Sequence[tuple[Record, np.ndarray | None]],
+) -> Quantization:
+    """The quantization of a tensor of `shape` whose blocks have scales in other tensors."""
+    block = _ints(details.block_shape) or (*[1] * (len(shape) - 1), int(details.block_size))
+    fits = len(block) == len(shape) and all(
+        size > 0 and n % size == 0 for n, size in zip(shape, block, strict=False)
+    )
+    if not fits:
+        raise ModelError(f"tensor {index} of shape {shape} must divide into blocks, got {block}")
+    counts = tuple(n // size for n, size in zip(shape, block, strict=True))
+
+    def numbers(tensor: int, dtype: type[np.generic]) -> np.ndarray | None:
+        if tensor < 0:
+            return None
+        record, data = tensors[tensor]
+        kind = numpy_dtype(record.type)
+        if kind.hasobject or data is None or data.size != prod(counts) * kind.itemsize:
+            raise ModelError(
+                f"tensor {index} has {prod(counts)} blocks, which tensor {tensor} must have "
+                f"numbers for, got {kind} of shape {_ints(record.shape)}"
+            )
+        return np.frombuffer(data, kind).astype(dtype).reshape(counts)
+
+    scales = numbers(int(details.scales), np.float32)
+    if scales is None:
+        raise ModelError(f"tensor {index} is quantized by blocks and must name its scales")
+    zero_points = numbers(int(details.zero_points), np.int64)
+    blocks = Blocks(block, scales, zero_points)
+    return Quantization([], [], max(len(shape) - 1, 0), block[-1], details=details, blocks=blocks)
 
 
 def _code(record: Record) -> tuple[str, int, bool]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.families.layout import move
-from ..engine.plan.buffer import Buffer, arena, persistent
+from ..engine.families import control
+from ..engine.plan.buffer import persistent
 from .node import Node, NodeError, Operand
 from .planner import Planner, Recording
 from .stage import PlanError
@@ -52,14 +52,7 @@ def branch(
         node.alias(out, out.shape)
 
     def emit(program: Program) -> None:
-        to_other = program.branch(unless=flag)
-        then.emit(program)
-        _move_all(program, then.values, outs)
-        to_end = program.branch()
-        to_other.target = program.branch()
-        otherwise.emit(program)
-        _move_all(program, otherwise.values, outs)
-        to_end.target = program.branch()
+        control.choose(program, flag, then, otherwise, outs)
 
     return emit
 
@@ -83,18 +76,9 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
         return None
     for operand in carried:
         node.alias(operand, operand.shape)
-    varying = [i for i, same in enumerate(fixed) if not same]
-    targets = [carried[i] for i in varying]
 
     def emit(program: Program) -> None:
-        _move_all(program, [inputs[i] for i in varying], targets)
-        head = program.branch()
-        check.emit(program)
-        leave = program.branch(unless=check.values[0])
-        iteration.emit(program)
-        _move_all(program, [iteration.values[i] for i in varying], targets)
-        program.branch(to=head)
-        leave.target = program.branch()
+        control.loop(program, inputs, carried, check, iteration)
 
     return emit
 
@@ -156,18 +140,3 @@ def _unchanged(node: Node, body: int) -> list[bool]:
 
 def _kinds(operands: Sequence[Operand]) -> list[tuple[tuple[int, ...], np.dtype]]:
     return [(operand.shape, operand.dtype) for operand in operands]
-
-
-def _move_all(program: Program, values: Sequence[Buffer], targets: Sequence[Buffer]) -> None:
-    """target = value for all at once, also where a value lies in another's target."""
-    storages = [target.storage for target in targets]
-    sources: list[Buffer] = []
-    for value, target in zip(values, targets, strict=True):
-        if value.storage in storages and value.storage is not target.storage:
-            copied = arena(value.shape, value.dtype)
-            move(program, value, copied)
-            value = copied
-        sources.append(value)
-    for value, target in zip(sources, targets, strict=True):
-        if value.storage is not target.storage:
-            move(program, value, target)

@@ -4,86 +4,47 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum, unique
 from functools import partial
 from operator import index as as_index
-from typing import TYPE_CHECKING, NoReturn, TypedDict
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ..schema.errors import noted
-from .arguments import (
-    check_fits,
-    check_shape,
-    check_strict,
-    check_type,
-    content_of,
-    strings_of,
-    usable_delegates,
-)
+from .allocation import Allocation
+from .arguments import content_of, usable_delegates
 from .call_lock import CallLock
-from .details import operator_details, tensor_details
+from .details import operator_details
 from .display import as_html, as_text
 from .model import LoadedModel
-from .plan import Plan
-from .plan_cache import CachedPlan, cache_entry_of, store_plan
+from .options import OpResolverType, Options, State, checked
+from .plan_cache import cache_entry_of
+from .profile import Times, by_operator
 from .scope import Scope
 from .signature import SignatureRunner
 from .views import Views
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from typing import TypeAlias
+
     import numpy.typing as npt
     from _typeshed import ReadableBuffer
 
     from ..engine.run.disk_cache import CacheEntry
     from .delegation import DelegateReport
     from .details import OperatorDetails, TensorDetails
+    from .limits import Limits
     from .partition import AnyDelegate
-    from .planner import LayoutCallback
-    from .scope import Variables
+    from .plan import Plan
+    from .profile import OperatorTime
     from .spec import SignatureSpec
 
-_NULL = "Tensor data is null. Run allocate_tensors() first"
+    Visited: TypeAlias = np.ndarray | None
+
 _ALIVE = """There is at least 1 reference to internal data
       in the interpreter in the form of a numpy array or slice. Be sure to
       only hold the function returned from tensor() if you are using raw
       data access."""
-
-
-@unique
-class OpResolverType(Enum):
-    """Which kernels LiteRT would choose; flatlite has one set, exact as BUILTIN_REF."""
-
-    AUTO = 0
-    BUILTIN = 1
-    BUILTIN_REF = 2
-    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
-
-
-class Arguments(TypedDict, total=False):
-    """What `Interpreter` takes, by keyword."""
-
-    model_path: str | os.PathLike[str] | None
-    model_content: ReadableBuffer | None
-    experimental_delegates: Sequence[AnyDelegate] | None
-    num_threads: int | None
-    experimental_op_resolver_type: OpResolverType
-    experimental_preserve_all_tensors: bool
-    experimental_disable_delegate_clustering: bool
-    experimental_default_delegate_latest_features: bool
-    experimental_compress_quantization_zero_points: bool
-    experimental_disable_delegate_node_fusion: bool
-    experimental_force_delegate_node_profiling: bool
-
-
-class State(TypedDict):
-    """A pickled interpreter."""
-
-    content: bytes
-    options: Arguments
-    delegates: list[AnyDelegate]
-    custom_ops: dict[str, type]
-    variables: Variables
 
 
 class Interpreter:
@@ -106,6 +67,11 @@ class Interpreter:
         experimental_compress_quantization_zero_points: accepted, without effect.
         experimental_disable_delegate_node_fusion: accepted, without effect.
         experimental_force_delegate_node_profiling: accepted, without effect.
+        share_weights: the packed weights of a file lie once in the memory of all processes that
+            ask for it, and those of a content once among its clones; they are in small pages, so
+            large models may take longer.
+        limits: what the model may ask for at most, see `Limits`.
+        profile: time every operator of each `invoke`, for the method `profile`.
 
     Raises:
         ValueError: an argument or the model is invalid (ModelError says where).
@@ -127,17 +93,12 @@ class Interpreter:
         experimental_compress_quantization_zero_points: bool = False,
         experimental_disable_delegate_node_fusion: bool = False,
         experimental_force_delegate_node_profiling: bool = False,
+        *,
+        share_weights: bool = False,
+        limits: Limits | None = None,
+        profile: bool = False,
     ):
-        if not isinstance(experimental_op_resolver_type, OpResolverType):
-            raise ValueError(
-                f"Unrecognized passed in op resolver type: {experimental_op_resolver_type}"
-            )
-        if num_threads is not None:
-            if not isinstance(num_threads, int):
-                raise ValueError("type of num_threads should be int")
-            if num_threads < 1:
-                raise ValueError("num_threads should >= 1")
-        self._options: Arguments = {
+        options: Options = {
             "num_threads": num_threads,
             "experimental_op_resolver_type": experimental_op_resolver_type,
             "experimental_preserve_all_tensors": experimental_preserve_all_tensors,
@@ -152,7 +113,11 @@ class Interpreter:
             "experimental_force_delegate_node_profiling": (
                 experimental_force_delegate_node_profiling
             ),
+            "share_weights": share_weights,
+            "limits": limits,
+            "profile": profile,
         }
+        self._options = checked(options)
         self._delegates = usable_delegates(experimental_delegates)
         content, status = content_of(model_path, model_content)
         self._path = None if status is None else os.fsdecode(model_path or "")
@@ -160,21 +125,22 @@ class Interpreter:
         if status is not None and not (self._delegates or experimental_preserve_all_tensors):
             cache_entry = cache_entry_of(status, num_threads or 1)
             cached_bytes = cache_entry.read()
-        cached_plan = None if cached_bytes is None else CachedPlan(cached_bytes, content)
-        self._start(LoadedModel(content, cached_plan), cache_entry)
+        model = LoadedModel(content, cached_bytes, cache_entry, share_weights)
+        if limits is not None:
+            model.check(limits)
+        self._start(model, cache_entry)
 
     def _start(self, model: LoadedModel, cache_entry: CacheEntry | None = None) -> None:
         self._model = model
-        self._cache_entry = cache_entry  # where the first plan is stored
         self._call_lock = CallLock()
         self._views = Views()
-        self._plans: dict[int, Plan] = {}
-        self._shapes: dict[tuple[int, int], tuple[int, ...]] = {}
-        self._inputs: dict[int, dict[int, np.ndarray]] = {}
+        self._times = Times() if self._options.get("profile") else None
         self._forget()
         preserve = self._options.get("experimental_preserve_all_tensors", False)
         self._scope = Scope(model, self._options.get("num_threads") or 1, preserve)
         self._scope.custom_ops.update(self._custom_ops)
+        self._allocation = Allocation(self._scope, self._delegates, self._options, cache_entry)
+        self._plans = self._allocation.plans
 
     def allocate_tensors(self) -> None:
         """Prepares the operators for the inputs' shapes and gives the tensors memory.
@@ -184,14 +150,24 @@ class Interpreter:
         """
         self._ensure_safe()
         with self._call_lock:
-            self._allocate(0)
+            self._allocation.allocate(0)
 
-    def invoke(self) -> None:
+    def invoke(self, timeout: float | None = None) -> None:
         """Runs the model on the values of its input tensors.
 
-        Raises RuntimeError before `allocate_tensors`, when an operator refuses its data, or when
-        an array that `tensor()` gave is still alive.
+        Args:
+            timeout: seconds after which it is given up; None for no limit. It is looked at every
+                50 ms, and between steps in Python.
+
+        Raises:
+            RuntimeError: before `allocate_tensors`, when an operator refuses its data, when an
+                array that `tensor()` gave is still alive, or by `cancel`.
+            TimeoutError: it took longer than `timeout`. Outputs are not valid then; the next
+                invoke starts anew.
         """
+        if timeout is not None:
+            self._invoke_within(timeout)
+            return
         call_lock = self._call_lock
         try:
             run = call_lock.free.pop()
@@ -211,10 +187,74 @@ class Interpreter:
         finally:
             call_lock.free.append(call_lock.run)
 
+    def async_invoke(self, timeout: float | None = None) -> Future[None]:
+        """Starts an invoke in another thread and gives its Future, which ends or raises as it does.
+
+        Until then every other call raises RuntimeError, but `cancel`. Raises here what `invoke`
+        does before it runs.
+        """
+        from .background import background
+
+        self._ensure_safe()
+        with self._call_lock.handed_on() as leave:
+            self._allocation.ready(0)
+            self._begin(timeout)
+            return background(partial(self._run, False), leave)
+
+    def cancel(self) -> None:
+        """Ends an invoke that is under way in another thread, which raises RuntimeError there.
+
+        It comes to that after 50 ms at most, and not within a step in Python. Later calls are not
+        affected. A run that ends just now may end well.
+        """
+        call_lock, control = self._call_lock, self._scope.control
+        control.end(RuntimeError("Client requested cancel during Invoke()"))
+        call_lock.run = None  # the next invoke begins by forgetting this
+        if call_lock.free:  # nobody was inside
+            control.begin()
+
     def reset_all_variables(self) -> None:
         """Gives every variable tensor its initial value."""
         with self._call_lock:
             self._scope.reset_states()
+
+    def profile(self, repeats: int = 0) -> list[OperatorTime]:
+        """The median of the seconds that each operator takes, in the order they run.
+
+        Of `repeats` runs that are made now; without, of the invokes so far (the last 1000 of them)
+        of an interpreter made with profile=True, or RuntimeError.
+        """
+        from .profile import medians, profile
+
+        if repeats:
+            return profile(self, repeats)
+        if not self._times:
+            raise RuntimeError(
+                "no invoke was timed yet: make the interpreter with profile=True and invoke it, or "
+                "call profile(repeats)"
+            )
+        return medians(self._times)
+
+    def visit_operators(
+        self, callback: Callable[[OperatorDetails, list[Visited], list[Visited]], object]
+    ) -> None:
+        """Calls callback(operator's details, its inputs, its outputs) for the operators in order.
+
+        They are those of the first subgraph; tensors are views of what the last invoke left, that
+        nobody may write to, and None for an operand that is left out. Raises RuntimeError unless
+        the interpreter was made with experimental_preserve_all_tensors.
+        """
+        if not self._options.get("experimental_preserve_all_tensors"):
+            raise RuntimeError(
+                "visit_operators shows every tensor: make the interpreter with "
+                "experimental_preserve_all_tensors=True"
+            )
+        for details in self._get_ops_details():
+            inputs, outputs = (
+                [self._shown(int(t)) if t >= 0 else None for t in details[ends]]
+                for ends in ("inputs", "outputs")
+            )
+            callback(details, inputs, outputs)
 
     def get_input_details(self) -> list[TensorDetails]:
         """A dictionary for each input.
@@ -224,11 +264,11 @@ class Interpreter:
         quantization_parameters (scales, zero_points, quantized_dimension, block_size),
         sparsity_parameters (empty for a dense tensor).
         """
-        return [self._details(0, tensor) for tensor in self._model.ends(0)[0]]
+        return [self._allocation.details(0, tensor) for tensor in self._model.ends(0)[0]]
 
     def get_output_details(self) -> list[TensorDetails]:
         """A dictionary for each output, with the keys of `get_input_details`."""
-        return [self._details(0, tensor) for tensor in self._model.ends(0)[1]]
+        return [self._allocation.details(0, tensor) for tensor in self._model.ends(0)[1]]
 
     def get_tensor_details(self, subgraph_index: int = 0) -> list[TensorDetails]:
         """A dictionary for each tensor of a subgraph, with the keys of `get_input_details`."""
@@ -238,7 +278,7 @@ class Interpreter:
                 f"{self._model.n_subgraphs} subgraphs."
             )
         tensors = self._model.subgraph(subgraph_index).tensors
-        return [self._details(subgraph_index, tensor) for tensor in range(len(tensors))]
+        return [self._allocation.details(subgraph_index, tensor) for tensor in range(len(tensors))]
 
     def set_tensor(self, tensor_index: int, value: npt.ArrayLike) -> None:
         """Copies `value`, of the tensor's own type and shape, into an input tensor.
@@ -406,6 +446,29 @@ class Interpreter:
     def _signature(self, key: str) -> SignatureSpec | None:
         return self._model.signatures.get(key)
 
+    def _signatures_in_order(self) -> list[SignatureSpec]:
+        """The signatures as the file lists them."""
+        return self._model.signature_order
+
+    def _reset_subgraph(self, subgraph: int) -> None:
+        """Gives the variables of a subgraph, and of those it calls, their initial values."""
+        with self._call_lock:
+            self._scope.reset_states(subgraph)
+
+    def _allocate_subgraph(self, subgraph: int) -> None:
+        """`allocate_tensors` of any subgraph."""
+        self._ensure_safe()
+        with self._call_lock:
+            self._allocation.allocate(subgraph)
+
+    def _resize_subgraph(
+        self, subgraph: int, tensor: int, size: npt.ArrayLike, strict: bool
+    ) -> None:
+        """`resize_tensor_input` of any subgraph."""
+        self._ensure_safe()
+        with self._call_lock:
+            self._resize(subgraph, tensor, size, strict)
+
     def _get_full_signature_list(self) -> dict[str, dict[str, dict[str, int]]]:
         """Signature key -> {"inputs": {name: tensor}, "outputs": {name: tensor}}."""
         return {
@@ -426,144 +489,78 @@ class Interpreter:
 
     def _get_tensor_details(self, tensor_index: int, subgraph_index: int) -> TensorDetails:
         """The dictionary of one tensor, with the keys of `get_input_details`."""
-        return self._details(int(subgraph_index), int(tensor_index))
-
-    def _details(self, subgraph: int, tensor: int) -> TensorDetails:
-        declared = self._model.tensor(subgraph, tensor)
-        shape = self._shapes.get((subgraph, tensor))
-        plan = self._plans.get(subgraph)
-        if shape is None and plan is not None:
-            shape = plan.shape(tensor)
-        return tensor_details(declared, declared.shape if shape is None else shape)
-
-    def _shape(self, subgraph: int, tensor: int) -> tuple[int, ...]:
-        resized = self._shapes.get((subgraph, tensor))
-        return self._model.tensor(subgraph, tensor).shape if resized is None else resized
-
-    def _allocate(self, subgraph: int) -> None:
-        if subgraph in self._plans:
-            return
-        model, plan = self._model, None
-        usual = subgraph == 0 and not self._shapes
-        if usual and model.cached_plan is not None:
-            plan = Plan.from_cache(self._scope, model.cached_plan)
-        if plan is None:
-            on_layout = None
-            if usual and self._cache_entry is not None and self._cache_entry.is_writable:
-                on_layout = partial(store_plan, self._cache_entry, model)
-            plan = self._prepare(subgraph, on_layout)
-        self._plans[subgraph] = plan
-        model.release()
-        if self._inputs.pop(subgraph, None) is not None:
-            self._scope.reset_states()
-
-    def _prepare(self, subgraph: int, on_layout: LayoutCallback | None) -> Plan:
-        spec = self._model.subgraph(subgraph)
-        shapes = {tensor: self._shape(subgraph, tensor) for tensor in spec.inputs if tensor >= 0}
-        for tensor, shape in shapes.items():
-            check_shape(spec.tensors[tensor], shape)
-        inputs = self._inputs.get(subgraph)
-        return Plan(self._scope, spec, shapes, inputs, self._delegates, on_layout)
+        return self._allocation.details(int(subgraph_index), int(tensor_index))
 
     def _profiled(self) -> dict[tuple[int, str, str], float]:
         """Runs the model; seconds by (position, kind, name) of the operators that ran."""
         self._ensure_safe()
         with self._call_lock:
             self._call_lock.run = None
-            times: dict[tuple[int, str, str], float] = {}
-            for node, seconds in self._ready(0).profile():
-                key = node.index, node.kind, node.name
-                times[key] = times.get(key, 0.0) + seconds
-            return times
+            self._scope.control.begin()
+            return by_operator(self._allocation.ready(0).times())
+
+    def _invoke_within(self, seconds: float) -> None:
+        """Runs the model for some seconds at most."""
+        with self._call_lock:
+            self._begin(seconds)
+            self._run(False)
 
     def _invoke(self, begun: bool) -> None:
         """Runs the model with every check, or the rest when the call lock's `run` has begun it."""
+        if not begun:
+            self._scope.control.begin()
+        self._run(begun)
+
+    def _begin(self, seconds: float | None) -> None:
+        """Starts the clock of a run."""
+        if seconds is not None and not seconds >= 0:
+            raise ValueError(f"timeout must be a number of seconds, not negative, got {seconds}")
+        error = TimeoutError(f"invoke did not come to its end within {seconds} s")
+        self._scope.control.begin(seconds, error)
+
+    def _run(self, begun: bool) -> None:
         call_lock, plan = self._call_lock, self._plans.get(0)
         call_lock.run = None
         self._ensure_safe()
         if plan is None:
-            plan = self._ready(0)
-        plan.run(begun)
-        call_lock.run = plan.fast_run
+            plan = self._allocation.ready(0)
+        self._run_plan(plan, begun)
+        call_lock.run = None if self._times is not None else plan.fast_run
 
-    def _ready(self, subgraph: int) -> Plan:
-        plan = self._plans.get(subgraph)
-        if plan is None:
-            raise RuntimeError("Invoke called on model that is not ready.")
-        return plan
+    def _run_plan(self, plan: Plan, begun: bool = False) -> None:
+        if self._times is None:
+            plan.run(begun=begun)
+        else:
+            self._times.append(by_operator(plan.times()))
 
     def _resize(self, subgraph: int, tensor: int, size: npt.ArrayLike, strict: bool) -> None:
-        sizes = np.array(size, dtype=np.int32)
-        if sizes.ndim != 1:
-            raise ValueError(f"Shape should be 1D instead of {sizes.ndim}.")
-        shape = tuple(sizes.tolist())
-        try:
-            declared = self._model.tensor(subgraph, tensor)
-        except ValueError as error:
-            raise RuntimeError(str(error)) from None
-        if tensor not in self._model.ends(subgraph)[0] or declared.is_constant:
-            error = RuntimeError("Attempting to resize a fixed-size tensor.")
-            raise noted(error, f"Tensor {tensor} '{declared.name}' is no input of the model")
-        check_shape(declared, shape)
-        before = self._shape(subgraph, tensor)
-        if strict:
-            check_strict(tensor, declared, before, shape)
-        if shape == before:
-            return
-        self._shapes[subgraph, tensor] = shape
-        plan = self._plans.pop(subgraph, None)
-        if plan is not None:
+        if self._allocation.resize(subgraph, tensor, size, strict):
             self._forget()
-            self._inputs[subgraph] = {t: plan.first.arrays[t] for t in plan.inputs}
 
     def _set(self, subgraph: int, tensor: int, value: npt.ArrayLike) -> None:
-        declared = self._model.tensor(subgraph, tensor)
-        array = np.asarray(value, object if isinstance(value, (str, bytes)) else None)
-        check_type(declared, array.dtype)
-        plan = self._plans.get(subgraph)
-        shape = plan.shape(tensor) if plan is not None else None
-        check_fits(tensor, array.shape, self._shape(subgraph, tensor) if shape is None else shape)
-        if declared.is_constant:
-            raise ValueError(f"Cannot set tensor: tensor {tensor} '{declared.name}' is constant")
-        memory = None if plan is None else plan.array(tensor)
-        if memory is None or not memory.flags.writeable:
-            raise ValueError(
-                "Cannot set tensor: Tensor is unallocated. Try calling allocate_tensors() first"
-            )
-        memory[...] = strings_of(array) if declared.dtype.hasobject else array
-        if subgraph == 0 and not declared.dtype.hasobject:
+        memory = self._allocation.set(subgraph, tensor, value)
+        if subgraph == 0 and not memory.dtype.hasobject:
             self._inputs_set[tensor] = memory
 
-    def _memory(self, subgraph: int, tensor: int) -> np.ndarray:
-        declared = self._model.tensor(subgraph, tensor)
-        if declared.is_constant:
-            return declared.value
-        plan = self._plans.get(subgraph)
-        if plan is None:
-            raise ValueError(_NULL)
-        if not plan.finished and tensor not in plan.inputs and not declared.is_variable:
-            raise ValueError(
-                "Tensor data is not valid: the last invoke did not come to its end; invoke again"
-            )
-        memory = plan.array(tensor)
-        if memory is None and 0 in declared.shape:  # a constant of no elements has no data
-            memory = np.empty(declared.shape, declared.dtype)
-        if memory is None:
-            raise noted(
-                ValueError(_NULL),
-                f"Tensor {tensor} '{declared.name}' is an intermediate result whose memory is used "
-                "again: experimental_preserve_all_tensors=True keeps it",
-            )
-        return memory
-
     def _get(self, subgraph: int, tensor: int) -> np.ndarray:
-        memory = self._memory(subgraph, tensor)
+        memory = self._allocation.memory(subgraph, tensor)
         declared = self._model.tensor(subgraph, tensor)
         if declared.bits:
             return memory.astype(np.int8)
         if subgraph == 0 and self._call_lock.run is not None and not declared.is_constant:
             self._outputs_got[tensor] = memory
         return memory.copy()
+
+    def _shown(self, tensor: int) -> np.ndarray:
+        """A view of a tensor that nobody may write to; strings as a copy."""
+        with self._call_lock:
+            memory = self._allocation.memory(0, tensor)
+            if memory.dtype.hasobject:
+                return memory.copy()
+            self._call_lock.run = None
+            view = self._views.give(memory)
+            view.flags.writeable = False
+            return view
 
     def _forget(self) -> None:
         """Drops what calls on subgraph 0 remember of its plan."""
@@ -573,7 +570,7 @@ class Interpreter:
 
     def _view(self, tensor: int) -> np.ndarray:
         with self._call_lock:
-            memory = self._memory(0, tensor)
+            memory = self._allocation.memory(0, tensor)
             if memory.dtype.hasobject:
                 raise ValueError(f"tensor {tensor} holds strings, use get_tensor({tensor})")
             self._call_lock.run = None  # an invoke has to ask whether the view is alive
@@ -588,10 +585,11 @@ class Interpreter:
             self._call_lock.run = None
             for tensor, value in values.items():
                 self._resize(subgraph, tensor, value.shape, False)
-            self._allocate(subgraph)
+            self._allocation.allocate(subgraph)
+            self._scope.control.begin()
             for tensor, value in values.items():
                 self._set(subgraph, tensor, value)
-            self._ready(subgraph).run()
+            self._run_plan(self._allocation.ready(subgraph))
             return [self._get(subgraph, tensor) for tensor in outputs]
 
 

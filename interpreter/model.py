@@ -5,12 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..schema import files
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+    from ..engine.plan.shared_constants import SharedConstants
+    from ..engine.run.disk_cache import CacheEntry
     from ..schema.flatbuffer import Record
+    from .limits import Limits
     from .plan_cache import CachedPlan
     from .spec import SignatureSpec, SubgraphSpec, TensorSpec
 
@@ -18,29 +23,48 @@ if TYPE_CHECKING:
 class LoadedModel:
     """A verified model. The bytes of `content` stay referenced: constants are views of them.
 
-    Args:
+    Attributes:
         content: the file's bytes.
         cached_plan: the plan an earlier process stored for this very file, which it had verified;
             then the file is read only for what the plan does not hold.
 
+    Args:
+        content: the file's bytes.
+        serialized: a plan that was stored for them, see `use_plan`.
+        entry: where that was.
+        share_weights: whether all processes share its packed constants.
+
     Raises:
-        ModelError: it is no model, or damaged.
+        ModelError: it is no model, or damaged, where nobody has verified it.
     """
 
-    def __init__(self, content: ReadableBuffer, cached_plan: CachedPlan | None = None):
+    def __init__(
+        self,
+        content: ReadableBuffer,
+        serialized: ReadableBuffer | None = None,
+        entry: CacheEntry | None = None,
+        share_weights: bool = False,
+    ):
         self.content = content
-        self.cached_plan = cached_plan
+        self.cached_plan: CachedPlan | None = None
+        if serialized is not None:
+            self.use_plan(serialized, entry, share_weights)
         self._subgraphs: dict[int, SubgraphSpec] = {}
-        if cached_plan is None:
-            self.n_subgraphs = len(self._record.subgraphs)
-        else:
-            self.n_subgraphs = cached_plan.n_subgraphs
+        plan = self.cached_plan
+        self.n_subgraphs = len(self._record.subgraphs) if plan is None else plan.n_subgraphs
 
     @cached_property
     def _record(self) -> Record:
         from ..schema.flatbuffer import parse
 
         return parse(self.content)
+
+    @cached_property
+    def shared_constants(self) -> SharedConstants:
+        """What the programs of all who run the model have made of its constants."""
+        from ..engine.plan.shared_constants import SharedConstants
+
+        return SharedConstants(np.frombuffer(memoryview(self.content), np.uint8))
 
     def subgraph(self, index: int) -> SubgraphSpec:
         """Subgraph `index`, read when it is first asked for."""
@@ -86,6 +110,32 @@ class LoadedModel:
         from .file_specs import signatures_of
 
         return signatures_of(self._record)
+
+    @property
+    def signature_order(self) -> list[SignatureSpec]:
+        """The signatures in the file's order, their names as well."""
+        from .file_specs import signatures_in_order
+
+        return signatures_in_order(self._record)
+
+    def use_plan(
+        self, serialized: ReadableBuffer, entry: CacheEntry | None, share_weights: bool
+    ) -> None:
+        """Takes the plan that this process or another stored for this very file.
+
+        With a cache entry, all who use it in this process share its packed constants;
+        `share_weights` says that all processes do.
+        """
+        from ..engine.plan.packed import PackedConstants, packed_constants
+        from .plan_cache import CachedPlan
+
+        packed = PackedConstants() if entry is None else packed_constants(entry, share_weights)
+        self.cached_plan = CachedPlan(serialized, self.content, packed)
+
+    def check(self, limits: Limits) -> None:
+        """Raises ModelError when the file has more than the limits allow."""
+        limits.check_file(memoryview(self.content).nbytes)
+        limits.check_model(self._record)
 
     def release(self) -> None:
         """Gives back the memory of a mapped file, of which the engine has packed what it needs."""

@@ -156,6 +156,28 @@ class DynamicResult:
         self.shapes = shapes
 
 
+class HostCall:
+    """An `emit` of one Python step: function(*input arrays, *output arrays), which fills these.
+
+    An operator with one cannot be part of a loop or branch of its caller's program.
+    """
+
+    __slots__ = ("function", "inputs", "outputs")
+
+    def __init__(
+        self,
+        function: Callable[..., object],
+        inputs: Sequence[Operand],
+        outputs: Sequence[Operand],
+    ):
+        self.function = function
+        self.inputs, self.outputs = inputs, outputs
+
+    def __call__(self, program: Program) -> None:
+        """Adds the step."""
+        program.host(self.function, self.inputs, self.outputs)
+
+
 class Node:
     """One operator while it is prepared.
 

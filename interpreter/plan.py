@@ -1,48 +1,37 @@
-"""One subgraph prepared for one set of input shapes.
-
-A plan is a chain of stages. A stage is one engine program: all operators up to the first that
-needs a value which only running can give. When a stage has run, that value is read and the stage
-after it is prepared, or found again if the value (or, for results of data-dependent size, the
-shape) was met before.
-"""
+"""One subgraph prepared for one set of input shapes: TFLite's operators in the stage machine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from math import prod
-from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..engine.plan.arena import address
+from ..engine.plan.program import Program
 from ..engine.run.faults import Fault
-from .node import DynamicResult, LostResultError, Node, NodeError, Operand
-from .stage import PlanError, Stage
+from ..engine.run.stages import Stage as EngineStage
+from ..engine.run.stages import StageMachine, aligned
+from .node import LostResultError, Node, NodeError, Operand
+from .stage import StageNotes
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
     from typing import TypeAlias
 
+    from ..engine.run.stages import ReadValue, RunAlone
     from .delegation import DelegateReport
     from .partition import AnyDelegate, Partition
     from .plan_cache import CachedPlan
     from .planner import LayoutCallback, Planner
     from .scope import Scope
-    from .spec import OperatorSpec, SubgraphSpec
+    from .spec import SubgraphSpec
+    from .stage import Stage
 
     Tag: TypeAlias = "Node | Partition | tuple[tuple[int, int], ...]"
     """What an instruction comes from; in a cached plan the places of a node and of its callers."""
 
-MAX_FOLLOWING = 4
-"""Stages cached after each stage, one for each value or shape that was met."""
 
-_FAILURES = (NodeError, Fault, PlanError)
-"""What a step makes of its own accord; a custom operator's other exceptions pass as they are."""
-
-
-class Plan:
+class Plan(StageMachine[int, Operand, StageNotes]):
     """The stages of one subgraph.
 
     Args:
@@ -50,9 +39,12 @@ class Plan:
         spec: the subgraph.
         shapes: shape of each input tensor, by index.
         inputs: arrays to use for inputs of the same shape, by index.
-        delegates: who may run parts of the first stage.
+        delegates: who may run partitions of it. A stage for other sizes than came first is not
+            offered to them: compiling for each would cost more than it saves.
         on_layout: called before the first stage is closed.
     """
+
+    _errors = (Fault, NodeError)
 
     def __init__(
         self,
@@ -64,6 +56,7 @@ class Plan:
         on_layout: LayoutCallback | None = None,
     ):
         self._begin(scope, spec.index)
+        self._delegates, self._on_layout = delegates, on_layout
         operands: dict[int, Operand] = {}
         arrays: dict[int, np.ndarray] = {}
         for tensor in spec.inputs:
@@ -74,10 +67,12 @@ class Plan:
             if array is None or array.shape != shape:
                 array = aligned(shape, spec.tensors[tensor].dtype)
             arrays[tensor] = array
-            operands[tensor] = self._planner.bound(tensor, array)
+            operands[tensor] = self._bound(tensor, array)
         self.inputs = tuple(operands)
-        self.first = self._planner.stage(0, operands, arrays, delegates, on_layout)
-        self.reached = self.first
+        first = self._empty(operands, arrays)
+        first.notes.delegates = delegates
+        self.first = self.reached = self._stage(first, 0)
+        self._on_layout = None
 
     @classmethod
     def from_cache(cls, scope: Scope, cached_plan: CachedPlan) -> Plan | None:
@@ -92,9 +87,10 @@ class Plan:
         return plan
 
     def _begin(self, scope: Scope, subgraph: int) -> None:
+        super().__init__(scope.control)
         self._scope, self._subgraph = scope, subgraph
-        self.finished = True
-        self._times: list[tuple[Node | Partition, float]] | None = None
+        self._delegates: Sequence[AnyDelegate] = ()
+        self._on_layout: LayoutCallback | None = None
 
     @cached_property
     def spec(self) -> SubgraphSpec:
@@ -117,6 +113,19 @@ class Plan:
         """What the delegates took; None without delegates."""
         return self._planner.report
 
+    def restart(self, inputs: Mapping[int, np.ndarray]) -> None:
+        """Makes it as before its first run; inputs of the same shape take the values of `inputs`.
+
+        Inputs that are not given, or had another shape, are zero.
+        """
+        self.reached, self.finished = self.first, True
+        for tensor in self.inputs:
+            array, before = self.first.arrays[tensor], inputs.get(tensor)
+            if before is not None and before.shape == array.shape:
+                array[...] = before
+            else:
+                array[...] = b"" if array.dtype.hasobject else np.zeros((), array.dtype)
+
     @property
     def fast_run(self) -> Callable[[], bool] | None:
         """A builtin function that does what `run` does, where that is a single native call.
@@ -128,32 +137,11 @@ class Plan:
             return None
         return self.first.program.fast_run
 
-    def run(self, begun: bool = False) -> None:
-        """Runs every operator; `finished` is False when it did not come to the end.
-
-        `begun` says that `fast_run` was called and came back before the end.
-
-        Raises:
-            PlanError: an operator failed; the message names it.
-            KeyboardInterrupt: between two instructions; another run starts from the front.
-        """
-        self.finished = False
-        stage: Stage | None = self.first
-        while stage is not None:
-            self.reached = stage
-            self._run_stage(stage, begun)
-            stage = self._next(stage)
-        self.finished = True
-
-    def profile(self) -> list[tuple[Node | Partition, float]]:
+    def times(self) -> list[tuple[Node | Partition, float]]:
         """Runs every operator; gives (node, seconds) of each instruction and step, in order."""
-        times: list[tuple[Node | Partition, float]] = []
-        self._times = times
-        try:
-            self.run()
-        finally:
-            self._times = None
-        return times
+        times: list[tuple[object, float]] = []
+        self.run_timed(times)
+        return [(self._node(tag), seconds) for tag, seconds in times]
 
     def call(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for `inputs`, arrays of the types and shapes the plan is for.
@@ -165,9 +153,9 @@ class Plan:
             if array is not None:
                 array[...] = value
         self.run()
-        if self.reached.outputs is None:
-            self.reached.outputs = self._outputs()
-        return [array.copy() if lent else array for array, lent in self.reached.outputs]
+        if self.reached.notes.outputs is None:
+            self.reached.notes.outputs = self._outputs()
+        return [array.copy() if lent else array for array, lent in self.reached.notes.outputs]
 
     def array(self, tensor: int) -> np.ndarray | None:
         """The memory of `tensor` as far as the last run came; None when it is not kept."""
@@ -187,7 +175,7 @@ class Plan:
             operand = stage.operands.get(tensor)
             if operand is not None:
                 return operand.shape
-        return self.first.shapes.get(tensor)
+        return self.first.notes.shapes.get(tensor)
 
     def _outputs(self) -> list[tuple[np.ndarray, bool]]:
         """The outputs' arrays, and whether an input or a variable lends its memory."""
@@ -206,116 +194,54 @@ class Plan:
             outputs.append((array, lent))
         return outputs
 
-    def _run_stage(self, stage: Stage, begun: bool) -> None:
-        try:
-            if begun:
-                stage.program.resume()
-                return
-            times = stage.program.run(profile=self._times is not None)
-            if self._times is not None:
-                self._times.extend((self._node(tag), seconds) for tag, _, seconds in times or ())
-        except Fault as fault:
-            raise self._planner.failed(self._node(fault.tag), fault, "invoke") from fault
-        except LostResultError as error:
-            if not stage.repeatable:
-                raise self._planner.failed(error.node, error, "invoke") from error
-            self._run_stage(stage, begun=False)
-        except NodeError as error:
-            raise self._planner.failed(error.node, error, "invoke") from error
+    @property
+    def _n_operators(self) -> int:
+        return len(self.spec.operators)
 
-    def _next(self, stage: Stage) -> Stage | None:
-        if stage.cut is None:
-            return None
-        node, step = stage.cut
-        if isinstance(step, DynamicResult):
-            return self._after_dynamic_result(stage, node, step)
-        value = stage.arrays[step]
-        key = _key(value)
-        following = self._recall(stage, key)
-        if following is None:
-            operands, arrays = self._planner.carried(stage)
-            known = self.spec.tensors[step]
-            operands[step] = Operand.known(value.copy(), known.name, known.quantization)
-            del arrays[step]
-            following = self._planner.stage(stage.stop, operands, arrays)
-            stage.following[key] = following
-        return following
-
-    def _after_dynamic_result(
-        self, stage: Stage, node: Node, dynamic_result: DynamicResult
+    def _empty(
+        self,
+        operands: dict[int, Operand],
+        arrays: dict[int, np.ndarray],
+        fed: Iterable[int] = (),
     ) -> Stage:
-        operator = self.spec.operators[node.index]
-        values = [None if t < 0 else self._value(stage, t) for t in operator.inputs]
-        from .planner import REFUSALS
+        program = Program(self._scope.memory_limit, threads=self._scope.n_threads)
+        program.shared_constants = self._scope.model.shared_constants
+        return EngineStage(program, operands, arrays, StageNotes(), fed)
 
-        expected = _FAILURES if operator.is_custom else (*REFUSALS, PlanError)
-        try:
-            start = perf_counter()
-            results = dynamic_result.function(*values)
-            if self._times is not None:
-                self._times.append((node, perf_counter() - start))
-        except expected as error:
-            raise self._planner.failed(node, error, "invoke") from error
-        results_by_tensor = self._checked(node, operator, results)
-        key = tuple((array.shape, array.dtype.num) for array in results_by_tensor.values())
-        following = self._recall(stage, key)
-        if following is None:
-            operands, arrays = self._planner.carried(stage)
-            for tensor, array in results_by_tensor.items():
-                arrays[tensor] = aligned(array.shape, array.dtype)
-                operands[tensor] = self._planner.bound(tensor, arrays[tensor])
-            following = self._planner.stage(operator.position + 1, operands, arrays)
-            following.results = tuple(results_by_tensor)
-            stage.following[key] = following
-        for tensor in following.results:
-            following.arrays[tensor][...] = results_by_tensor[tensor]
+    def _stage(self, stage: Stage, position: int) -> Stage:
+        stage.notes.start = position
+        return super()._stage(stage, position)
+
+    def _after(self, stage: Stage, position: int, fed: Mapping[int, np.ndarray]) -> Stage:
+        following = super()._after(stage, position, fed)
+        following.notes.delegates = () if stage.following else stage.notes.delegates
         return following
 
-    def _recall(self, stage: Stage, key: Hashable) -> Stage | None:
-        following = stage.following.pop(key, None)
-        if following is not None:
-            stage.following[key] = following
-        elif len(stage.following) >= MAX_FOLLOWING:
-            del stage.following[next(iter(stage.following))]
-        return following
+    def _prepare(self, stage: Stage, position: int) -> ReadValue[int] | RunAlone[int] | None:
+        return self._planner.add(stage, self.spec.operators[position])
 
-    def _checked(
-        self, node: Node, operator: OperatorSpec, results: Sequence[np.ndarray]
-    ) -> dict[int, np.ndarray]:
-        if len(results) != len(operator.outputs):
-            error = NodeError(
-                f"{node.kind} '{node.name}': gave {len(results)} results, "
-                f"the model declares {len(operator.outputs)}"
-            )
-            raise self._planner.failed(node, error, "invoke")
-        results_by_tensor: dict[int, np.ndarray] = {}
-        for tensor, array in zip(operator.outputs, results, strict=True):
-            if tensor < 0:
-                continue
-            declared = self.spec.tensors[tensor]
-            if array.dtype != declared.dtype:
-                error = NodeError(
-                    f"{node.kind} '{node.name}': output '{declared.name}' must be "
-                    f"{declared.dtype}, got {array.dtype}"
-                )
-                raise self._planner.failed(node, error, "invoke")
-            results_by_tensor[tensor] = array
-        return results_by_tensor
+    def _close(self, stage: Stage, readable: set[int]) -> None:
+        planner = self._planner
+        if stage.notes.delegates:
+            planner.emit_with(stage.notes.delegates, stage, readable)
+        else:
+            planner.emit(stage, stage.notes.steps)
+        stage.notes.steps.clear()
+        planner.close(stage, readable, self._on_layout)
 
-    def _value(self, stage: Stage, tensor: int) -> np.ndarray | None:
-        array = stage.arrays.get(tensor)
-        return stage.operands[tensor].value if array is None else array
+    def _bound(self, name: int, array: np.ndarray) -> Operand:
+        return self._planner.bound(name, array)
 
+    def _known(self, name: int, value: np.ndarray) -> Operand:
+        spec = self.spec.tensors[name]
+        return Operand.known(value, spec.name, spec.quantization)
 
-def aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """A new array of zeros (empty strings) that starts on a cache line."""
-    if dtype.hasobject:
-        return np.full(shape, b"", object)
-    size = prod(shape) * dtype.itemsize
-    memory = np.zeros(size + 64, np.uint8)
-    start = -address(memory) % 64
-    return memory[start : start + size].view(dtype).reshape(shape)
+    def _stays_readable(self, name: int, stop: int) -> bool:
+        return self._scope.preserve or self.spec.readers.get(name, -1) >= stop
 
+    def _failed(self, error: Exception) -> Exception:
+        tag = error.tag if isinstance(error, Fault) else cast("NodeError", error).node
+        return self._planner.failed(self._node(tag), error, "invoke")
 
-def _key(value: np.ndarray) -> Hashable:
-    return value.shape, tuple(value.ravel()) if value.dtype.hasobject else value.tobytes()
+    def _recovers(self, stage: Stage, error: Exception) -> bool:
+        return isinstance(error, LostResultError) and stage.repeatable

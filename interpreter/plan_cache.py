@@ -13,23 +13,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import __version__
+from ..engine.plan.packed import PackedConstants
 from ..engine.plan.serialized import SerializedProgram, serialize
 from ..engine.run.disk_cache import CacheEntry
+from ..engine.run.stages import Stage as EngineStage
+from ..engine.run.stages import aligned
 from ..schema.quantization import Quantization
-from .plan import aligned
+from .node import Node
 from .spec import SignatureSpec, TensorSpec
-from .stage import Stage
+from .stage import StageNotes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
     from _typeshed import ReadableBuffer
 
     from ..engine.plan.planner import Layout
     from .model import LoadedModel
-    from .node import Node
     from .scope import Scope
+    from .stage import Stage
 
     Shape: TypeAlias = tuple[int, ...]
     ScaleFields: TypeAlias = tuple[bytes, bytes, int]
@@ -50,9 +53,16 @@ class CachedPlan:
     Args:
         serialized: the bytes that `store_plan` wrote.
         content: those of the model file.
+        packed: where its packed constants lie; all who run it share them.
     """
 
-    def __init__(self, serialized: ReadableBuffer, content: ReadableBuffer):
+    def __init__(
+        self,
+        serialized: ReadableBuffer,
+        content: ReadableBuffer,
+        packed: PackedConstants | None = None,
+    ):
+        self._packed = PackedConstants() if packed is None else packed
         fields = marshal.loads(serialized)
         self.n_subgraphs, self.inputs, self.outputs, tensors, signatures, *stage = fields
         self.tensors = {fields[0]: _tensor(fields) for fields in tensors}
@@ -66,11 +76,13 @@ class CachedPlan:
         None when a kernel it needs is not cached any more.
         """
         try:
-            program = SerializedProgram(self._instructions, self._content, scope.n_threads)
+            program = SerializedProgram(
+                self._instructions, self._content, scope.n_threads, self._packed, scope.memory_limit
+            )
         except LookupError:
             return None
-        stage = Stage({}, {}, self._stop, program)
-        stage.shapes = self._shapes
+        stage: Stage = EngineStage(program, {}, {}, StageNotes())
+        stage.stop, stage.notes.shapes = self._stop, self._shapes
         for tensor in self._bound:
             spec = self.tensors[tensor]
             is_input = tensor in self.inputs
@@ -91,7 +103,7 @@ def cache_entry_of(status: os.stat_result, n_threads: int) -> CacheEntry:
 
 
 def store_plan(
-    cache_entry: CacheEntry,
+    store: Callable[[bytes], object],
     model: LoadedModel,
     stage: Stage,
     readable: Iterable[int],
@@ -100,7 +112,7 @@ def store_plan(
     """Stores a model's plan, whose first stage is about to be closed, if it can be serialized."""
     serialized = _serialize(model, stage, readable, layout)
     if serialized is not None:
-        cache_entry.store(serialized)
+        store(serialized)
 
 
 def _serialize(
@@ -114,6 +126,10 @@ def _serialize(
         readable: the tensors that are readable after a run, beside those bound to memory.
         layout: what was decided about the program.
     """
+    from .custom_ops.registry import HOMES
+
+    if any(isinstance(x.tag, Node) and x.tag.kind in HOMES for x in stage.program.instructions):
+        return None  # a custom operator that another process may have a class of its own for
     spec = model.subgraph(0)
     readable = sorted(readable)
     results = {tensor for operator in spec.operators for tensor in operator.outputs}

@@ -1,4 +1,4 @@
-"""The planner: prepares operators and makes the stages of a subgraph's plan."""
+"""The planner: prepares the operators of a subgraph into the stages of its plan."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.plan.buffer import BOUND, CONSTANT, bound
+from ..engine.plan.buffer import bound
 from ..engine.plan.program import Program
 from ..engine.run.faults import Fault
-from .node import DynamicResult, NeedsValue, Node, NodeError, Operand, TensorDeclaration
+from ..engine.run.stages import ReadValue, RunAlone
+from ..engine.run.stages import Stage as EngineStage
+from .node import (
+    DynamicResult,
+    HostCall,
+    NeedsValue,
+    Node,
+    NodeError,
+    Operand,
+    TensorDeclaration,
+)
 from .registry import is_pure, prepare_of
 from .spec import OperatorSpec, SubgraphSpec
-from .stage import PlanError, Stage
+from .stage import PlanError, StageNotes
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -24,6 +34,7 @@ if TYPE_CHECKING:
     from .node import Emit, Prepared
     from .partition import AnyDelegate, DeviceArray, Partition, Run
     from .scope import Scope
+    from .stage import Stage
 
     LayoutCallback: TypeAlias = Callable[[Stage, set[int], Layout], None]
     """Called with a stage, the tensors that stay readable after it, and its program's layout."""
@@ -39,9 +50,12 @@ REFUSALS = (
 )
 """What a malformed operator makes `prepare` raise."""
 
+_FAILURES = (NodeError, Fault, PlanError)
+"""What a step makes of its own accord; a custom operator's other exceptions pass as they are."""
 
-class Recording(Stage):
-    """Operators of a subgraph whose rows become part of another one's program.
+
+class Recording(EngineStage[int, Operand, StageNotes]):
+    """Operators of a subgraph whose instructions become part of another one's program.
 
     Attributes:
         values: the operands of the subgraph's outputs.
@@ -49,14 +63,19 @@ class Recording(Stage):
 
     __slots__ = ("values",)
 
-    def __init__(self, operands: dict[int, Operand], stop: int):
-        super().__init__(operands, {}, stop, Program())
+    def __init__(self, operands: dict[int, Operand]):
+        super().__init__(Program(), operands, {}, StageNotes())
         self.values: list[Operand] = []
+
+    @property
+    def has_host_call(self) -> bool:
+        """Whether the operator added last runs in Python, which cannot stand in a loop."""
+        return bool(self.notes.steps) and isinstance(self.notes.steps[-1][1], HostCall)
 
     def emit(self, program: Program) -> None:
         """Adds the rows of all operators; can be done once."""
         tag = program.tag
-        for node, emit in self.steps:
+        for node, emit in self.notes.steps:
             if emit is not None:
                 program.tag = node
                 emit(program)
@@ -64,10 +83,7 @@ class Recording(Stage):
 
 
 class Planner:
-    """Makes the stages of one subgraph.
-
-    Attributes:
-        report: what the delegates of the first stage took; None without delegates.
+    """Prepares the operators of one subgraph.
 
     Args:
         scope: variables and other subgraphs.
@@ -78,7 +94,7 @@ class Planner:
     def __init__(self, scope: Scope, spec: SubgraphSpec, caller: Node | None = None):
         self.scope = scope
         self.spec = spec
-        self.report: DelegateReport | None = None
+        self._reports: dict[int, DelegateReport] = {}  # by where their stages start
         self._caller = caller
         self._live = scope.live(spec)
 
@@ -88,13 +104,13 @@ class Planner:
         That is when something has to be looked at between them, or variables are among them.
         Raises PlanError when an operator fails to prepare.
         """
-        recording = Recording(operands, len(self.spec.operators))
+        recording = Recording(operands)
         for operator in self.spec.operators:
             if operator.position in self._live:
-                if operator.is_custom:  # a host step, which cannot stand in a loop
+                if self._runs_python(operator):  # a host step, which cannot stand in a loop
                     return None
-                cut = self._add(recording, operator)
-                if cut is not None or recording.bound:
+                cut = self.add(recording, operator)
+                if cut is not None or recording.bound or recording.has_host_call:
                     return None
         for tensor in self.spec.outputs:
             operand = self._operand(tensor, recording)
@@ -103,54 +119,23 @@ class Planner:
             recording.values.append(operand)
         return recording
 
-    def stage(
-        self,
-        position: int,
-        operands: dict[int, Operand],
-        arrays: dict[int, np.ndarray],
-        delegates: Sequence[AnyDelegate] = (),
-        on_layout: LayoutCallback | None = None,
-    ) -> Stage:
-        """The stage that starts at operator `position`, with what is known there.
-
-        `delegates` may take partitions of it; `on_layout` is called before it is closed.
-        """
-        stage = self._empty(operands, arrays)
-        for operator in self.spec.operators[position:]:
-            if operator.position not in self._live:
-                continue
-            stage.cut = self._add(stage, operator)
-            if stage.cut is not None:
-                stage.stop = operator.position
-                break
-        readable = self._readable_tensors(stage)
-        if delegates:
-            self._emit_with(delegates, stage, readable)
-        else:
-            self._emit(stage, stage.steps)
-        stage.steps.clear()
-        self._close(stage, readable, on_layout)
-        return stage
-
-    def _empty(self, operands: dict[int, Operand], arrays: dict[int, np.ndarray]) -> Stage:
-        program = Program(threads=self.scope.n_threads)
-        return Stage(operands, arrays, len(self.spec.operators), program)
-
-    def _add(self, stage: Stage, operator: OperatorSpec) -> tuple[Node, DynamicResult | int] | None:
-        """Prepares one operator into the stage; gives the cut when it has to wait."""
+    def add(self, stage: Stage, operator: OperatorSpec) -> ReadValue[int] | RunAlone[int] | None:
+        """Prepares one operator into a stage; gives why it has to wait, if it has to."""
+        if operator.position not in self._live:
+            return None
         node = self._node(operator, stage)
         try:
             pure, emit = self._prepare(node, operator)
             if pure and all(x is None or x.value is not None for x in node.inputs):
                 self._fold(node, emit)
             elif isinstance(emit, DynamicResult):
-                return node, emit
+                return self._alone(node, operator, emit)
             else:
-                stage.steps.append((node, emit))
+                stage.notes.steps.append((node, emit))
             if len(node.results) != len(operator.outputs):
                 node.fail(f"makes {len(node.results)} results, not {len(operator.outputs)}")
         except NeedsValue as unknown:
-            return node, operator.inputs[unknown.index]
+            return ReadValue(operator.inputs[unknown.index])
         except REFUSALS as error:
             raise self.failed(node, error, "prepare") from error
         for tensor, operand in zip(operator.outputs, node.results, strict=True):
@@ -160,6 +145,37 @@ class Planner:
                 operand = self._variable(tensor, stage, operand.value)
             stage.operands[tensor] = operand
         return None
+
+    def _alone(
+        self, node: Node, operator: OperatorSpec, dynamic_result: DynamicResult
+    ) -> RunAlone[int]:
+        """An operator whose results have a size that only its own run tells."""
+        expected = _FAILURES if operator.is_custom else (*REFUSALS, PlanError)
+
+        def run(*values: np.ndarray | None) -> Sequence[np.ndarray]:
+            try:
+                results = dynamic_result.function(*values)
+            except expected as error:
+                raise self.failed(node, error, "invoke") from error
+            try:
+                self._check_results(node, operator, results)
+            except NodeError as error:
+                raise self.failed(node, error, "invoke") from error
+            return results
+
+        inputs = [None if tensor < 0 else tensor for tensor in operator.inputs]
+        outputs = [None if tensor < 0 else tensor for tensor in operator.outputs]
+        return RunAlone(node, inputs, outputs, run)
+
+    def _check_results(
+        self, node: Node, operator: OperatorSpec, results: Sequence[np.ndarray]
+    ) -> None:
+        if len(results) != len(operator.outputs):
+            node.fail(f"gave {len(results)} results, the model declares {len(operator.outputs)}")
+        for tensor, array in zip(operator.outputs, results, strict=True):
+            if tensor >= 0 and array.dtype != self.spec.tensors[tensor].dtype:
+                declared = self.spec.tensors[tensor]
+                node.fail(f"output '{declared.name}' must be {declared.dtype}, got {array.dtype}")
 
     def _variable(self, tensor: int, stage: Stage, value: np.ndarray | None = None) -> Operand:
         """The operand of a variable, which starts from `value` when one is given."""
@@ -177,6 +193,13 @@ class Planner:
             run_now(node, emit)
             folded = self.spec.folded[node.index] = constants, node.results
         node.results = folded[1]
+
+    def _runs_python(self, operator: OperatorSpec) -> bool:
+        if not operator.is_custom:
+            return False
+        from .custom import runs_python
+
+        return runs_python(operator.kind, self.scope.custom_op)
 
     def _prepare(self, node: Node, operator: OperatorSpec) -> tuple[bool, Prepared]:
         if operator.is_custom:
@@ -260,7 +283,7 @@ class Planner:
         spec = self.spec.tensors[tensor]
         return Operand.of(bound(array.shape, array.dtype, spec.name), spec.name, spec.quantization)
 
-    def _emit(self, stage: Stage, steps: Iterable[tuple[Node, Emit | None]]) -> None:
+    def emit(self, stage: Stage, steps: Iterable[tuple[Node, Emit | None]]) -> None:
         """Adds the rows of prepared operators to the stage's program."""
         for node, emit in steps:
             if emit is None:
@@ -271,18 +294,20 @@ class Planner:
             except REFUSALS as error:
                 raise self.failed(node, error, "prepare") from error
 
-    def _emit_with(
-        self, delegates: Sequence[AnyDelegate], stage: Stage, readable: set[int]
-    ) -> None:
-        """As `_emit`, with partitions of the stage as Python steps of `delegates`."""
+    def emit_with(self, delegates: Sequence[AnyDelegate], stage: Stage, readable: set[int]) -> None:
+        """As `emit`, with partitions of the stage as Python steps of `delegates`."""
         from .delegation import Delegation
         from .partition import Partition, PartitionStep, SharedResults
 
         # what `prepare` knows already, as SHAPE's result, is nothing to run
-        emits = {n: e for n, e in stage.steps if any(x.value is None for x in n.results) or e}
+        emits = {n: e for n, e in stage.notes.steps if any(x.value is None for x in n.results) or e}
         try:
             needed = {id(stage.operands[tensor]) for tensor in readable}
-            delegation = Delegation(list(emits), delegates, needed)
+            before = [
+                report for start, report in self._reports.items() if start < stage.notes.start
+            ]
+            n_parts = sum(len(report.parts) for report in before)
+            delegation = Delegation(list(emits), delegates, needed, n_parts)
         except NodeError as error:
             raise self.failed(error.node, error, "prepare") from error
         shared_results = SharedResults()
@@ -294,9 +319,19 @@ class Planner:
                 stage.program.tag = step
                 stage.program.host(run, step.read, step.copied)
             else:
-                self._emit(stage, [(step, emits[step])])
+                self.emit(stage, [(step, emits[step])])
         stage.repeatable = not any(node.stateful for node in emits)
-        self.report = delegation.report(self._operators_with_reasons(stage, emits))
+        rows = self._operators_with_reasons(stage, emits)
+        self._reports[stage.notes.start] = delegation.report(rows)
+
+    @property
+    def report(self) -> DelegateReport | None:
+        """What the delegates took of the stages that were come to; None without delegates."""
+        if not self._reports:
+            return None
+        from .delegation import merged
+
+        return merged(self._reports)
 
     def _operators_with_reasons(
         self, stage: Stage, nodes: Collection[Node]
@@ -310,14 +345,13 @@ class Planner:
                 reason = ""
             elif operator.position not in self._live:
                 reason = "nothing needs its result"
-            elif stage.cut is None or operator.position < stage.stop:
+            elif operator.position < stage.stop:
                 reason = "its result is known before the model runs"
             elif operator.position == stage.stop:
                 reason = "what it gives or needs is known only when the model runs"
             else:
-                reason = (
-                    f"operator {stage.stop} ({stage.cut[0].kind}) has to run before it is prepared"
-                )
+                waiting = self.spec.operators[stage.stop]
+                reason = f"operator {stage.stop} ({waiting.kind}) has to run before it is prepared"
             name = outputs[0] if outputs else ""
             rows.append((operator.position, operator.kind, name, reason))
         return rows
@@ -333,11 +367,13 @@ class Planner:
         for op in partition.ops:
             for tensor in self.spec.operators[op.index].outputs:
                 operands.pop(tensor, None)
-        alone = self._empty(operands, dict(arrays))
+        alone = EngineStage(
+            Program(threads=self.scope.n_threads), operands, dict(arrays), StageNotes()
+        )
         for op in partition.ops:
-            self._add(alone, self.spec.operators[op.index])
-        self._emit(alone, alone.steps)
-        self._close(alone, set(outputs).difference(arrays))
+            self.add(alone, self.spec.operators[op.index])
+        self.emit(alone, alone.notes.steps)
+        self.close(alone, set(outputs).difference(arrays))
 
         def run(*values: DeviceArray) -> list[np.ndarray]:
             for array, value in zip(arrays.values(), values, strict=True):
@@ -347,41 +383,16 @@ class Planner:
 
         return run
 
-    def _readable_tensors(self, stage: Stage) -> set[int]:
-        """The tensors that must stay readable after the stage, and have no memory yet."""
-        last, stop = self.spec.readers, stage.stop
-        return {
-            t
-            for t, operand in stage.operands.items()
-            if t not in stage.arrays
-            and operand.storage.kind != CONSTANT
-            and (self.scope.preserve or last.get(t, -1) >= stop)
-        }
-
-    def _close(
+    def close(
         self, stage: Stage, readable: set[int], on_layout: LayoutCallback | None = None
     ) -> None:
         """Ends the stage's program and gives memory to the tensors that stay readable."""
-        program = stage.program
-        for tensor in readable:
-            program.keep(stage.operands[tensor])
         try:
-            arrays = {operand: stage.arrays[t] for t, operand in stage.bound.items()}
-            program.close(arrays, on_layout and partial(on_layout, stage, readable))
+            stage.close(readable, on_layout and partial(on_layout, stage, readable))
         except Fault as fault:
             raise self.failed(fault.tag, fault, "prepare") from fault
         except ValueError as error:
             raise self.failed(None, error, "prepare") from error
-        stage.arrays.update((t, program.array(stage.operands[t])) for t in readable)
-
-    def carried(self, stage: Stage) -> tuple[dict[int, Operand], dict[int, np.ndarray]]:
-        """What the stage after `stage` starts from: constants, and the arrays that were kept."""
-        operands = {t: x for t, x in stage.operands.items() if x.storage.kind == CONSTANT}
-        for tensor, array in stage.arrays.items():
-            operand = stage.operands[tensor]
-            is_whole = operand.storage.kind == BOUND and operand.nbytes == operand.storage.nbytes
-            operands[tensor] = operand if is_whole else self.bound(tensor, array)
-        return operands, dict(stage.arrays)
 
     def failed(self, node: Node | Partition | None, error: BaseException, verb: str) -> PlanError:
         """The error to raise when `node` failed to "prepare" or "invoke" because of `error`."""

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable, Sequence
 from statistics import median
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .interpreter import Interpreter
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .interpreter import Interpreter
+    from .node import Node
+    from .partition import Partition
+
+    Run: TypeAlias = dict[tuple[int, str, str], float]
+    """Seconds by (position, kind, name) of the operators that ran."""
+
+MOST_RUNS = 1000
 
 
 class OperatorTime(NamedTuple):
@@ -35,9 +47,25 @@ def profile(interpreter: Interpreter, repeats: int = 1) -> list[OperatorTime]:
     """
     if repeats < 1:
         raise ValueError(f"repeats must be at least 1, got {repeats}")
-    runs = [interpreter._profiled() for _ in range(repeats)]
-    return [
-        OperatorTime(position, kind, name, median(run.get(key, 0.0) for run in runs))
-        for key in runs[-1]
-        for position, kind, name in [key]
-    ]
+    return medians([interpreter._profiled() for _ in range(repeats)])
+
+
+class Times(deque["Run"]):
+    """The times of the last invokes."""
+
+    def __init__(self) -> None:
+        super().__init__(maxlen=MOST_RUNS)
+
+
+def by_operator(times: Iterable[tuple[Node | Partition, float]]) -> Run:
+    """The sums of the times of each operator's instructions and steps, in the order they ran."""
+    run: Run = {}
+    for node, seconds in times:
+        key = node.index, node.kind, node.name
+        run[key] = run.get(key, 0.0) + seconds
+    return run
+
+
+def medians(runs: Sequence[Run]) -> list[OperatorTime]:
+    """The operators of the last run, with the medians of their times in all."""
+    return [OperatorTime(*key, median(run.get(key, 0.0) for run in runs)) for key in runs[-1]]

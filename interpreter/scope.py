@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from ..engine.run.stages import Control
 from ..schema.operators import known
 from .node import NodeError
 from .plan import Plan
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     OperandKey: TypeAlias = tuple[int, tuple[int, ...], Storage | None]
     """Number of the type, shape, and storage of a constant."""
 
+OPERATORS = "\0operators"
+"""The container of what operators keep, each for itself, beside the variables of the model."""
 MAX_CALL_DEPTH = 64
 MAX_PLANS = 4
 """Plans kept for each called subgraph, one for each set of input shapes it was called with."""
@@ -48,6 +51,8 @@ class Scope:
         preserve: whether every intermediate result stays readable.
         resources: resource id -> what a resource variable or table holds.
         custom_ops: operators registered for this interpreter alone.
+        control: what may end a run before its end.
+        memory_limit: bytes the tensors of a program may take; None for 3/4 of what is left.
         not_inlined: calls that did not become part of their caller's program (inline.py).
     """
 
@@ -57,6 +62,8 @@ class Scope:
         self.preserve = preserve
         self.resources: dict[int, Resource] = {}
         self.custom_ops: dict[str, type] = {}
+        self.control = Control()
+        self.memory_limit: int | None = None
         self.plans: dict[int, dict[tuple[tuple[int, ...], ...], Plan]] = {}
         self._states: dict[tuple[int, int], np.ndarray] = {}
         self._resource_ids: dict[tuple[str, str], int] = {}
@@ -125,10 +132,32 @@ class Scope:
             array = self._states[key] = first
         return array
 
-    def reset_states(self) -> None:
-        """Sets every variable tensor to its initial value."""
-        for (subgraph, tensor), array in self._states.items():
-            array[...] = self.model.tensor(subgraph, tensor).initial()
+    def reset_states(self, subgraph: int | None = None) -> None:
+        """Sets every variable tensor, and what operators keep, to its initial value.
+
+        With `subgraph`, that of this one and of all it calls.
+
+        Raises NodeError when the subgraph calls one that is not there.
+        """
+        subgraphs = None if subgraph is None else self._with_called(subgraph)
+        for (owner, tensor), array in self._states.items():
+            if subgraphs is None or owner in subgraphs:
+                array[...] = self.model.tensor(owner, tensor).initial()
+        for (container, name), number in self._resource_ids.items():
+            owner = int(name.partition(".")[0]) if container == OPERATORS else -1
+            if container == OPERATORS and (subgraphs is None or owner in subgraphs):
+                self.resources.pop(number, None)
+
+    def _with_called(self, subgraph: int) -> set[int]:
+        """A subgraph and all that it calls, directly or not."""
+        reached: set[int] = set()
+        waiting = [self.callee(subgraph)]
+        while waiting:
+            spec = waiting.pop()
+            if spec.index not in reached:
+                reached.add(spec.index)
+                waiting += self._called_by(spec)
+        return reached
 
     def snapshot(self) -> Variables:
         """Copies of all variables, as `restore` takes them."""

@@ -59,6 +59,13 @@ class SignatureRunner:
         )
         return dict(zip(self._outputs, outputs, strict=True))
 
+    def reset_all_variables(self) -> None:
+        """Gives the variable tensors of this signature's subgraph, and those it calls, their start.
+
+        Those of other signatures keep their values; `Interpreter.reset_all_variables` resets all.
+        """
+        self._interpreter._reset_subgraph(self._subgraph_index)
+
     def __repr__(self) -> str:
         return as_text(self._interpreter, self._signature)
 

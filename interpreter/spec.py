@@ -94,8 +94,9 @@ class TensorSpec:
         if self._data.size:
             return self._values().copy()
         array = np.zeros(self.shape, self.dtype)
-        if self.type_name == "INT8" and self.quantization is not None:
-            array.fill(self.quantization.zero_point)
+        quantization = self.quantization
+        if self.type_name == "INT8" and quantization is not None and quantization.blocks is None:
+            array.fill(quantization.zero_point)
         return array
 
     def _values(self) -> np.ndarray:

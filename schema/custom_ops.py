@@ -16,16 +16,75 @@ before the model runs; None for an omitted input) and returns (shape, dtype) of 
 it the shapes are those of what `run` returns, which may then differ from one run to the next.
 `run` is given one array for each input, which it must not change, and returns the result, or a
 tuple or list of the results.
+
+Where `run` is a kernel, numba compiles it and it becomes an instruction of the program:
+
+    @custom_op("Affine")
+    class Affine:
+        def __init__(self, options): ...             # and prepare, which it must have, as above
+
+        def arguments(self, x, out):                 # of the kernel, by name
+            numbers = {"scale": self.scale, "shift": self.shift}
+            return {"x": x.ravel(), "out": out.ravel(), "split": x.size, **numbers}
+
+        @kernel("x:float32[1] out~x:float32[1] scale:float32 shift:float32")
+        def run(x, out, scale, shift, first, last, fault):
+            for i in range(first, last):
+                out[i] = x[i] * scale + shift
+
+The text declares the arguments (engine/build/declaration.py). `arguments` is given one buffer for
+each input and each result; these have `shape`, `dtype`, `size`, `ndim`, `ravel`, `reshape` and
+`view`. "split" says of how many items the kernel does those from `first` to `last`, all of them
+where it is left out. A single number is given by its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Generic, TypeVar
 
 Class = TypeVar("Class", bound=type)
+F = TypeVar("F", bound=Callable[..., object])
 
 _CUSTOM_OPS: dict[str, type] = {}
+
+
+class CustomKernel(Generic[F]):
+    """A function that numba compiles, with what it declares of its arguments.
+
+    Attributes:
+        function: as it was written.
+        declaration, sets: as `kernel` takes them.
+    """
+
+    def __init__(self, function: F, declaration: str, sets: Mapping[str, Iterable[object]]):
+        self.function = function
+        self.declaration = declaration
+        self.sets = {letter: tuple(dtypes) for letter, dtypes in sets.items()}
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: object) -> object:
+        """Runs the function as it was written, without numba."""
+        return self.function(*arguments)
+
+
+def kernel(declaration: str, **sets: Iterable[object]) -> Callable[[F], CustomKernel[F]]:
+    """Makes the decorated function, `run` of a custom operator's class, a kernel.
+
+    Args:
+        declaration: a word for each argument, `x:float32[2]` or `x:T[rows,*]` or `alpha:float32`;
+            what the kernel writes has a name that begins with "out".
+        **sets: the types that each letter stands for, `T=("float32", "int32")`.
+    """
+    if not isinstance(declaration, str) or not declaration:
+        raise ValueError(f"a kernel's declaration must be a non-empty str, got {declaration!r}")
+    return lambda function: CustomKernel(function, declaration, sets)
+
+
+def has_kernel(cls: type) -> bool:
+    """Whether the `run` of a custom operator's class is a kernel."""
+    return isinstance(getattr(cls, "run", None), CustomKernel)
 
 
 def custom_op(name: str) -> Callable[[Class], Class]:
@@ -42,6 +101,12 @@ def custom_op(name: str) -> Callable[[Class], Class]:
     def register(cls: Class) -> Class:
         if not callable(getattr(cls, "run", None)):
             raise ValueError(f"custom operator {name}: {cls!r} must be a class with a method run")
+        for method in ("prepare", "arguments") if has_kernel(cls) else ():
+            if not callable(getattr(cls, method, None)):
+                raise ValueError(
+                    f"custom operator {name}: {cls!r}, whose run is a kernel, must have a method "
+                    f"{method}"
+                )
         _CUSTOM_OPS[name] = cls
         return cls
 

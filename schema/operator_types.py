@@ -28,14 +28,14 @@ CAST f32,f16,f64,i8,u8,i16,u16,i32,u32,i64,bool,qi8,qu8,qi16 -> f32,f16,f64,i8,u
 CEIL f32 -> =0
 COMPLEX_ABS c128 -> f64 | c64 -> f32
 CONCATENATION f32,f16,bf16,i8,u8,i16,i32,u32,i64,i4,bool,qi4,qi8,qu8,qi16 -> =0
-CONV_2D f32 f32,qi4,qi8,qu8 f32 -> =0 | qi16 qi4,qi8 qi64 -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi16 f32 -> =0 | qu8 qi4,qi8,qi16 qi32 -> =0
+CONV_2D f32 f32,qi4,qi8,qu8 f32 -> =0 | qi16 qi4,qi8 qi64 -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi16 f32 -> =0 | qi16 qi2 qi64 -> =0 | qu8 qi2,qi4,qi8,qi16 qi32 -> =0
 CONV_3D f32 f32 f32,- -> =0
 CONV_3D_TRANSPOSE i32 f32 f32 - -> f32
 COS f32 -> =0 || f16 -> =0
 CUMSUM f32,i32,i64 i32 -> =0 || i64 i32 -> c128
-DEPTHWISE_CONV_2D f32 f32,qi8 f32 -> =0 | qi16 qi8 qi64,- -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || qi16 qu8 qi64,- -> =0 | qu8 qi4 qi32 -> =0
+DEPTHWISE_CONV_2D f32 f32,qi8 f32 -> =0 | qi16 qi8 qi64,- -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || qi16 qi2,qu8 qi64,- -> =0 | qu8 qi4 qi32 -> =0
 DEPTH_TO_SPACE f32,i8,u8,i32,i64,qi8,qu8 -> =0
-DEQUANTIZE f16,qi8,qu8,qi16 -> f32 || i8,u8,i16,i4,qi4 -> f32
+DEQUANTIZE f16,qi2,qi4,qi8,qu8,qi16 -> f32 || i8,u8,i16,i4 -> f32
 DILATE f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32 =0 -> =0 | qi16 i32 i16 -> =2 | qi8 i32 i8 -> =2 | qu8 i32 u8 -> =2 || c128 i32 c128 -> =0
 DIV f32,i32,qi8,qu8,qi16 =0 -> =0 || i8,u8,i16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
 DYNAMIC_UPDATE_SLICE f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,qi4,qi8,qu8,qi16 =0 i32,i64 -> =0 | qi16 i16 i32,i64 -> =1 | qi4 i4 i32,i64 -> =1 | qi8 i8 i32,i64 -> =1 | qu8 u8 i32,i64 -> =1 || c128 =0 i32,i64 -> c128 | i4 =0 i32,i64 -> i8 | qi4 =0 i32,i64 -> qi8 | qi4 i4 i32,i64 -> i8
@@ -50,7 +50,7 @@ FILL i32,i64 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,str,c64,qi8,qu8
 FLOOR f32 -> =0 || f16,bf16 -> =0
 FLOOR_DIV f32,i8,i16,i32 =0 -> =0 || qi8,qi16 =0 -> =0
 FLOOR_MOD f32,i8,i16,i32,i64 =0 -> =0 || qi8,qi16 =0 -> =0
-FULLY_CONNECTED f32 f32,qi4,qi8,qu8 f32,- -> =0 | qi16 qi16 qi32,- -> =0 | qi16 qi4,qi8 qi32,qi64,- -> =0 | qi8 qi4,qi8 qi32,- -> =0 | qu8 qu8 qi32,- -> =0 | qu8 qu8 qi32 -> qi16 || f32 i8,u8,i4 f32,- -> f32 | qi16 qi4 qi32,qi64,- -> qi8 | qi16 qi8 qi32,qi64,- -> qi8,qu8 | qi16 qu8 qi32,- -> qu8,qi16 | qi16 qu8 qi64 -> qi16 | qi8 qi4 qi32 -> qi16 | qi8 qi4,qi8 qi64 -> qi8,qi16 | qi8 qi8 - -> qu8 | qi8 qi8 qi32 -> qu8,qi16 | qi8 qu8 - -> qi8,qu8 | qi8 qu8 qi32 -> qi8,qu8,qi16 | qu8 qi4,qu8 qi32,- -> qi8 | qu8 qi8 qi32,- -> qi8,qu8 | qu8 qi8 qi64 -> qu8
+FULLY_CONNECTED f32 f32,qi2,qi4,qi8,qu8 f32,- -> =0 | qi16 qi16 qi32,- -> =0 | qi16 qi4,qi8 qi32,qi64,- -> =0 | qi8 qi4,qi8 qi32,- -> =0 | qu8 qu8 qi32,- -> =0 | qu8 qu8 qi32 -> qi16 || f32 i8,u8,i4 f32,- -> f32 | qi16 qi2 qi32,qi64,- -> qi16 | qi16 qi4 qi32,qi64,- -> qi8 | qi16 qi8 qi32,qi64,- -> qi8,qu8 | qi16 qu8 qi32,- -> qu8,qi16 | qi16 qu8 qi64 -> qi16 | qi8 qi2 qi32,- -> qi8 | qi8 qi4 qi32 -> qi16 | qi8 qi4,qi8 qi64 -> qi8,qi16 | qi8 qi8 - -> qu8 | qi8 qi8 qi32 -> qu8,qi16 | qi8 qu8 - -> qi8,qu8 | qi8 qu8 qi32 -> qi8,qu8,qi16 | qu8 qi4,qu8 qi32,- -> qi8 | qu8 qi8 qi32,- -> qi8,qu8 | qu8 qi8 qi64 -> qu8
 GATHER f32,f16,bf16,i8,u8,i16,i32,i64,bool,str,qi4,qi8,qu8,qi16 i16,i32,i64 -> =0 || i4 i16,i32,i64 -> i8 | qi4 i16,i32,i64 -> qi8
 GATHER_ND f32,f16,bf16,i8,u8,i16,i32,i64,bool,str,qi8,qu8,qi16 i16,i32,i64 -> =0
 GELU f32,qi8,qu8,qi16 -> =0 || f16,i8,u8,i16 -> =0

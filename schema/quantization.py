@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,32 @@ if TYPE_CHECKING:
 
     _Content = tuple[bytes, bytes, int, int, bytes | None, bytes | None, Record | None]
 
-FIELDS = ("scales", "zero_points", "axis", "block_size", "min", "max", "details")
+FIELDS = ("scales", "zero_points", "axis", "block_size", "min", "max", "details", "blocks")
+
+
+class Blocks(NamedTuple):
+    """Scales of blocks of elements, which the file has in tensors of their own.
+
+    Attributes:
+        shape: of a block.
+        scales: float32, one for each block, in as many dimensions as the tensor has.
+        zero_points: int64, as many as scales; None for zeros.
+    """
+
+    shape: tuple[int, ...]
+    scales: np.ndarray
+    zero_points: np.ndarray | None = None
+
+    def dequantized(self, values: np.ndarray) -> np.ndarray:
+        """The float32 numbers that integers of these blocks stand for."""
+        real = values.astype(np.float32)
+        scales, zero_points = self.scales, self.zero_points
+        for axis, n in enumerate(self.shape):
+            scales = scales.repeat(n, axis)
+            zero_points = None if zero_points is None else zero_points.repeat(n, axis)
+        if zero_points is not None:
+            real -= zero_points.astype(np.float32)
+        return real * scales
 
 
 class Quantization:
@@ -27,6 +52,7 @@ class Quantization:
         block_size: elements along `axis` that share a scale; 0 when it is not by blocks.
         min, max: what was measured, or None.
         details: a CustomQuantization, BlockwiseQuantization or MultiAxisQuantization record.
+        blocks: what the tensors hold that a BlockwiseQuantization names; None without them.
     """
 
     __slots__ = FIELDS
@@ -41,11 +67,13 @@ class Quantization:
         min: np.ndarray | None = None,
         max: np.ndarray | None = None,
         details: Record | None = None,
+        blocks: Blocks | None = None,
     ) -> None:
         self.scales = np.asarray(scales, np.float32)
         self.zero_points = np.asarray(zero_points, np.int64)
         self.axis, self.block_size = axis, block_size
         self.min, self.max, self.details = min, max, details
+        self.blocks = blocks
 
     @property
     def scale(self) -> float:

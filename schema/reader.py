@@ -51,11 +51,14 @@ _VTABLE = Struct("<HH").unpack_from
 _BACK = Struct("<i").unpack_from
 
 
-def read(data: memoryview) -> Record:
-    """The Model record in `data`; raises ModelError naming the first field that is wrong."""
+def read(data: memoryview, identified: bool = True) -> Record:
+    """The Model record in `data`; raises ModelError naming the first field that is wrong.
+
+    Without `identified` it need not bear the identifier of its kind of files.
+    """
     if len(data) < 8:
         raise noted(ModelError(INVALID), f"{len(data)} bytes are too few for one")
-    if bytes(data[4:8]) != tables.FILE_IDENTIFIER.encode():
+    if identified and bytes(data[4:8]) != tables.FILE_IDENTIFIER.encode():
         raise noted(
             ModelError(INVALID),
             f"bytes 4 to 8 must be {tables.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}; this is not "
@@ -110,6 +113,8 @@ class _Reader:
             layout = self.layout(kind, start, vtable)
         if start + layout.size > self.size:
             raise _Malformed(start, f"table of {layout.size} bytes ends past {self.end}")
+        if start & 3:
+            raise _Malformed(start, "a table must lie at a multiple of 4")
         values = layout.unpack(data, start)
         result = kind.make()
         for name, default in layout.absent:
@@ -206,6 +211,8 @@ class _Reader:
             raise _Malformed(
                 start - 4, f"{length} elements of {itemsize} bytes end past {self.end}"
             )
+        if start & 3:
+            raise _Malformed(start - 4, "a vector must lie at a multiple of 4")
         return start, length
 
     def claim(self, start: int, size: int) -> None:

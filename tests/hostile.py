@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from flatlite.engine.plan import program
-from flatlite.engine.run import guard
+from flatlite.engine.run import guard, stages
 from flatlite.errors import ModelError
 from flatlite.interpreter import plan
 from flatlite.interpreter.interpreter import Interpreter
@@ -293,7 +293,7 @@ def _values(detail, rng):
 
 def guard_everything(side):
     """Every tensor ends, or starts, at a page that faults when it is touched."""
-    init, plain = program.Program.__init__, plan.aligned
+    init, plain = program.Program.__init__, stages.aligned
 
     def guarded_init(self, memory_limit=None, guard=False, threads=1):
         init(self, memory_limit or MEMORY // 4, side, threads)
@@ -304,7 +304,7 @@ def guard_everything(side):
         n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
         return guard.guarded(n_bytes, side).view(dtype).reshape(shape)
 
-    plan.aligned = aligned
+    plan.aligned = stages.aligned = aligned
     program.Program.__init__ = guarded_init
 
 

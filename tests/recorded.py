@@ -80,7 +80,7 @@ class Runs:
     @property
     def tags(self) -> list[str]:
         """The runtimes that ran this file, the trusted one first."""
-        tags = [t for t in RUNTIMES if t in self.row["oracle"]]
+        tags = [t for t in RUNTIMES if t in self.row["oracle"]] or ["tf"]
         if self.row.get("ref_suspect") and len(tags) > 1:
             tags.remove("ref")
         return tags
@@ -105,13 +105,16 @@ def runs_of(row: dict) -> Runs:
 
 
 def has_runs(row: dict) -> bool:
-    """Whether a row holds a .tflite and what a LiteRT runtime answered for it."""
+    """Whether a row holds a .tflite and what a LiteRT runtime answered for it.
+
+    Where LiteRT in Python lacks the operator, it is TensorFlow's answer for the source.
+    """
     files = row.get("files", {})
     kinds = ("op_test", "tflite_case", "handmade_tflite", "model_tflite")
     return (
         "tflite" in files
         and "data" in files
-        and any(t in row["oracle"] for t in RUNTIMES)
+        and (any(t in row["oracle"] for t in RUNTIMES) or row["kind"] == "op_test")
         and (row["kind"] in kinds or row["kind"].startswith("third_party_tflite"))
     )
 

@@ -13,7 +13,8 @@ from write_stubs import FACADES, path_of, stub_of
 from flatlite import lite
 
 MODULES = tuple(
-    f"flatlite{n}" for n in ("", ".lite", ".experimental", ".train", ".errors", ".compat.v1.lite")
+    f"flatlite{n}"
+    for n in ("", ".lite", ".litert", ".experimental", ".train", ".errors", ".compat.v1.lite")
 )
 
 
@@ -140,4 +141,4 @@ def test_experimental_names():
     assert lite.experimental.OpResolverType is lite.OpResolverType
     assert lite.experimental.load_delegate is lite.load_delegate
     with pytest.raises(AttributeError, match=r"'flatlite\.lite\.experimental' has no attribute"):
-        _ = lite.experimental.Analyzer
+        _ = lite.experimental.Analyser

@@ -16,10 +16,11 @@ sys.path.insert(0, str(Path(__file__).parent / "graph"))
 
 import op_cases_array
 import op_cases_math
+import op_cases_more
 import op_cases_nn
 from op_cases import CASES
 
-TABLES = (op_cases_array, op_cases_math, op_cases_nn)
+TABLES = (op_cases_array, op_cases_math, op_cases_more, op_cases_nn)
 CASES_OF_AN_OP = 2
 
 

@@ -12,10 +12,14 @@ FACADES = (
     "flatlite.compat.v1",
     "flatlite.compat.v1.bitwise",
     "flatlite.compat.v1.lite",
+    "flatlite.compat.v1.losses",
     "flatlite.compat.v1.math",
+    "flatlite.compat.v1.metrics",
     "flatlite.compat.v1.nn",
+    "flatlite.compat.v1.rnn_cell",
     "flatlite.experimental",
     "flatlite.lite",
+    "flatlite.litert",
     "flatlite.train",
 )
 HEAD = "# What editors and type checkers see of this module; tests/write_stubs.py writes it.\n"

@@ -6,7 +6,9 @@ from ... import train as train
 from ...compat.v1 import bitwise as bitwise
 from ...compat.v1 import lite as lite
 from ...compat.v1 import logging as logging
+from ...compat.v1 import losses as losses
 from ...compat.v1 import math as math
+from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nn as nn
 from ...graph.core.create import constant as constant
 from ...graph.core.create import convert_to_tensor as convert_to_tensor
@@ -207,6 +209,9 @@ from ...graph.functions.clip import clip_by_global_norm as clip_by_global_norm
 from ...graph.functions.clip import clip_by_norm as clip_by_norm
 from ...graph.functions.clip import clip_by_value as clip_by_value
 from ...graph.functions.clip import global_norm as global_norm
+from ...graph.functions.conditional import case as case
+from ...graph.functions.conditional import cond as cond
+from ...graph.functions.conditional import switch_case as switch_case
 from ...graph.functions.control_flow import Assert as Assert
 from ...graph.functions.control_flow import group as group
 from ...graph.functions.control_flow import no_op as no_op
@@ -230,6 +235,12 @@ from ...graph.functions.creation import shape_n as shape_n
 from ...graph.functions.creation import size as size
 from ...graph.functions.creation import zeros as zeros
 from ...graph.functions.creation import zeros_like as zeros_like
+from ...graph.functions.functional import foldl as foldl
+from ...graph.functions.functional import foldr as foldr
+from ...graph.functions.functional import map_fn as map_fn
+from ...graph.functions.functional import numpy_function as numpy_function
+from ...graph.functions.functional import py_func as py_func
+from ...graph.functions.functional import scan as scan
 from ...graph.functions.linear_algebra import cholesky as cholesky
 from ...graph.functions.linear_algebra import einsum as einsum
 from ...graph.functions.linear_algebra import fft as fft
@@ -243,6 +254,7 @@ from ...graph.functions.linear_algebra import matrix_solve as matrix_solve
 from ...graph.functions.linear_algebra import norm as norm
 from ...graph.functions.linear_algebra import tensordot as tensordot
 from ...graph.functions.linear_algebra import trace as trace
+from ...graph.functions.loops import while_loop as while_loop
 from ...graph.functions.random import random_normal as random_normal
 from ...graph.functions.random import random_shuffle as random_shuffle
 from ...graph.functions.random import random_uniform as random_uniform
@@ -283,6 +295,7 @@ from ...graph.functions.state import scatter_min as scatter_min
 from ...graph.functions.state import scatter_mul as scatter_mul
 from ...graph.functions.state import scatter_sub as scatter_sub
 from ...graph.functions.state import scatter_update as scatter_update
+from ...graph.functions.tensor_array import TensorArray as TensorArray
 from ...graph.session.fetches import IndexedSlicesValue as IndexedSlicesValue
 from ...graph.session.fetches import SparseTensorValue as SparseTensorValue
 from ...graph.session.session import ConfigProto as ConfigProto
@@ -320,3 +333,5 @@ from ...graph.variables.variable_scope import VariableScope as VariableScope
 from ...graph.variables.variable_scope import get_variable_scope as get_variable_scope
 from ...graph.variables.variable_scope import variable_scope as variable_scope
 from ...graph.variables.variables import Variable as Variable
+from ...schema.proto import RunMetadata as RunMetadata
+from ...schema.proto import RunOptions as RunOptions

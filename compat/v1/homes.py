@@ -29,11 +29,15 @@ CORE = {
         "enable_resource_variables executing_eagerly resource_variables_enabled"
     ),
     "graph.functions.casting": "bitcast",
+    "graph.functions.conditional": "case cond switch_case",
     "graph.functions.control_flow": "Assert group no_op tuple",
     "graph.functions.creation": (
         "broadcast_dynamic_shape broadcast_static_shape ensure_shape eye fill one_hot ones "
         "ones_like placeholder placeholder_with_default rank shape shape_n size zeros zeros_like"
     ),
+    "graph.functions.functional": "foldl foldr map_fn numpy_function py_func scan",
+    "graph.functions.loops": "while_loop",
+    "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
     "graph.functions.slices": "newaxis",
     "graph.functions.state": (
@@ -58,6 +62,7 @@ CORE = {
         "get_collection get_collection_ref get_default_graph get_default_session name_scope "
         "reset_default_graph set_random_seed"
     ),
+    "schema.proto": "RunMetadata RunOptions",
     "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
     "graph.variables.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",
@@ -128,9 +133,43 @@ NN = {
         "lrn moments"
     ),
     "graph.functions.reductions": "zero_fraction",
+    "graph.functions.rnn": (
+        "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"
+    ),
     "graph.functions.windows": (
         "atrous_conv2d avg_pool avg_pool2d=avg_pool avg_pool3d conv2d conv2d_backprop_filter "
         "conv2d_backprop_input conv2d_transpose depthwise_conv2d depthwise_conv2d_native "
         "dilation2d max_pool max_pool2d=max_pool max_pool3d pool separable_conv2d"
+    ),
+}
+
+LOSSES = {
+    "graph.functions.weighted_losses": (
+        "Reduction absolute_difference add_loss compute_weighted_loss cosine_distance get_losses "
+        "get_regularization_loss get_regularization_losses get_total_loss hinge_loss huber_loss "
+        "log_loss mean_pairwise_squared_error mean_squared_error sigmoid_cross_entropy "
+        "softmax_cross_entropy sparse_softmax_cross_entropy"
+    ),
+}
+
+METRICS = {
+    "graph.functions.metrics": (
+        "accuracy false_negatives false_positives mean mean_absolute_error mean_cosine_distance "
+        "mean_iou mean_per_class_accuracy mean_relative_error mean_squared_error mean_tensor "
+        "percentage_below precision recall root_mean_squared_error true_negatives true_positives"
+    ),
+    "graph.functions.metrics_at": (
+        "auc average_precision_at_k false_negatives_at_thresholds false_positives_at_thresholds "
+        "precision_at_k precision_at_thresholds precision_at_top_k recall_at_k "
+        "recall_at_thresholds recall_at_top_k sensitivity_at_specificity "
+        "sparse_average_precision_at_k sparse_precision_at_k specificity_at_sensitivity "
+        "true_negatives_at_thresholds true_positives_at_thresholds"
+    ),
+}
+
+RNN_CELL = {
+    "graph.functions.rnn_cells": (
+        "BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple "
+        "MultiRNNCell RNNCell ResidualWrapper"
     ),
 }

@@ -18,6 +18,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..passes.driver import PassStatistics
+    from ..quantize.islands import Island
     from ..verify.verification import Verified
 
 _LOGGER = logging.getLogger("flatlite")
@@ -53,6 +54,10 @@ class TFLiteConverter(Settings):
         inference_input_type, inference_output_type: types of real-number inputs and outputs; None
             takes `inference_type`. np.int8 and np.uint8 need a representative_dataset.
         output_format: constants.TFLITE, or GRAPHVIZ_DOT for a drawing of the converted graph.
+        quantization_recipe: a dict, or the path of a JSON file, that says all of it at once:
+            scheme, exceptions for layers, calibrator (docs/quantization.md).
+        strict_int8: whether operators without an integer kernel are an error; else they stay
+            float, with a warning where only integer operators are asked for.
         quantized_input_stats: {input name: (mean, standard deviation)}, for quantized inputs.
         default_ranges_stats: (min, max) for tensors without a known range.
         drop_control_dependency: whether control dependencies are dropped silently; TFLite has none,
@@ -453,6 +458,14 @@ class TFLiteConverter(Settings):
     def float_operators(self) -> dict[str, int]:
         """How many operators, by kind, the last quantized model computes in float."""
         return {} if self._last is None else self._last.float_operators
+
+    @property
+    def float_islands(self) -> list[Island]:
+        """What the last quantized model computes in float where integers were asked for.
+
+        An Island has `kind`, `names`, `reason` and `share`, its part of the work.
+        """
+        return [] if self._last is None else self._last.float_islands
 
     def convert(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for.

@@ -24,6 +24,7 @@ from .sizes import primes
 
 PRIMES = tuple(takewhile(lambda n: n < 500, primes(5)))
 LARGE = 100_003  # and more is above 10**5
+DECLARED = ("CUSTOM", "READ_VARIABLE")  # whose results the file declares, and no prepare tells
 REFUSALS = (NodeError, NeedsValue, Fault, LookupError, ZeroDivisionError, OverflowError)
 LIMIT = 2**31  # numbers from here on are none of a size's
 EXACT = 2**24  # integers up to which float32 holds each
@@ -121,7 +122,7 @@ class _Check:
 
     def _step(self, op: Op) -> None:
         inputs = [t for t in op.present_inputs if t.value is None]
-        if op.graphs or op.kind == "CUSTOM" or any(self.shapes.get(t, ()) is None for t in inputs):
+        if op.graphs or op.kind in DECLARED or any(self.shapes.get(t, ()) is None for t in inputs):
             for tensor in op.outputs:
                 self._assume(tensor)
             return

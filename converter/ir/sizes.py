@@ -126,6 +126,8 @@ class Scope:
         is_certain: whether all that is lowered runs whenever the model does; not in a branch.
         demands: sizes that are 0 wherever the source runs.
         is_lowering: whether operators are the source's; what passes demand may be more.
+        initializer: makes the graph that runs once before all others; None where there is none.
+        select_tf_ops: whether what has no lowering may be an operator of TensorFlow.
     """
 
     def __init__(self, assumed: Mapping[str, Extent] | None = None) -> None:
@@ -133,6 +135,8 @@ class Scope:
         self.is_certain = True
         self.demands: dict[Dim, None] = {}
         self.is_lowering = True
+        self.initializer: Any = None
+        self.select_tf_ops = False
         self.shared: dict[str, Extent] = {}
         self.numbers: list[dict[str, int]] = [{} for _ in ALTERNATIVES]
         self._names: set[str] = set()

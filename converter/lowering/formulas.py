@@ -139,6 +139,36 @@ def atan(b: Builder, x: Tensor) -> Tensor:
     return b.ATAN2(x, like(x, 1, b))
 
 
+def acosh(b: Builder, x: Tensor) -> Tensor:
+    """log(x + sqrt((x - 1) (x + 1)))."""
+    one = like(x, 1, b)
+    root = b.SQRT(b.MUL(b.SUB(x, one), b.ADD(x, one)))
+    return b.LOG(b.ADD(x, root))
+
+
+def asinh(b: Builder, x: Tensor) -> Tensor:
+    """sign(x) * log(|x| + sqrt(x ** 2 + 1))."""
+    size = b.ABS(x)
+    root = b.SQRT(b.ADD(b.SQUARE(x), like(x, 1, b)))
+    return b.MUL(b.SIGN(x), b.LOG(b.ADD(size, root)))
+
+
+def atanh(b: Builder, x: Tensor) -> Tensor:
+    """log((1 + x) / (1 - x)) / 2."""
+    one = like(x, 1, b)
+    return b.MUL(b.LOG(b.DIV(b.ADD(one, x), b.SUB(one, x))), like(x, 0.5, b))
+
+
+def cosh(b: Builder, x: Tensor) -> Tensor:
+    """(exp(x) + exp(-x)) / 2."""
+    return b.MUL(b.ADD(b.EXP(x), b.EXP(b.NEG(x))), like(x, 0.5, b))
+
+
+def sinh(b: Builder, x: Tensor) -> Tensor:
+    """(exp(x) - exp(-x)) / 2."""
+    return b.MUL(b.SUB(b.EXP(x), b.EXP(b.NEG(x))), like(x, 0.5, b))
+
+
 def _height(b: Builder, x: Tensor) -> Tensor:
     """sqrt((1 - x) (1 + x)), exact where x is near 1, and not a number beyond."""
     one = like(x, 1, b)
@@ -158,3 +188,34 @@ def erf(b: Builder, x: Tensor) -> Tensor:
         terms = b.MUL(b.ADD(terms, like(x, coefficient, b)), t)
     tail = b.MUL(terms, b.EXP(b.NEG(b.SQUARE(x))))
     return b.MUL(b.SIGN(x), b.SUB(one, tail))
+
+
+GILES = (
+    (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503,
+     -0.00417768164, 0.246640727, 1.50140941),
+    (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613,
+     0.00943887047, 1.00167406, 2.83297682),
+)  # fmt: skip
+"""Coefficients of `erfinv`, highest power first: near the middle, and in the tails."""
+
+
+def erfinv(b: Builder, x: Tensor) -> Tensor:
+    """The inverse of the error function in float32; infinite at 1 and -1.
+
+    Source: Giles, Approximating the erfinv function, GPU Computing Gems, 2010.
+    """
+    one = like(x, 1, b)
+    w = b.NEG(b.LOG(b.MUL(b.SUB(one, x), b.ADD(one, x))))
+    middle = polynomial(b, b.SUB(w, like(x, 2.5, b)), GILES[0])
+    tail = polynomial(b, b.SUB(b.SQRT(w), like(x, 3, b)), GILES[1])
+    near = b.MUL(b.SELECT_V2(b.LESS(w, like(x, 5, b)), middle, tail), x)
+    at_end = b.EQUAL(b.ABS(x), one)
+    return b.SELECT_V2(at_end, b.MUL(x, like(x, np.inf, b)), near)
+
+
+def polynomial(b: Builder, x: Tensor, coefficients: Sequence[float]) -> Tensor:
+    """Powers of `x` times coefficients, highest power first."""
+    result = like(x, coefficients[0], b)
+    for coefficient in coefficients[1:]:
+        result = b.ADD(b.MUL(result, x), like(x, coefficient, b))
+    return result

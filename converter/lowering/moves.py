@@ -20,14 +20,20 @@ def transposed(x: Tensor, order: Iterable[int], b: Builder) -> Tensor:
     if order == tuple(range(len(order))):
         return x
     if x.value is not None:
-        return b.constant(np.ascontiguousarray(np.transpose(x.value, order)))
+        result = b.constant(np.ascontiguousarray(np.transpose(x.value, order)))
+        if x.fake_quant is not None:
+            result.fake_quant = x.fake_quant.transposed(order)
+        return result
     return b.TRANSPOSE(x, np.asarray(order, np.int32))
 
 
 def reshaped(x: Tensor, shape: Sequence[int], b: Builder) -> Tensor:
     """`x` in another shape of known sizes, one of them -1; a constant is reshaped now."""
     if x.value is not None:
-        return b.constant(np.reshape(x.value, shape))
+        result = b.constant(np.reshape(x.value, shape))
+        if x.fake_quant is not None and not x.fake_quant.is_per_axis:
+            result.fake_quant = x.fake_quant
+        return result
     return b.RESHAPE(x, np.asarray(shape, np.int32))
 
 
@@ -65,11 +71,35 @@ def slice_along(x: Tensor, axis: int, begin: int, size: int, b: Builder) -> Tens
 
 def dimension(x: Tensor, axis: int, b: Builder) -> Tensor:
     """The size of one axis as an int32 scalar that is computed when the model runs."""
-    shape = b.SHAPE(x, out_type="INT32")
-    bounds = (np.asarray([n], np.int32) for n in (axis, axis + 1, 1))
-    return b.STRIDED_SLICE(shape, *bounds, shrink_axis_mask=1)
+    return element(b.SHAPE(x, out_type="INT32"), axis, b)
 
 
 def like(x: Tensor, value: ArrayLike, b: Builder) -> Tensor:
     """A scalar constant of the type of `x`."""
     return b.constant(np.asarray(value, x.dtype))
+
+
+def positions(x: Tensor, axis: int, b: Builder) -> Tensor:
+    """0, 1, ... along an axis of `x`; a constant where the size is known."""
+    size = x.dims[axis]
+    if size is not None:
+        return b.constant(np.arange(size, dtype=np.int32))
+    return b.RANGE(b.constant(np.int32(0)), dimension(x, axis, b), b.constant(np.int32(1)))
+
+
+def element(x: Tensor, i: int, b: Builder) -> Tensor:
+    """Element `i` of a vector, as a scalar."""
+    bounds = (np.asarray([n], np.int32) for n in (i, i + 1, 1))
+    return b.STRIDED_SLICE(x, *bounds, shrink_axis_mask=1)
+
+
+def extent(x: Tensor, axis: int, b: Builder) -> Tensor:
+    """The size of one axis as an int32 scalar; a constant where it is known."""
+    size = x.dims[axis]
+    return dimension(x, axis, b) if size is None else b.constant(np.int32(size))
+
+
+def regrouped(x: Tensor, sizes: Sequence[Tensor | int], b: Builder) -> Tensor:
+    """`x` in a shape of numbers, one of them -1, and int32 scalars."""
+    parts = [b.constant(np.int32(n)) if isinstance(n, int) else n for n in sizes]
+    return b.RESHAPE(x, b.PACK(*parts, axis=0, values_count=len(parts)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir.dims import Dim, divide_exactly, never_zero
-from ..lowering.moves import as_int32, like, reshaped, transposed
+from ..ir.graph import Tensor
+from ..lowering.moves import as_int32, dimension, like, reshaped, transposed
 from .registry import lower
 
 INT64 = np.dtype(np.int64)
@@ -131,6 +132,8 @@ def flatten(node, b):
 def squeeze(node, b):
     """The tensor without the named axes of size 1, or without all such axes."""
     shape = node.shape()
+    if node.opset >= 13 and is_computed(node, 1):
+        return _without_axes(node, b)
     axes = node.numbers("axes", 1, since=13)
     if axes is None:
         node.require(None not in shape, f"axes must be given where sizes are unknown, in {shape}")
@@ -145,10 +148,36 @@ def squeeze(node, b):
     )
 
 
+def is_computed(node, index):
+    """Whether an input is there and not known before the model runs."""
+    return node.input(index) is not None and node.known(index) is None
+
+
+def _without_axes(node, b):
+    """The tensor without computed axes: the sizes of the others, in their order."""
+    (n_axes,), rank = node.shape(1), node.rank()
+    node.require(n_axes is not None, "how many axes there are must be known")
+    is_dropped = _marked(b, as_int32(node.inputs[1], b), rank)
+    places = b.SUB(b.CUMSUM(b.SUB(np.int32(1), is_dropped), np.int32(0)), np.int32(1))
+    places = b.SELECT_V2(b.EQUAL(is_dropped, np.int32(1)), np.int32(rank), places)
+    sizes = b.SHAPE(node.inputs[0], out_type="INT32")
+    scattered = b.SCATTER_ND(b.EXPAND_DIMS(places, np.int32(1)), sizes, np.int32([rank + 1]))
+    return b.RESHAPE(node.inputs[0], subvector(scattered, 0, b, rank - n_axes))
+
+
+def _marked(b, axes, rank):
+    """A vector of `rank` numbers, 1 at computed axes and 0 elsewhere."""
+    axes = b.FLOOR_MOD(axes, np.int32(rank))
+    rows = b.ONE_HOT(axes, np.int32(rank), np.int32(1), np.int32(0), axis=-1)
+    return b.SUM(rows, np.int32([0]))
+
+
 @lower("Unsqueeze")
 def unsqueeze(node, b):
     """New axes of size 1 at the named positions of the result."""
     x = node.inputs[0]
+    if node.opset >= 13 and is_computed(node, 1):
+        return _with_axes(node, b)
     axes = node.numbers("axes", 1, since=13)
     node.require(axes is not None, "axes are missing")
     axes = sorted(node.axes(axes, len(axes)))
@@ -157,6 +186,18 @@ def unsqueeze(node, b):
     for axis in axes:
         x = b.EXPAND_DIMS(x, np.int32(axis))
     return x
+
+
+def _with_axes(node, b):
+    """The tensor with axes of size 1 at computed positions: each size at the place it has then."""
+    (n_axes,) = node.shape(1)
+    node.require(n_axes is not None, "how many axes there are must be known")
+    rank = node.rank() + n_axes
+    is_new = _marked(b, as_int32(node.inputs[1], b), rank)
+    places = b.SUB(b.CUMSUM(b.SUB(np.int32(1), is_new), np.int32(0)), np.int32(1))
+    sizes = b.CONCATENATION(b.SHAPE(node.inputs[0], out_type="INT32"), np.int32([1]), axis=0)
+    places = b.SELECT_V2(b.EQUAL(is_new, np.int32(1)), np.int32(node.rank()), places)
+    return b.RESHAPE(node.inputs[0], b.GATHER(sizes, places))
 
 
 @lower("Transpose")
@@ -178,6 +219,9 @@ def concat(node, b):
 def split(node, b):
     """Parts along an axis: of given sizes, or equal but for the last."""
     x, axis = node.inputs[0], node.axis(node.attr("axis", 0))
+    if node.opset >= 13 and is_computed(node, 1):
+        sizes = as_int32(node.inputs[1], b)
+        return b.SPLIT_V(x, sizes, np.int32(axis), num_splits=node.n_outputs)
     sizes, n = node.numbers("split", 1, since=13), node.n_outputs
     length = node.shape()[axis]
     if sizes is None:
@@ -193,14 +237,28 @@ def split(node, b):
 
 @lower("Gather")
 def gather(node, b):
-    """Slices along an axis; indices may count from the end where they are constant."""
+    """Slices along an axis; indices may count from its end."""
     x, indices = node.inputs
     axis = node.axis(node.attr("axis", 0))
-    values, length = indices.value, node.shape()[axis]
-    if values is not None and (values < 0).any():
-        node.require(length is not None, f"negative indices need the size of axis {axis}")
-        indices = b.constant(np.where(values < 0, values + length, values).astype(np.int32))
-    return b.GATHER(x, as_int32(indices, b), axis=axis)
+    return b.GATHER(x, from_front(node, b, x, indices, axis), axis=axis)
+
+
+def from_front(node, b, x, indices, axis):
+    """Indices along an axis of `x`, those below 0 counted from its end, as int32.
+
+    Indices that are only computed to be below 0 cost two operators; those of a shape never are.
+    """
+    values, length = indices.value, x.dims[axis]
+    if values is not None:
+        if not (values < 0).any():
+            return as_int32(indices, b)
+        if length is not None:
+            return b.constant(np.where(values < 0, values + length, values).astype(np.int32))
+    indices = as_int32(indices, b)
+    if indices.elements is not None:
+        return indices
+    size = np.int32(length) if length is not None else dimension(x, axis, b)
+    return b.FLOOR_MOD(indices, size) if length != 0 else indices
 
 
 @lower("Expand")
@@ -235,17 +293,18 @@ def constant_of_shape(node, b):
 @lower("Range")
 def range_(node, b):
     """Numbers from start in steps of delta, up to limit."""
-    return b.RANGE(*node.inputs)
+    return b.RANGE(*(reshaped(x, (), b) if x.rank else x for x in node.inputs))
 
 
 MIRROR_MODES = {"reflect": "REFLECT"}
+REPEATING = ("edge", "wrap")
 
 
 @lower("Pad")
 def pad(node, b):
     """More elements, or with negative numbers fewer, before and after along each axis."""
     x, rank = node.inputs[0], node.rank()
-    counts, value, axes = _padding(node)
+    counts, value, axes = _padding(node, b)
     mode = node.attr("mode", "constant")
     if counts is None:
         pairs = _computed_pairs(node, b, axes)
@@ -258,28 +317,71 @@ def pad(node, b):
         pairs = np.maximum(pairs, 0)
         if not pairs.any():
             return x
+    if mode in REPEATING:
+        return _repeated(node, b, x, pairs, mode)
     if mode in MIRROR_MODES:
         return b.MIRROR_PAD(x, pairs, mode=MIRROR_MODES[mode])
-    node.require(mode == "constant", f"mode must be constant or reflect, got '{mode}'")
-    if not value:
-        return b.PAD(x, pairs)
-    return b.PADV2(x, pairs, like(x, value, b))
+    node.require(mode == "constant", f"mode must be constant, reflect, edge or wrap, got '{mode}'")
+    if isinstance(value, Tensor):
+        return b.PADV2(x, pairs, value)
+    return b.PADV2(x, pairs, like(x, value, b)) if value else b.PAD(x, pairs)
 
 
-def _padding(node):
-    """(pads, value, axes) from attributes or inputs; None for pads that are computed."""
+def _repeated(node, b, x, pairs, mode):
+    """`x` with its edges, or what is at the other end, around it: slices along each axis."""
+    if not isinstance(pairs, np.ndarray):
+        sizes = b.SHAPE(x, out_type="INT32")
+        for axis in range(node.rank()):
+            before, after, size = (
+                b.GATHER(b.GATHER(pairs, np.int32(axis)), np.int32(0)),
+                b.GATHER(b.GATHER(pairs, np.int32(axis)), np.int32(1)),
+                b.GATHER(sizes, np.int32(axis)),
+            )
+            steps = b.RANGE(b.NEG(before), b.ADD(size, after), np.int32(1))
+            last = b.SUB(size, np.int32(1))
+            inside = b.MINIMUM(b.MAXIMUM(steps, np.int32(0)), last)
+            x = b.GATHER(x, b.FLOOR_MOD(steps, size) if mode == "wrap" else inside, axis=axis)
+        return x
+    for axis, (before, after) in enumerate(pairs.tolist()):
+        size = node.shape()[axis]
+        if not before and not after:
+            continue
+        node.require(size is not None, f"mode {mode} needs the size of axis {axis}")
+        steps = np.arange(-before, size + after)
+        index = steps % size if mode == "wrap" else steps.clip(0, size - 1)
+        x = b.GATHER(x, index.astype(np.int32), axis=axis)
+    return x
+
+
+def _padding(node, b):
+    """(pads, value, axes) from attributes or inputs; None for pads that are computed.
+
+    A value or axes that are computed are tensors.
+    """
     if node.opset < 11:
         return node.attr("pads"), node.attr("value", 0.0), list(range(node.rank()))
-    value = node.constant(2).item() if node.input(2) is not None else 0
-    axes = node.constant(3).tolist() if node.input(3) is not None else range(node.rank())
+    value = node.input(2)
+    if value is None or value.value is not None:
+        value = 0 if value is None else value.value.item()
+    elif value.rank:
+        value = b.RESHAPE(value, np.zeros(0, np.int32))
+    axes = range(node.rank())
+    if node.input(3) is not None:
+        axes = node.known(3)
+        if axes is None:
+            order = b.FLOOR_MOD(as_int32(node.inputs[3], b), np.int32(node.rank()))
+            return None, value, order
     counts = node.known(1)
     return None if counts is None else counts.tolist(), value, node.axes(axes)
 
 
 def _computed_pairs(node, b, axes):
     """Rows of computed (before, after), as PAD takes them, for all axes."""
-    columns = b.RESHAPE(as_int32(node.inputs[1], b), np.asarray([2, len(axes)], np.int32))
+    columns = b.RESHAPE(as_int32(node.inputs[1], b), np.asarray([2, -1], np.int32))
     rows = b.TRANSPOSE(columns, np.asarray([1, 0], np.int32))
+    if isinstance(axes, Tensor):
+        indices = b.EXPAND_DIMS(axes, np.int32(1))
+        return b.SCATTER_ND(indices, rows, np.asarray([node.rank(), 2], np.int32))
     if axes == list(range(node.rank())):
         return rows
     parts = [b.constant(np.zeros((1, 2), np.int32))] * node.rank()

@@ -1,11 +1,10 @@
-"""Convolution and pooling over windows. Images come in with channels second, are moved to channels
-last and back; passes remove the moves between two such operators.
+"""Convolution over windows. Images come in with channels second, are moved to channels last and
+back; passes remove the moves between two such operators.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 
 import numpy as np
 
@@ -63,10 +62,44 @@ class Window:
         return {"dilation_h_factor": self.dilation[0], "dilation_w_factor": self.dilation[1]}
 
 
-def window_of(node, size, sizes):
-    """The Window of a node over an image with these spatial sizes."""
+VOLUME = 3
+"""Dimensions of what a 3-D convolution slides over."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """What slides along one axis.
+
+    Attributes:
+        size, stride, dilation: of the window.
+        before, after: padding.
+        length: of the axis; None where unknown.
+    """
+
+    size: int
+    stride: int
+    dilation: int
+    before: int
+    after: int
+    length: int | None
+
+    @property
+    def count(self) -> int:
+        """How many windows there are."""
+        reach = (self.size - 1) * self.dilation + 1
+        return (self.length + self.before + self.after - reach) // self.stride + 1
+
+
+def spans_of(node, size, sizes):
+    """What slides along each axis of an image of any number of dimensions."""
+    node.require(None not in sizes, f"the sizes of the image must be known, got {sizes}")
+    columns = zip(size, *_slides(node, size, sizes), sizes, strict=True)
+    return [Span(k, s, d, *pair, length) for k, s, d, pair, length in columns]
+
+
+def _slides(node, size, sizes):
+    """(strides, dilations, pads) of a node, for each axis."""
     n = len(size)
-    node.require(len(sizes) in (1, 2), f"an image must have 1 or 2 dimensions, got {len(sizes)}")
     stride = node.attr("strides", [1] * n)
     dilation = node.attr("dilations", [1] * n)
     lists = {"kernel_shape": size, "strides": stride, "dilations": dilation}
@@ -76,6 +109,14 @@ def window_of(node, size, sizes):
     pads = _pads(node, size, stride, dilation, sizes)
     if node.attr("ceil_mode", 0) and None not in pads:
         pads = _ceil_pads(node, pads, size, stride, dilation, sizes)
+    return stride, dilation, pads
+
+
+def window_of(node, size, sizes):
+    """The Window of a node over an image with these spatial sizes."""
+    n = len(size)
+    node.require(len(sizes) in (1, 2), f"an image must have 1 or 2 dimensions, got {len(sizes)}")
+    stride, dilation, pads = _slides(node, size, sizes)
     if n == 1:  # a line is an image of one row
         size, stride, dilation, sizes = ((1, *v) for v in (size, stride, dilation, sizes))
         pads = [(0, 0), *pads]
@@ -166,6 +207,8 @@ def conv(node, b):
         f"{groups} groups of {group_channels} channels must be the image's {channels} channels "
         f"and divide the {n} filters",
     )
+    if len(size) == VOLUME:
+        return _conv3d(node, b, size, groups)
     window = window_of(node, size, sizes)
     x = image_of(node, b)
     filters = reshaped(filters, (n, group_channels, *window.size), b) if len(size) == 1 else filters
@@ -182,61 +225,19 @@ def conv(node, b):
     return result_of(node, b, out)
 
 
-@lower("MaxPool")
-def max_pool(node, b):
-    """The largest element of each window."""
-    node.require(node.n_outputs == 1, "the indices of MaxPool are not supported")
-    window = window_of(node, node.attr("kernel_shape"), node.shape()[2:])
-    node.require(window.dilation == (1, 1), "dilations of MaxPool must be 1")
-    x, padding = image_of(node, b), window.padding
-    if not padding:
-        x, padding = padded(b, x, window, np.asarray(-np.inf, x.dtype)), "VALID"
-    return result_of(node, b, _pooled(b.MAX_POOL_2D, x, window, padding))
-
-
-@lower("AveragePool")
-def average_pool(node, b):
-    """The mean of each window; of its part inside the image unless count_include_pad."""
-    window = window_of(node, node.attr("kernel_shape"), node.shape()[2:])
-    node.require(window.dilation == (1, 1), "dilations of AveragePool must be 1")
-    x, include = image_of(node, b), node.attr("count_include_pad", 0)
-    if window.padding and not (include and window.padding == "SAME"):
-        return result_of(node, b, _pooled(b.AVERAGE_POOL_2D, x, window, window.padding))
-    node.require(None not in window.sizes, f"the image size must be known, got {window.sizes}")
-    out = _pooled(b.AVERAGE_POOL_2D, padded(b, x, window), window, "VALID")
-    counts = _counts(node, window, bool(include))
-    if (counts != prod(window.size)).any():
-        out = b.MUL(out, (prod(window.size) / counts[None, :, :, None]).astype(np.float32))
-    return result_of(node, b, out)
-
-
-def _counts(node, window, include):
-    """How many elements of each window count: those inside the image, or in its own padding."""
-    counted_pads = node.attr("pads", [0, 0, 0, 0]) if include else [0, 0, 0, 0]
-    half = len(counted_pads) // 2
-    counted_pads = [(0, 0)] * (2 - half) + list(
-        zip(counted_pads[:half], counted_pads[half:], strict=True)
-    )
-    counts = []
-    for k, s, (before, after), (pad, end), size in zip(
-        window.size, window.stride, window.pads, counted_pads, window.sizes, strict=True
-    ):
-        starts = np.arange(0, size + before + after - k + 1, s) - before
-        first, last = np.maximum(starts, -pad), np.minimum(starts + k, size + end)
-        counts.append(last - first)
-    return counts[0][:, None] * counts[1][None, :]
-
-
-def _pooled(kind, x, window, padding):
-    height, width = window.size
-    return kind(x, padding=padding, filter_height=height, filter_width=width, **window.steps)
-
-
-GLOBAL = {"GlobalAveragePool": "MEAN", "GlobalMaxPool": "REDUCE_MAX"}
-
-
-@lower(*GLOBAL)
-def global_pool(node, b):
-    """The mean or the largest element of each channel."""
-    axes = np.arange(2, node.rank(), dtype=np.int32)
-    return getattr(b, GLOBAL[node.type])(node.inputs[0], axes, keep_dims=True)
+def _conv3d(node, b, size, groups):
+    """CONV_3D of volumes with channels last, group by group; the filters as DHWIO."""
+    spans = spans_of(node, size, node.shape()[2:])
+    x, filters, bias = to_channels_last(node.inputs[0], b), node.inputs[1], node.input(2)
+    pairs = np.asarray([(0, 0), *((s.before, s.after) for s in spans), (0, 0)], np.int32)
+    x = b.PAD(x, pairs) if pairs.any() else x
+    filters = transposed(filters, (2, 3, 4, 1, 0), b)
+    options = {f"stride_{axis}": s.stride for axis, s in zip("dhw", spans, strict=True)}
+    options |= {f"dilation_{a}_factor": s.dilation for a, s in zip("dhw", spans, strict=True)}
+    parts = [(x, filters)]
+    if groups > 1:
+        halves = (b.SPLIT(np.int32(4), part, num_splits=groups) for part in (x, filters))
+        parts = list(zip(*halves, strict=True))
+    results = [b.CONV_3D(*part, padding="VALID", **options) for part in parts]
+    out = results[0] if len(results) == 1 else b.CONCATENATION(*results, axis=4)
+    return to_channels_first(out if bias is None else b.ADD(out, bias), b)

@@ -2,24 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...schema.errors import ConverterError
+from ...schema.errors import ConverterError, ModelError
 from ..ir.builder import Builder
-from ..ir.graph import Graph, Origin, Signature
+from ..ir.graph import Graph, Origin, Signature, Tensor
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
+from . import half
+from .definitions import Body, body_of
+from .names import domain_of, qualified, schema_of
 from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-    from ..ir.graph import Tensor
     from ..sources.onnx import OnnxSource
 
-DOMAINS = ("", "ai.onnx")
+MAX_DEPTH = 64  # calls of functions inside one another
+ADVICE = "Replace these layers, or cut the graph before them with output_arrays."
+
+
+class Block:
+    """Nodes that are lowered together: a model's, a function's or those of a branch.
+
+    Args:
+        opsets: versions of the operator sets, by domain.
+        functions: the model's own, by (domain, name).
+        values: what the nodes see, by name; it grows as they are lowered. None, where a function
+            may be given it, stands for an omitted input.
+        depth: how many functions it is inside of.
+        is_source: whether the tensors are those of the source, whose names they keep.
+    """
+
+    def __init__(
+        self,
+        opsets: Mapping[str, int],
+        functions: Mapping[tuple[str, str], Any],
+        values: dict[str, Any],
+        depth: int = 0,
+        is_source: bool = False,
+    ) -> None:
+        self.opsets, self.functions, self.values = opsets, functions, values
+        self.depth, self._is_source = depth, is_source
+        self.halves: dict[Tensor, Tensor] = {}
+
+    def inner(self, values: dict[str, Any]) -> Block:
+        """The nodes of a graph that is an attribute: they see `values` beside what this has."""
+        return Block(self.opsets, self.functions, {**self.values, **values}, self.depth)
+
+    def lower(self, nodes: Iterable[NodeProto], b: Builder) -> None:
+        """Appends what the nodes become, and adds what they give to `values`."""
+        for proto in nodes:
+            inputs = [self.values[name] if name else None for name in proto.input]
+            opset = self.opsets.get(domain_of(proto.domain), 1)
+            node = Node(proto, opset, inputs, self)
+            if self._is_source:
+                b.origin(next(iter(proto.output), proto.name))
+            for name, result in zip(proto.output, self._outputs(node, b), strict=False):
+                self.values[name] = result
+                if self._is_source and name and has_no_origin(result):
+                    result.origin = Origin(name)
+
+    def _outputs(self, node: Node, b: Builder) -> tuple[Any, ...]:
+        """What the node's outputs become: its lowering's results, or those of its definition."""
+        function = self.functions.get((node.domain, node.type))
+        lowering = None if function is not None else LOWERINGS.get(node.qualified_type)
+        if lowering is None:
+            body = body_of(node, function)
+            if body is None:
+                unsupported.refuse({node.qualified_type: [node.name]}, ADVICE)
+            return self._expanded(node, body, b)
+        is_half = half.is_half(node)
+        try:
+            results = lowering(half.widened(node, b, self.halves) if is_half else node, b)
+        except ModelError:
+            raise
+        except ValueError as error:  # of a tensor whose rank or value must be known
+            node.fail(f"{error}; give the model's inputs a fixed shape (input_shapes)")
+        results = tuple(results) if isinstance(results, tuple) else (results,)
+        if is_half:
+            results = half.narrowed(node, results, b, self.halves)
+        if len(results) < node.n_outputs:
+            raise ConverterError(
+                f"{node.type} '{node.name}': has {node.n_outputs} outputs, only the first "
+                f"{len(results)} are supported"
+            )
+        return results
+
+    def _expanded(self, node: Node, body: Body, b: Builder) -> tuple[Any, ...]:
+        """The results of the nodes that define an operator."""
+        if self.depth == MAX_DEPTH:
+            raise ModelError(f"{node.type} '{node.name}': functions must not call themselves")
+        values = dict.fromkeys(body.inputs)
+        values.update(zip(body.inputs, node.inputs, strict=False))
+        block = Block(body.opsets, self.functions, values, self.depth + 1)
+        block.halves = self.halves
+        block.lower(body.nodes, b)
+        return tuple(values.get(name) for name in body.outputs)
+
+
+def has_no_origin(x: Any) -> bool:
+    """Whether a value is a tensor that is computed, and that no name of the source is known for."""
+    return isinstance(x, Tensor) and x.origin is None and not x.is_constant
 
 
 def lower_model(source: OnnxSource) -> Graph:
@@ -29,26 +116,27 @@ def lower_model(source: OnnxSource) -> Graph:
         UnsupportedOps: some operators have no lowering; all of them are listed.
         ConverterError: a node cannot be lowered as it is used here.
     """
-    refuse_unsupported(source.nodes)
-    return lowered(partial(_lower, source))
+    functions = {(domain_of(f.domain), f.name): f for f in source.functions}
+    refuse_unsupported(source.nodes, functions, source.opsets)
+    return lowered(partial(_lower, source, functions))
 
 
-def _lower(source: OnnxSource, scope: Scope) -> Graph:
+def _lower(source: OnnxSource, functions: Mapping[tuple[str, str], Any], scope: Scope) -> Graph:
     """The IR of a model whose sizes are what `scope` assumes."""
     graph = Graph("main", scope)
     b = Builder(graph)
-    tensors: dict[str, Tensor] = {}
+    tensors: dict[str, Any] = {}
     for port in source.inputs:
         tensors[port.name] = b.input(port.name, port.tensor.dtype, port.tensor.shape, port.dims)
     for name, array in source.arrays.items():
         tensors[name] = b.constant(array, name)
-    for proto in source.nodes:
-        node = Node(proto, source.opset, [tensors[name] if name else None for name in proto.input])
-        b.origin(next(iter(proto.output), proto.name))
-        for name, result in zip(proto.output, lowered_outputs(node, b), strict=False):
-            tensors[name] = result
-            if name and result.origin is None and not result.is_constant:
-                result.origin = Origin(name)
+    Block(source.opsets, functions, tensors, is_source=True).lower(source.nodes, b)
+    for port in source.outputs:
+        if not isinstance(tensors[port.name], Tensor):
+            raise ConverterError(
+                f"output '{port.name}' must be a tensor, not a sequence or an optional; name "
+                "other tensors in output_arrays"
+            )
     graph.outputs = [tensors[port.name] for port in source.outputs]
     graph.output_names = [port.name for port in source.outputs]
     names = (tuple(p.key for p in ports) for ports in (source.inputs, source.outputs))
@@ -56,30 +144,44 @@ def _lower(source: OnnxSource, scope: Scope) -> Graph:
     return graph
 
 
-def lowered_outputs(node: Node, b: Builder) -> tuple[Tensor, ...]:
-    """The IR tensors of one node's outputs."""
-    results = LOWERINGS.known(node.type)(node, b)
-    results = tuple(results) if isinstance(results, tuple | list) else (results,)
-    if len(results) < node.n_outputs:
-        raise ConverterError(
-            f"{node.type} '{node.name}': has {node.n_outputs} outputs, only the first "
-            f"{len(results)} are supported"
-        )
-    return results
-
-
-def refuse_unsupported(nodes: Iterable[NodeProto]) -> None:
+def refuse_unsupported(
+    nodes: Iterable[NodeProto],
+    functions: Mapping[tuple[str, str], Any],
+    opsets: Mapping[str, int],
+) -> None:
     """Raises UnsupportedOps naming every operator without a lowering, each with a node."""
     missing: dict[str, list[str]] = {}
-    for node in nodes:
-        if node.domain not in DOMAINS:
-            missing.setdefault(f"{node.domain}.{node.op_type}", []).append(node_name(node))
-        elif LOWERINGS.get(node.op_type) is None:
-            missing.setdefault(node.op_type, []).append(node_name(node))
-    unsupported.refuse(
-        missing,
-        "Replace these layers, or cut the graph before them with output_arrays.",
-    )
+    called: set[tuple[str, str]] = set()
+    for node in _all_nodes(nodes, functions, called):
+        if (domain_of(node.domain), node.op_type) in functions:
+            continue
+        kind = qualified(node.domain, node.op_type)
+        if LOWERINGS.get(kind) is None and not has_definition(node, opsets):
+            missing.setdefault(kind, []).append(node_name(node))
+    unsupported.refuse(missing, ADVICE)
+
+
+def _all_nodes(
+    nodes: Iterable[NodeProto],
+    functions: Mapping[tuple[str, str], Any],
+    called: set[tuple[str, str]],
+) -> Iterator[NodeProto]:
+    """The nodes, those of graphs inside them, and those of functions they call, each once."""
+    pending = [nodes]
+    while pending:
+        for node in pending.pop():
+            yield node
+            pending += [a.g.node for a in node.attribute if a.HasField("g")]
+            key = (domain_of(node.domain), node.op_type)
+            if key in functions and key not in called:
+                called.add(key)
+                pending.append(functions[key].node)
+
+
+def has_definition(node: NodeProto, opsets: Mapping[str, int]) -> bool:
+    """Whether ONNX defines the operator by a function of others."""
+    schema = schema_of(node.op_type, node.domain, opsets.get(domain_of(node.domain), 1))
+    return schema is not None and (schema.has_function or schema.has_context_dependent_function)
 
 
 def node_name(node: NodeProto) -> str:

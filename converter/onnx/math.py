@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import reduce
 
+import numpy as np
+
 from ..lowering import formulas
-from ..lowering.moves import like
+from ..lowering.moves import as_type, like
 from .registry import lower, lower_rows
 
 lower_rows(
@@ -58,19 +60,31 @@ def mean(node, b):
     return b.MUL(total, like(total, 1 / len(node.inputs), b))
 
 
-@lower("Identity", "Dropout")
+@lower("Identity")
 def identity(node, b):
-    """The input itself; nothing is dropped in inference."""
-    training = node.input(2) is not None and bool(node.constant(2))
-    node.require(not training, "training_mode must be false: random numbers are not supported")
-    node.require(node.n_outputs == 1, "the mask of a Dropout is not supported")
+    """The input itself."""
     return node.inputs[0]
 
 
-@lower("Cast")
+@lower("Dropout")
+def dropout(node, b):
+    """The input itself, and a mask of all of it; nothing is dropped in inference."""
+    x = node.inputs[0]
+    training = node.input(2) is not None and bool(node.constant(2))
+    ratio = node.known(1) if node.input(1) is not None else 0.5
+    drops = training and (ratio is None or np.any(ratio))
+    node.require(not drops, "training_mode must be false: random numbers are not supported")
+    if not node.has_output(1):
+        return x
+    shape = b.SHAPE(x, out_type="INT32")
+    return x, b.FILL(shape, b.constant(np.ones((), bool)))
+
+
+@lower("Cast", "CastLike")
 def cast(node, b):
     """Elements as another type."""
-    x, to = node.inputs[0], node.dtype("to")
+    x = node.inputs[0]
+    to = node.dtype("to") if node.type == "Cast" else node.inputs[1].dtype
     return x if x.dtype == to else b.CAST(x, dtype=to)
 
 
@@ -84,16 +98,21 @@ def xor(node, b):
 def power(node, b):
     """x ** y; the exponent may have another type than the base."""
     x, y = node.inputs
-    if y.dtype != x.dtype:
-        y = like(x, y.value, b) if y.value is not None else b.CAST(y, dtype=x.dtype)
-    return b.POW(x, y)
+    if x.dtype in (np.int32, np.float32) and y.dtype == x.dtype:
+        return b.POW(x, y)
+    if x.dtype.kind == "f" and y.value is not None:
+        return b.POW(x, like(x, y.value, b))
+    return as_type(b.POW(as_type(x, np.float32, b), as_type(y, np.float32, b)), x.dtype, b)
 
 
 @lower("Mod")
 def mod(node, b):
-    """The rest of a division, with the divisor's sign."""
-    node.require(not node.attr("fmod", 0), "fmod=1 (the dividend's sign) is not supported")
-    return b.FLOOR_MOD(*node.inputs)
+    """The rest of a division, with the divisor's sign; with fmod=1 the dividend's."""
+    x, y = node.inputs
+    if not node.attr("fmod", 0):
+        return b.FLOOR_MOD(x, y)
+    rest = b.FLOOR_MOD(b.ABS(x), b.ABS(y))
+    return b.SELECT_V2(b.LESS(x, like(x, 0, b)), b.NEG(rest), rest)
 
 
 for _type, _formula in {

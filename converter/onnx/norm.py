@@ -32,17 +32,37 @@ def softmax(node, b):
 
 @lower("BatchNormalization")
 def batch_normalization(node, b):
-    """(x - mean) / sqrt(variance + epsilon) * scale + offset for each channel, of inference."""
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset for each channel.
+
+    In training with the statistics of the batch, which the running ones then take part of.
+    """
     x, rank = node.inputs[0], node.rank()
-    is_inference = not node.attr("training_mode", 0) and node.n_outputs == 1
-    node.require(is_inference, "training is not supported")
     epsilon, channel_shape = node.attr("epsilon", 1e-5), (-1, *[1] * (rank - 2))
+    if node.attr("training_mode", 0):
+        return _training_step(node, b, epsilon, channel_shape)
+    node.require(not node.has_output(1), "running statistics need training_mode=1")
     parameters = [node.known(i) for i in (1, 2, 3, 4)]
     if all(values is not None for values in parameters):
         return formulas.folded_batch_norm(b, x, parameters, epsilon, channel_shape)
     scale, offset, mean, variance = (reshaped(y, channel_shape, b) for y in node.inputs[1:])
     factor = b.MUL(scale, b.RSQRT(b.ADD(variance, like(x, epsilon, b))))
     return b.ADD(b.MUL(b.SUB(x, mean), factor), offset)
+
+
+def _training_step(node, b, epsilon, channel_shape):
+    """(result, mean, variance) by the batch, whose statistics have their share of the running."""
+    x, scale, offset, *running = node.inputs
+    axes = np.asarray([0, *range(2, node.rank())], np.int32)
+    out, mean, _ = formulas.standardized(b, x, axes, like(x, epsilon, b))
+    factors = (reshaped(y, channel_shape, b) for y in (scale, offset))
+    out = formulas.scaled(b, out, *factors)
+    variance = b.MEAN(b.SQUARE(b.SUB(x, mean)), axes)
+    momentum = node.attr("momentum", 0.9)
+    updated = [
+        b.ADD(b.MUL(old, like(x, momentum, b)), b.MUL(new, like(x, 1 - momentum, b)))
+        for old, new in zip(running, (reshaped(mean, (-1,), b), variance), strict=True)
+    ]
+    return out, *updated
 
 
 @lower("LayerNormalization")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..lowering.moves import as_int32
+from ..lowering.moves import as_int32, as_type, dimension, like
 from .registry import lower
 
 REDUCTIONS = {
@@ -44,11 +44,47 @@ def reduce(node, b):
     axes = axes_of(node, b)
     if axes is None:
         return node.inputs[0]
-    if node.type in ("ReduceMax", "ReduceMin"):
-        node.require(0 not in node.shape(), "the largest or smallest of nothing is not supported")
-        node.require(node.inputs[0].dtype != bool, "bool is not supported")
+    if node.type in ("ReduceMax", "ReduceMin") and node.inputs[0].dtype == bool:
+        return _any_or_all(node, b, axes)
     keep_dims = bool(node.attr("keepdims", 1))
-    return getattr(b, REDUCTIONS[node.type])(node.inputs[0], axes, keep_dims=keep_dims)
+    out = getattr(b, REDUCTIONS[node.type])(node.inputs[0], axes, keep_dims=keep_dims)
+    return _extreme(node, b, out) if node.type in ("ReduceMax", "ReduceMin") else out
+
+
+def _extreme(node, b, out):
+    """What TFLite gives for the largest of infinities, the lowest finite number, as infinity."""
+    x, is_max = node.inputs[0], node.type == "ReduceMax"
+    if x.dtype.kind != "f" or (out.value is not None and x.value is not None):
+        return out
+    limits = np.finfo(x.dtype)
+    start, infinity = (limits.min, -np.inf) if is_max else (limits.max, np.inf)
+    if 0 in node.shape():
+        return b.FILL(b.SHAPE(out, out_type="INT32"), like(out, infinity, b))
+    return b.SELECT_V2(b.EQUAL(out, like(out, start, b)), like(out, infinity, b), out)
+
+
+def _any_or_all(node, b, axes):
+    """The largest bool is whether any is true, the smallest whether all are."""
+    kind = b.REDUCE_ANY if node.type == "ReduceMax" else b.REDUCE_ALL
+    return kind(node.inputs[0], axes, keep_dims=bool(node.attr("keepdims", 1)))
+
+
+@lower("ReduceLogSumExp")
+def reduce_log_sum_exp(node, b):
+    """m + log(sum of exp(x - m)), m the largest element, which overflows nowhere."""
+    x, axes = node.inputs[0], axes_of(node, b)
+    keep_dims = bool(node.attr("keepdims", 1))
+    if axes is None:
+        return x
+    if 0 in node.shape():
+        return b.LOG(b.SUM(b.EXP(x), axes, keep_dims=keep_dims))
+    largest = b.REDUCE_MAX(x, axes, keep_dims=True)
+    finite = b.MAXIMUM(
+        b.MINIMUM(largest, like(x, np.finfo(x.dtype).max, b)), like(x, np.finfo(x.dtype).min, b)
+    )
+    total = b.SUM(b.EXP(b.SUB(x, finite)), axes, keep_dims=keep_dims)
+    shape = b.SHAPE(total, out_type="INT32")
+    return b.ADD(b.LOG(total), finite if keep_dims else b.RESHAPE(finite, shape))
 
 
 @lower(*PRE_REDUCTION)
@@ -62,10 +98,13 @@ def reduce_mapped(node, b):
 
 @lower(*ARG_REDUCTIONS)
 def arg_reduce(node, b):
-    """The index of the first largest or smallest element along an axis, as int64."""
-    node.require(not node.attr("select_last_index", 0), "select_last_index=1 is not supported")
-    axis = np.int32(node.axis(node.attr("axis", 0)))
-    dtype = np.dtype(np.int64)
+    """The index of the first (or last) largest or smallest element along an axis, as int64."""
+    x, axis = node.inputs[0], np.int32(node.axis(node.attr("axis", 0)))
+    dtype, takes_last = np.dtype(np.int64), node.attr("select_last_index", 0)
     kind = getattr(b, ARG_REDUCTIONS[node.type])
-    index = kind(node.inputs[0], axis, dtype=dtype, output_type=b.tensor_type(dtype))
+    x = b.REVERSE_V2(x, axis.reshape(1)) if takes_last else x
+    index = kind(x, axis, dtype=dtype, output_type=b.tensor_type(dtype))
+    if takes_last:
+        last = b.SUB(dimension(x, int(axis), b), np.int32(1))
+        index = b.SUB(as_type(last, dtype, b), index)
     return b.EXPAND_DIMS(index, axis) if node.attr("keepdims", 1) else index

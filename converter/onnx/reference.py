@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...schema.errors import DeadlineExceededError
+from .names import domain_of, names_read, qualified
+
 if TYPE_CHECKING:
-    from onnx import NodeProto
+    from onnx import FunctionProto, NodeProto
+
+    from ..sources.onnx import OnnxSource
 
 NEW_SOFTMAX = 13  # operator set; before, all axes from `axis` on were one
 TRAINING_MODE = 14  # operator set; the evaluator takes what is older to be training
@@ -19,19 +26,96 @@ REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError
 """What the ONNX project's evaluator raises, as it checks little, of inputs that it cannot take."""
 
 
-def evaluate(node: NodeProto, opset: int, feeds: Mapping[str, np.ndarray]) -> list[Any]:
+class OnnxOracle:
+    """An ONNX graph on onnx.reference, node by node."""
+
+    def __init__(self, source: OnnxSource) -> None:
+        self._source = source
+        self.inputs = [port.tensor for port in source.inputs]
+        self.outputs = [port.name for port in source.outputs]
+
+    def check(self) -> None:
+        """Raises NotVerified when the evaluator does not have an operator."""
+        from ..verify.oracle import NotVerified
+
+        own = {domain_of(function.domain) for function in self._source.functions}
+        for node in self._source.nodes:
+            if domain_of(node.domain) not in EVALUATED | own:
+                name = node.name or next(iter(node.output), "")
+                raise NotVerified(f"{node.op_type} '{name}' of {node.domain} has no reference")
+
+    def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> OnnxOracle:
+        """The same graph with other initializers, where they are floats."""
+        arrays = {
+            k: change(a) if a.dtype.kind in "fc" else a for k, a in self._source.arrays.items()
+        }
+        return OnnxOracle(replace(self._source, arrays=arrays))
+
+    def run(
+        self,
+        names: Sequence[str],
+        arrays: Sequence[np.ndarray],
+        seconds: float | None = None,
+        memory: int | None = None,
+    ) -> list[np.ndarray]:
+        """The tensors of these names, for one array per input; memory is not limited."""
+        end = None if seconds is None else time.monotonic() + seconds
+        values: dict[str, Any] = dict(self._source.arrays)
+        values.update((value.name, a) for value, a in zip(self.inputs, arrays, strict=True))
+        readers = {
+            name: i for i, node in enumerate(self._source.nodes) for name in names_read(node)
+        }
+        for i, node in enumerate(self._source.nodes):
+            if end is not None and time.monotonic() > end:
+                raise DeadlineExceededError(None, None, f"{node.op_type} '{node.name}'")
+            feeds = {name: values[name] for name in names_read(node) if name}
+            try:
+                with np.errstate(all="ignore"):
+                    results = evaluate(node, self._source.opsets, feeds, self._source.functions)
+            except REFUSALS as error:
+                shapes = ", ".join(f"{np.shape(x)}" for x in feeds.values())
+                raise ValueError(
+                    f"{node.op_type} '{node.name or node.output[0]}' cannot be evaluated on inputs "
+                    f"of the shapes {shapes}"
+                ) from error
+            values.update(zip(node.output, map(_as_value, results), strict=False))
+            for name in set(names_read(node)) - set(names):
+                if readers[name] == i and name not in self._source.arrays:
+                    values.pop(name, None)
+        return [values[name] for name in names]
+
+
+def _as_value(x: Any) -> Any:
+    """An array; a sequence is a list of arrays, and nothing stays nothing; texts are bytes."""
+    if x is None or isinstance(x, list):
+        return x
+    array = np.asarray(x)
+    if array.dtype.kind != "U":
+        return array
+    texts = np.empty(array.size, object)  # as TFLite has them
+    texts[:] = [text.encode() for text in array.ravel().tolist()]
+    return texts.reshape(array.shape)
+
+
+def evaluate(
+    node: NodeProto,
+    opsets: Mapping[str, int],
+    feeds: Mapping[str, Any],
+    functions: Sequence[FunctionProto] = (),
+) -> list[Any]:
     """The node's results.
 
     Args:
-        node: of the domain ai.onnx.
-        opset: version of the operator set.
-        feeds: the inputs that are not omitted, by name.
+        node: the node.
+        opsets: versions of the operator sets, by domain.
+        feeds: what it reads, without omitted inputs, by name.
+        functions: the model's own; those that others call come first.
 
     Raises:
         One of REFUSALS: the evaluator cannot take these inputs.
     """
-    replacement = REPLACEMENTS.get(node.op_type)
-    if replacement is not None and opset < replacement[0]:
+    replacement = REPLACEMENTS.get(qualified(node.domain, node.op_type))
+    if replacement is not None and opsets[""] < replacement[0]:
         return [replacement[1](_attributes(node), *(feeds[name] for name in node.input))]
     from onnx import ValueInfoProto
     from onnx.helper import make_graph, make_tensor_value_info, np_dtype_to_tensor_dtype
@@ -39,11 +123,14 @@ def evaluate(node: NodeProto, opset: int, feeds: Mapping[str, np.ndarray]) -> li
 
     inputs = [
         make_tensor_value_info(name, np_dtype_to_tensor_dtype(np.asarray(x).dtype), np.shape(x))
+        if not isinstance(x, list)
+        else ValueInfoProto(name=name)
         for name, x in feeds.items()
     ]
     # a node by itself is taken for the newest set's, and a function's has inputs without types
     outputs = [ValueInfoProto(name=name) for name in node.output if name]
-    evaluator = ReferenceEvaluator(make_graph([node], "node", inputs, outputs), {"": opset})
+    graph = make_graph([node], "node", inputs, outputs)
+    evaluator = ReferenceEvaluator(graph, dict(opsets), functions=list(functions))
     results = dict(zip(evaluator.output_names, evaluator.run(None, dict(feeds)), strict=True))
     return [results.get(name) for name in node.output]
 
@@ -77,12 +164,15 @@ def batch_normalization(
     return ((x - a) * b + c).astype(x.dtype)
 
 
+EVALUATED = {"", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"}
+"""Domains that the evaluator has operators of."""
 ALL_OPSETS = 1 << 31
 REPLACEMENTS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
     "BatchNormalization": (TRAINING_MODE, batch_normalization),
     "GlobalMaxPool": (ALL_OPSETS, global_max_pool),
     "LogSoftmax": (NEW_SOFTMAX, partial(old_softmax, log=True)),
     "Softmax": (NEW_SOFTMAX, old_softmax),
+    "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),
 }
 """What the evaluator gets wrong: before which operator set, and what is right."""
 

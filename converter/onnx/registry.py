@@ -9,13 +9,39 @@ import numpy as np
 
 from ..lowering.node import SourceNode
 from ..lowering.registry import Lowerings
+from .names import domain_of, qualified
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
     from ..ir.graph import Tensor
+    from .lower import Block
 
-FAMILIES = ("array", "conv", "math", "matmul", "norm", "reduce", "slice")
+FAMILIES = (
+    "activation",
+    "array",
+    "control",
+    "conv",
+    "index",
+    "linear_algebra",
+    "logic",
+    "math",
+    "matmul",
+    "microsoft",
+    "ml",
+    "norm",
+    "optimizer",
+    "pool",
+    "quantized",
+    "recurrent",
+    "reduce",
+    "resize",
+    "sample",
+    "sequence",
+    "slice",
+    "transpose_conv",
+    "trees",
+)
 LOWERINGS = Lowerings("ONNX operator", __package__, FAMILIES)
 lower, lower_rows = LOWERINGS.lower, LOWERINGS.lower_rows
 REQUIRED = object()
@@ -26,17 +52,36 @@ class Node(SourceNode):
     """An ONNX node as its lowering sees it: attributes, and inputs already lowered to the IR.
 
     Attributes:
+        proto: the message.
         name: the node's name, or its first output's where it has none.
+        domain: of its operator; "" for ai.onnx.
         opset: the version of the operator set it is meant in.
         n_outputs: how many results the graph gives names to.
+        block: the nodes it is one of, whose values the graphs among its attributes see.
     """
 
-    def __init__(self, proto: NodeProto, opset: int, inputs: Sequence[Tensor | None]) -> None:
+    def __init__(
+        self, proto: NodeProto, opset: int, inputs: Sequence[Tensor | None], block: Block
+    ) -> None:
         from onnx.helper import get_attribute_value
 
         super().__init__(proto.op_type, proto.name or next(iter(proto.output), ""), inputs)
+        self.proto, self.domain, self.block = proto, domain_of(proto.domain), block
         self.opset, self.n_outputs = opset, len(proto.output)
         self._attributes = {a.name: get_attribute_value(a) for a in proto.attribute}
+
+    @property
+    def qualified_type(self) -> str:
+        """The operator with its domain, as its lowering is registered."""
+        return qualified(self.domain, self.type)
+
+    def with_inputs(self, *inputs: Tensor | None) -> Node:
+        """The same node on other inputs."""
+        return Node(self.proto, self.opset, inputs, self.block)
+
+    def has_output(self, index: int) -> bool:
+        """Whether the graph gives an output a name."""
+        return index < len(self.proto.output) and bool(self.proto.output[index])
 
     def attr(self, name: str, default: Any = REQUIRED) -> Any:
         """The attribute's value, `default` where the node does not state it; text as str."""

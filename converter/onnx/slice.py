@@ -19,7 +19,7 @@ def slice_(node, b):
     columns = {axis: i for i, axis in enumerate(axes)}
     masks = {"begin_mask": 0, "end_mask": 0}
     begin, end = [np.int32(0)] * rank, [np.int32(0)] * rank
-    strides = np.ones(rank, np.int32)
+    strides = [np.int32(1)] * rank
     for axis in range(rank):
         if axis not in columns:
             masks["begin_mask"] |= 1 << axis
@@ -31,7 +31,7 @@ def slice_(node, b):
         if _reaches_end(ends[i], steps[i], node.shape()[axis]):
             masks["end_mask"] |= 1 << axis
             end[axis] = np.int32(0)
-    return b.STRIDED_SLICE(x, _vector(begin, b), _vector(end, b), strides, **masks)
+    return b.STRIDED_SLICE(x, _vector(begin, b), _vector(end, b), _vector(strides, b), **masks)
 
 
 def _corners(node, b):
@@ -39,8 +39,14 @@ def _corners(node, b):
     if node.opset < 10:
         starts, ends = node.attr("starts"), node.attr("ends")
         axes = node.attr("axes", range(len(starts)))
-        return *(_saturated(v) for v in (starts, ends)), node.axes(axes), [1] * len(starts)
+        return (
+            *(_saturated(v) for v in (starts, ends)),
+            node.axes(axes),
+            [np.int32(1)] * len(starts),
+        )
     starts, ends = _elements(node, 1, b), _elements(node, 2, b)
+    if any(node.input(i) is not None and node.known(i) is None for i in (3, 4)):
+        return _computed_axes(node, b, starts, ends)
     axes = node.axes(node.constant(3) if node.input(3) is not None else range(len(starts)))
     steps = [1] * len(axes) if node.input(4) is None else node.constant(4).tolist()
     node.require(0 not in steps, f"steps must not be 0, got {steps}")
@@ -48,7 +54,26 @@ def _corners(node, b):
     node.require(
         len(set(counts)) == 1, f"starts, ends, axes and steps must be as many, got {counts}"
     )
-    return starts, ends, axes, [int(np.clip(step, -INT32_MAX, INT32_MAX)) for step in steps]
+    return starts, ends, axes, [np.int32(np.clip(step, -INT32_MAX, INT32_MAX)) for step in steps]
+
+
+def _computed_axes(node, b, starts, ends):
+    """Corners along all axes, where those that are sliced or the steps are computed."""
+    rank = node.rank()
+    axes = np.arange(len(starts), dtype=np.int32)
+    if node.input(3) is not None:
+        axes = b.FLOOR_MOD(as_int32(node.inputs[3], b), np.int32(rank))
+    steps = _elements(node, 4, b) if node.input(4) is not None else [np.int32(1)] * len(starts)
+    rows = b.ONE_HOT(axes, np.int32(rank), np.int32(1), np.int32(0), axis=0)  # [rank, n]
+    is_sliced = b.SUM(rows, np.int32([1]))
+    sizes = b.SHAPE(node.inputs[0], out_type="INT32")
+    whole = (np.zeros(rank, np.int32), sizes, np.ones(rank, np.int32))
+    corners = []
+    for values, default in zip((starts, ends, steps), whole, strict=True):
+        spread = b.SUM(b.MUL(rows, _vector(values, b)), np.int32([1]))
+        corners.append(b.SELECT_V2(b.EQUAL(is_sliced, np.int32(1)), spread, default))
+    vectors = [b.UNPACK(corner, axis=0, num=rank) for corner in corners]
+    return *vectors[:2], list(range(rank)), vectors[2]
 
 
 def _elements(node, index, b):

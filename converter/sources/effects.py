@@ -1,8 +1,9 @@
 """What runs besides the outputs of a computation: writes to variables, files and Python.
 
-A constant takes the place of every variable, so that one which an output reads must not change. A
-write to a variable that no output reads, such as the moving average of a normalisation that uses
-the batch's own, cannot be seen in any answer, and is left out with a warning; so is printing.
+A variable that is written and read is an input and an output of the frozen graph; a constant takes
+the place of every other. A write to a variable that no output reads, such as the moving average of
+a normalisation that uses the batch's own, cannot be seen in any answer, and is left out with a
+warning; so is printing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ...graph.format.inline import inline, runs_unread
 from ...schema.errors import ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
 from .handles import CALLING, Handles, follow, is_handle, reads, writes
+from .writes import WRITING
 
 MAX_LISTED = 8  # operations listed in an error message
 PRINTING = ("Print", "PrintV2")
@@ -34,12 +36,14 @@ class Effects:
     """What some computations do to variables, and besides.
 
     Attributes:
+        changing: variables that are known to be written and read: what they get counts as read.
         writes: (type, name, variable) of each operation that writes one.
         reads: the variables whose values outputs need.
         prints: (type, name) of each operation that prints.
         others: (type, name) of each operation that changes something else.
     """
 
+    changing: frozenset[str] = frozenset()
     writes: set[tuple[str, str, str]] = field(default_factory=set)
     reads: set[str] = field(default_factory=set)
     prints: set[tuple[str, str]] = field(default_factory=set)
@@ -67,9 +71,10 @@ class Effects:
         ends = [tensor.op for tensor in outputs]
         inputs = set(graph.inputs or ())
         running = closure([*ends, *roots], inputs, with_control=True)
-        needed = needed_operations(ends, inputs) if is_read else set()
         order = [op for op in graph.operations if op in running]
         variables = follow(order, handles)
+        writers = [op for op in order if self._changes(op, variables)]
+        needed = needed_operations([*(ends if is_read else ()), *writers], inputs)
         for op in order:
             self._note_operation(op, variables, f"{prefix}{op.name}", op in needed)
             for reference, arguments in _calls(op, variables):
@@ -78,19 +83,33 @@ class Effects:
             values = [t for t in outputs if t in variables and not is_handle(t)]
             self.reads.update(*(variables[tensor] for tensor in values))
 
+    def _changes(self, op: Operation, variables: Handles) -> bool:
+        """Whether an operation gives a variable that changes a value."""
+        if not self.changing:
+            return False
+        return any(
+            not self.changing.isdisjoint(variables.get(tensor, ()))
+            and (op.type in CALLING or writes(op, i))
+            for i, tensor in enumerate(op.inputs)
+        )
+
+    def written_and_read(self) -> frozenset[str]:
+        """The variables that operations write and whose values outputs need."""
+        return frozenset(variable for _, _, variable in self.writes) & self.reads
+
     def refuse(self) -> None:
-        """Raises UnsupportedOps when outputs depend on what changes, or something else changes."""
+        """Raises UnsupportedOps when a write has no form, or something else changes."""
         rows = [
             f"{kind} '{name}' on variable '{variable}'"
             for kind, name, variable in sorted(self.writes)
-            if variable in self.reads
+            if variable in self.reads and kind not in WRITING
         ]
         if rows:
             raise UnsupportedOps(
-                "Variables that change while the model runs are not supported yet:\n"
+                "Operations that change variables in a way that is not supported:\n"
                 + _listing(rows)
-                + "\nSave a signature that only reads its variables: pass the state as an input "
-                "and return the new state as an output."
+                + "\nUse assign, assign_add, assign_sub or scatter operations, or pass the state "
+                "as an input and return the new state as an output."
             )
         if self.others:
             raise UnsupportedOps(
@@ -141,20 +160,27 @@ class Effects:
             self.note(body, handles, roots, f"{prefix}{op.name}/", needed)
 
 
-def refuse_effects(graphs: Iterable[Graph]) -> None:
-    """Raises UnsupportedOps unless all that flat graphs do is to compute their outputs.
+def changing_variables(graphs: Iterable[Graph]) -> frozenset[str]:
+    """The variables that flat graphs, which share them, write and whose values outputs need.
 
-    Warns of what they do that no output shows. The graphs share their variables.
+    Warns of what they do that no output shows. Raises UnsupportedOps unless all else that they do
+    is to compute their outputs.
     """
-    effects = Effects()
-    for graph in graphs:
-        effects.note(graph, {}, graph.control_outputs)
+    graphs, changing = list(graphs), frozenset[str]()
+    while True:
+        effects = Effects(changing)
+        for graph in graphs:
+            effects.note(graph, {}, graph.control_outputs)
+        known, changing = changing, effects.written_and_read()
+        if changing == known:
+            break
     effects.refuse()
     rows = effects.omitted()
     if rows:
         more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
         text = f"The file does not do what no output depends on: {rows[0]}{more}"
         warnings.warn(text, stacklevel=5)
+    return changing
 
 
 def flat_body(graph: Graph, reference: FunctionRef) -> Graph:

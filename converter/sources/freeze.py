@@ -14,11 +14,13 @@ from ...graph.core.order import is_back_edge, ordered
 from ...graph.core.shapes import Shape
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
-from ...schema.errors import ModelError
+from ...graph.ops.tables import TABLE_KEYS, TABLE_VALUES
+from ...schema.errors import ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
-from .effects import flat_body, needed_operations, refuse_effects
+from .effects import changing_variables, closure, flat_body, needed_operations
 from .functionalize_control_flow import functionalize_control_flow
 from .handles import (
+    BRANCHING,
     CALLING,
     HANDLES,
     LOOPS,
@@ -28,8 +30,12 @@ from .handles import (
     REFERENCES,
     Handles,
     follow,
+    is_handle,
 )
 from .source import some
+from .state import Place, State
+from .tables import HASH_TABLES, Tables
+from .writes import WRITING, written
 
 if TYPE_CHECKING:
     from ...graph.core.protocols import AttrValue
@@ -50,6 +56,21 @@ class Ends(NamedTuple):
 Values = Callable[[list[Operation]], Mapping[Operation, np.ndarray]]
 """Gives the values of variables; raises when some have none."""
 
+
+class Frozen(NamedTuple):
+    """A computation without variables.
+
+    Attributes:
+        graph: its inputs and outputs are those of the computation, and then those of `places`.
+        places: the variables that are written, here or by a computation that shares them.
+        state: what these variables, and tables, are at first.
+    """
+
+    graph: Graph
+    places: tuple[Place, ...]
+    state: State
+
+
 NO_NAMES: frozenset[str] = frozenset()
 OUTPUT_SHAPES = "_output_shapes"  # what TensorFlow noted is the shape of a handle, not of a value
 
@@ -59,31 +80,51 @@ def freeze(
     inputs: Sequence[tuple[Tensor, Shape]],
     outputs: Sequence[Tensor],
     values: Values,
-) -> Graph:
+    tables: Tables | None = None,
+) -> Frozen:
     """What `outputs` need of `graph`, with functions inlined and variables made constants.
 
     Args:
         graph: Gets these inputs and outputs; its operations are left as they are.
         inputs: The tensors that become placeholders, with what is known of their shapes.
         outputs: The tensors to compute.
-        values: Is called once, with all variables that are needed.
+        values: Is called with variables that are needed.
+        tables: Gives the contents of tables.
 
     Raises:
-        UnsupportedOps: The computation writes to a variable that outputs depend on, or does
+        UnsupportedOps: The computation writes to a variable in a way that has no form here, or does
             something else that is not computing them.
         ValueError: The computation needs a placeholder that is not among the inputs.
     """
-    return freeze_all(graph, [Ends(inputs, outputs)], values)[0]
+    return freeze_all(graph, [Ends(inputs, outputs)], values, tables)[0]
 
 
-def freeze_all(graph: Graph, computations: Sequence[Ends], values: Values) -> list[Graph]:
+def freeze_all(
+    graph: Graph, computations: Sequence[Ends], values: Values, tables: Tables | None = None
+) -> list[Frozen]:
     """What `freeze` gives, for each of several computations that share their variables."""
     flat_graphs = [_flat(graph, ends) for ends in computations]
-    refuse_effects(flat_graphs)
+    context = _Context(values, changing_variables(flat_graphs), tables, State())
     return [
-        _frozen(flat_graph, ends, values)
+        _frozen(flat_graph, ends, context)
         for flat_graph, ends in zip(flat_graphs, computations, strict=True)
     ]
+
+
+class _Context(NamedTuple):
+    """What the computations of a model share.
+
+    Attributes:
+        values: gives the values of variables.
+        changing: the variables that are written, and read.
+        tables: gives the contents of tables.
+        state: takes what changes, and the tables.
+    """
+
+    values: Values
+    changing: frozenset[str]
+    tables: Tables | None
+    state: State
 
 
 def _flat(graph: Graph, ends: Ends) -> Graph:
@@ -93,11 +134,18 @@ def _flat(graph: Graph, ends: Ends) -> Graph:
     return resolve_branches(inline(rebuild(graph, [tensor.op for tensor in ends.outputs])))
 
 
-def _frozen(flat: Graph, ends: Ends, values: Values) -> Graph:
-    freezer = _Freezer(flat, {}, values)
+def _frozen(flat: Graph, ends: Ends, context: _Context) -> Frozen:
+    freezer = _Freezer(flat, {}, context)
     for i, (tensor, shape) in enumerate(ends.inputs):
         freezer.add_input(i, "Placeholder", {"dtype": tensor.dtype, "shape": shape})
-    return functionalize_control_flow(freezer.build())
+    graph, places = freezer.build(), []
+    for name, tensor in freezer.places.items():
+        new = freezer.current[name]
+        places.append(Place(name, new is not tensor))
+        graph.inputs = [*(graph.inputs or ()), tensor]
+        if new is not tensor:
+            graph.outputs = [*(graph.outputs or ()), new]
+    return Frozen(functionalize_control_flow(graph), tuple(places), context.state)
 
 
 class _Freezer:
@@ -111,7 +159,7 @@ class _Freezer:
         self,
         graph: Graph,
         handles: Handles,
-        values: Values,
+        context: _Context,
         path: tuple[str, ...] = (),
     ):
         """Prepares.
@@ -119,19 +167,38 @@ class _Freezer:
         Args:
             graph: Flat, with inputs and outputs.
             handles: The variables whose handles are inputs of the graph.
-            values: Gives the values of the graph's own variables.
+            context: What it shares with the other computations.
             path: The functions that called one another up to this graph.
         """
-        self.values, self.path = values, path
+        self.context, self.path = context, path
+        self.current: dict[str, Tensor] = {}
+        self.places: dict[str, Tensor] = {}
         self.old = graph
         self.inputs = {tensor: i for i, tensor in enumerate(graph.inputs or ())}
         self.outputs = list(graph.outputs or ())
         self.copy = Copy(Graph(graph.functions))
         self.new_inputs: list[Tensor] = []
         outputs = [tensor.op for tensor in self.outputs if tensor not in self.inputs]
-        self.needed = needed_operations(outputs, self.inputs)
-        self.has_branches = has_branches(self.needed)
-        self.variables = follow([op for op in graph.operations if op in self.needed], handles)
+        self.variables, writers = {}, []
+        if context.changing:
+            self.variables = follow(graph.operations, handles)
+            writers = [op for op in graph.operations if self._changed_by(op)]
+        self.needed = needed_operations([*outputs, *writers], self.inputs)
+        self.is_ordered = has_branches(self.needed)
+        if writers and self.is_ordered:
+            op, names = writers[0], self._changed_by(writers[0])
+            raise UnsupportedOps(
+                "Variables that change beside branches or loops of TensorFlow 1 are not "
+                f"supported:\n  {op.type} '{op.name}' on variable {some(sorted(names))}\n"
+                "Save the model with TensorFlow 2's control flow "
+                "(tf.compat.v1.enable_control_flow_v2())."
+            )
+        self.running = self.needed
+        if writers:
+            ends = [*outputs, *writers, *graph.control_outputs]
+            self.running = closure(ends, self.inputs, with_control=True)
+        self.variables = follow([op for op in graph.operations if op in self.running], handles)
+        self.arguments = handles
 
     def add_input(self, i: int, kind: str, attrs: Mapping[str, AttrValue]) -> Tensor:
         """Replaces the i-th input by an operation, which keeps its name where it can."""
@@ -148,38 +215,127 @@ class _Freezer:
 
     def build(self) -> Graph:
         """The frozen graph, after all its inputs were added."""
-        order = ordered([op for op in self.old.operations if op in self.needed], self._producers)
+        order = ordered([op for op in self.old.operations if op in self.running], self._producers)
+        order = [op for op in order if op in self.needed]
         self._refuse_placeholders(order)
+        for tensor, names in self.arguments.items():
+            if names <= self.context.changing and tensor in self.inputs:
+                self.current[self._name(names)] = self.new_inputs[self.inputs[tensor]]
         variables = [op for op in order if op.type in REFERENCES + HANDLES]
-        arrays = self.values(variables) if variables else {}
+        arrays = self.context.values(variables) if variables else {}
         for op in order:
             if op in arrays:
-                attrs = {"value": arrays[op], "dtype": arrays[op].dtype}
-                self._map_to(op, [self.copy.graph.add("Const", op.name, (), attrs).outputs[0]])
+                self._map_to(op, [self._variable(op, arrays[op])])
             else:
+                self._follow_changes(op.inputs)
                 self._convert(op)
         for op in order:
             self.copy.close_loops(op)
+        self._follow_changes([tensor for tensor in self.outputs if is_handle(tensor)])
         self.copy.graph.inputs = self.new_inputs
         self.copy.graph.outputs = [self.copy.tensors[tensor] for tensor in self.outputs]
         return self.copy.graph
 
+    def _variable(self, op: Operation, array: np.ndarray) -> Tensor:
+        """The constant that a variable becomes; an input for one that changes."""
+        if op.name not in self.context.changing:
+            attrs = {"value": array, "dtype": array.dtype}
+            return self.copy.graph.add("Const", op.name, (), attrs).outputs[0]
+        attrs = {"dtype": array.dtype, "shape": array.shape}
+        tensor = self.copy.graph.add("Placeholder", op.name, (), attrs).outputs[0]
+        self.current[op.name] = self.places[op.name] = tensor
+        self.context.state.variables[op.name] = array
+        return tensor
+
+    def _follow_changes(self, tensors: Iterable[Tensor]) -> None:
+        """Lets handles of variables that change stand for the values they have now."""
+        for tensor in tensors:
+            names = self.variables.get(tensor, NO_NAMES) & self.context.changing
+            if names:
+                self.copy.tensors[tensor] = self.current[self._name(names)]
+
+    @staticmethod
+    def _name(names: frozenset[str]) -> str:
+        """The one variable that a handle is of."""
+        if len(names) > 1:
+            raise UnsupportedOps(
+                f"A handle is of one of the variables {some(sorted(names))}, which change; use one "
+                "variable in each place"
+            )
+        return next(iter(names))
+
+    def _changed_by(self, op: Operation) -> frozenset[str]:
+        """The variables that change whose new values an operation may give."""
+        if op.type in CALLING:
+            tensors = op.inputs[CALLING[op.type] :]
+        elif op.type in WRITING:
+            tensors = [op.inputs[i] for i in WRITING[op.type].positions]
+        else:
+            return NO_NAMES
+        names = [self.variables.get(tensor, NO_NAMES) for tensor in tensors]
+        return NO_NAMES.union(*names) & self.context.changing
+
+    def _write(self, op: Operation) -> None:
+        """Gives the variables that an operation writes their new values."""
+        values = written(self.copy, op)
+        for position, value in values.items():
+            name = self._name(self.variables[op.inputs[position]])
+            old = self.current[name]
+            value.set_shape(old.shape)
+            self.current[name] = value
+        first = values[WRITING[op.type].positions[0]]
+        self._map_to(op, [first] * len(op.outputs), [])
+
     def _convert(self, op: Operation) -> None:
         """Adds what replaces one operation to the copy."""
+        if op.type in WRITING and self._changed_by(op):
+            self._write(op)
+            return
         is_variable = [tensor in self.variables for tensor in op.inputs]
         if any(is_variable) and op.type in READING:
             self._map_to(op, READING[op.type](self.copy, op))
         elif any(is_variable) and op.type in CALLING:
-            self._add(op, op.type, self._call_attrs(op))
+            self._call(op)
         elif any(is_variable) and op.type in PASSING:
             self._add(
                 op, op.type, {k: v for k, v in op.attrs.items() if k not in ("T", OUTPUT_SHAPES)}
             )
+        elif op.type in HASH_TABLES:
+            self._add(op, op.type, self._table_attrs(op))
         else:
             self._add(op, REFERENCE_PASSING.get(op.type, op.type), op.attrs)
 
+    def _table_attrs(self, op: Operation) -> dict[str, AttrValue]:
+        """The attributes of a table, with its contents."""
+        table = self.context.tables(op) if self.context.tables is not None else None
+        if table is None:
+            return dict(op.attrs)
+        self.context.state.tables[op.name] = table
+        return {**op.attrs, TABLE_KEYS: table.keys, TABLE_VALUES: table.values}
+
+    def _call(self, op: Operation) -> None:
+        """Adds a call; branches give the variables that change after their own results."""
+        changed = sorted(self._changed_by(op))
+        extra = changed if op.type in BRANCHING else []
+        attrs = self._call_attrs(op, extra)
+        if not changed:
+            self._add(op, op.type, attrs)
+            return
+        n = len(op.outputs)
+        inputs, graph = self.copy.inputs(op), self.copy.graph
+        new = graph.add(op.type, op.name, inputs, attrs, (), op.device, n + len(extra))
+        self._map_to(op, new.outputs[:n], [new])
+        for i, name in enumerate(extra):
+            new.outputs[n + i].set_shape(self.current[name].shape)
+            self.current[name] = new.outputs[n + i]
+        if not extra:
+            for i, tensor in enumerate(op.inputs):
+                names = self.variables.get(tensor, NO_NAMES) & self.context.changing
+                if names:
+                    self.current[self._name(names)] = new.outputs[i]
+
     def _add(self, op: Operation, kind: str, attrs: Mapping[str, AttrValue]) -> None:
-        controls = self.copy.control_inputs(op) if self.has_branches else ()
+        controls = self.copy.control_inputs(op) if self.is_ordered else ()
         inputs = self.copy.inputs(op)
         graph, n_outputs = self.copy.graph, len(op.outputs)
         new = graph.add(kind, op.name, inputs, attrs, controls, op.device, n_outputs)
@@ -191,8 +347,11 @@ class _Freezer:
         self.copy.maps_to(op, tensors, ends or [tensor.op for tensor in tensors])
         self.copy.tensors.update(inputs)
 
-    def _call_attrs(self, op: Operation) -> dict[str, AttrValue]:
-        """The attributes of a call whose functions get values where they got handles."""
+    def _call_attrs(self, op: Operation, extra: Sequence[str] = ()) -> dict[str, AttrValue]:
+        """The attributes of a call whose functions get values where they got handles.
+
+        They also give the values of the variables `extra`.
+        """
         skipped = CALLING[op.type]
         inputs = [self.copy.tensors[tensor] for tensor in op.inputs[skipped:]]
         names = [self.variables.get(tensor, NO_NAMES) for tensor in op.inputs[skipped:]]
@@ -201,6 +360,10 @@ class _Freezer:
         attrs = {
             key: value for key, value in op.attrs.items() if key not in (*lists, OUTPUT_SHAPES)
         }
+        if extra:
+            attrs.pop("output_shapes", None)
+            types = [self.current[name].dtype for name in extra]
+            attrs["Tout"] = cast("AttrValue", [*cast("list", attrs.get("Tout") or []), *types])
         output_shapes = attrs.get("output_shapes")
         if (
             op.type in LOOPS
@@ -212,16 +375,20 @@ class _Freezer:
             attrs["output_shapes"] = [b if name else a for a, b, name in rows]
         for key, value in attrs.items():
             if isinstance(value, FunctionRef):
-                attrs[key] = self._frozen_function(value, inputs, names)
+                attrs[key] = self._frozen_function(value, inputs, names, extra)
             elif isinstance(value, list) and value and isinstance(value[0], FunctionRef):
                 attrs[key] = [
-                    self._frozen_function(cast("FunctionRef", item), inputs, names)
+                    self._frozen_function(cast("FunctionRef", item), inputs, names, extra)
                     for item in value
                 ]
         return attrs
 
     def _frozen_function(
-        self, reference: FunctionRef, inputs: Sequence[Tensor], names: Sequence[frozenset[str]]
+        self,
+        reference: FunctionRef,
+        inputs: Sequence[Tensor],
+        names: Sequence[frozenset[str]],
+        extra: Sequence[str],
     ) -> FunctionRef:
         """A function like another one, with the value of the variable for each handle it gets."""
         library, name = self.old.functions, reference.name
@@ -233,13 +400,15 @@ class _Freezer:
             n = len(arguments)
             raise ModelError(f"Function '{name}' takes {n} inputs, and is given {len(inputs)}")
         handles = {arguments[i]: variable for i, variable in enumerate(names) if variable}
-        freezer = _Freezer(body, handles, self.values, (*self.path, name))
+        freezer = _Freezer(body, handles, self.context, (*self.path, name))
         for i, tensor in enumerate(inputs):
             argument = freezer.add_input(i, "_Arg", {"T": tensor.dtype, "index": i})
             if names[i]:
                 argument.set_shape(tensor.shape)
         frozen = library.unique_name(f"{name}_frozen")
-        library.add(Function.of(frozen, freezer.build()))
+        graph = freezer.build()
+        graph.outputs = [*(graph.outputs or ()), *(freezer.current[name] for name in extra)]
+        library.add(Function.of(frozen, graph))
         return FunctionRef(frozen)
 
     def _producers(self, op: Operation) -> list[Operation]:
@@ -248,7 +417,8 @@ class _Freezer:
             for tensor in op.inputs
             if tensor not in self.inputs and not is_back_edge(op.type, tensor.op.type)
         ]
-        return producers + op.control_inputs if self.has_branches else producers
+        is_ordered = self.is_ordered or self.running is not self.needed
+        return producers + op.control_inputs if is_ordered else producers
 
     def _refuse_placeholders(self, order: Iterable[Operation]) -> None:
         missing = [op.name for op in order if op.type in ("Placeholder", "PlaceholderV2")]

@@ -22,6 +22,7 @@ from .source import (
     short_name,
     some,
 )
+from .tables import FILLING, Tables
 
 STATISTICS = "FusedBatchNorm"  # its further results are for training
 
@@ -63,9 +64,16 @@ def load(
     outputs = dict(zip(output_arrays, tensors[len(input_arrays) :], strict=True))
     shapes = set_shapes(inputs, input_shapes or {})
     pairs = [(inputs[name], shapes[name]) for name in inputs]
-    frozen = freeze(graph, pairs, list(outputs.values()), values or _refuse_variables)
+    tables = Tables(graph, [op.name for op in graph.operations if op.type in FILLING])
+    frozen = freeze(graph, pairs, list(outputs.values()), values or _refuse_variables, tables)
     return GraphSource(
-        None, frozen, _ports(inputs, frozen.inputs), _ports(outputs, frozen.outputs), model
+        None,
+        frozen.graph,
+        _ports(inputs, frozen.graph.inputs),
+        _ports(outputs, frozen.graph.outputs),
+        model,
+        places=frozen.places,
+        state=frozen.state,
     )
 
 
@@ -90,7 +98,8 @@ def _ends(
         roots = unread_operations(message, input_arrays)
     if input_arrays is None:
         input_arrays = needed_placeholders(message, roots) if are_known else []
-    prune_nodes(message, [*map(op_name, input_arrays), *roots])
+    filling = [node.name for node in message.node if node.op in FILLING]
+    prune_nodes(message, [*map(op_name, input_arrays), *filling, *roots])
     graph = import_graph_def(message)
     if output_arrays is None:
         output_arrays = [t.name for root in roots for t in _results(graph, root)]
@@ -104,7 +113,8 @@ def _results(graph: Graph, name: str) -> list[Tensor]:
 
 
 def _ports(names: Iterable[str], tensors: Iterable[Tensor] | None) -> tuple[Port, ...]:
-    pairs = zip(map(short_name, names), tensors or (), strict=True)
+    names = list(map(short_name, names))
+    pairs = zip(names, list(tensors or ())[: len(names)], strict=True)
     return tuple(Port(name, name, tensor) for name, tensor in pairs)
 
 

@@ -40,7 +40,21 @@ def follow(operations: Iterable[Operation], outside: Handles) -> dict[Tensor, fr
             handles.update((op.outputs[i], names) for i, names in variables.items())
         elif op.type in REFERENCE_PASSING or (op.type in PASSING and is_handle(op.outputs[0])):
             handles.update(dict.fromkeys(op.outputs, frozenset[str]().union(*variables.values())))
+        elif 0 in variables and _shares_memory(op):
+            handles[op.outputs[0]] = variables[0]
     return handles
+
+
+def _shares_memory(op: Operation) -> bool:
+    """Whether the first output is the memory of the variable to which the first input refers.
+
+    So it is of what an assignment gives, and of an Identity, which TensorFlow does not copy: what
+    reads it later reads what was assigned in between.
+    """
+    if is_handle(op.inputs[0]) or not op.outputs:
+        return False
+    outputs = op.signature.outputs if op.signature is not None else ()
+    return op.type == "Identity" or (bool(outputs) and outputs[0].is_reference)
 
 
 def is_handle(tensor: Tensor) -> bool:

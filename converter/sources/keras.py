@@ -204,7 +204,7 @@ def _source(
     """
     inputs, outputs = ends
     pairs = [(tensor, tensor.shape) for tensor in inputs.values()]
-    frozen = freeze(graph, pairs, list(outputs.values()), lambda variables: {})
+    frozen = freeze(graph, pairs, list(outputs.values()), lambda variables: {}).graph
     ports = [
         tuple(
             Port(

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...schema.errors import ConverterError, DeadlineExceededError, ModelError, UnsupportedOps
+from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ...schema.files import map_file, member
+from ..onnx.names import domain_of, names_read, schema_of
 from .source import Port, Shapes, check_names, set_shapes, some
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
     from ...graph.core.shapes import Shape
     from ..ir import graph as ir
+    from ..verify.oracle import Oracle
 
 MIN_OPSET = 7  # operator set; before, broadcasting was an attribute
 MAX_ELEMENTS = 2**31 - 1  # elements of a tensor
@@ -41,14 +42,16 @@ class OnnxSource:
     """An ONNX graph, cut to what its outputs need.
 
     Attributes:
-        opset: version of the operator set ai.onnx.
+        opsets: versions of the operator sets, by domain; "" is ai.onnx.
+        functions: the model's own; those that others call come first.
         nodes: in an order in which they can run.
         arrays: initializers by name.
         inputs, outputs: in order.
         key: the signature's key in the written file.
     """
 
-    opset: int
+    opsets: dict[str, int]
+    functions: tuple[FunctionProto, ...]
     nodes: tuple[NodeProto, ...]
     arrays: dict[str, np.ndarray]
     inputs: tuple[Port, ...]
@@ -118,61 +121,11 @@ class OnnxSource:
             return False
         return True
 
-    def oracle(self) -> OnnxOracle:
+    def oracle(self) -> Oracle:
         """The ONNX project's own reference evaluator."""
+        from ..onnx.reference import OnnxOracle
+
         return OnnxOracle(self)
-
-
-class OnnxOracle:
-    """An ONNX graph on onnx.reference, node by node."""
-
-    def __init__(self, source: OnnxSource) -> None:
-        self._source = source
-        self.inputs = [port.tensor for port in source.inputs]
-        self.outputs = [port.name for port in source.outputs]
-
-    def check(self) -> None:
-        """Nothing: what can be lowered can be evaluated."""
-
-    def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> OnnxOracle:
-        """The same graph with other initializers, where they are floats."""
-        arrays = {
-            k: change(a) if a.dtype.kind in "fc" else a for k, a in self._source.arrays.items()
-        }
-        return OnnxOracle(replace(self._source, arrays=arrays))
-
-    def run(
-        self,
-        names: Sequence[str],
-        arrays: Sequence[np.ndarray],
-        seconds: float | None = None,
-        memory: int | None = None,
-    ) -> list[np.ndarray]:
-        """The tensors of these names, for one array per input; memory is not limited."""
-        from ..onnx.reference import REFUSALS, evaluate
-
-        end = None if seconds is None else time.monotonic() + seconds
-        values: dict[str, Any] = dict(self._source.arrays)
-        values.update((value.name, a) for value, a in zip(self.inputs, arrays, strict=True))
-        readers = {name: i for i, node in enumerate(self._source.nodes) for name in node.input}
-        for i, node in enumerate(self._source.nodes):
-            if end is not None and time.monotonic() > end:
-                raise DeadlineExceededError(None, None, f"{node.op_type} '{node.name}'")
-            feeds = {name: values[name] for name in node.input if name}
-            try:
-                with np.errstate(all="ignore"):
-                    results = evaluate(node, self._source.opset, feeds)
-            except REFUSALS as error:
-                shapes = ", ".join(f"{np.shape(x)}" for x in feeds.values())
-                raise ValueError(
-                    f"{node.op_type} '{node.name or node.output[0]}' cannot be evaluated on inputs "
-                    f"of the shapes {shapes}"
-                ) from error
-            values.update(zip(node.output, map(np.asarray, results), strict=False))
-            for name in set(node.input) - set(names):
-                if readers[name] == i and name not in self._source.arrays:
-                    values.pop(name, None)
-        return [values[name] for name in names]
 
 
 def load(
@@ -193,10 +146,10 @@ def load(
     Raises:
         OSError: the file, or one with weights, cannot be read.
         ValueError: it is no ONNX model, or a malformed one; unknown names, contradicting shapes.
-        ConverterError: it uses something that is not supported, such as functions of its own.
+        ConverterError: it uses something that is not supported, such as sparse initializers.
     """
     model = parsed(model_file)
-    opset = operator_set(model)
+    opsets = operator_sets(model)
     graph = model.graph
     folder = Path(model_file).parent if isinstance(model_file, str | os.PathLike) else None
     arrays = {t.name: array_of(t, folder) for t in graph.initializer}
@@ -213,14 +166,15 @@ def load(
         _refuse_unknown(output_arrays, produced)
         outputs = dict.fromkeys(output_arrays)
     nodes = needed_nodes(graph, outputs)
-    used = {name for node in nodes for name in node.input} | set(outputs)
+    used = {name for node in nodes for name in names_read(node)} | set(outputs)
     dims = {value.name: _dim_names(value) for value in graph.input}
     ports = [
         Port(name, name, Value(name, v.dtype, shapes[name]), dims.get(name))
         for name, v in inputs.items()
     ]
     return OnnxSource(
-        opset,
+        opsets,
+        ordered_functions(model.functions),
         nodes,
         {name: array for name, array in arrays.items() if name in used},
         tuple(ports),
@@ -253,28 +207,51 @@ def parsed(model_file: Any) -> ModelProto:
             raise ModelError(f"{name} is not an ONNX model: {error}") from None
     if not model.graph.node and not model.graph.output:
         raise ModelError(f"{name} is not an ONNX model: it has no graph")
-    if model.functions:
-        names = [function.name for function in model.functions]
-        raise ConverterError(
-            f"functions of the model's own ({some(names)}) are not supported; inline them with "
-            "onnx.inliner.inline_local_functions"
-        )
     return model
 
 
-def operator_set(model: ModelProto) -> int:
-    """The version of ai.onnx that a model is written in."""
+def operator_sets(model: ModelProto) -> dict[str, int]:
+    """The versions of the operator sets that a model is written in, by domain."""
     from onnx.defs import onnx_opset_version
 
-    versions = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
+    opsets: dict[str, int] = {}
+    for entry in model.opset_import:
+        domain = domain_of(entry.domain)
+        opsets[domain] = max(entry.version, opsets.get(domain, 0))
     newest = onnx_opset_version()
-    if not versions or not MIN_OPSET <= max(versions) <= newest:
-        actual = max(versions) if versions else "none"
+    is_other = bool(opsets) and all(domain_of(node.domain) for node in model.graph.node)
+    version = opsets.setdefault("", newest) if is_other else opsets.get("", 0)
+    is_old = 0 < version < MIN_OPSET and _means_the_same(model.graph.node, version)
+    if not (is_old or MIN_OPSET <= version <= newest):
         raise ConverterError(
-            f"the operator set of ai.onnx must be {MIN_OPSET} to {newest}, got {actual}; convert "
-            "the model with onnx.version_converter, or update the package onnx"
+            f"the operator set of ai.onnx must be {MIN_OPSET} to {newest}, got "
+            f"{version or 'none'}; convert the model with onnx.version_converter, or update the "
+            "package onnx"
         )
-    return max(versions)
+    return opsets
+
+
+def _means_the_same(nodes: Iterable[NodeProto], opset: int) -> bool:
+    """Whether operators of an old operator set are those of the oldest that is supported."""
+    schemas = [schema_of(node.op_type, node.domain, MIN_OPSET) for node in nodes]
+    return all(schema is not None and schema.since_version <= opset for schema in schemas)
+
+
+def ordered_functions(functions: Iterable[FunctionProto]) -> tuple[FunctionProto, ...]:
+    """A model's functions, each after those that it calls; ModelError when they call themselves."""
+    missing = {(domain_of(f.domain), f.name): f for f in functions}
+    ordered: list[FunctionProto] = []
+    while missing:
+        ready = [
+            key
+            for key, f in missing.items()
+            if not any((domain_of(n.domain), n.op_type) in missing for n in f.node)
+        ]
+        if not ready:
+            names = some([name for _, name in missing])
+            raise ModelError(f"the model's functions {names} must not call themselves")
+        ordered += [missing.pop(key) for key in ready]
+    return tuple(ordered)
 
 
 def array_of(tensor: TensorProto, folder: Path | None) -> np.ndarray:
@@ -376,7 +353,7 @@ def check_order(graph: GraphProto, known: set[str]) -> None:
     known = {"", *known}
     for node in graph.node:
         where = f"{node.op_type} '{node.name or next(iter(node.output), '')}'"
-        for name in node.input:
+        for name in names_read(node):
             if name not in known:
                 raise ModelError(f"{where} reads '{name}', which nothing before it gives")
         for name in filter(None, node.output):
@@ -393,6 +370,6 @@ def needed_nodes(graph: GraphProto, outputs: Iterable[str]) -> tuple[NodeProto, 
     needed, nodes = set(outputs), []
     for node in reversed(graph.node):
         if needed.intersection(filter(None, node.output)):
-            needed.update(node.input)
+            needed.update(names_read(node))
             nodes.append(node)
     return tuple(reversed(nodes))

@@ -15,7 +15,7 @@ from ...schema import proto
 from ...schema.errors import noted
 from ...schema.files import read_bytes
 from .calls import argument_order, result_order
-from .freeze import Ends, freeze_all
+from .freeze import Ends, Frozen, freeze_all
 from .signatures import choose_signatures, tensorflow_order
 from .source import (
     GraphSource,
@@ -31,10 +31,14 @@ from .source import (
     short_name,
     some,
 )
+from .tables import FILLING, HASH_TABLES, Tables
 from .variables import Variables
 
 BINARY, TEXT = "saved_model.pb", "saved_model.pbtxt"
-CHECKPOINT = "variables/variables"
+CHECKPOINT, ASSETS = "variables/variables", "assets"
+INITIALIZER = "__saved_model_init_op"
+COLLECTIONS = ("saved_model_main_op", "legacy_init_op")
+"""Where models of TensorFlow 2, and of TensorFlow 1, name what initialises them."""
 DEFAULT_TAGS = ("serve",)
 
 
@@ -80,9 +84,11 @@ def load(
     restore_op = op_name(meta.saver_def.restore_op_name)
     roots = [op_name(name) for signature in signatures for name in signature.names()]
     known = {node.name: node.op for node in meta.graph_def.node}
-    prune_nodes(meta.graph_def, [restore_op, *roots])
+    filling = _table_roots(meta)
+    prune_nodes(meta.graph_def, [restore_op, *filling, *roots])
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, _inside(folder, CHECKPOINT))
+    tables = Tables(graph, filling, _assets(meta, folder))
     ports = [_tensors(graph, signature, known) for signature in signatures]
     ends = [
         Ends(
@@ -92,7 +98,7 @@ def load(
         for (inputs, outputs), signature in zip(ports, signatures, strict=True)
     ]
     with among_signatures(keys):
-        graphs = freeze_all(graph, ends, variables)
+        graphs = freeze_all(graph, ends, variables, tables)
     rows = zip(signatures, ports, graphs, strict=True)
     return [
         _source(signature, inputs, outputs, frozen, api_version)
@@ -104,21 +110,46 @@ def _source(
     signature: _SignatureNames,
     inputs: dict[str, Tensor],
     outputs: dict[str, Tensor],
-    frozen: Graph,
+    frozen: Frozen,
     api_version: int,
 ) -> GraphSource:
     """A signature whose inputs and outputs, tensors by key, `frozen` computes."""
     return GraphSource(
         signature.key,
-        frozen,
-        _ports(inputs, signature.inputs, frozen.inputs),
-        _ports(outputs, signature.outputs, frozen.outputs),
+        frozen.graph,
+        _ports(inputs, signature.inputs, frozen.graph.inputs),
+        _ports(outputs, signature.outputs, frozen.graph.outputs),
         "saved_model",
         (
             tensorflow_order(signature.inputs, api_version),
             tensorflow_order(signature.outputs, api_version),
         ),
+        frozen.places,
+        frozen.state,
     )
+
+
+def _table_roots(meta) -> list[str]:
+    """The operations that initialise a model with tables, by name; none where it has no tables."""
+    if not any(node.op in HASH_TABLES for node in meta.graph_def.node):
+        return []
+    names = []
+    if INITIALIZER in meta.signature_def:
+        names = [info.name for info in meta.signature_def[INITIALIZER].outputs.values()]
+    for collection in COLLECTIONS:
+        if collection in meta.collection_def:
+            names += meta.collection_def[collection].node_list.value
+    names += [node.name for node in meta.graph_def.node if node.op in FILLING]
+    return list(dict.fromkeys(map(op_name, names)))
+
+
+def _assets(meta, folder: Path) -> dict[str, Path]:
+    """The model's files, by the names of the tensors that hold their paths."""
+    assets = {}
+    for asset in meta.asset_file_def:
+        if Path(asset.filename).name == asset.filename:
+            assets[asset.tensor_info.name] = _inside(folder, f"{ASSETS}/{asset.filename}")
+    return assets
 
 
 def read_saved_model(folder: Path):
@@ -266,7 +297,8 @@ def _shapes(
 def _ports(
     keys: Iterable[str], names: dict[str, str], tensors: Iterable[Tensor] | None
 ) -> tuple[Port, ...]:
-    pairs = zip(keys, tensors or (), strict=True)
+    keys = list(keys)
+    pairs = zip(keys, list(tensors or ())[: len(keys)], strict=True)
     return tuple(Port(key, full_name(names[key]), tensor) for key, tensor in pairs)
 
 

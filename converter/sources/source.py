@@ -6,13 +6,14 @@ import difflib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.shapes import Shape, merge, shown
 from ...schema.errors import ConverterError, ModelError, noted
+from .state import Place, State
 
 if TYPE_CHECKING:
     from ...graph.core.protocols import MaybeDType
@@ -103,10 +104,13 @@ class GraphSource:
     Attributes:
         key: the signature's key, None when the source has no signatures.
         graph: only what the outputs need; variables are constants, functions are inlined. Its
-            `inputs` and `outputs` are the tensors of the ports, in their order.
+            `inputs` and `outputs` are the tensors of the ports, in their order, and then those
+            of `places`.
         inputs: the inputs, in order.
         outputs: the outputs, in order.
         model: what the model is, as TensorFlow's metadata calls it.
+        places: the variables that are further inputs and outputs of the graph.
+        state: what they and tables are at first; shared by the signatures of a model.
         tensorflow: the keys of inputs and outputs at TensorFlow 2.21's positions; None when they
             are these.
     """
@@ -117,6 +121,8 @@ class GraphSource:
     outputs: tuple[Port, ...]
     model: str = "graph_def"
     tensorflow: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    places: tuple[Place, ...] = ()
+    state: State = field(default_factory=State)
 
     @property
     def kind(self) -> str:
@@ -128,17 +134,19 @@ class GraphSource:
         operations = [op for op in self.graph.operations if op.type == "Const"]
         return {op.name: op.get_attr("value").nbytes for op in operations}
 
-    def lower(self, allow_custom_ops: bool = False) -> ir.Graph:
+    def lower(self, allow_custom_ops: bool = False, select_tf_ops: bool = False) -> ir.Graph:
         """The IR of the graph; functions marked by an OpHint are single operators in it."""
         from ..tf.lower import lower_graph
 
-        return lower_graph(self, allow_custom_ops)
+        return lower_graph(self, allow_custom_ops, select_tf_ops)
 
     def oracle(self) -> Oracle:
         """graph/'s numpy kernels, which share no code with the engine."""
         from ..verify.oracle import GraphOracle
 
-        return GraphOracle(self.graph)
+        inputs = list(self.graph.inputs or ())[len(self.inputs) :]
+        first = (self.state.variables[place.variable] for place in self.places)
+        return GraphOracle(self.graph, dict(zip(inputs, first, strict=True)), len(self.outputs))
 
 
 def fix_shapes(source: Source) -> None:

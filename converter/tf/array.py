@@ -4,7 +4,14 @@ from collections import Counter
 
 import numpy as np
 
-from ..lowering.moves import as_int32, as_type, dimension, slice_along
+from ..lowering.moves import (
+    as_int32,
+    as_type,
+    dimension,
+    element,
+    positions,
+    slice_along,
+)
 from .registry import lower, lower_rows
 
 lower_rows(
@@ -16,13 +23,7 @@ lower_rows(
         "BroadcastArgs": "BROADCAST_ARGS",
         "SpaceToBatchND": "SPACE_TO_BATCH_ND",
         "BatchToSpaceND": "BATCH_TO_SPACE_ND",
-        "ScatterNd": "SCATTER_ND",
         "Fill": "FILL",
-        "SegmentSum": "SEGMENT_SUM",
-        "UnsortedSegmentMax": "UNSORTED_SEGMENT_MAX",
-        "UnsortedSegmentMin": "UNSORTED_SEGMENT_MIN",
-        "UnsortedSegmentProd": "UNSORTED_SEGMENT_PROD",
-        "UnsortedSegmentSum": "UNSORTED_SEGMENT_SUM",
     }
 )
 
@@ -291,12 +292,6 @@ def bucketize(node, b):
     return b.BUCKETIZE(*node.inputs, boundaries=np.asarray(node.attr("boundaries"), np.float32))
 
 
-@lower("Unique")
-def unique(node, b):
-    """The distinct elements and, for each element, its index among them."""
-    return b.UNIQUE(*node.inputs, idx_out_type=b.tensor_type(node.attr("out_idx")))
-
-
 @lower("ReverseV2")
 def reverse(node, b):
     """Elements in the other order along some axes; LiteRT's kernel does not survive none."""
@@ -314,79 +309,130 @@ def reverse_sequence(node, b):
 
 @lower("Roll")
 def roll(node, b):
-    """Elements moved around by constant shifts: two slices, joined in the other order.
+    """Elements moved around: by constant shifts two slices, joined in the other order.
 
-    Along an axis of unknown size, indices that are computed when the model runs are gathered.
+    By shifts that are computed, and along an axis of unknown size, elements are gathered.
     """
-    x, shape = node.inputs[0], node.shape()
+    x, shift, axis = node.inputs
+    if axis.value is None:
+        return _roll_by_axes(node, b)
+    axes = [node.axis(axis) for axis in np.atleast_1d(axis.value)]
+    if shift.value is None:
+        for i, axis in enumerate(axes):
+            amount = shift if shift.rank == 0 else element(as_int32(shift, b), i, b)
+            x = _gathered_roll(x, axis, as_int32(amount, b), b)
+        return x
     total = Counter()
-    for shift, axis in zip(*(np.atleast_1d(node.constant(i)) for i in (1, 2)), strict=True):
-        total[node.axis(axis)] += int(shift)
-    for axis, shift in total.items():
-        length = shape[axis]
+    for amount, axis in zip(np.atleast_1d(shift.value), axes, strict=True):
+        total[axis] += int(amount)
+    for axis, amount in total.items():
+        length = node.shape()[axis]
         if length is None:
-            x = _roll_dynamic(x, axis, shift, b)
+            x = _gathered_roll(x, axis, b.constant(np.int32(amount)), b)
             continue
-        start = -shift % length if length else 0
+        start = -amount % length if length else 0
         if start:
             slices = ((start, -1), (0, start))
             x = b.CONCATENATION(*(slice_along(x, axis, *bounds, b) for bounds in slices), axis=axis)
     return x
 
 
-def _roll_dynamic(x, axis, shift, b):
-    """`x` rolled along an axis of unknown size."""
-    # FLOOR_MOD by 0 is not defined
-    size = b.MAXIMUM(dimension(x, axis, b), b.constant(np.int32(1)))
-    before = b.SUB(positions(x, axis, b), b.constant(np.int32(shift)))
-    return b.GATHER(x, b.FLOOR_MOD(before, size), axis=axis)
-
-
-@lower("MatrixBandPart")
-def matrix_band_part(node, b):
-    """Zeros but in a band around the diagonal; a negative width is a whole triangle."""
-    x, rank = node.inputs[0], node.rank()
-    rows, columns = (positions(x, rank - k, b) for k in (2, 1))
-    diagonal = b.SUB(b.EXPAND_DIMS(rows, b.constant(np.int32(1))), columns)
-    lower_width, upper_width = (int(node.constant(i)) for i in (1, 2))
-    if lower_width >= 0:
-        inside = b.LESS_EQUAL(diagonal, b.constant(np.int32(lower_width)))
-        x = b.SELECT_V2(inside, x, b.constant(np.zeros((), x.dtype)))
-    if upper_width >= 0:
-        inside = b.GREATER_EQUAL(diagonal, b.constant(np.int32(-upper_width)))
-        x = b.SELECT_V2(inside, x, b.constant(np.zeros((), x.dtype)))
+def _roll_by_axes(node, b):
+    """Elements moved along axes that are computed: along each by the shifts that are for it."""
+    x, rank = node.inputs[0], b.constant(np.int32(node.rank()))
+    shifts, axes = (b.RESHAPE(as_int32(t, b), np.int32([-1])) for t in node.inputs[1:])
+    axes = b.FLOOR_MOD(axes, rank)
+    for axis in range(node.rank()):
+        of_axis = b.SELECT_V2(b.EQUAL(axes, np.int32(axis)), shifts, np.int32(0))
+        x = _gathered_roll(x, axis, b.SUM(of_axis, np.int32([0])), b)
     return x
 
 
-def positions(x, axis, b):
-    """0, 1, ... along an axis of `x`; a constant where the size is known."""
-    size = x.shape[axis]
-    if size is not None:
-        return b.constant(np.arange(size, dtype=np.int32))
-    return b.RANGE(b.constant(np.int32(0)), dimension(x, axis, b), b.constant(np.int32(1)))
+def _gathered_roll(x, axis, shift, b):
+    """`x` rolled by an int32 scalar, along an axis of any size."""
+    # FLOOR_MOD by 0 is not defined
+    size = b.MAXIMUM(dimension(x, axis, b), b.constant(np.int32(1)))
+    before = b.SUB(positions(x, axis, b), shift)
+    return b.GATHER(x, b.FLOOR_MOD(before, size), axis=axis)
 
 
-@lower("MatrixDiag", "MatrixDiagV3")
-def matrix_diag(node, b):
-    """A diagonal matrix for each innermost vector."""
-    if node.type == "MatrixDiagV3":
-        k, n_rows, n_columns = (node.constant(i) for i in (1, 2, 3))
-        node.require(
-            not np.any(k) and n_rows == n_columns == -1,
-            "only the main diagonal of a square matrix is supported, "
-            f"got k={k.tolist()}, num_rows={n_rows}, num_cols={n_columns}",
-        )
-    return b.MATRIX_DIAG(node.inputs[0])
+@lower("Empty")
+def empty(node, b):
+    """Zeros, where anything may stand."""
+    return b.FILL(as_int32(node.inputs[0], b), np.zeros((), node.attr("dtype")))
 
 
-@lower("InvertPermutation")
-def invert_permutation(node, b):
-    """The permutation that undoes this one."""
-    (x,) = node.inputs
-    if x.value is not None:
-        return b.constant(np.argsort(x.value).astype(x.dtype))
-    size = b.SHAPE(x, out_type=b.tensor_type(np.int32))
-    n = b.RESHAPE(size, np.zeros(0, np.int32))
-    positions = b.RANGE(b.constant(np.int32(0)), n, b.constant(np.int32(1)))
-    indices = b.EXPAND_DIMS(as_type(x, np.int32, b), b.constant(np.int32(1)))
-    return as_type(b.SCATTER_ND(indices, positions, size), x.dtype, b)
+@lower("LinSpace")
+def lin_space(node, b):
+    """start + i * (stop - start) / (num - 1)."""
+    start, stop, num = node.inputs
+    one = b.constant(np.int32(1))
+    steps = b.MAXIMUM(b.SUB(as_int32(num, b), one), one)
+    step = b.DIV(b.SUB(stop, start), as_type(steps, start.dtype, b))
+    index = b.RANGE(b.constant(np.int32(0)), as_int32(num, b), one)
+    return b.ADD(b.MUL(as_type(index, start.dtype, b), step), start)
+
+
+@lower("Reverse")
+def reverse_flagged(node, b):
+    """Elements in the other order along the axes whose flag is set."""
+    axes = np.flatnonzero(node.constant(1)).astype(np.int32)
+    return b.REVERSE_V2(node.inputs[0], axes) if axes.size else node.inputs[0]
+
+
+@lower("SpaceToBatch", "BatchToSpace")
+def blocks_of_batch(node, b):
+    """Square blocks of pixels moved into the batch, or back."""
+    x, padding = node.inputs
+    kind = {"SpaceToBatch": b.SPACE_TO_BATCH_ND, "BatchToSpace": b.BATCH_TO_SPACE_ND}[node.type]
+    return kind(x, np.full(2, node.attr("block_size"), np.int32), as_int32(padding, b))
+
+
+@lower("TopK")
+def top_k_v1(node, b):
+    """The k largest elements of each row and their indices."""
+    return b.TOPK_V2(node.inputs[0], np.int32(node.attr("k")))
+
+
+@lower("ConcatOffset")
+def concat_offset(node, b):
+    """Where each of some shapes begins in their concatenation: a running sum along one axis."""
+    rank = node.shape(1)[0]
+    node.require(rank is not None, "the rank of the shapes must be known")
+    along = np.arange(rank) == int(node.constant(0)) % max(rank, 1)
+    shapes = b.PACK(*node.inputs[1:], axis=0, values_count=len(node.inputs) - 1)
+    starts = b.CUMSUM(shapes, np.int32(0), exclusive=True)
+    offsets = b.MUL(starts, b.constant(along.astype(np.int32)))
+    return b.UNPACK(offsets, axis=0, num=len(node.inputs) - 1)
+
+
+@lower("UnravelIndex")
+def unravel_index(node, b):
+    """The index tuples of places counted in a row."""
+    indices, dims = node.inputs
+    (rank,) = node.shape(1)
+    node.require(rank is not None, "the number of dimensions must be known")
+    columns, rest = [], indices
+    for i in reversed(range(rank)):
+        n = element(dims, i, b)
+        columns.insert(0, b.FLOOR_MOD(rest, n))
+        rest = b.FLOOR_DIV(rest, n)
+    return b.PACK(*columns, axis=0, values_count=rank)
+
+
+@lower("BroadcastGradientArgs")
+def broadcast_gradient_args(node, b):
+    """For each of two shapes the axes along which it is repeated when they broadcast."""
+    ranks = [node.shape(i)[0] for i in (0, 1)]
+    node.require(None not in ranks, f"the ranks must be known, got {ranks}")
+    one = b.constant(np.ones((), node.inputs[0].dtype))
+    is_one = []
+    for x, rank in zip(node.inputs, ranks, strict=True):
+        added = b.constant(np.ones(max(ranks) - rank, x.dtype))
+        padded = b.CONCATENATION(added, x, axis=0) if max(ranks) > rank else x
+        is_one.append(b.EQUAL(padded, one))
+    shape = (-1,)
+    return [
+        as_type(b.RESHAPE(b.WHERE(flags, dtype=np.int64), np.int32(shape)), one.dtype, b)
+        for flags in is_one
+    ]

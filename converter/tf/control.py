@@ -48,6 +48,46 @@ def if_(node, b):
     return results if isinstance(results, tuple) else (results,)
 
 
+@lower("Case", "StatelessCase")
+def case(node, b):
+    """The branch of a number; an IF for each but the last, which other numbers choose, too."""
+    index, *arguments = node.inputs
+    functions = node.op.graph.functions
+    bodies = [functions.body(reference) for reference in node.attr("branches")]
+    if index.value is not None:
+        number = int(index.value)
+        return _inlined(bodies[number if 0 <= number < len(bodies) else -1], b, arguments)
+    if len(bodies) == 1:
+        return _inlined(bodies[0], b, arguments)
+    used_inputs = [i for i in range(len(arguments)) if any(_is_used(body, i) for body in bodies)]
+    passed = [i for i in used_inputs if arguments[i].value is None]
+    graphs = []
+    for i, body in enumerate(bodies):
+        graph = lower_body(body, f"{node.name}_branch_{i}", b, arguments, passed)
+        graph.inputs.insert(0, Tensor(index.name, index.dtype, index.sizes))
+        graphs.append(graph)
+    if not graphs[0].outputs:
+        return ()
+    return _chosen(node, b, [index, *(arguments[i] for i in passed)], graphs, 0)
+
+
+def _chosen(node, b: Builder, inputs: Sequence[Tensor], graphs: Sequence[Graph], number: int):
+    """The results of the graph of `graphs` that the first of `inputs` chooses, from `number` on."""
+    from ..ir.builder import Builder
+
+    otherwise = graphs[1]
+    if len(graphs) > 2:
+        otherwise = Graph(f"{node.name}_from_{number + 1}", b.graph.scope)
+        otherwise.inputs = [Tensor(x.name, x.dtype, x.sizes, elements=x.elements) for x in inputs]
+        inner = Builder(otherwise)
+        inner.origin(node.name)
+        otherwise.outputs = list(_chosen(node, inner, otherwise.inputs, graphs[1:], number + 1))
+    flag = b.EQUAL(inputs[0], np.int32(number))
+    n_outputs = len(graphs[0].outputs)
+    results = b.IF(flag, *inputs, graphs=[graphs[0], otherwise], n_outputs=n_outputs)
+    return results if isinstance(results, tuple) else (results,)
+
+
 def _inlined(body: tf.Graph, b: Builder, arguments: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The results of a function whose operators come among those of its caller."""
     from .lower import Work

@@ -1,10 +1,22 @@
-"""Image resizing."""
+"""Images: resized, cut out, in other colours; boxes that overlap."""
 
 import numpy as np
 
+from ...graph.core.registry import kernel_of
+from ..lowering.moves import (
+    as_int32,
+    as_type,
+    extent,
+    like,
+    regrouped,
+    slice_along,
+    transposed,
+)
 from .registry import lower
 
 RESIZES = {"ResizeBilinear": "RESIZE_BILINEAR", "ResizeNearestNeighbor": "RESIZE_NEAREST_NEIGHBOR"}
+NO_THRESHOLD = np.finfo(np.float32).min
+"""A score that every box exceeds."""
 
 
 @lower(*RESIZES)
@@ -17,3 +29,165 @@ def resize(node, b):
     if node.type == "ResizeBilinear" and images.dtype != np.float32:
         images = b.CAST(images, dtype=np.float32)
     return getattr(b, RESIZES[node.type])(images, size, **options)
+
+
+@lower("ResizeBicubic")
+def resize_bicubic(node, b):
+    """Images times the matrix of their rows' weights, and that of their columns'."""
+    x = as_type(node.inputs[0], np.float32, b)
+    options = {name: node.attr(name) for name in ("align_corners", "half_pixel_centers")}
+    kernel = kernel_of(node.type)
+    for axis, new in zip((1, 2), node.constant(1).tolist(), strict=True):
+        old = x.dims[axis]
+        node.require(old is not None, f"height and width must be known, got {node.shape()}")
+        unit = np.eye(old, dtype=np.float32).reshape(1, old, 1, old)
+        weights = np.float32(kernel(unit, np.int32([new, 1]), **options)).reshape(new, old)
+        order = (0, 3 - axis, 3, axis)  # the axis comes last, the other one stays before channels
+        rows = b.FULLY_CONNECTED(transposed(x, order, b), b.constant(weights), keep_num_dims=True)
+        x = transposed(rows, np.argsort(order).tolist(), b)
+    return x
+
+
+@lower("CropAndResize")
+def crop_and_resize(node, b):
+    """Boxes, in parts of the image's size, cut out: four gathered pixels for each new one."""
+    images, boxes, which, _ = node.inputs
+    sizes = [int(n) for n in node.constant(3)]
+    is_nearest = node.text("method") == "nearest"
+    x = as_type(images, np.float32, b)
+    channels = extent(x, 3, b)
+    pixels = regrouped(x, [-1, channels], b)
+    extents = [extent(x, axis, b) for axis in (1, 2)]
+    lines = []
+    for axis, new in enumerate(sizes):
+        ends = [slice_along(boxes, 1, axis + k, 1, b) for k in (0, 2)]
+        lines.append(sampled(ends, extents[axis], new, is_nearest, b))
+    rows, columns = (
+        [b.EXPAND_DIMS(t, np.int32(2 - k)) for t in line] for k, line in enumerate(lines)
+    )
+    image = b.MUL(as_int32(which, b), b.MUL(*extents))
+    image = b.RESHAPE(image, np.int32([-1, 1, 1]))
+
+    def gathered(row, column):
+        place = b.ADD(b.ADD(b.MUL(row, extents[1]), column), image)
+        return b.GATHER(pixels, place, axis=0)
+
+    if is_nearest:
+        y = gathered(rows[0], columns[0])
+    else:
+        shares = [b.EXPAND_DIMS(t, np.int32(-1)) for t in (rows[2], columns[2])]
+        upper, lower_ = (
+            mixed(gathered(r, columns[0]), gathered(r, columns[1]), shares[1], b) for r in rows[:2]
+        )
+        y = mixed(upper, lower_, shares[0], b)
+    is_inside = b.EXPAND_DIMS(b.LOGICAL_AND(rows[3], columns[3]), np.int32(-1))
+    return b.SELECT_V2(is_inside, y, np.float32(node.attr("extrapolation_value")))
+
+
+def mixed(first, second, share, b):
+    """`first` and a share of the way to `second`."""
+    return b.ADD(first, b.MUL(b.SUB(second, first), share))
+
+
+def sampled(ends, size, new, is_nearest, b):
+    """The pixels before and after each place between two ends, the share, and what is inside."""
+    last = as_type(b.SUB(size, np.int32(1)), np.float32, b)
+    low, high = ends
+    if new > 1:
+        step = b.DIV(b.MUL(b.SUB(high, low), last), np.float32(new - 1))
+        places = b.ADD(b.MUL(low, last), b.MUL(step, b.constant(np.arange(new, dtype=np.float32))))
+    else:
+        places = b.MUL(b.MUL(b.ADD(low, high), np.float32(0.5)), last)
+    zero = np.float32(0)
+    is_inside = b.LOGICAL_AND(b.GREATER_EQUAL(places, zero), b.LESS_EQUAL(places, last))
+    places = b.SELECT_V2(is_inside, places, zero)
+    if is_nearest:
+        nearest = as_type(b.FLOOR(b.ADD(places, np.float32(0.5))), np.int32, b)
+        return nearest, nearest, places, is_inside
+    before = b.FLOOR(places)
+    after = b.MINIMUM(b.ADD(before, np.float32(1)), last)
+    indices = [as_type(t, np.int32, b) for t in (before, after)]
+    return *indices, b.SUB(places, before), is_inside
+
+
+@lower("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4")
+def non_max_suppression(node, b):
+    """The best of boxes that overlap: the first of as many as NON_MAX_SUPPRESSION_V4 gives."""
+    boxes, scores, limit, *thresholds = node.inputs
+    if node.type == "NonMaxSuppression":
+        thresholds = [b.constant(np.float32(node.attr("iou_threshold")))]
+    if len(thresholds) == 1:
+        thresholds.append(b.constant(NO_THRESHOLD))
+    indices, count = b.NON_MAX_SUPPRESSION_V4(boxes, scores, limit, *thresholds)
+    if node.type != "NonMaxSuppressionV4":
+        return first_of(indices, count, b)
+    if not node.attr("pad_to_max_output_size"):
+        indices = first_of(indices, count, b)
+    return indices, count
+
+
+@lower("NonMaxSuppressionV5")
+def non_max_suppression_v5(node, b):
+    """The best of boxes that overlap, with scores that overlap makes smaller.
+
+    TensorFlow has no threshold of overlap where scores shrink, TFLite has.
+    """
+    *inputs, overlap, least, sigma = node.inputs
+    is_soft = b.GREATER(sigma, np.float32(0))
+    overlap = b.SELECT_V2(is_soft, np.float32(1), overlap)
+    indices, scores, count = b.NON_MAX_SUPPRESSION_V5(*inputs, overlap, least, sigma)
+    if not node.attr("pad_to_max_output_size"):
+        indices, scores = (first_of(t, count, b) for t in (indices, scores))
+    return indices, scores, count
+
+
+def first_of(x, count, b):
+    """As many elements of a vector as a scalar says."""
+    return b.SLICE(x, np.int32([0]), b.RESHAPE(count, np.int32([1])))
+
+
+@lower("RGBToHSV")
+def rgb_to_hsv(node, b):
+    """Hue, saturation and value of colours."""
+    (x,) = node.inputs
+    axis = node.rank() - 1
+    red, green, blue = b.UNPACK(x, axis=axis, num=3)
+    value = b.REDUCE_MAX(x, np.int32([axis]))
+    spread = b.SUB(value, b.REDUCE_MIN(x, np.int32([axis])))
+    zero, one = like(x, 0, b), like(x, 1, b)
+    saturation = b.SELECT_V2(b.GREATER(value, zero), b.DIV(spread, value), zero)
+    norm = b.DIV(one, b.MUL(spread, like(x, 6, b)))
+    thirds = [
+        b.ADD(b.MUL(norm, b.SUB(p, q)), like(x, shift, b))
+        for p, q, shift in ((blue, red, 2 / 6), (red, green, 4 / 6))
+    ]
+    hue = b.SELECT_V2(b.EQUAL(green, value), *thirds)
+    hue = b.SELECT_V2(b.EQUAL(red, value), b.MUL(norm, b.SUB(green, blue)), hue)
+    hue = b.SELECT_V2(b.GREATER(spread, zero), hue, zero)
+    hue = b.SELECT_V2(b.LESS(hue, zero), b.ADD(hue, one), hue)
+    return b.PACK(hue, saturation, value, axis=axis, values_count=3)
+
+
+@lower("HSVToRGB")
+def hsv_to_rgb(node, b):
+    """Red, green and blue of hue, saturation and value."""
+    (x,) = node.inputs
+    axis = node.rank() - 1
+    hue, saturation, value = b.UNPACK(x, axis=axis, num=3)
+    sixth, one, zero = b.MUL(hue, like(x, 6, b)), like(x, 1, b), like(x, 0, b)
+    parts = []
+    for centre, sign, shift in ((3, 1, -1), (2, -1, 2), (4, -1, 2)):
+        distance = b.ABS(b.SUB(sixth, like(x, centre, b)))
+        ramp = b.ADD(b.MUL(distance, like(x, sign, b)), like(x, shift, b))
+        ramp = b.MINIMUM(b.MAXIMUM(ramp, zero), one)
+        parts.append(b.MUL(b.ADD(b.SUB(one, saturation), b.MUL(saturation, ramp)), value))
+    return b.PACK(*parts, axis=axis, values_count=3)
+
+
+@lower("AdjustContrastv2")
+def adjust_contrast(node, b):
+    """The distance from the mean of each channel of an image, times a factor."""
+    x, factor = node.inputs
+    rank = node.rank()
+    mean = b.MEAN(x, np.int32([rank - 3, rank - 2]), keep_dims=True)
+    return b.ADD(b.MUL(b.SUB(x, mean), as_type(factor, x.dtype, b)), mean)

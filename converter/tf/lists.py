@@ -17,6 +17,7 @@ from ..ir.graph import Graph, Sizes, Tensor
 from ..ir.infer import dynamic_tensor
 from ..lowering.moves import dimension
 from .registry import Node, lower
+from .scatter import rows_replaced
 
 if TYPE_CHECKING:
     from ..ir.builder import Builder
@@ -98,20 +99,121 @@ def gather(node, b):
 def set_item(node, b):
     """The list with another slice at an index."""
     x, index, item = node.inputs
-    node.require(
-        not node.attr("resize_if_index_out_of_bounds"),
-        "a list that grows when it is written past its end has no form in TFLite",
-    )
+    grows = node.attr("resize_if_index_out_of_bounds")
     if isinstance(x, Reserved):
         if x in b.graph.inputs:  # the loop is lowered again when this is known
-            return Tensor(node.name, item.dtype, list_sizes(b.graph, x, item.sizes))
+            sizes = list_sizes(b.graph, x, item.sizes)
+            if grows and item.sizes is not None:
+                sizes = grown_sizes(b.graph, item.sizes)
+            return Tensor(node.name, item.dtype, sizes)
         x = x.filled(b, item.sizes)
     rank = node.rank(2)
+    if grows:
+        x = extended(b, x, b.ADD(index, np.int32(1)), rank)
     first = b.RESHAPE(index, np.array([1], np.int32))
     start = first
     if rank:
         start = b.CONCATENATION(first, np.zeros(rank, np.int32), axis=0)
     return b.DYNAMIC_UPDATE_SLICE(x, b.EXPAND_DIMS(item, np.int32(0)), start)
+
+
+def grown_sizes(graph: Graph, element: Sizes) -> Sizes | None:
+    """The sizes of a list of a length that changes."""
+    return dynamic_tensor(graph, "", np.dtype(np.int32), [None, *element]).sizes
+
+
+def extended(b: Builder, x: Tensor, count: Tensor, rank: int) -> Tensor:
+    """A list with zeros after its end, where it has fewer than `count` elements of a rank."""
+    missing = b.MAXIMUM(b.SUB(count, dimension(x, 0, b)), np.int32(0))
+    pairs = b.CONCATENATION(
+        np.zeros(1, np.int32),
+        b.RESHAPE(missing, np.array([1], np.int32)),
+        np.zeros(2 * rank, np.int32),
+        axis=0,
+    )
+    return b.PAD(x, b.RESHAPE(pairs, np.array([rank + 1, 2], np.int32)))
+
+
+@lower("EmptyTensorList")
+def empty_list(node: Node, b: Builder):
+    """A tensor without elements, once their shape is known."""
+    return Reserved(node.name, np.dtype(node.attr("element_dtype")), b.constant(np.int32(0)))
+
+
+@lower("TensorListPushBack")
+def push_back(node, b):
+    """The list and one more slice."""
+    x, item = node.inputs
+    last = b.EXPAND_DIMS(item, np.int32(0))
+    if not isinstance(x, Reserved):
+        return b.CONCATENATION(x, last, axis=0)
+    if x in b.graph.inputs:  # the loop is lowered again when this is known
+        sizes = None if item.sizes is None else grown_sizes(b.graph, item.sizes)
+        return Tensor(node.name, item.dtype, sizes)
+    return b.CONCATENATION(x.filled(b, item.sizes), last, axis=0)
+
+
+@lower("TensorListPopBack")
+def pop_back(node, b):
+    """The list without its last slice, and that."""
+    x = node.inputs[0]
+    _refuse_reserved(node, x)
+    rank = node.rank(0)
+    last = b.SUB(dimension(x, 0, b), np.int32(1))
+    count = b.RESHAPE(last, np.array([1], np.int32))
+    sizes = count
+    if rank > 1:
+        sizes = b.CONCATENATION(count, np.full(rank - 1, -1, np.int32), axis=0)
+    rest = b.SLICE(x, np.zeros(rank, np.int32), sizes)
+    return rest, b.GATHER(x, last, axis=0)
+
+
+@lower("TensorListElementShape")
+def element_shape(node, b):
+    """The shape of the slices."""
+    x = node.inputs[0]
+    _refuse_reserved(node, x)
+    shape = b.SHAPE(x, out_type=b.tensor_type(node.attr("shape_type")))
+    return b.SLICE(shape, np.array([1], np.int32), np.array([-1], np.int32))
+
+
+@lower("TensorListScatterV2", "TensorListScatter")
+def scatter(node, b):
+    """A list with slices at some indices, and zeros where there is none."""
+    x, indices = node.inputs[:2]
+    count = b.ADD(b.REDUCE_MAX(indices, np.array([0], np.int32)), np.int32(1))
+    if node.type == "TensorListScatterV2":
+        count = b.MAXIMUM(count, node.inputs[3])
+    rest = b.SLICE(b.SHAPE(x, out_type="INT32"), np.array([1], np.int32), np.array([-1], np.int32))
+    shape = b.CONCATENATION(b.RESHAPE(count, np.array([1], np.int32)), rest, axis=0)
+    return b.SCATTER_ND(b.EXPAND_DIMS(indices, np.int32(1)), x, shape)
+
+
+@lower("TensorListScatterIntoExistingList")
+def scatter_into(node, b):
+    """A list with other slices at some indices, longer where one is past its end."""
+    x, rows, indices = node.inputs
+    if isinstance(x, Reserved):
+        node.require(x not in b.graph.inputs, "nothing was put into the list before its loop")
+        x = x.filled(b, rows.sizes[1:])
+    count = b.ADD(b.REDUCE_MAX(indices, np.array([0], np.int32)), np.int32(1))
+    x = extended(b, x, count, node.rank(1) - 1)
+    return rows_replaced(x, indices, rows, dimension(x, 0, b), b)
+
+
+@lower("TensorListSplit")
+def split(node, b):
+    """A list of parts of equal length."""
+    x, lengths = node.inputs[0], node.constant(2)
+    node.require(
+        lengths.size and (lengths == lengths[0]).all(),
+        f"the elements of a list must have one length, got {lengths.tolist()}",
+    )
+    sizes = node.shape(0)[1:]
+    node.require(
+        None not in sizes, f"all axes of its elements but the first must be known, {sizes}"
+    )
+    return b.RESHAPE(x, np.array([lengths.size, int(lengths[0]), *sizes], np.int32))
 
 
 @lower("TensorListLength")

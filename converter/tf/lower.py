@@ -17,6 +17,8 @@ from ..ir.graph import Graph, Origin, Signature
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..ophint.stubs import collapse
+from .flex import flex_outputs, is_flex
+from .initializer import Initializer, assign, call_once, read
 from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
@@ -27,11 +29,14 @@ if TYPE_CHECKING:
 CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+(?=.)")  # around user's names
 
 
-def lower_graph(source: GraphSource, allow_custom_ops: bool = False) -> Graph:
+def lower_graph(
+    source: GraphSource, allow_custom_ops: bool = False, select_tf_ops: bool = False
+) -> Graph:
     """The IR of one computation of a source model.
 
-    With `allow_custom_ops`, operations without a lowering become custom operators, their attributes
-    a FlexBuffer.
+    With `select_tf_ops`, operations of TensorFlow that have no lowering, or cannot be lowered as
+    they are used here, become operators of its Flex delegate. With `allow_custom_ops`, operations
+    without a lowering become custom operators, their attributes a FlexBuffer.
 
     Raises:
         UnsupportedOps: some operations have no lowering; all of them are listed.
@@ -39,21 +44,38 @@ def lower_graph(source: GraphSource, allow_custom_ops: bool = False) -> Graph:
     """
     work = Work.of(source.graph)
     if not allow_custom_ops:
-        refuse_unsupported(work.unsupported())
-    return lowered(partial(_lower, source, work))
+        missing = work.unsupported()
+        refuse_unsupported(op for op in missing if not (select_tf_ops and is_flex(op)))
+    return lowered(partial(_lower, source, work, select_tf_ops))
 
 
-def _lower(source: GraphSource, work: Work, scope: Scope) -> Graph:
+def _lower(source: GraphSource, work: Work, select_tf_ops: bool, scope: Scope) -> Graph:
     """The IR of a source whose sizes are what `scope` assumes."""
     graph = Graph(source.key or "main", scope)
+    scope.initializer, scope.select_tf_ops = Initializer(source.state), select_tf_ops
     b = Builder(graph)
     tensors: dict[tf.Tensor, Tensor] = {}
-    for port, tensor in zip(source.inputs, work.inputs, strict=True):
+    for port, tensor in zip(source.inputs, work.inputs, strict=False):
         tensors[tensor] = b.input(port.name, tensor.dtype, tensor.shape, port.dims)
+    handles = []
+    for place, tensor in zip(source.places, work.inputs[len(source.inputs) :], strict=True):
+        b.origin(tensor.op.name)
+        handles.append(scope.initializer.variable(place.variable, b))
+        value = source.state.variables[place.variable]
+        tensors[tensor] = read(b, handles[-1], tensor.op.name, value)
     for tensor, result in work.lower(b, tensors):
         if result.origin is None and not result.is_constant:
             result.origin = Origin(tensor.name)
-    graph.outputs = [lowered_tensor(tensors, t) for t in work.outputs]
+    results = [lowered_tensor(tensors, t) for t in work.outputs]
+    n_outputs = len(source.outputs)
+    graph.outputs = results[:n_outputs]
+    is_written = [
+        handle for place, handle in zip(source.places, handles, strict=True) if place.is_written
+    ]
+    for handle, value in zip(is_written, results[n_outputs:], strict=True):
+        assign(b, handle, value)
+    if scope.initializer.is_used:
+        call_once(graph, source.state.initializer)
     graph.output_names = [port.name for port in source.outputs]
     if source.key is not None:
         names = (tuple(p.key for p in ports) for ports in (source.inputs, source.outputs))
@@ -144,10 +166,17 @@ def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
     if op.type == "Const":
         return (b.constant(op.get_attr("value"), name=op.name),)
     lowering = LOWERINGS.get(op.type)
-    if lowering is None:  # and custom operators are allowed
-        return custom_outputs(op, b, tensors)
+    has_flex = b.graph.scope.select_tf_ops and is_flex(op)
+    if lowering is None:  # and Flex or custom operators are allowed
+        inputs = [lowered_tensor(tensors, t) for t in op.inputs]
+        return flex_outputs(op, b, inputs) if has_flex else custom_outputs(op, b, tensors)
     node = Node(op, [lowered_tensor(tensors, t) for t in op.inputs])
-    results = lowering(node, b)
+    try:
+        results = lowering(node, b)
+    except ConverterError:
+        if not has_flex or called_functions(op):
+            raise
+        return flex_outputs(op, b, node.inputs)
     return tuple(results) if isinstance(results, tuple | list) else (results,)
 
 

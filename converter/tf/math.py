@@ -30,6 +30,7 @@ lower_rows(
         "Sqrt": "SQRT",
         "Square": "SQUARE",
         "Tanh": "TANH",
+        "AccumulateNV2": "ADD_N",
         "Add": "ADD",
         "AddN": "ADD_N",
         "AddV2": "ADD",
@@ -70,11 +71,17 @@ def squared_difference(node, b):
 
 for _types, _formula in {
     ("Acos",): formulas.acos,
+    ("Acosh",): formulas.acosh,
     ("Asin",): formulas.asin,
+    ("Asinh",): formulas.asinh,
     ("Atan",): formulas.atan,
+    ("Atanh",): formulas.atanh,
+    ("Cosh",): formulas.cosh,
+    ("Erfinv",): formulas.erfinv,
     ("Inv", "Reciprocal"): formulas.reciprocal,
     ("IsNan",): formulas.is_nan,
     ("Selu",): formulas.selu,
+    ("Sinh",): formulas.sinh,
     ("Softsign",): formulas.softsign,
 }.items():
     lower(*_types)(lambda node, b, formula=_formula: formula(b, *node.inputs))
@@ -188,3 +195,97 @@ def erfc(node, b):
     """1 - erf(x)."""
     (x,) = node.inputs
     return b.SUB(like(x, 1, b), b.ERF(x))
+
+
+@lower("Ndtri")
+def ndtri(node, b):
+    """sqrt(2) * erfinv(2 * p - 1)."""
+    (p,) = node.inputs
+    y = b.SUB(b.MUL(p, like(p, 2, b)), like(p, 1, b))
+    return b.MUL(formulas.erfinv(b, y), like(p, np.sqrt(2), b))
+
+
+@lower("TruncateDiv")
+def truncate_div(node, b):
+    """x / y without its fraction; of int64, which TFLite does not divide, FLOOR_DIV's corrected."""
+    x, y = node.inputs
+    if x.dtype.kind == "f":
+        quotient = b.DIV(x, y)
+        return b.MUL(b.SIGN(quotient), b.FLOOR(b.ABS(quotient)))
+    if x.dtype != np.int64:
+        return b.DIV(x, y)
+    quotient, zero = b.FLOOR_DIV(x, y), like(x, 0, b)
+    is_inexact = b.NOT_EQUAL(b.MUL(quotient, y), x)
+    is_rounded_down = b.LOGICAL_AND(is_inexact, b.LESS(quotient, zero))
+    return b.SELECT_V2(is_rounded_down, b.ADD(quotient, like(x, 1, b)), quotient)
+
+
+@lower("Xlog1py")
+def xlog1py(node, b):
+    """x * log(1 + y), 0 where x is 0."""
+    x, y = node.inputs
+    zero = like(x, 0, b)
+    unguarded = b.MUL(x, b.LOG(b.ADD(y, like(y, 1, b))))
+    return b.SELECT_V2(b.EQUAL(x, zero), zero, unguarded)
+
+
+@lower("Invert")
+def invert(node, b):
+    """All bits the other way."""
+    (x,) = node.inputs
+    all_ones = np.iinfo(x.dtype).max if x.dtype.kind == "u" else -1
+    return b.BITWISE_XOR(x, like(x, all_ones, b))
+
+
+@lower("BitwiseAnd", "BitwiseOr")
+def bitwise(node, b):
+    """(x + y - (x ^ y)) / 2, or with the other sign: a sum is twice what both have and the rest."""
+    x, y = node.inputs
+    node.require(x.dtype.itemsize <= 4, f"integers must have at most 32 bits, got {x.dtype}")
+    rest = b.CAST(b.BITWISE_XOR(x, y), dtype=np.int64)
+    total = b.ADD(*(b.CAST(t, dtype=np.int64) for t in (x, y)))
+    twice = b.SUB(total, rest) if node.type == "BitwiseAnd" else b.ADD(total, rest)
+    return b.CAST(b.FLOOR_DIV(twice, np.int64(2)), dtype=x.dtype)
+
+
+@lower("LeftShift")
+def left_shift(node, b):
+    """x * 2 ** y."""
+    x, y = node.inputs
+    node.require(x.dtype == np.int32, f"integers must be int32, got {x.dtype}")
+    return b.MUL(x, b.POW(like(x, 2, b), y))
+
+
+for _type, _formula in {
+    "ReluGrad": lambda b, dy, x: masked(b, b.GREATER(x, like(x, 0, b)), dy),
+    "Relu6Grad": lambda b, dy, x: masked(
+        b, b.LOGICAL_AND(b.GREATER(x, like(x, 0, b)), b.LESS(x, like(x, 6, b))), dy
+    ),
+    "EluGrad": lambda b, dy, y: b.MUL(dy, b.ADD(b.MINIMUM(y, like(y, 0, b)), like(y, 1, b))),
+    "SeluGrad": lambda b, dy, y: b.SELECT_V2(
+        b.LESS(y, like(y, 0, b)),
+        b.MUL(dy, b.ADD(y, like(y, formulas.SELU_SCALE * formulas.SELU_ALPHA, b))),
+        b.MUL(dy, like(y, formulas.SELU_SCALE, b)),
+    ),
+    "SoftplusGrad": lambda b, dy, x: b.MUL(dy, b.LOGISTIC(x)),
+    "SoftsignGrad": lambda b, dy, x: b.DIV(dy, b.SQUARE(b.ADD(b.ABS(x), like(x, 1, b)))),
+    "TanhGrad": lambda b, y, dy: b.MUL(dy, b.SUB(like(y, 1, b), b.SQUARE(y))),
+    "SqrtGrad": lambda b, y, dy: b.DIV(b.MUL(dy, like(y, 0.5, b)), y),
+    "RsqrtGrad": lambda b, y, dy: b.MUL(b.MUL(dy, like(y, -0.5, b)), b.MUL(b.SQUARE(y), y)),
+    "InvGrad": lambda b, y, dy: b.NEG(b.MUL(dy, b.SQUARE(y))),
+    "ReciprocalGrad": lambda b, y, dy: b.NEG(b.MUL(dy, b.SQUARE(y))),
+}.items():
+    lower(_type)(lambda node, b, formula=_formula: formula(b, *node.inputs))
+
+
+def masked(b, condition, x):
+    """x where a condition holds, 0 elsewhere."""
+    return b.SELECT_V2(condition, x, like(x, 0, b))
+
+
+@lower("LeakyReluGrad")
+def leaky_relu_grad(node, b):
+    """dy where x is positive, alpha * dy elsewhere."""
+    dy, x = node.inputs
+    slope = b.MUL(dy, like(dy, node.attr("alpha"), b))
+    return b.SELECT_V2(b.GREATER(x, like(x, 0, b)), dy, slope)

@@ -6,7 +6,15 @@ import numpy as np
 
 from ...graph.core.shapes import shown
 from ..lowering import formulas
-from ..lowering.moves import as_int32, as_type, like, reshaped, slice_along, transposed
+from ..lowering.moves import (
+    as_int32,
+    as_type,
+    dimension,
+    like,
+    reshaped,
+    slice_along,
+    transposed,
+)
 from .registry import lower, lower_rows
 
 lower_rows({"LogSoftmax": "LOG_SOFTMAX"})
@@ -275,3 +283,28 @@ def conv3d_options(node):
         node.require(first == last == 1, f"{attribute} of batch and channels must be 1")
         options |= {field.format(axis): n for axis, n in zip("dhw", spatial, strict=True)}
     return options
+
+
+@lower("SoftmaxCrossEntropyWithLogits")
+def softmax_cross_entropy(node, b):
+    """-sum(labels * log(softmax)) of each row, and its gradient softmax - labels."""
+    logits, labels = node.inputs
+    return cross_entropy(logits, labels, b)
+
+
+@lower("SparseSoftmaxCrossEntropyWithLogits")
+def sparse_softmax_cross_entropy(node, b):
+    """The same for a label that is the number of its class."""
+    logits, classes = node.inputs
+    n = node.shape()[1]
+    depth = dimension(logits, 1, b) if n is None else b.constant(np.int32(n))
+    one_hot = b.ONE_HOT(
+        as_int32(classes, b), depth, like(logits, 1, b), like(logits, 0, b), axis=-1
+    )
+    return cross_entropy(logits, one_hot, b)
+
+
+def cross_entropy(logits, labels, b):
+    """The loss of each row, and its gradient."""
+    loss = b.NEG(b.SUM(b.MUL(labels, b.LOG_SOFTMAX(logits)), np.int32([1])))
+    return loss, b.SUB(b.SOFTMAX(logits, beta=1.0), labels)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..lowering.moves import as_int32, like, positions
 from .registry import lower
 
 REDUCTIONS = {
@@ -46,3 +47,73 @@ def l2_loss(node, b):
     (x,) = node.inputs
     axes = b.constant(np.arange(node.rank(), dtype=np.int32))
     return b.MUL(b.SUM(b.SQUARE(x), axes), b.constant(np.asarray(0.5, x.dtype)))
+
+
+@lower("EuclideanNorm")
+def euclidean_norm(node, b):
+    """The root of the sum of squares."""
+    x, axes = node.inputs
+    axes = b.RESHAPE(as_int32(axes, b), np.int32([-1]))
+    return b.SQRT(b.SUM(b.SQUARE(x), axes, keep_dims=node.attr("keep_dims")))
+
+
+@lower("BiasAddGrad")
+def bias_add_grad(node, b):
+    """The sum over all axes but the channels."""
+    rank = node.rank()
+    channels = 1 if node.text("data_format") == "NCHW" else rank - 1
+    axes = [axis for axis in range(rank) if axis != channels]
+    return b.SUM(node.inputs[0], np.int32(axes))
+
+
+@lower("Cumprod")
+def cumprod(node, b):
+    """Running products: of windows of 1, 2, 4, ... elements, each from the one before.
+
+    Along an axis of unknown size, the product of what a triangle of ones leaves of each element.
+    """
+    x, axis = node.inputs[0], node.axis(node.constant(1))
+    if node.attr("reverse"):
+        x = b.REVERSE_V2(x, np.int32([axis]))
+    size = node.shape()[axis]
+    if node.attr("exclusive"):
+        x = shifted(x, axis, 1, b)
+    if size is None:
+        x = triangle_product(x, axis, b)
+    else:
+        step = 1
+        while step < size:
+            x = b.MUL(x, shifted(x, axis, step, b))
+            step *= 2
+    return b.REVERSE_V2(x, np.int32([axis])) if node.attr("reverse") else x
+
+
+def shifted(x, axis, step, b):
+    """`x` moved towards the end of an axis, behind ones."""
+    pairs = np.zeros((x.rank, 2), np.int32)
+    pairs[axis, 0] = step
+    padded = b.PADV2(x, pairs, like(x, 1, b))
+    ends = np.zeros(x.rank, np.int32)
+    ends[axis] = -step
+    whole = sum(1 << i for i in range(x.rank))
+    return b.STRIDED_SLICE(
+        padded,
+        np.zeros(x.rank, np.int32),
+        ends,
+        np.ones(x.rank, np.int32),
+        begin_mask=whole,
+        end_mask=whole & ~(1 << axis),
+    )
+
+
+def triangle_product(x, axis, b):
+    """For each place along an axis the product of all up to there."""
+    place = positions(x, axis, b)
+    upto = b.LESS_EQUAL(b.EXPAND_DIMS(place, np.int32(1)), place)  # [earlier, later]
+    n_after = x.rank - axis - 1
+    if n_after:
+        upto = b.RESHAPE(
+            upto, b.CONCATENATION(b.SHAPE(upto, out_type="INT32"), np.int32([1] * n_after), axis=0)
+        )
+    spread = b.SELECT_V2(upto, b.EXPAND_DIMS(x, np.int32(axis + 1)), like(x, 1, b))
+    return b.REDUCE_PROD(spread, np.int32([axis]))

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from ...graph.core.graph import Operation
     from ..ir.graph import Tensor
 
-FAMILIES = ("array", "control", "einsum", "image", "lists", "math", "nn", "reduce")
+FAMILIES = (
+    *("array", "control", "einsum", "image", "lists", "math", "matrix", "nn", "pool", "quantize"),
+    *("random", "reduce", "scatter", "spectral", "tables"),
+)
 LOWERINGS = Lowerings("TF operation", __package__, FAMILIES)
 lower, lower_rows = LOWERINGS.lower, LOWERINGS.lower_rows
 

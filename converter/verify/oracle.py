@@ -63,17 +63,26 @@ class Oracle(Protocol):
 
 
 class GraphOracle:
-    """A frozen graph on graph/'s numpy kernels, some of its tensors replaced."""
+    """A frozen graph on graph/'s numpy kernels, some of its tensors replaced.
 
-    def __init__(self, graph: Graph, replaced: dict[Tensor, np.ndarray] | None = None) -> None:
+    Only the first `n_outputs` of its outputs are looked at.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        replaced: dict[Tensor, np.ndarray] | None = None,
+        n_outputs: int | None = None,
+    ) -> None:
         self.graph = graph
         self.replaced = replaced or {}
-        self.inputs = graph.inputs or ()
-        self.outputs = [tensor.name for tensor in graph.outputs or ()]
+        self.n_outputs = n_outputs
+        self.inputs = [tensor for tensor in graph.inputs or () if tensor not in self.replaced]
+        self.outputs = [tensor.name for tensor in list(graph.outputs or ())[:n_outputs]]
 
     def check(self) -> None:
         """Raises NotVerified when the graph has operations without a reference kernel."""
-        fed = {tensor.op for tensor in self.inputs}
+        fed = {tensor.op for tensor in (*self.inputs, *self.replaced)}
         for op in self.graph.operations:
             if op in fed or kernel_of(op.type) is not None or not op.outputs:
                 continue
@@ -87,7 +96,8 @@ class GraphOracle:
         """The same graph with other constants, where they are floats."""
         constants = [op.outputs[0] for op in self.graph.operations if op.type == "Const"]
         arrays = zip(constants, evaluate(self.graph, constants, {}), strict=True)
-        return GraphOracle(self.graph, {t: change(a) for t, a in arrays if a.dtype.kind in "fc"})
+        changed = {t: change(a) for t, a in arrays if a.dtype.kind in "fc"}
+        return GraphOracle(self.graph, self.replaced | changed, self.n_outputs)
 
     def run(
         self,

@@ -183,16 +183,10 @@ def provide(module: str, image: Image) -> Image:
         return _merge(module, image)
 
 
-def loaded(module: str) -> Image:
-    """The image of a whole kernel module, built now when there is none."""
+def whole(module: str) -> Image | None:
+    """The image of a kernel module, where all of it is in this process."""
     image = _images.get(module)
-    if image is None or not image.whole:
-        if missing([module]):
-            from . import driver
-
-            driver.ensure([module])
-        image = _images[module]
-    return image
+    return image if image is not None and image.whole else None
 
 
 def _merge(module: str, image: Image) -> Image:

@@ -12,7 +12,6 @@ order it forks: what was imported is shared, and what compiling leaves behind is
 from __future__ import annotations
 
 import atexit
-import gc
 import json
 import os
 import select
@@ -23,13 +22,13 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_IDLE = 5_000  # milliseconds after which a worker that nobody needs ends
+IDLE = 5_000  # milliseconds after which a worker that nobody needs ends
 _PAUSE = 20  # milliseconds between looks at what is built
 _idle: list[Worker] = []
 # "" in the path would be the working folder.
 _SERVE = f"""import sys
 sys.path[:] = filter(None, sys.path)
-from {__package__}.worker import serve
+from {__package__}.compile_server import serve
 serve()
 """
 
@@ -113,49 +112,6 @@ def _forget_idle() -> None:
         worker = _idle.pop()
         worker.let_go()
         worker.process.returncode = 0
-
-
-def serve() -> None:
-    """Builds what is ordered, until no order comes any more."""
-    from . import driver
-
-    gc.disable()  # while code is written, there are ever more objects, and hardly any garbage
-    # Where scipy is, numba imports it to look for LAPACK.
-    sys.modules["scipy"] = None  # pyright: ignore[reportArgumentType]
-    driver.compile_unoptimised()
-    _import_compiler()
-    poll = select.poll()
-    poll.register(sys.stdin.fileno(), select.POLLIN)
-    while poll.poll(_IDLE):
-        order = sys.stdin.readline()
-        if not order:
-            break
-        os.environ["FLATLITE_CACHE"], *parts = json.loads(order)
-        children = [_fork(driver.build_here, part) for part in parts]
-        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-        print(json.dumps(codes), flush=True)
-    os._exit(0)  # without clearing up after numba
-
-
-def _import_compiler() -> None:
-    """Imports all that compiling needs, what numba puts off until it compiles included."""
-    from . import compiler
-
-    compiler.cpu_target.typing_context.refresh()
-    compiler.cpu_target.target_context.refresh()
-
-
-def _fork(function: Callable[[T], object], argument: T) -> int:
-    """The number of a process that calls a function."""
-    child = os.fork()
-    if child:
-        return child
-    code = 1
-    try:
-        function(argument)
-        code = 0
-    finally:
-        os._exit(code)
 
 
 atexit.register(_end_idle)

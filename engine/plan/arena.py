@@ -29,7 +29,10 @@ def allocate(n_bytes: int) -> np.ndarray:
 
 def _huge_pages(n_bytes: int, used: int) -> np.ndarray:
     """`n_bytes` of memory; the whole huge pages among the `used` are asked for as such."""
-    mapping = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        mapping = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:  # limits of the process or the system
+        raise MemoryError(f"the system does not give {n_bytes:,} bytes: {error}") from error
     array = np.frombuffer(mapping, np.uint8)
     first = -address(array) % HUGE_PAGE
     with contextlib.suppress(OSError):  # a kernel without huge pages
@@ -52,14 +55,16 @@ def check_limit(n_bytes: int, limit: int | None = None) -> None:
 
     Raises MemoryError with both numbers.
     """
+    reason = "the limit that was set"
     if limit is None:
         if n_bytes <= _UNCHECKED:
             return
         limit = min(LARGEST, available() * 3 // 4)
+        reason = "3/4 of the memory left, at most 64 GiB"
     if n_bytes > limit:
         raise MemoryError(
-            f"the tensors need {n_bytes:,} bytes, at most {limit:,} may be used"
-            " (3/4 of the memory left, at most 64 GiB); make the inputs smaller"
+            f"the tensors need {n_bytes:,} bytes, at most {limit:,} may be used ({reason}); "
+            "make the inputs smaller"
         )
 
 

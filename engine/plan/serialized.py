@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import abi
-from ..build import image
+from ..build import image, on_demand
 from ..run.plan_runner import PlanRunner
 from . import arena
 from .branches import Branch, resolve_targets
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from .instruction import AnyInstruction, Tag
+    from .packed import PackedConstants
     from .planner import Layout
 
     InstructionLine: TypeAlias = "tuple[int, str, str, str, int | None, int, Tag]"
@@ -197,7 +198,7 @@ def _images(program: Program) -> list[ImageFile]:
     """(module, path, stamp) of the image files that are needed."""
     needed: dict[str, set[str]] = {}
     for module in ["launch"] if program.threads == 1 else ["launch", "threads"]:
-        needed[module] = set(image.loaded(module).addresses)
+        needed[module] = set(on_demand.loaded(module).addresses)
     for instruction in program.instructions:
         if isinstance(instruction, Instruction) and instruction.entry:
             needed.setdefault(instruction.name.partition(".")[0], set()).add(instruction.key)
@@ -232,11 +233,26 @@ class SerializedProgram(Program):
         bound_buffers: its bound buffers, in their order.
         readable: the buffers to be read after a run.
 
+    Args:
+        fields: what `serialize` has given.
+        content: the bytes of the model file.
+        threads: how many threads share the instructions.
+        packed: where the results of constant instructions lie.
+        memory_limit: as for any program.
+
     Raises LookupError when a kernel it needs is not compiled any more.
     """
 
-    def __init__(self, fields: SerializedFields, content: np.ndarray, threads: int) -> None:
-        super().__init__(threads=threads)
+    def __init__(
+        self,
+        fields: SerializedFields,
+        content: np.ndarray,
+        threads: int,
+        packed: PackedConstants,
+        memory_limit: int | None = None,
+    ) -> None:
+        super().__init__(memory_limit, threads=threads)
+        self._packed = packed
         images, self._constant_table, self._main_table = fields[:3]
         fused, self._sizes, self._blob, bound, kept = fields[3:]
         self._images = {file[0]: image.adopt(*file) for file in images}
@@ -256,16 +272,21 @@ class SerializedProgram(Program):
         """As for any program."""
         self._require_open()
         arena.check_limit(sum(self._sizes), self.memory_limit)
-        regions = [arena.allocate(size) for size in self._sizes]
+        packed = self._packed.find(self._sizes[_CONSTANTS]) if self._constant_table[2] else None
+        sizes = [*self._sizes]
+        if packed is not None:
+            sizes[_CONSTANTS] = sizes[_SCRATCH] = 0
+        regions = [arena.allocate(size) for size in sizes]
         regions[_FAULTS] = self._faults = np.zeros((MOST_CHUNKS, abi.FAULT_WORDS), np.int64)
         regions[_CONTENT] = self._content
         regions[_BLOB] = arena.allocate(len(self._blob))
         regions[_BLOB][:] = np.frombuffer(self._blob, np.uint8)
-        bases = [arena.address(region) for region in regions] + [0] * len(self.bound_buffers)
         if self._constant_table[2]:
-            self._records, table, constant, _ = self._deserialize(self._constant_table, bases)
-            PlanRunner(constant, table, self._faults, trials=0).run()
+            if packed is None:
+                packed = self._pack(regions)
+            regions[_CONSTANTS] = packed
             regions[_SCRATCH] = np.empty(0, np.uint8)
+        bases = self._bases(regions)
         self._records, table, natives, pointers = self._deserialize(self._main_table, bases)
         self.instructions = [*natives]
         pools = None
@@ -282,6 +303,18 @@ class SerializedProgram(Program):
         self._closed = True
         for buffer, array in (bind or {}).items():
             self.rebind(buffer, array)
+
+    def _pack(self, regions: Sequence[np.ndarray]) -> np.ndarray:
+        """Runs the constant instructions; the region of their results."""
+        self._records, table, constant, _ = self._deserialize(
+            self._constant_table, self._bases(regions)
+        )
+        PlanRunner(constant, table, self._faults, trials=0).run()
+        return self._packed.keep(regions[_CONSTANTS])
+
+    def _bases(self, regions: Sequence[np.ndarray]) -> list[int]:
+        """Where the regions begin, those of bound buffers at 0."""
+        return [arena.address(region) for region in regions] + [0] * len(self.bound_buffers)
 
     def _deserialize(
         self, serialized: SerializedTable, bases: Sequence[int]

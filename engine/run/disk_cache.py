@@ -2,6 +2,7 @@
 
 The key of an entry, its file's name, is a digest of all its content depends on, so that nothing
 stale is ever read, and the file begins with a digest of its content, so that nothing damaged is.
+Beside an entry may lie a file of data that are mapped, not read: `mapped` and `store_mapped`.
 FLATLITE_PLANS names another folder than `plans` in the cache folder; when that is empty, nothing is
 stored.
 """
@@ -9,6 +10,7 @@ stored.
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import re
 import sys
@@ -24,12 +26,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeAlias
 
+    from _typeshed import ReadableBuffer
+
     Listing: TypeAlias = "list[str | tuple[str, int, int]]"
 
 SETTLED = 3_000_000_000  # nanoseconds after which no change of a file hides in a tick of its clock
 MOST_FILES, MOST_BYTES = 64, 1 << 26
+MOST_MAPPED_FILES, MOST_MAPPED_BYTES = 16, 1 << 34
 _DIGEST = 32  # bytes
+_HEAD = 4096  # bytes before mapped data, which begin a page
+_SLACK = 64  # bytes after them that a vector load may touch
 _NAME = r"[0-9a-f]{64}(\.\d+\.tmp)?"  # compiled when something is stored, not at each start
+_MAPPED = r"[0-9a-f]{64}\.data(\.\d+\.tmp)?"
 
 
 class CacheEntry:
@@ -78,20 +86,64 @@ class CacheEntry:
         """Whether something can be stored: not of a file that was changed just now."""
         return bool(self._path) and time.time_ns() - self._changed >= SETTLED
 
+    @property
+    def key(self) -> str:
+        """What no other entry has; "" where nothing can be stored."""
+        return self._path
+
     def store(self, content: bytes) -> None:
         """Stores some bytes in place of those before; does nothing where that cannot be."""
+        self._write(self._path, cache.digest(content), content)
+
+    def mapped(self, n_bytes: int) -> np.ndarray | None:
+        """The data stored beside the entry, as bytes of the system's page cache that are read only.
+
+        None when there are none, when their digest differs, or they are not `n_bytes`.
+        """
+        if not self._path or not n_bytes:
+            return None
+        try:
+            descriptor = os.open(self._path + ".data", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            return None
+        with open(descriptor, "rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size != _HEAD + n_bytes + _SLACK:
+                return None
+            try:
+                mapping = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+            except OSError:  # no address space for it
+                return None
+        data = np.frombuffer(mapping, np.uint8)
+        content = data[_HEAD : _HEAD + n_bytes]
+        return content if cache.digest(content.data) == data[:_DIGEST].tobytes() else None
+
+    def store_mapped(self, content: np.ndarray) -> bool:
+        """Stores data, an array of bytes, beside the entry; whether that could be."""
+        if not content.nbytes:
+            return False
+        head = cache.digest(content.data).ljust(_HEAD, b"\0")
+        return self._write(self._path + ".data", head, content.data, bytes(_SLACK))
+
+    def _write(self, path: str, *parts: ReadableBuffer) -> bool:
+        """Puts a file in place, whole; whether that could be."""
+        if not self._path:
+            return False
         with contextlib.suppress(OSError, RuntimeError):
             cache.private(self._folder, create=True)
-            temporary = f"{self._path}.{os.getpid()}.tmp"
+            temporary = f"{path}.{os.getpid()}.tmp"
             try:
                 with open(temporary, "xb") as file:
-                    file.write(cache.digest(content))
-                    file.write(content)
-                os.replace(temporary, self._path)
+                    for part in parts:
+                        file.write(part)
+                os.replace(temporary, path)
             finally:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(temporary)
-            _prune(self._folder)
+            _prune(self._folder, _NAME, MOST_FILES, MOST_BYTES)
+            _prune(self._folder, _MAPPED, MOST_MAPPED_FILES, MOST_MAPPED_BYTES)
+            return True
+        return False
 
 
 def _folder() -> str:
@@ -129,14 +181,13 @@ def _listing(folder: str) -> Listing:
     return listing
 
 
-def _prune(folder: str) -> None:
+def _prune(folder: str, name: str, most_files: int, bytes_left: int) -> None:
     """Removes the oldest of our files while there are too many; others are none of our business."""
     with os.scandir(folder) as entries:
-        ours = [(entry.stat(), entry.path) for entry in entries if re.fullmatch(_NAME, entry.name)]
+        ours = [(entry.stat(), entry.path) for entry in entries if re.fullmatch(name, entry.name)]
     files = sorted(((s.st_mtime_ns, s.st_size, path) for s, path in ours), reverse=True)
-    bytes_left = MOST_BYTES
     for i, (_, size, path) in enumerate(files):
         bytes_left -= size
-        if i >= MOST_FILES or bytes_left < 0:
+        if i >= most_files or bytes_left < 0:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)

@@ -18,7 +18,10 @@ def guarded(n_bytes: int, side: str = END) -> np.ndarray:
     """
     page = mmap.PAGESIZE
     pages = -(-n_bytes // page) * page
-    memory = np.frombuffer(mmap.mmap(-1, pages + page), np.uint8)
+    try:
+        memory = np.frombuffer(mmap.mmap(-1, pages + page), np.uint8)
+    except OSError as error:
+        raise MemoryError(f"the system does not give {n_bytes:,} bytes: {error}") from error
     start = memory.__array_interface__["data"][0]
     protect = ctypes.CDLL(None, use_errno=True).mprotect
     protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import abi
-from ..build import image
+from ..build import on_demand
 from ..plan import arena
 from ..plan.branches import per_iteration
 from ..plan.fusion import fused_table
@@ -169,7 +169,7 @@ class PlanRunner:
         self._shared_pools = pools = self._pools if max(chunks) > 1 and threads > 1 else None
         self._is_final = not self._trials and (pools is None or not pools.needs_wake)
         module, name = ("threads", "run_threaded") if pools else ("launch", "run_plan")
-        self._context[abi.RUN] = image.loaded(module).addresses[name]
+        self._context[abi.RUN] = on_demand.loaded(module).addresses[name]
 
     def _run(self, check: Callable[[], object] | None) -> None:
         if self._pool is not None:
@@ -245,7 +245,7 @@ def _builtin_maker(context: np.ndarray) -> Callable[..., Callable[[], bool]] | N
                 ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
             )
             for name in ("begin", "resume"):
-                address = image.loaded("launch").addresses[name]
+                address = on_demand.loaded("launch").addresses[name]
                 method = _methods[name] = _Method(name.encode(), address, _METH_NOARGS, None)
                 python.Py_IncRef(ctypes.py_object(method))  # functions need it to the very end
             maker = kind(("PyCFunction_NewEx", python))

@@ -51,8 +51,11 @@ class _Ops:
     BlockLSTMV2: TensorsFunction
     BroadcastGradientArgs: TensorsFunction
     Case: TensorsFunction
+    CombinedNonMaxSuppression: TensorsFunction
     ConcatOffset: TensorsFunction
     DecodeWav: TensorsFunction
+    DenseToDenseSetOperation: TensorsFunction
+    DenseToSparseSetOperation: TensorsFunction
     DynamicPartition: TensorsFunction
     EagerPyFunc: TensorsFunction
     FakeQuantWithMinMaxVarsGradient: TensorsFunction
@@ -68,7 +71,9 @@ class _Ops:
     If: TensorsFunction
     LSTMBlockCell: TensorsFunction
     ListDiff: TensorsFunction
+    LogMatrixDeterminant: TensorsFunction
     LookupTableExportV2: TensorsFunction
+    Lu: TensorsFunction
     MaxPoolWithArgmax: TensorsFunction
     Merge: TensorsFunction
     NonMaxSuppressionV4: TensorsFunction
@@ -78,6 +83,7 @@ class _Ops:
     PartitionedCall: TensorsFunction
     PyFunc: TensorsFunction
     PyFuncStateless: TensorsFunction
+    Qr: TensorsFunction
     QuantizeV2: TensorsFunction
     QueueDequeue: TensorsFunction
     QueueDequeueMany: TensorsFunction
@@ -85,25 +91,36 @@ class _Ops:
     QueueDequeueUpTo: TensorsFunction
     QueueDequeueUpToV2: TensorsFunction
     QueueDequeueV2: TensorsFunction
+    RaggedGather: TensorsFunction
     RaggedRange: TensorsFunction
     RefMerge: TensorsFunction
     RefSwitch: TensorsFunction
     RestoreV2: TensorsFunction
+    SelfAdjointEigV2: TensorsFunction
     ShapeN: TensorsFunction
     SoftmaxCrossEntropyWithLogits: TensorsFunction
     SparseAdd: TensorsFunction
+    SparseAddGrad: TensorsFunction
     SparseConcat: TensorsFunction
     SparseFillEmptyRows: TensorsFunction
+    SparseFillEmptyRowsGrad: TensorsFunction
     SparseReorder: TensorsFunction
     SparseReshape: TensorsFunction
+    SparseSlice: TensorsFunction
     SparseSoftmaxCrossEntropyWithLogits: TensorsFunction
+    SparseSparseMaximum: TensorsFunction
+    SparseSparseMinimum: TensorsFunction
+    SparseToSparseSetOperation: TensorsFunction
     Split: TensorsFunction
     SplitV: TensorsFunction
     StatefulPartitionedCall: TensorsFunction
     StatelessCase: TensorsFunction
     StatelessIf: TensorsFunction
     StatelessWhile: TensorsFunction
+    StringNGrams: TensorsFunction
+    StringSplit: TensorsFunction
     StringSplitV2: TensorsFunction
+    Svd: TensorsFunction
     Switch: TensorsFunction
     TensorArrayConcatV3: TensorsFunction
     TensorArrayGradV3: TensorsFunction
@@ -113,11 +130,13 @@ class _Ops:
     TensorListPopBack: TensorsFunction
     TopK: TensorsFunction
     TopKV2: TensorsFunction
+    UnicodeDecode: TensorsFunction
     Unique: TensorsFunction
     UniqueV2: TensorsFunction
+    UniqueWithCounts: TensorsFunction
+    UniqueWithCountsV2: TensorsFunction
     Unpack: TensorsFunction
     While: TensorsFunction
-
     Assert: OperationFunction
     AssignAddVariableOp: OperationFunction
     AssignSubVariableOp: OperationFunction
@@ -143,6 +162,7 @@ class _Ops:
     QueueEnqueueV2: OperationFunction
     ResourceApplyAdadelta: OperationFunction
     ResourceApplyAdagrad: OperationFunction
+    ResourceApplyAdagradDA: OperationFunction
     ResourceApplyAdagradV2: OperationFunction
     ResourceApplyAdam: OperationFunction
     ResourceApplyAdamWithAmsgrad: OperationFunction
@@ -152,6 +172,8 @@ class _Ops:
     ResourceApplyGradientDescent: OperationFunction
     ResourceApplyKerasMomentum: OperationFunction
     ResourceApplyMomentum: OperationFunction
+    ResourceApplyProximalAdagrad: OperationFunction
+    ResourceApplyProximalGradientDescent: OperationFunction
     ResourceApplyRMSProp: OperationFunction
     ResourceScatterAdd: OperationFunction
     ResourceScatterDiv: OperationFunction
@@ -165,13 +187,20 @@ class _Ops:
     ResourceScatterNdUpdate: OperationFunction
     ResourceScatterSub: OperationFunction
     ResourceScatterUpdate: OperationFunction
+    ResourceSparseApplyAdadelta: OperationFunction
     ResourceSparseApplyAdagrad: OperationFunction
+    ResourceSparseApplyAdagradDA: OperationFunction
+    ResourceSparseApplyAdagradV2: OperationFunction
+    ResourceSparseApplyCenteredRMSProp: OperationFunction
     ResourceSparseApplyFtrl: OperationFunction
     ResourceSparseApplyFtrlV2: OperationFunction
     ResourceSparseApplyKerasMomentum: OperationFunction
     ResourceSparseApplyMomentum: OperationFunction
+    ResourceSparseApplyProximalAdagrad: OperationFunction
+    ResourceSparseApplyProximalGradientDescent: OperationFunction
     ResourceSparseApplyRMSProp: OperationFunction
     ResourceStridedSliceAssign: OperationFunction
+    Save: OperationFunction
     SaveV2: OperationFunction
     TensorArrayCloseV3: OperationFunction
     WriteFile: OperationFunction

@@ -26,12 +26,16 @@ Angle input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
 Any input:bool reduction_indices:Tidx -> output:bool ; keep_dims:bool=false Tidx:type="int32"
 ApplyAdadelta var:&T accum:&T accum_update:&T lr:T rho:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
 ApplyAdagrad var:&T accum:&T lr:T grad:T -> out:&T ; T:type use_locking:bool=false update_slots:bool=true
+ApplyAdagradDA var:&T gradient_accumulator:&T gradient_squared_accumulator:&T grad:T lr:T l1:T l2:T global_step:int64 -> out:&T ; T:type use_locking:bool=false
+ApplyAdagradV2 var:&T accum:&T lr:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false update_slots:bool=true
 ApplyAdam var:&T m:&T v:&T beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false use_nesterov:bool=false
 ApplyCenteredRMSProp var:&T mg:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
 ApplyFtrl var:&T accum:&T linear:&T grad:T lr:T l1:T l2:T lr_power:T -> out:&T ; T:type use_locking:bool=false multiply_linear_by_lr:bool=false
 ApplyFtrlV2 var:&T accum:&T linear:&T grad:T lr:T l1:T l2:T l2_shrinkage:T lr_power:T -> out:&T ; T:type use_locking:bool=false multiply_linear_by_lr:bool=false
 ApplyGradientDescent var:&T alpha:T delta:T -> out:&T ; T:type use_locking:bool=false
 ApplyMomentum var:&T accum:&T lr:T grad:T momentum:T -> out:&T ; T:type use_locking:bool=false use_nesterov:bool=false
+ApplyProximalAdagrad var:&T accum:&T lr:T l1:T l2:T grad:T -> out:&T ; T:type use_locking:bool=false
+ApplyProximalGradientDescent var:&T alpha:T l1:T l2:T delta:T -> out:&T ; T:type use_locking:bool=false
 ApplyRMSProp var:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
 ArgMax input:T dimension:Tidx -> output:output_type ; T:type Tidx:type="int32" output_type:type="int64"
 ArgMin input:T dimension:Tidx -> output:output_type ; T:type Tidx:type="int32" output_type:type="int64"
@@ -60,6 +64,11 @@ BatchNormWithGlobalNormalization t:T m:T v:T beta:T gamma:T -> result:T ; T:type
 BatchNormWithGlobalNormalizationGrad t:T m:T v:T gamma:T backprop:T -> dx:T dm:T dv:T db:T dg:T ; T:type variance_epsilon:float scale_after_normalization:bool
 BatchToSpace input:T crops:Tidx -> output:T ; T:type block_size:int Tidx:type="int32"
 BatchToSpaceND input:T block_shape:Tblock_shape crops:Tcrops -> output:T ; T:type Tblock_shape:type="int32" Tcrops:type="int32"
+BesselI0 x:T -> y:T ; T:type
+BesselI0e x:T -> y:T ; T:type
+BesselI1 x:T -> y:T ; T:type
+BesselI1e x:T -> y:T ; T:type
+Betainc a:T b:T x:T -> z:T ; T:type
 BiasAdd value:T bias:T -> output:T ; T:type data_format:string="NHWC"
 BiasAddGrad out_backprop:T -> output:T ; T:type data_format:string="NHWC"
 BiasAddV1 value:T bias:T -> output:T ; T:type
@@ -80,6 +89,7 @@ Ceil x:T -> y:T ; T:type
 !CheckNumerics tensor:T -> output:T ; T:type message:string
 Cholesky input:T -> output:T ; T:type
 ClipByValue t:T clip_value_min:T clip_value_max:T -> output:T ; T:type
+CombinedNonMaxSuppression boxes:float32 scores:float32 max_output_size_per_class:int32 max_total_size:int32 iou_threshold:float32 score_threshold:float32 -> nmsed_boxes:float32 nmsed_scores:float32 nmsed_classes:float32 valid_detections:int32 ; pad_per_class:bool=false clip_boxes:bool=true
 Complex real:T imag:T -> out:Tout ; T:type="float32" Tout:type="complex64"
 ComplexAbs x:T -> y:Tout ; T:type="complex64" Tout:type="float32"
 Concat concat_dim:int32 values:N*T -> output:T ; N:int T:type
@@ -99,7 +109,9 @@ Conv3DBackpropInput input:T filter:T out_backprop:T -> output:T ; T:type strides
 Conv3DBackpropInputV2 input_sizes:Tshape filter:T out_backprop:T -> output:T ; T:type strides:list(int) padding:string data_format:string="NDHWC" dilations:list(int)=[1,1,1,1,1] Tshape:type="int32"
 Cos x:T -> y:T ; T:type
 Cosh x:T -> y:T ; T:type
+CountUpTo ref:&T -> output:T ; limit:int T:type
 CropAndResize image:T boxes:float32 box_ind:int32 crop_size:int32 -> crops:float32 ; T:type method:string="bilinear" extrapolation_value:float=0.0
+Cross a:T b:T -> product:T ; T:type
 Cumprod x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 Cumsum x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 CumulativeLogsumexp x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
@@ -110,6 +122,8 @@ DecodePng contents:string -> image:dtype ; channels:int=0 dtype:type="uint8"
 DecodeRaw bytes:string -> output:out_type ; out_type:type little_endian:bool=true
 DecodeWav contents:string -> audio:float32 sample_rate:int32 ; desired_channels:int=-1 desired_samples:int=-1
 DenseBincount input:Tidx size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
+DenseToDenseSetOperation set1:T set2:T -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
+DenseToSparseSetOperation set1:T set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
 DepthToSpace input:T -> output:T ; T:type block_size:int data_format:string="NHWC"
 DepthwiseConv2dNative input:T filter:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
 DepthwiseConv2dNativeBackpropFilter input:T filter_sizes:int32 out_backprop:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
@@ -120,6 +134,8 @@ Diag diagonal:T -> output:T ; T:type
 DiagPart input:T -> diagonal:T ; T:type
 Digamma x:T -> y:T ; T:type
 Dilation2D input:T filter:T -> output:T ; T:type strides:list(int) rates:list(int) padding:string
+Dilation2DBackpropFilter input:T filter:T out_backprop:T -> filter_backprop:T ; T:type strides:list(int) rates:list(int) padding:string
+Dilation2DBackpropInput input:T filter:T out_backprop:T -> in_backprop:T ; T:type strides:list(int) rates:list(int) padding:string
 Div x:T y:T -> z:T ; T:type
 DivNoNan x:T y:T -> z:T ; T:type
 DynamicPartition data:T partitions:int32 -> outputs:num_partitions*T ; num_partitions:int T:type
@@ -147,6 +163,7 @@ Expm1 x:T -> y:T ; T:type
 ExtractImagePatches images:T -> patches:T ; ksizes:list(int) strides:list(int) rates:list(int) T:type padding:string
 FFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 FFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
+FFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 !FIFOQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 !FIFOQueueV2 -> handle:resource ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 FakeQuantWithMinMaxArgs inputs:float32 -> outputs:float32 ; min:float=-6.0 max:float=6.0 num_bits:int=8 narrow_range:bool=false
@@ -175,13 +192,18 @@ GreaterEqual x:T y:T -> z:bool ; T:type
 HSVToRGB images:T -> output:T ; T:type="float32"
 !HashTable -> table_handle:&string ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
 !HashTableV2 -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
+HistogramFixedWidth values:T value_range:T nbins:int32 -> out:dtype ; T:type dtype:type="int32"
 IFFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IFFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
+IFFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IRFFT input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 IRFFT2D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
+IRFFT3D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 Identity input:T -> output:T ; T:type
 IdentityN input:*T -> output:*T ; T:list(type)
 !If cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
+Igamma a:T x:T -> z:T ; T:type
+Igammac a:T x:T -> z:T ; T:type
 Imag input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
 InTopKV2 predictions:float32 targets:T k:T -> precision:bool ; T:type="int32"
 InitializeTable table_handle:&string keys:Tkey values:Tval -> ; Tkey:type Tval:type
@@ -209,6 +231,7 @@ LinSpace start:T stop:T num:Tidx -> output:T ; T:type Tidx:type="int32"
 ListDiff x:T y:T -> out:T idx:out_idx ; T:type out_idx:type="int32"
 Log x:T -> y:T ; T:type
 Log1p x:T -> y:T ; T:type
+LogMatrixDeterminant input:T -> sign:T log_abs_determinant:T ; T:type
 LogSoftmax logits:T -> logsoftmax:T ; T:type
 LogicalAnd x:bool y:bool -> z:bool ;
 LogicalNot x:bool -> y:bool ;
@@ -224,6 +247,7 @@ LookupTableInsert table_handle:&string keys:Tin values:Tout -> ; Tin:type Tout:t
 !LookupTableSizeV2 table_handle:resource -> size:int64 ;
 LoopCond input:bool -> output:bool ;
 LowerBound sorted_inputs:T values:T -> output:out_type ; T:type out_type:type="int32"
+Lu input:T -> lu:T p:output_idx_type ; T:type output_idx_type:type="int32"
 MatMul a:T b:T -> product:T ; transpose_a:bool=false transpose_b:bool=false T:type grad_a:bool=false grad_b:bool=false
 MatrixBandPart input:T num_lower:Tindex num_upper:Tindex -> band:T ; T:type Tindex:type="int64"
 MatrixDeterminant input:T -> output:T ; T:type
@@ -290,6 +314,7 @@ PartitionedCall args:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) f:fun
 Placeholder -> output:dtype ; dtype:type shape:shape="?"
 PlaceholderV2 -> output:dtype ; dtype:type shape:shape
 PlaceholderWithDefault input:dtype -> output:dtype ; dtype:type shape:shape
+Polygamma a:T x:T -> z:T ; T:type
 PopulationCount x:T -> y:uint8 ; T:type
 Pow x:T y:T -> z:T ; T:type
 PreventGradient input:T -> output:T ; T:type message:string=""
@@ -300,6 +325,7 @@ PreventGradient input:T -> output:T ; T:type message:string=""
 Prod input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
 !PyFunc input:*Tin -> output:*Tout ; token:string Tin:list(type) Tout:list(type)
 PyFuncStateless input:*Tin -> output:*Tout ; token:string Tin:list(type) Tout:list(type)
+Qr input:T -> q:T r:T ; full_matrices:bool=false T:type
 QuantizeAndDequantize input:T -> output:T ; signed_input:bool=true num_bits:int=8 range_given:bool=false input_min:float=0.0 input_max:float=0.0 T:type
 QuantizeAndDequantizeV2 input:T input_min:T input_max:T -> output:T ; signed_input:bool=true num_bits:int=8 range_given:bool=false T:type round_mode:string="HALF_TO_EVEN" narrow_range:bool=false axis:int=-1
 QuantizeAndDequantizeV3 input:T input_min:T input_max:T num_bits:int32 -> output:T ; signed_input:bool=true range_given:bool=true T:type narrow_range:bool=false axis:int=-1
@@ -322,8 +348,12 @@ QueueSize handle:&string -> size:int32 ;
 !QueueSizeV2 handle:resource -> size:int32 ;
 RFFT input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RFFT2D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
+RFFT3D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RGBToHSV images:T -> output:T ; T:type="float32"
+RaggedGather params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues ; Tvalues:type Tindices:type Tsplits:type="int64" PARAMS_RAGGED_RANK:int OUTPUT_RAGGED_RANK:int
 RaggedRange starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_values:T ; T:type="int32" Tsplits:type="int64"
+RaggedTensorToTensor shape:Tshape values:T default_value:T row_partition_tensors:num_row_partition_tensors*Tindex -> result:T ; T:type Tindex:type Tshape:type num_row_partition_tensors:int row_partition_types:list(string)
+RaggedTensorToVariant rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:Tvalues -> encoded_ragged:variant ; RAGGED_RANK:int Tvalues:type Tsplits:type="int64" batched_input:bool
 !RandomCrop image:T size:int64 -> output:T ; T:type seed:int=0 seed2:int=0
 !RandomShuffle value:T -> output:T ; seed:int=0 seed2:int=0 T:type
 !RandomShuffleQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 min_after_dequeue:int=0 seed:int=0 seed2:int=0 container:string="" shared_name:string=""
@@ -347,6 +377,7 @@ RefMerge inputs:&N*T -> output:&T value_index:int32 ; T:type N:int
 RefNextIteration data:&T -> output:&T ; T:type
 RefSelect index:int32 inputs:&N*T -> output:&T ; T:type N:int
 RefSwitch data:&T pred:bool -> output_false:&T output_true:&T ; T:type
+RegexFullMatch input:string pattern:string -> output:bool ;
 RegexReplace input:string pattern:string rewrite:string -> output:string ; replace_global:bool=true
 Relu features:T -> activations:T ; T:type
 Relu6 features:T -> activations:T ; T:type
@@ -361,6 +392,7 @@ ResizeNearestNeighbor images:T size:int32 -> resized_images:T ; T:type align_cor
 ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
 !ResourceApplyAdadelta var:resource accum:resource accum_update:resource lr:T rho:T epsilon:T grad:T -> ; T:type use_locking:bool=false
 !ResourceApplyAdagrad var:resource accum:resource lr:T grad:T -> ; T:type use_locking:bool=false update_slots:bool=true
+!ResourceApplyAdagradDA var:resource gradient_accumulator:resource gradient_squared_accumulator:resource grad:T lr:T l1:T l2:T global_step:int64 -> ; T:type use_locking:bool=false
 !ResourceApplyAdagradV2 var:resource accum:resource lr:T epsilon:T grad:T -> ; T:type use_locking:bool=false update_slots:bool=true
 !ResourceApplyAdam var:resource m:resource v:resource beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T grad:T -> ; T:type use_locking:bool=false use_nesterov:bool=false
 !ResourceApplyAdamWithAmsgrad var:resource m:resource v:resource vhat:resource beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T grad:T -> ; T:type use_locking:bool=false
@@ -370,7 +402,10 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 !ResourceApplyGradientDescent var:resource alpha:T delta:T -> ; T:type use_locking:bool=false
 !ResourceApplyKerasMomentum var:resource accum:resource lr:T grad:T momentum:T -> ; T:type use_locking:bool=false use_nesterov:bool=false
 !ResourceApplyMomentum var:resource accum:resource lr:T grad:T momentum:T -> ; T:type use_locking:bool=false use_nesterov:bool=false
+!ResourceApplyProximalAdagrad var:resource accum:resource lr:T l1:T l2:T grad:T -> ; T:type use_locking:bool=false
+!ResourceApplyProximalGradientDescent var:resource alpha:T l1:T l2:T delta:T -> ; T:type use_locking:bool=false
 !ResourceApplyRMSProp var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T -> ; T:type use_locking:bool=false
+!ResourceCountUpTo resource:resource -> output:T ; limit:int T:type
 !ResourceGather resource:resource indices:Tindices -> output:dtype ; batch_dims:int=0 validate_indices:bool=true dtype:type Tindices:type
 !ResourceGatherNd resource:resource indices:Tindices -> output:dtype ; dtype:type Tindices:type
 !ResourceScatterAdd resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
@@ -385,13 +420,20 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 !ResourceScatterNdUpdate ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
 !ResourceScatterSub resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
 !ResourceScatterUpdate resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
+!ResourceSparseApplyAdadelta var:resource accum:resource accum_update:resource lr:T rho:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceSparseApplyAdagrad var:resource accum:resource lr:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false update_slots:bool=true
+!ResourceSparseApplyAdagradDA var:resource gradient_accumulator:resource gradient_squared_accumulator:resource grad:T indices:Tindices lr:T l1:T l2:T global_step:int64 -> ; T:type Tindices:type use_locking:bool=false
+!ResourceSparseApplyAdagradV2 var:resource accum:resource lr:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false update_slots:bool=true
+!ResourceSparseApplyCenteredRMSProp var:resource mg:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceSparseApplyFtrl var:resource accum:resource linear:resource grad:T indices:Tindices lr:T l1:T l2:T lr_power:T -> ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
 !ResourceSparseApplyFtrlV2 var:resource accum:resource linear:resource grad:T indices:Tindices lr:T l1:T l2:T l2_shrinkage:T lr_power:T -> ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
 !ResourceSparseApplyKerasMomentum var:resource accum:resource lr:T grad:T indices:Tindices momentum:T -> ; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false
 !ResourceSparseApplyMomentum var:resource accum:resource lr:T grad:T indices:Tindices momentum:T -> ; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false
+!ResourceSparseApplyProximalAdagrad var:resource accum:resource lr:T l1:T l2:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
+!ResourceSparseApplyProximalGradientDescent var:resource alpha:T l1:T l2:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceSparseApplyRMSProp var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceStridedSliceAssign ref:resource begin:Index end:Index strides:Index value:T -> ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+!Restore file_pattern:string tensor_name:string -> tensor:dt ; dt:type preferred_shard:int=-1
 !RestoreV2 prefix:string tensor_names:string shape_and_slices:string -> tensors:*dtypes ; dtypes:list(type)
 Reverse tensor:T dims:bool -> output:T ; T:type
 ReverseSequence input:T seq_lengths:Tlen -> output:T ; seq_dim:int batch_dim:int=0 T:type Tlen:type="int64"
@@ -402,6 +444,7 @@ Roll input:T shift:Tshift axis:Taxis -> output:T ; T:type Tshift:type Taxis:type
 Round x:T -> y:T ; T:type
 Rsqrt x:T -> y:T ; T:type
 RsqrtGrad y:T dy:T -> z:T ; T:type
+!Save filename:string tensor_names:string data:*T -> ; T:list(type)
 !SaveV2 prefix:string tensor_names:string shape_and_slices:string tensors:*dtypes -> ; dtypes:list(type)
 ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterDiv ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
@@ -427,8 +470,10 @@ SegmentSum data:T segment_ids:Tindices -> output:T ; T:type Tindices:type
 SegmentSumV2 data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 Select condition:bool t:T e:T -> output:T ; T:type
 SelectV2 condition:bool t:T e:T -> output:T ; T:type
+SelfAdjointEigV2 input:T -> e:T v:T ; compute_v:bool=true T:type
 Selu features:T -> activations:T ; T:type
 SeluGrad gradients:T outputs:T -> backprops:T ; T:type
+SetSize set_indices:int64 set_values:T set_shape:int64 -> size:int32 ; validate_indices:bool=true T:type
 Shape input:T -> output:out_type ; T:type out_type:type="int32"
 ShapeN input:N*T -> output:N*out_type ; N:int T:type out_type:type="int32"
 ShardedFilename basename:string shard:int32 num_shards:int32 -> filename:string ;
@@ -450,25 +495,46 @@ SpaceToBatch input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int
 SpaceToBatchND input:T block_shape:Tblock_shape paddings:Tpaddings -> output:T ; T:type Tblock_shape:type="int32" Tpaddings:type="int32"
 SpaceToDepth input:T -> output:T ; T:type block_size:int data_format:string="NHWC"
 SparseAdd a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 thresh:Treal -> sum_indices:int64 sum_values:T sum_shape:int64 ; T:type Treal:type
+SparseAddGrad backprop_val_grad:T a_indices:int64 b_indices:int64 sum_indices:int64 -> a_val_grad:T b_val_grad:T ; T:type
+SparseApplyAdadelta var:&T accum:&T accum_update:&T lr:T rho:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
 SparseApplyAdagrad var:&T accum:&T lr:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false update_slots:bool=true
+SparseApplyAdagradDA var:&T gradient_accumulator:&T gradient_squared_accumulator:&T grad:T indices:Tindices lr:T l1:T l2:T global_step:int64 -> out:&T ; T:type Tindices:type use_locking:bool=false
+SparseApplyAdagradV2 var:&T accum:&T lr:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false update_slots:bool=true
+SparseApplyCenteredRMSProp var:&T mg:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
 SparseApplyFtrl var:&T accum:&T linear:&T grad:T indices:Tindices lr:T l1:T l2:T lr_power:T -> out:&T ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
 SparseApplyFtrlV2 var:&T accum:&T linear:&T grad:T indices:Tindices lr:T l1:T l2:T l2_shrinkage:T lr_power:T -> out:&T ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
 SparseApplyMomentum var:&T accum:&T lr:T grad:T indices:Tindices momentum:T -> out:&T ; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false
+SparseApplyProximalAdagrad var:&T accum:&T lr:T l1:T l2:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
+SparseApplyProximalGradientDescent var:&T alpha:T l1:T l2:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
 SparseApplyRMSProp var:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
 SparseConcat indices:N*int64 values:N*T shapes:N*int64 -> output_indices:int64 output_values:T output_shape:int64 ; concat_dim:int N:int T:type
+SparseDenseCwiseAdd sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
+SparseDenseCwiseDiv sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
+SparseDenseCwiseMul sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
 SparseFillEmptyRows indices:int64 values:T dense_shape:int64 default_value:T -> output_indices:int64 output_values:T empty_row_indicator:bool reverse_index_map:int64 ; T:type
+SparseFillEmptyRowsGrad reverse_index_map:int64 grad_values:T -> d_values:T d_default_value:T ; T:type
+SparseReduceMax input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T ; keep_dims:bool=false T:type
+SparseReduceSum input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T ; keep_dims:bool=false T:type
 SparseReorder input_indices:int64 input_values:T input_shape:int64 -> output_indices:int64 output_values:T ; T:type
 SparseReshape input_indices:int64 input_shape:int64 new_shape:int64 -> output_indices:int64 output_shape:int64 ;
 SparseSegmentMean data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentMeanGrad grad:T indices:Tidx segment_ids:Tsegmentids output_dim0:int32 -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32"
 SparseSegmentMeanWithNumSegments data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T ; T:type Tidx:type="int32" Tnumsegments:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
 SparseSegmentSqrtN data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentSqrtNGrad grad:T indices:Tidx segment_ids:Tsegmentids output_dim0:int32 -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32"
 SparseSegmentSqrtNWithNumSegments data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T ; T:type Tidx:type="int32" Tnumsegments:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
 SparseSegmentSum data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentSumGrad grad:T indices:Tidx segment_ids:Tsegmentids output_dim0:int32 -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32"
 SparseSegmentSumWithNumSegments data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T ; T:type Tidx:type="int32" Tnumsegments:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSlice indices:int64 values:T shape:int64 start:int64 size:int64 -> output_indices:int64 output_values:T output_shape:int64 ; T:type
+SparseSoftmax sp_indices:int64 sp_values:T sp_shape:int64 -> output:T ; T:type
 SparseSoftmaxCrossEntropyWithLogits features:T labels:Tlabels -> loss:T backprop:T ; T:type Tlabels:type="int64"
+SparseSparseMaximum a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 -> output_indices:int64 output_values:T ; T:type
+SparseSparseMinimum a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 -> output_indices:int64 output_values:T ; T:type
 SparseTensorDenseAdd a_indices:Tindices a_values:T a_shape:Tindices b:T -> output:T ; T:type Tindices:type
 SparseTensorDenseMatMul a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T ; T:type Tindices:type="int64" adjoint_a:bool=false adjoint_b:bool=false
 SparseToDense sparse_indices:Tindices output_shape:Tindices sparse_values:T default_value:T -> dense:T ; validate_indices:bool=true T:type Tindices:type
+SparseToSparseSetOperation set1_indices:int64 set1_values:T set1_shape:int64 set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
 Split split_dim:int32 value:T -> output:num_split*T ; num_split:int T:type
 SplitV value:T size_splits:Tlen split_dim:int32 -> output:num_split*T ; num_split:int T:type Tlen:type="int64"
 Sqrt x:T -> y:T ; T:type
@@ -481,10 +547,14 @@ StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tou
 StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
 StatelessMultinomial logits:T num_samples:int32 seed:Tseed -> output:output_dtype ; T:type Tseed:type="int64" output_dtype:type="int64"
 StatelessRandomNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
+StatelessRandomNormalV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
 StatelessRandomUniform shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessRandomUniformFullInt shape:T seed:Tseed -> output:dtype ; dtype:type="uint64" T:type="int32" Tseed:type="int64"
 StatelessRandomUniformInt shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
+StatelessRandomUniformIntV2 shape:Tshape key:uint64 counter:uint64 alg:int32 minval:dtype maxval:dtype -> output:dtype ; dtype:type Tshape:type="int32"
+StatelessRandomUniformV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
 StatelessTruncatedNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
+StatelessTruncatedNormalV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
 StatelessWhile input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
 StaticRegexFullMatch input:string -> output:bool ; pattern:string
 StaticRegexReplace input:string -> output:string ; pattern:string rewrite:string replace_global:bool=true
@@ -492,15 +562,23 @@ StopGradient input:T -> output:T ; T:type
 StridedSlice input:T begin:Index end:Index strides:Index -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 StridedSliceAssign ref:&T begin:Index end:Index strides:Index value:T -> output_ref:&T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 StridedSliceGrad shape:Index begin:Index end:Index strides:Index dy:T -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+StringFormat inputs:*T -> output:string ; T:list(type) template:string="%s" placeholder:string="%s" summarize:int=3
 StringJoin inputs:N*string -> output:string ; N:int separator:string=""
 StringLength input:string -> output:int32 ; unit:string="BYTE"
+StringLower input:string -> output:string ; encoding:string=""
+StringNGrams data:string data_splits:Tsplits -> ngrams:string ngrams_splits:Tsplits ; separator:string ngram_widths:list(int) left_pad:string right_pad:string pad_width:int preserve_short_sequences:bool Tsplits:type="int64"
+StringSplit input:string delimiter:string -> indices:int64 values:string shape:int64 ; skip_empty:bool=true
 StringSplitV2 input:string sep:string -> indices:int64 values:string shape:int64 ; maxsplit:int=-1
+StringStrip input:string -> output:string ;
 StringToHashBucket string_tensor:string -> output:int64 ; num_buckets:int
 StringToHashBucketFast input:string -> output:int64 ; num_buckets:int
+StringToHashBucketStrong input:string -> output:int64 ; num_buckets:int key:list(int)
 StringToNumber string_tensor:string -> output:out_type ; out_type:type="float32"
+StringUpper input:string -> output:string ; encoding:string=""
 Sub x:T y:T -> z:T ; T:type
 Substr input:string pos:T len:T -> output:string ; T:type unit:string="BYTE"
 Sum input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
+Svd input:T -> s:T u:T v:T ; compute_uv:bool=true full_matrices:bool=false T:type
 Switch data:T pred:bool -> output_false:T output_true:T ; T:type
 Tan x:T -> y:T ; T:type
 Tanh x:T -> y:T ; T:type
@@ -549,8 +627,13 @@ Transpose x:T perm:Tperm -> y:T ; T:type Tperm:type="int32"
 TruncateDiv x:T y:T -> z:T ; T:type
 TruncateMod x:T y:T -> z:T ; T:type
 !TruncatedNormal shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type
+UnicodeDecode input:string -> row_splits:Tsplits char_values:int32 ; input_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false Tsplits:type="int64"
+UnicodeEncode input_values:int32 input_splits:Tsplits -> output:string ; errors:string="replace" output_encoding:string replacement_char:int=65533 Tsplits:type="int64"
+UnicodeTranscode input:string -> output:string ; input_encoding:string output_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false
 Unique x:T -> y:T idx:out_idx ; T:type out_idx:type="int32"
 UniqueV2 x:T axis:Taxis -> y:T idx:out_idx ; T:type Taxis:type="int64" out_idx:type="int32"
+UniqueWithCounts x:T -> y:T idx:out_idx count:out_idx ; T:type out_idx:type="int32"
+UniqueWithCountsV2 x:T axis:Taxis -> y:T idx:out_idx count:out_idx ; T:type Taxis:type="int64" out_idx:type="int32"
 Unpack value:T -> output:num*T ; num:int T:type axis:int=0
 UnravelIndex indices:Tidx dims:Tidx -> output:Tidx ; Tidx:type="int32"
 UnsortedSegmentMax data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
@@ -570,6 +653,7 @@ Xdivy x:T y:T -> z:T ; T:type
 Xlog1py x:T y:T -> z:T ; T:type
 Xlogy x:T y:T -> z:T ; T:type
 ZerosLike x:T -> y:T ; T:type
+Zeta x:T q:T -> z:T ; T:type
 !_Arg -> output:T ; T:type index:int
 !_Retval input:T -> ; T:type index:int
 """

@@ -12,6 +12,8 @@ from .functiondef import export_library, import_library
 from .nodedef import NodeImporter, Reference, write_node
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from . import messages
 
 MAX_NODES = 10**6
@@ -60,3 +62,20 @@ def to_graph_def(graph: Graph) -> messages.GraphDef:
 def tensor_name(tensor: Tensor) -> str:
     """A tensor as GraphDef inputs name it: the first output goes without its number."""
     return tensor.name if tensor.value_index else tensor.op.name
+
+
+def import_node(graph: Graph, content: bytes, inputs: Sequence[Tensor]) -> Operation:
+    """The operation of a serialized NodeDef, added to `graph` with these tensors as its inputs.
+
+    Its name and the inputs it names are left out of account. Raises ModelError.
+    """
+    node = cast("messages.NodeDef", proto.parse("NodeDef", content))
+    node.name = graph.unique_name(node.op or "Operation", mark_as_used=False)
+    names = [f"{node.name}_argument_{i}" for i in range(len(inputs))]
+    del node.input[:]
+    node.input.extend(names)
+    arguments = {name: [tensor] for name, tensor in zip(names, inputs, strict=True)}
+    NodeImporter(graph, cast("messages.Repeated[messages.NodeDef]", [node]), arguments).run(
+        _indexed
+    )
+    return graph.get_operation_by_name(node.name)

@@ -7,6 +7,7 @@ FAMILIES = (
     "concat",
     "control",
     "conv",
+    "detection",
     "elementwise",
     "files",
     "gather",
@@ -14,6 +15,7 @@ FAMILIES = (
     "matmul",
     "matrix",
     "norm",
+    "optimizers",
     "pool",
     "quantize",
     "reduce",
@@ -22,6 +24,7 @@ FAMILIES = (
     "space",
     "state",
     "string",
+    "tables",
     "tensorlist",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

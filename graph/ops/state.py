@@ -14,9 +14,9 @@ from ..core.shapes import Shape, as_shape, known, merged, same, scalar, unknown
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
 
-for _name in ("VarHandleOp", "HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2"):
+for _name in ("VarHandleOp", "MutableHashTable", "MutableHashTableV2"):
     add_row(_name, None, scalar)
-for _name in ("LookupTableSizeV2", "VarIsInitializedOp", "IsVariableInitialized"):
+for _name in ("VarIsInitializedOp", "IsVariableInitialized"):
     add_row(_name, None, scalar)
 for _name in ("Variable", "VariableV2"):
     add_row(_name, None, lambda op: op.get_attr("shape"))
@@ -44,14 +44,6 @@ def _gathered_shape(op: OperationView) -> Shape:
 
 add_row("ResourceGather", None, _gathered_shape)
 
-
-def _found_shape(op: OperationView) -> Shape:
-    """The shape of the keys, when each gives one value."""
-    return op.inputs[1].shape if op.inputs[2].shape == () else None
-
-
-for _name in ("LookupTableFind", "LookupTableFindV2"):
-    add_row(_name, None, _found_shape)
 
 for _name in (
     "RandomStandardNormal",

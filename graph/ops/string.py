@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 
-from ..core.registry import op
-from ..core.shapes import broadcasting
+from ...schema.fingerprint import fingerprint64
+from ..core.registry import add_row, op
+from ..core.shapes import Shape, broadcasting, same
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
 
 
 @op("StringJoin", shape=broadcasting)
@@ -16,3 +23,29 @@ def string_join(*inputs: np.ndarray, separator: bytes) -> np.ndarray:
     for i, parts in enumerate(zip(*(array.flat for array in arrays), strict=True)):
         result.flat[i] = separator.join(parts)
     return result
+
+
+@op("StringToHashBucketFast", shape=same)
+def string_to_hash_bucket_fast(x: np.ndarray, *, num_buckets: int) -> np.ndarray:
+    """The fingerprint of each string modulo a number."""
+    numbers = [fingerprint64(text) % num_buckets for text in x.ravel().tolist()]
+    return np.array(numbers, np.int64).reshape(x.shape)
+
+
+def _parsed_shapes(op: OperationView) -> list[Shape]:
+    """Those of dense features; what is sparse or ragged has as many elements as are found."""
+    batch = op.inputs[0].shape
+    n_sparse = cast("int", op.get_attr("num_sparse"))
+    sparse_types, ragged = (
+        cast("Sequence[object]", op.get_attr(name))
+        for name in ("sparse_types", "ragged_value_types")
+    )
+    dense = cast("Sequence[Shape]", op.get_attr("dense_shapes"))
+    rank = None if batch is None else len(batch) + 1
+    shapes: list[Shape] = [(None, rank)] * n_sparse + [(None,)] * len(sparse_types)
+    shapes += [(rank,)] * n_sparse
+    shapes += [None if batch is None or shape is None else batch + shape for shape in dense]
+    return shapes + [(None,)] * (2 * len(ragged))
+
+
+add_row("ParseExampleV2", None, _parsed_shapes)

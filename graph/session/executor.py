@@ -1,13 +1,12 @@
 """From fetches to programs: what a Session runs.
 
-A plan is a chain of stages. A stage is one engine program with all operations up to the first
-whose results have a size that only running tells; that operation runs on its own, and the stage
-after it is compiled for the sizes it gave, or found again. Within a stage an operation is, in this
-order of preference,
+A plan is a chain of stages (engine/run/stages.py). Within a stage an operation is, in this order of
+preference,
 
 * folded: it depends only on constants and on shapes, and is computed while compiling;
 * instructions of the engine (emit/);
-* a step in Python that calls its numpy kernel.
+* a step in Python that calls its numpy kernel;
+* where the sizes of its results are not known before, what runs alone after the stage.
 
 Operations run in the order in which they were added to the graph, as far as data and control
 dependencies leave it open: the same program gives the same run.
@@ -16,12 +15,14 @@ dependencies leave it open: the same program gives the same run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from ...engine.plan.buffer import ARENA, BOUND, Buffer, arena, bound, constant, window
+from ...engine.plan.buffer import Buffer, arena, bound, constant
+from ...engine.plan.program import Program
 from ...engine.run.faults import Fault
+from ...engine.run.stages import ReadValue, RunAlone, Stage, StageMachine
 from ...schema import dtypes, errors
 from ..core.graph import Operation, Tensor
 from ..core.infer import KERNEL_ERRORS, each_output, infer_shapes
@@ -33,19 +34,19 @@ from ..emit.registry import EMITTERS
 from .hosted import HOSTED
 from .plan_variables import HANDLERS, PlanVariables
 from .run_errors import failed, fault_words, located, uninitialized
-from .stage import Site, Stage
+from .stage import Site, StageVariables
 from .state import State
 
 if TYPE_CHECKING:
     from ..core.protocols import DTypeAttr
+    from .stage import Stage as PlanStage
 
-MAX_FOLLOWING = 8
-"""Stages kept after each stage, one for each set of sizes that was met."""
+Times: TypeAlias = list[tuple[object, float]]
 
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 
 
-class Plan:
+class Plan(StageMachine[Tensor, Buffer, StageVariables]):
     """Fetches compiled for feeds of certain shapes.
 
     Args:
@@ -66,6 +67,7 @@ class Plan:
         feeds: Mapping[Tensor, tuple[tuple[int, ...], np.dtype]],
         n_threads: int = 1,
     ):
+        super().__init__(state.control)
         self.state = state
         self.n_threads = n_threads
         self.fetched = dict.fromkeys(item for item in fetches if isinstance(item, Tensor))
@@ -78,12 +80,8 @@ class Plan:
         self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
         self._wait_for_chains()
         self.variables = PlanVariables(state, self.last_use)
-        self.first = Stage({}, n_threads)
-        for tensor, (shape, dtype) in feeds.items():
-            buffer = bound(shape, dtype, tensor.name)
-            self.first.values[tensor] = self.first.inputs[tensor] = buffer
-        self.feeds = frozenset(feeds)
-        self._compile(self.first, 0)
+        operands = {t: bound(shape, dtype, t.name) for t, (shape, dtype) in feeds.items()}
+        self.first = self.reached = self._stage(self._empty(operands, {}, operands), 0)
 
     def _wait_for_chains(self) -> None:
         """Lets what a chain reads be there until its last operation."""
@@ -97,97 +95,70 @@ class Plan:
         """Whether a variable was given other memory since."""
         return self.variables.are_stale
 
-    def run(self, feeds: Mapping[Tensor, np.ndarray]) -> dict[Tensor, np.ndarray]:
-        """The arrays of the fetched tensors; the next run overwrites them.
+    def fetch(
+        self, feeds: Mapping[Tensor, np.ndarray], times: Times | None = None
+    ) -> dict[Tensor, np.ndarray]:
+        """Runs; gives the arrays of the fetched tensors, which the next run overwrites.
+
+        Adds (operation, seconds) of each instruction and step to `times`, if it is given.
 
         Raises:
             OpError: An operation failed; the message ends with its name.
         """
-        arrays = dict(feeds)
-        stage: Stage | None = self.first
-        while stage is not None:
-            self._run_stage(stage, arrays)
-            stage = self._after(stage, arrays)
-        return {tensor: arrays[tensor] for tensor in self.fetched}
+        fed = self.run({**feeds}) if times is None else self.run_timed(times, {**feeds})
+        return {tensor: self._value(self.reached, tensor, fed) for tensor in self.fetched}
 
-    def _run_stage(self, stage: Stage, arrays: dict[Tensor, np.ndarray]) -> None:
-        for key, op in stage.reads.items():
+    def _run_stage(self, stage: PlanStage, fed: dict[Tensor, np.ndarray], begun: bool) -> None:
+        for key, op in stage.notes.reads.items():
             if key not in self.state.initialized:
                 raise uninitialized(op, key)
-        program = stage.program
-        for tensor, buffer in stage.inputs.items():
-            program.rebind(buffer, arrays[tensor])
-        try:
-            program.run()
-        except Fault as fault:
-            raise failed(fault.tag, fault_words(fault)) from None
-        self.state.initialized |= stage.writes
-        for tensor, buffer in stage.outputs.items():
-            if buffer.storage.kind in (ARENA, BOUND):
-                arrays[tensor] = program.array(buffer)
-            else:
-                arrays[tensor] = window(buffer.storage.array, buffer)
+        super()._run_stage(stage, fed, begun)
+        self.state.initialized |= stage.notes.writes
 
-    def _after(self, stage: Stage, arrays: dict[Tensor, np.ndarray]) -> Stage | None:
-        """Runs the operation behind a stage; gives the stage after it."""
-        op = stage.cut
-        if op is None:
+    @property
+    def _n_operators(self) -> int:
+        return len(self.order)
+
+    def _empty(
+        self,
+        operands: dict[Tensor, Buffer],
+        arrays: dict[Tensor, np.ndarray],
+        fed: Iterable[Tensor] = (),
+    ) -> PlanStage:
+        program = Program(threads=self.n_threads)
+        return Stage(program, operands, arrays, StageVariables(), fed)
+
+    def _prepare(
+        self, stage: PlanStage, position: int
+    ) -> ReadValue[Tensor] | RunAlone[Tensor] | None:
+        op = self.order[position]
+        stage.program.tag = op
+        if self._add(stage, op, position):
             return None
-        operands = [arrays[tensor] for tensor in op.inputs]
-        results = self._call(op, operands)
-        key = tuple((array.shape, array.dtype) for array in results)
-        for tensor, array in zip(op.outputs, results, strict=True):
-            arrays[tensor] = array if array.flags.c_contiguous else array.copy("C")
-        following = stage.following.get(key)
-        if following is None:
-            if len(stage.following) >= MAX_FOLLOWING:
-                del stage.following[next(iter(stage.following))]
-            following = self._continue(stage, op, arrays)
-            stage.following[key] = following
-        return following
+        return RunAlone(op, op.inputs, op.outputs, lambda *arrays: self._call(op, arrays))
 
-    def _continue(self, stage: Stage, op: Operation, arrays: dict[Tensor, np.ndarray]) -> Stage:
-        """The stage that goes on after `op` gave its results."""
-        following = Stage({}, self.n_threads)
-        for tensor in (*stage.values, *op.outputs):
-            if self.last_use.get(tensor, -1) < stage.stop:
-                continue
-            buffer = stage.values.get(tensor)
-            if buffer is None or buffer.storage.kind in (ARENA, BOUND):
-                array = arrays[tensor]
-                buffer = bound(array.shape, array.dtype, tensor.name)
-                following.inputs[tensor] = buffer
-            following.values[tensor] = buffer
-        self._compile(following, stage.stop)
-        return following
-
-    def _compile(self, stage: Stage, start: int) -> None:
-        """Fills a stage with the operations from position `start` on."""
-        stage.stop = len(self.order)
-        for position in range(start, len(self.order)):
-            op = self.order[position]
-            stage.program.tag = op
-            if not self._add(stage, op, position):
-                stage.cut, stage.stop = op, position + 1
-                break
-        for tensor, buffer in stage.values.items():
-            in_cut = stage.cut is not None and tensor in stage.cut.inputs
-            if tensor in self.fetched or in_cut or self.last_use.get(tensor, -1) >= stage.stop:
-                stage.outputs[tensor] = buffer
-        for buffer in stage.outputs.values():
-            if buffer.storage.kind == ARENA:
-                stage.program.keep(buffer)
+    def _close(self, stage: PlanStage, readable: set[Tensor]) -> None:
         for tensor in self.fetched:
-            if tensor in stage.values:
-                self.variables.require(stage, tensor.op, stage.values[tensor])
+            if tensor in stage.operands:
+                self.variables.require(stage, tensor.op, stage.operands[tensor])
         try:
-            stage.program.close()
+            stage.close(readable)
         except Fault as fault:
-            raise failed(fault.tag, fault_words(fault)) from None
+            raise self._failed(fault) from None
         except MemoryError as error:
             raise errors.ResourceExhaustedError(None, None, str(error)) from None
 
-    def _add(self, stage: Stage, op: Operation, position: int) -> bool:
+    def _bound(self, name: Tensor, array: np.ndarray) -> Buffer:
+        return bound(array.shape, array.dtype, name.name)
+
+    def _stays_readable(self, name: Tensor, stop: int) -> bool:
+        return self.last_use.get(name, -1) >= stop
+
+    def _failed(self, error: Exception) -> Exception:
+        fault = cast("Fault", error)  # no other is among `_errors`
+        return failed(fault.tag, fault_words(fault))
+
+    def _add(self, stage: PlanStage, op: Operation, position: int) -> bool:
         """Compiles one operation; False when its results' sizes are not known before it runs."""
         if op in self.put_off:
             return True
@@ -199,25 +170,25 @@ class Plan:
                 self._add_one(stage, part, position)
         return True
 
-    def _add_chain(self, stage: Stage, chain: list[Operation]) -> bool:
+    def _add_chain(self, stage: PlanStage, chain: list[Operation]) -> bool:
         """Compiles several operations as one instruction; False when that is not possible."""
         between = {op.outputs[0] for op in chain[:-1]}
         for op in chain:
             for tensor in op.inputs:
                 if tensor not in between:
-                    self.variables.require(stage, op, stage.values[tensor])
-        site = Site(chain[0], [stage.values[tensor] for tensor in chain[0].inputs])
+                    self.variables.require(stage, op, stage.operands[tensor])
+        site = Site(chain[0], [stage.operands[tensor] for tensor in chain[0].inputs])
         _shapes(site, row_of(site.type))
-        out = chains.emit(stage.program, chain, site, stage.values.__getitem__)
+        out = chains.emit(stage.program, chain, site, stage.operands.__getitem__)
         return out is not None and self._define(stage, chain[-1], out)
 
-    def _add_one(self, stage: Stage, op: Operation, position: int) -> bool:
+    def _add_one(self, stage: PlanStage, op: Operation, position: int) -> bool:
         if op.type in PLACEHOLDERS:
             raise _unfed(op)
         handler = HANDLERS.get(op.type)
         if handler is not None:
             return self._define(stage, op, handler(self.variables, stage, op, position))
-        buffers = [stage.values[tensor] for tensor in op.inputs]
+        buffers = [stage.operands[tensor] for tensor in op.inputs]
         for buffer in buffers:
             self.variables.require(stage, op, buffer)
         site, row = Site(op, buffers), row_of(op.type)
@@ -235,9 +206,9 @@ class Plan:
                 return self._define(stage, op, outputs)
         return self._add_step(stage, site, row, buffers)
 
-    def _define(self, stage: Stage, op: Operation, outputs: Buffer | Sequence[Buffer]) -> bool:
+    def _define(self, stage: PlanStage, op: Operation, outputs: Buffer | Sequence[Buffer]) -> bool:
         outputs = [outputs] if isinstance(outputs, Buffer) else outputs
-        stage.values.update(zip(op.outputs, outputs, strict=True))
+        stage.operands.update(zip(op.outputs, outputs, strict=True))
         return True
 
     def _folded(
@@ -259,7 +230,7 @@ class Plan:
         return [constant(array) for array in self._call(site.op, arrays)]
 
     def _add_step(
-        self, stage: Stage, site: Site, row: Row | None, buffers: Sequence[Buffer]
+        self, stage: PlanStage, site: Site, row: Row | None, buffers: Sequence[Buffer]
     ) -> bool:
         """Adds a step in Python; False when the sizes of its results are not known."""
         op = site.op

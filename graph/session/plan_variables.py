@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -14,13 +14,20 @@ from ...schema import dtypes
 from ..core.graph import Operation, Tensor
 from ..core.shapes import Shape, is_static, shown
 from .run_errors import failed
-from .stage import Stage
 from .state import State, variable_key
+
+if TYPE_CHECKING:
+    from .stage import Stage
 
 VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 ASSIGNMENTS = ("Assign", "AssignVariableOp")
 QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
 READS = ("ReadVariableOp",)
+CALLS = (
+    *("Case", "If", "PartitionedCall", "StatefulPartitionedCall", "StatelessCase"),
+    *("StatelessIf", "StatelessWhile", "While"),
+)
+"""Operations that run functions, which may write variables."""
 
 
 class PlanVariables:
@@ -36,37 +43,45 @@ class PlanVariables:
         self.last_use = last_use
         self.buffers: dict[str, Buffer] = {}
         self.assigned: set[str] = set()
+        self.calls: dict[Operation, tuple[int, int]] = {}
 
     @property
     def are_stale(self) -> bool:
-        """Whether the memory of one was replaced since."""
+        """Whether the memory of one was replaced, or a call changed by gradients, since."""
         current = self.state.buffers
-        return any(current.get(key) is not buffer for key, buffer in self.buffers.items())
+        return any(current.get(key) is not buffer for key, buffer in self.buffers.items()) or any(
+            (len(op.inputs), len(op.outputs)) != sizes for op, sizes in self.calls.items()
+        )
 
     def require(self, stage: Stage, op: Operation, buffer: Buffer) -> None:
         """Notes that `op` reads a variable, which must have a value by then."""
         key = self.state.key_of(buffer.storage)
+        if op.type in CALLS:
+            self.calls[op] = len(op.inputs), len(op.outputs)
+            if key is not None and any(is_handle(t) for t in op.inputs):
+                self.protect(stage, buffer, -1)  # the function may write it
+                return
         if key is not None and key not in self.assigned:
-            stage.reads.setdefault(key, op)
+            stage.notes.reads.setdefault(key, op)
 
     def written(self, stage: Stage, buffer: Buffer) -> None:
         """Notes that a variable has a value from here on."""
         key = self.state.key_of(buffer.storage)
         if key is not None:
             self.assigned.add(key)
-            stage.writes.add(key)
+            stage.notes.writes.add(key)
 
     def protect(self, stage: Stage, target: Buffer, position: int) -> None:
         """Copies what was read from a variable and still has readers, before it is written."""
         copies: dict[tuple[tuple[int, ...], int], Buffer] = {}
-        for tensor, buffer in stage.values.items():
+        for tensor, buffer in stage.operands.items():
             if buffer.storage is not target.storage or is_handle(tensor):
                 continue
             if self.last_use.get(tensor, -1) > position:
                 key = (buffer.shape, buffer.offset)
                 if key not in copies:
                     copies[key] = self._copied(stage, buffer)
-                stage.values[tensor] = copies[key]
+                stage.operands[tensor] = copies[key]
 
     def _copied(self, stage: Stage, buffer: Buffer) -> Buffer:
         copy = arena(buffer.shape, buffer.dtype)
@@ -86,7 +101,7 @@ class PlanVariables:
 
     def assign(self, stage: Stage, op: Operation, position: int) -> list[Buffer]:
         """Gives a variable a value; other memory when the shape is another one."""
-        handle, value = (stage.values[tensor] for tensor in op.inputs)
+        handle, value = (stage.operands[tensor] for tensor in op.inputs)
         self.require(stage, op, value)
         self.protect(stage, handle, position)
         key = self.state.key_of(handle.storage)
@@ -96,9 +111,9 @@ class PlanVariables:
             self._check_shape(op, handle, value)
             fresh = self.state.buffer(key, value.shape, value.dtype)
             self.buffers[key] = fresh
-            for tensor, buffer in list(stage.values.items()):
+            for tensor, buffer in list(stage.operands.items()):
                 if buffer.storage is handle.storage:
-                    stage.values[tensor] = fresh
+                    stage.operands[tensor] = fresh
             handle = fresh
         if value.storage is not handle.storage:
             copy_rows(stage.program, value, handle)
@@ -116,13 +131,13 @@ class PlanVariables:
 
     def read(self, stage: Stage, op: Operation, position: int) -> Buffer:
         """What a variable holds now; no copy unless it is written before the last reader."""
-        buffer = stage.values[op.inputs[0]]
+        buffer = stage.operands[op.inputs[0]]
         self.require(stage, op, buffer)
         return buffer
 
     def question(self, stage: Stage, op: Operation, position: int) -> Buffer:
         """Whether a variable has a value."""
-        key = self.state.key_of(stage.values[op.inputs[0]].storage)
+        key = self.state.key_of(stage.operands[op.inputs[0]].storage)
         out, assigned = arena((), np.bool_), key in self.assigned
 
         def step(target: np.ndarray) -> None:

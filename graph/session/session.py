@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
+from ...schema.errors import CancelledError, DeadlineExceededError
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
 from ..core.scopes import (
@@ -21,13 +22,15 @@ from ..core.scopes import (
     push_session,
 )
 from ..core.shapes import Dim, Shape
-from .executor import Plan
+from .executor import Plan, Times
 from .fetches import Fetches
+from .run_metadata import write_times
 from .state import State
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ...schema.proto import Message
     from ..core.indexed_slices import IndexedSlices
     from ..core.protocols import Evaluated, FeedDict, FeedKey
     from ..core.typing import TensorLike
@@ -133,8 +136,8 @@ class Session:
         self,
         fetches: FetchNest,
         feed_dict: FeedDict | None = None,
-        options: object = None,
-        run_metadata: object = None,
+        options: Message | None = None,
+        run_metadata: Message | None = None,
     ) -> Evaluated:
         """Computes `fetches`.
 
@@ -142,7 +145,10 @@ class Session:
             fetches: A tensor, operation, variable or name of one; or a list, tuple, dict or
                 namedtuple of such, nested as deep as you like.
             feed_dict: Values to take in place of tensors, by tensor or name.
-            options, run_metadata: Taken for TensorFlow's sake.
+            options: A RunOptions. `timeout_in_ms`, where it is not 0, is how long the run may take;
+                it is looked at every 50 ms, and between steps in Python. Any `trace_level` above 0
+                fills `run_metadata`.
+            run_metadata: A RunMetadata that gets the time of each operation.
 
         Returns:
             An array for each tensor and None for each operation, in the structure of `fetches`.
@@ -152,6 +158,8 @@ class Session:
             TypeError: Something cannot be fetched or fed.
             ValueError: A fed value has not the shape of its tensor, or a name is not of this graph.
             OpError: An operation failed.
+            DeadlineExceededError: It took longer than `options` allow.
+            CancelledError: Another thread closed the session meanwhile.
         """
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
@@ -161,8 +169,20 @@ class Session:
             )
         parsed_fetches = self._parse_fetches(fetches)
         feeds = self._feeds(feed_dict) if feed_dict else {}
+        timeout = 0 if options is None else options.timeout_in_ms
+        traced = options is not None and options.trace_level > 0
+        times: Times | None = [] if traced and run_metadata is not None else None
         with self._lock:
-            return parsed_fetches.results(self._run(parsed_fetches.elements, feeds))
+            self._limit(timeout)
+            results = self._run(parsed_fetches.elements, feeds, times)
+        if times is not None and run_metadata is not None:
+            write_times(run_metadata, times)
+        return parsed_fetches.results(results)
+
+    def _limit(self, milliseconds: int) -> None:
+        """Starts a run that may take so long, or as it likes for 0."""
+        late = DeadlineExceededError(None, None, "Timed out waiting for notification")
+        self.state.control.begin(milliseconds / 1e3 if milliseconds > 0 else None, late)
 
     def make_callable(
         self,
@@ -186,8 +206,12 @@ class Session:
         return ["/job:localhost/replica:0/task:0/device:CPU:0"]
 
     def close(self) -> None:
-        """Frees variables and compiled runs; the session cannot be used afterwards."""
+        """Frees variables and compiled runs; the session cannot be used afterwards.
+
+        A run that is under way in another thread raises CancelledError there.
+        """
         self._closed = True
+        self.state.control.end(CancelledError(None, None, "Run call was cancelled"))
         self._plans.clear()
         self._fetches.clear()
         self.state = State()
@@ -229,7 +253,10 @@ class Session:
         return parsed
 
     def _run(
-        self, elements: list[Tensor | Operation], feeds: dict[Tensor, np.ndarray]
+        self,
+        elements: list[Tensor | Operation],
+        feeds: dict[Tensor, np.ndarray],
+        times: Times | None,
     ) -> list[Evaluated]:
         """The value of each element."""
         shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
@@ -240,7 +267,7 @@ class Session:
             if len(self._plans) >= MAX_PLANS:
                 del self._plans[next(iter(self._plans))]
         self._plans[key] = plan
-        arrays = plan.run(feeds)
+        arrays = plan.fetch(feeds, times)
         return [None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements]
 
     def _feeds(self, feed_dict: FeedDict) -> dict[Tensor, np.ndarray]:

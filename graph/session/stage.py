@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...engine.plan.buffer import Buffer
-from ...engine.plan.program import Program
 from ..core.graph import Operation, Tensor
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import numpy as np
 
+    from ...engine.run.stages import Stage as EngineStage
     from ..core.protocols import MaybeDType
     from ..core.shapes import Shape
+
+    Stage: TypeAlias = EngineStage[Tensor, Buffer, "StageVariables"]
+    """A stage whose tensors are those of a graph."""
 
 
 class SiteTensor:
@@ -51,31 +56,16 @@ class Site:
         self.outputs = op.outputs
 
 
-class Stage:
-    """One program of a plan.
+class StageVariables:
+    """What is kept with a stage of its variables.
 
     Attributes:
-        program: Its instructions and host steps.
-        inputs: The buffers to bind before each run, by the tensor whose array they show.
-        outputs: The buffers to read after each run.
-        reads: For each variable that must have a value before, the operation that reads it.
-        writes: The variables that have a value afterwards.
-        cut: The operation to run after it, None at the end of the plan.
-        values: Every tensor known so far.
-        following: The stages after it by the sizes that `cut` gave.
+        reads: for each that must have a value before, the operation that reads it.
+        writes: those that have a value afterwards.
     """
 
-    __slots__ = (
-        *("cut", "following", "inputs", "outputs", "program", "reads", "stop", "values", "writes"),
-    )
+    __slots__ = ("reads", "writes")
 
-    def __init__(self, values: dict[Tensor, Buffer], n_threads: int):
-        self.program = Program(threads=n_threads)
-        self.values = values
-        self.inputs: dict[Tensor, Buffer] = {}
-        self.outputs: dict[Tensor, Buffer] = {}
+    def __init__(self) -> None:
         self.reads: dict[str, Operation] = {}
         self.writes: set[str] = set()
-        self.cut: Operation | None = None
-        self.stop = 0
-        self.following: dict[tuple[tuple[tuple[int, ...], np.dtype], ...], Stage] = {}

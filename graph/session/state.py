@@ -9,12 +9,14 @@ import numpy as np
 
 from ...engine.plan import arena
 from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, window
+from ...engine.run.stages import Control
 from ...schema.errors import FailedPreconditionError
 
 if TYPE_CHECKING:
     from ...engine.philox import Philox
     from ..core.graph import Operation
     from ..core.protocols import DTypeAttr
+    from .control_kernels import Body
 
 
 class State:
@@ -24,12 +26,16 @@ class State:
         buffers: The memory of each variable by its key; programs share the storage.
         initialized: The keys of the variables that have a value.
         streams: The random stream of each operation that has one.
+        control: What may end a run before its end.
+        bodies: The functions that operations call, by operation and name.
     """
 
     def __init__(self) -> None:
         self.buffers: dict[str, Buffer] = {}
         self.initialized: set[str] = set()
         self.streams: dict[Operation, Philox] = {}
+        self.control = Control()
+        self.bodies: dict[tuple[Operation, str], Body] = {}
         self._keys: dict[Storage, str] = {}
 
     def buffer(self, key: str, shape: tuple[int, ...], dtype: DTypeAttr) -> Buffer:

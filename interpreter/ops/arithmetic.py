@@ -8,22 +8,24 @@ from typing import TypedDict
 import numpy as np
 
 from ...engine.families import gemm, quantization, quantized_gemm
-from ...engine.plan.buffer import Buffer, constant
+from ...engine.plan.buffer import Buffer
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
-from .quantized import quantization_of, quantized_limits
+from .quantized import dequantized_blocks, quantization_of, quantized_limits, whole
 
 _SUM_TYPES = {
     ("int8", "int8"): np.int32,
     ("int8", "int4"): np.int32,
+    ("int8", "int2"): np.int32,
     ("uint8", "uint8"): np.int32,
     ("int16", "int8"): np.int64,
     ("int16", "int4"): np.int64,
+    ("int16", "int2"): np.int64,
     ("int16", "int16"): np.int64,
 }
 """Types of input and weights -> of the sums where no bias says it."""
 
-_HYBRID = ("int8", "uint8", "int4")
+_HYBRID = ("int8", "uint8", "int4", "int2")
 _BIASES = {"int8": ("int32",), "uint8": ("int32",), "int16": ("int32", "int64")}
 
 
@@ -55,10 +57,11 @@ def arithmetic(
             whether float32 inputs get a zero point when weights are quantized; `infinite`, whether
             their results may be infinite.
     """
+    weights = dequantized_blocks(node, weights)
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
         requantization = _requantization(node, x, weights, bias, clamp, rounding)
-        return quantized_gemm, _whole(weights), {"scheme": requantization}
+        return quantized_gemm, whole(weights), {"scheme": requantization}
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
     node.require(
         bias is None or bias.dtype == x.dtype, f"bias must be float32, got {bias and bias.dtype}"
@@ -134,13 +137,4 @@ def _zero_point(node: Node, weights: Operand) -> int:
 
 def bytes_of(weights: Operand) -> Buffer:
     """Quantized weights of a hybrid product, as int8."""
-    return weights.view(np.int8) if weights.dtype == np.uint8 else _whole(weights)
-
-
-def _whole(weights: Operand) -> Buffer:
-    """`weights`, those of half a byte as int8."""
-    if name_of_dtype(weights.dtype) != "int4":
-        return weights
-    if weights.value is None:
-        return weights.view(np.int8)
-    return constant(weights.value.astype(np.int8), weights.name)
+    return weights.view(np.int8) if weights.dtype == np.uint8 else whole(weights)

@@ -11,6 +11,8 @@ from ...engine.families.elementwise import broadcast_shape, elementwise
 from ...engine.plan.buffer import constant
 from ..checks import clamp_of, required, same_dtype
 from ..registry import op
+from ..substitution import half_floats
+from . import other_numbers
 from .quantized import QUANTIZED, is_quantized, quantized_pair
 
 if TYPE_CHECKING:
@@ -56,17 +58,22 @@ PLAIN: dict[str, dict[str, str]] = {
 """Operator -> dtype -> kernel."""
 
 _SAME_SCALE = ("MAXIMUM", "MINIMUM")
+_AS_STORED = ("FLOOR_DIV", "FLOOR_MOD")
+"""Operators that, as in TFLite, do not look at scales."""
 
 
 @op(*ARITHMETIC)
+@half_floats
 def arithmetic(node: Node) -> Prepared:
     """The result for each pair of elements, within the limits of the fused activation."""
     a, b = required(node, 2)
     shape = _common(node, a, b)
     if is_quantized(a):
         return quantized_pair(node, a, b, shape)
-    node.require(a.dtype.name in _NUMBERS, f"{a.dtype} is not supported yet")
     low, high = clamp_of(node)
+    if a.dtype.name not in _NUMBERS and other_numbers.takes(node, other_numbers.BINARY, a):
+        return other_numbers.binary(node, a, shape, (low, high))
+    node.require(a.dtype.name in _NUMBERS, f"{a.dtype} is not supported yet")
     out = node.result(shape, a.dtype)
 
     def emit(program: Program) -> None:
@@ -84,6 +91,7 @@ def arithmetic(node: Node) -> Prepared:
 
 
 @op(*PLAIN)
+@half_floats
 def plain(node: Node) -> Prepared:
     """The result for each pair of elements."""
     a, b = required(node, 2)
@@ -91,9 +99,11 @@ def plain(node: Node) -> Prepared:
     if is_quantized(a) and node.kind in QUANTIZED:
         return quantized_pair(node, a, b, shape)
     kernel: str = PLAIN[node.kind].get(a.dtype.name, "")
-    if not kernel or (is_quantized(a) and node.kind not in _SAME_SCALE):
+    if not kernel and other_numbers.takes(node, other_numbers.BINARY, a):
+        return other_numbers.binary(node, a, shape)
+    if not kernel or (is_quantized(a) and node.kind not in (*_SAME_SCALE, *_AS_STORED)):
         node.fail(f"{_kind(a)} is not supported")
-    if is_quantized(a):
+    if is_quantized(a) and node.kind in _SAME_SCALE:
         _require_scale(node)
     if node.kind == "POW" and a.is_integer and b.value is not None and b.size:
         lowest = b.value.min()
@@ -108,6 +118,7 @@ def plain(node: Node) -> Prepared:
 
 
 @op("ADD_N")
+@half_floats
 def add_n(node: Node) -> Emit | None:
     """The sum of all inputs."""
     first, *others = required(node, max(1, len(node.inputs)))

@@ -13,9 +13,10 @@ from ...engine.families.layout import move
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
-from ..checks import required
+from ..checks import name_of_dtype, required
+from ..node import Operand
 from ..registry import op
-from .quantized import quantization_of
+from .quantized import quantization_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
     from ...schema.quantization import Quantization
-    from ..node import Emit, Node, Operand, Prepared
+    from ..node import Emit, Node, Prepared
 
 
 _QUANTIZED: Sequence[type] = (np.int8, np.uint8, np.int16)
@@ -41,19 +42,38 @@ _BEYOND = 4  # ranges of a type, that all results beyond are the lowest or the h
 
 
 @op("CAST", "STABLEHLO_CONVERT")
-def cast(node: Node) -> Emit | None:
+def cast(node: Node) -> Prepared:
     """`x` as numbers of the declared type; floats lose their fraction and stay within limits."""
     (x,) = required(node, 1)
     dtype = node.outputs[0].dtype
     if dtype is None:
         node.fail("the output's type is not declared")
     for kind in (x.dtype, dtype):
-        node.require(_castable(kind), f"{kind} is not supported yet")
+        node.require(not kind.hasobject and kind.names is None, f"{kind} cannot be cast")
     if dtype == x.dtype:
         node.alias(x, x.shape)
         return None
+    if not (_castable(x.dtype) and _castable(dtype)):
+        return node.dynamic_result(lambda array: [_cast(array, dtype)], [x.shape])
     out = node.result(x.shape, dtype)
     return lambda program: convert(program, x, dtype, out)
+
+
+def _cast(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """As `convert`: of complex numbers the real part, floats within the ends of an integer."""
+    name = name_of_dtype(dtype)
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        x = x.real
+    if x.dtype.kind == "V":
+        x = x.astype(np.int8 if name_of_dtype(x.dtype) in _SUBBYTE else np.float32)
+    with np.errstate(all="ignore"):
+        if x.dtype.kind != "f" or dtype.kind not in "iu":
+            wide = x.astype(np.float32) if dtype.kind == "V" and name not in _SUBBYTE else x
+            return wide.astype(dtype)
+        limits = np.iinfo(dtype)
+        inside = (x > float(limits.min)) & (x < float(limits.max))
+        ends = np.where(x <= float(limits.min), limits.min, limits.max).astype(dtype)
+        return np.where(inside, np.where(inside, x, 0).astype(dtype), ends)
 
 
 @op("BITCAST")
@@ -162,13 +182,17 @@ def _requantize(node: Node, x: Operand, quantization: Quantization) -> Emit:
 
 
 @op("DEQUANTIZE")
-def dequantize(node: Node) -> Emit:
-    """The float32 values of quantized integers, or of float16."""
+def dequantize(node: Node) -> Prepared:
+    """The float32 values of quantized integers, or of half floats."""
     (x,) = required(node, 1)
-    if x.dtype == np.float16:
+    if _is_half(x.dtype):
         out = node.result(x.shape, np.float32)
         return lambda program: convert(program, x, np.float32, out)
-    node.require(x.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
+    if x.quantization is not None and x.quantization.blocks is not None:
+        dequantized = x.quantization.blocks.dequantized
+        return node.dynamic_result(lambda values: [dequantized(values)], [x.shape])
+    integers = whole(x)
+    node.require(integers.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
     quantization = quantization_of(node, x, "the input")
     _require_fit(node, x.shape, quantization)
     out = node.result(x.shape, np.float32)
@@ -178,7 +202,7 @@ def dequantize(node: Node) -> Emit:
             shape, scales, zero_points = _by_channel(x.shape, quantization)
             program.call(
                 "quantize.dequantize",
-                x.reshape(shape),
+                integers.reshape(shape),
                 scales,
                 zero_points,
                 out.reshape(shape),
@@ -241,7 +265,10 @@ def _by_channel(
 
 _INTEGERS = frozenset(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "u4", "i8")))
 _FLOATS = frozenset(map(np.dtype, ("f4", "f8")))
-_HALF, _SINGLE, _BOOL = np.dtype("f2"), np.dtype("f4"), np.dtype("?")
+_SINGLE, _BOOL = np.dtype("f4"), np.dtype("?")
+_HALVES = {"float16": "half", "bfloat16": "bfloat16"}
+"""Float of two bytes -> what its kernels are called by."""
+_SUBBYTE = ("int4", "uint4", "int2")
 
 
 def convert(program: Program, x: Buffer, dtype: npt.DTypeLike, out: Buffer | None = None) -> Buffer:
@@ -257,10 +284,10 @@ def convert(program: Program, x: Buffer, dtype: npt.DTypeLike, out: Buffer | Non
     )
     step = _step(source.dtype, dtype)
     if step is None:
-        hub = _SINGLE if _HALF in (x.dtype, dtype) else np.dtype(np.int64)
+        hub = _SINGLE if _is_half(x.dtype) or _is_half(dtype) else np.dtype(np.int64)
         return convert(program, convert(program, x, hub), dtype, out)
     kernel, limits = step
-    source, target = (b.view(np.uint16) if b.dtype == _HALF else b for b in (source, out))
+    source, target = (b.view(np.uint16) if _is_half(b.dtype) else b for b in (source, out))
     if kernel == "layout.move":
         move(program, View.of(source.view(dtype)), View.of(out))
     else:
@@ -270,10 +297,10 @@ def convert(program: Program, x: Buffer, dtype: npt.DTypeLike, out: Buffer | Non
 
 def _step(source: np.dtype, target: np.dtype) -> tuple[str, dict[str, int]] | None:
     """The kernel from one type to another and its numbers; None when it takes two."""
-    if _HALF in (source, target):
-        halves = {(_HALF, _SINGLE): "cast.from_half", (_SINGLE, _HALF): "cast.to_half"}
-        kernel = halves.get((source, target))
-        return (kernel, {}) if kernel else None
+    if _is_half(source):
+        return (f"cast.from_{_HALVES[source.name]}", {}) if target == _SINGLE else None
+    if _is_half(target):
+        return (f"cast.to_{_HALVES[target.name]}", {}) if source == _SINGLE else None
     if target == _BOOL:
         return "cast.truth", {}
     if target in _FLOATS:
@@ -288,5 +315,10 @@ def _step(source: np.dtype, target: np.dtype) -> tuple[str, dict[str, int]] | No
     return ("cast.widen", {}) if target.name in ("int32", "int64") else None
 
 
+def _is_half(dtype: np.dtype) -> bool:
+    return name_of_dtype(dtype) in _HALVES
+
+
 def _castable(dtype: np.dtype) -> bool:
-    return dtype in _INTEGERS or dtype in _FLOATS or dtype in (_HALF, _BOOL)
+    """Whether kernels cast from and to a type."""
+    return dtype in _INTEGERS or dtype in _FLOATS or dtype == _BOOL or _is_half(dtype)

@@ -11,6 +11,8 @@ from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import arena
 from ..checks import required, same_dtype
 from ..registry import op
+from ..substitution import half_floats, moves_any
+from . import other_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +39,7 @@ _SCALED_OR_EQUAL: Sequence[type] = (*_SCALED, np.int16)
 
 
 @op(*COMPARISONS)
+@half_floats
 def compare(node: Node) -> Prepared:
     """Whether the comparison holds, element by element."""
     a, b = required(node, 2)
@@ -55,9 +58,10 @@ def compare(node: Node) -> Prepared:
     scaled = _SCALED_OR_EQUAL if kernel in _TEXT else _SCALED  # TFLite orders quantized int16
     quantized = a.dtype in scaled and None not in (a.quantization, b.quantization)
     dtypes = _ORDERED if swapped or kernel not in _TEXT else _ORDERED_OR_EQUAL
-    node.require(
-        quantized or a.dtype in dtypes or a.dtype in _SCALED, f"{a.dtype} is not supported"
-    )
+    has_kernel = quantized or a.dtype in dtypes or a.dtype in _SCALED
+    if not has_kernel and other_numbers.takes(node, other_numbers.BINARY, a):
+        return other_numbers.binary(node, a, shape, dtype=np.dtype(np.bool_))
+    node.require(has_kernel, f"{a.dtype} is not supported")
     out = node.result(shape, np.bool_)
 
     def emit(program: Program) -> None:
@@ -96,6 +100,7 @@ def _comparable(program: Program, x: Operand, quantized: bool) -> Buffer:
 
 
 @op("SELECT", "SELECT_V2")
+@moves_any
 def select(node: Node) -> Emit:
     """The second input where the first is true, the third elsewhere."""
     flags, x, y = required(node, 3)

@@ -15,6 +15,7 @@ from ...engine.sizes import is_plain, negative
 from ...schema.tables import name_of
 from ..checks import one_scale, required, same_dtype
 from ..registry import op
+from ..substitution import moves_any
 from .tables import rounded
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 @op("CONCATENATION")
+@moves_any
 def concatenation(node: Node) -> Emit:
     """The inputs one after the other along `axis`; those of uint8 may have scales of their own."""
     parts = required(node, max(1, len(node.inputs)))
@@ -85,6 +87,7 @@ def _equal(first: Quantization, second: Quantization) -> bool:
 
 
 @op("PACK")
+@moves_any
 def pack(node: Node) -> Emit:
     """The inputs along a new dimension `axis`."""
     parts = required(node, max(1, len(node.inputs)))
@@ -108,6 +111,7 @@ def pack(node: Node) -> Emit:
 
 
 @op("UNPACK")
+@moves_any
 def unpack(node: Node) -> Emit:
     """The slices of `x` along `axis`, without that dimension."""
     (x,) = required(node, 1)
@@ -127,6 +131,7 @@ def unpack(node: Node) -> Emit:
 
 
 @op("SPLIT")
+@moves_any
 def split(node: Node) -> Prepared:
     """`x` in `num_splits` equal parts along the axis of the first input."""
     _, x = required(node, 2)
@@ -139,6 +144,7 @@ def split(node: Node) -> Prepared:
 
 
 @op("SPLIT_V")
+@moves_any
 def split_v(node: Node) -> Prepared:
     """`x` in parts of the sizes of the second input; one -1 takes what is left."""
     (x,) = required(node, 1)
@@ -164,7 +170,7 @@ def _cut(node: Node, x: Operand, axis: int, sizes: Sequence[int]) -> Emit | None
     Parts that lie in one piece each are left where they are.
     """
     shapes = [(*x.shape[:axis], n, *x.shape[axis + 1 :]) for n in sizes]
-    if prod(x.shape[:axis]) == 1 and not x.dtype.hasobject:
+    if prod(x.shape[:axis]) == 1:
         offset = x.offset
         for shape in shapes:
             part = node.alias(Buffer(x.dtype, shape, x.storage, offset), shape)

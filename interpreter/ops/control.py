@@ -9,6 +9,7 @@ import numpy as np
 from .. import inline
 from ..checks import required_input, scope_of
 from ..registry import op
+from .composites import fused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,8 +90,12 @@ def call(node: Node) -> Prepared:
 
 @op("STABLEHLO_COMPOSITE")
 def composite(node: Node) -> Prepared:
-    """The results of the decomposition: the subgraph that says what the composite does."""
-    return _called(node, node.options.decomposition_subgraph_index)
+    """The results of the decomposition: the subgraph that says what the composite does.
+
+    A composite with a name that is known here is a few instructions instead (composites.py).
+    """
+    emit = fused(node)
+    return emit if emit is not None else _called(node, node.options.decomposition_subgraph_index)
 
 
 def _called(node: Node, subgraph: int) -> Prepared:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape
 from ...engine.families.layout import fill, move
+from ...engine.plan.arena import check_limit
 from ...engine.plan.buffer import constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain, negative, steps
@@ -17,6 +18,7 @@ from ...schema.dtypes import numpy_dtype
 from ..checks import required, same_dtype
 from ..node import Node
 from ..registry import op
+from ..substitution import moves_any
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -45,22 +47,18 @@ def rank(node: Node) -> None:
 
 
 @op("FILL")
+@moves_any
 def fill_(node: Node) -> Prepared:
     """The second input repeated to the shape of the first."""
     _, value = required(node, 2)
     dims = _dims(node, 0)
     node.require(value.size == 1, f"the value must be one element, got shape {value.shape}")
-    if value.dtype.hasobject:
-
-        def repeat(_: np.ndarray, text: np.ndarray) -> list[np.ndarray]:
-            return [np.full(dims, text.item(), object)]
-
-        return node.dynamic_result(repeat, [tuple(dims)])
     out = node.result(dims, value.dtype)
     return lambda program: fill(program, value, out)
 
 
 @op("ZEROS_LIKE")
+@moves_any
 def zeros_like(node: Node) -> Emit:
     """Zeros of the shape and type of `x`."""
     (x,) = required(node, 1)
@@ -90,7 +88,10 @@ def range_(node: Node) -> Prepared:
     if count > MANY:
 
         def run(*numbers: np.ndarray) -> list[np.ndarray]:
-            return [_counted(numbers, count)]
+            planner = node.planner
+            check_limit(count * dtype.itemsize, planner and planner.scope.memory_limit)
+            check = None if planner is None else planner.scope.control.check
+            return [_counted(numbers, count, check)]
 
         return node.dynamic_result(run, [(count,)])
     value = _counted((start, limit, delta), count)
@@ -98,18 +99,32 @@ def range_(node: Node) -> Prepared:
     return None
 
 
-def _counted(numbers: Sequence[np.ndarray], count: int) -> np.ndarray:
-    """start, start + delta, ...: `count` of them, from start, limit and delta."""
-    start, limit, delta = (number.ravel()[0].item() for number in numbers)
-    dtype = numbers[0].dtype
-    if dtype.kind != "f":
-        return np.arange(start, limit, delta, dtype=np.int64).astype(dtype)
-    terms = np.full(count, delta, dtype)
-    terms[:1] = start
-    return np.cumsum(terms, dtype=dtype)
+def _counted(
+    numbers: Sequence[np.ndarray], count: int, check: Callable[[], None] | None = None
+) -> np.ndarray:
+    """start, start + delta, ...: `count` of them, from start, limit and delta.
+
+    `check()` is called now and then: many of them take long.
+    """
+    start, _, delta = (number.ravel()[0] for number in numbers)
+    dtype = start.dtype
+    out = np.empty(count, dtype)
+    for first in range(0, count, MANY):
+        if check is not None:
+            check()
+        part = out[first : first + MANY]
+        if dtype.kind == "f":
+            part[:] = delta
+            part[0] = out[first - 1] + delta if first else start
+            np.cumsum(part, dtype=dtype, out=part)
+        else:
+            begin = int(start) + first * int(delta)
+            part[:] = begin + np.arange(len(part), dtype=np.int64) * int(delta)
+    return out
 
 
 @op("ONE_HOT")
+@moves_any
 def one_hot(node: Node) -> Emit:
     """`on` where the new dimension `axis` counts the index, `off` elsewhere."""
     indices, _, on, off = required(node, 4)
@@ -142,6 +157,7 @@ def one_hot(node: Node) -> Emit:
 
 
 @op("TILE")
+@moves_any
 def tile(node: Node) -> Emit:
     """`x` repeated along each dimension as often as the second input says."""
     (x,) = required(node, 1)
@@ -163,6 +179,7 @@ def tile(node: Node) -> Emit:
 
 
 @op("BROADCAST_TO")
+@moves_any
 def broadcast_to(node: Node) -> Emit:
     """`x` repeated to the shape of the second input by numpy's rule."""
     (x,) = required(node, 1)

@@ -11,9 +11,10 @@ from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain
-from ..checks import BYTES, required, same_dtype
+from ..checks import name_of_dtype, required, same_dtype
 from ..node import NeedsValue
 from ..registry import op
+from ..substitution import moves_any
 from .cast import convert
 from .quantized import quantization_of
 
@@ -25,9 +26,13 @@ if TYPE_CHECKING:
     from ..node import Emit, Node, Operand, Prepared
 
 _INDICES: Sequence[type] = (np.int16, np.int32, np.int64)
+_LOOKED_UP: Sequence[type] = (np.float32, np.float16)
+_TABLES = ("int8", "uint8", "int4", "int2")
+"""Types of rows that EMBEDDING_LOOKUP turns to floats."""
 
 
 @op("GATHER")
+@moves_any
 def gather(node: Node) -> Prepared:
     """Slices of `params` along `axis`, one for each of `indices`."""
     params, indices = required(node, 2)
@@ -45,12 +50,6 @@ def gather(node: Node) -> Prepared:
         f"the first {batch} dimensions must be equal, got {params.shape} and {indices.shape}",
     )
     shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
-    if params.dtype.hasobject:
-
-        def take(texts: np.ndarray, positions: np.ndarray) -> list[np.ndarray]:
-            return [np.take(texts, positions, axis)]
-
-        return node.dynamic_result(take, [shape])
     out = node.result(shape, params.dtype)
     batches, outer, inner = (
         prod(params.shape[:batch]),
@@ -73,6 +72,7 @@ def gather(node: Node) -> Prepared:
 
 
 @op("GATHER_ND")
+@moves_any
 def gather_nd(node: Node) -> Prepared:
     """The slices of `params` at the points that the rows of `indices` name."""
     params, indices = required(node, 2)
@@ -83,12 +83,6 @@ def gather_nd(node: Node) -> Prepared:
     )
     depth = _depth(indices)
     shape = indices.shape[:-1] + params.shape[depth:]
-    if params.dtype.hasobject:
-
-        def take(texts: np.ndarray, points: np.ndarray) -> list[np.ndarray]:
-            return [texts[tuple(np.moveaxis(points, -1, 0))]]
-
-        return node.dynamic_result(take, [shape])
     out = node.result(shape, params.dtype)
     count, inner = prod(indices.shape[:-1]), prod(params.shape[depth:])
 
@@ -138,6 +132,7 @@ def scatter_nd(node: Node) -> Emit:
 
 
 @op("SPARSE_TO_DENSE")
+@moves_any
 def sparse_to_dense(node: Node) -> Emit:
     """The fourth input everywhere, but the values of the third at the points of the first."""
     indices, _, values, default = required(node, 4)
@@ -172,6 +167,7 @@ def sparse_to_dense(node: Node) -> Emit:
 
 
 @op("EMBEDDING_LOOKUP")
+@moves_any
 def embedding_lookup(node: Node) -> Emit:
     """The rows of the second input that the first one names, as floats when so declared."""
     rows, table = required(node, 2)
@@ -181,34 +177,44 @@ def embedding_lookup(node: Node) -> Emit:
     )
     node.require(table.ndim >= 2, f"the table must have 2 dimensions, got shape {table.shape}")
     out = node.result((rows.size, *table.shape[1:]), node.outputs[0].dtype or table.dtype)
-    quantized = out.dtype != table.dtype
-    row_scales = _row_scales(node, table, out) if quantized else np.ones(1)
+    if out.dtype == table.dtype:
+        return lambda program: _take(program, table, rows, out)
+    node.require(
+        out.dtype in _LOOKED_UP and name_of_dtype(table.dtype) in _TABLES,
+        f"a table of {table.dtype} cannot give {out.dtype}",
+    )
+    row_scales = _row_scales(node, table)
+    value = table.value
+    stored = table.view(np.int8) if value is None else constant(value.astype(np.int8))
 
     def emit(program: Program) -> None:
         if not out.size:
             return
-        entries = arena(out.shape, table.dtype) if quantized else out
-        _take(program, table, rows, entries)
-        if quantized:
-            scales = constant(row_scales.astype(np.float32))
-            row_scale = arena((rows.size,), np.float32)
-            if scales.size == 1:
-                fill(program, scales, row_scale)
-            else:
-                _take(program, scales.reshape((scales.size, 1)), rows, row_scale)
-            program.call(
-                "quantize.dequantize",
-                entries.reshape((1, rows.size, prod(table.shape[1:]))),
-                row_scale,
-                constant(np.zeros(rows.size, np.int32)),
-                out.reshape((1, rows.size, prod(table.shape[1:]))),
-                split=rows.size,
-            )
+        entries = arena(out.shape, np.int8)
+        _take(program, stored, rows, entries)
+        n_scales = rows.size * row_scales.shape[-1]
+        scales = arena((n_scales,), np.float32)
+        if len(row_scales) == 1:
+            fill(program, constant(row_scales), scales)
+        else:
+            _take(program, constant(row_scales), rows, scales)
+        shape = (1, n_scales, out.size // n_scales)
+        real = out if out.dtype == np.float32 else arena(out.shape, np.float32)
+        program.call(
+            "quantize.dequantize",
+            entries.reshape(shape),
+            scales,
+            constant(np.zeros(n_scales, np.int32)),
+            real.reshape(shape),
+            split=n_scales,
+        )
+        convert(program, real, out.dtype, out)
 
     return emit
 
 
 @op("DYNAMIC_UPDATE_SLICE")
+@moves_any
 def dynamic_update_slice(node: Node) -> Emit:
     """`x` with `update` written over it at the start indices, held so that it fits."""
     x, update, starts = required(node, 3)
@@ -254,13 +260,19 @@ def _take(program: Program, table: Buffer, rows: Buffer, out: Buffer) -> None:
     )
 
 
-def _row_scales(node: Node, table: Operand, out: Operand) -> np.ndarray:
-    """The scales by which the lookup turns `table` to floats: one, or one for each row."""
+def _row_scales(node: Node, table: Operand) -> np.ndarray:
+    """The scales of a table, [1, 1], [rows, 1], or [rows, blocks] of those quantized by blocks."""
+    blocks = None if table.quantization is None else table.quantization.blocks
+    if blocks is not None:
+        node.require(
+            blocks.zero_points is None or not blocks.zero_points.any(),
+            "the table must have zero points 0",
+        )
+        node.require(
+            set(blocks.shape[:-1]) == {1}, f"blocks must be parts of a row, got {blocks.shape}"
+        )
+        return blocks.scales.reshape((table.shape[0], -1))
     quantization = quantization_of(node, table, "the table")
-    node.require(
-        out.dtype == np.float32 and table.dtype in BYTES,
-        f"a table of {table.dtype} cannot give {out.dtype}",
-    )
     node.require(
         not quantization.zero_points.any()
         and len(quantization.scales) in (1, table.shape[0])
@@ -268,7 +280,7 @@ def _row_scales(node: Node, table: Operand, out: Operand) -> np.ndarray:
         f"the table must have zero points 0 and one scale, or one for each of {table.shape[0]} "
         f"rows, got {len(quantization.scales)} along axis {quantization.axis}",
     )
-    return quantization.scales
+    return quantization.scales.astype(np.float32).reshape((-1, 1))
 
 
 def _depth(indices: Operand) -> int:

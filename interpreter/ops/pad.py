@@ -14,6 +14,7 @@ from ...engine.plan.view import View
 from ...engine.sizes import negative
 from ..checks import required
 from ..registry import op
+from ..substitution import moves_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,7 @@ REFLECT, SYMMETRIC = 0, 1
 
 
 @op("PAD", "PADV2")
+@moves_any
 def pad(node: Node) -> Emit:
     """`x` with the second input's rows and columns of zeros, or of the third input, around it."""
     (x,) = required(node, 1)
@@ -51,6 +53,7 @@ def pad(node: Node) -> Emit:
 
 
 @op("MIRROR_PAD")
+@moves_any
 def mirror_pad(node: Node) -> Emit:
     """`x` with its own rows and columns mirrored around it, the outermost too when SYMMETRIC."""
     (x,) = required(node, 1)
@@ -85,6 +88,7 @@ def mirror_pad(node: Node) -> Emit:
 
 
 @op("SPACE_TO_BATCH_ND")
+@moves_any
 def space_to_batch(node: Node) -> Emit:
     """Each block of rows and columns, zeros added around, shared out among as many batches."""
     (x,) = required(node, 1)
@@ -109,6 +113,7 @@ def space_to_batch(node: Node) -> Emit:
 
 
 @op("BATCH_TO_SPACE_ND")
+@moves_any
 def batch_to_space(node: Node) -> Emit:
     """Batches put back as blocks of rows and columns, with borders cut off."""
     (x,) = required(node, 1)

@@ -10,12 +10,14 @@ import numpy as np
 
 from ...engine.families import rescaled
 from ...engine.families.multipliers import common_terms, product_terms
+from ...engine.plan.buffer import constant
 from ...schema.operators import known
 from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
 from ..node import Node, Operand, TensorDeclaration
 
 if TYPE_CHECKING:
+    from ...engine.plan.buffer import Buffer
     from ..node import Emit
 
 
@@ -31,6 +33,7 @@ QUANTIZED = {
 }
 """Operator -> what it gives of two operands, as engine/families/rescaled.py calls it."""
 
+_SUBBYTE = {"int4": np.int8, "int2": np.int8, "uint4": np.uint8}
 _LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 _LEFT_SQUARED = 7
 
@@ -85,7 +88,20 @@ def quantization_of(node: Node, tensor: Operand | TensorDeclaration, name: str) 
     """The quantization of an input or output, which must have one."""
     if tensor.quantization is None:
         node.fail(f"{name} must have a scale")
+    if tensor.quantization.blocks is not None:
+        node.fail(f"{name} must have one scale, or one for each channel, got one for each block")
     return tensor.quantization
+
+
+def dequantized_blocks(node: Node, weights: Operand) -> Operand:
+    """Weights as float32 when they are quantized by blocks, any others as they are."""
+    blocks = None if weights.quantization is None else weights.quantization.blocks
+    if blocks is None:
+        return weights
+    value = weights.value
+    if value is None:
+        node.fail(f"'{weights.name}' is quantized by blocks and must be a constant")
+    return Operand.known(blocks.dequantized(value), weights.name)
 
 
 def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Quantization:
@@ -120,3 +136,13 @@ def quantize_limit(limit: float, dtype: np.dtype, quantization: Quantization) ->
         steps = float(np.float32(limit) / np.float32(quantization.scale))
     nearest = np.trunc(steps + copysign(0.5, steps)) + quantization.zero_point
     return int(min(max(nearest, lowest), highest))
+
+
+def whole(weights: Operand) -> Buffer:
+    """`weights`, integers of less than a byte as int8 or uint8."""
+    dtype = _SUBBYTE.get(name_of_dtype(weights.dtype))
+    if dtype is None:
+        return weights
+    if weights.value is None:
+        return weights.view(dtype)
+    return constant(weights.value.astype(dtype), weights.name)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..node import Emit, Operand, Prepared
 
 
-_HYBRID = ("int8", "uint8", "int4")
+_HYBRID = ("int8", "uint8", "int4", "int2")
 
 
 @op("RNN")

@@ -13,6 +13,8 @@ from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
 from ..registry import op
+from ..substitution import half_floats
+from . import other_numbers
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
     from ...schema.quantization import Quantization
-    from ..node import Emit, Node, Operand
+    from ..node import Emit, Node, Operand, Prepared
 
 
 NUMBERS = (np.float32, np.int32, np.int64)
@@ -51,7 +53,8 @@ _COMPARED: Sequence[type] = (np.float32, np.int32, np.int8, np.uint8, np.bool_)
 
 
 @op(*REDUCTIONS)
-def reduce(node: Node) -> Emit:
+@half_floats
+def reduce(node: Node) -> Prepared:
     """The dimensions `axes` of `x` folded into one value each, kept as 1 or left out."""
     x, axes = required(node, 2)[0], node.constant(1)
     kind, dtypes = REDUCTIONS[node.kind]
@@ -59,12 +62,15 @@ def reduce(node: Node) -> Emit:
     folded: set[int] = set()
     if x.ndim:  # a scalar has nothing to fold, whatever the axes say
         folded = {node.axis("axes", x, int(axis)) for axis in axes.ravel()}
-    quantized = is_quantized(x)
-    if not quantized:
-        supported(node, (x,), dtypes)
     out_shape = [1 if i in folded else n for i, n in enumerate(x.shape)]
     if not node.options.keep_dims:
         out_shape = [n for i, n in enumerate(x.shape) if i not in folded]
+    wide = x.itemsize > 1 and x.dtype not in dtypes
+    if wide and other_numbers.takes(node, other_numbers.REDUCTIONS, x):
+        return other_numbers.reduction(node, x, folded, tuple(out_shape))
+    quantized = is_quantized(x)
+    if not quantized:
+        supported(node, (x,), dtypes)
     out = node.result(out_shape, x.dtype)
     add_rows = (
         _quantized(node, kind, x, out) if quantized else partial(reductions.reduce, kind=kind)
@@ -133,6 +139,7 @@ def _empty_reduction(kind: str, quantization: Quantization, limits: np.iinfo) ->
 
 
 @op("ARG_MAX", "ARG_MIN")
+@half_floats
 def arg_max(node: Node) -> Emit:
     """Where along the axis the largest or smallest element comes first."""
     x, axes = required(node, 2)[0], node.constant(1)
@@ -152,6 +159,7 @@ def arg_max(node: Node) -> Emit:
 
 
 @op("CUMSUM")
+@half_floats
 def cumsum(node: Node) -> Emit:
     """Sums of the elements up to each one, without it if `exclusive`, from the end if `reverse`."""
     x, axes = required(node, 2)[0], node.constant(1)

@@ -10,6 +10,7 @@ from ...engine.families.resizing import bilinear
 from ...engine.sizes import negative
 from ..checks import rank, required, required_input
 from ..registry import op
+from ..substitution import half_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,7 @@ def resize_nearest(node: Node) -> Emit:
 
 
 @op("RESIZE_BILINEAR")
+@half_floats
 def resize_bilinear(node: Node) -> Emit:
     """Each pixel of the result is a weighted mean of the four around its place in the input."""
     x, out = _images(node)

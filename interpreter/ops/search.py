@@ -12,6 +12,7 @@ from ...engine.sizes import largest
 from ...schema.dtypes import numpy_dtype
 from ..checks import required
 from ..registry import op
+from ..substitution import half_floats
 from .cast import convert
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def bucketize(node: Node) -> Emit:
 
 
 @op("TOPK_V2")
+@half_floats
 def top_k(node: Node) -> Emit:
     """The k largest of each row in falling order, and where they are."""
     (x,) = required(node, 1)

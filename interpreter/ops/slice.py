@@ -23,6 +23,7 @@ from ...engine.sizes import (
 from ..checks import required
 from ..node import NeedsValue
 from ..registry import op
+from ..substitution import moves_any
 from .cast import convert
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 
 @op("SLICE")
+@moves_any
 def slice_(node: Node) -> Emit:
     """The box of `x` that begins at the second input and has the size of the third."""
     x, begin = required(node, 2)
@@ -95,6 +97,7 @@ def _take_box(
 
 
 @op("STRIDED_SLICE")
+@moves_any
 def strided_slice(node: Node) -> Prepared:
     """`x[begin:end:stride, ...]` with the masks of TF: ellipsis, new axes, single indices."""
     x, begin = required(node, 2)
@@ -217,6 +220,7 @@ def _cut(node: Node, i: int, n: int, begin: int, end: int, stride: int) -> Cut:
 
 
 @op("REVERSE_V2")
+@moves_any
 def reverse(node: Node) -> Emit:
     """`x` backwards along the axes of the second input."""
     (x,) = required(node, 1)
@@ -235,6 +239,7 @@ def reverse(node: Node) -> Emit:
 
 
 @op("REVERSE_SEQUENCE")
+@moves_any
 def reverse_sequence(node: Node) -> Emit:
     """`x` with the first `lengths[b]` steps of each batch entry `b` backwards."""
     x, lengths = required(node, 2)

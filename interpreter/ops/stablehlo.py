@@ -16,6 +16,7 @@ from ...engine.families.elementwise import elementwise
 from ..checks import required, same_dtype
 from ..node import DynamicResult
 from ..registry import op
+from ..substitution import by_numpy, moves_any
 from .binary import limits_of
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ def compare(node: Node) -> Emit | DynamicResult:
 
 
 @op("STABLEHLO_SELECT")
+@moves_any
 def select(node: Node) -> Emit | DynamicResult:
     """Elements of the second input where the first (or its one element) is true, else third's."""
     condition, x, y = operands(node, 3)
@@ -160,8 +162,6 @@ def select(node: Node) -> Emit | DynamicResult:
     node.require(condition.dtype == np.bool_, f"the condition must be bool, got {condition.dtype}")
     if condition.ndim:
         require_shape(node, x, condition)
-    if x.dtype.hasobject:
-        return by_numpy(node, np.where, x.shape, x.dtype)
     out = node.result(x.shape, x.dtype)
     return lambda program: elementwise(program, "compare.choose", (condition, x, y), out)
 
@@ -202,18 +202,6 @@ def require_shape(node: Node, x: Operand, y: Operand) -> None:
     node.require_equal(
         x.shape, y.shape, f"operands must have one shape, got {x.shape} and {y.shape}"
     )
-
-
-def by_numpy(
-    node: Node, function: Function, shape: Sequence[int], dtype: np.dtype
-) -> DynamicResult:
-    """A result that numpy computes from all inputs, as numbers of `dtype`."""
-
-    def run(*arrays: np.ndarray) -> list[np.ndarray]:
-        with np.errstate(all="ignore"):
-            return [np.asarray(function(*arrays)).astype(dtype, copy=False).reshape(shape)]
-
-    return node.dynamic_result(run, [tuple(shape)])
 
 
 def numbers(node: Node, option: str) -> list[int]:

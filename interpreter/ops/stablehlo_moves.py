@@ -16,6 +16,7 @@ from ...engine.sizes import largest
 from ..checks import same_dtype
 from ..node import DynamicResult
 from ..registry import op
+from ..substitution import moves_any
 from .stablehlo import by_numpy, numbers, operands
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def iota(node: Node) -> None:
 
 
 @op("STABLEHLO_TRANSPOSE")
+@moves_any
 def transpose(node: Node) -> Emit:
     """The dimensions in the order that `permutation` names them."""
     (x,) = operands(node, 1)
@@ -58,6 +60,7 @@ def transpose(node: Node) -> Emit:
 
 
 @op("STABLEHLO_BROADCAST_IN_DIM")
+@moves_any
 def broadcast_in_dim(node: Node) -> Emit:
     """`x` repeated to the declared shape; its dimensions become those that the option names."""
     (x,) = operands(node, 1)
@@ -78,6 +81,7 @@ def broadcast_in_dim(node: Node) -> Emit:
 
 
 @op("STABLEHLO_CONCATENATE")
+@moves_any
 def concatenate(node: Node) -> Emit:
     """The operands one after another along `dimension`."""
     inputs = operands(node, max(1, len(node.inputs)))
@@ -103,6 +107,7 @@ def concatenate(node: Node) -> Emit:
 
 
 @op("STABLEHLO_SLICE")
+@moves_any
 def slice_(node: Node) -> Emit:
     """The elements from `start_indices` to before `limit_indices`, `strides` apart."""
     (x,) = operands(node, 1)
@@ -123,6 +128,7 @@ def slice_(node: Node) -> Emit:
 
 
 @op("STABLEHLO_PAD")
+@moves_any
 def pad(node: Node) -> Emit:
     """`x` with the second input around it and between its elements; negative numbers cut off."""
     x, value = operands(node, 2)

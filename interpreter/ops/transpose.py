@@ -12,6 +12,7 @@ from ...engine.plan.view import View
 from ...engine.sizes import least
 from ..checks import required, same_dtype
 from ..registry import op
+from ..substitution import moves_any
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 @op("TRANSPOSE")
+@moves_any
 def transpose(node: Node) -> Emit | None:
     """`x` with its dimensions in the order of the second input."""
     (x,) = required(node, 1)
@@ -52,6 +54,7 @@ def _blocks(node: Node) -> tuple[Operand, int]:
 
 
 @op("SPACE_TO_DEPTH")
+@moves_any
 def space_to_depth(node: Node) -> Emit:
     """Each block of rows and columns becomes one pixel with the channels of all."""
     x, block = _blocks(node)
@@ -70,6 +73,7 @@ def space_to_depth(node: Node) -> Emit:
 
 
 @op("DEPTH_TO_SPACE")
+@moves_any
 def depth_to_space(node: Node) -> Emit:
     """Each pixel becomes a block of rows and columns, its channels shared out among them."""
     x, block = _blocks(node)
@@ -90,6 +94,7 @@ def depth_to_space(node: Node) -> Emit:
 
 
 @op("MATRIX_DIAG")
+@moves_any
 def matrix_diag(node: Node) -> Emit:
     """Square matrices with the rows of `x` as diagonals and zeros elsewhere."""
     (x,) = required(node, 1)
@@ -104,6 +109,7 @@ def matrix_diag(node: Node) -> Emit:
 
 
 @op("MATRIX_SET_DIAG")
+@moves_any
 def matrix_set_diag(node: Node) -> Emit:
     """The matrices of `x` with the rows of the second input as diagonals."""
     x, diagonals = required(node, 2)

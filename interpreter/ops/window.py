@@ -12,6 +12,7 @@ from ...engine.plan.buffer import constant
 from ...engine.plan.view import View, contiguous_strides
 from ..checks import required, required_input, same_dtype
 from ..registry import op
+from ..substitution import moves_any
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -24,6 +25,7 @@ _NUMBERS = (*_INTEGERS, "float32", "float64")
 
 
 @op("DILATE")
+@moves_any
 def dilate(node: Node) -> Callable[[Program], None]:
     """`x` with copies of the third input between its elements.
 

@@ -174,7 +174,7 @@ CASES = [
     Case("cast/same", "CAST", {}, [f32([1, 2])], as_type(np.float32)),
     Case("cast/empty", "CAST", {}, [i32(np.zeros((0, 3)))], as_type(np.float32), [np.float32],
         oracle=None, why="LiteRT takes no empty input"),
-    Refuse("cast/complex", "CAST", {}, [f32([1, 2])], "complex64 is not supported yet",
+    Case("cast/complex", "CAST", {}, [f32([1, 2])], lambda x: x.astype(np.complex64),
         [np.complex64]),
     Case("bitcast/same_width", "BITCAST", {}, [f32([1, -2.5])], lambda x: x.view(np.int32),
         [np.int32]),

@@ -349,8 +349,10 @@ def test_a_reverse_along_no_axis_is_none():
 
 def test_every_lowering_is_of_an_operation_with_a_signature_and_an_oracle():
     known = {"ClipByValue", "Inv", "Snapshot", "Div"}
-    assert not [t for t in LOWERINGS.names() if signature_of(t) is None and t not in known]
-    assert not [t for t in LOWERINGS.names() if kernel_of(t) is None and t not in known]
+    names = LOWERINGS.names()
+    assert not [t for t in names if signature_of(t) is None and t not in known]
+    random = {t for t in names if t in ("Multinomial", "TruncatedNormal") or "Random" in t}
+    assert not [t for t in names if kernel_of(t) is None and t not in known | random]
 
 
 def test_builder_refuses_what_is_no_operator():

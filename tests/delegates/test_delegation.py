@@ -175,7 +175,7 @@ def test_resizing_compiles_for_the_new_shape(chosen):
     assert placed(interpreter) == "y>0"
 
 
-def test_state_and_what_comes_after_it_stay_with_the_cpu(chosen):
+def test_state_and_what_has_to_wait_stay_with_the_cpu(chosen):
     b = Builder()
     x = b.input("x", (3,))
     state = b.tensor("state", (3,), is_variable=True)
@@ -192,15 +192,39 @@ def test_state_and_what_comes_after_it_stay_with_the_cpu(chosen):
     content = save(b.outputs(where, last))
     interpreter = prepared(content, [chosen(["y", "z", "last", "unused"])])
     assert_same(answer(interpreter), answer(prepared(content)))
-    reasons = [row.reason for row in interpreter.delegate_report().operators]
-    assert reasons == [
+    rows = interpreter.delegate_report().operators
+    assert [row.reason for row in rows] == [
         "",
         "numpy: ADD may keep state, which stays with the CPU",
         "numpy: it was not chosen",
         "what it gives or needs is known only when the model runs",
-        "operator 3 (WHERE) has to run before it is prepared",
+        "",
         "nothing needs its result",
     ]
+    assert [row.part for row in rows] == [0, None, None, None, 1, None]
+
+
+def test_a_later_stage_is_offered_at_the_sizes_that_come_first(chosen):
+    b = Builder()
+    x = b.input("x", (4,))
+    flags, where = b.tensor("flags", (4,), "BOOL"), b.tensor("where", (1, 1), "INT64")
+    y, z = b.tensor("y", (1, 1)), b.tensor("z", (1, 1))
+    b.op("GREATER", [x, b.constant("zero", np.float32(0))], [flags])
+    b.op("WHERE", [flags], [where])
+    b.op("CAST", [where], [y])
+    b.op("ADD", [y, y], [z])
+    content = save(b.outputs(z))
+    delegate = chosen(["z"])
+    interpreter, plain = prepared(content, [delegate]), prepared(content)
+    assert interpreter.delegate_report().operators[3].reason.startswith("operator 1 (WHERE) has")
+    sizes = []
+    for seed in range(6):
+        assert_same(answer(interpreter, seed), answer(plain, seed))
+        sizes.append(interpreter.get_output_details()[0]["shape"][0])
+    assert len(set(sizes)) > 2
+    assert placed(interpreter).endswith("z>0")
+    (part,) = interpreter.delegate_report().parts
+    assert part.bytes_in == 4 * sizes[0]
 
 
 def test_what_is_known_beforehand_is_not_offered(chosen):

@@ -33,7 +33,7 @@ from .verdict import Verdict
 
 __all__ = ["PASSES", "cases", "check", "close", "line", "script", "smaller"]
 
-SHARE = 4000  # cases of it in `make test`
+SHARE = 1500  # cases of it in `make test`
 PASSES = {"equal", "equal in steps", "unstable", "known"}
 PASSES |= {"only LiteRT refuses", "both refuse", "LiteRT aborts"}
 TRACED = {"differs", "only flatlite refuses", "unstable"}

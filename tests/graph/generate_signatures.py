@@ -17,7 +17,7 @@ from pathlib import Path
 from tensorflow.core.framework import op_def_pb2, types_pb2
 from tensorflow.python.client import pywrap_tf_session
 
-TABLE = Path(__file__).parents[2] / "graph" / "signature_table.py"
+TABLE = Path(__file__).parents[2] / "graph" / "core" / "signature_table.py"
 HEAD = '''\
 """TensorFlow's ops, one row each: inputs -> outputs ; attributes.
 

@@ -1,8 +1,9 @@
-"""Writes op_goldens.npz: what TensorFlow gives for the cases of op_cases_*.py.
+"""Writes op_goldens*.npz: what TensorFlow gives for the cases of op_cases_*.py.
 
 Run it in an environment with TensorFlow, which the tests themselves do without:
 
-    python tests/graph/make_goldens.py
+    python tests/graph/make_goldens.py          # all
+    python tests/graph/make_goldens.py more     # op_goldens_more.npz of op_cases_more.py
 """
 
 import sys
@@ -11,16 +12,17 @@ from pathlib import Path
 import numpy as np
 import op_cases_array
 import op_cases_math
+import op_cases_more
 import op_cases_nn
 import tensorflow.compat.v1 as tf
 from op_cases import CASES
 from tensorflow.python.framework import op_def_library, op_def_registry
 
-GOLDENS = Path(__file__).with_name("op_goldens.npz")
+HERE = Path(__file__).parent
 CONFIG = tf.ConfigProto()  # the op itself, not what an optimizer makes of constants
 CONFIG.graph_options.rewrite_options.disable_meta_optimizer = True
 CONFIG.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
-TABLES = (op_cases_array, op_cases_math, op_cases_nn)
+TABLES = (op_cases_array, op_cases_math, op_cases_more, op_cases_nn)
 
 
 def default(attr):
@@ -51,18 +53,25 @@ def run(case):
 
 
 def main():
+    if sys.argv[1:] != ["more"]:
+        record("op_goldens.npz", [case for case in CASES if case not in op_cases_more.MORE_CASES])
+    record("op_goldens_more.npz", op_cases_more.MORE_CASES)
+
+
+def record(name, cases):
+    """Writes what TensorFlow gives for some cases."""
     stored = {}
-    for case in CASES:
+    for case in cases:
         try:
             outputs = run(case)
         except (tf.errors.OpError, TypeError, ValueError) as error:
             sys.exit(f"{case.id}: {error}")
         stored.update({f"{case.id}:{i}": out for i, out in enumerate(map(np.asarray, outputs))})
-    for name, array in stored.items():
+    for key, array in stored.items():
         if array.dtype == object:
-            stored[name] = array.astype("S")
-    np.savez_compressed(GOLDENS, **stored)
-    sys.stdout.write(f"{len(CASES)} cases, {GOLDENS.stat().st_size} bytes\n")
+            stored[key] = array.astype("S")
+    np.savez_compressed(HERE / name, **stored)
+    sys.stdout.write(f"{len(cases)} cases, {(HERE / name).stat().st_size} bytes\n")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import op_cases_array
 import op_cases_math
+import op_cases_more
 import op_cases_nn
 import pytest
 from op_cases import CASES
@@ -14,8 +15,12 @@ from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.core.signatures import signature_of
 
-TABLES = (op_cases_array, op_cases_math, op_cases_nn)
-GOLDENS = np.load(Path(__file__).with_name("op_goldens.npz"), allow_pickle=False)
+TABLES = (op_cases_array, op_cases_math, op_cases_more, op_cases_nn)
+GOLDENS = {
+    key: array
+    for name in ("op_goldens.npz", "op_goldens_more.npz")
+    for key, array in np.load(Path(__file__).with_name(name)).items()
+}
 
 ELSEWHERE = {
     "Assert",
@@ -27,7 +32,12 @@ ELSEWHERE = {
     "Empty",
     "EmptyTensorList",
     "GuaranteeConst",
+    "HashTable",
+    "HashTableV2",
     "If",
+    "LookupTableFind",
+    "LookupTableFindV2",
+    "LookupTableSizeV2",
     "NoOp",
     "PartitionedCall",
     "Placeholder",

@@ -227,14 +227,14 @@ def ifs(builder, n, shape, late=False):
 @pytest.mark.parametrize("shape", ["row", "one", "both"])
 def test_sixty_ifs_are_prepared_in_a_few_steps(builder, saved, monkeypatch, litert, shape, late):
     """Each operator a few times; where calls double, no more than one program may have."""
-    n_prepared, add = 0, Planner._add
+    n_prepared, add = 0, Planner.add
 
     def counted(*arguments):
         nonlocal n_prepared
         n_prepared += 1
         return add(*arguments)
 
-    monkeypatch.setattr(Planner, "_add", counted)
+    monkeypatch.setattr(Planner, "add", counted)
     graphs = ifs(builder, 60, shape, late)
     content = saved(*graphs)
     interpreter = Interpreter(model_content=content)

@@ -136,7 +136,7 @@ def test_shape_chains_are_folded(builder, saved):
         np.testing.assert_array_equal(run(interpreter, x)[0], x.reshape(n, 6))
         plan = interpreter._plans[0]
         assert plan.first.cut is None
-        assert plan.profile() == []
+        assert plan.times() == []
 
 
 def test_intermediates_are_kept_only_when_asked(builder, saved, make):

@@ -37,7 +37,7 @@ def lazy(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("the plan was not cached")
 
-    return lambda: monkeypatch.setattr(Planner, "stage", refuse)
+    return lambda: monkeypatch.setattr(Planner, "add", refuse)
 
 
 def written(path, content):

@@ -38,7 +38,7 @@ from flatlite.schema.versions import update_versions  # noqa: E402
 
 TABLE = TESTS.parent / "schema" / "operator_types.py"
 PLAIN = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
-CODES = (*PLAIN, "i4", "bool", "str", "c64", "c128", "qi4", "qi8", "qu8", "qi16")
+CODES = (*PLAIN, "i4", "bool", "str", "c64", "c128", "qi2", "qi4", "qi8", "qu8", "qi16")
 ORDER = (*CODES, "qi32", "qi64", "-", "->")
 FEW = 6  # positions up to which each is changed by itself
 SECONDS = 1  # that LiteRT may take over a model; some types send it into an endless loop
@@ -151,8 +151,7 @@ def retyped(array: np.ndarray, code: str) -> np.ndarray:
     kind = "f" if name == "BFLOAT16" else dtype.kind
     if array.dtype.kind in "fc" and kind not in "fc" and name != "BOOL":
         array = np.asarray(np.rint(array.real * 4))
-        low, high = (-8, 7) if name == "INT4" else limits(dtype)
-        array = np.clip(array, low, high)
+        array = np.clip(array, *limits(dtype))
     if array.dtype.kind in "iu" and kind in "iu":
         array = np.clip(array, *limits(dtype))
     return np.asarray(array).astype(dtype)
@@ -160,9 +159,7 @@ def retyped(array: np.ndarray, code: str) -> np.ndarray:
 
 def limits(dtype: np.dtype) -> tuple[int, int]:
     """What an integer type holds, kept in what float64 can tell apart."""
-    if dtype == ml_dtypes.int4:
-        return -8, 7
-    info = np.iinfo(dtype)
+    info = ml_dtypes.iinfo(dtype)
     return max(int(info.min), -(2**52)), min(int(info.max), 2**52)
 
 
@@ -186,7 +183,9 @@ def built(start: Start, codes: tuple[str, ...]) -> tuple[bytes, list[np.ndarray]
             continue
         values = retyped(array, code)
         places.append(len(tensors))
-        fixed = place in start.constants or code.endswith("i4")  # which Python cannot hand over
+        fixed = place in start.constants or code.endswith(
+            ("i2", "i4")
+        )  # which Python cannot hand over
         if not fixed:
             given.append(len(tensors))
             feeds.append(values)
@@ -305,8 +304,8 @@ def one_each(row: operators.Operator, *codes: tuple[str, ...]) -> tuple[str, ...
 def states(code: str, name: str, codes: tuple[str, ...]) -> bool:
     """Whether a result has the type that the file states; Python sees four bits as eight."""
     code = code.removeprefix("q")
-    if code == "i4":
-        return name == "int8" and any(one.endswith("i4") for one in codes[:-1])
+    if code in ("i2", "i4"):
+        return name == "int8" and any(one.endswith(code) for one in codes[:-1])
     dtype = TENSOR_TYPES[operators.TYPES[code]]
     return name.startswith("bytes") if dtype.hasobject else name == dtype.name
 

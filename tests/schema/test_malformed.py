@@ -538,3 +538,10 @@ def test_a_list_of_operands_shared_by_many_operators():
         operators.append(builder.EndObject())
     with pytest.raises(ModelError, match="more operands than the file has room for"):
         parse(with_subgraph(builder, 3, *operators))
+
+
+def test_what_is_not_aligned_is_refused_as_litert_does():
+    with pytest.raises(ModelError, match="a vector must lie at a multiple of 4"):
+        parse(table([(0, b""), (4, b"\6\0\0\0")], 8) + bytes(8))
+    with pytest.raises(ModelError, match="a table must lie at a multiple of 4"):
+        parse(b"\x0e\0\0\0TFL3\x04\0\x04\0\0\0\x06\0\0\0" + bytes(8))

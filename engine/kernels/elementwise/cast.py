@@ -88,3 +88,22 @@ def to_half(x, out, first, last, fault):
             odd = (magnitude >> uint32(13)) & uint32(1)
             half = (magnitude - uint32(0x38000000) + uint32(0xFFF) + odd) >> uint32(13)
         out[i] = uint16(sign | half)
+
+
+@kernel("x:uint16[1] out~x:float32[1]")
+def from_bfloat16(x, out, first, last, fault):
+    """The bfloat16 with the bits x; exact"""
+    for i in range(first, last):
+        out[i] = np.uint32(uint32(x[i]) << uint32(16)).view(np.float32)
+
+
+@kernel("x:float32[1] out~x:uint16[1]")
+def to_bfloat16(x, out, first, last, fault):
+    """The bits of x as a bfloat16, rounded to nearest even"""
+    for i in range(first, last):
+        bits = np.float32(x[i]).view(np.uint32)
+        if bits & uint32(0x7FFFFFFF) > uint32(0x7F800000):  # nan
+            out[i] = uint16((bits >> uint32(16)) | uint32(0x40))
+        else:
+            odd = (bits >> uint32(16)) & uint32(1)
+            out[i] = uint16((bits + uint32(0x7FFF) + odd) >> uint32(16))

@@ -68,3 +68,41 @@ def local_response(x, out, radius, bias, alpha, beta, first, last, fault):
             for j in range(max(i - radius, 0), min(i + radius + 1, row.size)):
                 total += float64(row[j]) * float64(row[j])
             target[i] = float32(float64(row[i]) * math.pow(bias + alpha * total, -beta))
+
+
+@kernel("x:float32[rows,n] gain:float32[n] out:float32[rows,n] share:f epsilon:f")
+def scale_rows(x, gain, out, share, epsilon, first, last, fault):
+    """out[r] = x[r] * gain / sqrt(share * sum of squares of x[r] + epsilon)"""
+    for r in range(first, last):
+        row, target = x[r], out[r]
+        squares = float64(squares_of(address(row), row.size, 0.0))
+        part = float32(1.0 / math.sqrt(squares * share + epsilon))
+        for i in range(row.size):
+            target[i] = row[i] * part * gain[i]
+
+
+@kernel(
+    "x:float32[rows,n] mask:float32[*,n] out:float32[rows,n] "
+    "heads:i steps:i mask_batch:i mask_heads:i mask_steps:i scale:float32 cap:float32"
+)
+def attention(
+    x, mask, out, heads, steps, mask_batch, mask_heads, mask_steps, scale, cap, first, last, fault
+):
+    """out[r] = softmax(cap * tanh(x[r] * scale / cap) + mask), without the cap where that is 0.
+
+    Rows are those of [batch, heads, steps], masks of the same with 1 for what is the same for all.
+    """
+    for r in range(first, last):
+        row, target = x[r], out[r]
+        step, head, batch = r % steps, r // steps % heads, r // (steps * heads)
+        at = (batch % mask_batch * mask_heads + head % mask_heads) * mask_steps + step % mask_steps
+        if cap > float32(0.0):
+            for i in range(row.size):
+                target[i] = cap * float32(math.tanh(float64(row[i] * scale / cap))) + mask[at, i]
+        else:
+            for i in range(row.size):
+                target[i] = row[i] * scale + mask[at, i]
+        top = largest_of(address(target), target.size, target[0])
+        part = float32(1.0 / exponentials(target, target, top, float32(1.0)))
+        for i in range(row.size):
+            target[i] = target[i] * part

@@ -1,0 +1,454 @@
+"""If, Loop and Scan: the graphs among their attributes become graphs that IF and WHILE call.
+
+A branch that constants decide is lowered in the place of the node. What an iteration of a loop
+produces is put into a tensor that is as long as there are iterations, where that is known, else it
+is appended to one that grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..ir.graph import Graph, Tensor
+from ..ir.infer import dynamic_tensor
+from ..lowering.moves import as_int32, as_type, dimension, reshaped, transposed
+from .names import names_read
+from .registry import lower
+
+if TYPE_CHECKING:
+    from onnx import GraphProto
+
+    from ..ir.builder import Builder
+
+WIDENINGS = 8
+"""Times a loop's body is lowered; each time more of the sizes of its values are unknown."""
+MAX_UNROLLED = 4
+"""Iterations of a Scan or Loop that are written one after another."""
+
+
+def captured(node, graph: GraphProto) -> list[str]:
+    """The names of the values around a graph that it reads."""
+    known = {"", *(v.name for v in graph.input), *(t.name for t in graph.initializer)}
+    names: list[str] = []
+    for inner in graph.node:
+        names += [name for name in names_read(inner) if name not in known]
+        known.update(inner.output)
+    names += [value.name for value in graph.output if value.name not in known]
+    return list(dict.fromkeys(names))
+
+
+def inlined(node, b: Builder, graph: GraphProto, arguments: Sequence[Any]) -> list[Any]:
+    """What a graph gives, its operators put where the node is."""
+    from onnx.numpy_helper import to_array
+
+    values = dict(zip((v.name for v in graph.input), arguments, strict=True))
+    values.update((t.name, b.constant(to_array(t))) for t in graph.initializer)
+    block = node.block.inner(values)
+    block.lower(graph.node, b)
+    return [block.values[value.name] for value in graph.output]
+
+
+def _outer_values(node, graphs: Sequence[GraphProto]) -> list[str]:
+    """The names of the values that graphs read and that are not constants."""
+    names = dict.fromkeys(name for graph in graphs for name in captured(node, graph))
+    values = node.block.values
+    return [
+        name for name in names if isinstance(values[name], Tensor) and values[name].value is None
+    ]
+
+
+def _copy(name: str, x: Tensor, sizes: Any = None) -> Tensor:
+    """An input of a graph that stands for a value of its caller."""
+    return Tensor(name, x.dtype, x.sizes if sizes is None else sizes, elements=x.elements)
+
+
+def _lowered_apart(node, b, name, inputs, outer, prepare):
+    """The IR graph of what `prepare` makes of `inputs` and the values of the names `outer`."""
+    from ..ir.builder import Builder
+
+    target = Graph(f"{node.name}_{name}", b.graph.scope)
+    inner = Builder(target)
+    inner.origin(node.name)
+    values = {key: _copy(key, node.block.values[key]) for key in outer}
+    target.inputs = [*inputs, *values.values()]
+    certain, target.scope.is_certain = target.scope.is_certain, False
+    try:
+        scoped = node.with_inputs(*node.inputs)
+        scoped.block = node.block.inner(values)
+        target.outputs = prepare(scoped, inner)
+    finally:
+        target.scope.is_certain = certain
+    return target
+
+
+@lower("If")
+def if_(node, b):
+    """One graph or the other; where the condition is constant, only that one."""
+    condition = node.inputs[0]
+    graphs = [node.attr(name) for name in ("then_branch", "else_branch")]
+    if condition.value is not None:
+        return tuple(inlined(node, b, graphs[0 if condition.value.any() else 1], []))
+    condition = reshaped(condition, (), b) if condition.rank else condition
+    outer = _outer_values(node, graphs)
+    bodies = [
+        _lowered_apart(
+            node, b, name, [], outer, lambda scoped, inner, g=graph: inlined(
+                scoped, inner, g, []
+            )
+        )
+        for graph, name in zip(graphs, ("then", "else"), strict=True)
+    ]  # fmt: skip
+    for body in bodies:
+        node.require(
+            all(isinstance(x, Tensor) for x in body.outputs),
+            "branches that a computed condition chooses must give tensors, no sequences",
+        )
+    types = [[x.dtype for x in body.outputs] for body in bodies]
+    node.require(types[0] == types[1], f"both branches must give the same types, got {types}")
+    passed = [node.block.values[name] for name in outer]
+    results = b.IF(condition, *passed, graphs=bodies, n_outputs=len(types[0]))
+    return results if isinstance(results, tuple) else (results,)
+
+
+def run_loop(node, b, values, outer, condition, step):
+    """WHILE over `values`; `step(scoped, inner, inputs)` gives their next ones.
+
+    Args:
+        node: the node.
+        b: the builder around it.
+        values: what enters: tensors.
+        outer: names of values around the loop that it reads.
+        condition: `(inner, inputs) -> bool`, whether there is another iteration.
+        step: the body.
+    """
+    sizes, dynamic = [x.sizes for x in values], [set() for _ in values]
+    for _ in range(WIDENINGS):
+        inputs = [_copy_of(x, n) for x, n in zip(values, sizes, strict=True)]
+        body = _lowered_apart(
+            node, b, "body", inputs, outer,
+            lambda scoped, inner, i=inputs: step(scoped, inner, i),
+        )  # fmt: skip
+        changed = [
+            i for i, x in enumerate(body.outputs) if not _fits(sizes[i], x.sizes, dynamic[i])
+        ]
+        if not changed:
+            break
+        for i in changed:
+            sizes[i] = _widened(b.graph, sizes[i], body.outputs[i].sizes, dynamic[i])
+    else:
+        node.fail("the shapes of the loop's values must settle")
+    for x, result in zip(values, body.outputs, strict=True):
+        node.require(
+            x.dtype == result.dtype,
+            f"the body must keep the types of its values, got {result.dtype} for {x.dtype}",
+        )
+    inputs = [_copy_of(x, n) for x, n in zip(values, sizes, strict=True)]
+    check = _lowered_apart(
+        node, b, "cond", inputs, outer, lambda scoped, inner: [condition(inner, inputs)]
+    )
+    body.outputs = [*body.outputs, *body.inputs[len(values) :]]
+    passed = [node.block.values[name] for name in outer]
+    results = b.WHILE(*values, *passed, graphs=(check, body))
+    return (results if isinstance(results, tuple) else (results,))[: len(values)]
+
+
+def _copy_of(x: Tensor, sizes: Any) -> Tensor:
+    return Tensor(x.name or "value", x.dtype, sizes)
+
+
+def _fits(sizes, new_sizes, dynamic):
+    if sizes is None:
+        return True
+    if new_sizes is None or len(sizes) != len(new_sizes):
+        return False
+    pairs = enumerate(zip(sizes, new_sizes, strict=True))
+    return all(old == new or axis in dynamic for axis, (old, new) in pairs)
+
+
+def _widened(graph, sizes, new_sizes, dynamic):
+    """Sizes that hold before and after an iteration; those that differ are only known then."""
+    if sizes is None or new_sizes is None or len(sizes) != len(new_sizes):
+        return None
+    dynamic |= {i for i, (x, y) in enumerate(zip(sizes, new_sizes, strict=True)) if x != y}
+    shape = [None if i in dynamic else n for i, n in enumerate(sizes)]
+    return dynamic_tensor(graph, "", np.dtype(np.float32), shape).sizes
+
+
+@lower("Loop")
+def loop(node, b):
+    """A graph over and over, at most so many times and while its condition holds."""
+    limit, condition, *state = node.inputs
+    graph = node.attr("body")
+    for x in state:
+        node.require(isinstance(x, Tensor), "the loop's values must be tensors, no sequences")
+    n_state, always = len(state), _keeps_condition(graph)
+    condition = (
+        condition if condition is None or condition.rank == 0 else reshaped(condition, (), b)
+    )
+    runs = condition is None or (condition.value is not None and condition.value.item())
+    if condition is not None and condition.value is not None and not condition.value.item():
+        limit, runs = b.constant(np.int64(0)), True
+    count = None if limit is None or limit.value is None else int(limit.value.ravel()[0])
+    is_counted = always and runs and count is not None
+    if is_counted and count <= MAX_UNROLLED:
+        return _unrolled_loop(node, b, graph, state, count)
+    limit = np.int32(2**31 - 1) if limit is None else _scalar(b, as_int32(limit, b))
+    flag = b.constant(np.ones((), bool)) if condition is None else condition
+    outer = _outer_values(node, [graph])
+    produced = _shapes_produced(node, b, graph, state, outer, n_state)
+    room = [_room(node, b, x, count if is_counted else None) for x in produced]
+
+    def check(inner, inputs):
+        return inner.LOGICAL_AND(inner.LESS(inputs[0], limit), inputs[1])
+
+    def step(scoped, inner, inputs):
+        index, _, *values = inputs
+        arguments = [inner.CAST(index, dtype=np.int64), inputs[1], *values[:n_state]]
+        flag, *results = inlined(scoped, inner, graph, arguments)
+        flag = flag if flag.rank == 0 else reshaped(flag, (), inner)
+        rows = [
+            _stored(inner, tall, x, index, is_counted)
+            for tall, x in zip(values[n_state:], results[n_state:], strict=True)
+        ]
+        return [inner.ADD(index, np.int32(1)), flag, *results[:n_state], *rows]
+
+    if isinstance(limit, Tensor) and limit.value is None:
+        node.block.values["loop limit"], outer = limit, [*outer, "loop limit"]
+        results = _limited(node, b, [flag, *state, *room], outer, step)
+    else:
+        values = [b.constant(np.int32(0)), flag, *state, *room]
+        results = run_loop(node, b, values, outer, check, step)[2:]
+    rows = results[n_state:]
+    rows = rows if is_counted else [_appended(b, x) for x in rows]
+    return *results[:n_state], *rows
+
+
+def _appended(b, rows):
+    """What was appended to the first row, which is there as LiteRT takes no empty constant."""
+    begin = np.zeros(rows.rank, np.int32)
+    begin[0] = 1
+    return b.SLICE(rows, begin, np.full(rows.rank, -1, np.int32))
+
+
+def _limited(node, b, values, outer, step):
+    """A loop whose largest number of iterations is computed: it is one more of its values."""
+    limit = node.block.values.pop("loop limit")
+    outer = [name for name in outer if name != "loop limit"]
+
+    def check(inner, inputs):
+        return inner.LOGICAL_AND(inner.LESS(inputs[0], inputs[-1]), inputs[1])
+
+    def limited_step(scoped, inner, inputs):
+        return [*step(scoped, inner, inputs[:-1]), inputs[-1]]
+
+    values = [b.constant(np.int32(0)), *values, limit]
+    return run_loop(node, b, values, outer, check, limited_step)[2:-1]
+
+
+def _scalar(b, x):
+    return reshaped(x, (), b) if x.rank else x
+
+
+def _keeps_condition(graph: GraphProto) -> bool:
+    """Whether a loop's graph gives its condition back, or says true."""
+    from onnx.numpy_helper import to_array
+
+    name, given = graph.output[0].name, graph.input[1].name
+    producers = {output: n for n in graph.node for output in n.output}
+    while name in producers and producers[name].op_type == "Identity":
+        name = producers[name].input[0]
+    if name == given:
+        return True
+    for tensor in graph.initializer:
+        if tensor.name == name:
+            return bool(to_array(tensor).all())
+    producer = producers.get(name)
+    if producer is not None and producer.op_type == "Constant":
+        return all(bool(to_array(a.t).all()) for a in producer.attribute if a.name == "value")
+    return False
+
+
+def _unrolled_loop(node, b, graph, state, count):
+    """The graph as many times as it is known to run."""
+    rows: list[list[Tensor]] = []
+    for i in range(count):
+        arguments = [b.constant(np.int64(i)), b.constant(np.ones((), bool)), *state]
+        _, *results = inlined(node, b, graph, arguments)
+        state = results[: len(state)]
+        rows.append(results[len(state) :])
+    n_rows = len(graph.output) - 1 - len(state)
+    node.require(count or not n_rows, "what no iteration produces has no shape; leave the loop out")
+    return *state, *(
+        b.PACK(*(row[i] for row in rows), axis=0, values_count=count) for i in range(n_rows)
+    )
+
+
+def _shapes_produced(node, b, graph, state, outer, n_state):
+    """What one iteration produces, of which only type and shape are looked at."""
+    inputs = [_copy_of(x, x.sizes) for x in state]
+    trial = _lowered_apart(
+        node, b, "trial", inputs, outer,
+        lambda scoped, inner: inlined(
+            scoped, inner, graph,
+            [Tensor("i", np.dtype(np.int64), ()), Tensor("go", np.dtype(bool), ()), *inputs],
+        )[1 + n_state :],
+    )  # fmt: skip
+    declared = graph.output[1 + n_state :]
+    return [_declared(x, value) for x, value in zip(trial.outputs, declared, strict=True)]
+
+
+def _declared(x, value):
+    """A tensor in the shape that the model declares, where its own is not known."""
+    dims = value.type.tensor_type.shape.dim
+    if x.is_static or not value.type.tensor_type.HasField("shape"):
+        return x
+    if not all(dim.HasField("dim_value") for dim in dims):
+        return x
+    return Tensor(x.name, x.dtype, tuple(int(dim.dim_value) for dim in dims))
+
+
+def _room(node, b, x, count):
+    """Where the iterations put what they produce: rows of zeros; one where they are appended."""
+    node.require(x.is_static, f"what an iteration produces must have a known shape, got {x.shape}")
+    return b.constant(np.zeros((1 if count is None else count, *x.dims), x.dtype))
+
+
+def _stored(b, tall, x, index, is_counted):
+    """The rows with another: at its place where there is room, else at the end."""
+    row = b.RESHAPE(x, np.asarray([1, *tall.dims[1:]], np.int32))
+    if not is_counted:
+        return b.CONCATENATION(tall, row, axis=0)
+    start = b.RESHAPE(index, np.int32([1]))
+    zeros = np.zeros(tall.rank - 1, np.int32)
+    return b.DYNAMIC_UPDATE_SLICE(tall, row, b.CONCATENATION(start, zeros, axis=0))
+
+
+@dataclass
+class ScanPlan:
+    """How a Scan takes its inputs apart and puts its outputs together."""
+
+    input_axes: list[int]
+    output_axes: list[int]
+    input_reversed: list[bool]
+    output_reversed: list[bool]
+
+
+@lower("Scan")
+def scan(node, b):
+    """A graph for each slice of some tensors, with a state that goes from one to the next."""
+    if node.opset < 9:
+        return _batched_scan(node, b)
+    return _scanned(node, b, node.inputs, node.attr("scan_input_axes", None),
+                    node.attr("scan_output_axes", None))  # fmt: skip
+
+
+def _batched_scan(node, b):
+    """The first Scan, over the second axis of batches; one sequence only, all of it."""
+    lengths, *inputs = node.inputs
+    node.require(lengths is None, "sequence_lens of Scan are not supported; convert to opset 9")
+    node.require(
+        all(x.dims[0] == 1 for x in inputs),
+        "batches of Scan in opset 8 must have one sequence; convert the model to opset 9",
+    )
+    inner = [b.SQUEEZE(x, squeeze_dims=np.int32([0])) for x in inputs]
+    outs = _scanned(node, b, inner, None, None)
+    return tuple(b.EXPAND_DIMS(x, np.int32(0)) for x in outs)
+
+
+def _scanned(node, b, inputs, input_axes, output_axes):
+    graph, n_scanned = node.attr("body"), node.attr("num_scan_inputs")
+    n_state = len(inputs) - n_scanned
+    n_out = len(graph.output) - n_state
+    state, scanned = list(inputs[:n_state]), inputs[n_state:]
+    plan = ScanPlan(
+        [a % x.rank for a, x in zip(input_axes or [0] * n_scanned, scanned, strict=True)],
+        list(output_axes or [0] * n_out),
+        [bool(n) for n in node.attr("scan_input_directions", [0] * n_scanned)],
+        [bool(n) for n in node.attr("scan_output_directions", [0] * n_out)],
+    )
+    scanned = [_axis_first(b, x, a) for x, a in zip(scanned, plan.input_axes, strict=True)]
+    count = next((x.dims[0] for x in scanned if x.dims[0] is not None), None)
+    if count is not None and count <= MAX_UNROLLED:
+        outs = _unrolled_scan(node, b, graph, state, scanned, plan, count)
+    else:
+        outs = _looped_scan(node, b, graph, state, scanned, plan, count)
+    state, rows = outs[:n_state], outs[n_state:]
+    return *state, *(
+        _axis_back(b, x, a % x.rank) for x, a in zip(rows, plan.output_axes, strict=True)
+    )
+
+
+def _axis_first(b, x, axis):
+    return transposed(x, (axis, *(i for i in range(x.rank) if i != axis)), b)
+
+
+def _axis_back(b, x, axis):
+    order = list(range(1, x.rank))
+    order.insert(axis, 0)
+    return transposed(x, order, b)
+
+
+def _unrolled_scan(node, b, graph, state, scanned, plan, count):
+    rows: list[list[Tensor]] = []
+    for i in range(count):
+        slices = [
+            b.GATHER(x, np.int32(count - 1 - i if backwards else i))
+            for x, backwards in zip(scanned, plan.input_reversed, strict=True)
+        ]
+        results = inlined(node, b, graph, [*state, *slices])
+        state = results[: len(state)]
+        rows.append(results[len(state) :])
+    outs = []
+    for i, backwards in enumerate(plan.output_reversed):
+        column = [row[i] for row in rows]
+        column = column[::-1] if backwards else column
+        outs.append(b.PACK(*column, axis=0, values_count=count))
+    return [*state, *outs]
+
+
+def _looped_scan(node, b, graph, state, scanned, plan, count):
+    """One iteration for each slice; the tensors are values of the loop that it does not change."""
+    n_state, outer = len(state), _outer_values(node, [graph])
+    slices = [Tensor("slice", x.dtype, x.sizes[1:]) for x in scanned]
+    inputs = [_copy_of(x, x.sizes) for x in state]
+    trial = _lowered_apart(
+        node, b, "trial", inputs, outer,
+        lambda scoped, inner: inlined(scoped, inner, graph, [*inputs, *slices])[n_state:],
+    )  # fmt: skip
+    rows = [_room(node, b, x, count) for x in trial.outputs]
+    n_scanned = len(scanned)
+    length = b.constant(np.int32(count)) if count is not None else dimension(scanned[0], 0, b)
+
+    def check(inner, values):
+        return inner.LESS(values[0], values[1])
+
+    def step(scoped, inner, values):
+        index, total, *rest = values
+        tensors, now, tall = (
+            rest[:n_scanned], rest[n_scanned : n_scanned + n_state], rest[n_scanned + n_state :]
+        )  # fmt: skip
+        last = inner.SUB(inner.SUB(total, np.int32(1)), index)
+        parts = [
+            inner.GATHER(x, last if backwards else index)
+            for x, backwards in zip(tensors, plan.input_reversed, strict=True)
+        ]
+        results = inlined(scoped, inner, graph, [*now, *parts])
+        stored = []
+        for x, row, backwards in zip(tall, results[n_state:], plan.output_reversed, strict=True):
+            place = last if backwards and count is not None else index
+            stored.append(_stored(inner, x, row, place, count is not None))
+        now = [as_type(x, y.dtype, inner) for x, y in zip(results[:n_state], now, strict=True)]
+        return [inner.ADD(index, np.int32(1)), total, *tensors, *now, *stored]
+
+    values = [b.constant(np.int32(0)), length, *scanned, *state, *rows]
+    results = list(run_loop(node, b, values, outer, check, step)[2 + n_scanned :])
+    if count is None:
+        results[n_state:] = [
+            b.REVERSE_V2(_appended(b, x), np.int32([0])) if backwards else _appended(b, x)
+            for x, backwards in zip(results[n_state:], plan.output_reversed, strict=True)
+        ]
+    return results

@@ -1,0 +1,372 @@
+"""Elements chosen, placed or ordered by indices."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ..lowering.moves import as_int32, as_type, dimension, like, reshaped, transposed
+from .array import from_front
+from .registry import lower
+
+INT64 = np.dtype(np.int64)
+TINY = np.finfo(np.float32).tiny
+
+
+@lower("GatherND")
+def gather_nd(node, b):
+    """Slices at the coordinates that the last axis of the indices holds."""
+    x, indices = node.inputs
+    batch_dims, depth = node.attr("batch_dims", 0), node.shape(1)[-1]
+    node.require(depth is not None, "the last size of the indices must be known")
+    columns = [
+        from_front(node, b, x, column, batch_dims + i)
+        for i, column in enumerate(_columns(b, indices, depth))
+    ]
+    shape = node.shape(1)[:-1]
+    for axis in reversed(range(batch_dims)):
+        columns.insert(0, positions_along(node, b, indices, axis, len(shape)))
+    return b.GATHER_ND(x, _joined(b, columns))
+
+
+def _columns(b, indices, depth):
+    """The coordinates for each axis."""
+    if indices.value is not None:
+        return [b.constant(np.ascontiguousarray(indices.value[..., i])) for i in range(depth)]
+    return b.UNPACK(indices, axis=indices.rank - 1, num=depth)
+
+
+def _joined(b, columns):
+    """Coordinates side by side along a new last axis."""
+    if all(column.value is not None for column in columns):
+        values = np.broadcast_arrays(*(column.value for column in columns))
+        return b.constant(np.stack(values, -1).astype(np.int32))
+    zero = b.MUL(next(c for c in columns if c.value is None), np.int32(0))
+    columns = [b.ADD(column, zero) if column.value is not None else column for column in columns]
+    return b.PACK(*columns, axis=columns[0].rank, values_count=len(columns))
+
+
+def positions_along(node, b, x, axis, rank):
+    """0, 1, ... along an axis of `x` in a shape of `rank` axes, the others of size 1."""
+    shape = [1] * rank
+    shape[axis] = -1
+    if x.dims[axis] is not None:
+        return b.constant(np.arange(x.dims[axis], dtype=np.int32).reshape(shape))
+    steps = b.RANGE(np.int32(0), dimension(x, axis, b), np.int32(1))
+    return b.RESHAPE(steps, np.asarray(shape, np.int32))
+
+
+def flat_indices(node, b, x, indices, axis):
+    """Where the elements that indices along an axis name lie in `x` laid out as one row."""
+    sizes = x.dims
+    node.require(None not in sizes[1:], f"the sizes but the first must be known, got {sizes}")
+    strides = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    chosen = from_front(node, b, x, indices, axis)
+    flat = b.MUL(chosen, np.int32(strides[axis]))
+    offsets = [
+        b.MUL(positions_along(node, b, indices, i, len(sizes)), np.int32(strides[i]))
+        for i in range(len(sizes))
+        if i != axis
+    ]
+    for offset in offsets:
+        flat = b.ADD(flat, offset)
+    return flat
+
+
+@lower("GatherElements")
+def gather_elements(node, b):
+    """For each index the element at its place, but at the index along the axis."""
+    x, indices = node.inputs
+    axis = node.axis(node.attr("axis", 0))
+    row = reshaped(x, (-1,), b)
+    return b.GATHER(row, flat_indices(node, b, x, indices, axis))
+
+
+@lower("Scatter", "ScatterElements")
+def scatter_elements(node, b):
+    """`x` with updates at the places of which each has its own index along the axis."""
+    x, indices, updates = node.inputs
+    axis = node.axis(node.attr("axis", 0))
+    flat = reshaped(flat_indices(node, b, x, indices, axis), (-1,), b)
+    row = reshaped(x, (-1,), b)
+    out = _scattered(node, b, row, flat, reshaped(updates, (-1,), b))
+    return b.RESHAPE(out, b.SHAPE(x, out_type="INT32"))
+
+
+@lower("ScatterND")
+def scatter_nd(node, b):
+    """`x` with slices at the coordinates that the last axis of the indices holds."""
+    x, indices, updates = node.inputs
+    sizes, depth = node.shape(), node.shape(1)[-1]
+    node.require(depth is not None, "the last size of the indices must be known")
+    node.require(None not in sizes[1:], f"the sizes but the first must be known, got {sizes}")
+    columns = [
+        b.MUL(from_front(node, b, x, column, i), np.int32(prod(sizes[i + 1 : depth])))
+        for i, column in enumerate(_columns(b, indices, depth))
+    ]
+    flat = columns[0]
+    for column in columns[1:]:
+        flat = b.ADD(flat, column)
+    width = prod(sizes[depth:])
+    rows = [reshaped(y, (-1, width), b) for y in (x, updates)]
+    out = _scattered(node, b, rows[0], reshaped(flat, (-1,), b), rows[1])
+    return b.RESHAPE(out, b.SHAPE(x, out_type="INT32"))
+
+
+COMBINED = {
+    "add": ("SUM", "ADD"),
+    "max": ("MAX", "MAXIMUM"),
+    "min": ("MIN", "MINIMUM"),
+    "mul": ("PROD", "MUL"),
+}
+"""Reduction: how updates of one place are combined with one another, and with what was there."""
+
+
+def _scattered(node, b, rows, places, updates):
+    """`rows` with `updates` at `places`, or combined with what is there."""
+    reduction = node.attr("reduction", "none")
+    if reduction == "none":
+        return replaced_rows(b, rows, places, updates)
+    node.require(
+        reduction in COMBINED, f"reduction must be none or one of {[*COMBINED]}, got '{reduction}'"
+    )
+    segment, combine = COMBINED[reduction]
+    count = dimension(rows, 0, b)
+    combined = getattr(b, f"UNSORTED_SEGMENT_{segment}")(updates, places, count)
+    return getattr(b, combine)(rows, combined)
+
+
+def replaced_rows(b, rows, places, updates):
+    """`rows` with `updates` at different `places`."""
+    shape, indices = b.SHAPE(rows, out_type="INT32"), b.EXPAND_DIMS(places, np.int32(1))
+    marks = b.FILL(b.SHAPE(updates, out_type="INT32"), np.int32(1))
+    is_new = b.GREATER(b.SCATTER_ND(indices, marks, shape), np.int32(0))
+    return b.SELECT_V2(is_new, b.SCATTER_ND(indices, updates, shape), rows)
+
+
+@lower("TensorScatter")
+def tensor_scatter(node, b):
+    """A cache with new rows from a position on, of each batch its own; a ring where circular."""
+    cache, update = node.inputs[:2]
+    rank, axis = node.rank(), node.axis(node.attr("axis", -2))
+    lengths = node.shape(0), node.shape(1)
+    node.require(
+        None not in (lengths[0][axis], lengths[1][axis]), "the sizes of the axis must be known"
+    )
+    order = [0, axis, *(i for i in range(1, rank) if i != axis)]
+    cache, update = (transposed(x, order, b) for x in (cache, update))
+    steps = np.arange(lengths[1][axis], dtype=np.int32)[None]
+    if node.input(2) is not None:
+        start = b.EXPAND_DIMS(as_int32(node.inputs[2], b), np.int32(1))
+        steps = b.ADD(start, b.constant(steps))
+        if node.attr("mode", "linear") == "circular":
+            steps = b.FLOOR_MOD(steps, np.int32(lengths[0][axis]))
+    sizes = cache.dims
+    node.require(None not in sizes, f"the sizes must be known, got {sizes}")
+    batch = np.arange(sizes[0], dtype=np.int32)[:, None] * sizes[1]
+    flat = b.RESHAPE(b.ADD(b.constant(batch), steps), np.int32([-1]))
+    rows = [b.RESHAPE(x, np.int32([-1, prod(sizes[2:])])) for x in (cache, update)]
+    out = b.RESHAPE(replaced_rows(b, rows[0], flat, rows[1]), np.asarray(sizes, np.int32))
+    return transposed(out, np.argsort(order).tolist(), b)
+
+
+@lower("OneHot")
+def one_hot(node, b):
+    """The second value at each index along a new axis, the first elsewhere."""
+    indices, depth, values = node.inputs
+    axis = node.axis(node.attr("axis", -1), 0, 1)
+    depth = as_int32(depth, b)
+    depth = b.RESHAPE(depth, np.zeros(0, np.int32)) if depth.rank else depth
+    indices = as_type(indices, np.int32, b)
+    if indices.value is None or (indices.value < 0).any():
+        is_negative = b.LESS(indices, np.int32(0))
+        indices = b.SELECT_V2(is_negative, b.ADD(indices, depth), indices)
+    off, on = b.UNPACK(values, axis=0, num=2)
+    return b.ONE_HOT(indices, depth, on, off, axis=-1 if axis == node.rank() else axis)
+
+
+@lower("TopK")
+def top_k(node, b):
+    """The k largest or smallest elements along an axis, in order, and their indices."""
+    x, k = node.inputs[0], node.input(1)
+    k = np.int32(node.attr("k")) if k is None else as_int32(k, b)
+    k = b.RESHAPE(k, np.zeros(0, np.int32)) if not isinstance(k, np.int32) and k.rank else k
+    axis, rank = node.axis(node.attr("axis", -1)), node.rank()
+    order = [*(i for i in range(rank) if i != axis), axis]
+    x, largest = transposed(x, order, b), node.attr("largest", 1)
+    node.require(largest or x.dtype.kind != "u", f"the smallest of {x.dtype} are not supported")
+    values, indices = b.TOPK_V2(x if largest else b.NEG(x), k)
+    values = values if largest else b.NEG(values)
+    back = np.argsort(order).tolist()
+    return transposed(values, back, b), transposed(b.CAST(indices, dtype=INT64), back, b)
+
+
+@lower("NonZero")
+def non_zero(node, b):
+    """The coordinates of all elements that are not 0, one row for each axis."""
+    return b.TRANSPOSE(b.WHERE(node.inputs[0], dtype=INT64), np.int32([1, 0]))
+
+
+@lower("Compress")
+def compress(node, b):
+    """The slices along an axis, or of the elements those, for which a condition holds."""
+    x, condition = node.inputs
+    axis = node.attr("axis", None)
+    x = reshaped(x, (-1,), b) if axis is None else x
+    places = b.RESHAPE(b.WHERE(condition, dtype=INT64), np.int32([-1]))
+    return b.GATHER(x, b.CAST(places, dtype=np.int32), axis=0 if axis is None else node.axis(axis))
+
+
+@lower("Unique")
+def unique(node, b):
+    """The distinct elements, sorted or not, where each is first, which one each is, how often."""
+    x = node.inputs[0]
+    node.require(
+        node.attr("axis", None) is None or node.rank() == 1,
+        "distinct slices along an axis are not supported, only distinct elements",
+    )
+    x = reshaped(x, (-1,), b)
+    values, places = b.UNIQUE(x, idx_out_type="INT32", dtype=[x.dtype, np.int32])
+    count = dimension(values, 0, b)
+    is_each = b.EQUAL(
+        b.EXPAND_DIMS(b.RANGE(np.int32(0), count, np.int32(1)), np.int32(1)),
+        b.EXPAND_DIMS(places, np.int32(0)),
+    )
+    counts = b.SUM(b.CAST(is_each, dtype=np.int32), np.int32([1]))
+    first = b.ARG_MAX(b.CAST(is_each, dtype=np.int32), np.int32(1), dtype=np.int32,
+                      output_type=b.tensor_type(np.int32))  # fmt: skip
+    if node.attr("sorted", 1):
+        node.require(x.dtype.kind != "u", f"sorted elements of {x.dtype} are not supported")
+        _, order = b.TOPK_V2(b.NEG(x if x is None else values), count)
+        rank_of = b.SCATTER_ND(
+            b.EXPAND_DIMS(order, np.int32(1)),
+            b.RANGE(np.int32(0), count, np.int32(1)),
+            b.SHAPE(values, out_type="INT32"),
+        )
+        values, first, counts = (b.GATHER(y, order) for y in (values, first, counts))
+        places = b.GATHER(rank_of, places)
+    return values, *(b.CAST(y, dtype=INT64) for y in (first, places, counts))
+
+
+@lower("ReverseSequence")
+def reverse_sequence(node, b):
+    """Each row reversed up to its own length."""
+    x, lengths = node.inputs
+    axes = {"seq_dim": node.axis(node.attr("time_axis", 0)),
+            "batch_dim": node.axis(node.attr("batch_axis", 1))}  # fmt: skip
+    return b.REVERSE_SEQUENCE(x, as_int32(lengths, b), **axes)
+
+
+@lower("Trilu")
+def trilu(node, b):
+    """The upper or lower triangle, shifted by k, zeros elsewhere."""
+    x, rank, k = node.inputs[0], node.rank(), node.input(1)
+    rows, columns = (positions_along(node, b, x, rank - n, rank) for n in (2, 1))
+    difference = b.SUB(columns, rows)
+    k = b.constant(np.int32(0)) if k is None else as_int32(k, b)
+    k = reshaped(k, (), b) if k.rank else k
+    is_inside = (b.GREATER_EQUAL if node.attr("upper", 1) else b.LESS_EQUAL)(difference, k)
+    return b.SELECT_V2(is_inside, x, like(x, 0, b))
+
+
+@lower("EyeLike")
+def eye_like(node, b):
+    """Ones on a diagonal, zeros elsewhere, in the shape of the input."""
+    x = node.inputs[0]
+    dtype = x.dtype if node.attr("dtype", None) is None else node.dtype("dtype")
+    rows, columns = (positions_along(node, b, x, axis, 2) for axis in (0, 1))
+    shifted = b.ADD(rows, np.int32(node.attr("k", 0)))
+    return as_type(b.EQUAL(columns, shifted), dtype, b)
+
+
+@lower("CumSum")
+def cum_sum(node, b):
+    """Sums of the elements up to each one along an axis."""
+    x, axis = node.inputs[0], as_int32(node.inputs[1], b)
+    axis = reshaped(axis, (), b) if axis.rank else axis
+    options = {name: bool(node.attr(name, 0)) for name in ("exclusive", "reverse")}
+    return b.CUMSUM(x, axis, **options)
+
+
+@lower("CumProd")
+def cum_prod(node, b):
+    """Products of the elements up to each one along an axis: those of 2, then of 4 elements, ..."""
+    x = node.inputs[0]
+    node.require(
+        node.known(1) is not None or node.rank() == 1, "the axis of CumProd must be constant"
+    )
+    axis = 0 if node.known(1) is None else node.axis(np.ravel(node.known(1))[0])
+    length, rank = node.shape()[axis], node.rank()
+    node.require(length is not None, f"the size of axis {axis} must be known")
+    is_reversed = bool(node.attr("reverse", 0))
+    step, shift = 1, 1 if node.attr("exclusive", 0) else 0
+    x = _shifted(b, x, axis, rank, length, shift, is_reversed) if shift else x
+    while step < length:
+        x = b.MUL(x, _shifted(b, x, axis, rank, length, step, is_reversed))
+        step *= 2
+    return x
+
+
+def _shifted(b, x, axis, rank, length, step, is_reversed):
+    """`x` moved along an axis, with ones where nothing comes from."""
+    begin, size, pairs = np.zeros(rank, np.int32), np.full(rank, -1, np.int32), np.zeros((rank, 2))
+    size[axis] = max(length - step, 0)
+    begin[axis] = min(step, length) if is_reversed else 0
+    pairs[axis, 1 if is_reversed else 0] = min(step, length)
+    return b.PADV2(b.SLICE(x, begin, size), pairs.astype(np.int32), like(x, 1, b))
+
+
+@lower("NonMaxSuppression")
+def non_max_suppression(node, b):
+    """The boxes of each image and class that do not overlap a better one: (image, class, box)."""
+    boxes, scores = node.inputs[:2]
+    n_images, n_classes, n_boxes = node.shape(1)
+    node.require(
+        None not in (n_images, n_classes), "the number of images and classes must be known"
+    )
+    limit = node.input(2)
+    if limit is None:
+        return b.constant(np.zeros((0, 3), np.int64))
+    limit = _scalar(b, as_int32(limit, b))
+    overlap = _beyond(b, _scalar(b, node.input(3))) if node.input(3) is not None else TINY
+    threshold = _scalar(b, node.input(4)) if node.input(4) is not None else None
+    lowest = np.float32(np.finfo(np.float32).min)
+    count = b.constant(np.int32(n_boxes)) if n_boxes is not None else dimension(boxes, 1, b)
+    limit = b.MINIMUM(limit, count)
+    if node.attr("center_point_box", 0):
+        boxes = _corners(b, boxes)
+    rows = []
+    for image in range(n_images):
+        for kind in range(n_classes):
+            indices, chosen = b.NON_MAX_SUPPRESSION_V4(
+                b.GATHER(boxes, np.int32(image)),
+                b.GATHER(b.GATHER(scores, np.int32(image)), np.int32(kind)),
+                limit, overlap, lowest if threshold is None else threshold,
+            )  # fmt: skip
+            indices = b.SLICE(indices, np.int32([0]), b.RESHAPE(chosen, np.int32([1])))
+            column = b.CAST(b.EXPAND_DIMS(indices, np.int32(1)), dtype=INT64)
+            place = b.MUL(column, np.int64(0))
+            columns = [b.ADD(place, np.int64(n)) for n in (image, kind)]
+            rows.append(b.CONCATENATION(*columns, column, axis=1))
+    return rows[0] if len(rows) == 1 else b.CONCATENATION(*rows, axis=0)
+
+
+def _beyond(b, overlap):
+    """The next larger overlap: TFLite leaves boxes out from a threshold on, ONNX above it."""
+    if overlap.value is not None:
+        return b.constant(np.clip(np.nextafter(overlap.value, np.float32(2)), TINY, np.float32(1)))
+    larger = b.MUL(overlap, np.float32(1 + np.finfo(np.float32).eps))
+    return b.MINIMUM(b.MAXIMUM(larger, TINY), np.float32(1))
+
+
+def _scalar(b, x):
+    return reshaped(x, (), b) if x.rank else x
+
+
+def _corners(b, boxes):
+    """Boxes of (x, y, width, height) as (y1, x1, y2, x2)."""
+    x, y, width, height = b.SPLIT(np.int32(2), boxes, num_splits=4)
+    half = [b.MUL(n, np.float32(0.5)) for n in (width, height)]
+    low, high = ([op(x, half[0]), op(y, half[1])] for op in (b.SUB, b.ADD))
+    return b.CONCATENATION(low[1], low[0], high[1], high[0], axis=2)

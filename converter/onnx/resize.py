@@ -1,0 +1,364 @@
+"""Resize and Upsample: by TFLite's operators where these sample where ONNX does, else by indices
+for the nearest element, or a matrix of weights along each axis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..lowering.moves import dimension, to_channels_first, to_channels_last, transposed
+from .registry import lower
+from .term import (
+    Number,
+    Term,
+    ceil,
+    clip,
+    either,
+    floor,
+    less,
+    maximum,
+    minimum,
+    operand_of,
+    where,
+)
+
+LINEAR_PADDING, CUBIC_PADDING = 1, 2  # elements beyond the edges that a kernel reaches
+IMAGE_RANK = 4
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis that is resized.
+
+    Attributes:
+        index: of the axis.
+        length: the old size; None where unknown.
+        count: the new size, a number or an int32 tensor.
+        scale: new size / old size, as stated.
+        region: first and last position that are sampled, as parts of the axis.
+    """
+
+    index: int
+    length: Any
+    count: Any
+    scale: Number
+    region: tuple[Number, Number] = (0.0, 1.0)
+
+
+@lower("Resize", "Upsample")
+def resize(node, b):
+    """The tensor sampled at other places along some axes."""
+    x, mode = node.inputs[0], node.attr("mode", "nearest")
+    modes = ("nearest", "linear", "cubic")
+    mode = "linear" if mode == "bilinear" else mode
+    node.require(mode in modes, f"mode must be one of {modes}, got '{mode}'")
+    transformation = "asymmetric"
+    if node.type == "Resize" and node.opset >= 11:
+        transformation = node.attr("coordinate_transformation_mode", "half_pixel")
+    axes = [axis for axis in _axes(node, b) if not _is_identity(axis, transformation)]
+    builtin = _by_builtin(node, b, x, mode, transformation, axes)
+    if builtin is not None:
+        return builtin
+    outside = None
+    for axis in axes:
+        node.require(
+            axis.length is not None,
+            f"mode {mode} with {transformation} needs the size of axis {axis.index}; give the "
+            "model's inputs a fixed shape (input_shapes)",
+        )
+        places = _places(node, b, axis, transformation)
+        if mode == "nearest":
+            indices = _nearest(node, places, axis.length)
+            x = b.GATHER(x, b.CAST(operand_of(b, indices), dtype=np.int32), axis=axis.index)
+        else:
+            x = _weighted(b, x, axis.index, _weights(node, b, places, axis, mode))
+        if transformation == "tf_crop_and_resize":
+            beyond = _reshaped(b, _beyond(places, axis.length), axis.index, x.rank)
+            outside = beyond if outside is None else either(outside, beyond)
+    if outside is not None:
+        value = np.asarray(node.attr("extrapolation_value", 0.0), x.dtype)
+        x = b.SELECT_V2(operand_of(b, outside), b.constant(value), x)
+    return x
+
+
+def _is_identity(axis, transformation):
+    is_same = isinstance(axis.scale, float) and axis.scale == 1 and axis.count == axis.length
+    return is_same and transformation != "tf_crop_and_resize"
+
+
+def _axes(node, b):
+    """The axes that are resized, from scales or sizes, which may be computed."""
+    rank, shape = node.rank(), node.shape()
+    axes = node.axes(node.attr("axes", None) or range(rank)) if node.opset >= 18 else range(rank)
+    is_new = node.type == "Resize" and node.opset >= 11
+    scales, sizes = (node.input(2), node.input(3)) if is_new else (node.input(1), None)
+    if scales is not None and scales.shape == (0,):
+        scales = None
+    regions = _regions(node, b, len(axes)) if is_new else [(0.0, 1.0)] * len(axes)
+    if sizes is not None:
+        columns = _sized(node, b, axes, sizes)
+    else:
+        stated = node.attr("scales", None) if scales is None else None
+        if stated is None:
+            node.require(scales is not None, "scales or sizes must be given")
+            stated = _numbers(b, scales, len(axes), np.float64)
+        columns = [(_count(b, node.inputs[0], i, s), s) for i, s in zip(axes, stated, strict=True)]
+    return [
+        Axis(i, shape[i], *column, region)
+        for i, column, region in zip(axes, columns, regions, strict=True)
+    ]
+
+
+def _numbers(b, vector, n, dtype):
+    """The elements of a vector: numbers where known, else terms."""
+    if vector.value is not None:
+        return vector.value.astype(dtype).tolist()
+    vector = b.CAST(vector, dtype=np.float32) if vector.dtype != np.float32 else vector
+    return [Term(b, x) for x in b.UNPACK(vector, axis=0, num=n)]
+
+
+def _regions(node, b, n):
+    if node.attr("coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize":
+        return [(0.0, 1.0)] * n
+    numbers = _numbers(b, node.inputs[1], 2 * n, np.float64)
+    return list(zip(numbers[:n], numbers[n:], strict=True))
+
+
+def _length(b, x, axis):
+    """The size of an axis as a number or a term."""
+    if x.dims[axis] is not None:
+        return float(x.dims[axis])
+    return Term(b, b.CAST(dimension(x, axis, b), dtype=np.float32))
+
+
+def _count(b, x, axis, scale):
+    """The new size: the old one times the scale, rounded down."""
+    return _as_size(b, floor(_length(b, x, axis) * scale))
+
+
+def _as_size(b, count):
+    return b.CAST(count.tensor, dtype=np.int32) if isinstance(count, Term) else int(count)
+
+
+def _sized(node, b, axes, sizes):
+    """(new size, scale) for each axis, of sizes that may have to keep the aspect ratio."""
+    x, policy = node.inputs[0], node.attr("keep_aspect_ratio_policy", "stretch")
+    targets = _numbers(b, sizes, len(axes), np.int64)
+    scales = [n / _length(b, x, i) for n, i in zip(targets, axes, strict=True)]
+    if policy == "stretch":
+        return [(_as_size(b, n), scale) for n, scale in zip(targets, scales, strict=True)]
+    common = scales[0]
+    for scale in scales[1:]:
+        common = (minimum if policy == "not_larger" else maximum)(common, scale)
+    return [(_as_size(b, floor(_length(b, x, i) * common + 0.5)), common) for i in axes]
+
+
+def _places(node, b, axis, transformation):
+    """Where along the old axis each new element lies."""
+    modes = [*TRANSFORMATIONS]
+    node.require(
+        transformation in modes,
+        f"coordinate_transformation_mode must be one of {modes}, got '{transformation}'",
+    )
+    if isinstance(axis.count, int):
+        steps = np.arange(axis.count, dtype=np.float64)
+    else:
+        steps = Term(b, b.CAST(b.RANGE(np.int32(0), axis.count, np.int32(1)), dtype=np.float32))
+    return TRANSFORMATIONS[transformation](steps, axis)
+
+
+def _new_length(axis):
+    """(the new size, not rounded, whether it is 1, the distance of its ends, not 0)."""
+    length = axis.scale * axis.length
+    return length, less(abs(length - 1.0), 1e-4), maximum(length - 1.0, 1e-6)
+
+
+def _align_corners(steps, axis):
+    return steps * (axis.length - 1.0) / _new_length(axis)[2]
+
+
+def _crop(steps, axis):
+    """From the first to the last position of a region; its middle where there is but one."""
+    (first, last), reach = axis.region, axis.length - 1.0
+    _, is_one, distance = _new_length(axis)
+    line = steps * ((last - first) * reach) / distance + first * reach
+    return where(is_one, (first + last) * (reach / 2.0) + 0.0 * steps, line)
+
+
+def _half_pixel(steps, axis):
+    return (steps + 0.5) / axis.scale - 0.5
+
+
+def _half_pixel_symmetric(steps, axis):
+    """Half pixels, the centres of old and new axis at one place."""
+    length = _new_length(axis)[0]
+    count = float(axis.count) if isinstance(axis.count, int) else floor(length)
+    return _half_pixel(steps, axis) + axis.length / 2.0 * (1.0 - count / length)
+
+
+def _torch_half_pixel(steps, axis):
+    return where(_new_length(axis)[1], 0.0 * steps - 0.5, _half_pixel(steps, axis))
+
+
+TRANSFORMATIONS = {
+    "align_corners": _align_corners,
+    "asymmetric": lambda steps, axis: steps / axis.scale,
+    "half_pixel": _half_pixel,
+    "half_pixel_symmetric": _half_pixel_symmetric,
+    "pytorch_half_pixel": _torch_half_pixel,
+    "tf_crop_and_resize": _crop,
+}
+
+
+ROUNDINGS = {
+    "round_prefer_floor": lambda x: ceil(x - 0.5),
+    "round_prefer_ceil": lambda x: floor(x + 0.5),
+    "floor": floor,
+    "ceil": ceil,
+}
+
+
+def _nearest(node, places, length):
+    mode = node.attr("nearest_mode", "round_prefer_floor")
+    if node.type == "Upsample" or node.opset < 11:
+        mode = "floor"
+    node.require(mode in ROUNDINGS, f"nearest_mode must be one of {[*ROUNDINGS]}, got '{mode}'")
+    return clip(ROUNDINGS[mode](places), 0.0, length - 1.0)
+
+
+def _beyond(places, length):
+    return either(less(places, 0.0), less(length - 1.0, places))
+
+
+def _reshaped(b, x, axis, rank):
+    """A vector along one of several axes."""
+    shape = [1] * rank
+    shape[axis] = -1
+    return _as_shape(b, x, shape)
+
+
+def _as_shape(b, x, shape):
+    if isinstance(x, Term):
+        return Term(b, b.RESHAPE(x.tensor, np.asarray(shape, np.int32)))
+    return np.reshape(x, shape)
+
+
+def _linear(distance):
+    return maximum(1.0 - abs(distance), 0.0)
+
+
+def _cubic(distance, a):
+    """Keys' kernel: two cubics, joined smoothly at distance 1."""
+    x = abs(distance)
+    near = ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
+    far = ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a
+    return where(less(x, 1.0), near, where(less(x, 2.0), far, 0.0 * x))
+
+
+def _weights(node, b, places, axis, mode):
+    """What each old element counts in each new one: [new size, old size].
+
+    Elements beyond the edges are those at the edges, unless they are excluded.
+    """
+    antialias, length = node.attr("antialias", 0), axis.length
+    padding = CUBIC_PADDING if mode == "cubic" else LINEAR_PADDING
+    padding = padding * (length + 1) if antialias else padding
+    positions = np.arange(-padding, length + padding, dtype=np.float64)
+    distance = _as_shape(b, places, (-1, 1)) - positions
+    if antialias:
+        distance = distance * minimum(axis.scale, 1.0)
+    if mode == "cubic":
+        weights = _cubic(distance, node.attr("cubic_coeff_a", -0.75))
+    else:
+        weights = _linear(distance)
+    inside = (positions >= 0) & (positions < length)
+    if node.attr("exclude_outside", 0):
+        weights = weights * inside.astype(np.float64)
+    if antialias or node.attr("exclude_outside", 0):
+        weights = weights / _row_sums(b, weights)
+    edges = np.eye(length)[positions.clip(0, length - 1).astype(int)]
+    if isinstance(weights, Term):
+        return b.FULLY_CONNECTED(weights.tensor, edges.T.astype(np.float32), None)
+    return b.constant((weights @ edges).astype(np.float32))
+
+
+def _row_sums(b, weights):
+    if isinstance(weights, Term):
+        return Term(b, b.SUM(weights.tensor, np.int32([1]), keep_dims=True))
+    return weights.sum(1, keepdims=True)
+
+
+def _weighted(b, x, axis, weights):
+    """Sums along an axis of what a matrix of weights says."""
+    order = [*(i for i in range(x.rank) if i != axis), axis]
+    last = transposed(x, order, b)
+    out = b.FULLY_CONNECTED(last, weights, None, keep_num_dims=x.rank != 2)
+    return transposed(out, np.argsort(order).tolist(), b)
+
+
+BUILTINS = {
+    "asymmetric": {"align_corners": False, "half_pixel_centers": False},
+    "align_corners": {"align_corners": True, "half_pixel_centers": False},
+    "half_pixel": {"align_corners": False, "half_pixel_centers": True},
+    "pytorch_half_pixel": {"align_corners": False, "half_pixel_centers": True},
+}
+"""The options with which TFLite samples where a transformation says."""
+
+
+def _by_builtin(node, b, x, mode, transformation, axes):
+    """An image by RESIZE_BILINEAR or RESIZE_NEAREST_NEIGHBOR; None where they sample elsewhere."""
+    options = BUILTINS.get(transformation)
+    if mode == "cubic" or options is None or x.rank != IMAGE_RANK or not axes:
+        return None
+    if any(axis.index < 2 for axis in axes) or (mode == "linear" and node.attr("antialias", 0)):
+        return None
+    if not all(_samples_alike(node, b, axis, mode, transformation) for axis in axes):
+        return None
+    by_index = {axis.index: axis.count for axis in axes}
+    counts = [by_index[i] if i in by_index else x.dims[i] for i in (2, 3)]
+    counts = [dimension(x, i + 2, b) if n is None else n for i, n in enumerate(counts)]
+    if all(isinstance(n, int) for n in counts):
+        size = b.constant(np.asarray(counts, np.int32))
+    else:
+        counts = [b.constant(np.int32(n)) if isinstance(n, int) else n for n in counts]
+        size = b.PACK(*counts, axis=0, values_count=2)
+    kind = b.RESIZE_BILINEAR if mode == "linear" else b.RESIZE_NEAREST_NEIGHBOR
+    return to_channels_first(kind(to_channels_last(x, b), size, **options), b)
+
+
+def _samples_alike(node, b, axis, mode, transformation):
+    """Whether TFLite, which goes by the sizes alone, takes the same elements with the same weights.
+
+    Of an unknown size that is so where the new one is a multiple of it.
+    """
+    if not isinstance(axis.scale, float) or axis.length is None:
+        is_whole = isinstance(axis.scale, float) and axis.scale.is_integer() and axis.scale >= 1
+        by_sizes = axis.length is None and node.input(3) is not None and mode == "linear"
+        if mode == "nearest":
+            floors = node.attr("nearest_mode", "round_prefer_floor") == "floor"
+            is_half = transformation == "half_pixel"
+            return is_whole and (is_half or node.opset < 11 or (floors and not is_half))
+        return is_whole or by_sizes
+    places = _places(node, b, axis, transformation)
+    ratio = axis.length / axis.count
+    steps = np.arange(axis.count)
+    if mode == "nearest":
+        if transformation == "align_corners":
+            ratio = (axis.length - 1) / (axis.count - 1) if axis.count > 1 else 0.0
+            theirs = np.floor((steps * np.float32(ratio)).astype(np.float32) + np.float32(0.5))
+        else:
+            shift = 0.5 if transformation in ("half_pixel", "pytorch_half_pixel") else 0.0
+            theirs = np.floor((steps + np.float32(shift)) * np.float32(ratio))
+        ours = _nearest(node, places, axis.length)
+        return bool(np.array_equal(ours, theirs.clip(0, axis.length - 1)))
+    if transformation == "align_corners":
+        theirs = steps * ((axis.length - 1) / (axis.count - 1) if axis.count > 1 else 0.0)
+    elif transformation == "asymmetric":
+        theirs = steps * ratio
+    else:
+        theirs = (steps + 0.5) * ratio - 0.5
+    last = axis.length - 1
+    return bool(np.allclose(places.clip(0, last), theirs.clip(0, last), 1e-6, 1e-6))

@@ -1,0 +1,274 @@
+"""Elements of images at computed places: GridSample, RoiAlign, MaxRoiPool, DeformConv.
+
+A place becomes, for each axis, some indices with weights; the elements at all combinations of them
+are gathered from the image laid out as rows of channels, and added up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..lowering.moves import as_type, reshaped, to_channels_first, to_channels_last, transposed
+from .registry import lower
+from .term import (
+    Number,
+    Term,
+    both,
+    clip,
+    floor,
+    less,
+    maximum,
+    minimum,
+    operand_of,
+    where,
+)
+
+if TYPE_CHECKING:
+    from ..ir.builder import Builder
+    from ..ir.graph import Tensor
+
+
+@dataclass
+class Tap:
+    """One of the elements around a place along an axis.
+
+    Attributes:
+        index: where it is, as a float; inside of the axis.
+        weight: what it counts; 0 for one that is outside and is not to count.
+    """
+
+    index: Number
+    weight: Number
+
+
+def linear_taps(x: Number) -> list[tuple[Number, Number]]:
+    """The two elements around a place, each by how near it is."""
+    low = floor(x)
+    return [(low, 1.0 - (x - low)), (low + 1.0, x - low)]
+
+
+def nearest_taps(x: Number) -> list[tuple[Number, Number]]:
+    """The nearest element, of two the even one."""
+    return [(x.op("ROUND", x), 1.0)]
+
+
+def cubic_taps(x: Number, a: float = -0.75) -> list[tuple[Number, Number]]:
+    """Four elements, weighted by Keys' kernel."""
+    low = floor(x)
+    t = x - low
+    far, near = t + 1.0, 1.0 - t
+    weights = [
+        ((a * far - 5.0 * a) * far + 8.0 * a) * far - 4.0 * a,
+        ((a + 2.0) * t - (a + 3.0)) * t * t + 1.0,
+        ((a + 2.0) * near - (a + 3.0)) * near * near + 1.0,
+    ]
+    last = near + 1.0
+    weights.append(((a * last - 5.0 * a) * last + 8.0 * a) * last - 4.0 * a)
+    return [(low + float(i - 1), weight) for i, weight in enumerate(weights)]
+
+
+MODES = {
+    "bicubic": cubic_taps,
+    "bilinear": linear_taps,
+    "cubic": cubic_taps,
+    "linear": linear_taps,
+    "nearest": nearest_taps,
+}
+
+
+def reflected(x: Number, low: float, high: float) -> Number:
+    """A place mirrored at both ends until it lies between them."""
+    reach = high - low
+    if reach == 0:
+        return x * 0.0 + low
+    offset = x.op("FLOOR_MOD", x - low, 2.0 * reach)
+    return minimum(offset, 2.0 * reach - offset) + low
+
+
+def gathered(b: Builder, x: Tensor, taps: list[list[Tap]], batch: Tensor | None) -> Tensor:
+    """The sum over all combinations of taps of the elements of [n, *spatial, c] there."""
+    _, *sizes, channels = x.dims
+    rows = b.RESHAPE(x, np.asarray([-1, channels], np.int32))
+    total = None
+    for combination in product(*taps):
+        flat = combination[0].index
+        for size, tap in zip(sizes[1:], combination[1:], strict=True):
+            flat = flat * float(size) + tap.index
+        index = b.CAST(flat.tensor, dtype=np.int32)
+        index = index if batch is None else b.ADD(index, batch)
+        weights = [tap.weight for tap in combination if tap.weight is not ONE]
+        values = b.GATHER(rows, index)
+        if weights:
+            weight = operand_of(b, reduce(lambda u, v: u * v, weights))
+            values = b.MUL(values, b.EXPAND_DIMS(weight, np.int32(weight.rank)))
+        total = values if total is None else b.ADD(total, values)
+    return total
+
+
+ONE = 1.0
+"""The weight of what counts as it is."""
+
+
+def _batch_offsets(x, places):
+    """Where each image's rows start, in the rank of the places."""
+    n, *sizes, _ = x.dims
+    if n == 1:
+        return None
+    starts = np.arange(n, dtype=np.int32) * prod(sizes)
+    return starts.reshape(-1, *[1] * (places.rank - 1))
+
+
+@lower("GridSample")
+def grid_sample(node, b):
+    """The image at the places that a grid has, from -1 to 1 along each axis, the last first."""
+    x, grid = to_channels_last(node.inputs[0], b), node.inputs[1]
+    node.require(x.is_static, f"the shape of the image must be known, got {x.shape}")
+    sizes, align = x.dims[1:-1], node.attr("align_corners", 0)
+    mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
+    paddings = ("zeros", "border", "reflection")
+    node.require(mode in MODES, f"mode must be one of {[*MODES]}, got '{mode}'")
+    node.require(padding in paddings, f"padding_mode must be one of {paddings}, got '{padding}'")
+    columns = b.UNPACK(grid, axis=grid.rank - 1, num=len(sizes))
+    taps = []
+    for size, column in zip(sizes, columns[::-1], strict=True):
+        place = Term(b, column) + 1.0
+        place = place * ((size - 1) / 2) if align else (place * float(size) - 1.0) * 0.5
+        ends = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
+        taps.append(_taps(place, size, MODES[mode], padding, ends))
+    out = gathered(b, x, taps, _batch_offsets(x, columns[0]))
+    return to_channels_first(out, b)
+
+
+def _taps(place, size, around, padding, ends):
+    """The elements around a place, those outside of the axis replaced as the padding says."""
+    if padding == "border":
+        place = clip(place, 0.0, size - 1.0)
+    elif padding == "reflection":
+        place = reflected(place, *ends)
+    taps = []
+    for index, weight in around(place):
+        if padding == "reflection":
+            index = reflected(index, *ends)
+        inside = clip(floor(index) if padding == "reflection" else index, 0.0, size - 1.0)
+        if padding == "zeros":
+            is_inside = both(less(-1.0, index), less(index, float(size)))
+            weight = where(is_inside, weight, 0.0)
+        taps.append(Tap(inside, weight))
+    return taps
+
+
+@lower("RoiAlign")
+def roi_align(node, b):
+    """Regions of images in one size: the mean or largest of samples in each cell of a region."""
+    x, rois, images = to_channels_last(node.inputs[0], b), *node.inputs[1:3]
+    node.require(x.is_static, f"the shape of the image must be known, got {x.shape}")
+    sizes = x.dims[1:-1]
+    cells = [node.attr(f"output_{name}", 1) for name in ("height", "width")]
+    ratio, scale = node.attr("sampling_ratio", 0), node.attr("spatial_scale", 1.0)
+    node.require(ratio > 0, "sampling_ratio must be stated: 0 depends on each region")
+    is_half = node.opset >= 16 and (
+        node.attr("coordinate_transformation_mode", "half_pixel") == "half_pixel"
+    )
+    shift = 0.5 if is_half else 0.0
+    columns = [Term(b, c) * scale - shift for c in b.UNPACK(rois, axis=1, num=4)]
+    taps = []
+    for axis, (size, n_cells) in enumerate(zip(sizes, cells, strict=True)):
+        start, end = columns[1 - axis], columns[3 - axis]
+        reach = end - start if is_half else maximum(end - start, 1.0)
+        steps = (np.arange(n_cells * ratio) + 0.5) / (n_cells * ratio)
+        place = _column(b, start) + _column(b, reach) * steps[None, :]
+        outside = 1.0 * where(less(place, -1.0), place * 0.0 + 1.0, 0.0)
+        outside = where(less(float(size), place), place * 0.0 + 1.0, outside)
+        place = clip(place, 0.0, size - 1.0)
+        taps.append(
+            [
+                Tap(_spread(b, minimum(i, size - 1.0), axis), _spread(b, w * (1.0 - outside), axis))
+                for i, w in linear_taps(place)
+            ]
+        )
+    batch = b.MUL(as_type(images, np.int32, b), np.int32(prod(sizes)))
+    batch = b.RESHAPE(batch, np.int32([-1, 1, 1]))
+    channels, split = x.dims[-1], [cells[0], ratio, cells[1], ratio]
+    if node.attr("mode", "avg") == "avg":
+        samples = gathered(b, x, taps, batch)
+        samples = b.RESHAPE(samples, np.asarray([-1, *split, channels], np.int32))
+        return to_channels_first(b.MEAN(samples, np.int32([2, 4])), b)
+    parts = [gathered(b, x, [[p] for p in pair], batch) for pair in product(*taps)]
+    samples = reduce(b.MAXIMUM, parts)
+    samples = b.RESHAPE(samples, np.asarray([-1, *split, channels], np.int32))
+    return to_channels_first(b.REDUCE_MAX(samples, np.int32([2, 4])), b)
+
+
+def _column(b, x):
+    return Term(b, b.EXPAND_DIMS(x.tensor, np.int32(1)))
+
+
+def _spread(b, x, axis):
+    """[regions, samples] along the first or second axis of the samples' grid."""
+    return Term(b, b.EXPAND_DIMS(x.tensor, np.int32(1 if axis else 2)))
+
+
+@lower("DeformConv")
+def deform_conv(node, b):
+    """A convolution whose window's elements are moved by offsets of their own, and weighted."""
+    x, filters, offsets = node.inputs[:3]
+    bias, mask = node.input(3), node.input(4)
+    n, channels, height, width = node.shape()
+    n_out, group_channels, *size = node.shape(1)
+    node.require(None not in (n, channels, height, width), "the shape of the image must be known")
+    groups, offset_groups = node.attr("group", 1), node.attr("offset_group", 1)
+    strides, dilations = (node.attr(name, [1, 1]) for name in ("strides", "dilations"))
+    pads = node.attr("pads", [0] * 4)
+    out_size = node.shape(2)[2:]
+    rows, columns = (
+        np.arange(k)[:, None] * d + np.arange(m)[None, :] * s - p
+        for k, d, m, s, p in zip(size, dilations, out_size, strides, pads[:2], strict=True)
+    )
+    n_taps, (out_h, out_w) = prod(size), out_size
+    shape = (n, offset_groups, n_taps, 2, out_h, out_w)
+    moved = b.UNPACK(b.RESHAPE(offsets, np.asarray(shape, np.int32)), axis=3, num=2)
+    grid = (1, 1, size[0], size[1], out_h, out_w)
+    bases = [
+        np.broadcast_to(rows[None, None, :, None, :, None], grid),
+        np.broadcast_to(columns[None, None, None, :, None, :], grid),
+    ]
+    places = [
+        Term(b, y) + base.reshape(1, 1, n_taps, out_h, out_w)
+        for y, base in zip(moved, bases, strict=True)
+    ]
+    parts = b.SPLIT(np.int32(1), x, num_splits=offset_groups) if offset_groups > 1 else [x]
+    sampled = []
+    for g, part in enumerate(parts):
+        image = to_channels_last(part, b)
+        own = [Term(b, b.GATHER(place.tensor, np.int32(g), axis=1)) for place in places]
+        taps = [
+            _taps(place, length, linear_taps, "zeros", (0.0, 0.0))
+            for place, length in zip(own, (height, width), strict=True)
+        ]
+        values = gathered(b, image, taps, _batch_offsets(image, own[0].tensor))
+        if mask is not None:
+            tall = b.RESHAPE(
+                mask, np.asarray([n, offset_groups, n_taps, out_h, out_w, 1], np.int32)
+            )
+            values = b.MUL(values, b.GATHER(tall, np.int32(g), axis=1))
+        sampled.append(values)
+    columns_ = sampled[0] if len(sampled) == 1 else b.CONCATENATION(*sampled, axis=4)
+    columns_ = transposed(columns_, (0, 2, 3, 4, 1), b)  # n, h, w, channels, taps
+    weights = reshaped(filters, (n_out, group_channels * n_taps), b)
+    outs = []
+    for g in range(groups):
+        cut = columns_
+        own_weights = weights
+        if groups > 1:
+            cut = b.SPLIT(np.int32(3), columns_, num_splits=groups)[g]
+            own_weights = b.SPLIT(np.int32(0), weights, num_splits=groups)[g]
+        flat = b.RESHAPE(cut, np.asarray([n, out_h, out_w, group_channels * n_taps], np.int32))
+        outs.append(b.FULLY_CONNECTED(flat, own_weights, None, keep_num_dims=True))
+    out = outs[0] if groups == 1 else b.CONCATENATION(*outs, axis=3)
+    return to_channels_first(out if bias is None else b.ADD(out, bias), b)

@@ -1,0 +1,158 @@
+"""Transposed convolution, and pixels moved between channels and the image."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..lowering.moves import (
+    dimension,
+    reshaped,
+    to_channels_first,
+    to_channels_last,
+    transposed,
+)
+from .registry import lower
+
+
+@lower("ConvTranspose")
+def conv_transpose(node, b):
+    """Each element times the filters, added up in a larger image, of which the padding is cut."""
+    x, filters, bias = node.inputs[0], node.inputs[1], node.input(2)
+    sizes, group = node.shape()[2:], node.attr("group", 1)
+    _, _, *size = node.shape(1)
+    n = len(sizes)
+    node.require(n in (1, 2, 3), f"an image must have 1 to 3 dimensions, got {n}")
+    node.require(None not in (*sizes, *size), "the sizes of image and filters must be known")
+    strides, dilations = (node.attr(name, [1] * n) for name in ("strides", "dilations"))
+    filters = _dilated(b, filters, dilations)
+    reach = [(k - 1) * d + 1 for k, d in zip(size, dilations, strict=True)]
+    pads, extra = _cut(node, sizes, strides, reach)
+    if n == 1:
+        x, filters = (b.EXPAND_DIMS(y, np.int32(2)) for y in (x, filters))
+        sizes, strides, reach = (1, *sizes), [1, *strides], [1, *reach]
+        pads, extra = [(0, 0), *pads], [0, *extra]
+    x = to_channels_last(x, b)
+    parts = [(x, filters)]
+    if group > 1:
+        last = np.int32(x.rank - 1)
+        parts = zip(
+            b.SPLIT(last, x, num_splits=group),
+            b.SPLIT(np.int32(0), filters, num_splits=group),
+            strict=True,
+        )
+    full = [(length - 1) * s + k for length, s, k in zip(sizes, strides, reach, strict=True)]
+    outs = [_grown(b, part, kernels, full, strides) for part, kernels in parts]
+    out = outs[0] if len(outs) == 1 else b.CONCATENATION(*outs, axis=x.rank - 1)
+    out = _without_padding(b, out, full, pads, extra)
+    out = to_channels_first(out if bias is None else b.ADD(out, bias), b)
+    return b.SQUEEZE(out, squeeze_dims=np.int32([2])) if n == 1 else out
+
+
+def _dilated(b, filters, dilations):
+    """Filters with zeros between their elements."""
+    for axis, d in enumerate(dilations, 2):
+        if d == 1:
+            continue
+        sizes = list(filters.dims)
+        if filters.value is not None:
+            shape = [*sizes[:axis], (sizes[axis] - 1) * d + 1, *sizes[axis + 1 :]]
+            spread = np.zeros(shape, filters.dtype)
+            spread[(slice(None),) * axis + (slice(None, None, d),)] = filters.value
+            filters = b.constant(spread)
+            continue
+        pairs = np.zeros((len(sizes) + 1, 2), np.int32)
+        pairs[axis + 1, 1] = d - 1
+        wide = b.PAD(b.EXPAND_DIMS(filters, np.int32(axis + 1)), pairs)
+        shape = [*sizes[:axis], sizes[axis] * d, *sizes[axis + 1 :]]
+        begin, size = np.zeros(len(sizes), np.int32), np.full(len(sizes), -1, np.int32)
+        size[axis] = (sizes[axis] - 1) * d + 1
+        filters = b.SLICE(reshaped(wide, shape, b), begin, size)
+    return filters
+
+
+def _cut(node, sizes, strides, reach):
+    """((before, after) that is cut of each axis, what comes to its end)."""
+    n = len(sizes)
+    extra = list(node.attr("output_padding", [0] * n))
+    mode, shape = node.attr("auto_pad", "NOTSET"), node.attr("output_shape", None)
+    if mode.startswith("SAME") and shape is None:
+        shape = [length * s for length, s in zip(sizes, strides, strict=True)]
+    if shape is None:
+        pads = node.attr("pads", [0] * (2 * n)) if mode == "NOTSET" else [0] * (2 * n)
+        return list(zip(pads[:n], pads[n:], strict=True)), extra
+    pairs = []
+    for length, s, k, more, target in zip(sizes, strides, reach, extra, shape[-n:], strict=True):
+        total = max((length - 1) * s + more + k - target, 0)
+        small, large = total // 2, total - total // 2
+        pairs.append((small, large) if mode == "SAME_UPPER" else (large, small))
+        if mode == "NOTSET":
+            pairs[-1] = (small, large) if total % 2 == 0 else (large, small)
+    missing = [
+        target - ((length - 1) * s + k - sum(pair))
+        for length, s, k, pair, target in zip(sizes, strides, reach, pairs, shape[-n:], strict=True)
+    ]
+    return pairs, missing
+
+
+def _grown(b, x, filters, full, strides):
+    """The whole larger image."""
+    channels, batch = filters.dims[1], x.dims[0]
+    if batch is not None:
+        shape = b.constant(np.asarray([batch, *full, channels], np.int32))
+    else:
+        sizes = [b.constant(np.int32(n)) for n in (*full, channels)]
+        shape = b.PACK(dimension(x, 0, b), *sizes, axis=0, values_count=len(sizes) + 1)
+    if len(full) == 3:
+        options = {f"stride_{axis}": s for axis, s in zip("dhw", strides, strict=True)}
+        options |= {f"dilation_{axis}_factor": 1 for axis in "dhw"}
+        kernels = transposed(filters, (2, 3, 4, 1, 0), b)
+        return b.CONV_3D_TRANSPOSE(shape, kernels, x, padding="VALID", **options)
+    return b.TRANSPOSE_CONV(
+        shape,
+        transposed(filters, (1, 2, 3, 0), b),
+        x,
+        padding="VALID",
+        stride_h=strides[0],
+        stride_w=strides[1],
+    )
+
+
+def _without_padding(b, x, full, pads, extra):
+    """The image without its padding, and with zeros at its end."""
+    ends = [after - more for (_, after), more in zip(pads, extra, strict=True)]
+    grown = np.asarray([(0, 0), *((0, max(-n, 0)) for n in ends), (0, 0)], np.int32)
+    x = b.PAD(x, grown) if grown.any() else x
+    if not any(before for before, _ in pads) and all(n <= 0 for n in ends):
+        return x
+    begin = np.asarray([0, *(before for before, _ in pads), 0], np.int32)
+    sizes = [
+        length - before - end for length, (before, _), end in zip(full, pads, ends, strict=True)
+    ]
+    return b.SLICE(x, begin, np.asarray([-1, *sizes, -1], np.int32))
+
+
+@lower("DepthToSpace")
+def depth_to_space(node, b):
+    """Blocks of pixels out of the channels, in which they lie first (DCR) or last (CRD)."""
+    x, size = node.inputs[0], node.attr("blocksize")
+    if node.attr("mode", "DCR") == "CRD":
+        channels = node.shape()[1]
+        node.require(channels is not None, "the number of channels must be known")
+        order = np.arange(channels).reshape(-1, size * size).T.ravel()
+        x = b.GATHER(x, order.astype(np.int32), axis=1)
+    out = b.DEPTH_TO_SPACE(to_channels_last(x, b), block_size=size)
+    return to_channels_first(out, b)
+
+
+@lower("SpaceToDepth")
+def space_to_depth(node, b):
+    """Blocks of pixels into the channels, in which they lie first (DCR) or last (CRD)."""
+    size = node.attr("blocksize")
+    out = b.SPACE_TO_DEPTH(to_channels_last(node.inputs[0], b), block_size=size)
+    out = to_channels_first(out, b)
+    if node.attr("mode", "DCR") == "CRD":
+        channels = node.shape()[1]
+        node.require(channels is not None, "the number of channels must be known")
+        order = np.arange(channels * size * size).reshape(size * size, -1).T.ravel()
+        out = b.GATHER(out, order.astype(np.int32), axis=1)
+    return out

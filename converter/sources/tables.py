@@ -1,0 +1,149 @@
+"""The contents of tables, found by following how a model initialises them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...graph.core.evaluate import evaluate
+from ...graph.core.graph import Graph, Operation, Tensor
+from ...graph.format.inline import inline
+from ...graph.format.rebuild import rebuild
+from ...schema.errors import ModelError, OpError
+from ...schema.files import read_bytes
+from .source import short_name
+from .state import Table
+
+HASH_TABLES = ("HashTable", "HashTableV2")
+FILLING = (
+    *("InitializeTable", "InitializeTableV2", "LookupTableImport", "LookupTableImportV2"),
+    *("InitializeTableFromTextFile", "InitializeTableFromTextFileV2"),
+)
+"""What fills a table that is the first input."""
+WHOLE_LINE, LINE_NUMBER = -2, -1
+"""Columns of a text file that are none."""
+
+
+class Tables:
+    """The tables of a model; the operations that fill them are looked at once.
+
+    Args:
+        graph: has all that `roots` need.
+        roots: names of operations that initialise the model.
+        assets: files of the model by the names of the tensors that hold their paths.
+    """
+
+    def __init__(
+        self, graph: Graph, roots: Iterable[str] = (), assets: Mapping[str, Path] | None = None
+    ) -> None:
+        self._graph, self._roots, self._assets = graph, list(roots), assets or {}
+        self._tables: dict[str, Table] | None = None
+
+    def __call__(self, op: Operation) -> Table | None:
+        """The contents of the table that `op` makes; None when nothing is known to fill it."""
+        if self._tables is None:
+            self._tables = self._filled()
+        return self._tables.get(op.name)
+
+    def _filled(self) -> dict[str, Table]:
+        names = [name for name in self._roots if name in self._graph]
+        if not names:
+            return {}
+        inputs, outputs = self._graph.inputs, self._graph.outputs
+        self._graph.inputs = self._graph.outputs = None
+        try:
+            roots = [self._graph.get_operation_by_name(name) for name in names]
+            flat = inline(rebuild(self._graph, roots))
+        finally:
+            self._graph.inputs, self._graph.outputs = inputs, outputs
+        paths = _paths(flat, self._assets)
+        tables: dict[str, Table] = {}
+        for op in flat.operations:
+            if op.type in FILLING:
+                handle = _origin(op.inputs[0]).op
+                tables.setdefault(handle.name, _contents(op, handle, paths))
+        return tables
+
+
+def _origin(tensor: Tensor) -> Tensor:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def _paths(graph: Graph, assets: Mapping[str, Path]) -> dict[str, Path]:
+    """The files that operations of `graph` hold the path of, those read from variables too."""
+    paths = {short_name(name): path for name, path in assets.items()}
+    for op in graph.operations:
+        if op.type in ("AssignVariableOp", "Assign"):
+            variable, value = (_origin(tensor).op.name for tensor in op.inputs[:2])
+            if value in paths:
+                paths[variable] = paths[value]
+    return paths
+
+
+def _contents(op: Operation, handle: Operation, paths: Mapping[str, Path]) -> Table:
+    """What one operation fills a table with."""
+    if "TextFile" in op.type:
+        source = _origin(op.inputs[1])
+        while source.op.type == "ReadVariableOp":
+            source = _origin(source.op.inputs[0])
+        if source.op.name not in paths:
+            raise ModelError(
+                f"{op.type} '{op.name}': its file must be an asset of the model, and is none; save "
+                "the model again with the vocabulary as an asset, or as a constant"
+            )
+        return _of_file(op, handle, paths[source.op.name])
+    try:
+        keys, values = evaluate(op.graph, op.inputs[1:3], {})
+    except (OpError, ValueError) as error:
+        raise ModelError(
+            f"{op.type} '{op.name}': the keys and values of a table must be constant; {error}"
+        ) from None
+    return Table(keys.ravel(), values.ravel())
+
+
+def _of_file(op: Operation, handle: Operation, path: Path) -> Table:
+    """The columns of a text file that an operation names."""
+    lines = read_bytes(path).split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    offset: Any = op.attrs.get("offset", 0)
+    lines = [line.removesuffix(b"\r") for line in lines[offset:]]
+    size: Any = op.get_attr("vocab_size")
+    if size not in (-1, None):
+        if len(lines) < size:
+            raise ModelError(
+                f"{op.type} '{op.name}': '{path}' must have {size} lines, got {len(lines)}"
+            )
+        lines = lines[:size]
+    delimiter: Any = op.get_attr("delimiter")
+    columns = [
+        _column(op, lines, op.get_attr(name), delimiter, handle.get_attr(dtype))
+        for name, dtype in (("key_index", "key_dtype"), ("value_index", "value_dtype"))
+    ]
+    return Table(*columns)
+
+
+def _column(op: Operation, lines: list[bytes], index: Any, delimiter: bytes, dtype: Any):
+    """One column of some lines, as a type."""
+    if index == LINE_NUMBER:
+        return np.arange(len(lines), dtype=np.int64).astype(dtype)
+    texts = lines
+    if index != WHOLE_LINE:
+        rows = [line.split(delimiter) for line in lines]
+        short = next((i for i, row in enumerate(rows) if len(row) <= index), None)
+        if short is not None:
+            raise ModelError(f"{op.type} '{op.name}': line {short} has no column {index}")
+        texts = [row[index] for row in rows]
+    if np.dtype(dtype) == object:
+        array = np.empty(len(texts), object)
+        array[:] = texts
+        return array
+    try:
+        return np.array([float(text) for text in texts]).astype(dtype)
+    except ValueError as error:
+        raise ModelError(f"{op.type} '{op.name}': {error}") from None

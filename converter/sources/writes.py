@@ -1,0 +1,142 @@
+"""What operations that write variables give them, as other operations: new values of old ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ...graph.core.graph import Operation, Tensor
+    from ...graph.format.rebuild import Copy
+
+
+class Step:
+    """An operation that writes, in a copy where handles stand for values."""
+
+    def __init__(self, copy: Copy, op: Operation) -> None:
+        self.copy, self.op = copy, op
+
+    def __getitem__(self, i: int) -> Tensor:
+        """Input `i`: of a handle the value that the variable has before."""
+        return self.copy.tensors[self.op.inputs[i]]
+
+    def attr(self, name: str) -> Any:
+        """An attribute of the operation."""
+        return self.op.get_attr(name)
+
+    def add(self, kind: str, *inputs: Tensor, **attrs: Any) -> Tensor:
+        """The result of one more operation."""
+        name = self.copy.graph.unique_name(f"{self.op.name}/{kind}")
+        return self.copy.graph.add(kind, name, list(inputs), attrs).outputs[0]
+
+    def like(self, x: Tensor, value: float) -> Tensor:
+        """A scalar of the type of `x`."""
+        name = self.copy.graph.unique_name(f"{self.op.name}/value")
+        return self.copy.graph.constant(np.asarray(value, x.dtype), name)
+
+
+class Write(NamedTuple):
+    """How an operation writes.
+
+    Attributes:
+        positions: which inputs are variables that it writes.
+        values: gives their new values, in this order.
+    """
+
+    positions: tuple[int, ...]
+    values: Callable[[Step], Sequence[Tensor]]
+
+
+def written(copy: Copy, op: Operation) -> dict[int, Tensor]:
+    """The new values of the variables that `op` writes, by the positions of their handles."""
+    row = WRITING[op.type]
+    return dict(zip(row.positions, row.values(Step(copy, op)), strict=True))
+
+
+def _gradient_descent(s: Step) -> list[Tensor]:
+    return [s.add("Sub", s[0], s.add("Mul", s[2], s[1]))]
+
+
+def _momentum(s: Step) -> list[Tensor]:
+    """accum = momentum accum + grad; var -= lr accum."""
+    var, accum, lr, grad, momentum = (s[i] for i in range(5))
+    accum = s.add("AddV2", s.add("Mul", accum, momentum), grad)
+    step = accum
+    if s.attr("use_nesterov"):
+        step = s.add("AddV2", grad, s.add("Mul", accum, momentum))
+    return [s.add("Sub", var, s.add("Mul", step, lr)), accum]
+
+
+def _keras_momentum(s: Step) -> list[Tensor]:
+    """accum = momentum accum - lr grad; var += accum."""
+    var, accum, lr, grad, momentum = (s[i] for i in range(5))
+    step = s.add("Mul", grad, lr)
+    accum = s.add("Sub", s.add("Mul", accum, momentum), step)
+    change = accum
+    if s.attr("use_nesterov"):
+        change = s.add("Sub", s.add("Mul", accum, momentum), step)
+    return [s.add("AddV2", var, change), accum]
+
+
+def _adam(s: Step) -> list[Tensor]:
+    """Running means m of the gradient and v of its square; var -= rate m / (sqrt(v) + epsilon)."""
+    var, m, v, power1, power2, lr, beta1, beta2, epsilon, grad = (s[i] for i in range(10))
+    one = s.like(var, 1)
+    root = s.add("Sqrt", s.add("Sub", one, power2))
+    rate = s.add("RealDiv", s.add("Mul", lr, root), s.add("Sub", one, power1))
+    rest1, rest2 = (s.add("Sub", one, beta) for beta in (beta1, beta2))
+    m = s.add("AddV2", m, s.add("Mul", s.add("Sub", grad, m), rest1))
+    square = s.add("Square", grad)
+    v = s.add("AddV2", v, s.add("Mul", s.add("Sub", square, v), rest2))
+    mean = m
+    if s.attr("use_nesterov"):
+        mean = s.add("AddV2", s.add("Mul", grad, rest1), s.add("Mul", beta1, m))
+    size = s.add("AddV2", s.add("Sqrt", v), epsilon)
+    return [s.add("Sub", var, s.add("RealDiv", s.add("Mul", mean, rate), size)), m, v]
+
+
+def _scatter(kind: str, rows: bool) -> Callable[[Step], list[Tensor]]:
+    """Updates at index tuples, or at rows."""
+
+    def values(s: Step) -> list[Tensor]:
+        indices = s[1]
+        if rows:
+            last = s.copy.graph.constant(np.int32(-1), s.copy.graph.unique_name("axis"))
+            indices = s.add("ExpandDims", indices, last)
+        return [s.add(f"TensorScatter{kind}", s[0], indices, s[2])]
+
+    return values
+
+
+MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+
+
+def _strided_slice(s: Step) -> list[Tensor]:
+    masks = {name: s.attr(name) for name in MASKS}
+    return [s.add("TensorStridedSliceUpdate", *(s[i] for i in range(5)), **masks)]
+
+
+WRITING: dict[str, Write] = {}
+"""Operations that write variables: those of TensorFlow 1 on references, and on handles."""
+
+for _name, _positions, _values in (
+    ("ApplyAdam", (0, 1, 2), _adam),
+    ("ApplyGradientDescent", (0,), _gradient_descent),
+    ("ApplyMomentum", (0, 1), _momentum),
+):
+    WRITING[_name] = WRITING[f"Resource{_name}"] = Write(_positions, _values)
+WRITING["ResourceApplyKerasMomentum"] = Write((0, 1), _keras_momentum)
+for _name, _kind in (("", "Identity"), ("Add", "AddV2"), ("Sub", "Sub")):
+    _row = Write(
+        (0,),
+        lambda s, kind=_kind: [s.add(kind, *([s[1]] if kind == "Identity" else [s[0], s[1]]))],
+    )
+    WRITING[f"Assign{_name}"] = WRITING[f"Assign{_name}VariableOp"] = _row
+for _kind in ("Add", "Max", "Min", "Sub", "Update"):
+    for _prefix in ("", "Resource"):
+        WRITING[f"{_prefix}Scatter{_kind}"] = Write((0,), _scatter(_kind, True))
+        WRITING[f"{_prefix}ScatterNd{_kind}"] = Write((0,), _scatter(_kind, False))
+for _name in ("StridedSliceAssign", "ResourceStridedSliceAssign"):
+    WRITING[_name] = Write((0,), _strided_slice)

@@ -1,0 +1,66 @@
+"""Operations of TensorFlow that builtins cannot express, as the operators of its Flex delegate.
+
+The code is "Flex" and the operation's type; the options are a FlexBuffer of two strings, the type
+and a serialized NodeDef.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...graph.format.nodedef import write_node
+from ...schema import proto
+
+if TYPE_CHECKING:
+    from ...graph.core import graph as tf
+    from ..ir.builder import Builder
+    from ..ir.graph import Tensor
+
+PREFIX = "Flex"
+STRING, VECTOR = 5, 10
+"""Types of a FlexBuffer."""
+WIDTH, WIDTH_CODE = 4, 2
+"""Bytes of its lengths and offsets, and how it writes that."""
+
+
+def flex_options(op: tf.Operation) -> bytes:
+    """The options of an operation's Flex operator."""
+    node = proto.message("NodeDef")()
+    write_node(op, node, lambda tensor: tensor.name)
+    del node.input[:]
+    node.input.extend([""] * len(op.inputs))  # as TensorFlow's converter writes them
+    node.device = ""
+    for name in [name for name in node.attr if name.startswith("_")]:
+        del node.attr[name]
+    return strings([op.type.encode(), node.SerializeToString(deterministic=True)])
+
+
+def strings(texts: Sequence[bytes]) -> bytes:
+    """A FlexBuffer that is a vector of strings of any bytes."""
+    content, places = bytearray(), []
+    for text in texts:
+        content += bytes(-len(content) % WIDTH) + struct.pack("<I", len(text))
+        places.append(len(content))
+        content += text + b"\0"
+    content += bytes(-len(content) % WIDTH) + struct.pack("<I", len(texts))
+    vector = len(content)
+    for place in places:
+        content += struct.pack("<I", len(content) - place)
+    content += bytes([STRING << 2 | WIDTH_CODE] * len(texts))
+    return bytes(content) + bytes([len(content) - vector, VECTOR << 2 | WIDTH_CODE, 1])
+
+
+def flex_outputs(op: tf.Operation, b: Builder, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The IR tensors of an operation that becomes a Flex operator."""
+    outputs = [(tensor.dtype, tensor.shape) for tensor in op.outputs]
+    return b.custom(f"{PREFIX}{op.type}", *inputs, outputs=outputs, options=flex_options(op))
+
+
+def is_flex(op: tf.Operation) -> bool:
+    """Whether an operation can be a Flex operator: TensorFlow has it, it has no resources."""
+    tensors = [*op.inputs, *op.outputs]
+    return op.signature is not None and all(
+        tensor.dtype is not None and tensor.dtype.names is None for tensor in tensors
+    )

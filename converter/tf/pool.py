@@ -1,0 +1,146 @@
+"""Pooling in three dimensions, with positions, and windows that are moved or compared."""
+
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from ..lowering.moves import extent, like, regrouped, slice_along, transposed
+from .nn import channels_last
+from .registry import lower
+
+
+def pool_3d(kind):
+    """The lowering of a 3-D pooling: over height and width, then over depth.
+
+    Means of means are the means of all, as windows count alike along each axis.
+    """
+
+    def lowered(node, b):
+        is_first = node.text("data_format") == "NCDHW"
+        x = transposed(node.inputs[0], (0, 2, 3, 4, 1), b) if is_first else node.inputs[0]
+        node.rank()
+        window, strides = (
+            list(node.attr(name)[2:] if is_first else node.attr(name)[1:4])
+            for name in ("ksize", "strides")
+        )
+        for outer in (window, strides):
+            node.require(len(outer) == 3, "ksize and strides must have 5 numbers")
+        options = {"padding": node.text("padding")}
+        depth, height, width, channels = (extent(x, axis, b) for axis in (1, 2, 3, 4))
+        images = getattr(b, kind)(
+            regrouped(x, [-1, height, width, channels], b),
+            filter_height=window[1],
+            filter_width=window[2],
+            stride_h=strides[1],
+            stride_w=strides[2],
+            **options,
+        )
+        height, width = (extent(images, axis, b) for axis in (1, 2))
+        columns = getattr(b, kind)(
+            regrouped(images, [-1, depth, b.MUL(height, width), channels], b),
+            filter_height=window[0],
+            filter_width=1,
+            stride_h=strides[0],
+            stride_w=1,
+            **options,
+        )
+        y = regrouped(columns, [-1, extent(columns, 1, b), height, width, channels], b)
+        return transposed(y, (0, 4, 1, 2, 3), b) if is_first else y
+
+    return lowered
+
+
+lower("MaxPool3D")(pool_3d("MAX_POOL_2D"))
+lower("AvgPool3D")(pool_3d("AVERAGE_POOL_2D"))
+
+
+@lower("MaxPoolV2")
+@channels_last
+def max_pool_v2(node, b, x, spatial):
+    """The largest element of each window; sizes are inputs."""
+    height, width = (int(n) for n in spatial(node.constant(1).tolist()))
+    stride_h, stride_w = (int(n) for n in spatial(node.constant(2).tolist()))
+    return b.MAX_POOL_2D(
+        x,
+        padding=node.text("padding"),
+        filter_height=height,
+        filter_width=width,
+        stride_h=stride_h,
+        stride_w=stride_w,
+    )
+
+
+def windows(node, b, x, window, strides, rates=(1, 1), outside=0.0):
+    """Slices of `x`, one for each place of a window; and how much was padded before."""
+    sizes = x.dims[1:3]
+    node.require(None not in sizes, f"height and width must be known, got {sizes}")
+    outputs, pads = [], []
+    for n, k, stride, rate in zip(sizes, window, strides, rates, strict=True):
+        extent = (k - 1) * rate + 1
+        is_same = node.text("padding") == "SAME"
+        n_out = -(-n // stride) if is_same else (n - extent) // stride + 1
+        total = max((n_out - 1) * stride + extent - n, 0) if is_same else 0
+        outputs.append(n_out)
+        pads.append((total // 2, total - total // 2))
+    node.require(min(outputs) > 0, f"the window {tuple(window)} must fit into {sizes}")
+    if any(map(sum, pads)):
+        x = b.PADV2(x, np.int32([(0, 0), *pads, (0, 0)]), like(x, outside, b))
+    slices = []
+    for place in product(*map(range, window)):
+        begin = [i * rate for i, rate in zip(place, rates, strict=True)]
+        end = [i + (n - 1) * s + 1 for i, n, s in zip(begin, outputs, strides, strict=True)]
+        corners = ([0, *begin, 0], [0, *end, 0], [1, *strides, 1])
+        corners = (b.constant(np.int32(corner)) for corner in corners)
+        slices.append(b.STRIDED_SLICE(x, *corners, begin_mask=9, end_mask=9))
+    return slices, outputs, [before for before, _ in pads]
+
+
+@lower("MaxPoolWithArgmax")
+def max_pool_with_argmax(node, b):
+    """The largest element of each window, and where it stands in its image."""
+    x, window, strides = node.inputs[0], node.attr("ksize")[1:3], node.attr("strides")[1:3]
+    batch, _, width, channels = node.shape()
+    node.require(width and channels, f"width and channels must be known, got {node.shape()}")
+    lowest = np.finfo(np.float32).min
+    slices, outputs, before = windows(node, b, x, window, strides, outside=lowest)
+    stacked = b.PACK(*slices, axis=4, values_count=len(slices))
+    best = b.ARG_MAX(stacked, np.int32(4), dtype=np.int64, output_type="INT64")
+    offsets = np.array([i * width + j for i, j in product(*map(range, window))]) * channels
+    rows, columns = (np.arange(n) * s - p for n, s, p in zip(outputs, strides, before, strict=True))
+    first = (rows[:, None, None] * width + columns[:, None]) * channels + np.arange(channels)
+    index = b.ADD(b.GATHER(b.constant(np.int64(offsets)), best, axis=0), np.int64(first))
+    if node.attr("include_batch_in_index"):
+        node.require(batch is not None, "the batch must be known to be part of an index")
+        images = np.arange(batch).reshape(-1, 1, 1, 1) * (prod(node.shape()[1:]))
+        index = b.ADD(index, np.int64(images))
+    dtype = node.attr("Targmax")
+    return b.REDUCE_MAX(stacked, np.int32([4])), index if dtype == np.int64 else b.CAST(
+        index, dtype=dtype
+    )
+
+
+@lower("Dilation2D")
+def dilation_2d(node, b):
+    """max over the window of x + filter."""
+    x, filters = node.inputs
+    window = node.shape(1)[:2]
+    node.require(None not in window, f"the size of the filter must be known, got {window}")
+    strides, rates = node.attr("strides")[1:3], node.attr("rates")[1:3]
+    lowest = np.finfo(np.float32).min
+    slices, _, _ = windows(node, b, x, window, strides, rates, outside=lowest)
+    result = None
+    for (i, j), part in zip(product(*map(range, window)), slices, strict=True):
+        row = b.RESHAPE(slice_along(slice_along(filters, 0, i, 1, b), 1, j, 1, b), np.int32([-1]))
+        term = b.ADD(part, row)
+        result = term if result is None else b.MAXIMUM(result, term)
+    return result
+
+
+@lower("ExtractImagePatches")
+def extract_image_patches(node, b):
+    """The pixels of each window one after the other, as channels."""
+    x = node.inputs[0]
+    window, strides, rates = (node.attr(name)[1:3] for name in ("ksizes", "strides", "rates"))
+    slices, _, _ = windows(node, b, x, window, strides, rates)
+    return slices[0] if len(slices) == 1 else b.CONCATENATION(*slices, axis=3)

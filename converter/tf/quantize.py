@@ -1,0 +1,70 @@
+"""Fake quantization, with which a model is trained for integers."""
+
+import numpy as np
+
+from ...graph.ops.quantize import fake_quant_with_min_max_vars
+from ..lowering.fake_quant import FakeQuantized
+from ..lowering.moves import like
+from .registry import lower
+
+
+@lower("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
+def fake_quant_vars(node, b):
+    """Floats rounded to what a quantized tensor of a range holds, or one with ranges by channel."""
+    x, low, high = node.inputs
+    if x.value is not None and low.value is not None and high.value is not None:
+        return fake_quantized(node, b, low.value, high.value)
+    is_range = node.type == "FakeQuantWithMinMaxVars"
+    if is_range and low.value is not None and high.value is not None:
+        return fake_quant(node, b, float(low.value), float(high.value))
+    return levels(node, b, low, high)
+
+
+@lower("FakeQuantWithMinMaxArgs")
+def fake_quant_args(node, b):
+    """Floats rounded to what a quantized tensor of a range holds."""
+    low, high = node.attr("min"), node.attr("max")
+    if node.inputs[0].value is not None:
+        return fake_quantized(node, b, np.float32(low), np.float32(high))
+    return fake_quant(node, b, low, high)
+
+
+def fake_quantized(node, b, low, high):
+    """A rounded constant that knows its range, which the quantizer takes from it."""
+    value, low, high = (np.asarray(x, np.float32) for x in (node.inputs[0].value, low, high))
+    bits, narrow = node.attr("num_bits"), bool(node.attr("narrow_range"))
+    array = fake_quant_with_min_max_vars(value, low, high, num_bits=bits, narrow_range=narrow)
+    result = b.constant(array.astype(np.float32))
+    result.fake_quant = FakeQuantized(low.ravel(), high.ravel(), array.ndim - 1, bits, narrow)
+    return result
+
+
+def fake_quant(node, b, low, high):
+    """FAKE_QUANT of a range; written out where LiteRT's kernel does not take it."""
+    x = node.inputs[0]
+    if low == high == 0:
+        return b.ZEROS_LIKE(x)
+    if node.attr("narrow_range"):
+        return levels(node, b, *(b.constant(np.float32(value)) for value in (low, high)))
+    return b.FAKE_QUANT(x, min=low, max=high, num_bits=node.attr("num_bits"))
+
+
+def levels(node, b, low, high):
+    """The formula of TensorFlow's kernel: (floor((clip(x) - low) / scale + 0.5) - zero) * scale."""
+    x = node.inputs[0]
+    half, first = like(x, 0.5, b), float(node.attr("narrow_range"))
+    last = 2.0 ** node.attr("num_bits") - 1
+    scale = b.DIV(b.SUB(high, low), like(x, last - first, b))
+    first, last = like(x, first, b), like(x, last, b)
+    zero_point = b.FLOOR(b.ADD(b.SUB(first, b.DIV(low, scale)), half))
+    zero_point = b.MINIMUM(b.MAXIMUM(zero_point, first), last)
+    lowest, highest = (b.MUL(b.SUB(end, zero_point), scale) for end in (first, last))
+    inverse = b.DIV(like(x, 1, b), scale)
+    level_of_zero = b.FLOOR(b.ADD(b.MUL(b.NEG(lowest), inverse), half))
+    clipped = b.MINIMUM(b.MAXIMUM(x, lowest), highest)
+    level = b.FLOOR(b.ADD(b.MUL(b.SUB(clipped, lowest), inverse), half))
+    y = b.MUL(b.SUB(level, level_of_zero), scale)
+    if low.value is not None and high.value is not None and (low.value < high.value).all():
+        return y
+    zero = like(x, 0, b)
+    return b.SELECT_V2(b.LOGICAL_AND(b.EQUAL(low, zero), b.EQUAL(high, zero)), zero, y)

@@ -1,0 +1,362 @@
+"""Elements put where indices say, and rows brought together by segments."""
+
+from math import prod
+
+import numpy as np
+
+from ..lowering.moves import as_int32, as_type, dimension, like, positions
+from .registry import lower
+
+SEGMENTS = {
+    "UnsortedSegmentMax": "UNSORTED_SEGMENT_MAX",
+    "UnsortedSegmentMin": "UNSORTED_SEGMENT_MIN",
+    "UnsortedSegmentProd": "UNSORTED_SEGMENT_PROD",
+    "UnsortedSegmentSum": "UNSORTED_SEGMENT_SUM",
+}
+SORTED = {"SegmentMax": "UNSORTED_SEGMENT_MAX", "SegmentMin": "UNSORTED_SEGMENT_MIN"}
+
+
+@lower("ScatterNd")
+def scatter_nd(node, b):
+    """Zeros, with the sum of updates at index tuples."""
+    indices, updates, shape = node.inputs
+    return b.SCATTER_ND(as_int32(indices, b), updates, as_int32(shape, b))
+
+
+@lower("SparseToDense")
+def sparse_to_dense(node, b):
+    """A default everywhere, with values at index tuples."""
+    return b.SPARSE_TO_DENSE(*node.inputs)
+
+
+@lower(*SEGMENTS)
+def unsorted_segment(node, b):
+    """The rows of each segment brought together."""
+    x, ids, count = node.inputs
+    return getattr(b, SEGMENTS[node.type])(x, as_int32(ids, b), as_int32(count, b))
+
+
+@lower("SegmentSum")
+def segment_sum(node, b):
+    """The sum of the rows of each segment; ids are sorted."""
+    x, ids = node.inputs
+    return b.SEGMENT_SUM(x, as_int32(ids, b))
+
+
+def n_segments(ids, b):
+    """One more than the largest id."""
+    return b.ADD(b.REDUCE_MAX(ids, np.int32([0])), np.int32(1))
+
+
+def row_counts(ids, count, rank, dtype, b):
+    """How many rows each segment has, with `rank` axes of which the last are 1."""
+    ones = b.FILL(b.SHAPE(ids, out_type="INT32"), np.ones((), dtype))
+    counts = b.UNSORTED_SEGMENT_SUM(ones, ids, count)
+    return b.RESHAPE(counts, np.int32([-1, *[1] * (rank - 1)])) if rank > 1 else counts
+
+
+@lower(*SORTED)
+def segment_extreme(node, b):
+    """The largest or smallest of each segment, 0 for an empty one; ids are sorted."""
+    x, ids = node.inputs[0], as_int32(node.inputs[1], b)
+    count = n_segments(ids, b)
+    rows = row_counts(ids, count, node.rank(), np.int32, b)
+    extreme = getattr(b, SORTED[node.type])(x, ids, count)
+    return b.SELECT_V2(b.GREATER(rows, np.int32(0)), extreme, like(x, 0, b))
+
+
+@lower("SegmentProd")
+def segment_prod(node, b):
+    """The product of each segment, 1 for an empty one; ids are sorted."""
+    x, ids = node.inputs[0], as_int32(node.inputs[1], b)
+    return b.UNSORTED_SEGMENT_PROD(x, ids, n_segments(ids, b))
+
+
+@lower("SegmentMean")
+def segment_mean(node, b):
+    """The mean of each segment, 0 for an empty one; ids are sorted."""
+    x, ids = node.inputs[0], as_int32(node.inputs[1], b)
+    return divided_sum(node, b, x, ids, n_segments(ids, b), lambda n: n)
+
+
+def divided_sum(node, b, x, ids, count, divisor):
+    """The sum of each segment over `divisor` of its number of rows."""
+    rows = row_counts(ids, count, node.rank(), x.dtype, b)
+    return b.DIV(b.UNSORTED_SEGMENT_SUM(x, ids, count), divisor(b.MAXIMUM(rows, like(x, 1, b))))
+
+
+@lower(
+    *("SparseSegmentSum", "SparseSegmentSumWithNumSegments"),
+    *("SparseSegmentMean", "SparseSegmentMeanWithNumSegments"),
+    *("SparseSegmentSqrtN", "SparseSegmentSqrtNWithNumSegments"),
+)
+def sparse_segment(node, b):
+    """Rows at some indices, brought together by segments: summed, over n or over its root."""
+    x, indices, ids = node.inputs[0], *(as_int32(t, b) for t in node.inputs[1:3])
+    count = as_int32(node.inputs[3], b) if len(node.inputs) > 3 else n_segments(ids, b)
+    rows = b.GATHER(x, indices, axis=0)
+    if "Sum" in node.type:
+        return b.UNSORTED_SEGMENT_SUM(rows, ids, count)
+    return divided_sum(node, b, rows, ids, count, b.SQRT if "SqrtN" in node.type else lambda n: n)
+
+
+def flat_indices(node, b, x, indices):
+    """Index tuples into the first axes of `x` as numbers of slices; the number of all slices."""
+    depth = node.shape(1)[-1]
+    node.require(depth is not None, "the length of its index tuples must be known")
+    sizes = x.dims[:depth]
+    if depth == 1:
+        count = dimension(x, 0, b) if sizes[0] is None else b.constant(np.int32(sizes[0]))
+        return b.RESHAPE(indices, np.int32([-1])), count
+    if None in sizes:
+        extents = [dimension(x, i, b) for i in range(depth)]
+    else:
+        extents = [b.constant(np.int32(n)) for n in sizes]
+    strides = [b.constant(np.int32(1))]
+    for extent in extents[:0:-1]:
+        strides.insert(0, b.MUL(strides[0], extent))
+    weights = b.PACK(*strides, axis=0, values_count=depth)
+    flat = b.SUM(b.MUL(indices, weights), np.int32([-1]))
+    return b.RESHAPE(flat, np.int32([-1])), b.MUL(strides[0], extents[0])
+
+
+def slices_of(x, depth, b):
+    """`x` with its first `depth` axes as one."""
+    if depth == 1:
+        return x
+    sizes = x.dims[depth:]
+    if list(sizes).count(None) == 0:
+        return b.RESHAPE(x, np.int32([-1, *sizes]))
+    sizes = b.SLICE(b.SHAPE(x, out_type="INT32"), np.int32([depth]), np.int32([-1]))
+    return b.RESHAPE(x, b.CONCATENATION(np.int32([-1]), sizes, axis=0))
+
+
+def placed(node, b, combine):
+    """A tensor with updates at index tuples, `combine(slices, flat indices, rows, count)`."""
+    x, updates = node.inputs[0], node.inputs[2]
+    indices, depth = as_int32(node.inputs[1], b), node.shape(1)[-1]
+    if depth == 0:
+        node.fail("its index tuples must not be empty")
+    flat, count = flat_indices(node, b, x, indices)
+    rows = (
+        slices_of(updates, node.rank(1) - 1, b)
+        if node.rank(1) > 1
+        else b.EXPAND_DIMS(updates, np.int32(0))
+    )
+    y = combine(slices_of(x, depth, b), flat, rows, count)
+    return y if depth == 1 else b.RESHAPE(y, shape_of(x, b))
+
+
+def shape_of(x, b):
+    """The shape of `x`: constant where it is known."""
+    if x.is_static:
+        return b.constant(np.int32(x.shape))
+    return b.SHAPE(x, out_type="INT32")
+
+
+@lower("TensorScatterUpdate")
+def tensor_scatter_update(node, b):
+    """The tensor with other slices at index tuples; of several at one place the last."""
+    return placed(node, b, lambda *operands: rows_replaced(*operands, b))
+
+
+def rows_replaced(slices, flat, rows, count, b):
+    """Slices, `count` of them, with others at some positions; of several at one the last."""
+    last = b.UNSORTED_SEGMENT_MAX(positions(flat, 0, b), flat, count)
+    zero = b.constant(np.int32(0))
+    is_placed = b.GREATER_EQUAL(last, zero)
+    if slices.rank > 1:
+        is_placed = b.RESHAPE(is_placed, np.int32([-1, *[1] * (slices.rank - 1)]))
+    return b.SELECT_V2(is_placed, b.GATHER(rows, b.MAXIMUM(last, zero), axis=0), slices)
+
+
+@lower("TensorScatterMax", "TensorScatterMin")
+def tensor_scatter_extreme(node, b):
+    """The larger, or smaller, of the tensor and the updates at index tuples."""
+    name = {"TensorScatterMax": "MAX", "TensorScatterMin": "MIN"}[node.type]
+    choose = {"MAX": b.MAXIMUM, "MIN": b.MINIMUM}[name]
+
+    def combine(slices, flat, rows, count):
+        return choose(slices, getattr(b, f"UNSORTED_SEGMENT_{name}")(rows, flat, count))
+
+    return placed(node, b, combine)
+
+
+@lower("TensorScatterAdd", "TensorScatterSub")
+def tensor_scatter_add(node, b):
+    """The tensor plus, or minus, the updates at index tuples."""
+    x, indices, updates = node.inputs
+    total = b.SCATTER_ND(as_int32(indices, b), updates, shape_of(x, b))
+    return b.ADD(x, total) if node.type == "TensorScatterAdd" else b.SUB(x, total)
+
+
+@lower("DynamicPartition")
+def dynamic_partition(node, b):
+    """The slices that have each number."""
+    x, numbers = node.inputs
+    parts = []
+    for i in range(node.attr("num_partitions")):
+        places = b.WHERE(b.EQUAL(numbers, np.int32(i)), dtype=np.int64)
+        parts.append(b.GATHER_ND(x, as_type(places, np.int32, b)))
+    return tuple(parts)
+
+
+@lower("DynamicStitch", "ParallelDynamicStitch")
+def dynamic_stitch(node, b):
+    """Slices put where their indices say; later ones win, and zeros where none is."""
+    n = len(node.inputs) // 2
+    lists = [b.RESHAPE(as_int32(t, b), np.int32([-1])) for t in node.inputs[:n]]
+    values = []
+    for i, x in enumerate(node.inputs[n:]):
+        rank = node.rank(i)
+        values.append(slices_of(x, rank, b) if rank else b.EXPAND_DIMS(x, np.int32(0)))
+    flat = lists[0] if n == 1 else b.CONCATENATION(*lists, axis=0)
+    rows = values[0] if n == 1 else b.CONCATENATION(*values, axis=0)
+    last = b.UNSORTED_SEGMENT_MAX(positions(flat, 0, b), flat, n_segments(flat, b))
+    zero = b.constant(np.int32(0))
+    stitched = b.GATHER(rows, b.MAXIMUM(last, zero), axis=0)
+    if last.value is not None and (last.value >= 0).all():
+        return stitched
+    is_placed = b.GREATER_EQUAL(last, zero)
+    if rows.rank > 1:
+        is_placed = b.RESHAPE(is_placed, np.int32([-1, *[1] * (rows.rank - 1)]))
+    return b.SELECT_V2(is_placed, stitched, like(rows, 0, b))
+
+
+@lower("Unique", "UniqueV2")
+def unique(node, b):
+    """The distinct elements of a vector and, for each element, its index among them."""
+    x = node.inputs[0]
+    node.require(node.rank() == 1, f"the input must have one dimension, got {node.shape()}")
+    return b.UNIQUE(x, idx_out_type=b.tensor_type(node.attr("out_idx")))
+
+
+@lower("ListDiff")
+def list_diff(node, b):
+    """The elements of `x` that are not in `y`, and where they stand."""
+    x, y = node.inputs
+    same = b.EQUAL(b.EXPAND_DIMS(x, np.int32(1)), y)
+    missing = b.LOGICAL_NOT(b.REDUCE_ANY(same, np.int32([1])))
+    where = b.RESHAPE(b.WHERE(missing, dtype=np.int64), np.int32([-1]))
+    index = as_type(where, np.int32, b)
+    return b.GATHER(x, index, axis=0), as_type(where, node.attr("out_idx"), b)
+
+
+@lower("InTopKV2")
+def in_top_k(node, b):
+    """Whether each target is among the k best predictions of its row."""
+    scores, targets, k = node.inputs[0], *(as_int32(t, b) for t in node.inputs[1:])
+    columns = b.constant(np.int32(node.shape()[1])) if node.shape()[1] else dimension(scores, 1, b)
+    zero = b.constant(np.int32(0))
+    last = b.SUB(columns, np.int32(1))
+    clipped = b.MAXIMUM(b.MINIMUM(targets, last), zero)
+    chosen = b.GATHER(scores, b.EXPAND_DIMS(clipped, np.int32(1)), axis=1, batch_dims=1)
+    better = b.SUM(as_type(b.GREATER(scores, chosen), np.int32, b), np.int32([1]))
+    chosen = b.SQUEEZE(chosen, squeeze_dims=[1])
+    is_finite = b.EQUAL(b.SUB(chosen, chosen), like(chosen, 0, b))
+    is_inside = b.EQUAL(clipped, targets)
+    return b.LOGICAL_AND(b.LOGICAL_AND(is_inside, is_finite), b.LESS(better, k))
+
+
+@lower("InvertPermutation")
+def invert_permutation(node, b):
+    """The permutation that undoes this one."""
+    (x,) = node.inputs
+    if x.value is not None:
+        return b.constant(np.argsort(x.value).astype(x.dtype))
+    size = b.SHAPE(x, out_type="INT32")
+    indices = b.EXPAND_DIMS(as_type(x, np.int32, b), b.constant(np.int32(1)))
+    return as_type(b.SCATTER_ND(indices, positions(x, 0, b), size), x.dtype, b)
+
+
+def moved_back(node, b, updates, places, shape):
+    """Zeros of a known shape, with the sum of `updates` at places counted in a row."""
+    flat = b.RESHAPE(updates, np.int32([places.size]))
+    at = b.constant(np.int32(places).reshape(-1, 1))
+    return b.RESHAPE(b.SCATTER_ND(at, flat, np.int32([prod(shape)])), np.int32(shape))
+
+
+def sliced(node, places, first):
+    """The block of `places` that the inputs from `first` on say, as StridedSlice does."""
+    from ...graph.core.evaluate import evaluate
+    from ...graph.core.graph import Graph
+
+    graph = Graph()
+    inputs = [graph.constant(x) for x in (places, *(node.constant(first + i) for i in range(3)))]
+    names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+    attrs = {name: node.attr(name) for name in names}
+    (block,) = evaluate(graph, graph.add("StridedSlice", "block", inputs, attrs).outputs, {})
+    return block
+
+
+@lower("StridedSliceGrad")
+def strided_slice_grad(node, b):
+    """Zeros with the gradient at what a strided slice took."""
+    shape = [int(n) for n in node.constant(0)]
+    node.require(None not in node.shape(4), f"its shape must be known, got {node.shape(4)}")
+    places = sliced(node, np.arange(prod(shape)).reshape(shape), 1)
+    return moved_back(node, b, node.inputs[4], places, shape)
+
+
+@lower("TensorStridedSliceUpdate")
+def tensor_strided_slice_update(node, b):
+    """The tensor with another block where a strided slice would take one."""
+    x, value, shape = node.inputs[0], node.inputs[4], node.shape()
+    node.require(None not in shape, f"its shape must be known, got {shape}")
+    places = sliced(node, np.arange(prod(shape)).reshape(shape), 1)
+    joined = b.CONCATENATION(*(b.RESHAPE(t, np.int32([-1])) for t in (x, value)), axis=0)
+    order = np.arange(prod(shape), dtype=np.int32)
+    order[places.ravel()] = prod(shape) + np.arange(places.size)
+    return b.RESHAPE(b.GATHER(joined, b.constant(order), axis=0), np.int32(shape))
+
+
+@lower("MirrorPadGrad")
+def mirror_pad_grad(node, b):
+    """The gradient summed where the border was mirrored from."""
+    padded, pairs = node.shape(), node.constant(1)
+    node.require(None not in padded, f"its shape must be known, got {padded}")
+    shape = [int(n - before - after) for n, (before, after) in zip(padded, pairs, strict=True)]
+    mode = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}[node.text("mode")]
+    places = np.pad(np.arange(prod(shape)).reshape(shape), pairs, mode)
+    return moved_back(node, b, node.inputs[0], places, shape)
+
+
+@lower("UniqueWithCounts")
+def unique_with_counts(node, b):
+    """The distinct elements of a vector, for each element which it is, and how often."""
+    x, dtype = node.inputs[0], node.attr("out_idx")
+    values, index = b.UNIQUE(x, idx_out_type="INT32")
+    ones = b.FILL(b.SHAPE(index, out_type="INT32"), np.int32(1))
+    counts = b.UNSORTED_SEGMENT_SUM(ones, index, dimension(values, 0, b))
+    return values, as_type(index, dtype, b), as_type(counts, dtype, b)
+
+
+@lower("Bincount", "DenseBincount")
+def bincount(node, b):
+    """How often each number appears, or the sum of the weights of where it does.
+
+    Numbers become rows of ones and zeros, and numbers that are too large of zeros alone.
+    """
+    x, size, weights = node.inputs
+    is_binary = node.type == "DenseBincount" and node.attr("binary_output")
+    if node.type == "Bincount":
+        x = b.RESHAPE(x, np.int32([-1]))
+    rank = x.rank
+    one, zero = (like(weights, n, b) for n in (1, 0))
+    rows = b.ONE_HOT(x, as_int32(size, b), one, zero, axis=-1)
+    if is_binary:
+        return b.REDUCE_MAX(rows, np.int32([rank - 1]))
+    if 0 not in node.shape(2):
+        node.require(None not in node.shape(2), "whether there are weights must be known")
+        spread = b.RESHAPE(weights, np.int32([-1])) if node.type == "Bincount" else weights
+        rows = b.MUL(rows, b.EXPAND_DIMS(spread, np.int32(-1)))
+    return b.SUM(rows, np.int32([rank - 1]))
+
+
+@lower("LowerBound", "UpperBound")
+def bound(node, b):
+    """Where in each sorted row the values would go: how many elements are before them."""
+    rows, values = node.inputs
+    is_before = b.LESS if node.type == "LowerBound" else b.LESS_EQUAL
+    flags = is_before(b.EXPAND_DIMS(rows, np.int32(1)), b.EXPAND_DIMS(values, np.int32(2)))
+    return as_type(b.SUM(as_type(flags, np.int32, b), np.int32([2])), node.attr("out_type"), b)

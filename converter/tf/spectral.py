@@ -1,0 +1,167 @@
+"""Complex numbers and Fourier transforms.
+
+TFLite has REAL, IMAG, COMPLEX_ABS and RFFT2D of lengths that are powers of 2. Other transforms are
+products with cosines and sines; complex results are pairs of floats seen as one number.
+"""
+
+import numpy as np
+
+from ..lowering.moves import slice_along
+from .registry import lower, lower_rows
+
+lower_rows({"ComplexAbs": "COMPLEX_ABS", "Real": "REAL", "Imag": "IMAG"})
+
+PARTS = {np.dtype(np.complex64): np.float32, np.dtype(np.complex128): np.float64}
+
+
+def complex_of(real, imaginary, b):
+    """Complex numbers with these parts."""
+    pairs = b.PACK(real, imaginary, axis=real.rank, values_count=2)
+    return b.BITCAST(pairs, dtype=np.complex64)
+
+
+def parts_of(x, b):
+    """The real and the imaginary parts of complex numbers."""
+    return b.REAL(x, dtype=PARTS[x.dtype]), b.IMAG(x, dtype=PARTS[x.dtype])
+
+
+@lower("Complex")
+def complex_(node, b):
+    """Complex numbers with these parts."""
+    node.require(node.inputs[0].dtype == np.float32, "its parts must be float32")
+    return complex_of(*node.inputs, b)
+
+
+@lower("Conj")
+def conj(node, b):
+    """The same with the other sign of the imaginary part."""
+    (x,) = node.inputs
+    if x.dtype not in PARTS:
+        return x
+    real, imaginary = parts_of(x, b)
+    return complex_of(real, b.NEG(imaginary), b)
+
+
+@lower("Angle")
+def angle(node, b):
+    """The angle of each complex number."""
+    real, imaginary = parts_of(node.inputs[0], b)
+    return b.ATAN2(imaginary, real)
+
+
+def lengths_of(node, rank):
+    """The constant lengths of a real transform over the last `rank` axes."""
+    lengths = [int(n) for n in np.ravel(node.constant(1))]
+    node.require(len(lengths) == rank, f"fft_length must have {rank} elements, got {len(lengths)}")
+    node.require(min(lengths) > 0, f"fft_length must be positive, got {lengths}")
+    return lengths
+
+
+def cut(x, lengths, b):
+    """`x` with its last axes cut to some lengths."""
+    for i, n in enumerate(lengths):
+        axis = x.rank - len(lengths) + i
+        if x.dims[axis] != n:
+            x = slice_along(x, axis, 0, n, b)
+    return x
+
+
+def is_power(n):
+    """Whether it is a power of 2."""
+    return n & (n - 1) == 0
+
+
+def waves(n_from, n_to, length, sign):
+    """Cosines and sines of a transform of `n_from` numbers to `n_to`."""
+    angles = np.outer(np.arange(n_to), np.arange(n_from)) * (2 * np.pi * sign / length)
+    return np.cos(angles), np.sin(angles)
+
+
+def along_last(x, matrix, b):
+    """The products of a matrix [n_to, n_from] with the rows of `x`."""
+    return b.FULLY_CONNECTED(x, b.constant(np.float32(matrix)), keep_num_dims=True)
+
+
+def swapped(x, b):
+    """`x` with its last two axes exchanged."""
+    order = [*range(x.rank - 2), x.rank - 1, x.rank - 2]
+    return b.TRANSPOSE(x, np.int32(order))
+
+
+def product(parts, matrices, b):
+    """The product of complex rows with a complex matrix, by its real and imaginary parts."""
+    (re, im), (cos, sin) = parts, matrices
+    if im is None:
+        return along_last(re, cos, b), along_last(re, sin, b)
+    return (
+        b.SUB(along_last(re, cos, b), along_last(im, sin, b)),
+        b.ADD(along_last(re, sin, b), along_last(im, cos, b)),
+    )
+
+
+def transformed(parts, rank, sign, b):
+    """The transform over the last `rank` axes, of the sizes they have; inverse for sign 1."""
+    for axis in range(rank):
+        if axis:
+            parts = [swapped(t, b) for t in parts]
+        n = parts[0].dims[-1]
+        scale = n if sign > 0 else 1
+        parts = product(parts, [m / scale for m in waves(n, n, n, sign)], b)
+    return [swapped(t, b) for t in parts] if rank == 2 else parts
+
+
+@lower("FFT", "FFT2D", "IFFT", "IFFT2D")
+def fft(node, b):
+    """The discrete Fourier transform over the last axes, or its inverse."""
+    rank, sign = 2 if node.type.endswith("2D") else 1, 1 if node.type.startswith("I") else -1
+    sizes = node.shape()[-rank:]
+    node.require(None not in sizes, f"the sizes it transforms must be known, got {sizes}")
+    return complex_of(*transformed(parts_of(node.inputs[0], b), rank, sign, b), b)
+
+
+@lower("RFFT", "RFFT2D")
+def rfft(node, b):
+    """The half of the transform of real numbers that says all."""
+    rank = 2 if node.type == "RFFT2D" else 1
+    lengths = lengths_of(node, rank)
+    x = cut(node.inputs[0], lengths, b)
+    if all(map(is_power, lengths)):
+        if rank == 2:
+            return b.RFFT2D(x, np.int32(lengths))
+        rows = b.RFFT2D(b.EXPAND_DIMS(x, np.int32(-2)), np.int32([1, *lengths]))
+        return b.RESHAPE(rows, shape_without(rows, b))
+    parts = product((x, None), waves(lengths[-1], lengths[-1] // 2 + 1, lengths[-1], -1), b)
+    if rank == 2:
+        parts = [swapped(t, b) for t in parts]
+        parts = product(parts, waves(lengths[0], lengths[0], lengths[0], -1), b)
+        parts = [swapped(t, b) for t in parts]
+    return complex_of(*parts, b)
+
+
+def shape_without(rows, b):
+    """The shape of `rows` without its last axis but one, which is 1."""
+    sizes = [n for i, n in enumerate(rows.dims) if i != rows.rank - 2]
+    if sizes.count(None) <= 1:
+        return np.int32([-1 if n is None else n for n in sizes])
+    shape = b.SHAPE(rows, out_type="INT32")
+    kept = np.delete(np.arange(rows.rank), rows.rank - 2)
+    return b.GATHER(shape, np.int32(kept), axis=0)
+
+
+@lower("IRFFT", "IRFFT2D")
+def irfft(node, b):
+    """The real numbers of which half of the transform is known."""
+    rank = 2 if node.type == "IRFFT2D" else 1
+    lengths = lengths_of(node, rank)
+    n_half = lengths[-1] // 2 + 1
+    parts = [cut(t, [*lengths[:-1], n_half], b) for t in parts_of(node.inputs[0], b)]
+    if rank == 2:
+        n = lengths[0]
+        parts = [swapped(t, b) for t in parts]
+        parts = product(parts, [m / n for m in waves(n, n, n, 1)], b)
+        parts = [swapped(t, b) for t in parts]
+    n = lengths[-1]
+    # each number but the first, and the middle one of an even length, stands for two
+    weights = np.where((np.arange(n_half) == 0) | (2 * np.arange(n_half) == n), 1, 2) / n
+    cos, sin = (m * weights for m in waves(n_half, n, n, 1))
+    return b.SUB(along_last(parts[0], cos, b), along_last(parts[1], sin, b))

@@ -1,0 +1,82 @@
+"""Loops and conditions in machine code: instructions of a body between branches of one program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from ..plan.buffer import arena
+from .layout import move
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..plan.buffer import Buffer
+    from ..plan.program import Program
+
+
+class Body(Protocol):
+    """Instructions that are not part of a program yet, and what they compute."""
+
+    @property
+    def values(self) -> Sequence[Buffer]:
+        """The results; some may be operands."""
+        ...
+
+    def emit(self, program: Program) -> None:
+        """Adds the instructions, among which are no host steps."""
+        ...
+
+
+def choose(
+    program: Program, flag: Buffer, then: Body, otherwise: Body, outs: Sequence[Buffer]
+) -> None:
+    """outs = the values of `then` if the bool `flag` holds, else those of `otherwise`.
+
+    `outs` are persistent and of the shapes and dtypes that both give.
+    """
+    to_other = program.branch(unless=flag)
+    then.emit(program)
+    move_all(program, then.values, outs)
+    to_end = program.branch()
+    to_other.target = program.branch()
+    otherwise.emit(program)
+    move_all(program, otherwise.values, outs)
+    to_end.target = program.branch()
+
+
+def loop(
+    program: Program,
+    initial: Sequence[Buffer],
+    carried: Sequence[Buffer],
+    condition: Body,
+    iteration: Body,
+) -> None:
+    """carried = initial; while the condition's value holds: carried = the values of `iteration`.
+
+    What is carried is persistent, or the same buffer as in `initial` where no iteration changes it.
+    """
+    varying = [i for i, buffer in enumerate(carried) if buffer.storage is not initial[i].storage]
+    targets = [carried[i] for i in varying]
+    move_all(program, [initial[i] for i in varying], targets)
+    head = program.branch()
+    condition.emit(program)
+    leave = program.branch(unless=condition.values[0])
+    iteration.emit(program)
+    move_all(program, [iteration.values[i] for i in varying], targets)
+    program.branch(to=head)
+    leave.target = program.branch()
+
+
+def move_all(program: Program, values: Sequence[Buffer], targets: Sequence[Buffer]) -> None:
+    """target = value for all at once, also where a value lies in another's target."""
+    storages = [target.storage for target in targets]
+    sources: list[Buffer] = []
+    for value, target in zip(values, targets, strict=True):
+        if value.storage in storages and value.storage is not target.storage:
+            copied = arena(value.shape, value.dtype)
+            move(program, value, copied)
+            value = copied
+        sources.append(value)
+    for value, target in zip(sources, targets, strict=True):
+        if value.storage is not target.storage:
+            move(program, value, target)

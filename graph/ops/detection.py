@@ -1,0 +1,219 @@
+"""The best of boxes that overlap, and how often numbers appear."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.registry import op
+from ..core.shapes import Dim, Shape, integers, known
+
+if TYPE_CHECKING:
+    from ..core.protocols import OperationView
+
+
+def _overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Intersection over union of a box with others; corners may come in any order."""
+    low, high = np.minimum(box[:2], box[2:]), np.maximum(box[:2], box[2:])
+    lows, highs = np.minimum(others[:, :2], others[:, 2:]), np.maximum(others[:, :2], others[:, 2:])
+    area, areas = np.prod(high - low), np.prod(highs - lows, axis=1)
+    sides = np.maximum(np.minimum(high, highs) - np.maximum(low, lows), 0)
+    shared = np.prod(sides, axis=1)
+    with np.errstate(all="ignore"):
+        return np.where((area > 0) & (areas > 0), shared / (area + areas - shared), 0)
+
+
+def _suppressed(
+    boxes: np.ndarray, scores: np.ndarray, limit: int, overlap: float, least: float, sigma: float
+) -> tuple[list[int], list[float]]:
+    """The boxes chosen, and their scores: those of overlapping boxes shrink where sigma is not 0.
+
+    Source: Bodla et al., Soft-NMS: Improving Object Detection With One Line of Code, 2017.
+    """
+    scale = -0.5 / sigma if sigma > 0 else 0.0
+    waiting = [(-float(s), i, 0) for i, s in enumerate(scores.tolist()) if s > least]
+    heapq.heapify(waiting)
+    chosen: list[int] = []
+    chosen_scores: list[float] = []
+    while waiting and len(chosen) < limit:
+        negative, i, first = heapq.heappop(waiting)
+        score, is_out = -negative, False
+        for shared in _overlap(boxes[i], boxes[chosen[first:]])[::-1].tolist():
+            is_out = shared > overlap and sigma <= 0
+            if is_out:
+                break
+            score *= float(np.exp(scale * shared * shared))
+            if score <= least:
+                break
+        if is_out or score <= least:
+            continue
+        if score == -negative:
+            chosen.append(i)
+            chosen_scores.append(score)
+        else:
+            heapq.heappush(waiting, (-score, i, len(chosen)))
+    return chosen, chosen_scores
+
+
+@op("NonMaxSuppression", shape=lambda op: (None,))
+def non_max_suppression(
+    boxes: np.ndarray, scores: np.ndarray, limit: np.ndarray, *, iou_threshold: float
+) -> list[int]:
+    """The boxes with the highest scores that do not overlap one chosen before."""
+    return _suppressed(boxes, scores, int(limit), iou_threshold, -np.inf, 0.0)[0]
+
+
+@op("NonMaxSuppressionV2", "NonMaxSuppressionV3", shape=lambda op: (None,))
+def non_max_suppression_v3(
+    boxes: np.ndarray, scores: np.ndarray, limit: np.ndarray, *thresholds: np.ndarray
+) -> np.ndarray:
+    """The same, of the boxes whose score exceeds a threshold."""
+    overlap, least = (*(float(x) for x in thresholds), -np.inf)[:2]
+    return np.array(_suppressed(boxes, scores, int(limit), overlap, least, 0.0)[0], np.int32)
+
+
+def _padded_size(op: OperationView) -> Dim:
+    sizes = integers(op, 2)
+    if not op.get_attr("pad_to_max_output_size") or sizes is None:
+        return None
+    return sizes[0]
+
+
+@op("NonMaxSuppressionV4", shape=lambda op: [(_padded_size(op),), ()])
+def non_max_suppression_v4(
+    boxes: np.ndarray,
+    scores: np.ndarray,
+    limit: np.ndarray,
+    overlap: np.ndarray,
+    least: np.ndarray,
+    *,
+    pad_to_max_output_size: bool,
+) -> tuple[np.ndarray, int]:
+    """The boxes chosen, maybe with zeros up to the limit, and how many they are."""
+    chosen, _ = _suppressed(boxes, scores, int(limit), float(overlap), float(least), 0.0)
+    zeros = [0] * (int(limit) - len(chosen)) * pad_to_max_output_size
+    return np.array(chosen + zeros, np.int32), len(chosen)
+
+
+@op("NonMaxSuppressionV5", shape=lambda op: [(_padded_size(op),), (_padded_size(op),), ()])
+def non_max_suppression_v5(
+    boxes: np.ndarray,
+    scores: np.ndarray,
+    limit: np.ndarray,
+    overlap: np.ndarray,
+    least: np.ndarray,
+    sigma: np.ndarray,
+    *,
+    pad_to_max_output_size: bool,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """The boxes chosen, their scores, which overlap makes smaller, and how many they are."""
+    numbers = (float(x) for x in (overlap, least, sigma))
+    chosen, values = _suppressed(boxes, scores, int(limit), *numbers)
+    n = (int(limit) - len(chosen)) * pad_to_max_output_size
+    return (
+        np.array(chosen + [0] * n, np.int32),
+        np.array(values + [0.0] * n, np.float32),
+        len(chosen),
+    )
+
+
+def _bins_shape(op: OperationView) -> Shape:
+    sizes = integers(op, 1)
+    return (None if sizes is None else sizes[0],)
+
+
+@op("Bincount", shape=_bins_shape)
+def bincount(x: np.ndarray, size: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """How often each number up to a size appears, or the sum of the weights of where it does."""
+    return _counts(x.ravel(), int(size), weights.ravel(), weights.dtype, False)
+
+
+def _counts(
+    x: np.ndarray, size: int, weights: np.ndarray, dtype: np.dtype, binary: bool
+) -> np.ndarray:
+    if x.size and x.min() < 0:
+        raise ValueError("Input must be non-negative")
+    inside = x < size
+    if binary:
+        return (np.bincount(x[inside], minlength=size) > 0).astype(dtype)
+    used = weights[inside] if weights.size else None
+    return np.bincount(x[inside], used, size).astype(dtype)
+
+
+def _dense_bins_shape(op: OperationView) -> Shape:
+    return (*known(op, 0)[:-1], *(_bins_shape(op) or ()))
+
+
+@op("DenseBincount", shape=_dense_bins_shape)
+def dense_bincount(
+    x: np.ndarray, size: np.ndarray, weights: np.ndarray, *, binary_output: bool
+) -> np.ndarray:
+    """How often each number appears in a vector, or in each row of a matrix."""
+    rows = x.reshape(-1, x.shape[-1])
+    parts = weights.reshape(rows.shape) if weights.size else [weights.ravel()] * len(rows)
+    counts = [
+        _counts(row, int(size), part, weights.dtype, binary_output)
+        for row, part in zip(rows, parts, strict=True)
+    ]
+    return np.array(counts).reshape((*x.shape[:-1], int(size)))
+
+
+@op("UniqueWithCounts", shape=lambda op: [(None,), op.inputs[0].shape, (None,)])
+def unique_with_counts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The different elements as they appear, for each element which it is, and how often."""
+    _, first, inverse, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return x[first[order]], rank[inverse.reshape(-1)], counts[order]
+
+
+@op("LowerBound", "UpperBound", shape=lambda op: op.inputs[1].shape)
+def bound(rows: np.ndarray, values: np.ndarray, *, op: OperationView) -> np.ndarray:
+    """Where in each sorted row the values would go."""
+    if (np.diff(rows) < 0).any():
+        raise ValueError("rows must be sorted")
+    side = "left" if op.type == "LowerBound" else "right"
+    pairs = zip(rows, values, strict=True)
+    return np.array([np.searchsorted(row, value, side) for row, value in pairs]).reshape(
+        values.shape
+    )
+
+
+@op("RGBToHSV", shape=lambda op: op.inputs[0].shape)
+def rgb_to_hsv(x: np.ndarray) -> np.ndarray:
+    """Hue, saturation and value of colours in [0, 1]."""
+    red, green, blue = np.moveaxis(x, -1, 0)
+    value, least = x.max(-1), x.min(-1)
+    extent = value - least
+    with np.errstate(all="ignore"):
+        saturation = np.where(value > 0, extent / value, 0)
+        norm = 1 / (6 * extent)
+    hue = np.where(
+        red == value,
+        norm * (green - blue),
+        np.where(green == value, norm * (blue - red) + 2 / 6, norm * (red - green) + 4 / 6),
+    )
+    hue = np.where(extent > 0, hue, 0)
+    return np.stack([np.where(hue < 0, hue + 1, hue), saturation, value], -1)
+
+
+@op("HSVToRGB", shape=lambda op: op.inputs[0].shape)
+def hsv_to_rgb(x: np.ndarray) -> np.ndarray:
+    """Red, green and blue of hue, saturation and value."""
+    hue, saturation, value = np.moveaxis(x, -1, 0)
+    sixth = hue * 6
+    ramps = [np.abs(sixth - 3) - 1, 2 - np.abs(sixth - 2), 2 - np.abs(sixth - 4)]
+    parts = [(1 - saturation + saturation * np.clip(ramp, 0, 1)) * value for ramp in ramps]
+    return np.stack(parts, -1)
+
+
+@op("AdjustContrastv2", shape=lambda op: op.inputs[0].shape)
+def adjust_contrast(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """The distance from the mean of each channel of an image, times a factor."""
+    mean = x.mean(axis=(-3, -2), keepdims=True, dtype=np.float64)
+    return (x - mean) * factor + mean

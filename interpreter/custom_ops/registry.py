@@ -1,0 +1,93 @@
+"""The custom operators that come with flatlite, by name, and what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...schema.registry import Registry
+from ..checks import required
+from ..node import HostCall
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import numpy.typing as npt
+
+    from ..node import Node, Operand, Prepared
+
+    Prepare: TypeAlias = Callable[[Node], Prepared]
+    """Checks a Node and infers its results."""
+    Function: TypeAlias = Callable[..., Sequence[npt.ArrayLike]]
+    """Gives the results for the arrays of the inputs."""
+    Result: TypeAlias = tuple[Sequence[int], npt.DTypeLike]
+    """Shape and type of a result."""
+
+_HOMES = {
+    "arrays": ("Roll", "BroadcastGradientArgs", "NumericVerify", "aeq.hadamard_rotation"),
+    "audio": ("AudioSpectrogram", "Mfcc"),
+    "ctc": ("CTCBeamSearchDecoder",),
+    "detection": ("TFLite_Detection_PostProcess",),
+    "examples": ("ParseExample", "ParseExampleV2"),
+    "fourier": ("IRFFT2D",),
+    "landmarks": ("TransformLandmarks", "Landmarks2TransformMatrix"),
+    "pooling": ("AvgPool3D", "MaxPool3D", "MaxPoolWithArgmax", "MaxPoolingWithArgmax2D"),
+    "recurrent": ("UnidirectionalSequenceGru",),
+    "sampling": ("DenseImageWarp", "Resampler", "TransformTensor", "TransformTensorBilinear"),
+    "signal": ("SignalEnergy", "SignalFftAutoScale", "SignalWindow"),
+    "signal_filters": (
+        *("SignalFilterBank", "SignalFilterBankLog", "SignalFilterBankSquareRoot"),
+        *("SignalFilterBankSpectralSubtraction", "SignalPCAN"),
+    ),
+    "signal_fourier": ("SignalIrfft", "SignalRfft"),
+    "signal_frames": ("SignalDelay", "SignalFramer", "SignalOverlapAdd", "SignalStacker"),
+    "transposed": ("Convolution2DTransposeBias",),
+    "unpooling": ("MaxUnpooling2D", "LiteRtMaxUnpooling2D"),
+}
+"""Module -> the operators it has."""
+HOMES = {name: module for module, names in _HOMES.items() for name in names}
+"""Operator -> its module."""
+
+
+def _home(name: str) -> str:
+    return HOMES.get(name, "")
+
+
+SHIPPED: Registry[Prepare] = Registry("custom operator", __package__, _home)
+"""Custom operator -> the function that checks a Node and infers its results."""
+
+
+def custom(*names: str) -> Callable[[Prepare], Prepare]:
+    """Registers the decorated `prepare` for the custom operators `names`."""
+
+    def register(prepare: Prepare) -> Prepare:
+        for name in names:
+            SHIPPED.add(name, prepare)
+        return prepare
+
+    return register
+
+
+def exactly(node: Node, count: int) -> list[Operand]:
+    """All inputs, of which there must be `count`; none may be omitted."""
+    node.require(len(node.inputs) == count, f"takes {count} inputs, got {len(node.inputs)}")
+    return required(node, count)
+
+
+def by_numpy(node: Node, function: Function, *results: Result) -> HostCall:
+    """What computes results of these shapes and types by a function of all inputs' arrays."""
+    operands = [x for x in node.inputs if x is not None]
+    outs = [node.result(shape, np.dtype(dtype)) for shape, dtype in results]
+
+    def run(*arrays: np.ndarray) -> None:
+        try:
+            with np.errstate(all="ignore"):
+                values = function(*arrays[: len(operands)])
+        except MemoryError as error:
+            node.fail(f"needs more memory than there is ({error})")
+        for out, value in zip(arrays[len(operands) :], values, strict=True):
+            out[...] = value
+
+    return HostCall(run, operands, outs)

@@ -1,0 +1,40 @@
+"""What a custom operator keeps from one run to the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..scope import OPERATORS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..node import Node
+    from ..scope import Resource
+
+
+def state_of(node: Node, name: str, initial: np.ndarray) -> Callable[[], np.ndarray]:
+    """A function that gives the array that an operator keeps under a name, to be changed in place.
+
+    It begins as `initial`, and again after reset_all_variables and where its shape has changed.
+    """
+    kept: dict[int, Resource] = {}
+    number, scope = 0, node.scope
+    if scope is not None:
+        subgraph = -1 if node.planner is None else node.planner.spec.index
+        number = scope.resource(OPERATORS, f"{subgraph}.{node.index}.{name}")
+
+    def current() -> np.ndarray:
+        resources = kept if scope is None else scope.resources
+        array = resources.get(number)
+        if (
+            not isinstance(array, np.ndarray)
+            or array.shape != initial.shape
+            or array.dtype != initial.dtype
+        ):
+            array = resources[number] = initial.copy()
+        return array
+
+    return current

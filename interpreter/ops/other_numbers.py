@@ -1,0 +1,148 @@
+"""Arithmetic on numbers that no kernel takes (float64, complex, unsigned and small integers).
+
+numpy computes it between the stages of a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..checks import NO_LIMIT
+from ..substitution import by_numpy
+from .quantized import is_quantized
+
+if TYPE_CHECKING:
+    from ..node import DynamicResult, Node, Operand
+
+    Function = Callable[..., np.ndarray]
+
+_WHOLE, _REAL, _ANY = "iu", "iuf", "iufc"
+"""Kinds of dtypes: integers, these and floats, these and complex numbers."""
+
+
+def _quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a / b, of integers rounded towards zero."""
+    if a.dtype.kind not in "iu":
+        return a / b
+    quotient = _floor_quotient(a, b)
+    return quotient + ((a % b != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
+
+
+def _floor_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    _require_divisor(b)
+    return np.floor_divide(a, b)
+
+
+def _modulo(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    _require_divisor(b)
+    return np.mod(a, b)
+
+
+def _require_divisor(b: np.ndarray) -> None:
+    if b.dtype.kind in "iu" and not b.all():
+        raise ValueError("the divisor must not be 0")
+
+
+def _squared_difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.square(a - b)
+
+
+def _inverse_root(x: np.ndarray) -> np.ndarray:
+    return 1 / np.sqrt(x)
+
+
+BINARY: dict[str, tuple[str, Function]] = {
+    "ADD": (_ANY, np.add),
+    "SUB": (_ANY, np.subtract),
+    "MUL": (_ANY, np.multiply),
+    "DIV": (_ANY, _quotient),
+    "MAXIMUM": (_REAL, np.maximum),
+    "MINIMUM": (_REAL, np.minimum),
+    "SQUARED_DIFFERENCE": (_ANY, _squared_difference),
+    "POW": ("fc", np.power),
+    "FLOOR_DIV": (_REAL, _floor_quotient),
+    "FLOOR_MOD": (_REAL, _modulo),
+    "BITWISE_XOR": (_WHOLE, np.bitwise_xor),
+    "RIGHT_SHIFT": (_WHOLE, np.right_shift),
+    "EQUAL": (_ANY, np.equal),
+    "NOT_EQUAL": (_ANY, np.not_equal),
+    "LESS": (_REAL, np.less),
+    "LESS_EQUAL": (_REAL, np.less_equal),
+    "GREATER": (_REAL, np.greater),
+    "GREATER_EQUAL": (_REAL, np.greater_equal),
+}
+UNARY: dict[str, tuple[str, Function]] = {
+    "ABS": (_REAL, np.abs),
+    "NEG": (_ANY, np.negative),
+    "SIGN": (_REAL, np.sign),
+    "SQUARE": (_ANY, np.square),
+    "CEIL": ("f", np.ceil),
+    "COS": ("fc", np.cos),
+    "EXP": ("fc", np.exp),
+    "FLOOR": ("f", np.floor),
+    "LOG": ("fc", np.log),
+    "ROUND": ("f", np.rint),
+    "RSQRT": ("fc", _inverse_root),
+    "SIN": ("fc", np.sin),
+    "SQRT": ("fc", np.sqrt),
+}
+REDUCTIONS: dict[str, tuple[str, Function]] = {
+    "SUM": (_ANY, np.sum),
+    "MEAN": ("fc", np.mean),
+    "REDUCE_PROD": (_ANY, np.prod),
+    "REDUCE_MAX": (_REAL, np.max),
+    "REDUCE_MIN": (_REAL, np.min),
+}
+"""Operator -> the kinds of dtypes it is for, and numpy's function."""
+
+
+def takes(node: Node, functions: dict[str, tuple[str, Function]], x: Operand) -> bool:
+    """Whether numpy has the operator for the numbers of `x`."""
+    kinds, _ = functions.get(node.kind, ("", None))
+    return x.dtype.kind in kinds and not is_quantized(x)
+
+
+def unary(node: Node, x: Operand) -> DynamicResult:
+    """The function of each element."""
+    return by_numpy(node, UNARY[node.kind][1], x.shape, x.dtype)
+
+
+def binary(
+    node: Node,
+    x: Operand,
+    shape: tuple[int, ...],
+    clamp: tuple[float, float] = (-NO_LIMIT, NO_LIMIT),
+    dtype: np.dtype | None = None,
+) -> DynamicResult:
+    """The function of each pair of elements within `clamp`, as numbers of `dtype` or that of x."""
+    function = BINARY[node.kind][1]
+    limits = [limit if abs(limit) < NO_LIMIT else None for limit in clamp]
+    if limits != [None, None]:
+        node.require(x.dtype.kind in _REAL, f"{x.dtype} has no order, so no fused activation")
+        if x.dtype.kind == "u" and limits[0] is not None:
+            limits[0] = max(limits[0], 0.0)
+        low, high = (None if limit is None else x.dtype.type(limit) for limit in limits)
+
+        def clipped(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return np.clip(function(a, b), low, high)
+
+        return by_numpy(node, clipped, shape, dtype or x.dtype)
+    return by_numpy(node, function, shape, dtype or x.dtype)
+
+
+def reduction(
+    node: Node, x: Operand, axes: Collection[int], shape: tuple[int, ...]
+) -> DynamicResult:
+    """`x` folded over `axes`, sums and products in its own type."""
+    function = partial(REDUCTIONS[node.kind][1], axis=tuple(sorted(axes)))
+    if node.kind in ("SUM", "REDUCE_PROD"):
+        function = partial(function, dtype=x.dtype)
+
+    def folded(array: np.ndarray, _: np.ndarray) -> np.ndarray:
+        return function(array)
+
+    return by_numpy(node, folded, shape, x.dtype)

@@ -1,0 +1,79 @@
+"""What an interpreter is told when it is made, and what a pickled one holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from enum import Enum, unique
+from typing import TYPE_CHECKING, TypedDict
+
+from .limits import Limits
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+    from .partition import AnyDelegate
+    from .scope import Variables
+
+
+@unique
+class OpResolverType(Enum):
+    """Which kernels LiteRT would choose; flatlite has one set, exact as BUILTIN_REF."""
+
+    AUTO = 0
+    BUILTIN = 1
+    BUILTIN_REF = 2
+    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
+
+
+class Options(TypedDict, total=False):
+    """What `Interpreter` takes beside the model and delegates, by keyword."""
+
+    num_threads: int | None
+    experimental_op_resolver_type: OpResolverType
+    experimental_preserve_all_tensors: bool
+    experimental_disable_delegate_clustering: bool
+    experimental_default_delegate_latest_features: bool
+    experimental_compress_quantization_zero_points: bool
+    experimental_disable_delegate_node_fusion: bool
+    experimental_force_delegate_node_profiling: bool
+    share_weights: bool
+    profile: bool
+    limits: Limits | None
+
+
+class Arguments(Options, total=False):
+    """What `Interpreter` takes, by keyword."""
+
+    model_path: str | os.PathLike[str] | None
+    model_content: ReadableBuffer | None
+    experimental_delegates: Sequence[AnyDelegate] | None
+
+
+class State(TypedDict):
+    """A pickled interpreter."""
+
+    content: bytes
+    options: Options
+    delegates: list[AnyDelegate]
+    custom_ops: dict[str, type]
+    variables: Variables
+
+
+def checked(options: Options) -> Options:
+    """The options, when their types and values are allowed.
+
+    Raises ValueError in LiteRT's words, TypeError for limits that are none.
+    """
+    resolver, num_threads = options.get("experimental_op_resolver_type"), options.get("num_threads")
+    if not isinstance(resolver, OpResolverType):
+        raise ValueError(f"Unrecognized passed in op resolver type: {resolver}")
+    if num_threads is not None:
+        if not isinstance(num_threads, int):
+            raise ValueError("type of num_threads should be int")
+        if num_threads < 1:
+            raise ValueError("num_threads should >= 1")
+    limits = options.get("limits")
+    if limits is not None and not isinstance(limits, Limits):
+        raise TypeError(f"limits must be a Limits, got {type(limits).__name__}")
+    return options

@@ -1,0 +1,167 @@
+"""Flex operators: operations of TensorFlow in a file, run by graph/'s kernels.
+
+Their options hold the operation as TensorFlow's NodeDef. Operations that open files, change
+variables or call functions are refused: a model is data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..graph.core.graph import Graph
+from ..graph.core.infer import KERNEL_ERRORS, call_kernel, each_output
+from ..graph.core.registry import row_of
+from ..graph.core.shapes import is_static
+from ..graph.format.graphdef import import_node
+from ..graph.session.hosted import HOSTED
+from ..graph.session.state import State
+from ..schema.errors import ModelError, OpError
+from ..schema.flexbuffer import read_flexbuffer
+from .node import HostCall, Node, NodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..engine.philox import Philox
+    from ..graph.core.graph import Operation, Tensor
+    from .node import Operand, Prepared
+    from .scope import Scope
+
+    Kernel = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
+
+_RANDOM = {
+    *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt"),
+    "RandomShuffle",
+}
+_FILES = {
+    *("ReadFile", "WriteFile", "MatchingFiles", "SaveV2", "RestoreV2", "MergeV2Checkpoints"),
+    *("Save", "Restore", "RestoreSlice", "SaveSlices", "ImmutableConst", "PyFunc", "EagerPyFunc"),
+}
+_MAX_CONSTANT = 1024
+"""Elements of an input whose value shape functions may look at."""
+
+_STREAMS: WeakKeyDictionary[Scope, dict[tuple[int, int], Philox]] = WeakKeyDictionary()
+"""Where the random numbers of an interpreter's operators were left, by subgraph and position."""
+
+
+def prepare_select_op(node: Node) -> Prepared:
+    """What `prepare` returns for the Flex operator `node`."""
+    op = _operation(node)
+    kernel = _kernel(node, op)
+    if len(op.outputs) != len(node.outputs):
+        node.fail(f"{op.type} has {len(op.outputs)} results, the model {len(node.outputs)}")
+    dtypes = [_dtype(tensor) for tensor in op.outputs]
+    for declared, dtype in zip(node.outputs, dtypes, strict=True):
+        if declared.dtype is not None and declared.dtype != dtype:
+            node.fail(f"{op.type} gives {dtype}, the model declares {declared.dtype}")
+
+    def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        try:
+            with np.errstate(all="ignore"):
+                return kernel(arrays)
+        except NodeError:
+            raise
+        except (*KERNEL_ERRORS, OpError) as error:
+            raise NodeError(f"{node.kind} '{node.name}': {error}", node) from error
+
+    shapes = [tensor.shape for tensor in op.outputs]
+    static = [shape for shape in shapes if is_static(shape)]
+    moves = all(dtype.kind in "biufc" for dtype in dtypes)
+    if len(static) < len(shapes) or not moves or any(x is None for x in node.inputs):
+        partly = [tuple(shape) if shape is not None else () for shape in shapes]
+        return node.dynamic_result(lambda *arrays: run(arrays), partly)
+    operands = [x for x in node.inputs if x is not None]
+    outs = [node.result(shape, dtype) for shape, dtype in zip(static, dtypes, strict=True)]
+
+    def step(*arrays: np.ndarray) -> None:
+        results = run(arrays[: len(operands)])
+        for out, result in zip(arrays[len(operands) :], results, strict=True):
+            if result.shape != out.shape:
+                node.fail(f"the result must have shape {out.shape}, got {result.shape}")
+            out[...] = result
+
+    return HostCall(step, operands, outs)
+
+
+def _operation(node: Node) -> Operation:
+    """The operation that a node's options describe, in a graph of its own with its inputs."""
+    try:
+        value = read_flexbuffer(node.custom_options) if len(node.custom_options) else None
+        content = value[1] if isinstance(value, list) and len(value) == 2 else None
+        content = content.encode() if isinstance(content, str) else content
+        if not isinstance(content, bytes):
+            raise _unsupported(node, "the options must hold the operation's name and its NodeDef")
+        graph = Graph()
+        inputs = [_input(graph, node, i, x) for i, x in enumerate(node.inputs)]
+        op = import_node(graph, content, inputs)
+    except NodeError:
+        raise
+    except (ModelError, ValueError, TypeError) as error:
+        node.fail(f"{error}")
+    if f"Flex{op.type}" != node.kind:
+        node.fail(f"options must describe {node.kind.removeprefix('Flex')}, got {op.type}")
+    return op
+
+
+def _input(graph: Graph, node: Node, i: int, x: Operand | None) -> Tensor:
+    """What stands for input `i` in the operation's graph: a constant where its value is known."""
+    if x is None:
+        node.fail(f"input {i} is missing")
+    value = x.value
+    attrs = {"dtype": x.dtype, "shape": x.shape}
+    if value is not None and value.size <= _MAX_CONSTANT:
+        attrs = {"dtype": x.dtype, "value": value}
+    kind = "Const" if "value" in attrs else "Placeholder"
+    return graph.add(kind, f"input_{i}", (), attrs).outputs[0]
+
+
+def _kernel(node: Node, op: Operation) -> Kernel:
+    """What computes an operation; refuses those that would do more than that."""
+    row, hosted, signature = row_of(op.type), None, op.signature
+    if op.type in _RANDOM:
+        hosted = HOSTED.get(op.type)
+    if op.type in _FILES or (row is not None and row.writes):
+        node.fail(f"{op.type} opens files or changes variables, which no model may")
+    if signature is not None and signature.is_stateful and hosted is None:
+        node.fail(f"{op.type} keeps a state, which Flex operators may not in flatlite")
+    if hosted is not None:
+        return _random_kernel(node, op)
+    if row is None or row.kernel is None:
+        raise _unsupported(node, f"there is no kernel for {op.type}")
+    return lambda arrays: call_kernel(row, op, arrays)
+
+
+def _unsupported(node: Node, reason: str) -> NodeError:
+    """The error of an operator that cannot run, in LiteRT's words."""
+    return NodeError(
+        "Regular/Select TensorFlow ops are not supported by this interpreter. Make sure you "
+        f"apply/link the Flex delegate before inference.\nFlex op: {node.kind}; in flatlite, "
+        f"{reason}; register a class with @flatlite.lite.custom_op({node.kind!r})",
+        node,
+    )
+
+
+def _random_kernel(node: Node, op: Operation) -> Kernel:
+    """What draws the numbers of a random operation, going on where its last run left off."""
+    function, scope = HOSTED.known(op.type), node.scope
+    streams = {} if scope is None else _STREAMS.setdefault(scope, {})
+    place = -1 if node.planner is None else node.planner.spec.index, node.index
+
+    def draw(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        state = State()
+        if place in streams:
+            state.streams[op] = streams[place]
+        results = each_output(op, function(op, state, *arrays))
+        streams[place] = state.streams[op]
+        return [np.asarray(result) for result in results]
+
+    return draw
+
+
+def _dtype(tensor: Tensor) -> np.dtype:
+    """The type of a result as the interpreter has it: strings are objects."""
+    dtype = cast("np.dtype | None", None if tensor.dtype is None else tensor.dtype.dtype)
+    return np.dtype(object) if dtype is None or dtype.names or dtype.hasobject else dtype

@@ -1,0 +1,94 @@
+"""SELECT_TF_OPS: what builtins cannot express becomes operators of TensorFlow's Flex delegate."""
+
+import numpy as np
+import pytest
+from drafting import Draft
+from flatbuffers import flexbuffers
+
+from flatlite.converter.api.conversion import Conversion
+from flatlite.converter.api.options import OpsSet, TargetSpec
+from flatlite.converter.api.settings import Settings
+from flatlite.converter.tf.flex import strings
+from flatlite.errors import UnsupportedOps
+from flatlite.lite import Interpreter
+from flatlite.schema import model as schema_model
+from flatlite.schema import proto
+
+TENSORFLOWS = (
+    b"\rMatrixInverse\x00K\x12\rMatrixInverse\x1a\x00*\x07\n\x01T\x12\x020\x01*\r\n\x07adjoint"
+    b"\x12\x02(\x002 \n\rMatrixInverse\x12\x0f__inference_f_9\x00\x02\\N\x14\x14\x04(\x01"
+)
+"""The options that TensorFlow 2.21's converter wrote for tf.linalg.inv of float32."""
+
+
+def converted(draft, *outputs, allow_custom_ops=False):
+    settings = Settings()
+    settings.allow_custom_ops = allow_custom_ops
+    settings.target_spec = TargetSpec([OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS])
+    return Conversion(settings, [draft.source(*outputs)], 2)
+
+
+def operators_of(draft, *outputs, allow_custom_ops=False):
+    content = converted(draft, *outputs, allow_custom_ops=allow_custom_ops).run()
+    return schema_model.load(content).subgraphs[0].operators
+
+
+def test_the_file_is_compared_with_its_source():
+    draft = Draft()
+    x = draft.input("x", (None, 3, 3))
+    conversion = converted(draft, draft.op("Neg", draft.op("MatrixInverse", x, adjoint=True)))
+    interpreter = Interpreter(model_content=conversion.run())
+    assert conversion.verified
+    matrices = np.random.default_rng(0).standard_normal((2, 3, 3)).astype(np.float32)
+    interpreter.resize_tensor_input(0, matrices.shape)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, matrices)
+    interpreter.invoke()
+    result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    np.testing.assert_allclose(result, -np.linalg.inv(matrices.swapaxes(1, 2)), 1e-4)
+
+
+def texts(options):
+    vector = flexbuffers.GetRoot(bytes(options)).AsVector
+    return [vector[i].AsStringBytes for i in range(len(vector))]
+
+
+def test_options_are_those_of_tensorflow():
+    draft = Draft()
+    inverse = draft.op("MatrixInverse", draft.input("x", (4, 4)), adjoint=False)
+    operators = operators_of(draft, draft.op("Neg", inverse))
+    assert [op.op for op in operators] == ["CUSTOM", "NEG"]
+    assert operators[0].custom_code == "FlexMatrixInverse"
+    kinds, nodes = zip(*map(texts, (operators[0].custom_options, TENSORFLOWS)), strict=True)
+    assert kinds[0] == kinds[1] == b"MatrixInverse"
+    ours, theirs = (proto.parse("NodeDef", node) for node in nodes)
+    assert ours.op == theirs.op
+    assert list(ours.input) == list(theirs.input)
+    assert {name: value.SerializeToString() for name, value in ours.attr.items()} == {
+        name: value.SerializeToString() for name, value in theirs.attr.items()
+    }
+
+
+@pytest.mark.parametrize("lengths", [(0, 0), (1, 300), (70_000, 5)])
+def test_strings_of_any_bytes_and_lengths(lengths):
+    contents = [bytes(range(256)) * (n // 256) + bytes(n % 256) for n in lengths]
+    assert texts(strings(contents)) == contents
+
+
+def test_an_operation_that_cannot_be_lowered_as_it_is_used():
+    draft = Draft()
+    x = draft.input("x", (3, 4))
+    sums = draft.op("Cumprod", x, draft.input("axis", (), np.int32))
+    assert [op.custom_code for op in operators_of(draft, sums)] == ["FlexCumprod"]
+
+
+def test_what_tensorflow_does_not_have_is_custom_or_refused():
+    draft = Draft()
+    attrs = {"_output_types": [np.dtype(np.float32)], "_output_shapes": [(3,)]}
+    x = draft.input("x", (3,))
+    y = draft.graph.add("MyOwn", "mine", [x], attrs, n_outputs=1).outputs[0]
+    with pytest.raises(UnsupportedOps, match="MyOwn x 1, first at node 'mine'"):
+        operators_of(draft, y)
+    with pytest.warns(UserWarning, match="the custom operators MyOwn"):
+        operators = operators_of(draft, y, allow_custom_ops=True)
+    assert [op.custom_code for op in operators] == ["MyOwn"]

@@ -1,0 +1,139 @@
+"""Variables that are written, and tables: calls one after the other give what TensorFlow gives."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flatlite.converter.sources import saved_model
+from flatlite.errors import ConverterError, ModelError
+from flatlite.lite import Interpreter, TFLiteConverter
+from flatlite.schema import model as schema_model
+
+MODELS = Path(__file__).parent / "state_models"
+SIGNATURES = {
+    "loop": ["step"],
+    "train": ["train", "infer", "restore", "save"],
+    "tables": ["find"],
+    "lists": ["grow", "outside", "push"],
+    "version_1": ["serving_default"],
+}
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:the converted model was not verified"),
+    pytest.mark.filterwarnings("ignore:The file does not do what no output depends on"),
+]
+
+
+def calls(name):
+    """(signature, inputs, outputs) of the recorded calls, in order."""
+    with np.load(MODELS / name / "cases.npz") as cases:
+        arrays = dict(cases.items())
+    found = {}
+    for key, value in arrays.items():
+        number, signature, side, port = key.split("/")
+        sides = found.setdefault((number, signature), ({}, {}))
+        array = value.astype(object) if value.dtype.kind == "S" else value
+        sides[side == "out"][port] = array
+    return [(signature, *sides) for (_, signature), sides in found.items()]
+
+
+def converted(name):
+    converter = TFLiteConverter.from_saved_model(MODELS / name, signature_keys=SIGNATURES[name])
+    return converter.convert()
+
+
+def close(expected, actual):
+    if expected.dtype.kind == "f":
+        return np.allclose(actual, expected, 1e-5, 1e-6)
+    return actual.shape == expected.shape and actual.ravel().tolist() == expected.ravel().tolist()
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_calls_one_after_the_other(name):
+    interpreter = Interpreter(model_content=converted(name))
+    for signature, inputs, outputs in calls(name):
+        results = interpreter.get_signature_runner(signature)(**inputs)
+        for port, expected in outputs.items():
+            assert close(expected, results[port]), (signature, port, results[port])
+
+
+ALONE = [(name, keys[0]) for name, keys in SIGNATURES.items() if len(keys) == 1]
+ALONE += [("lists", key) for key in SIGNATURES["lists"]]
+
+
+@pytest.mark.parametrize(("name", "signature"), ALONE)
+def test_litert_gives_the_same(name, signature, litert):
+    rows = [call for call in calls(name) if call[0] == signature]
+    inputs = [
+        {k: x.astype("S") if x.dtype == object else x for k, x in row[1].items()} for row in rows
+    ]
+    resolver = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
+    steps = litert.run(converted(name), inputs, resolver, signature)
+    assert not isinstance(steps, str), steps
+    for (_, _, outputs), results in zip(rows, steps, strict=True):
+        for port, expected in outputs.items():
+            assert close(expected, np.asarray(results[port])), (port, results[port])
+
+
+def test_signatures_share_one_graph_that_runs_once():
+    model = schema_model.load(converted("train"))
+    kinds = [[op.op for op in graph.operators] for graph in model.subgraphs]
+    assert [row.count("CALL_ONCE") for row in kinds] == [1, 1, 1, 1, 0]
+    assert kinds[4].count("ASSIGN_VARIABLE") == 5
+    written = [row.count("ASSIGN_VARIABLE") for row in kinds[:4]]
+    assert written == [5, 0, 2, 0]
+
+
+def test_a_variable_that_is_only_read_stays_a_constant():
+    content = TFLiteConverter.from_saved_model(MODELS / "train", signature_keys=["infer"]).convert()
+    kinds = [op.op for op in schema_model.load(content).subgraphs[0].operators]
+    assert "READ_VARIABLE" not in kinds
+
+
+def copied(tmp_path, name):
+    folder = tmp_path / name
+    for path in (MODELS / name).rglob("*"):
+        if path.is_file():
+            target = folder / path.relative_to(MODELS / name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    return folder
+
+
+def test_a_vocabulary_that_is_missing(tmp_path):
+    folder = copied(tmp_path, "tables")
+    (folder / "assets" / "vocabulary.txt").unlink()
+    with pytest.raises(FileNotFoundError, match=r"vocabulary\.txt"):
+        saved_model.load(folder)
+
+
+def test_an_asset_that_leads_out_of_the_model(tmp_path):
+    folder = copied(tmp_path, "tables")
+    asset = folder / "assets" / "vocabulary.txt"
+    asset.unlink()
+    asset.symlink_to("/etc/passwd")
+    with pytest.raises(OSError, match="is a link that leads out of the SavedModel"):
+        saved_model.load(folder)
+
+
+def test_a_table_that_nothing_fills():
+    from drafting import Draft
+
+    from flatlite.converter.tf.lower import lower_graph
+
+    draft = Draft()
+    attrs = {"key_dtype": np.dtype(object), "value_dtype": np.dtype(np.int64)}
+    table = draft.op("HashTableV2", **attrs)
+    y = draft.op("LookupTableFindV2", table, draft.input("x", (2,), object), np.int64(-1))
+    with pytest.raises(ConverterError, match="that nothing fills, has no form"):
+        lower_graph(draft.source(y))
+
+
+def test_a_column_that_a_line_lacks(tmp_path):
+    from drafting import Draft
+
+    from flatlite.converter.sources.tables import _column
+
+    op = Draft().op("Placeholder", dtype=np.dtype(np.float32), shape=()).op
+    with pytest.raises(ModelError, match="line 1 has no column 2"):
+        _column(op, [b"a\tb\tc", b"a"], 2, b"\t", np.dtype(object))

@@ -1,0 +1,61 @@
+"""RunOptions and RunMetadata: a run that takes too long, that is closed, and one that is timed."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import flatlite.compat.v1 as tf
+
+
+@pytest.fixture
+def slow():
+    """A function that runs an operation that takes seconds, and its session."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = y = tf.placeholder(tf.float32, [1000, 1000])
+        for _ in range(300):
+            y = tf.matmul(y, x)
+        feeds = {x: np.full([1000, 1000], 1e-3, np.float32)}
+        yield lambda **options: session.run(y.op, feeds, **options), session
+
+
+def test_a_run_that_takes_too_long_is_given_up(slow):
+    run, session = slow
+    options = tf.RunOptions(timeout_in_ms=100)
+    with pytest.raises(tf.errors.DeadlineExceededError, match=r"^Timed out waiting for notif"):
+        run(options=options)
+    assert session.run(tf.constant(2) + 3) == 5
+    assert session.run(tf.constant(2) + 4, options=tf.RunOptions(timeout_in_ms=60_000)) == 6
+
+
+def test_closing_the_session_ends_a_run_of_another_thread(slow):
+    run, session = slow
+    closer = threading.Timer(0.2, session.close)
+    closer.start()
+    with pytest.raises(tf.errors.CancelledError, match="Run call was cancelled"):
+        run()
+    closer.join()
+    with pytest.raises(RuntimeError, match="closed Session"):
+        run()
+
+
+def test_run_metadata_has_the_time_of_each_operation():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [64, 64], name="x")
+        y = tf.matmul(x, x, name="y")
+        z = tf.unique(tf.reshape(y, [-1]), name="z")[0] + 1
+        feeds, metadata = {x: np.eye(64)}, tf.RunMetadata()
+        session.run(z, feeds, run_metadata=metadata)
+        assert not metadata.step_stats.dev_stats
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        for _ in range(2):
+            got = session.run(z, feeds, options=options, run_metadata=metadata)
+    np.testing.assert_array_equal(got, [2, 1])
+    (device,) = metadata.step_stats.dev_stats
+    assert device.device.endswith("CPU:0")
+    nodes = {node.node_name: node for node in device.node_stats}
+    assert {"y", "z"} <= nodes.keys()
+    assert nodes["y"].all_end_rel_nanos > 0
+    assert nodes["y"].timeline_label == "y = MatMul(x:0, x:0)"
+    starts = [node.all_start_nanos for node in device.node_stats]
+    assert starts == sorted(starts)

@@ -1,0 +1,153 @@
+"""Writes flex/*.tflite with TensorFlow's converter and SELECT_TF_OPS, and what TensorFlow answers.
+
+    .venv-tensorflow/bin/python tests/interpreter/make_flex_models.py
+
+Each function becomes a file; its inputs and TensorFlow's results are in flex/runs.npz.
+custom_goldens.npz has TensorFlow's answers for custom operators that LiteRT in Python lacks.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+HERE = Path(__file__).parent
+RANDOM = np.random.default_rng(0)
+
+
+def normal(*shape):
+    return RANDOM.normal(size=shape).astype(np.float32)
+
+
+MODELS = {
+    "elementwise": (lambda x: tf.atan(x) + tf.cosh(x * 2), [normal(3, 4)]),
+    "cholesky": (
+        lambda x: tf.linalg.cholesky(tf.matmul(x, x, transpose_b=True) + tf.eye(3)),
+        [normal(3, 3)],
+    ),
+    "inverse_and_determinant": (
+        lambda x: (tf.linalg.inv(x), tf.linalg.det(x)),
+        [normal(2, 3, 3) + 2 * np.eye(3, dtype=np.float32)],
+    ),
+    "triangular_solve": (tf.linalg.triangular_solve, [np.tril(normal(3, 3)) + 3, normal(3, 2)]),
+    "dynamic_shape": (
+        lambda x: tf.raw_ops.UniqueV2(x=x, axis=[0])[0] * 2,
+        [np.int32([3, 1, 3, 2, 1])],
+    ),
+    "several_results": (
+        lambda x: tuple(tf.raw_ops.UniqueV2(x=x, axis=[1])),
+        [np.int32([[3, 1, 3], [2, 1, 2]])],
+    ),
+    "max_pool_3d": (lambda x: tf.nn.max_pool3d(x, 2, 2, "SAME"), [normal(1, 5, 4, 3, 2)]),
+    "in_a_loop": (
+        lambda x: tf.while_loop(
+            lambda i, y: i < 3, lambda i, y: (i + 1, tf.atan(y) * 2), (tf.constant(0), x)
+        )[1],
+        [normal(2, 3)],
+    ),
+    "random": (
+        lambda x: x + tf.raw_ops.TruncatedNormal(shape=[2, 3], dtype=tf.float32, seed=3, seed2=5),
+        [normal(2, 3)],
+    ),
+}
+
+
+def convert(function, inputs):
+    """A file of a function, and TensorFlow's results."""
+    specs = [tf.TensorSpec(x.shape, tf.string if x.dtype.kind == "S" else x.dtype) for x in inputs]
+    concrete = tf.function(function).get_concrete_function(*specs)
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], None)
+    converter.target_spec.supported_ops = [
+        tf.lite.OpsSet.TFLITE_BUILTINS,
+        tf.lite.OpsSet.SELECT_TF_OPS,
+    ]
+    results = tf.nest.flatten(concrete(*map(tf.constant, inputs)))
+    return converter.convert(), [result.numpy() for result in results]
+
+
+def main():
+    arrays = {}
+    for name, (function, inputs) in MODELS.items():
+        content, results = convert(function, inputs)
+        (HERE / "flex" / f"{name}.tflite").write_bytes(content)
+        for kind, listed in (("in", inputs), ("tf", results)):
+            arrays.update((f"{name}:{kind}:{i}", x) for i, x in enumerate(listed))
+    np.savez_compressed(HERE / "flex" / "runs.npz", **arrays)
+    np.savez_compressed(HERE / "custom_goldens.npz", **custom_goldens())
+
+
+def custom_goldens():
+    """Inputs and results of TensorFlow's operations that custom operators are named after."""
+    arrays = {}
+
+    def put(name, inputs, results):
+        for kind, listed in (("in", inputs), ("tf", results)):
+            for i, x in enumerate(listed):
+                arrays[f"{name}:{kind}:{i}"] = np.asarray(x)
+
+    x = normal(1, 6, 7, 5, 2)
+    for padding in ("SAME", "VALID"):
+        for kind, function in (("Max", tf.raw_ops.MaxPool3D), ("Avg", tf.raw_ops.AvgPool3D)):
+            y = function(input=x, ksize=[1, 2, 3, 2, 1], strides=[1, 2, 2, 1, 1], padding=padding)
+            put(f"{kind}Pool3D_{padding}", [x], [y])
+        image = normal(1, 7, 6, 3)
+        y = tf.raw_ops.MaxPoolWithArgmax(
+            input=image, ksize=[1, 3, 2, 1], strides=[1, 2, 2, 1], padding=padding
+        )
+        put(f"MaxPoolWithArgmax_{padding}", [image], y)
+    x, shift, axis = normal(4, 5, 6), np.int32([2, -7, 3]), np.int32([0, 1, 0])
+    put("Roll", [x, shift, axis], [tf.roll(x, shift, axis)])
+    x = (normal(2, 4, 5) + 1j * normal(2, 4, 5)).astype(np.complex64)
+    put("IRFFT2D", [x, np.int32([8, 8])], [tf.signal.irfft2d(x, [8, 8])])
+    for name, pair in (("a", ([2, 1, 5], [3, 5])), ("b", ([1, 4], [3, 1])), ("c", ([2], [2]))):
+        pair = [np.int32(shape) for shape in pair]
+        put(
+            f"BroadcastGradientArgs_{name}",
+            pair,
+            tf.raw_ops.BroadcastGradientArgs(s0=pair[0], s1=pair[1]),
+        )
+    for merge in (False, True):
+        logits, lengths = normal(9, 3, 5) * 2, np.int32([9, 4, 7])
+        decoded = tf.raw_ops.CTCBeamSearchDecoder(
+            inputs=logits, sequence_length=lengths, beam_width=8, top_paths=3, merge_repeated=merge
+        )
+        put(
+            f"CTCBeamSearchDecoder_{merge}",
+            [logits, lengths],
+            [*(x for part in decoded[:3] for x in part), decoded[3]],
+        )
+    return arrays | example_goldens()
+
+
+def example_goldens():
+    """Two serialized Examples, and what ParseExampleV2 makes of them."""
+
+    def example(**features):
+        return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+    ints = [tf.train.Feature(int64_list=tf.train.Int64List(value=v)) for v in ([1, 2, 3], [4])]
+    reals = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5, -1.5]))
+    words = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"\x00ab"]))
+    serialized = [example(i=ints[0], f=reals, s=words), example(i=ints[1])]
+    parsed = tf.raw_ops.ParseExampleV2(
+        serialized=serialized,
+        names=[],
+        sparse_keys=["i"],
+        dense_keys=["f", "s"],
+        ragged_keys=[],
+        dense_defaults=[np.float32([7, 8]), np.array([b"none"])],
+        num_sparse=1,
+        sparse_types=[tf.int64],
+        ragged_value_types=[],
+        ragged_split_types=[],
+        dense_shapes=[[2], [1]],
+    )
+    listed = [parsed.sparse_indices, parsed.sparse_values, parsed.sparse_shapes]
+    listed = [part[0] for part in listed] + [*parsed.dense_values]
+    arrays = {f"ParseExampleV2:tf:{i}": x.numpy() for i, x in enumerate(listed)}
+    arrays["ParseExampleV2:tf:4"] = arrays["ParseExampleV2:tf:4"].astype("S")
+    return arrays | {f"example:{i}": np.frombuffer(x, np.uint8) for i, x in enumerate(serialized)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""invoke(timeout=) and cancel(): a run ends early, and the interpreter stays usable."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from running import answers
+
+from flatlite.lite import Interpreter
+
+f32, i32 = np.float32, np.int32
+FOREVER, ONCE = i32([1]), i32([0])
+
+
+def looping(builder, saved):
+    """again, x -> 2 * x until `again` is 0: never, where it is 1."""
+    main, condition, body = builder("main"), builder("condition"), builder("body")
+    kinds = (("again", (1,), "INT32"), ("x", (2,), "FLOAT32"))
+    inputs = [main.input(*kind) for kind in kinds]
+    results = [main.tensor(f"{name}_out", shape, dtype) for name, shape, dtype in kinds]
+    main.op("WHILE", inputs, results, cond_subgraph_index=1, body_subgraph_index=2)
+    again, _ = (condition.input(*kind) for kind in kinds)
+    zero = condition.constant("zero", i32([0]))
+    flag = condition.tensor("flag", (1,), "BOOL")
+    condition.outputs(condition.op("GREATER", [again, zero], [flag]))
+    again, x = (body.input(*kind) for kind in kinds)
+    same, total = body.tensor("same", (1,), "INT32"), body.tensor("total", (2,))
+    body.op("MUL", [again, again], [same])
+    body.op("ADD", [x, x], [total])
+    return saved(main.outputs(*results), condition, body.outputs(same, total))
+
+
+WAYS = [(1, False), (2, False), (1, True)]  # in machine code, with a pool, and by Python
+
+
+@pytest.fixture(params=WAYS, ids=["native", "pool", "python"])
+def endless(request, builder, saved):
+    threads, preserve = request.param
+    interpreter = Interpreter(
+        model_content=looping(builder, saved),
+        num_threads=threads,
+        experimental_preserve_all_tensors=preserve,
+    )
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def feed(interpreter, again):
+    for detail, value in zip(interpreter.get_input_details(), (again, f32([1, 2])), strict=True):
+        interpreter.set_tensor(detail["index"], value)
+
+
+def test_a_timeout_ends_a_loop_that_never_ends(endless):
+    feed(endless, FOREVER)
+    with pytest.raises(TimeoutError, match=r"invoke did not come to its end within 0\.1 s"):
+        endless.invoke(timeout=0.1)
+    with pytest.raises(ValueError, match="the last invoke did not come to its end"):
+        endless.get_tensor(endless.get_output_details()[1]["index"])
+    assert answers(endless, ONCE, f32([1, 2]))[1].tolist() == [1, 2]
+    feed(endless, ONCE)
+    endless.invoke(timeout=60)
+    endless.invoke()
+
+
+def test_cancel_ends_an_invoke_of_another_thread(endless):
+    feed(endless, FOREVER)
+    canceller = threading.Timer(0.1, endless.cancel)
+    canceller.start()
+    with pytest.raises(RuntimeError, match=r"^Client requested cancel during Invoke\(\)"):
+        endless.invoke()
+    canceller.join()
+    assert answers(endless, ONCE, f32([1, 2]))[1].tolist() == [1, 2]
+
+
+def test_cancel_of_nothing_changes_nothing(endless):
+    for _ in range(3):
+        endless.cancel()
+        assert answers(endless, ONCE, f32([1, 2]))[1].tolist() == [1, 2]
+
+
+def test_a_cancel_that_came_too_late_is_forgotten(builder, saved):
+    """An invoke that nobody cancels comes to its end, however short the one before was."""
+    interpreter = Interpreter(model_content=looping(builder, saved))
+    interpreter.allocate_tensors()
+    feed(interpreter, ONCE)
+    ends = threading.Event()
+
+    def cancel():
+        while not ends.is_set():
+            interpreter.cancel()
+            time.sleep(0)
+
+    canceller = threading.Thread(target=cancel)
+    canceller.start()
+    finished = sum(_finishes(interpreter) for _ in range(300))
+    ends.set()
+    canceller.join()
+    interpreter.invoke()
+    assert finished
+
+
+def _finishes(interpreter):
+    try:
+        interpreter.invoke()
+    except RuntimeError as error:
+        assert "cancel" in str(error)
+        return False
+    return True
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan")])
+def test_a_senseless_timeout_is_refused(endless, timeout):
+    with pytest.raises(ValueError, match="timeout must be a number of seconds, not negative, got"):
+        endless.invoke(timeout=timeout)
+
+
+def test_a_signature_is_not_cancelled_by_what_came_before(builder, saved, endless):
+    feed(endless, FOREVER)
+    with pytest.raises(TimeoutError):
+        endless.invoke(timeout=0)
+    assert answers(endless, ONCE, f32([3, 4]))[1].tolist() == [3, 4]

@@ -1,0 +1,481 @@
+"""Custom operators that come with flatlite: against LiteRT, where it has them, and TensorFlow."""
+
+import re
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flatbuffers import flexbuffers
+from running import answers as run
+
+import flatlite
+from flatlite.interpreter.custom_ops.registry import HOMES, SHIPPED
+from flatlite.interpreter.interpreter import Interpreter
+from flatlite.interpreter.profile import profile
+from flatlite.schema import custom_ops
+from flatlite.schema.quantization import Quantization
+
+RANDOM = np.random.default_rng(0)
+SCALE = {"quantization": Quantization(np.float32([0.05]), np.int64([3]), 0)}
+
+
+def normal(*shape):
+    return RANDOM.normal(size=shape).astype(np.float32)
+
+
+def uniform(*shape):
+    return RANDOM.uniform(size=shape).astype(np.float32)
+
+
+def one_op(builder, saved, kind, inputs, outs, options, version=1, fields=()):
+    """A model of one custom operator; `options` are bytes or a FlexBuffer's map."""
+    b = builder("main")
+    xs = [
+        b.input(f"x{i}", x.shape, x.dtype.name.upper(), **(fields[i] if i < len(fields) else {}))
+        for i, x in enumerate(inputs)
+    ]
+    ys = [b.tensor(f"y{i}", s, np.dtype(d).name.upper()) for i, (s, d) in enumerate(outs)]
+    content = options if isinstance(options, bytes) else bytes(flexbuffers.Dumps(options))
+    b.op("CUSTOM", xs, ys, custom_code=kind, custom_options=content)
+    b.subgraph.operators[-1].version = version
+    return saved(b.outputs(*ys))
+
+
+def detection(regular, classes=4, background=1, per_anchor=1, boxes=60, quantized=False):
+    """Boxes of some clusters, so that many overlap."""
+    encodings, anchors = normal(1, boxes, 4) * 0.3, uniform(boxes, 4)
+    scores = uniform(1, boxes, classes + background)
+    options = {
+        "max_detections": 10,
+        "max_classes_per_detection": per_anchor,
+        "detections_per_class": 7,
+        "use_regular_nms": regular,
+        "nms_score_threshold": 0.4,
+        "nms_iou_threshold": 0.3,
+        "num_classes": classes,
+        "y_scale": 10.0,
+        "x_scale": 10.0,
+        "h_scale": 5.0,
+        "w_scale": 5.0,
+    }
+    inputs = [encodings, scores, anchors]
+    fields = ()
+    if quantized:
+        inputs = [RANDOM.integers(0, 256, x.shape).astype(np.uint8) for x in inputs]
+        scales = ((0.01, 128), (1 / 256, 0), (1 / 256, 0))
+        fields = [
+            {"quantization": Quantization(np.float32([s]), np.int64([z]), 0)} for s, z in scales
+        ]
+    n = 10 * per_anchor
+    outs = [((1, n, 4), "f4"), ((1, n), "f4"), ((1, n), "f4"), ((1,), "f4")]
+    return "TFLite_Detection_PostProcess", inputs, outs, options, fields
+
+
+def spectrogram(squared, window=300, stride=128, channels=2):
+    options = {"window_size": window, "stride": stride, "magnitude_squared": squared}
+    n = (2000 - window) // stride + 1
+    length = 1 << (window - 1).bit_length()
+    outs = [((channels, n, length // 2 + 1), "f4")]
+    return "AudioSpectrogram", [normal(2000, channels)], outs, options, ()
+
+
+def mfcc(n_channels=40, n_out=13, low=20, high=4000, bins=257, rate=16000):
+    options = {
+        "upper_frequency_limit": high,
+        "lower_frequency_limit": low,
+        "filterbank_channel_count": n_channels,
+        "dct_coefficient_count": n_out,
+    }
+    inputs = [np.square(normal(2, 5, bins)), np.array([rate], np.int32)]
+    return "Mfcc", inputs, [((2, 5, n_out), "f4")], options, ()
+
+
+def verified(dtype, tolerance=5.0, strict=False):
+    x = RANDOM.integers(-20, 20, (3, 4)).astype(dtype)
+    inputs = [x, (x.astype(np.float32) - 3) * np.float32(0.05) + normal(3, 4) * np.float32(0.02)]
+    options = {"tolerance": tolerance, "log_if_failed": strict}
+    return "NumericVerify", inputs, [((3, 4), "f4")], options, [SCALE]
+
+
+def rotated(size, *shape):
+    options = {"hadamard_size": size, "random_binary_vector": [1] * size}
+    return "aeq.hadamard_rotation", [normal(*shape)], [(shape, "f4")], options, ()
+
+
+LITERT = {
+    "detection_regular": detection(True),
+    "detection_regular_no_background": detection(True, background=0),
+    "detection_fast": detection(False),
+    "detection_fast_two_classes": detection(False, per_anchor=2),
+    "detection_quantized": detection(True, quantized=True),
+    "spectrogram": spectrogram(False),
+    "spectrogram_squared": spectrogram(True, window=256, stride=100, channels=1),
+    "mfcc": mfcc(),
+    "mfcc_wide": mfcc(26, 26, 100, 7900, 129, 16000),
+    "numeric_verify_int8": verified(np.int8),
+    "numeric_verify_int16": verified(np.int16),
+    "numeric_verify_strict": verified(np.int8, 5.0, True),
+}
+
+
+@pytest.mark.parametrize("name", LITERT)
+def test_as_litert(name, builder, saved, litert):
+    kind, inputs, outs, options, fields = LITERT[name]
+    if name.startswith("numeric_verify_int16"):
+        fields = [{"quantization": Quantization(np.float32([0.05]), np.int64([0]), 0)}]
+    content = one_op(builder, saved, kind, inputs, outs, options, fields=fields)
+    (theirs,) = litert.run(content, [inputs])
+    ours = run(Interpreter(model_content=content), *inputs)
+    if kind == "TFLite_Detection_PostProcess" and not options["use_regular_nms"]:
+        n = int(theirs[3][0]) * options["max_classes_per_detection"]  # LiteRT writes no more
+        assert not ours[2][0, n:].any()
+        theirs, ours = ([*(x[:, :n] for x in y[:3]), y[3]] for y in (theirs, ours))
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize(("size", "shape"), [(4, (3, 8)), (128, (2, 3, 256)), (64, (5, 64))])
+def test_hadamard_rotation(builder, saved, size, shape):
+    """Sylvester's matrices, whose rows are orthogonal; LiteRT's wheel lacks the operator."""
+    kind, (x,), outs, options, _ = rotated(size, *shape)
+    matrix = np.ones((1, 1))
+    while len(matrix) < size:
+        matrix = np.kron([[1, 1], [1, -1]], matrix)
+    content = one_op(builder, saved, kind, [x], outs, options)
+    want = x.reshape(-1, size).astype(float) @ matrix / np.sqrt(size)
+    interpreter = Interpreter(model_content=content)
+    (y,) = run(interpreter, x)
+    np.testing.assert_allclose(y.reshape(-1, size), want, rtol=0, atol=1e-6)
+    assert [row.kind for row in profile(interpreter)] == [kind]
+
+
+def test_numeric_verify_refuses_as_litert(builder, saved, litert):
+    kind, inputs, outs, options, fields = verified(np.int8, 0.2, True)
+    content = one_op(builder, saved, kind, inputs, outs, options, fields=fields)
+    assert "NumericVerify) failed to invoke" in litert.run(content, [inputs])
+    with pytest.raises(RuntimeError, match=r"numbers must differ by at most 0.01, got 0.0"):
+        run(Interpreter(model_content=content), *inputs)
+
+
+def pool_params(padding, stride, size):
+    """LiteRT's TfLitePoolParams: padding, strides and sizes, the width first; no activation."""
+    return struct.pack("<6i", padding, *stride, *size, 0) + bytes(16)
+
+
+@pytest.mark.parametrize(("padding", "same"), [(2, False), (1, True)])
+def test_max_unpooling_as_litert_defines_it(builder, saved, padding, same):
+    """The example of LiteRT's max_unpooling_2d_test: places in the whole image."""
+    x = np.float32([13, 4]).reshape(1, 1, 2, 1)
+    places = np.int32([1, 6]).reshape(1, 1, 2, 1)
+    content = one_op(
+        builder,
+        saved,
+        "MaxUnpooling2D",
+        [x, places],
+        [((1, 2, 4, 1), "f4")],
+        pool_params(padding, (2, 2), (2, 2)),
+    )
+    (y,) = run(Interpreter(model_content=content), x, places)
+    assert y.ravel().tolist() == [0, 13, 0, 0, 0, 0, 4, 0]
+    with pytest.raises(RuntimeError, match=r"places must be in \[0, 8\), got 1 to 8"):
+        run(Interpreter(model_content=content), x, places + np.int32([0, 2]).reshape(1, 1, 2, 1))
+
+
+def test_mediapipe_pools_and_unpools(builder, saved):
+    """The largest of each window of two by two, and put back, with MediaPipe's float places."""
+    x = normal(2, 6, 8, 3)
+    params = pool_params(1, (2, 2), (2, 2))
+    outs = [((2, 3, 4, 3), "f4")] * 2
+    content = one_op(builder, saved, "MaxPoolingWithArgmax2D", [x], outs, params)
+    values, places = run(Interpreter(model_content=content), x)
+    windows = x.reshape(2, 3, 2, 4, 2, 3).transpose(0, 1, 3, 5, 2, 4).reshape(2, 3, 4, 3, 4)
+    assert np.array_equal(values, windows.max(-1))
+    assert np.array_equal(places, (windows.argmax(-1) + np.float32(0.1)).astype(np.float32))
+    content = one_op(
+        builder, saved, "MaxUnpooling2D", [values, places], [((2, 6, 8, 3), "f4")], params
+    )
+    (back,) = run(Interpreter(model_content=content), values, places)
+    assert np.array_equal(back, np.where(back != 0, x, 0))
+    assert np.count_nonzero(back) == values.size
+
+
+def transposed(x, weights, bias, stride, same):
+    """Convolution2DTransposeBias by its definition, a tap at a time."""
+    (_, h, w, _), (n, kh, kw, _) = x.shape, weights.shape
+    cut = [
+        max(0, k - (size - 1) % s - 1) if same else 0
+        for k, size, s in zip((kh, kw), (h, w), stride, strict=True)
+    ]
+    full = np.zeros((len(x), stride[0] * (h - 1) + kh, stride[1] * (w - 1) + kw, n))
+    for i in range(h):
+        for j in range(w):
+            at = slice(None), slice(i * stride[0], i * stride[0] + kh)
+            spread = np.einsum("bc,nhwc->bhwn", x[:, i, j].astype(float), weights)
+            full[(*at, slice(j * stride[1], j * stride[1] + kw))] += spread
+    top, left = cut[0] // 2, cut[1] // 2
+    sizes = full.shape[1] - cut[0], full.shape[2] - cut[1]
+    return full[:, top : top + sizes[0], left : left + sizes[1]] + bias
+
+
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize(("size", "stride"), [((2, 2), (2, 2)), ((3, 4), (2, 3)), ((4, 4), (1, 2))])
+def test_convolution_2d_transpose_bias(builder, saved, same, size, stride):
+    x, weights, bias = normal(2, 5, 4, 6), normal(7, *size, 6), normal(7)
+    want = transposed(x, weights, bias, stride, same)
+    params = struct.pack("<5i", 1 if same else 2, stride[1], stride[0], 0, 0)
+    inputs = [x, weights, bias]
+    content = one_op(
+        builder, saved, "Convolution2DTransposeBias", inputs, [(want.shape, "f4")], params
+    )
+    (y,) = run(Interpreter(model_content=content), *inputs)
+    np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-5)
+
+
+def bilinear(image, y, x):
+    """One point of an image, by the definition."""
+    if not (0 <= x <= image.shape[1] - 1 and 0 <= y <= image.shape[0] - 1):
+        return np.zeros(image.shape[2])
+    i, j = int(np.floor(y)), int(np.floor(x))
+    total = np.zeros(image.shape[2])
+    for a in (0, 1):
+        for b in (0, 1):
+            if i + a < image.shape[0] and j + b < image.shape[1]:
+                share = (a * (y - i) or (1 - a) * (1 - (y - i))) * (
+                    b * (x - j) or (1 - b) * (1 - (x - j))
+                )
+                total += share * image[i + a, j + b]
+    return total
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_transform_tensor_bilinear(builder, saved, version):
+    x, matrix = normal(1, 6, 7, 2), np.eye(4, dtype=np.float32)
+    matrix[:2, :2], matrix[:2, 3] = [[0.8, -0.3], [0.2, 1.1]], [0.41, -0.63]
+    inputs, out = [x, matrix.reshape(1, 4, 4)], [((1, 5, 9, 2), "f4")]
+    content = one_op(builder, saved, "TransformTensorBilinear", inputs, out, {}, version)
+    (y,) = run(Interpreter(model_content=content), *inputs)
+    half = 0.5 if version == 2 else 0
+    for i in range(5):
+        for j in range(9):
+            at = matrix @ [j + half, i + half, 0, 1]
+            want = bilinear(x[0].astype(float), at[1] - half, at[0] - half)
+            np.testing.assert_allclose(y[0, i, j], want, atol=1e-5)
+
+
+@pytest.mark.parametrize(("version", "shape"), [(1, (1, 1, 1, 12)), (2, (1, 4, 3)), (2, (1, 5, 2))])
+def test_transform_landmarks(builder, saved, version, shape):
+    points, matrix = normal(*shape), normal(1, 4, 4)
+    scale = 2.5 if version == 1 else 1
+    options = {"dimensions": 3, "scale": scale} if version == 1 else {}
+    inputs = [points, matrix]
+    content = one_op(
+        builder, saved, "TransformLandmarks", inputs, [(shape, "f4")], options, version
+    )
+    (y,) = run(Interpreter(model_content=content), *inputs)
+    n = 3 if version == 1 else shape[-1]
+    for got, point in zip(y.reshape(-1, n), points.reshape(-1, n), strict=True):
+        at = matrix[0, :2] @ [point[0], point[1], 0, 0] + matrix[0, :2, 3] * scale
+        np.testing.assert_allclose(got[:2], at, rtol=1e-5, atol=1e-5)
+        assert np.array_equal(got[2:], point[2:])
+
+
+def test_landmarks_to_transform_matrix_shows_the_points(builder, saved):
+    """The matrix takes the crop's edges to the outermost points, with two of them on a level."""
+    x = normal(1, 6, 3)
+    options = {
+        "left_rotation_idx": 0,
+        "right_rotation_idx": 3,
+        "subset_idxs": [0, 1, 2, 3, 4, 5],
+        "output_width": 20,
+        "output_height": 10,
+        "scale_x": 1.0,
+        "scale_y": 1.0,
+        "target_rotation_radians": 0.0,
+    }
+    content = one_op(
+        builder, saved, "Landmarks2TransformMatrix", [x], [((1, 4, 4), "f4")], options, 2
+    )
+    (matrix,) = run(Interpreter(model_content=content), x)
+    points = np.concatenate([x[0, :, :2], np.zeros((6, 1)), np.ones((6, 1))], 1)
+    crop = (np.linalg.inv(matrix[0]) @ points.T)[:2].T
+    np.testing.assert_allclose(crop.min(0), [0, 0], atol=1e-4)
+    np.testing.assert_allclose(crop.max(0), [20, 10], atol=1e-4)
+    assert crop[0, 1] == pytest.approx(crop[3, 1], abs=1e-4)
+    assert crop[0, 0] < crop[3, 0]
+
+
+def test_resampler_and_image_warp_leave_images_where_nothing_moves(builder, saved):
+    x = normal(2, 5, 6, 3)
+    rows, columns = np.mgrid[:5, :6].astype(np.float32)
+    points = np.broadcast_to(np.stack([columns, rows], -1), (2, 5, 6, 2)).copy()
+    half = points + np.float32(0.5)
+    for kind, flow, shifted in (
+        ("Resampler", points, half),
+        ("DenseImageWarp", points * 0, points * 0 - np.float32(0.5)),
+    ):
+        content = one_op(builder, saved, kind, [x, flow], [(x.shape, "f4")], {})
+        interpreter = Interpreter(model_content=content)
+        np.testing.assert_allclose(run(interpreter, x, flow)[0], x, atol=1e-6)
+        (y,) = run(interpreter, x, shifted)
+        want = (x[:, :-1, :-1] + x[:, 1:, :-1] + x[:, :-1, 1:] + x[:, 1:, 1:]) / 4
+        np.testing.assert_allclose(y[:, :-1, :-1], want, atol=1e-6)
+
+
+def test_a_registered_class_goes_first(builder, saved, monkeypatch, tmp_path):
+    """Also where a plan of the shipped operator might be kept."""
+    monkeypatch.setattr(custom_ops, "_CUSTOM_OPS", {})
+    kind, inputs, outs, options, _ = rotated(4, 3, 8)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(one_op(builder, saved, kind, inputs, outs, options))
+    shipped = [run(Interpreter(model_path=str(path)), *inputs)[0] for _ in range(2)]
+    assert np.array_equal(*shipped)
+
+    @flatlite.lite.custom_op(kind)
+    class Same:
+        def prepare(self, x):
+            return [(x.shape, x.dtype)]
+
+        def run(self, x):
+            return x
+
+    assert np.array_equal(run(Interpreter(model_path=str(path)), *inputs)[0], inputs[0])
+
+
+def gru_by_definition(x, h, gate, gate_bias, candidate, candidate_bias):
+    states = []
+    for step in x.astype(float):
+        r, u = np.split(
+            1 / (1 + np.exp(-(np.concatenate([step, h], 1) @ gate.T + gate_bias))), 2, axis=1
+        )
+        c = np.tanh(np.concatenate([step, h * r], 1) @ candidate.T + candidate_bias)
+        h = (1 - u) * c + u * h
+        states.append(h)
+    return np.array(states), h
+
+
+def test_unidirectional_sequence_gru(builder, saved):
+    inputs = [normal(4, 2, 3), normal(2, 5), normal(10, 8), normal(10), normal(5, 8), normal(5)]
+    outs = [((4, 2, 5), "f4"), ((2, 5), "f4")]
+    content = one_op(builder, saved, "UnidirectionalSequenceGru", inputs, outs, {})
+    for mine, want in zip(
+        run(Interpreter(model_content=content), *inputs), gru_by_definition(*inputs), strict=True
+    ):
+        np.testing.assert_allclose(mine, want, rtol=1e-5, atol=1e-5)
+
+
+GOLDENS = np.load(Path(__file__).parent / "custom_goldens.npz")
+POOL_3D = {"ksize": [1, 2, 3, 2, 1], "strides": [1, 2, 2, 1, 1], "data_format": "NDHWC"}
+POOL = {"ksize": [1, 3, 2, 1], "strides": [1, 2, 2, 1], "include_batch_in_index": False}
+CTC = {"beam_width": 8, "top_paths": 3}
+TENSORFLOW = {
+    **{
+        f"{k}Pool3D_{p}": POOL_3D | {"padding": p}
+        for k in ("Max", "Avg")
+        for p in ("SAME", "VALID")
+    },
+    **{f"MaxPoolWithArgmax_{p}": POOL | {"padding": p} for p in ("SAME", "VALID")},
+    "Roll": {},
+    "IRFFT2D": {},
+    "BroadcastGradientArgs_a": {},
+    "BroadcastGradientArgs_b": {},
+    "BroadcastGradientArgs_c": {},
+    "CTCBeamSearchDecoder_False": CTC | {"merge_repeated": False},
+    "CTCBeamSearchDecoder_True": CTC | {"merge_repeated": True},
+}
+
+
+def golden(name, kind):
+    keys = [key for key in GOLDENS.files if key.startswith(f"{name}:{kind}:")]
+    return [GOLDENS[f"{name}:{kind}:{i}"] for i in range(len(keys))]
+
+
+@pytest.mark.parametrize("name", TENSORFLOW)
+def test_as_tensorflow(name, builder, saved):
+    inputs, expected = golden(name, "in"), golden(name, "tf")
+    kind = name.partition("_")[0]
+    outs = [(y.shape, y.dtype) for y in expected]
+    content = one_op(builder, saved, kind, inputs, outs, TENSORFLOW[name])
+    for mine, theirs in zip(
+        run(Interpreter(model_content=content), *inputs), expected, strict=True
+    ):
+        assert mine.shape == theirs.shape
+        if theirs.dtype.kind == "i":
+            assert np.array_equal(mine, theirs)
+        else:
+            np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5)
+
+
+def test_roll_by_known_steps_is_instructions(builder, saved):
+    x, shift, axis = golden("Roll", "in")
+    b = builder("main")
+    tensors = [b.input("x", x.shape), b.constant("shift", shift), b.constant("axis", axis)]
+    y = b.tensor("y", x.shape)
+    b.op("CUSTOM", tensors, [y], custom_code="Roll", custom_options=b"")
+    (rolled,) = run(Interpreter(model_content=saved(b.outputs(y))), x)
+    assert np.array_equal(rolled, golden("Roll", "tf")[0])
+
+
+@pytest.mark.parametrize("kind", ["ParseExample", "ParseExampleV2"])
+def test_parse_example_as_tensorflow(builder, saved, kind):
+    expected = golden("ParseExampleV2", "tf")
+    b = builder("main")
+
+    def strings(name, *values):
+        array = np.empty(len(values), object)
+        array[:] = values
+        return b.tensor(name, (len(values),), "STRING", data=array)
+
+    real = b.constant("real", np.float32([7, 8]))
+    words = strings("word", b"none")
+    serialized = b.input("serialized", (2,), "STRING")
+    if kind == "ParseExampleV2":
+        keys = [strings("names"), strings("sparse", b"i"), strings("dense", b"f", b"s")]
+        inputs = [serialized, *keys, strings("ragged"), real, words]
+        options = {"num_sparse": 1}
+    else:
+        keys = [strings("names"), strings("i", b"i"), strings("f", b"f"), strings("s", b"s")]
+        inputs = [serialized, *keys, real, words]
+        options = {"Nsparse": 1, "Ndense": 2}
+    kinds = ("INT64", "INT64", "INT64", "FLOAT32", "STRING")
+    ys = [
+        b.tensor(f"y{i}", y.shape, k) for i, (y, k) in enumerate(zip(expected, kinds, strict=True))
+    ]
+    b.op("CUSTOM", inputs, ys, custom_code=kind, custom_options=bytes(flexbuffers.Dumps(options)))
+    interpreter = Interpreter(model_content=saved(b.outputs(*ys)))
+    examples = np.empty(2, object)
+    examples[:] = [GOLDENS[f"example:{i}"].tobytes() for i in range(2)]
+    answers = run(interpreter, examples)
+    for mine, theirs in zip(answers[:4], expected, strict=False):
+        assert np.array_equal(mine, theirs)
+    assert answers[4].tolist() == [[b"\0ab"], [b"none"]]
+    examples[1] = b"\xff"
+    with pytest.raises(RuntimeError, match="Could not parse example input"):
+        run(interpreter, examples)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype", "options", "message"),
+    [
+        ("Roll", "f4", {}, "takes 3 inputs, got 1"),
+        ("AudioSpectrogram", "f4", b"xyz", "the root of a FlexBuffer has 1, 2, 4 or 8 bytes, got"),
+        ("AvgPool3D", "f4", {"ksize": [1, 2, 2]}, "must have 5 dimensions"),
+        ("AudioSpectrogram", "f4", {"window_size": 1, "stride": 1}, r"in \[2, "),
+        ("AudioSpectrogram", "f4", {"window_size": 4.5, "stride": 1}, "must be an integer"),
+        ("aeq.hadamard_rotation", "f4", {"hadamard_size": 3}, "power of 2 that divides 4, got 3"),
+        ("aeq.hadamard_rotation", "i4", {"hadamard_size": 2}, "int32 is not supported"),
+        ("MaxUnpooling2D", "f4", b"1234", "takes 2 inputs, got 1"),
+    ],
+)
+def test_what_is_wrong_is_said(builder, saved, kind, dtype, options, message):
+    x = np.zeros((2, 4), dtype)
+    content = one_op(builder, saved, kind, [x], [((2, 4), dtype)], options)
+    with pytest.raises(RuntimeError, match=message):
+        Interpreter(model_content=content).allocate_tensors()
+
+
+def test_the_documentation_lists_every_operator():
+    page = (Path(flatlite.__file__).parent / "docs" / "custom_ops.md").read_text()
+    table = page.partition("| from | operators |")[2].partition("\n\n")[0]
+    assert {name for name in HOMES if not re.search(rf"\b{name}\b", table)} == set()
+    assert all(SHIPPED.get(name) is not None for name in HOMES)

@@ -1,0 +1,126 @@
+"""Flex operators: files that TensorFlow wrote with SELECT_TF_OPS, and its answers.
+
+make_flex_models.py made them. TensorFlow is not imported.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flatbuffers import flexbuffers
+from running import answers as run
+
+from flatlite.graph.core.graph import Graph
+from flatlite.graph.format.graphdef import to_graph_def
+from flatlite.interpreter.interpreter import Interpreter
+
+FOLDER = Path(__file__).parent / "flex"
+RUNS = np.load(FOLDER / "runs.npz")
+NAMES = sorted(path.stem for path in FOLDER.glob("*.tflite"))
+
+
+def recorded(name, kind):
+    keys = [key for key in RUNS.files if key.startswith(f"{name}:{kind}:")]
+    return [RUNS[f"{name}:{kind}:{i}"] for i in range(len(keys))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_of_tensorflow(name):
+    content = (FOLDER / f"{name}.tflite").read_bytes()
+    assert b"Flex" in content
+    answers = run(Interpreter(model_content=content), *recorded(name, "in"))
+    for mine, theirs in zip(answers, recorded(name, "tf"), strict=True):
+        assert mine.dtype == theirs.dtype
+        np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=1e-5)
+    assert "tensorflow" not in sys.modules
+
+
+def test_random_numbers_go_on_from_run_to_run():
+    x = np.zeros((2, 3), np.float32)
+    interpreter = Interpreter(model_path=str(FOLDER / "random.tflite"))
+    first, second = run(interpreter, x)[0], run(interpreter, x)[0]
+    assert not np.array_equal(first, second)
+    assert np.array_equal(run(Interpreter(model_path=str(FOLDER / "random.tflite")), x)[0], first)
+
+
+def flex(builder, saved, kind, attrs, inputs, outs, written=None):
+    """A model of one operation, as the converter writes them."""
+    graph = Graph()
+    xs = [
+        graph.add("Placeholder", f"x{i}", (), {"dtype": x.dtype, "shape": x.shape}).outputs[0]
+        for i, x in enumerate(inputs)
+    ]
+    graph.add(kind, "op", xs, attrs)
+    (node,) = [n for n in to_graph_def(graph).node if n.name == "op"]
+    content = flexbuffers.Dumps([written or kind, node.SerializeToString().decode("latin-1")])
+    b = builder("main")
+    tensors = [b.input(f"x{i}", x.shape, x.dtype.name.upper()) for i, x in enumerate(inputs)]
+    ys = [b.tensor(f"y{i}", shape, dtype) for i, (shape, dtype) in enumerate(outs)]
+    code = f"Flex{written or kind}"
+    b.op("CUSTOM", tensors, ys, custom_code=code, custom_options=bytes(content))
+    return saved(b.outputs(*ys))
+
+
+X = np.float32([[4, 1], [1, 3]])
+
+
+def test_shapes_follow_a_resize(builder, saved):
+    content = flex(builder, saved, "Atan", {}, [X], [((2, 2), "FLOAT32")])
+    interpreter = Interpreter(model_content=content)
+    wide = np.ones((3, 5), np.float32)
+    np.testing.assert_allclose(run(interpreter, wide)[0], np.arctan(wide), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "attrs", "outs", "written", "message"),
+    [
+        ("Atan", {}, [((2, 2), "INT32")], None, "Atan gives float32, the model declares int32"),
+        ("Atan", {}, [((2, 2), "FLOAT32")] * 2, None, "Atan has 1 results, the model 2"),
+        ("Atan", {}, [((2, 2), "FLOAT32")], "Cosh", "options must describe Cosh, got Atan"),
+        ("Lgamma", {}, [((2, 2), "FLOAT32")], None, None),
+    ],
+)
+def test_what_is_wrong_is_said(builder, saved, kind, attrs, outs, written, message):
+    interpreter = Interpreter(model_content=flex(builder, saved, kind, attrs, [X], outs, written))
+    if message is None:
+        interpreter.allocate_tensors()
+        return
+    with pytest.raises(RuntimeError, match=message):
+        interpreter.allocate_tensors()
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("ReadFile", "ReadFile opens files or changes variables, which no model may"),
+        ("PyFunc", "PyFunc opens files or changes variables, which no model may"),
+        ("VarHandleOp", "keeps a state, which Flex operators may not"),
+        ("NoSuchOp", "(?s)Regular/Select TensorFlow ops.*there is no kernel for NoSuchOp"),
+    ],
+)
+def test_operations_that_would_do_more_than_compute_are_refused(builder, saved, kind, message):
+    graph = Graph()
+    node = to_graph_def(graph).node.add(name="op", op=kind)
+    node.attr["token"].s = b"x"
+    node.attr["Tin"].list.SetInParent()
+    node.attr["Tout"].list.type.append(1)
+    node.attr["dtype"].type = 1
+    node.attr["shape"].shape.SetInParent()
+    content = bytes(flexbuffers.Dumps([kind, node.SerializeToString().decode("latin-1")]))
+    b = builder("main")
+    y = b.tensor("y", (1,))
+    x = b.input("x", (1,), "STRING" if kind == "ReadFile" else "INT32")
+    inputs = [] if kind in ("PyFunc", "VarHandleOp") else [x]
+    b.op("CUSTOM", inputs, [y], custom_code=f"Flex{kind}", custom_options=content)
+    with pytest.raises(RuntimeError, match=message):
+        Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()
+
+
+@pytest.mark.parametrize("content", [b"", b"\0\0\1", b"abc", bytes(flexbuffers.Dumps(["Atan"]))])
+def test_options_that_hold_no_operation(builder, saved, content):
+    b = builder("main")
+    x, y = b.input("x", (1,)), b.tensor("y", (1,))
+    b.op("CUSTOM", [x], [y], custom_code="FlexAtan", custom_options=content)
+    with pytest.raises(RuntimeError, match="FlexAtan"):
+        Interpreter(model_content=saved(b.outputs(y))).allocate_tensors()

@@ -1,0 +1,231 @@
+"""What the interpreter has beyond LiteRT's: futures, times, views by operator, limits."""
+
+import pickle
+import threading
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+from building import Builder, save
+
+from flatlite.errors import ModelError
+from flatlite.lite import Interpreter, Limits
+
+f32 = np.float32
+
+
+def chain(n=4):
+    """y = -|x| of (n,)."""
+    b = Builder()
+    x = b.input("x", (None,))
+    y = b.op("NEG", [b.op("ABS", [x], [b.tensor("abs", (None,))])], [b.tensor("y", (None,))])
+    return save(b.outputs(y))
+
+
+def endless():
+    """Turns without end."""
+    b, cond, body = Builder(), Builder("cond"), Builder("body")
+    x, y = b.input("x", ()), b.tensor("y", ())
+    b.op("WHILE", [x], [y], cond_subgraph_index=1, body_subgraph_index=2)
+    c, always = cond.input("c", ()), cond.tensor("always", (), "BOOL")
+    cond.op("EQUAL", [c, c], [always])
+    d, e = body.input("d", ()), body.tensor("e", ())
+    body.op("NEG", [d], [e])
+    return save(b.outputs(y), cond.outputs(always), body.outputs(e))
+
+
+def allocated(content, shape=(4,), **options):
+    interpreter = Interpreter(model_content=content, **options)
+    if shape:
+        interpreter.resize_tensor_input(0, shape)
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def test_a_future():
+    interpreter = allocated(chain())
+    interpreter.set_tensor(0, f32([1, -2, 3, -4]))
+    future = interpreter.async_invoke()
+    assert isinstance(future, Future)
+    assert future.result(10) is None
+    np.testing.assert_array_equal(interpreter.get_tensor(2), f32([-1, -2, -3, -4]))
+    interpreter.invoke()  # the fast way again
+
+
+def test_a_future_that_is_cancelled_at_once():
+    interpreter = allocated(endless(), ())
+    for _ in range(20):
+        future = interpreter.async_invoke()
+        with pytest.raises(RuntimeError, match="in use by another call"):
+            interpreter.invoke()
+        interpreter.cancel()
+        with pytest.raises(RuntimeError, match="cancel"):
+            future.result(10)
+        assert not future.cancelled()
+
+
+def test_a_future_with_a_time_limit():
+    interpreter = allocated(endless(), ())
+    with pytest.raises(TimeoutError):
+        interpreter.async_invoke(timeout=0.05).result(10)
+    with pytest.raises(ValueError, match="not negative"):
+        interpreter.async_invoke(timeout=-1)
+    assert threading.active_count() < 10
+    interpreter.get_input_details()
+    interpreter.set_tensor(0, f32(1))  # it is free
+
+
+def test_a_future_is_refused_where_an_invoke_is():
+    interpreter = Interpreter(model_content=chain())
+    with pytest.raises(RuntimeError, match="not ready"):
+        interpreter.async_invoke()
+    interpreter.allocate_tensors()
+    view = interpreter.tensor(0)()
+    with pytest.raises(RuntimeError, match="at least 1 reference"):
+        interpreter.async_invoke()
+    del view
+    interpreter.async_invoke().result(10)
+
+
+def test_every_invoke_is_timed():
+    interpreter = allocated(chain(), profile=True)
+    with pytest.raises(RuntimeError, match="no invoke was timed yet"):
+        interpreter.profile()
+    for _ in range(3):
+        interpreter.invoke()
+    times = interpreter.profile()
+    assert [(t.position, t.kind, t.name) for t in times] == [(0, "ABS", "abs"), (1, "NEG", "y")]
+    assert all(t.seconds > 0 for t in times)
+    assert len(interpreter._times) == 3
+    plain = allocated(chain())
+    with pytest.raises(RuntimeError, match="profile=True"):
+        plain.profile()
+    assert [t.kind for t in plain.profile(2)] == ["ABS", "NEG"]
+
+
+def test_times_of_a_signature():
+    interpreter = Interpreter(model_content=counters(), profile=True)
+    interpreter.get_signature_runner("second")(x=np.ones((1, 2), f32))
+    assert [t.kind for t in interpreter.profile()] == ["RNN"]
+
+
+def test_operators_are_visited():
+    interpreter = allocated(chain(), experimental_preserve_all_tensors=True)
+    interpreter.set_tensor(0, f32([1, -2, 3, -4]))
+    interpreter.invoke()
+    seen = []
+
+    def visit(details, inputs, outputs):
+        assert not any(array.flags.writeable for array in (*inputs, *outputs))
+        seen.append((details["op_name"], inputs[0].tolist(), outputs[0].tolist()))
+
+    interpreter.visit_operators(visit)
+    assert seen == [
+        ("ABS", [1, -2, 3, -4], [1, 2, 3, 4]),
+        ("NEG", [1, 2, 3, 4], [-1, -2, -3, -4]),
+    ]
+    interpreter.invoke()  # no view is left
+    kept = []
+    interpreter.visit_operators(lambda _, inputs, outputs: kept.extend(outputs))
+    with pytest.raises(RuntimeError, match="at least 1 reference"):
+        interpreter.invoke()
+    with pytest.raises(RuntimeError, match="experimental_preserve_all_tensors=True"):
+        allocated(chain()).visit_operators(visit)
+
+
+def counters():
+    """Two signatures, each on a variable tensor of its own: y = state = |state + x|."""
+    graphs, signatures = [], []
+    for index, name in enumerate(("first", "second")):
+        b = Builder(name)
+        x = b.input("x", (1, 2))
+        state = b.tensor("state", (1, 1), is_variable=True)
+        weights = [b.constant(f"w{i}", np.ones(s, f32)) for i, s in enumerate([(1, 2), (1, 1)])]
+        y = b.tensor("y", (1, 1))
+        b.op("RNN", [x, *weights, b.constant("b", np.zeros(1, f32)), state], [y])
+        graphs.append(b.outputs(y))
+        signatures.append((name, {"x": x}, {"y": y}, index))
+    return save(*graphs, signatures=signatures)
+
+
+def test_variables_of_one_signature_are_reset():
+    interpreter = Interpreter(model_content=counters())
+    first, second = (interpreter.get_signature_runner(k) for k in ("first", "second"))
+    ones = np.ones((1, 2), f32)
+    for runner in first, second:
+        assert [runner(x=ones)["y"].item() for _ in range(2)] == [2, 4]
+    first.reset_all_variables()
+    assert (first(x=ones)["y"].item(), second(x=ones)["y"].item()) == (2, 6)
+    interpreter.reset_all_variables()
+    assert (first(x=ones)["y"].item(), second(x=ones)["y"].item()) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (Limits(tensors=2), "at most 2 tensors are allowed, the model has 3"),
+        (Limits(operators=1), "at most 1 operators are allowed, the model has 2"),
+        (Limits(subgraphs=0), "at most 0 subgraphs are allowed, the model has 1"),
+        (Limits(file_bytes=100), "at most 100 bytes are allowed, the model has"),
+        (Limits(elements=0), "at most 0 elements in tensor 'x' are allowed, the model has 1"),
+    ],
+)
+def test_limits_of_a_file(limits, message):
+    with pytest.raises(ModelError, match=message):
+        Interpreter(model_content=chain(), limits=limits)
+
+
+def test_limits_of_what_runs():
+    limits = Limits(memory=100_000, elements=1 << 20, tensors=3, operators=2, subgraphs=1)
+    interpreter = allocated(chain(), limits=limits)
+    interpreter.resize_tensor_input(0, [1 << 18])
+    with pytest.raises(MemoryError, match=r"need .* at most 100,000 may .* limit that was set"):
+        interpreter.allocate_tensors()
+    with pytest.raises(ModelError, match="at most 1,048,576 elements in tensor 'x' are allowed"):
+        interpreter.resize_tensor_input(0, [1 << 21])
+    interpreter.resize_tensor_input(0, [4])
+    for other in interpreter, interpreter.clone(), pickle.loads(pickle.dumps(interpreter)):
+        other.resize_tensor_input(0, [4])
+        other.allocate_tensors()
+        other.invoke()
+        other.resize_tensor_input(0, [1 << 18])
+        with pytest.raises(MemoryError, match="at most 100,000 may be used"):
+            other.allocate_tensors()
+    with pytest.raises(TypeError, match="limits must be a Limits, got int"):
+        Interpreter(model_content=chain(), limits=5)
+    with pytest.raises(TypeError, match=r"limits: memory must be a whole number, got 1\.5"):
+        Limits(memory=1.5)
+    with pytest.raises(ValueError, match="limits: tensors must not be negative, got -1"):
+        Limits(tensors=-1)
+
+
+def counting(**options):
+    """y = start, start + delta, ... below limit."""
+    b = Builder()
+    ends = [b.input(name, ()) for name in ("start", "limit", "delta")]
+    b.op("RANGE", ends, [b.tensor("y", (None,))])
+    interpreter = Interpreter(model_content=save(b.outputs(3)), **options)
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def count(interpreter, limit, **options):
+    for tensor, value in enumerate((0, limit, 1)):
+        interpreter.set_tensor(tensor, f32(value))
+    interpreter.invoke(**options)
+    return interpreter.get_tensor(3)
+
+
+def test_a_long_step_ends_in_time():
+    interpreter = counting()
+    with pytest.raises(TimeoutError):
+        count(interpreter, 1e9, timeout=0.1)
+    np.testing.assert_array_equal(count(interpreter, 5), np.arange(5))
+    np.testing.assert_array_equal(count(interpreter, 3 << 20), np.arange(3 << 20))
+
+
+def test_a_result_of_a_size_that_is_not_allowed():
+    interpreter = counting(limits=Limits(memory=1 << 22))
+    with pytest.raises(MemoryError, match="need 4,000,000,000 bytes, at most 4,194,304"):
+        count(interpreter, 1e9)
+    np.testing.assert_array_equal(count(interpreter, 5), np.arange(5))

@@ -1,0 +1,223 @@
+"""Types without kernels of their own: strings that move, half floats, numbers that are cast."""
+
+import dataclasses
+
+import ml_dtypes
+import numpy as np
+import pytest
+from cases import OPTIMIZED, Case, all_cases, content, floats, options_record
+from running import answers
+
+from flatlite.interpreter.registry import prepare_of
+from flatlite.lite import Interpreter
+from flatlite.schema import model, operators
+from flatlite.schema.dtypes import TENSOR_TYPES
+from flatlite.schema.errors import ModelError
+from flatlite.schema.flatbuffer import record
+from flatlite.schema.quantization import Quantization
+
+HALVES = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
+"""Type -> how far its neighbours are from a number, relative to it."""
+FAR = 100
+"""Numbers below which sums and products stay float16."""
+
+
+def run(case):
+    return answers(Interpreter(model_content=content(case)), *case.feeds)
+
+
+def moving():
+    """Cases of operators that only move elements, with the positions of what they move."""
+    seen = set()
+    for case in all_cases():
+        row = operators.operator(case.op)
+        if not isinstance(case, Case) or case.oracle is None or case.quantization:
+            continue
+        if not (row.has("moves") and not row.has("view")) or case.op == "MATRIX_SET_DIAG":
+            continue
+        dtype = case.inputs[-1 if case.op in ("FILL", "ONE_HOT") else 0].dtype
+        if case.op in ("SELECT", "SELECT_V2", "STABLEHLO_SELECT", "SPLIT", "SPARSE_TO_DENSE"):
+            dtype = case.inputs[2 if case.op == "SPARSE_TO_DENSE" else 1].dtype
+        moved = [i for i, x in enumerate(case.inputs) if x is not None and x.dtype == dtype]
+        shape = tuple(x is not None and x.ndim for x in case.inputs)
+        key = case.op, shape, repr(case.options)[:60]
+        if (
+            dtype == np.float32
+            and key not in seen
+            and len([k for k in seen if k[0] == case.op]) < 6
+        ):
+            seen.add(key)
+            yield case, moved
+
+
+@pytest.mark.parametrize("dtype", ["S", "complex128"])
+def test_moved_elements(dtype, litert):
+    """LiteRT moves the numbers of the elements; ours moves the elements."""
+    done = set()
+    for case, moved in moving():
+        numbers, first = list(case.inputs), 1
+        others = list(case.inputs)
+        for i in moved:
+            n = case.inputs[i].size
+            shape = case.inputs[i].shape
+            numbers[i] = np.arange(first, first + n, dtype=np.int32).reshape(shape)
+            others[i] = elements(numbers[i], dtype)
+            first += n
+        outputs = None if case.outputs is None else [np.int32] * len(case.outputs)
+        on_numbers = dataclasses.replace(case, inputs=numbers, outputs=outputs or [np.int32])
+        theirs = litert.run(content(on_numbers), [on_numbers.feeds], case.oracle)
+        if isinstance(theirs, str):
+            continue
+        kind = others[moved[0]].dtype
+        changed = dataclasses.replace(case, inputs=others, outputs=[kind] * len(on_numbers.outputs))
+        for got, want in zip(run(changed), theirs[0], strict=True):
+            np.testing.assert_array_equal(got, elements(want, dtype), err_msg=case.name)
+        done.add(case.op)
+    assert len(done) >= 22, done
+
+
+def elements(numbers, dtype):
+    """Another element for each number; none for 0."""
+    if dtype != "S":
+        return numbers.astype(dtype) * (1 + 2j)
+    texts = np.empty(numbers.shape, object)
+    texts[...] = np.array([b"t%d" % n if n else b"" for n in numbers.ravel()], object).reshape(
+        numbers.shape
+    )
+    return texts
+
+
+def halved():
+    """Cases of float32 of the operators that round their results once to half floats."""
+    seen = {}
+    for case in all_cases():
+        if not isinstance(case, Case) or case.quantization or case.oracle is None:
+            continue
+        if prepare_of(case.op).__code__.co_name == "prepare_halves":
+            reals = [x for x in case.inputs if x is not None and x.dtype == np.float32]
+            small = all(np.all(np.abs(x) < FAR) for x in reals)
+            if reals and small and seen.setdefault(case.op, 0) < 2:
+                seen[case.op] += 1
+                yield case
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_half_floats(dtype, litert):
+    """As LiteRT on the same numbers in float32, rounded."""
+    kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    done = set()
+    for case in halved():
+        rounded = [x if x is None or x.dtype != np.float32 else x.astype(kind) for x in case.inputs]
+        wide = [x if x is None or x.dtype != kind else x.astype(np.float32) for x in rounded]
+        theirs = litert.run(*requested(dataclasses.replace(case, inputs=wide)))
+        assert not isinstance(theirs, str), theirs
+        outputs = [np.dtype(t) for t in case.outputs or [np.float32]]
+        outputs = [kind if t == np.float32 else t for t in outputs]
+        got = run(dataclasses.replace(case, inputs=rounded, outputs=outputs))
+        for ours, one in zip(got, theirs[0], strict=True):
+            if ours.dtype == kind:
+                with np.errstate(all="ignore"):
+                    one = one.astype(kind).astype(np.float32)
+                ours = ours.astype(np.float32)
+            step = HALVES[dtype] + case.rtol
+            np.testing.assert_allclose(ours, one, rtol=step, atol=case.atol, err_msg=case.name)
+        done.add(case.op)
+    assert len(done) >= 60, done
+
+
+def requested(case):
+    return content(case), [case.feeds], case.oracle
+
+
+LOOKED_UP = np.array([2, 0, 4], np.int32)
+
+
+def blockwise(kind, dtype, *, shape=(5, 64), block=32, output="FLOAT32"):
+    """A model with weights by blocks, its feeds, and the weights as float32."""
+    random = np.random.default_rng(3)
+    limit = {"INT8": 128, "INT4": 8, "INT2": 2}[dtype]
+    values = random.integers(-limit, limit, shape)
+    counts = (*shape[:-1], shape[-1] // block)
+    scales = random.uniform(0.01, 0.1, counts).astype(np.float16)
+    details = record("BlockwiseQuantization")(scales=2, zero_points=-1, block_size=block)
+    stored = values.astype(TENSOR_TYPES[dtype])
+    feed = LOOKED_UP if kind == "EMBEDDING_LOOKUP" else floats(3, shape[-1])
+    tensors = [
+        model.Tensor("x", feed.shape, "INT32" if feed.dtype == np.int32 else "FLOAT32"),
+        model.Tensor("w", shape, dtype, stored, quantization=Quantization([], [], details=details)),
+        model.Tensor("scales", counts, "FLOAT16", scales),
+        model.Tensor("y", (), output),
+    ]
+    inputs = {"FULLY_CONNECTED": [0, 1, -1], "DEQUANTIZE": [1]}.get(kind, [0, 1])
+    options = options_record(kind, {"adj_y": True} if kind == "BATCH_MATMUL" else {})
+    step = model.Operator(kind, inputs, [3], options)
+    graph = model.Subgraph("main", tensors, [0], [3], [step])
+    real = values.astype(np.float32) * scales.astype(np.float32).repeat(block, -1)
+    return model.save(model.Model([graph])), feed, real
+
+
+@pytest.mark.parametrize("output", ["FLOAT32", "FLOAT16"])
+@pytest.mark.parametrize("dtype", ["INT4", "INT2"])
+def test_rows_of_blocks(dtype, output, litert):
+    content, feed, real = blockwise("EMBEDDING_LOOKUP", dtype, output=output)
+    theirs = litert.run(content, [[feed]])[0][0]
+    got = answers(Interpreter(model_content=content), feed)[0]
+    assert got.dtype == theirs.dtype
+    np.testing.assert_array_equal(got, theirs)
+    np.testing.assert_array_equal(got, real[LOOKED_UP].astype(got.dtype))
+
+
+@pytest.mark.parametrize("kind", ["FULLY_CONNECTED", "BATCH_MATMUL"])
+@pytest.mark.parametrize("dtype", ["INT8", "INT4", "INT2"])
+def test_products_with_blocks(kind, dtype, litert):
+    """LiteRT quantizes the input to 8 bits on the way, where it has blocks at all."""
+    content, feed, real = blockwise(kind, dtype)
+    got = answers(Interpreter(model_content=content), feed)[0]
+    np.testing.assert_allclose(got, feed @ real.T, rtol=1e-5, atol=1e-5)
+    if (kind, dtype) == ("FULLY_CONNECTED", "INT4"):
+        theirs = litert.run(content, [[feed]], OPTIMIZED)[0][0]
+        np.testing.assert_allclose(got, theirs, rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize("dtype", ["INT8", "INT4", "INT2"])
+def test_dequantized_blocks(dtype):
+    content, feed, real = blockwise("DEQUANTIZE", dtype)
+    np.testing.assert_array_equal(answers(Interpreter(model_content=content), feed)[0], real)
+
+
+def test_blocks_must_divide_the_weights():
+    content, *_ = blockwise("DEQUANTIZE", "INT8", block=32)
+    broken = model.load(content)
+    broken.subgraphs[0].tensors[1].quantization.details.block_size = 30
+    with pytest.raises(ModelError, match=r"tensor 1 of shape \(5, 64\) must divide into blocks"):
+        Interpreter(model_content=model.save(broken)).allocate_tensors()
+
+
+def test_blocks_need_their_scales():
+    content, *_ = blockwise("DEQUANTIZE", "INT8", block=32)
+    broken = model.load(content)
+    broken.subgraphs[0].tensors[1].quantization.details.scales = 0
+    with pytest.raises(ModelError, match="tensor 1 has 10 blocks, which tensor 0 must have"):
+        Interpreter(model_content=model.save(broken)).allocate_tensors()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "per_channel"), [("INT4", False), ("INT2", True), ("INT4", True)]
+)
+def test_packed_integers_dequantized(dtype, per_channel, litert):
+    limit = {"INT4": 8, "INT2": 2}[dtype]
+    values = np.random.default_rng(1).integers(-limit, limit, (5, 7))
+    scales = np.float32([0.1, 0.2, 0.3, 0.4, 0.5][: 5 if per_channel else 1])
+    quantization = Quantization(scales, np.full(len(scales), 0), 0)
+    data = values.astype(TENSOR_TYPES[dtype])
+    tensors = [
+        model.Tensor("w", (5, 7), dtype, data, quantization=quantization),
+        model.Tensor("y", (5, 7), "FLOAT32"),
+    ]
+    step = model.Operator("DEQUANTIZE", [0], [1], options_record("DEQUANTIZE", {}))
+    file = model.save(model.Model([model.Subgraph("main", tensors, [], [1], [step])]))
+    got = answers(Interpreter(model_content=file))[0]
+    np.testing.assert_array_equal(got, values.astype(np.float32) * scales[:, None])
+    theirs = litert.run(file, [[]])
+    if not isinstance(theirs, str):
+        np.testing.assert_array_equal(got, theirs[0][0])
