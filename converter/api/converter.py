@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import os
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...schema.errors import noted
+from ...schema.errors import ConverterError, noted
 from ..sources.positions import SOURCE, arranged, difference
 from ..sources.source import Shapes, Source, naming, short_name
 from .arguments import check_kinds, is_concrete, known_shapes, path_of, tensors_of
@@ -370,15 +371,21 @@ class TFLiteConverter(Settings):
                 f"from_keras_model takes a live model in TensorFlow, got {type(model).__name__}; "
                 "from_keras_model_file reads a .keras or .h5 file"
             )
-        from ..keras.live import is_keras_model
+        from ..keras.live import is_exported, is_keras_model
         from ..sources import keras
 
         if not is_keras_model(model):
             raise NotImplementedError(
                 f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}"
             )
-        with naming(None):
-            return cls._of([keras.from_live(model)], None, 2)
+        try:
+            with naming(None):
+                return cls._of([keras.from_live(model)], None, 2)
+        except (ConverterError, ValueError):
+            with tempfile.TemporaryDirectory() as folder:
+                if is_exported(model, folder):
+                    return cls.from_saved_model(folder)
+            raise
 
     @classmethod
     def from_concrete_functions(cls, funcs: Any, trackable_obj: Any = None) -> NoReturn:

@@ -217,6 +217,7 @@ def stacked_project(call: Call, x: Tensor) -> Tensor:
 
 def stacked_shapes(call: Call, x: Tensor) -> list[tuple[int, ...]]:
     """The states of all cells."""
+    call.check(call.layer.parts, "cells", "a list of cells")
     shapes: list[tuple[int, ...]] = []
     for name in call.layer.parts:
         shapes += cell_of(call.part(name)).state_shapes(call.part(name), x)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ...graph.core.graph import Tensor
 from .activation import activated
 from .architecture import Layer
 from .products import matmul
@@ -76,7 +79,7 @@ def reversible_weights(layer: Layer) -> tuple[str, ...]:
 
 
 @layer("ReversibleEmbedding", weights=reversible_weights, takes=ANY)
-def reversible_embedding(call: Call, inputs, reverse=False):
+def reversible_embedding(call: Call, inputs: Tensor, reverse: Any = False) -> Tensor:
     """One row of the weights for each number, or the product with all rows."""
     rows, columns = (call.integers(name, 1)[0] for name in ("input_dim", "output_dim"))
     if reverse is not True:

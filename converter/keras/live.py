@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +14,8 @@ from .architecture import Layer
 from .archive import Archive, parsed_json
 
 LEGACY = "model_weights/"
+EXPORT_ERRORS = (ImportError, RuntimeError, ValueError, TypeError, AttributeError)
+"""What Keras raises of models and backends that it cannot export."""
 METHODS = ("to_json", "layers", "weights")
 
 
@@ -68,6 +72,19 @@ def archive_of(model: Any) -> Archive:
     version = config.get("keras_version")
     is_keras2 = isinstance(version, str) and version.startswith("2")
     return Archive(config, (2,) if is_keras2 else (3,), LiveWeights(model), True)
+
+
+def is_exported(model: Any, folder: str) -> bool:
+    """Whether a model that runs on TensorFlow was written as a SavedModel, by its own method."""
+    if "tensorflow" not in sys.modules or not hasattr(model, "export"):
+        return False
+    names = inspect.signature(model.export).parameters
+    options = {"verbose": False} if "verbose" in names else {}
+    try:
+        model.export(folder, **options)
+    except EXPORT_ERRORS:
+        return False
+    return True
 
 
 def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.graph import Tensor
-from ...schema.errors import ConverterError
 from .registry import ANY, Call, is_integer, is_number, layer
 
 DTYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "uint8")
@@ -37,12 +36,7 @@ def operation(*kinds: str, **renamed: str) -> Callable:
                 settings = {name: config[name] for name in names if name in config}
             named = {renamed.get(key, key): value for key, value in kwargs.items()}
             named.pop("name", None)
-            try:
-                bound = signature.bind(call, *args, **(settings | named))
-            except TypeError as error:
-                raise ConverterError(
-                    f"{call.layer.title}: is called in an unknown way: {error}"
-                ) from None
+            bound = call.bound_by(signature, args, settings | named)
             return function(*bound.args, **bound.kwargs)
 
         for kind in kinds:

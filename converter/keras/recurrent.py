@@ -44,7 +44,11 @@ def initial_states(call: Call, x: Tensor, given: Sequence[Tensor]) -> list[Tenso
     call.require(len(given) == len(shapes), f"has {len(shapes)} states, got {len(given)}")
     batch = call.shape(x)[0]
     for state, shape in zip(given, shapes, strict=True):
-        state.set_shape((batch, *shape))
+        call.shape(state, len(shape) + 1)
+        try:
+            state.set_shape((batch, *shape))
+        except ValueError as error:
+            call.require(False, f"a state must have shape {shape}: {error}")
     return list(given)
 
 
@@ -165,6 +169,7 @@ def with_time_second(call: Call, x: Tensor) -> Tensor:
 
 def inputs_of(call: Call, sequence: Any, initial_state: Any) -> tuple[Tensor, list[Tensor]]:
     """Sequences and the states that were given with them: Keras 2 has them in one list."""
+    call.require(sequence != [], "must be called with sequences")
     x, *states = sequence if isinstance(sequence, list) else [sequence]
     if initial_state is not None:
         states += initial_state if isinstance(initial_state, list) else [initial_state]

@@ -272,12 +272,21 @@ class Call:
 
     def bound(self, row: Row, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Arguments as a function takes them; raises ConverterError when it does not."""
+        return self.bound_by(row.signature, args, kwargs)
+
+    def bound_by(
+        self, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> inspect.BoundArguments:
+        """Arguments by a signature, whose tensors must be tensors."""
         try:
-            bound = row.signature.bind(self, *args, **kwargs)
+            bound = signature.bind(self, *args, **kwargs)
         except TypeError as error:
             raise ConverterError(
                 f"{self.layer.title}: is called in an unknown way: {error}"
             ) from None
+        for name, value in bound.arguments.items():
+            if signature.parameters[name].annotation in ("Tensor", Tensor):
+                self._require_tensors(value)
         return bound
 
 
