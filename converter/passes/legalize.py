@@ -47,7 +47,17 @@ def widen_types(graph: Graph) -> int:
     """
     count = 0
     wider_forms: dict[Tensor, Tensor] = {}
-    for op in list(graph.ops):
+    known: set[Op] = set()
+    while ops := [op for op in graph.ops if op not in known]:  # those of a formula may lack one
+        known.update(ops)
+        count += _widen(graph, ops, wider_forms)
+    return count
+
+
+def _widen(graph: Graph, ops: Sequence[Op], wider_forms: dict[Tensor, Tensor]) -> int:
+    """As `widen_types`, for some operators of a graph."""
+    count = 0
+    for op in ops:
         if op.kind == "CUSTOM" or op.graphs or has_kernel(op):
             continue
         b, dtypes = builder(graph, op), [tensor.dtype for tensor in op.outputs]

@@ -54,7 +54,11 @@ def cast(node: Node) -> Prepared:
         node.alias(x, x.shape)
         return None
     if not (_castable(x.dtype) and _castable(dtype)):
-        return node.dynamic_result(lambda array: [_cast(array, dtype)], [x.shape])
+
+        def run(array: np.ndarray) -> list[np.ndarray]:
+            return [_cast(array, dtype)]
+
+        return node.dynamic_result(run, [x.shape])
     out = node.result(x.shape, dtype)
     return lambda program: convert(program, x, dtype, out)
 
@@ -63,7 +67,7 @@ def _cast(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """As `convert`: of complex numbers the real part, floats within the ends of an integer."""
     name = name_of_dtype(dtype)
     if x.dtype.kind == "c" and dtype.kind != "c":
-        x = x.real
+        x = np.real(x)
     if x.dtype.kind == "V":
         x = x.astype(np.int8 if name_of_dtype(x.dtype) in _SUBBYTE else np.float32)
     with np.errstate(all="ignore"):
@@ -189,8 +193,12 @@ def dequantize(node: Node) -> Prepared:
         out = node.result(x.shape, np.float32)
         return lambda program: convert(program, x, np.float32, out)
     if x.quantization is not None and x.quantization.blocks is not None:
-        dequantized = x.quantization.blocks.dequantized
-        return node.dynamic_result(lambda values: [dequantized(values)], [x.shape])
+        blocks = x.quantization.blocks
+
+        def run(values: np.ndarray) -> list[np.ndarray]:
+            return [blocks.dequantized(values)]
+
+        return node.dynamic_result(run, [x.shape])
     integers = whole(x)
     node.require(integers.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
     quantization = quantization_of(node, x, "the input")

@@ -108,13 +108,8 @@ def problem(litert, name, attr, dtype):
 
 
 LATER = {
-    ("Slice", "object"): "flatlite's interpreter does not move strings by slices",
-    ("StridedSlice", "object"): "flatlite's interpreter does not move strings by slices",
-    ("Tile", "object"): "flatlite's interpreter does not repeat strings",
-    ("Sign", "float64"): "flatlite computes nothing in float64",
-    ("Square", "complex64"): "flatlite computes nothing with complex numbers",
-    ("Mul", "complex64"): "flatlite computes nothing with complex numbers",
-    ("Cast", "complex64"): "flatlite computes nothing with complex numbers",
+    ("Square", "complex64"): "LiteRT has no kernel that squares complex numbers",
+    ("Mul", "complex64"): "LiteRT has no kernel that multiplies complex numbers",
 }
 """What TensorFlow converts and flatlite refuses, and why."""
 
