@@ -2,6 +2,8 @@
 """The names of `tf.lite.experimental`, as `flatlite.lite.experimental`."""
 
 from .converter.ophint.stubs import convert_op_hints_to_stubs as convert_op_hints_to_stubs
+from .converter.quantize.debugger import QuantizationDebugOptions as QuantizationDebugOptions
+from .converter.quantize.debugger import QuantizationDebugger as QuantizationDebugger
 from .delegates.load import load_delegate as load_delegate
 from .interpreter.options import OpResolverType as OpResolverType
 from .tools.analyzer import ModelAnalyzer as Analyzer

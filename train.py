@@ -3,6 +3,9 @@
 from .facade import facade
 
 HOMES = {
+    "training.adaptive_optimizers": (
+        "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"
+    ),
     "training.checkpoints": (
         "NewCheckpointReader checkpoint_exists generate_checkpoint_state_proto "
         "get_checkpoint_mtimes get_checkpoint_state latest_checkpoint list_variables "
@@ -13,12 +16,17 @@ HOMES = {
         "global_step"
     ),
     "training.meta_graph": "export_meta_graph import_meta_graph",
+    "training.moving_averages": "ExponentialMovingAverage",
     "training.optimizer": "Optimizer",
     "training.optimizers": "AdamOptimizer GradientDescentOptimizer MomentumOptimizer",
+    "training.proximal_optimizers": (
+        "FtrlOptimizer ProximalAdagradOptimizer ProximalGradientDescentOptimizer"
+    ),
     "training.saver": "Saver",
     "training.schedules": (
-        "cosine_decay exponential_decay inverse_time_decay natural_exp_decay piecewise_constant "
-        "polynomial_decay"
+        "cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay "
+        "linear_cosine_decay natural_exp_decay noisy_linear_cosine_decay piecewise_constant "
+        "piecewise_constant_decay=piecewise_constant polynomial_decay"
     ),
 }
 __all__, __getattr__, __dir__ = facade(__name__, HOMES)

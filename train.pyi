@@ -1,6 +1,10 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
+from .training.adaptive_optimizers import AdadeltaOptimizer as AdadeltaOptimizer
+from .training.adaptive_optimizers import AdagradDAOptimizer as AdagradDAOptimizer
+from .training.adaptive_optimizers import AdagradOptimizer as AdagradOptimizer
+from .training.adaptive_optimizers import RMSPropOptimizer as RMSPropOptimizer
 from .training.checkpoints import NewCheckpointReader as NewCheckpointReader
 from .training.checkpoints import checkpoint_exists as checkpoint_exists
 from .training.checkpoints import generate_checkpoint_state_proto as generate_checkpoint_state_proto
@@ -19,14 +23,22 @@ from .training.global_step import get_or_create_global_step as get_or_create_glo
 from .training.global_step import global_step as global_step
 from .training.meta_graph import export_meta_graph as export_meta_graph
 from .training.meta_graph import import_meta_graph as import_meta_graph
+from .training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 from .training.optimizer import Optimizer as Optimizer
 from .training.optimizers import AdamOptimizer as AdamOptimizer
 from .training.optimizers import GradientDescentOptimizer as GradientDescentOptimizer
 from .training.optimizers import MomentumOptimizer as MomentumOptimizer
+from .training.proximal_optimizers import FtrlOptimizer as FtrlOptimizer
+from .training.proximal_optimizers import ProximalAdagradOptimizer as ProximalAdagradOptimizer
+from .training.proximal_optimizers import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
 from .training.saver import Saver as Saver
 from .training.schedules import cosine_decay as cosine_decay
+from .training.schedules import cosine_decay_restarts as cosine_decay_restarts
 from .training.schedules import exponential_decay as exponential_decay
 from .training.schedules import inverse_time_decay as inverse_time_decay
+from .training.schedules import linear_cosine_decay as linear_cosine_decay
 from .training.schedules import natural_exp_decay as natural_exp_decay
+from .training.schedules import noisy_linear_cosine_decay as noisy_linear_cosine_decay
 from .training.schedules import piecewise_constant as piecewise_constant
+from .training.schedules import piecewise_constant as piecewise_constant_decay
 from .training.schedules import polynomial_decay as polynomial_decay

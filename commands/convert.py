@@ -67,8 +67,9 @@ def add_quantization(sub: argparse.ArgumentParser) -> None:
     group = sub.add_argument_group("quantization")
     group.add_argument(
         "--quantize",
-        choices=("dynamic", "int8", "float16"),
-        help="dynamic: weights in 8 bits; int8: everything, needs --representative-dataset",
+        metavar="SCHEME",
+        help="dynamic, weight_only, float16: weights in 8 or 16 bits; int8, int16x8: everything, "
+        "needs --representative-dataset; or the path of a recipe in JSON",
     )
     group.add_argument(
         "--representative-dataset",
@@ -79,14 +80,19 @@ def add_quantization(sub: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--int8-only",
         action="store_true",
-        help="fail when an operator has no int8 kernel, instead of running it in float",
+        help="ask for int8 operators only: what has none is a warning, with --strict an error",
+    )
+    group.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail when an operator has no integer kernel, instead of running it in float",
     )
     for end in ("input", "output"):
         group.add_argument(
             f"--{end}-type",
-            choices=("float32", "int8", "uint8"),
+            choices=("float32", "int8", "uint8", "int16"),
             default="float32",
-            help=f"type of the {end}s of an int8 model (default: float32)",
+            help=f"type of the {end}s of an integer model (default: float32)",
         )
 
 
@@ -184,31 +190,44 @@ def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:
     """Tells a converter how the arguments want the model quantized."""
     from ..converter.api.options import OpsSet, Optimize
     from ..converter.quantize.dataset import file_dataset
+    from ..converter.quantize.recipe_file import from_recipe
     from ..converter.sources.positions import arranged
 
-    if arguments.quantize == "float16":
-        raise ValueError("--quantize float16 is not supported yet; take dynamic or int8")
-    path = arguments.representative_dataset
+    name, path = arguments.quantize, arguments.representative_dataset
+    ends = [(end, getattr(arguments, f"{end}_type")) for end in ("input", "output")]
+    options = [*(f"--{end}-type {kind}" for end, kind in ends if kind != "float32")]
+    options += [
+        f"--{x}" for x in ("int8-only", "strict") if getattr(arguments, x.replace("-", "_"))
+    ]
     if path is not None:
         sources = arranged(converter._sources, arguments.io_order)
         converter.representative_dataset = file_dataset(path, sources)
-    if arguments.quantize is None:
-        if arguments.int8_only:
-            raise ValueError("--int8-only is for int8 models; add --quantize int8")
-    elif arguments.quantize == "int8" and path is None:
-        raise ValueError("--quantize int8 needs --representative-dataset, samples to calibrate on")
-    elif arguments.quantize == "dynamic" and path is not None:
-        raise ValueError("--representative-dataset is for --quantize int8, not for dynamic")
-    else:
+    if name is None:
+        if options:
+            raise ValueError(f"{options[0]} is for int8 models; add --quantize int8")
+        return
+    is_file = name.endswith(".json")
+    recipe = from_recipe(name if is_file else {"scheme": name})
+    if recipe.weights_only and path is not None:
+        raise ValueError(f"--representative-dataset is for --quantize int8, not for {name}")
+    if recipe.weights_only and options:
+        raise ValueError(f"{options[0]} is for int8 models; add --quantize int8")
+    if not recipe.weights_only and path is None:
+        raise ValueError(
+            f"--quantize {name} needs --representative-dataset, samples to calibrate on"
+        )
+    converter.strict_int8 = arguments.strict
+    if name in ("int8", "dynamic"):
         converter.optimizations = [Optimize.DEFAULT]
-    for end in ("input", "output"):
-        kind = getattr(arguments, f"{end}_type")
-        if kind != "float32" and arguments.quantize != "int8":
-            raise ValueError(f"--{end}-type {kind} is for int8 models; add --quantize int8")
-    if arguments.int8_only:
-        converter.target_spec.supported_ops = {OpsSet.TFLITE_BUILTINS_INT8}
-    converter.inference_input_type = arguments.input_type
-    converter.inference_output_type = arguments.output_type
+        if arguments.int8_only:
+            converter.target_spec.supported_ops = {OpsSet.TFLITE_BUILTINS_INT8}
+        converter.inference_input_type = arguments.input_type
+        converter.inference_output_type = arguments.output_type
+        return
+    types = {f"{end}_type": kind for end, kind in ends if kind != "float32"}
+    if is_file and (types or arguments.int8_only):
+        raise ValueError(f"{options[0]} cannot change a recipe; write it into '{name}'")
+    converter.quantization_recipe = name if is_file else {"scheme": name, **types}
 
 
 def shapes_of(texts: list[str]) -> dict[str, list[int | None]] | None:

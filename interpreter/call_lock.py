@@ -1,6 +1,6 @@
 """One call at a time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -33,7 +33,7 @@ class CallLock:
         self.free.append(self.run)
 
     @contextmanager
-    def handed_on(self) -> Iterator[Callable[[], None]]:
+    def handed_on(self) -> Generator[Callable[[], None], None, None]:
         """Enters; what it gives lets others in again, and an error inside does, too."""
         self.__enter__()
         try:

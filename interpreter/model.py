@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..schema import files
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+    from ..engine.plan.shared_constants import SharedConstants
     from ..engine.run.disk_cache import CacheEntry
     from ..schema.flatbuffer import Record
     from .limits import Limits
@@ -55,6 +58,13 @@ class LoadedModel:
         from ..schema.flatbuffer import parse
 
         return parse(self.content)
+
+    @cached_property
+    def shared_constants(self) -> SharedConstants:
+        """What the programs of all who run the model have made of its constants."""
+        from ..engine.plan.shared_constants import SharedConstants
+
+        return SharedConstants(np.frombuffer(memoryview(self.content), np.uint8))
 
     def subgraph(self, index: int) -> SubgraphSpec:
         """Subgraph `index`, read when it is first asked for."""

@@ -205,6 +205,7 @@ class Plan(StageMachine[int, Operand, StageNotes]):
         fed: Iterable[int] = (),
     ) -> Stage:
         program = Program(self._scope.memory_limit, threads=self._scope.n_threads)
+        program.shared_constants = self._scope.model.shared_constants
         return EngineStage(program, operands, arrays, StageNotes(), fed)
 
     def _stage(self, stage: Stage, position: int) -> Stage:

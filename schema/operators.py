@@ -18,6 +18,7 @@ TYPES = {
     "f16": "FLOAT16",
     "bf16": "BFLOAT16",
     "f64": "FLOAT64",
+    "i2": "INT2",
     "i4": "INT4",
     "i8": "INT8",
     "u8": "UINT8",

@@ -1,5 +1,7 @@
 """Small TF graphs, operation by operation, for tests."""
 
+from typing import Any
+
 import numpy as np
 
 from flatlite.converter.sources.source import GraphSource, Port
@@ -13,7 +15,7 @@ class Draft:
         self.graph = Graph()
         self.graph.inputs, self.graph.outputs = [], []
 
-    def input(self, name, shape, dtype=np.float32):
+    def input(self, name, shape, dtype: Any = np.float32):
         attrs = {"dtype": np.dtype(dtype), "shape": shape}
         tensor = self.graph.add("Placeholder", name, (), attrs).outputs[0]
         self.graph.inputs.append(tensor)

@@ -15,8 +15,13 @@ KINDS = {
     "int8": "int8",
     "int8_pt": "int8",  # weights with one scale
     "uint8io": "int8",
+    "int16x8": "int16x8",
+    "fp16": "float16",
 }
 """Variants of the corpus -> the command line's word for them."""
+IO_TYPES = {"int8": np.int8, "int16x8": np.int16}
+"""Types of inputs and outputs of whole models."""
+INT16X8_OPS = flatlite.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
 
 
 def variant_of(row: dict) -> str | None:
@@ -36,7 +41,9 @@ def quantized_rows():
             continue
         if "tflite" not in files or not ({"graphdef", "saved_model", "keras"} & set(files)):
             continue
-        if variant == "int8" and not any(key.startswith("cal:") for key in source_arrays(row)):
+        if variant in ("int8", "int16x8") and not any(
+            key.startswith("cal:") for key in source_arrays(row)
+        ):
             continue
         yield row
 
@@ -93,10 +100,15 @@ def converter_for(row: dict):
         }
         converter = frozen(files, *ends, shapes)
     converter.optimizations = [flatlite.lite.Optimize.DEFAULT]
-    if KINDS[variant] == "int8":
+    kind = KINDS[variant]
+    if kind in ("int8", "int16x8"):
         converter.representative_dataset = lambda: samples(row)
-    if row["kind"] != "op_test" and KINDS[variant] == "int8":
-        dtype = np.uint8 if variant == "uint8io" else np.int8
+    if kind == "int16x8":
+        converter.target_spec.supported_ops = {INT16X8_OPS}
+    elif kind == "float16":
+        converter.target_spec.supported_types = [np.float16]
+    if row["kind"] != "op_test" and kind in IO_TYPES:
+        dtype = np.uint8 if variant == "uint8io" else IO_TYPES[kind]
         converter.inference_input_type = converter.inference_output_type = dtype
     converter._experimental_disable_per_channel = variant == "int8_pt"
     return converter
@@ -119,7 +131,9 @@ def convert(row: dict) -> bytes:
     """The row's source, quantized by us as the row's file was."""
     with warnings.catch_warnings():
         # some of TensorFlow's files are float, too small or made of operators without int8 kernel
-        warnings.filterwarnings("ignore", "the model stays float|the converted model was not")
+        warnings.filterwarnings(
+            "ignore", "the model stays float|the converted model was not|only integer operators"
+        )
         return converter_for(row).convert()
 
 

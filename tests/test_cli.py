@@ -341,8 +341,11 @@ def test_output_into_what_is_no_file(cli, corpus, tmp_path):
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
-def test_float16_is_not_there_yet(cli, corpus, tmp_path):
+@pytest.mark.parametrize("scheme", ["float16", "weight_only"])
+def test_weights_in_other_types(scheme, cli, corpus, tmp_path):
     command = ("convert", corpus / LENET / "saved_model", "-o", tmp_path / "x", "--quantize")
-    status, _, err = cli(*command, "float16")
-    assert status == 1
-    assert "--quantize float16 is not supported yet" in err
+    status, out, _ = cli(*command, scheme)
+    assert status == 0
+    assert "dB signal to noise" in out
+    status, _, err = cli(*command, "int3")
+    assert (status, "a scheme must be one of int8, int16x8, " in err) == (1, True)

@@ -17,10 +17,11 @@ from ..graph.functions.control_flow import group
 from ..graph.functions.control_flow import tuple as tuple_of
 from ..graph.variables.variable_lists import trainable_variables
 from ..graph.variables.variables import Variable
-from .slots import create_slot, create_zeros_slot, is_resource
+from .slots import create_slot, create_slot_with_initializer, create_zeros_slot, is_resource
 
 if TYPE_CHECKING:
     from ..graph.core.typing import TensorLike
+    from ..graph.variables.initializers import Initializer
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
@@ -291,6 +292,19 @@ class Optimizer:
     ) -> Variable:
         """The slot of a variable, made with a value when it is not there."""
         return self._slot(var, slot_name, lambda: create_slot(var, val, op_name))
+
+    def _get_or_make_slot_with_initializer(
+        self,
+        var: Variable,
+        initializer: Initializer,
+        shape,
+        dtype,
+        slot_name: str,
+        op_name: str,
+    ) -> Variable:
+        """The slot of a variable, made by an initializer when it is not there."""
+        make = create_slot_with_initializer
+        return self._slot(var, slot_name, lambda: make(var, initializer, np.dtype(dtype), op_name))
 
     def _slot(self, var: Variable, slot_name: str, make: Callable[[], Variable]) -> Variable:
         slots = self._slots.setdefault(slot_name, {})

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..graph.core.build import number, ops
+from ..graph.core.build import number, ops, shape_of
 from ..graph.core.create import convert_to_tensor
 from ..graph.core.graph import Tensor
 from ..graph.core.scopes import name_scope
+from ..graph.functions.random import random_normal
 
 
 def _step(global_step, dtype) -> Tensor:
@@ -172,3 +173,107 @@ def piecewise_constant(
             limit = convert_to_tensor(boundary, None if isinstance(boundary, Tensor) else x.dtype)
             result = ops.SelectV2(ops.LessEqual(x, limit), value, result)
         return result
+
+
+def cosine_decay_restarts(
+    learning_rate,
+    global_step,
+    first_decay_steps,
+    t_mul=2.0,
+    m_mul=1.0,
+    alpha=0.0,
+    name: str | None = None,
+) -> Tensor:
+    """Half cosines one after another, each `t_mul` times as long and `m_mul` times as high.
+
+    Args:
+        learning_rate: The rate at step 0.
+        global_step: The variable that counts the steps.
+        first_decay_steps: The length of the first one.
+        t_mul: How much longer each is than the one before.
+        m_mul: How much higher each starts than the one before.
+        alpha: The lowest rate, as a part of `learning_rate`.
+        name: Of the operations.
+
+    Raises:
+        ValueError: There is no global step.
+    """
+    with name_scope(name, "SGDRDecay") as scope:
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        passed = _step(global_step, rate.dtype) / _like(first_decay_steps, rate)
+        growth, least, one = _like(t_mul, rate), _like(alpha, rate), number(1, rate)
+        even_count = ops.Floor(passed)
+        is_even = ops.Equal(growth, one)
+        base = ops.SelectV2(is_even, number(2, rate), growth)
+        count = ops.Floor(ops.Log(1 - passed * (1 - base)) / ops.Log(base))
+        length = ops.Pow(base, count)
+        restarted = (passed - (1 - length) / (1 - base)) / length
+        count = ops.SelectV2(is_even, even_count, count)
+        part = ops.SelectV2(is_even, passed - even_count, restarted)
+        height = ops.Pow(_like(m_mul, rate), count)
+        wave = 0.5 * height * (1 + ops.Cos(number(math.pi, rate) * part))
+        return ops.Mul(rate, (1 - least) * wave + least, name=scope)
+
+
+def linear_cosine_decay(
+    learning_rate,
+    global_step,
+    decay_steps,
+    num_periods=0.5,
+    alpha=0.0,
+    beta=0.001,
+    name: str | None = None,
+) -> Tensor:
+    """learning_rate * ((alpha + what is left of a straight line) * cosine + beta).
+
+    Args:
+        learning_rate: The rate at step 0.
+        global_step: The variable that counts the steps.
+        decay_steps: When the end is reached.
+        num_periods: How many periods the cosine has until then.
+        alpha, beta: Numbers.
+        name: Of the operations.
+
+    Raises:
+        ValueError: There is no global step.
+    """
+    with name_scope(name, "LinearCosineDecay") as scope:
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        left, wave, _ = _linear_cosine(rate, global_step, decay_steps, num_periods)
+        return ops.Mul(rate, (_like(alpha, rate) + left) * wave + _like(beta, rate), name=scope)
+
+
+def noisy_linear_cosine_decay(
+    learning_rate,
+    global_step,
+    decay_steps,
+    initial_variance=1.0,
+    variance_decay=0.55,
+    num_periods=0.5,
+    alpha=0.0,
+    beta=0.001,
+    name: str | None = None,
+) -> Tensor:
+    """As linear_cosine_decay, with noise on the line whose variance decays.
+
+    The variance is initial_variance / (1 + global_step) ** variance_decay.
+    """
+    with name_scope(name, "NoisyLinearCosineDecay") as scope:
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        left, wave, step = _linear_cosine(rate, global_step, decay_steps, num_periods)
+        decay = ops.Pow(1 + step, _like(variance_decay, rate))
+        deviation = ops.Sqrt(_like(initial_variance, rate) / decay)
+        noise = random_normal(shape_of(left), dtype=rate.dtype) * deviation
+        line = _like(alpha, rate) + left + noise
+        return ops.Mul(rate, line * wave + _like(beta, rate), name=scope)
+
+
+def _linear_cosine(
+    rate: Tensor, global_step, decay_steps, num_periods
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What is left of the line, the cosine, and the step, which stays at the end."""
+    length = _like(decay_steps, rate)
+    step = ops.Minimum(_step(global_step, rate.dtype), length)
+    turns = 2 * _like(num_periods, rate) * (step / length)
+    wave = 0.5 * (1 + ops.Cos(number(math.pi, rate) * turns))
+    return (length - step) / length, wave, step

@@ -8,12 +8,12 @@ from ..graph.core.build import ops
 from ..graph.core.graph import Tensor
 from ..graph.core.shapes import is_static
 from ..graph.variables.get_variable import get_variable
-from ..graph.variables.initializers import zeros_initializer
+from ..graph.variables.initializers import Initializer, zeros_initializer
 from ..graph.variables.variable_scope import variable_scope
 from ..graph.variables.variables import Variable
 
 
-def create_slot(primary: Variable, value: Tensor, name: str) -> Variable:
+def create_slot(primary: Variable | Tensor, value: Tensor, name: str) -> Variable:
     """A variable of the kind of `primary`, not trainable, that starts with `value`."""
     with variable_scope(None, f"{primary.op.name}/{name}"):
         return get_variable(
@@ -25,11 +25,11 @@ def create_slot(primary: Variable, value: Tensor, name: str) -> Variable:
         )
 
 
-def create_zeros_slot(primary: Variable, name: str, dtype=None) -> Variable:
+def create_zeros_slot(primary: Variable | Tensor, name: str, dtype=None) -> Variable:
     """A variable of the kind and shape of `primary`, not trainable, that starts with zeros."""
     dtype = np.dtype(dtype or primary.dtype)
     if not is_static(primary.shape):
-        sizes = ops.Shape(primary.initialized_value())
+        sizes = ops.Shape(primary if isinstance(primary, Tensor) else primary.initialized_value())
         return create_slot(primary, ops.Fill(sizes, np.zeros((), dtype)), name)
     with variable_scope(None, f"{primary.op.name}/{name}"):
         return get_variable(
@@ -42,6 +42,25 @@ def create_zeros_slot(primary: Variable, name: str, dtype=None) -> Variable:
         )
 
 
-def is_resource(variable: Variable) -> bool:
+def is_resource(variable: Variable | Tensor) -> bool:
     """Whether a variable is behind a handle, not a reference."""
     return variable.op.type == "VarHandleOp"
+
+
+def create_slot_with_initializer(
+    primary: Variable, initializer: Initializer, dtype: np.dtype, name: str
+) -> Variable:
+    """A variable of the kind and shape of `primary`, not trainable, as `initializer` makes it."""
+    if not is_static(primary.shape):
+        ones = ops.OnesLike(primary.initialized_value())
+        value = ops.Mul(ops.Cast(ones, DstT=dtype), initializer((), dtype))
+        return create_slot(primary, value, name)
+    with variable_scope(None, f"{primary.op.name}/{name}"):
+        return get_variable(
+            "",
+            shape=primary.shape,
+            dtype=dtype,
+            initializer=initializer,
+            trainable=False,
+            use_resource=is_resource(primary),
+        )

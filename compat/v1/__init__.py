@@ -12,11 +12,17 @@ MODULES = {
     "errors": "errors",
     "initializers": "graph.variables.initializers",
     "layers": "graph.functions.layers",
+    "linalg": "compat.v1.linalg",
     "lite": "compat.v1.lite",
     "logging": "compat.v1.logging",
+    "losses": "compat.v1.losses",
     "math": "compat.v1.math",
+    "metrics": "compat.v1.metrics",
     "nn": "compat.v1.nn",
     "random": "graph.functions.random",
+    "signal": "compat.v1.signal",
+    "sparse": "compat.v1.sparse",
+    "strings": "compat.v1.strings",
     "train": "train",
 }
 __all__, __getattr__, __dir__ = facade(__name__, CORE, MATH, modules=MODULES)

@@ -29,11 +29,26 @@ CORE = {
         "enable_resource_variables executing_eagerly resource_variables_enabled"
     ),
     "graph.functions.casting": "bitcast",
+    "graph.functions.conditional": "case cond switch_case",
     "graph.functions.control_flow": "Assert group no_op tuple",
     "graph.functions.creation": (
         "broadcast_dynamic_shape broadcast_static_shape ensure_shape eye fill one_hot ones "
         "ones_like placeholder placeholder_with_default rank shape shape_n size zeros zeros_like"
     ),
+    "graph.functions.decompositions": (
+        "cholesky_solve cross matrix_triangular_solve qr self_adjoint_eig self_adjoint_eigvals svd"
+    ),
+    "graph.functions.sorting": (
+        "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort "
+        "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum unique_with_counts"
+    ),
+    "graph.functions.strings": (
+        "regex_replace string_join=join string_strip=strip string_to_hash_bucket_strong "
+        "string_to_number=to_number substr"
+    ),
+    "graph.functions.functional": "foldl foldr map_fn numpy_function py_func scan",
+    "graph.functions.loops": "while_loop",
+    "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
     "graph.functions.slices": "newaxis",
     "graph.functions.state": (
@@ -46,6 +61,14 @@ CORE = {
     "graph.core.graph": "Graph Operation Tensor",
     "graph.format.importing": "import_graph_def",
     "graph.core.indexed_slices": "IndexedSlices",
+    "graph.core.sparse_tensor": "SparseTensor",
+    "graph.functions.sparse": (
+        "sparse_add=add sparse_concat=concat sparse_maximum=maximum sparse_minimum=minimum "
+        "sparse_placeholder=placeholder sparse_reduce_sum=reduce_sum_sparse "
+        "sparse_reorder=reorder sparse_reshape=reshape sparse_retain=retain "
+        "sparse_tensor_dense_matmul=sparse_dense_matmul sparse_tensor_to_dense=to_dense "
+        "sparse_to_dense"
+    ),
     "graph.session.fetches": "IndexedSlicesValue SparseTensorValue",
     "graph.variables.initializers": (
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer "
@@ -69,6 +92,7 @@ CORE = {
         "model_variables moving_average_variables report_uninitialized_variables "
         "trainable_variables variables_initializer"
     ),
+    "graph.variables.distribution": "VariableAggregation VariableSynchronization",
     "graph.variables.variables": "Variable",
 }
 """Names of `tf` alone."""
@@ -129,9 +153,84 @@ NN = {
         "lrn moments"
     ),
     "graph.functions.reductions": "zero_fraction",
+    "graph.functions.sparse": "embedding_lookup_sparse safe_embedding_lookup_sparse",
+    "graph.functions.sorting": "log_poisson_loss sufficient_statistics weighted_moments",
+    "graph.functions.rnn": (
+        "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"
+    ),
     "graph.functions.windows": (
         "atrous_conv2d avg_pool avg_pool2d=avg_pool avg_pool3d conv2d conv2d_backprop_filter "
         "conv2d_backprop_input conv2d_transpose depthwise_conv2d depthwise_conv2d_native "
         "dilation2d max_pool max_pool2d=max_pool max_pool3d pool separable_conv2d"
+    ),
+}
+
+LOSSES = {
+    "graph.functions.weighted_losses": (
+        "Reduction absolute_difference add_loss compute_weighted_loss cosine_distance get_losses "
+        "get_regularization_loss get_regularization_losses get_total_loss hinge_loss huber_loss "
+        "log_loss mean_pairwise_squared_error mean_squared_error sigmoid_cross_entropy "
+        "softmax_cross_entropy sparse_softmax_cross_entropy"
+    ),
+}
+
+METRICS = {
+    "graph.functions.metrics": (
+        "accuracy false_negatives false_positives mean mean_absolute_error mean_cosine_distance "
+        "mean_iou mean_per_class_accuracy mean_relative_error mean_squared_error mean_tensor "
+        "percentage_below precision recall root_mean_squared_error true_negatives true_positives"
+    ),
+    "graph.functions.metrics_at": (
+        "auc average_precision_at_k false_negatives_at_thresholds false_positives_at_thresholds "
+        "precision_at_k precision_at_thresholds precision_at_top_k recall_at_k "
+        "recall_at_thresholds recall_at_top_k sensitivity_at_specificity "
+        "sparse_average_precision_at_k sparse_precision_at_k specificity_at_sensitivity "
+        "true_negatives_at_thresholds true_positives_at_thresholds"
+    ),
+}
+
+RNN_CELL = {
+    "graph.functions.rnn_cells": (
+        "BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple "
+        "MultiRNNCell RNNCell ResidualWrapper"
+    ),
+}
+
+LINALG = {
+    "graph.functions.array": (
+        "band_part=matrix_band_part diag=matrix_diag diag_part=matrix_diag_part matrix_transpose "
+        "set_diag=matrix_set_diag tensor_diag=diag tensor_diag_part=diag_part"
+    ),
+    "graph.functions.creation": "eye",
+    "graph.functions.decompositions": (
+        "adjoint cholesky_solve cross eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals expm "
+        "logdet qr slogdet svd triangular_solve=matrix_triangular_solve"
+    ),
+    "graph.functions.linear_algebra": (
+        "cholesky det=matrix_determinant einsum inv=matrix_inverse matmul norm solve=matrix_solve "
+        "tensordot trace"
+    ),
+    "graph.functions.normalization": "l2_normalize",
+}
+
+SIGNAL = {
+    "graph.functions.signal": (
+        "fft fft2d frame hamming_window hann_window ifft ifft2d linear_to_mel_weight_matrix "
+        "overlap_and_add"
+    ),
+}
+
+STRINGS = {
+    "graph.functions.strings": (
+        "join length lower regex_full_match regex_replace strip substr "
+        "to_hash_bucket_strong=string_to_hash_bucket_strong to_number upper"
+    ),
+}
+
+SPARSE = {
+    "graph.core.sparse_tensor": "SparseTensor",
+    "graph.functions.sparse": (
+        "add concat from_dense maximum minimum placeholder reduce_sum=reduce_sum_sparse reorder "
+        "reshape retain sparse_dense_matmul to_dense"
     ),
 }

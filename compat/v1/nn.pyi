@@ -1,6 +1,7 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.nn`: activations, convolutions, pools, losses, normalisations."""
 
+from ...compat.v1 import rnn_cell as rnn_cell
 from ...graph.functions.activations import bias_add as bias_add
 from ...graph.functions.activations import crelu as crelu
 from ...graph.functions.activations import elu as elu
@@ -35,6 +36,15 @@ from ...graph.functions.normalization import local_response_normalization as loc
 from ...graph.functions.normalization import lrn as lrn
 from ...graph.functions.normalization import moments as moments
 from ...graph.functions.reductions import zero_fraction as zero_fraction
+from ...graph.functions.rnn import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
+from ...graph.functions.rnn import dynamic_rnn as dynamic_rnn
+from ...graph.functions.rnn import static_bidirectional_rnn as static_bidirectional_rnn
+from ...graph.functions.rnn import static_rnn as static_rnn
+from ...graph.functions.sorting import log_poisson_loss as log_poisson_loss
+from ...graph.functions.sorting import sufficient_statistics as sufficient_statistics
+from ...graph.functions.sorting import weighted_moments as weighted_moments
+from ...graph.functions.sparse import embedding_lookup_sparse as embedding_lookup_sparse
+from ...graph.functions.sparse import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from ...graph.functions.windows import atrous_conv2d as atrous_conv2d
 from ...graph.functions.windows import avg_pool as avg_pool
 from ...graph.functions.windows import avg_pool as avg_pool2d

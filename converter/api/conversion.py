@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from ...schema.errors import ConverterError
 from ..ophint.ophint import OpHint
 from ..sources.positions import arranged
-from ..sources.source import GraphSource, Source, among_signatures, fix_shapes
+from ..sources.source import GraphSource, Source, among_signatures, fix_shapes, short_name
 from .options import OpsSet, constants
+from .sample_statistics import warn_of_samples
 from .samples import Samples, check_verify_inputs
 
 if TYPE_CHECKING:
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
     from ..ir.graph import Graph, Tensor
     from ..ir.write import WrittenModel
     from ..passes.driver import PassStatistics, Run
+    from ..quantize.islands import Island
     from ..quantize.ranges import Range
     from ..quantize.recipe import Recipe
+    from ..quantize.statistics import Calibrator
     from ..verify.verification import Function, Verified
     from .settings import Settings
 
 N_SAMPLES = 2  # of a representative dataset that the written file is verified on
+SCALES = ("ADD", "DIV", "MUL", "SUB")
 MAX_BYTES = 2**31 - 1  # of a flatbuffer
 
 
@@ -48,7 +52,11 @@ class Conversion:
             reader".
         measured_on: the inputs on which decibels were measured, in words, by signature key.
         float_operators: how many operators of a quantized file are not, by kind.
+        float_islands: these where only integer operators were asked for, with reasons.
         pass_statistics: what each pass did, by name.
+        scaled_inputs: the names of inputs that the model itself scales.
+        files: the float file and the quantized one, with their functions.
+        calibrated_ranges: what was measured, by signature key and name of the tensor.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -61,12 +69,17 @@ class Conversion:
         self.reader_signal_to_noise: dict[str, dict[str, float]] = {}
         self.measured_on: dict[str, str] = {}
         self.float_operators: dict[str, int] = {}
+        self.float_islands: list[Island] = []
         self.pass_statistics: dict[str, PassStatistics] = {}
+        self.scaled_inputs: set[str] = set()
+        self.files: tuple[tuple[WrittenModel, list[Function]], ...] = ()
+        self.calibrated_ranges: dict[str, dict[str, Range]] = {}
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
         from ..ir.graphviz import drawing
-        from ..quantize.recipe import recipe_of
+        from ..quantize.range_file import named_ranges, ranges_of, read_ranges
+        from ..quantize.recipe import recipe_of, with_stated_ranges
 
         recipe = recipe_of(self.settings)
         for source in self.sources:
@@ -74,7 +87,7 @@ class Conversion:
                 fix_shapes(source)
             check_size(source)
         verify_inputs = check_verify_inputs(self.settings.verify_inputs, self.sources)
-        calibrates = recipe is not None and not recipe.weights_only
+        calibrates = recipe is not None and recipe.calibrates
         is_read = calibrates or self.settings.verify
         dataset = self.settings.representative_dataset if is_read else None
         samples = Samples(dataset, self.sources, N_SAMPLES)
@@ -85,11 +98,19 @@ class Conversion:
         if recipe is None:
             self._verify(graphs, functions, samples, verify_inputs)
             return functions[0].content
-        ranges = []
+        recipe = with_stated_ranges(recipe, graphs)
+        ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
         if calibrates:
-            ranges = self._calibrate(functions, written, samples)
+            ranges = self._calibrate(functions, written, samples, recipe.calibrator)
+        elif recipe.ranges is not None:
+            ranges = ranges_of(self._keys(), graphs, read_ranges(recipe.ranges))
+        self.calibrated_ranges = named_ranges(self._keys(), ranges)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
+
+    def _keys(self) -> list[str]:
+        """The signature keys, "" for a model without."""
+        return [source.key or "" for source in self.sources]
 
     def _write(
         self, graphs: list[Graph], recipe: Recipe | None = None
@@ -98,6 +119,7 @@ class Conversion:
         from ...schema.model import save
         from ..ir.litert_rules import check_runs_in_litert
         from ..ir.write import write
+        from ..quantize.fake_quant import has_fake_quant
         from ..verify.verification import Function
 
         check_runs_in_litert(graphs)
@@ -115,6 +137,7 @@ class Conversion:
                 tuple(t.sizes for t in graph.inputs),
                 written.is_bounded,
                 any(op.kind == "CALL_ONCE" for op in graph.ops),
+                has_fake_quant([graph]),
             )
             for i, graph in enumerate(graphs)
         ]
@@ -129,11 +152,16 @@ class Conversion:
         samples: Samples,
     ) -> bytes:
         """The quantized file, compared with the float one."""
-        from ..quantize.quantizer import quantize
+        from ..quantize.quantizer import Stated, quantize
 
-        calibrated = not recipe.weights_only  # so that the float file has run on the samples
-        self.float_operators = dict(quantize(graphs, recipe, ranges))
+        calibrated = recipe.calibrates  # so that the float file has run on the samples
+        stated = Stated(
+            self.settings.quantized_input_stats or {}, self.settings.default_ranges_stats
+        )
+        float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
+        self.float_operators = dict(float_operators)
         quantized = self._write(graphs, recipe)
+        self.files = plain, quantized
         if self.verified or (self.settings.verify and calibrated):
             self._compare(graphs, plain, quantized, samples)
         return quantized[1][0].content
@@ -149,6 +177,7 @@ class Conversion:
         folder = self.settings.dump_graphviz_dir
         if folder is not None:
             write_drawing(folder, "before_passes", graphs)
+        self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
         for graph in graphs:
             optimize(graph, self._note_run)
             check_sizes(graph)
@@ -186,13 +215,14 @@ class Conversion:
     def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
         """What the file says of its conversion, as TensorFlow's tools read it."""
         from ... import __version__
-        from .metadata import DYNAMIC_RANGE, FULL_INTEGER, NAME, conversion_metadata
+        from .metadata import DYNAMIC_RANGE, MODES, NAME, WEIGHT_MODES, conversion_metadata
 
         if self.settings.exclude_conversion_metadata:
             return {}
         modes = ()
         if recipe is not None:
-            modes = (DYNAMIC_RANGE if recipe.weights_only else FULL_INTEGER,)
+            by_weights = WEIGHT_MODES.get(recipe.main.weights, DYNAMIC_RANGE)
+            modes = (MODES.get(recipe.main.code, by_weights),)
         content = conversion_metadata(
             self.sources[0].kind,
             writer=f"flatlite {__version__}",
@@ -205,7 +235,11 @@ class Conversion:
         return {NAME: content}
 
     def _calibrate(
-        self, functions: list[Function], written: WrittenModel, samples: Samples
+        self,
+        functions: list[Function],
+        written: WrittenModel,
+        samples: Samples,
+        calibrator: Calibrator,
     ) -> list[dict[Tensor, Range]]:
         """The range of each tensor of the float file over the representative dataset."""
         from ..quantize.calibrate import calibrate
@@ -213,7 +247,10 @@ class Conversion:
 
         with Progress("calibrating") as progress:
             tensors = written.tensors[: len(functions)]
-            return calibrate(functions, tensors, samples.each(), progress.advance)
+            ranges = calibrate(functions, tensors, samples.each(), progress.advance, calibrator)
+        for statistics in samples.statistics:
+            warn_of_samples(statistics, self.scaled_inputs)
+        return ranges
 
     def _verify(
         self,
@@ -261,6 +298,19 @@ class Conversion:
                 if n_samples
                 else "seeded random inputs"
             )
+
+
+def scaled_inputs(graph: Graph) -> set[str]:
+    """The names of inputs that only arithmetic with constants reads, such as x / 255."""
+    return {
+        short_name(tensor.name)
+        for tensor in graph.inputs
+        if tensor.readers
+        and all(
+            op.kind in SCALES and any(operand.is_constant for operand in op.present_inputs)
+            for op in tensor.readers
+        )
+    }
 
 
 def has_op_hints(source: Source) -> bool:

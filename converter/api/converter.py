@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...schema.errors import noted
+from ...schema.errors import ConverterError, noted
 from ..sources.positions import SOURCE, arranged, difference
 from ..sources.source import Shapes, Source, naming, short_name
 from .arguments import check_kinds, is_concrete, known_shapes, path_of, tensors_of
@@ -17,6 +19,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..passes.driver import PassStatistics
+    from ..quantize.islands import Island
     from ..verify.verification import Verified
 
 _LOGGER = logging.getLogger("flatlite")
@@ -52,6 +55,10 @@ class TFLiteConverter(Settings):
         inference_input_type, inference_output_type: types of real-number inputs and outputs; None
             takes `inference_type`. np.int8 and np.uint8 need a representative_dataset.
         output_format: constants.TFLITE, or GRAPHVIZ_DOT for a drawing of the converted graph.
+        quantization_recipe: a dict, or the path of a JSON file, that says all of it at once:
+            scheme, exceptions for layers, calibrator (docs/quantization.md).
+        strict_int8: whether operators without an integer kernel are an error; else they stay
+            float, with a warning where only integer operators are asked for.
         quantized_input_stats: {input name: (mean, standard deviation)}, for quantized inputs.
         default_ranges_stats: (min, max) for tensors without a known range.
         drop_control_dependency: whether control dependencies are dropped silently; TFLite has none,
@@ -230,16 +237,19 @@ class TFLiteConverter(Settings):
         input_shapes: Shapes | None = None,
         output_arrays: Sequence[str] | None = None,
         custom_objects: Mapping[str, Any] | None = None,
+        weights_file: str | os.PathLike | None = None,
     ) -> TFLiteConverter:
         """A converter for a Keras model in a `.keras` or `.h5` file, of Keras 2 (tf_keras) or 3.
 
         Args:
-            model_file: the file, with the architecture; weights alone are not enough.
+            model_file: the file, with the architecture; or what model.to_json() gave, in a file.
             input_arrays: names of the inputs, in another order; None takes the model's.
             input_shapes: {input name: shape} for what the model does not say, None or -1 for a
                 dimension that is to stay unknown.
             output_arrays: names of outputs or of layers; None takes the model's outputs.
-            custom_objects: layers of other packages; not supported yet.
+            custom_objects: {name of a class: a layer of Keras that does the same}: its name, or a
+                class derived from it.
+            weights_file: what model.save_weights() wrote, beside an architecture in JSON.
 
         Raises:
             TypeError: something else is given for a path or shapes.
@@ -254,7 +264,7 @@ class TFLiteConverter(Settings):
         check_kinds(input_shapes)
         with naming(model_file):
             source = keras.load(
-                model_file, input_arrays, output_arrays, input_shapes, custom_objects
+                model_file, input_arrays, output_arrays, input_shapes, custom_objects, weights_file
             )
         return cls._of([source], model_file, 1 if source.tensorflow is None else 2)
 
@@ -265,11 +275,12 @@ class TFLiteConverter(Settings):
         input_arrays: Sequence[str] | None = None,
         input_shapes: Shapes | None = None,
         output_arrays: Sequence[str] | None = None,
+        io_layout: str | Mapping[str, str] | None = None,
     ) -> TFLiteConverter:
         """A converter for an ONNX model, operator sets 7 and later.
 
-        The file's inputs and outputs keep the model's layout (channels second for images); inside,
-        channels come last. Only builtins are written.
+        The file's inputs and outputs keep the model's layout (channels second for images) unless
+        io_layout changes it; inside, channels come last. Only builtins are written.
 
         Args:
             model_file: the file, its bytes, or an onnx.ModelProto; weights stored beside the file
@@ -278,6 +289,9 @@ class TFLiteConverter(Settings):
             input_shapes: {input name: shape} for what the model does not say, None or -1 for a
                 dimension that is to stay unknown.
             output_arrays: names of tensors; None takes the model's outputs.
+            io_layout: "channels_last" moves the channels of images, inputs and outputs of 4 or 5
+                dimensions, to the end; {name: "channels_last"} does so for some, of 3 dimensions,
+                too. Shapes in `input_shapes` are the model's all the same.
 
         Raises:
             TypeError: something else is given for a model or shapes.
@@ -291,7 +305,7 @@ class TFLiteConverter(Settings):
         path = path_of("model_file", model_file, "ModelProto")
         check_kinds(input_shapes)
         with naming(path):
-            source = onnx.load(model_file, input_arrays, output_arrays, input_shapes)
+            source = onnx.load(model_file, input_arrays, output_arrays, input_shapes, io_layout)
         return cls._of([source], path, cls._api_version)
 
     @classmethod
@@ -338,16 +352,40 @@ class TFLiteConverter(Settings):
         return cls._of([session.load(sess, inputs, outputs, known_shapes(inputs))], None, 1)
 
     @classmethod
-    def from_keras_model(cls, model: Any) -> NoReturn:
-        """Not supported: flatlite reads files, and does not run Keras."""
+    def from_keras_model(cls, model: Any) -> TFLiteConverter:
+        """A converter for a Keras model in memory, of Keras 3 with any backend or of Keras 2.
+
+        The model is read through its own configuration and weights. One that these do not describe,
+        as classes with a `call` of their own, is exported as a SavedModel by its own method where
+        TensorFlow is its backend.
+
+        Raises:
+            TypeError: `model` is a path.
+            NotImplementedError: it is no model of Keras.
+            UnsupportedOps: it has layers that flatlite does not know; all are listed.
+            ConverterError: a layer is used in a way that is not supported.
+            ValueError: the model is not built.
+        """
         if isinstance(model, str | os.PathLike):
             raise TypeError(
                 f"from_keras_model takes a live model in TensorFlow, got {type(model).__name__}; "
                 "from_keras_model_file reads a .keras or .h5 file"
             )
-        raise NotImplementedError(
-            f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}"
-        )
+        from ..keras.live import is_exported, is_keras_model
+        from ..sources import keras
+
+        if not is_keras_model(model):
+            raise NotImplementedError(
+                f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}"
+            )
+        try:
+            with naming(None):
+                return cls._of([keras.from_live(model)], None, 2)
+        except (ConverterError, ValueError):
+            with tempfile.TemporaryDirectory() as folder:
+                if is_exported(model, folder):
+                    return cls.from_saved_model(folder)
+            raise
 
     @classmethod
     def from_concrete_functions(cls, funcs: Any, trackable_obj: Any = None) -> NoReturn:
@@ -425,6 +463,32 @@ class TFLiteConverter(Settings):
     def float_operators(self) -> dict[str, int]:
         """How many operators, by kind, the last quantized model computes in float."""
         return {} if self._last is None else self._last.float_operators
+
+    @property
+    def float_islands(self) -> list[Island]:
+        """What the last quantized model computes in float where integers were asked for.
+
+        An Island has `kind`, `names`, `reason` and `share`, its part of the work.
+        """
+        return [] if self._last is None else self._last.float_islands
+
+    @property
+    def calibrated_ranges(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """What the last `convert` measured on the samples, by signature key and tensor name."""
+        return {} if self._last is None else self._last.calibrated_ranges
+
+    def save_calibration(self, path: str | os.PathLike) -> None:
+        """Writes `calibrated_ranges` to a JSON file, for `ranges` of a quantization_recipe.
+
+        Raises ValueError when the last `convert` measured nothing.
+        """
+        from ...schema.files import write_file
+
+        if not any(self.calibrated_ranges.values()):
+            raise ValueError(
+                "save_calibration: convert() must have measured a representative_dataset before"
+            )
+        write_file(path, json.dumps(self.calibrated_ranges, indent=1).encode())
 
     def convert(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for.

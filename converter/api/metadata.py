@@ -12,6 +12,10 @@ SOURCES = {"saved_model": 1, "keras": 2, "graph_def": 4, "session": 5}
 
 FLOAT16, DYNAMIC_RANGE, FULL_INTEGER, INT16 = 1001, 1002, 1003, 1004
 """ModelOptimizationMode of the same."""
+MODES = {"i8": FULL_INTEGER, "u8": FULL_INTEGER, "i16": INT16}
+"""The mode by the type that results are stored in."""
+WEIGHT_MODES = {"f16": FLOAT16}
+"""The mode by the type of weights where results stay float32; else DYNAMIC_RANGE."""
 
 
 def conversion_metadata(

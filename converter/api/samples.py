@@ -10,6 +10,7 @@ import numpy as np
 
 from ...schema.errors import CalibrationError
 from ..sources.source import Port, Source, full_name, short_name, some
+from .sample_statistics import InputStatistics
 
 MAX_PERMUTED = 5  # inputs, above which no other order of a sample's arrays is tried
 
@@ -47,6 +48,9 @@ class Samples:
         sources: the signatures of one model.
         limit: how many samples of each source are kept for later.
 
+    Attributes:
+        statistics: what the inputs of each source were given.
+
     Raises:
         CalibrationError: there are no samples, or one is not what the inputs take.
     """
@@ -55,6 +59,7 @@ class Samples:
         self._limit = limit
         self._sources = sources
         self._first: list[list[list[np.ndarray]]] = [[] for _ in sources]
+        self.statistics = [[InputStatistics(port) for port in s.inputs] for s in sources]
         function = dataset_function(dataset)
         self._stream = iter(()) if function is None else _each_sample(function, sources)
         self._ahead: list[Sample] = []
@@ -89,6 +94,8 @@ class Samples:
         for i, label, arrays in chain(read, self._stream):
             if len(self._first[i]) < self._limit:
                 self._first[i].append(arrays)
+            for row, array in zip(self.statistics[i], arrays, strict=True):
+                row.add(array)
             yield i, label, arrays
 
 

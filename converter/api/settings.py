@@ -18,7 +18,7 @@ from .samples import dataset_function
 if TYPE_CHECKING:
     from ..quantize.recipe import Recipe
 
-KNOWN_SETS = {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS, OpsSet.TFLITE_BUILTINS_INT8}
+KNOWN_SETS = set(OpsSet) - {OpsSet.EXPERIMENTAL_STABLEHLO_OPS}
 INTERNAL = ("_sources", "_path", "_api_version", "_last", "_is_complete")
 """What is no setting."""
 
@@ -40,6 +40,8 @@ class Settings:
         self.output_format: int = constants.TFLITE
         self.quantized_input_stats: Any = {}
         self.default_ranges_stats: Any = None
+        self.quantization_recipe: Any = None
+        self.strict_int8 = False
         self.allow_custom_ops = False
         self.dump_graphviz_dir: Any = None
         self.dump_graphviz_video: bool = False
@@ -104,6 +106,14 @@ class Settings:
                 "representative_dataset everything"
             )
         check_bias_type(self, recipe_of(self))
+        is_float = as_dtype("inference_type", self.inference_type) in (None, np.float32)
+        for name in ("quantized_input_stats", "default_ranges_stats"):
+            if getattr(self, name) and is_float:
+                warnings.warn(
+                    f"{name} has no effect without inference_type = lite.constants.QUANTIZED_UINT8 "
+                    "or INT8",
+                    stacklevel=3,
+                )
         for name in changed(self, WITHOUT_EFFECT, TARGET_WITHOUT_EFFECT):
             warnings.warn(f"{name} has no effect in flatlite", stacklevel=3)
 
@@ -201,19 +211,14 @@ def check_members(name: str, values: Any, kind: type) -> None:
         raise ValueError(f"{name} must be a list of {kind.__name__} members, got {values!r}")
 
 
-def is_quantized(name: str) -> Callable[[Settings], bool]:
-    """Whether the attribute `name` says another type than float32."""
-    return lambda settings: as_dtype(name, getattr(settings, name)) not in (None, np.float32)
-
-
 UNSUPPORTED: dict[str, Callable[[Settings], object]] = {
     "optimizations": lambda s: Optimize.EXPERIMENTAL_SPARSITY in s.optimizations,
-    "inference_type": is_quantized("inference_type"),
-    "quantized_input_stats": lambda s: bool(s.quantized_input_stats),
-    "default_ranges_stats": lambda s: s.default_ranges_stats is not None,
+    "inference_type": lambda s: (
+        as_dtype("inference_type", s.inference_type) not in (None, np.float32, np.uint8, np.int8)
+    ),
     "target_spec.supported_types": lambda s: (
         {as_dtype("target_spec.supported_types", t) for t in s.target_spec.supported_types}
-        - {constants.INT8}
+        - {constants.INT8, constants.FLOAT16}
     ),
     "target_spec.supported_ops": lambda s: set(s.target_spec.supported_ops) - KNOWN_SETS,
 }

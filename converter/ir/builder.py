@@ -23,7 +23,7 @@ from .dims import Extent
 from .graph import Graph, Op, Sizes, Tensor
 from .infer import dynamic_tensor, infer
 from .integers import integer_formula
-from .legal_types import widened
+from .legal_types import runs_here, widened
 from .prepare import count_outputs
 from .pseudo import PSEUDO, operator, options_class
 
@@ -155,7 +155,13 @@ class Builder:
                 wider = [integers]
             op.outputs = wider
         else:
-            self._insert(op)
+            wider = None
+            if not runs_here(op):
+                wider = widened(self, kind, tensors, dtypes, n_outputs=len(dtypes), **options)
+            if wider is None:
+                self._insert(op)
+            else:
+                op.outputs = wider
         result_rows = operator(kind).results
         is_single = len(result_rows) == len(op.outputs) == 1 and not result_rows[0].is_variadic
         return op.outputs[0] if is_single else tuple(op.outputs)

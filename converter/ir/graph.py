@@ -79,11 +79,13 @@ class Tensor:
         origin: the source tensor it equals, None when it equals none.
         is_variable: whether it keeps its content from run to run.
         sparsity: the schema's sparsity record or None.
+        fake_quant: of a constant that the source fake-quantized, the ranges; else None.
     """
 
     __slots__ = (
         "dtype",
         "elements",
+        "fake_quant",
         "is_variable",
         "name",
         "origin",
@@ -117,6 +119,7 @@ class Tensor:
         self.origin = origin
         self.is_variable = False
         self.sparsity: Any = None
+        self.fake_quant: Any = None
 
     @property
     def shape(self) -> tuple[int | None, ...] | None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .registry import Call, layer
+from ...graph.core.graph import Tensor
+from .registry import ANY, Call, layer
 
 SQRT_HALF = 0.5**0.5
+SQRT_2_OVER_PI = (2 / np.pi) ** 0.5
 
 
 def unary(kind: str):
@@ -68,7 +70,91 @@ def clipped(call: Call, x, low: float, high: float):
     return call.op("Minimum", call.op("Maximum", x, call.constant(low, x)), call.constant(high, x))
 
 
+def clip(low: float, high: float):
+    """An activation between two numbers."""
+    return lambda call, x: clipped(call, x, low, high)
+
+
+def log_sigmoid(call: Call, x):
+    """-softplus(-x)."""
+    return call.op("Neg", call.op("Softplus", call.op("Neg", x)))
+
+
+def where(call: Call, kind: str, x, limit: float, y, other):
+    """`y` where x compares with a number, else the other."""
+    return call.op("SelectV2", call.op(kind, x, call.constant(limit, x)), y, other)
+
+
+def hard_shrink(call: Call, x, threshold: float = 0.5):
+    """x where it is larger than the threshold or less than the negative one, else 0."""
+    return where(call, "Greater", call.op("Abs", x), threshold, x, call.op("ZerosLike", x))
+
+
+def soft_shrink(call: Call, x, threshold: float = 0.5):
+    """x nearer to 0 by the threshold."""
+    return call.op("Sub", x, clipped(call, x, -threshold, threshold))
+
+
+def tanh_shrink(call: Call, x):
+    """x - tanh(x)."""
+    return call.op("Sub", x, call.op("Tanh", x))
+
+
+def squareplus(call: Call, x, b: float = 4):
+    """(x + sqrt(x ** 2 + b)) / 2."""
+    root = call.op("Sqrt", call.op("AddV2", call.op("Square", x), call.constant(b, x)))
+    return call.op("Mul", call.op("AddV2", x, root), call.constant(0.5, x))
+
+
+def sparse_plus(call: Call, x):
+    """0 to -1, (x + 1) ** 2 / 4 to 1, then x."""
+    shifted = call.op("AddV2", clipped(call, x, -1, 1), call.constant(1, x))
+    curve = call.op("Mul", call.op("Square", shifted), call.constant(0.25, x))
+    return where(call, "Less", x, 1, curve, x)
+
+
+def sparse_sigmoid(call: Call, x):
+    """(x + 1) / 2 between 0 and 1."""
+    return clipped(call, call.op("Mul", _plus(call, x, 1), call.constant(0.5, x)), 0, 1)
+
+
+def _plus(call: Call, x, number: float):
+    return call.op("AddV2", x, call.constant(number, x))
+
+
+def celu(call: Call, x, alpha: float = 1.0):
+    """x, alpha * (exp(x / alpha) - 1) where it is negative."""
+    if alpha == 1:
+        return call.op("Elu", x)
+    y = call.op("Elu", call.op("Mul", x, call.constant(1 / alpha, x)))
+    return call.op("Mul", y, call.constant(alpha, x))
+
+
+def glu(call: Call, x, axis: int = -1):
+    """One half of an axis times the sigmoid of the other."""
+    split = call.ops("Split", call.constant(axis % len(call.shape(x))), x, num_split=2)
+    return call.op("Mul", split[0], call.op("Sigmoid", split[1]))
+
+
+def threshold(call: Call, x, limit: float, value: float):
+    """x where it is larger than a limit, else a number."""
+    other = call.op("AddV2", call.op("ZerosLike", x), call.constant(value, x))
+    return where(call, "Greater", x, limit, x, other)
+
+
+def gelu_tanh(call: Call, x):
+    """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)))."""
+    cube = call.op("Mul", call.op("Mul", x, x), x)
+    inner = call.op("AddV2", x, call.op("Mul", cube, call.constant(0.044715, x)))
+    tanh = call.op("Tanh", call.op("Mul", inner, call.constant(SQRT_2_OVER_PI, x)))
+    return call.op("Mul", call.op("Mul", x, call.constant(0.5, x)), _plus(call, tanh, 1))
+
+
 ACTIVATIONS = {
+    "celu": celu,
+    "glu": glu,
+    "hard_shrink": hard_shrink,
+    "hard_tanh": clip(-1, 1),
     "linear": lambda call, x: x,
     "elu": unary("Elu"),
     "exponential": unary("Exp"),
@@ -77,6 +163,7 @@ ACTIVATIONS = {
     "hard_silu": hard_silu,
     "hard_swish": hard_silu,
     "leaky_relu": lambda call, x: call.op("LeakyRelu", x, alpha=0.2),
+    "log_sigmoid": log_sigmoid,
     "log_softmax": unary("LogSoftmax"),
     "mish": mish,
     "relu": unary("Relu"),
@@ -85,10 +172,15 @@ ACTIVATIONS = {
     "sigmoid": unary("Sigmoid"),
     "silu": swish,
     "softmax": softmax,
+    "soft_shrink": soft_shrink,
     "softplus": unary("Softplus"),
     "softsign": unary("Softsign"),
+    "sparse_plus": sparse_plus,
+    "sparse_sigmoid": sparse_sigmoid,
+    "squareplus": squareplus,
     "swish": swish,
     "tanh": unary("Tanh"),
+    "tanh_shrink": tanh_shrink,
 }
 
 
@@ -114,10 +206,35 @@ def activation(call: Call, x):
     return activated(call, x)
 
 
-@layer("Softmax")
-def softmax_layer(call: Call, x):
-    """Along one axis."""
-    return softmax(call, x, call.axis("axis", len(call.shape(x))))
+@layer("Softmax", takes=ANY)
+def softmax_layer(call: Call, inputs: Tensor, mask: Any = None):
+    """Along one axis or several, of what a mask allows."""
+    rank = len(call.shape(inputs))
+    axes = call.axes("axis", rank)
+    x = inputs
+    if mask is not None:
+        mask = call.cast(mask, bool)
+        x = call.op("SelectV2", mask, x, call.constant(-1e9, x))
+    y = softmax_along(call, x, axes)
+    if mask is not None and call.is_keras3:
+        y = call.op("SelectV2", mask, y, call.constant(0, y))
+    return y
+
+
+def softmax_along(call: Call, x: Tensor, axes: list[int]):
+    """Along axes together."""
+    if len(axes) == 1:
+        return softmax(call, x, axes[0])
+    along = call.constant(axes)
+    exponent = call.op("Sub", x, call.op("Max", x, along, keep_dims=True))
+    y = call.op("Exp", exponent)
+    return call.op("RealDiv", y, call.op("Sum", y, along, keep_dims=True))
+
+
+@layer("ThresholdedReLU")
+def thresholded_relu(call: Call, x):
+    """x where it is larger than theta, else 0."""
+    return threshold(call, x, call.number("theta", 1.0), 0)
 
 
 @layer("ReLU")

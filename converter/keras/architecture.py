@@ -5,24 +5,32 @@ A Sequential model is read as a Functional one whose layers follow one another.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...schema.errors import ModelError
 
 if TYPE_CHECKING:
-    from ...graph.core.graph import Tensor
+    from ...graph.core.graph import Graph, Tensor
     from .weights import StoredWeight
 
 MODELS = ("Functional", "Model", "Sequential")
 INPUT = "InputLayer"
 MAX_MODELS = 32
 """How deep models may be nested."""
+UNTRAINABLE = ("Discretization",)
+"""Layers that do not say whether they learn."""
+ARRAYS = ("__tensor__", "__numpy__")
+SOURCE_NAMES = {"GroupQueryAttention": "GroupedQueryAttention"}
+"""What classes are called in Keras' sources, where that is not their public name."""
 KERAS_PACKAGES = ("keras", "tf_keras", "tensorflow")
 FUNCTION = "builtins"
-TF_FUNCTION = "TFOpLambda"
-"""The layer in which Keras 2 holds a function of TensorFlow, such as the + of two tensors."""
+TF_FUNCTIONS = ("TFOpLambda", "SlicingOpLambda")
+"""The layers in which Keras 2 holds a function of TensorFlow, such as the + of two tensors."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,9 @@ class Layer:
         config: its settings.
         calls: what each call of it reads: positional and named arguments, with References.
         stored_weights: where the file has its weights, by name.
-        tensors: its weights in the graph, once it was written.
+        written_as: the kind of layer that does the same, where custom_objects say so.
+        parts: the layers it is made of, by the attributes that hold them.
+        tensors: its weights, by graph and name, once they were written.
     """
 
     kind: str
@@ -52,7 +62,20 @@ class Layer:
     config: dict
     calls: list[tuple[list, dict]] = field(default_factory=list)
     stored_weights: dict[str, StoredWeight] = field(default_factory=dict)
-    tensors: dict[str, Tensor] = field(default_factory=dict)
+    written_as: str = ""
+    parts: dict[str, Layer] = field(default_factory=dict)
+    tensors: dict[tuple[Graph, str], Tensor] = field(default_factory=dict)
+
+    @property
+    def row_kind(self) -> str:
+        """The kind of layer that it is written as."""
+        return self.written_as or self.kind
+
+    @property
+    def class_name(self) -> str:
+        """The name of its class alone, in Keras' sources."""
+        name = re.split(r"[.>]", self.kind)[-1]
+        return SOURCE_NAMES.get(name, name)
 
     @property
     def title(self) -> str:
@@ -79,12 +102,18 @@ class Model(Layer):
     outputs: Any = None
 
     def leaves(self) -> Iterator[Layer]:
-        """All layers that are no models, of nested models too."""
+        """All layers that are no models, of nested models and of other layers too."""
         for layer in self.layers.values():
-            if isinstance(layer, Model):
-                yield from layer.leaves()
-            else:
-                yield layer
+            yield from _leaves(layer)
+
+
+def _leaves(layer: Layer) -> Iterator[Layer]:
+    if isinstance(layer, Model):
+        yield from layer.leaves()
+        return
+    yield layer
+    for part in layer.parts.values():
+        yield from _leaves(part)
 
 
 def read_model(spec: dict) -> Model:
@@ -92,7 +121,7 @@ def read_model(spec: dict) -> Model:
 
     Raises ModelError when it is malformed, or no Sequential or Functional model.
     """
-    model = _layer(spec, 0)
+    model = read_layer(spec, 0)
     if not isinstance(model, Model):
         raise ModelError(
             f"The file must hold a Sequential or Functional model, got {model.title}; save a model "
@@ -131,17 +160,19 @@ def kind_of(spec: dict) -> str:
         return f"{module}.{kind}"
     config, nodes = spec.get("config"), spec.get("inbound_nodes")
     is_operation = module.startswith("keras.src.ops") or (
-        # HDF5 files of Keras 3 leave out the module; every layer has more settings than its name
+        # HDF5 files of Keras 3 leave out the module; every layer says whether it learns
         "module" not in spec
         and isinstance(config, dict)
-        and list(config) == ["name"]
+        and kind not in (INPUT, *MODELS, *UNTRAINABLE)
+        and not {"trainable", "layers"} & set(config)
         and isinstance(nodes, list)
         and any(isinstance(node, dict) for node in nodes)
     )
     return f"ops.{kind}" if is_operation else kind
 
 
-def _layer(spec: Any, depth: int) -> Layer:
+def read_layer(spec: Any, depth: int = 1) -> Layer:
+    """One layer, or the model that it is."""
     if not isinstance(spec, dict) or not isinstance(spec.get("config"), dict | list):
         raise ModelError(f"A layer must have a class_name and a config, got {str(spec)[:80]}")
     kind, config = kind_of(spec), spec["config"]
@@ -150,9 +181,11 @@ def _layer(spec: Any, depth: int) -> Layer:
     name = spec.get("name", config.get("name", kind.lower()))
     if not isinstance(name, str):
         raise ModelError(f"The name of a {kind} layer must be a text, got {name!r}")
-    if kind == TF_FUNCTION:
-        kind = f"tf.{config.get('function')}"
-    if kind not in MODELS or "layers" not in config:
+    if kind in TF_FUNCTIONS:
+        kind = f"tf.{str(config.get('function')).removeprefix('compat.v1.')}"
+    is_functional = "input_layers" in config
+    is_model = kind in MODELS or is_functional or not _is_of_keras(spec, kind)
+    if "layers" not in config or not is_model:
         return Layer(kind, name, config)
     if depth >= MAX_MODELS:
         raise ModelError(f"Model '{name}': models are nested deeper than {MAX_MODELS} levels")
@@ -161,15 +194,20 @@ def _layer(spec: Any, depth: int) -> Layer:
     if not isinstance(rows, list) or not rows:
         raise ModelError(f"{model.title}: layers must be a list, got {str(rows)[:80]}")
     for row in rows:
-        layer = _layer(row, depth + 1)
+        layer = read_layer(row, depth + 1)
         if layer.name in model.layers:
             raise ModelError(f"{model.title}: two layers are called '{layer.name}'")
         model.layers[layer.name] = layer
-    if kind == "Sequential":
+    if kind == "Sequential" or (kind not in MODELS and not is_functional):
         _chain(model)
     else:
         _connect(model, rows)
     return model
+
+
+def _is_of_keras(spec: dict, kind: str) -> bool:
+    """Whether a class that is no model of Keras is a layer of Keras: RandAugment has `layers`."""
+    return "." not in kind and ">" not in kind and spec.get("module", "keras") != FUNCTION
 
 
 def _chain(model: Model) -> None:
@@ -265,8 +303,7 @@ def _arguments(layer: Layer, node: Any) -> tuple[list, dict]:
     if isinstance(first, list) and len(first) == 1:
         first = first[0]
     if layer.kind.startswith("tf."):  # f(x, y=y, name=None)
-        kwargs = {key: value for key, value in kwargs.items() if (key, value) != ("name", None)}
-        return [first, *([kwargs.pop("y")] if "y" in kwargs else [])], kwargs
+        kwargs.pop("name", None)
     return [first], kwargs
 
 
@@ -286,8 +323,23 @@ def _tensors(argument: Any) -> Any:
                     f"A tensor must say which layer gives it, got {str(argument)[:80]}"
                 )
             return Reference(*history[:3])
+        if argument.get("class_name") in ARRAYS:
+            return _array(argument.get("config"))
         return _named(argument)
     return [_tensors(item) for item in argument] if isinstance(argument, list) else argument
+
+
+def _array(config: Any) -> np.ndarray:
+    """An array among the arguments, as Keras 3 writes it."""
+    try:
+        array = np.asarray(config["value"], config["dtype"])
+    except (TypeError, ValueError, KeyError, OverflowError):
+        raise ModelError(
+            f"An array must have a value and a dtype, got {str(config)[:80]}"
+        ) from None
+    if array.dtype.kind not in "fiub":
+        raise ModelError(f"An array must hold numbers, got {array.dtype}")
+    return array
 
 
 def _references(structure: Any, kwargs: dict | None = None) -> Any:

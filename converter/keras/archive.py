@@ -10,11 +10,14 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...schema.errors import ModelError
 from ...schema.files import read_bytes
 from .hdf5 import MAX_TEXT, MAX_UNPACK_RATIO, MIN_UNPACK_LIMIT, Store
+
+if TYPE_CHECKING:
+    from .live import LiveWeights
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 ZIP, HDF5 = b"PK\x03\x04", b"\x89HDF\r\n\x1a\n"
@@ -45,18 +48,21 @@ class Archive:
         version: of the Keras that wrote it, such as (3, 15); 2 stands for all of tf_keras.
         weights: what holds the weights.
         is_legacy: whether the weights lie as in `.h5`, by layer and weight name.
+        prefix: of the path of each layer where they do.
     """
 
     config: dict
     version: tuple[int, ...]
-    weights: Store
+    weights: Store | LiveWeights
     is_legacy: bool
+    prefix: str = "model_weights/"
 
 
-def open_archive(path: str | os.PathLike) -> Archive:
-    """The model in a `.keras` or `.h5` file.
+def open_archive(path: str | os.PathLike, weights_file: str | os.PathLike | None = None) -> Archive:
+    """The model in a `.keras` or `.h5` file, or in the JSON of its architecture beside weights.
 
     Raises:
+        ValueError: weights are given beside a file that has some, or none beside JSON.
         OSError: the file cannot be read.
         ModelError: it holds no model, or more than such a file may.
     """
@@ -70,6 +76,12 @@ def open_archive(path: str | os.PathLike) -> Archive:
         content = read_bytes(name)
     except FileNotFoundError:
         raise FileNotFoundError(f"No file or directory found at {name}") from None
+    is_json = content.lstrip()[:1] == b"{"
+    if is_json != (weights_file is not None):
+        fix = "give the weights in weights_file" if is_json else "weights_file is for JSON alone"
+        raise ValueError(f"'{name}' has {'no' if is_json else 'its'} weights; {fix}")
+    if weights_file is not None:
+        return _json_beside(content, name, os.fspath(weights_file))
     if content.startswith(ZIP):
         return _keras(content, name)
     if content.startswith(HDF5):
@@ -86,7 +98,21 @@ def _h5(content: bytes, name: str) -> Archive:
             "model.save('model.keras')"
         )
     version = _version(store.text("", "keras_version"))
-    return Archive(_json(config, f"'{name}': model_config"), version, store, True)
+    return Archive(parsed_json(config, f"'{name}': model_config"), version, store, True)
+
+
+def _json_beside(content: bytes, name: str, weights: str) -> Archive:
+    """The architecture that model.to_json() gives, and what model.save_weights() wrote."""
+    config = parsed_json(content.decode("utf-8", "replace"), f"'{name}'")
+    version = config.get("keras_version")
+    if version is None:  # Keras 3 does not say it
+        version = "3" if "module" in config else "2"
+    stored = read_bytes(weights)
+    if not stored.startswith(HDF5):
+        raise ModelError(f"'{weights}' must be an HDF5 file of weights: it begins {stored[:8]!r}")
+    store = Store(stored, f"'{weights}'")
+    is_legacy = bool(store.texts("", "layer_names"))
+    return Archive(config, _version(version), store, is_legacy, "")
 
 
 def _keras(content: bytes, name: str) -> Archive:
@@ -104,9 +130,9 @@ def _keras(content: bytes, name: str) -> Archive:
         raise
     except DAMAGED as error:
         raise ModelError(f"'{name}' is a damaged archive: {error}") from None
-    versions = _json(metadata.decode("utf-8", "replace"), f"'{name}': {METADATA}")
+    versions = parsed_json(metadata.decode("utf-8", "replace"), f"'{name}': {METADATA}")
     return Archive(
-        _json(config.decode("utf-8", "replace"), f"'{name}': {CONFIG}"),
+        parsed_json(config.decode("utf-8", "replace"), f"'{name}': {CONFIG}"),
         _version(versions.get("keras_version")),
         Store(weights, f"'{name}': {WEIGHTS}"),
         False,
@@ -143,7 +169,7 @@ def _version(text: Any) -> tuple[int, ...]:
     return tuple(int(part) for part in parts if part.isdecimal() and len(part) < 6) or (2,)
 
 
-def _json(text: str, what: str) -> dict:
+def parsed_json(text: str, what: str) -> dict:
     """An object of JSON, of bounded size and depth."""
     if len(text) > MAX_TEXT:
         raise ModelError(f"{what} must be at most {MAX_TEXT} bytes, got {len(text)}")

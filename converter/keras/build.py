@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ..sources.source import some
 from .activation import activation_name
 from .architecture import INPUT, Layer, Model, Reference, flatten, map_structure
-from .registry import LAYERS, LIST, PAIR, TENSOR, Call, inner_scope, is_number
+from .masks import KEEPING, mask_of
+from .registry import ANY, EXPORT, LAYERS, LIST, TENSOR, Call, Row, inner_scope
 
 MAX_LISTED = 8
 MAX_CALLS = 200_000
@@ -25,10 +27,6 @@ REFUSED = {
 }
 COMPUTED_TYPES = ("None", "float32", "int32", "int64", "uint8")
 INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "uint8")
-EXPORT = (
-    "save the model as a SavedModel (model.export(folder)) and use "
-    "TFLiteConverter.from_saved_model(folder)"
-)
 FIX = (
     "Replace these layers, or save the model as a SavedModel (model.export(folder), or "
     "tf.saved_model.save) and use TFLiteConverter.from_saved_model(folder)."
@@ -49,7 +47,7 @@ def _why_not(layer: Layer) -> str:
     """Why a layer cannot be written, "" when it can."""
     if layer.kind == INPUT:
         return ""
-    if LAYERS.get(layer.kind) is None:
+    if LAYERS.get(layer.row_kind) is None:
         is_function = layer.kind.startswith("tf.")
         why = "is a bare TensorFlow function" if is_function else REFUSED.get(layer.kind, "")
         return f"{layer.title} {why}".rstrip()
@@ -90,12 +88,18 @@ class Writer:
 
     Attributes:
         results: what the last call of each of the outermost model's layers gave.
+        masks: the masks that go along with tensors.
     """
 
-    def __init__(self, graph: Graph, is_keras3: bool) -> None:
+    def __init__(self, graph: Graph, is_keras3: bool, counter: Iterator[int] | None = None) -> None:
         self.graph, self.is_keras3 = graph, is_keras3
         self.results: dict[str, list] = {}
-        self._n_calls = 0
+        self.masks: dict[Tensor, Tensor] = {}
+        self._counter = count() if counter is None else counter
+
+    def on(self, graph: Graph) -> Writer:
+        """A writer of the same layers into another graph: the body of a loop."""
+        return Writer(graph, self.is_keras3, self._counter)
 
     def write(self, model: Model, inputs: Sequence[Tensor], scope: str) -> Any:
         """The outputs of a model for `inputs`, in the order of its own."""
@@ -121,9 +125,6 @@ class Writer:
         return map_structure(model.outputs, lambda reference: _value(model, reference, values))
 
     def _call(self, model: Model, key: tuple[str, int], scope: str, values: dict) -> list:
-        self._n_calls += 1
-        if self._n_calls > MAX_CALLS:
-            raise ModelError(f"{model.title}: its layers are called more than {MAX_CALLS} times")
         layer = model.layers[key[0]]
         args, kwargs = layer.calls[key[1]]
 
@@ -131,19 +132,63 @@ class Writer:
             is_tensor = isinstance(item, Reference)
             return _value(model, item, values) if is_tensor else item
 
-        args, kwargs = map_structure(args, value), map_structure(kwargs, value)
-        row = LAYERS.get(layer.kind)
-        if row is not None and row.takes == PAIR:
-            args = _with_constants(Call(layer, self.graph, scope, self.is_keras3), args)
-        _check_arguments(layer, args, kwargs)
+        return self.apply(layer, map_structure(args, value), map_structure(kwargs, value), scope)
+
+    def apply(self, layer: Layer, args: list, kwargs: dict, scope: str) -> list[Tensor]:
+        """The results of a layer or model for some arguments."""
+        if next(self._counter) > MAX_CALLS:
+            raise ModelError(f"{layer.title}: layers are called more than {MAX_CALLS} times")
         if isinstance(layer, Model):
+            _check_arguments(layer, args, kwargs)
             return flatten(
                 self.write(layer, _flatten_like(layer, args), inner_scope(scope, layer.name))
             )
-        row = LAYERS.known(layer.kind)
+        if self.is_keras3:  # whoever runs the model says whether it learns
+            kwargs.pop("training", None)
+        row, call = LAYERS.known(layer.row_kind), Call(layer, self, scope)
+        if row.takes == ANY:
+            return self._apply_any(call, row, args, kwargs)
+        mask = kwargs.pop("mask", None) if layer.row_kind in KEEPING else None
+        _check_arguments(layer, args, kwargs)
         if _form(args) != row.takes:
             raise ModelError(f"{layer.title}: takes {row.takes}, got {_form(args)}")
-        return flatten(row.write(Call(layer, self.graph, scope, self.is_keras3), *args))
+        results = flatten(row.write(call, *args))
+        self._note_mask(call, flatten(args), mask, results)
+        return results
+
+    def _apply_any(self, call: Call, row: Row, args: list, kwargs: dict) -> list[Tensor]:
+        """The results of a function that names its arguments; masks are among them."""
+        call.require(not _is_set(kwargs.pop("training", None)), "training=True is not supported")
+        bound = call.bound(row, args, kwargs)
+        names = list(bound.arguments)[1:]
+        first = bound.arguments[names[0]] if names else None
+        parameters = row.signature.parameters
+        for name in names:
+            is_first = name == names[0] and "mask" in parameters
+            mask_name = "mask" if is_first else f"{name}_mask"
+            if mask_name in parameters and bound.arguments.get(mask_name) is None:
+                masks = [self.masks.get(x) for x in _tensors(bound.arguments[name])]
+                is_list = isinstance(bound.arguments[name], list)
+                if any(mask is not None for mask in masks):
+                    bound.arguments[mask_name] = masks if is_list else masks[0]
+        mask = bound.arguments.get("mask")
+        results = flatten(row.write(*bound.args, **bound.kwargs))
+        self._note_mask(call, _tensors(first), mask, results)
+        return results
+
+    def _note_mask(self, call: Call, inputs: list, mask: Any, results: list) -> None:
+        """Notes the mask of a layer's first result."""
+        if mask is None:
+            masks = [self.masks.get(x) for x in inputs]
+        else:
+            masks = mask if isinstance(mask, list) else [mask] * len(inputs)
+        new_mask = mask_of(call, inputs, masks)
+        if new_mask is not None and results[0] not in self.masks:
+            self.masks[results[0]] = new_mask
+
+
+def _tensors(structure: Any) -> list[Tensor]:
+    return [item for item in flatten(structure) if isinstance(item, Tensor)]
 
 
 def _reads(model: Model, key: tuple[str, int]) -> list[Reference]:
@@ -173,21 +218,6 @@ def _flatten_like(model: Model, args: list) -> list[Tensor]:
     return flatten(arguments)
 
 
-def _with_constants(call: Call, args: list) -> list:
-    """Two operands, a number beside a tensor made a constant of the tensor's type."""
-    like = next((item for item in args if isinstance(item, Tensor)), None)
-    if like is None or len(args) != 2:
-        return args
-    for item in args:
-        is_whole = not isinstance(item, float) or like.dtype.kind == "f"
-        call.require(
-            isinstance(item, Tensor) or (is_number(item) and is_whole),
-            f"an operand must be a tensor or a number of type {like.dtype}, got {str(item)[:40]}; "
-            f"{EXPORT}",
-        )
-    return [x if isinstance(x, Tensor) else call.constant(x, like) for x in args]
-
-
 def _check_arguments(layer: Layer, args: list, kwargs: dict) -> None:
     """Raises unless a layer is called with tensors only."""
     names = [name for name, value in kwargs.items() if not (name in IGNORED and not _is_set(value))]
@@ -204,7 +234,7 @@ def _check_arguments(layer: Layer, args: list, kwargs: dict) -> None:
 def _form(args: list) -> str:
     """What the arguments of a call are, in the words of Row.takes."""
     if all(isinstance(item, Tensor) for item in args):
-        return {1: TENSOR, 2: PAIR}.get(len(args), f"{len(args)} tensors")
+        return TENSOR if len(args) == 1 else f"{len(args)} tensors"
     is_list = len(args) == 1 and isinstance(args[0], list)
     is_list = is_list and all(isinstance(item, Tensor) for item in args[0])
     return LIST if is_list else "a structure of tensors"

@@ -8,7 +8,6 @@ from typing import Any
 from .architecture import Layer
 from .core import bias_of, biased, kernel_and_bias
 from .registry import Call, is_integer, layer
-from .shape import batch_size
 
 CHANNELS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
 
@@ -152,58 +151,62 @@ layer("SeparableConv1D", "SeparableConvolution1D", weights=separable_weights)(
 layer("SeparableConv2D", "SeparableConvolution2D", weights=separable_weights)(separable(2))
 
 
-@layer("Conv2DTranspose", "Convolution2DTranspose", weights=kernel_and_bias)
-def conv2d_transpose(call: Call, x):
-    """The gradient of a convolution, as a layer."""
-    shape = call.shape(x, 4)
-    data_format, spatial, channel = layout(call, 4)
-    (filters,), window = call.integers("filters", 1), call.integers("kernel_size", 2)
-    strides, dilations = call.integers("strides", 2), call.integers("dilation_rate", 2)
-    channels = call.known(shape[channel], "the number of channels")
-    kernel = call.weight("kernel", [*window, filters, channels])
-    padding = call.text("padding", "valid", "same")
-    output_shape = [0, 0, 0, filters] if channel == 3 else [0, filters, 0, 0]
-    output_shape[spatial] = [
-        _transposed_length(call, call.known(n, "height and width"), i)
-        for i, n in enumerate(shape[spatial])
-    ]
-    attrs = {"strides": [1] * 4, "dilations": [1] * 4}
-    attrs["strides"][spatial], attrs["dilations"][spatial] = strides, dilations
-    target = (
-        call.constant([shape[0], *output_shape[1:]])
-        if shape[0] is not None
-        else _packed(call, x, output_shape)
-    )
-    y = call.op(
-        "Conv2DBackpropInput",
-        target,
-        kernel,
-        x,
-        padding=padding.upper(),
-        data_format=data_format,
-        **attrs,
-    )
-    return biased(call, y, filters, data_format)
+def transposed(n: int) -> Callable:
+    """Writes the gradient of an `n`-dimensional convolution."""
+
+    def write(call: Call, x):
+        rank = max(n, 2) + 2
+        shape = call.shape(x, rank)
+        data_format, spatial, channel = layout(call, rank)
+        (filters,), window = call.integers("filters", 1), call.integers("kernel_size", n)
+        channels = call.known(shape[channel], "the number of channels")
+        kernel = call.weight("kernel", [*window, filters, channels])
+        kernel = call.op("ExpandDims", kernel, call.constant(0)) if n == 1 else kernel
+        padding = call.text("padding", "valid", "same")
+        dims = [call.size(x, i) if size is None else size for i, size in enumerate(shape)]
+        dims[channel] = filters
+        axes = list(range(rank))[spatial][-n:]
+        for i, axis in enumerate(axes):
+            dims[axis] = _transposed_length(call, dims[axis], i, n)
+        attrs: dict[str, Any] = {"strides": [1] * rank, "dilations": [1] * rank}
+        attrs["strides"][spatial] = sizes(call, "strides", n, rank)
+        attrs["dilations"][spatial] = sizes(call, "dilation_rate", n, rank)
+        kind = "Conv3DBackpropInputV2" if n == 3 else "Conv2DBackpropInput"
+        attrs |= {"padding": padding.upper(), "data_format": data_format}
+        y = call.op(kind, call.sizes(dims), kernel, x, **attrs)
+        y.set_shape([size if isinstance(size, int) else None for size in dims])
+        return biased(call, y, filters, data_format)
+
+    return write
 
 
-def _packed(call: Call, x, shape: list[int]):
-    """A shape whose first dimension is that of `x`."""
-    dims = [call.constant(size) for size in shape[1:]]
-    return call.op("Pack", batch_size(call, x), *dims, axis=0)
+layer("Conv1DTranspose", "Convolution1DTranspose", weights=kernel_and_bias)(
+    in_two_dimensions(transposed(1))
+)
+layer("Conv2DTranspose", "Convolution2DTranspose", weights=kernel_and_bias)(transposed(2))
+layer("Conv3DTranspose", "Convolution3DTranspose", weights=kernel_and_bias)(transposed(3))
 
 
-def _transposed_length(call: Call, length: int, i: int) -> int:
-    """The size of a transposed convolution's result along spatial dimension `i`."""
-    window, stride = call.integers("kernel_size", 2)[i], call.integers("strides", 2)[i]
-    window = (window - 1) * call.integers("dilation_rate", 2)[i] + 1
+def _transposed_length(call: Call, length: Any, i: int, n: int) -> Any:
+    """The size of a transposed convolution's result along spatial dimension `i` of `n`."""
+    window, stride = call.integers("kernel_size", n)[i], call.integers("strides", n)[i]
+    window = (window - 1) * call.integers("dilation_rate", n)[i] + 1
     is_same = call.setting("padding") == "same"
     if call.setting("output_padding") is None:
-        return length * stride + (0 if is_same else max(window - stride, 0))
+        return _linear(call, length, stride, 0 if is_same else max(window - stride, 0))
     output_padding: Any = call.setting("output_padding")
     padding: Any = (
         output_padding[i]
-        if isinstance(output_padding, list) and len(output_padding) == 2
+        if isinstance(output_padding, list) and len(output_padding) == n
         else output_padding
     )
     call.check(is_integer(padding) and 0 <= padding < stride, "output_padding", "below the strides")
-    return (length - 1) * stride + window - 2 * (window // 2 if is_same else 0) + padding
+    offset = window - stride - 2 * (window // 2 if is_same else 0) + padding
+    return _linear(call, length, stride, offset)
+
+
+def _linear(call: Call, length: Any, factor: int, offset: int) -> Any:
+    """length * factor + offset, of a number or a scalar."""
+    if is_integer(length):
+        return length * factor + offset
+    return call.op("AddV2", call.op("Mul", length, call.constant(factor)), call.constant(offset))

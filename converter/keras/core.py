@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ...graph.core.graph import Tensor
 from .activation import activated
 from .architecture import Layer
-from .registry import Call, is_number, layer
+from .products import matmul
+from .registry import ANY, Call, is_number, layer
 
 TRAINING_ONLY = (
     "ActivityRegularization",
@@ -58,12 +62,34 @@ def dense(call: Call, x):
 @layer("Embedding", weights=lambda layer: ("embeddings",))
 def embedding(call: Call, x):
     """One row of the weights for each number."""
-    call.require(not call.flag("mask_zero"), "mask_zero is not supported; train without it")
     rows, columns = (call.integers(name, 1)[0] for name in ("input_dim", "output_dim"))
     table = call.weight("embeddings", [rows, columns])
-    if x.dtype not in (np.int32, np.int64):
-        x = call.op("Cast", x, DstT=np.dtype(np.int32))
-    return call.op("GatherV2", table, x, call.constant(0))
+    return call.op("GatherV2", table, as_indices(call, x), call.constant(0))
+
+
+def as_indices(call: Call, x):
+    """`x` as integers that can be looked up."""
+    return x if x.dtype in (np.int32, np.int64) else call.cast(x, np.int32)
+
+
+def reversible_weights(layer: Layer) -> tuple[str, ...]:
+    """Weights of an embedding that can be used both ways."""
+    is_tied = layer.config.get("tie_weights", True)
+    return ("embeddings",) if is_tied else ("embeddings", "reverse_embeddings")
+
+
+@layer("ReversibleEmbedding", weights=reversible_weights, takes=ANY)
+def reversible_embedding(call: Call, inputs: Tensor, reverse: Any = False) -> Tensor:
+    """One row of the weights for each number, or the product with all rows."""
+    rows, columns = (call.integers(name, 1)[0] for name in ("input_dim", "output_dim"))
+    if reverse is not True:
+        table = call.weight("embeddings", [rows, columns])
+        return call.op("GatherV2", table, as_indices(call, inputs), call.constant(0))
+    call.require(call.setting("logit_soft_cap") is None, "logit_soft_cap is not supported")
+    if "reverse_embeddings" in reversible_weights(call.layer):
+        return matmul(call, inputs, call.weight("reverse_embeddings", [columns, rows]))
+    table = call.weight_value("embeddings", [rows, columns])
+    return matmul(call, inputs, call.constant(table.T.copy(), inputs))
 
 
 @layer("Rescaling")

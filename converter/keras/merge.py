@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 
 from ...graph.core.graph import Tensor
-from .registry import LIST, PAIR, Call, is_integer, layer
+from .registry import LIST, Call, is_integer, layer
 
 
 def checked_inputs(call: Call, inputs: list) -> list[Tensor]:
@@ -25,50 +25,14 @@ def chain(kind: str):
     return write
 
 
-def pair(kind: str):
-    """An operation of two tensors, or of one and a number, that stands outside of layers."""
-
-    def write(call: Call, x, y):
-        is_division = kind == "RealDiv" and x.dtype.kind != "f"
-        call.require(not is_division, f"the division of {x.dtype} is not supported")
-        return call.op(kind, x, y)
-
-    return write
-
-
 CHAINS = {
     "Add": "AddV2",
     "Maximum": "Maximum",
     "Minimum": "Minimum",
     "Multiply": "Mul",
 }
-PAIRS = {
-    **CHAINS,
-    "Divide": "RealDiv",
-    "Power": "Pow",
-    "Subtract": "Sub",
-    "TrueDivide": "RealDiv",
-}
-FUNCTIONS = {
-    "__operators__.add": "AddV2",
-    "math.add": "AddV2",
-    "math.divide": "RealDiv",
-    "math.maximum": "Maximum",
-    "math.minimum": "Minimum",
-    "math.multiply": "Mul",
-    "math.pow": "Pow",
-    "math.subtract": "Sub",
-    "math.truediv": "RealDiv",
-}
-"""What Keras 2 calls operations of two tensors outside of layers."""
-
 for _kind, _operation in CHAINS.items():
     layer(_kind, takes=LIST)(chain(_operation))
-for _kind, _operation in PAIRS.items():
-    layer(f"ops.{_kind}", takes=PAIR)(pair(_operation))
-for _kind, _operation in FUNCTIONS.items():
-    layer(f"tf.{_kind}", takes=PAIR)(pair(_operation))
-layer("ops.Negative", "tf.math.negative")(lambda call, x: call.op("Neg", x))
 
 
 @layer("Subtract", takes=LIST)

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...graph.core.graph import Tensor
 from ...schema.errors import ConverterError, ModelError
 from ...schema.registry import Registry
 from .architecture import Layer
 
 if TYPE_CHECKING:
-    from ...graph.core.graph import Graph, Tensor
+    from ...graph.core.graph import Graph
+    from .build import Writer
 
-FAMILIES = ("activation", "conv", "core", "merge", "norm", "pool", "shape")
-TENSOR, LIST, PAIR = "one tensor", "a list of tensors", "two tensors"
+FAMILIES = (
+    *("activation", "arrange", "attention", "augment", "cells", "conv", "core", "merge", "neural"),
+    *("norm", "operations", "pool", "preprocess", "products", "recurrent", "reductions"),
+    *("selection", "shape", "wrappers"),
+)
+TENSOR, LIST, ANY = "one tensor", "a list of tensors", "any arguments"
+EXPORT = (
+    "save the model as a SavedModel (model.export(folder)) and use "
+    "TFLiteConverter.from_saved_model(folder)"
+)
 MAX_NUMBER = 1e38
 INVALID = re.compile(r"[^A-Za-z0-9_.\\/>-]")
 
@@ -29,12 +41,21 @@ class Row:
     Attributes:
         write: `(call, *arguments)` gives the layer's result.
         weights: the names of a layer's weights, in the order Keras makes them.
-        takes: what the arguments are: one TENSOR, a LIST of tensors, or a PAIR of tensors.
+        takes: what the arguments are: one TENSOR, a LIST of tensors, or ANY that `write` names.
+        parts: the layers that a layer is made of, by the attributes that hold them.
+        archived: the names of the weights in a `.keras` archive, which may have more.
     """
 
     write: Callable
     weights: Callable[[Layer], Sequence[str]]
     takes: str
+    parts: Callable[[Layer], dict[str, Layer]]
+    archived: Callable[[Layer], Sequence[str]]
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The arguments of `write`."""
+        return inspect.signature(self.write)
 
 
 LAYERS: Registry[Row] = Registry("layer", __package__, FAMILIES)
@@ -45,16 +66,23 @@ def no_weights(layer: Layer) -> Sequence[str]:
     return ()
 
 
+def no_parts(layer: Layer) -> dict[str, Layer]:
+    """Of a layer that is not made of layers."""
+    return {}
+
+
 def layer(
     *kinds: str,
     weights: Callable[[Layer], Sequence[str]] = no_weights,
     takes: str = TENSOR,
+    parts: Callable[[Layer], dict[str, Layer]] = no_parts,
+    archived: Callable[[Layer], Sequence[str]] | None = None,
 ) -> Callable:
     """Registers a function that writes layers of these kinds."""
 
     def register(function: Callable) -> Callable:
         for kind in kinds:
-            LAYERS.add(kind, Row(function, weights, takes))
+            LAYERS.add(kind, Row(function, weights, takes, parts, archived or weights))
         return function
 
     return register
@@ -74,14 +102,34 @@ class Call:
     Settings are read with a check, so that a damaged file gives an error with a name.
     """
 
-    def __init__(self, layer: Layer, graph: Graph, scope: str, is_keras3: bool) -> None:
-        self.layer, self.graph, self.is_keras3 = layer, graph, is_keras3
+    def __init__(self, layer: Layer, writer: Writer, scope: str) -> None:
+        self.layer, self.writer, self.outer = layer, writer, scope
+        self.graph, self.is_keras3 = writer.graph, writer.is_keras3
         self.scope = inner_scope(scope, layer.name)
+
+    def on(self, graph: Graph) -> Call:
+        """The same call, for operations of another graph: the body of a loop."""
+        return Call(self.layer, self.writer.on(graph), self.outer)
+
+    def part(self, name: str) -> Call:
+        """A call of one of the layers that this one is made of."""
+        return Call(self.layer.parts[name], self.writer, self.scope)
+
+    def apply(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """What one of the layers that this one is made of gives for some arguments."""
+        results = self.writer.apply(self.layer.parts[name], list(args), kwargs, self.scope)
+        return results[0] if len(results) == 1 else results
 
     def require(self, condition: object, message: str) -> None:
         """Raises ConverterError naming the layer unless `condition` holds."""
         if not condition:
             raise ConverterError(f"{self.layer.title}: {message}")
+
+    def _require_tensors(self, *values: Any) -> None:
+        for value in values:
+            if not isinstance(value, Tensor):
+                shown = f"{type(value).__name__} {str(value)[:40]}"
+                self.require(False, f"must be called with tensors, got {shown}; {EXPORT}")
 
     def setting(self, name: str, default: Any = None) -> Any:
         """A setting as the file has it."""
@@ -143,6 +191,7 @@ class Call:
 
     def shape(self, x: Tensor, *ranks: int) -> tuple[int | None, ...]:
         """The shape of an input, which must have one of these ranks where any are given."""
+        self._require_tensors(x)
         shape = x.shape
         if shape is None or (ranks and len(shape) not in ranks):
             expected = " or ".join(map(str, ranks)) or "a known number of"
@@ -161,12 +210,16 @@ class Call:
 
     def weight(self, name: str, shape: Sequence[int]) -> Tensor:
         """One of the layer's weights, the same constant at each call."""
-        weight = self.layer.tensors.get(name)
+        weight = self.layer.tensors.get((self.graph, name))
         if weight is None:
-            value = self.layer.stored_weights[name].read(self.layer, name, tuple(shape))
+            value = self.weight_value(name, shape)
             weight = self.graph.constant(value, f"{self.scope}/{name}")
-            self.layer.tensors[name] = weight
+            self.layer.tensors[self.graph, name] = weight
         return weight
+
+    def weight_value(self, name: str, shape: Sequence[int]) -> np.ndarray:
+        """The values of one of the layer's weights."""
+        return self.layer.stored_weights[name].read(self.layer, name, tuple(shape))
 
     def constant(self, value: Any, like: Tensor | None = None) -> Tensor:
         """A constant, of the type of `like` or an int32."""
@@ -177,14 +230,64 @@ class Call:
             raise ModelError(f"{self.layer.title}: needs sizes that are too large") from None
         return self.graph.constant(array, f"{self.scope}/Const")
 
+    def constant_of(self, value: Any, dtype: Any) -> Tensor:
+        """A constant of a type."""
+        return self.graph.constant(np.asarray(value, dtype), f"{self.scope}/Const")
+
     def op(self, kind: str, *inputs: Tensor, **attrs: Any) -> Tensor:
         """The first result of a TF operation; texts among the attributes may be str."""
+        return self.ops(kind, *inputs, **attrs)[0]
+
+    def ops(self, kind: str, *inputs: Tensor, **attrs: Any) -> list[Tensor]:
+        """All results of a TF operation."""
+        self._require_tensors(*inputs)
         attrs = {k: v.encode() if isinstance(v, str) else v for k, v in attrs.items()}
         name = self.graph.unique_name(f"{self.scope}/{kind}")
         try:
-            return self.graph.add(kind, name, inputs, attrs).outputs[0]
+            return self.graph.add(kind, name, inputs, attrs).outputs
         except ValueError as error:
             raise ModelError(f"{self.layer.title}: {error}") from None
+
+    def cast(self, x: Tensor, dtype: Any) -> Tensor:
+        """`x` as another type."""
+        self._require_tensors(x)
+        dtype = np.dtype(dtype)
+        return x if x.dtype == dtype else self.op("Cast", x, DstT=dtype)
+
+    def size(self, x: Tensor, axis: int) -> Tensor:
+        """One dimension of `x` as a scalar, a constant where it is known."""
+        known = self.shape(x)[axis]
+        if known is not None:
+            return self.constant(known)
+        bounds = [self.constant([value]) for value in (axis, axis + 1, 1)]
+        return self.op("StridedSlice", self.op("Shape", x), *bounds, shrink_axis_mask=1)
+
+    def sizes(self, dims: Sequence[int | Tensor]) -> Tensor:
+        """Numbers and scalars as one shape."""
+        if all(isinstance(dim, int) for dim in dims):
+            return self.constant(list(dims))
+        return self.op(
+            "Pack", *(self.constant(d) if isinstance(d, int) else d for d in dims), axis=0
+        )
+
+    def bound(self, row: Row, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Arguments as a function takes them; raises ConverterError when it does not."""
+        return self.bound_by(row.signature, args, kwargs)
+
+    def bound_by(
+        self, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> inspect.BoundArguments:
+        """Arguments by a signature, whose tensors must be tensors."""
+        try:
+            bound = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise ConverterError(
+                f"{self.layer.title}: is called in an unknown way: {error}"
+            ) from None
+        for name, value in bound.arguments.items():
+            if signature.parameters[name].annotation in ("Tensor", Tensor):
+                self._require_tensors(value)
+        return bound
 
 
 def is_number(value: Any) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ...graph.core.shapes import is_static
 from .registry import Call, is_integer, layer
 
@@ -124,23 +122,56 @@ for _n in (1, 2, 3):
 RESIZES = {"nearest": "ResizeNearestNeighbor", "bilinear": "ResizeBilinear"}
 
 
+def repeated(call: Call, x, axis: int, n: int):
+    """Each slice along an axis `n` times."""
+    if n == 1:
+        return x
+    rank = len(call.shape(x))
+    dims = [call.size(x, i) if size is None else size for i, size in enumerate(call.shape(x))]
+    y = call.op("ExpandDims", x, call.constant(axis + 1))
+    y = call.op("Tile", y, call.constant([1] * (axis + 1) + [n] + [1] * (rank - axis - 1)))
+    length: Any = dims[axis]
+    dims[axis] = length * n if is_integer(length) else call.op("Mul", length, call.constant(n))
+    return call.op("Reshape", y, call.sizes(dims))
+
+
 @layer("UpSampling2D")
 def up_sampling(call: Call, x):
     """Larger images, by nearest or linear interpolation."""
-    call.require(not call.is_channels_first(), "channels_first is not supported here")
-    _, height, width, _ = call.shape(x, 4)
-    rows, columns = call.integers("size", 2, 2)
+    if call.is_channels_first():
+        x = call.op("Transpose", x, call.constant([0, 2, 3, 1]))
+    call.shape(x, 4)
+    factors = call.integers("size", 2, 2)
     kind = RESIZES[call.text("interpolation", *RESIZES)]
-    size = [call.known(height, "the height") * rows, call.known(width, "the width") * columns]
-    return call.op(kind, x, call.constant(size), half_pixel_centers=True)
+    if None in call.shape(x)[1:3] and kind == "ResizeNearestNeighbor":
+        y = repeated(call, repeated(call, x, 1, factors[0]), 2, factors[1])
+    else:
+        y = call.op(kind, x, enlarged(call, x, factors), half_pixel_centers=True)
+    return call.op("Transpose", y, call.constant([0, 3, 1, 2])) if call.is_channels_first() else y
+
+
+def enlarged(call: Call, x, factors: list[int]):
+    """Height and width times some factors."""
+    height, width = call.shape(x)[1:3]
+    if height is not None and width is not None:
+        return call.constant([height * factors[0], width * factors[1]])
+    bounds = [call.constant([value]) for value in (1, 3, 1)]
+    size = call.op("StridedSlice", call.op("Shape", x), *bounds)
+    return call.op("Mul", size, call.constant(factors))
 
 
 @layer("UpSampling1D")
 def up_sampling_1d(call: Call, x):
     """Each step `size` times."""
-    _, steps, channels = call.shape(x, 3)
-    (size,) = call.integers("size", 1, 2)
-    steps, channels = call.known(steps, "the number of steps"), call.known(channels, "the channels")
-    y = call.op("ExpandDims", x, call.constant(2))
-    y = call.op("Tile", y, call.constant(np.array([1, 1, size, 1])))
-    return reshaped(call, y, [steps * size, channels])
+    call.shape(x, 3)
+    return repeated(call, x, 1, call.integers("size", 1, 2)[0])
+
+
+@layer("UpSampling3D")
+def up_sampling_3d(call: Call, x):
+    """Each slice along three axes some times."""
+    call.shape(x, 5)
+    first = 2 if call.is_channels_first() else 1
+    for i, n in enumerate(call.integers("size", 3, 2)):
+        x = repeated(call, x, first + i, n)
+    return x

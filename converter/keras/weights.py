@@ -14,21 +14,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...schema.errors import ModelError
-from .architecture import Layer, Model
+from .architecture import MAX_MODELS, Layer, Model
 from .archive import Archive
 from .hdf5 import Store
+from .live import LiveWeights
 from .registry import LAYERS
 
-LEGACY = "model_weights"
 CONTAINERS = ("layers", "_layer_checkpoint_dependencies")  # the second before Keras 2.13
-NOT_TRAINED = frozenset(("moving_mean", "moving_variance", "mean", "variance", "count"))
+NOT_TRAINED = frozenset(("moving_mean", "moving_variance", "mean", "variance", "count", "vector_u"))
 
 
 @dataclass(frozen=True)
 class StoredWeight:
     """A weight in a file."""
 
-    store: Store
+    store: Store | LiveWeights
     path: str
 
     def read(self, layer: Layer, name: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -44,45 +44,76 @@ class StoredWeight:
         return self.store.array(self.path).astype(np.float32)
 
 
+def find_parts(model: Model) -> None:
+    """Makes the layers that layers of a model are made of."""
+    for layer in model.layers.values():
+        _find_parts(layer, 0)
+
+
+def _find_parts(layer: Layer, depth: int) -> None:
+    if depth > MAX_MODELS:
+        raise ModelError(f"{layer.title}: layers are nested deeper than {MAX_MODELS} levels")
+    if isinstance(layer, Model):
+        find_parts(layer)
+        return
+    row = LAYERS.get(layer.row_kind)
+    layer.parts = {} if row is None else row.parts(layer)
+    for part in layer.parts.values():
+        _find_parts(part, depth + 1)
+
+
 def find_weights(model: Model, archive: Archive) -> None:
     """Notes with each layer where its weights lie.
 
     Raises ModelError naming the first layer that has more or fewer weights in the file.
     """
     if archive.is_legacy:
-        _find_by_name(model, archive.weights)
+        _find_by_name(model, archive.weights, archive.prefix)
     else:
         _find_by_number(model, archive.weights, "")
 
 
 def _names(layer: Layer) -> list[str]:
     """The names of a layer's weights, in the order Keras makes them."""
-    row = LAYERS.get(layer.kind)
+    row = LAYERS.get(layer.row_kind)
     return list(row.weights(layer)) if row else []
 
 
-def _find_by_number(model: Model, store: Store, root: str) -> None:
+def _find_by_number(model: Model, store: Store | LiveWeights, root: str) -> None:
     counts: Counter[str] = Counter()
     container = next((c for c in CONTAINERS if store.names(f"{root}{c}")), CONTAINERS[0])
     for layer in model.layers.values():
-        folder = _snake_case(layer.kind)
+        folder = snake_case(layer.class_name)
         number = counts[folder]
         counts[folder] += 1
-        path = f"{root}{container}/{folder}" + (f"_{number}" if number else "")
-        if isinstance(layer, Model):
-            _find_by_number(layer, store, f"{path}/")
-            continue
-        names, stored_names = _names(layer), store.names(f"{path}/vars")
-        if len(stored_names) != len(names):
-            raise _wrong_count(layer, names, len(stored_names))
-        layer.stored_weights = {
-            name: StoredWeight(store, f"{path}/vars/{i}") for i, name in enumerate(names)
-        }
+        _find_in_folder(
+            layer, store, f"{root}{container}/{folder}" + (f"_{number}" if number else "")
+        )
 
 
-def _find_by_name(model: Model, store: Store) -> None:
+def _find_in_folder(layer: Layer, store: Store | LiveWeights, path: str) -> None:
+    """Notes the weights of a layer, or of all layers in it, that lie in the group `path`."""
+    if isinstance(layer, Model):
+        _find_by_number(layer, store, f"{path}/")
+        return
+    row = LAYERS.get(layer.row_kind)
+    names = list(row.archived(layer)) if row else []
+    stored_names = store.names(f"{path}/vars")
+    if len(stored_names) != len(names):
+        raise _wrong_count(layer, names, len(stored_names))
+    layer.stored_weights = {
+        name: StoredWeight(store, f"{path}/vars/{i}") for i, name in enumerate(names)
+    }
+    for attribute, part in layer.parts.items():
+        group = f"{path}/{attribute}"
+        if not store.names(group):  # some hold the layer in a private attribute
+            group = f"{path}/_{attribute}"
+        _find_in_folder(part, store, group)
+
+
+def _find_by_name(model: Model, store: Store | LiveWeights, prefix: str) -> None:
     for layer in model.layers.values():
-        path = f"{LEGACY}/{layer.name}"
+        path = f"{prefix}{layer.name}"
         slots = _trainable_first(layer)
         weight_names = store.texts(path, "weight_names") if slots else []
         if len(weight_names) != len(slots):
@@ -105,6 +136,8 @@ def _slots(layer: Layer, is_trainable: bool) -> Iterator[tuple[Layer, str, bool]
         return
     for name in _names(layer):
         yield layer, name, is_trainable and name not in NOT_TRAINED
+    for part in layer.parts.values():
+        yield from _slots(part, is_trainable)
 
 
 def _wrong_count(layer: Layer, names: list[str], n: int) -> ModelError:
@@ -115,7 +148,19 @@ def _wrong_count(layer: Layer, names: list[str], n: int) -> ModelError:
     )
 
 
-def _snake_case(name: str) -> str:
+def numbered(container: str, layers: list[Layer]) -> dict[str, Layer]:
+    """Layers by the groups that Keras 3 gives the items of a list."""
+    counts: Counter[str] = Counter()
+    groups = {}
+    for layer in layers:
+        folder = snake_case(layer.class_name)
+        number = counts[folder]
+        counts[folder] += 1
+        groups[f"{container}/{folder}" + (f"_{number}" if number else "")] = layer
+    return groups
+
+
+def snake_case(name: str) -> str:
     """The name of a class as Keras stores it: Conv2DTranspose is conv2d_transpose."""
     name = re.sub(r"\W+", "", name)
     name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)

@@ -14,20 +14,31 @@ if TYPE_CHECKING:
     from ..ir.graph import Tensor
 
 
+def int32s(values: ArrayLike) -> np.ndarray:
+    """Numbers as TFLite's operators take axes, sizes and corners."""
+    return np.asarray(values, np.int32)
+
+
 def transposed(x: Tensor, order: Iterable[int], b: Builder) -> Tensor:
     """`x` with its axes in `order`; a constant is transposed now."""
     order = tuple(order)
     if order == tuple(range(len(order))):
         return x
     if x.value is not None:
-        return b.constant(np.ascontiguousarray(np.transpose(x.value, order)))
+        result = b.constant(np.ascontiguousarray(np.transpose(x.value, order)))
+        if x.fake_quant is not None:
+            result.fake_quant = x.fake_quant.transposed(order)
+        return result
     return b.TRANSPOSE(x, np.asarray(order, np.int32))
 
 
 def reshaped(x: Tensor, shape: Sequence[int], b: Builder) -> Tensor:
     """`x` in another shape of known sizes, one of them -1; a constant is reshaped now."""
     if x.value is not None:
-        return b.constant(np.reshape(x.value, shape))
+        result = b.constant(np.reshape(x.value, shape))
+        if x.fake_quant is not None and not x.fake_quant.is_per_axis:
+            result.fake_quant = x.fake_quant
+        return result
     return b.RESHAPE(x, np.asarray(shape, np.int32))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..ir.dims import Dim, divide_exactly, never_zero
 from ..ir.graph import Tensor
-from ..lowering.moves import as_int32, dimension, like, reshaped, transposed
+from ..lowering.moves import as_int32, dimension, int32s, like, reshaped, transposed
 from .registry import lower
 
 INT64 = np.dtype(np.int64)
@@ -161,7 +161,7 @@ def _without_axes(node, b):
     places = b.SUB(b.CUMSUM(b.SUB(np.int32(1), is_dropped), np.int32(0)), np.int32(1))
     places = b.SELECT_V2(b.EQUAL(is_dropped, np.int32(1)), np.int32(rank), places)
     sizes = b.SHAPE(node.inputs[0], out_type="INT32")
-    scattered = b.SCATTER_ND(b.EXPAND_DIMS(places, np.int32(1)), sizes, np.int32([rank + 1]))
+    scattered = b.SCATTER_ND(b.EXPAND_DIMS(places, np.int32(1)), sizes, int32s([rank + 1]))
     return b.RESHAPE(node.inputs[0], subvector(scattered, 0, b, rank - n_axes))
 
 
@@ -169,7 +169,7 @@ def _marked(b, axes, rank):
     """A vector of `rank` numbers, 1 at computed axes and 0 elsewhere."""
     axes = b.FLOOR_MOD(axes, np.int32(rank))
     rows = b.ONE_HOT(axes, np.int32(rank), np.int32(1), np.int32(0), axis=-1)
-    return b.SUM(rows, np.int32([0]))
+    return b.SUM(rows, int32s([0]))
 
 
 @lower("Unsqueeze")
@@ -195,7 +195,7 @@ def _with_axes(node, b):
     rank = node.rank() + n_axes
     is_new = _marked(b, as_int32(node.inputs[1], b), rank)
     places = b.SUB(b.CUMSUM(b.SUB(np.int32(1), is_new), np.int32(0)), np.int32(1))
-    sizes = b.CONCATENATION(b.SHAPE(node.inputs[0], out_type="INT32"), np.int32([1]), axis=0)
+    sizes = b.CONCATENATION(b.SHAPE(node.inputs[0], out_type="INT32"), int32s([1]), axis=0)
     places = b.SELECT_V2(b.EQUAL(is_new, np.int32(1)), np.int32(node.rank()), places)
     return b.RESHAPE(node.inputs[0], b.GATHER(sizes, places))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ir.graph import Graph, Tensor
 from ..ir.infer import dynamic_tensor
-from ..lowering.moves import as_int32, as_type, dimension, reshaped, transposed
+from ..lowering.moves import as_int32, as_type, dimension, int32s, reshaped, transposed
 from .names import names_read
 from .registry import lower
 
@@ -125,22 +125,7 @@ def run_loop(node, b, values, outer, condition, step):
         condition: `(inner, inputs) -> bool`, whether there is another iteration.
         step: the body.
     """
-    sizes, dynamic = [x.sizes for x in values], [set() for _ in values]
-    for _ in range(WIDENINGS):
-        inputs = [_copy_of(x, n) for x, n in zip(values, sizes, strict=True)]
-        body = _lowered_apart(
-            node, b, "body", inputs, outer,
-            lambda scoped, inner, i=inputs: step(scoped, inner, i),
-        )  # fmt: skip
-        changed = [
-            i for i, x in enumerate(body.outputs) if not _fits(sizes[i], x.sizes, dynamic[i])
-        ]
-        if not changed:
-            break
-        for i in changed:
-            sizes[i] = _widened(b.graph, sizes[i], body.outputs[i].sizes, dynamic[i])
-    else:
-        node.fail("the shapes of the loop's values must settle")
+    sizes, body = _settled(node, b, values, outer, step)
     for x, result in zip(values, body.outputs, strict=True):
         node.require(
             x.dtype == result.dtype,
@@ -154,6 +139,25 @@ def run_loop(node, b, values, outer, condition, step):
     passed = [node.block.values[name] for name in outer]
     results = b.WHILE(*values, *passed, graphs=(check, body))
     return (results if isinstance(results, tuple) else (results,))[: len(values)]
+
+
+def _settled(node, b, values, outer, step):
+    """(the sizes of a loop's values in every iteration, its body)."""
+    sizes, dynamic = [x.sizes for x in values], [set() for _ in values]
+    for _ in range(WIDENINGS):
+        inputs = [_copy_of(x, n) for x, n in zip(values, sizes, strict=True)]
+        body = _lowered_apart(
+            node, b, "body", inputs, outer,
+            lambda scoped, inner, i=inputs: step(scoped, inner, i),
+        )  # fmt: skip
+        changed = [
+            i for i, x in enumerate(body.outputs) if not _fits(sizes[i], x.sizes, dynamic[i])
+        ]
+        if not changed:
+            return sizes, body
+        for i in changed:
+            sizes[i] = _widened(b.graph, sizes[i], body.outputs[i].sizes, dynamic[i])
+    return node.fail("the shapes of the loop's values must settle")
 
 
 def _copy_of(x: Tensor, sizes: Any) -> Tensor:
@@ -194,7 +198,7 @@ def loop(node, b):
         limit, runs = b.constant(np.int64(0)), True
     count = None if limit is None or limit.value is None else int(limit.value.ravel()[0])
     is_counted = always and runs and count is not None
-    if is_counted and count <= MAX_UNROLLED:
+    if is_counted and count is not None and count <= MAX_UNROLLED:
         return _unrolled_loop(node, b, graph, state, count)
     limit = np.int32(2**31 - 1) if limit is None else _scalar(b, as_int32(limit, b))
     flag = b.constant(np.ones((), bool)) if condition is None else condition
@@ -322,7 +326,7 @@ def _stored(b, tall, x, index, is_counted):
     row = b.RESHAPE(x, np.asarray([1, *tall.dims[1:]], np.int32))
     if not is_counted:
         return b.CONCATENATION(tall, row, axis=0)
-    start = b.RESHAPE(index, np.int32([1]))
+    start = b.RESHAPE(index, int32s([1]))
     zeros = np.zeros(tall.rank - 1, np.int32)
     return b.DYNAMIC_UPDATE_SLICE(tall, row, b.CONCATENATION(start, zeros, axis=0))
 
@@ -354,7 +358,7 @@ def _batched_scan(node, b):
         all(x.dims[0] == 1 for x in inputs),
         "batches of Scan in opset 8 must have one sequence; convert the model to opset 9",
     )
-    inner = [b.SQUEEZE(x, squeeze_dims=np.int32([0])) for x in inputs]
+    inner = [b.SQUEEZE(x, squeeze_dims=int32s([0])) for x in inputs]
     outs = _scanned(node, b, inner, None, None)
     return tuple(b.EXPAND_DIMS(x, np.int32(0)) for x in outs)
 
@@ -448,7 +452,7 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
     results = list(run_loop(node, b, values, outer, check, step)[2 + n_scanned :])
     if count is None:
         results[n_state:] = [
-            b.REVERSE_V2(_appended(b, x), np.int32([0])) if backwards else _appended(b, x)
+            b.REVERSE_V2(_appended(b, x), int32s([0])) if backwards else _appended(b, x)
             for x, backwards in zip(results[n_state:], plan.output_reversed, strict=True)
         ]
     return results

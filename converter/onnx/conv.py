@@ -73,7 +73,7 @@ class Span:
     Attributes:
         size, stride, dilation: of the window.
         before, after: padding.
-        length: of the axis; None where unknown.
+        length: of the axis.
     """
 
     size: int
@@ -81,7 +81,7 @@ class Span:
     dilation: int
     before: int
     after: int
-    length: int | None
+    length: int
 
     @property
     def count(self) -> int:

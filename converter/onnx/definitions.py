@@ -12,7 +12,6 @@ from .registry import Node
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, NodeProto
-    from onnx.defs import OpSchema
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def body_of(node: Node, function: FunctionProto | None) -> Body | None:
     return Body(function.input, function.output, nodes, opsets)
 
 
-def _defined(node: Node, schema: OpSchema) -> FunctionProto | None:
+def _defined(node: Node, schema: Any) -> FunctionProto | None:
     """ONNX's function for an operator in the newest form that its operator set has."""
     from onnx import FunctionProto
 

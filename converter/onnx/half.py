@@ -25,7 +25,6 @@ AS_THEY_ARE = {
     "Constant",
     "Identity",
     "If",
-    "IsInf",
     "Loop",
     "Scan",
     "Shape",

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from ..lowering.moves import as_int32, as_type, dimension, like, reshaped, transposed
+from ..lowering.moves import as_int32, as_type, dimension, int32s, like, reshaped, transposed
 from .array import from_front
 from .registry import lower
 
@@ -162,11 +162,10 @@ def tensor_scatter(node, b):
         steps = b.ADD(start, b.constant(steps))
         if node.attr("mode", "linear") == "circular":
             steps = b.FLOOR_MOD(steps, np.int32(lengths[0][axis]))
-    sizes = cache.dims
-    node.require(None not in sizes, f"the sizes must be known, got {sizes}")
+    sizes = node.sizes_of(cache)
     batch = np.arange(sizes[0], dtype=np.int32)[:, None] * sizes[1]
-    flat = b.RESHAPE(b.ADD(b.constant(batch), steps), np.int32([-1]))
-    rows = [b.RESHAPE(x, np.int32([-1, prod(sizes[2:])])) for x in (cache, update)]
+    flat = b.RESHAPE(b.ADD(b.constant(batch), steps), int32s([-1]))
+    rows = [b.RESHAPE(x, int32s([-1, prod(sizes[2:])])) for x in (cache, update)]
     out = b.RESHAPE(replaced_rows(b, rows[0], flat, rows[1]), np.asarray(sizes, np.int32))
     return transposed(out, np.argsort(order).tolist(), b)
 
@@ -190,8 +189,7 @@ def one_hot(node, b):
 def top_k(node, b):
     """The k largest or smallest elements along an axis, in order, and their indices."""
     x, k = node.inputs[0], node.input(1)
-    k = np.int32(node.attr("k")) if k is None else as_int32(k, b)
-    k = b.RESHAPE(k, np.zeros(0, np.int32)) if not isinstance(k, np.int32) and k.rank else k
+    k = _scalar(b, b.constant(np.int32(node.attr("k"))) if k is None else as_int32(k, b))
     axis, rank = node.axis(node.attr("axis", -1)), node.rank()
     order = [*(i for i in range(rank) if i != axis), axis]
     x, largest = transposed(x, order, b), node.attr("largest", 1)
@@ -205,7 +203,7 @@ def top_k(node, b):
 @lower("NonZero")
 def non_zero(node, b):
     """The coordinates of all elements that are not 0, one row for each axis."""
-    return b.TRANSPOSE(b.WHERE(node.inputs[0], dtype=INT64), np.int32([1, 0]))
+    return b.TRANSPOSE(b.WHERE(node.inputs[0], dtype=INT64), int32s([1, 0]))
 
 
 @lower("Compress")
@@ -214,7 +212,7 @@ def compress(node, b):
     x, condition = node.inputs
     axis = node.attr("axis", None)
     x = reshaped(x, (-1,), b) if axis is None else x
-    places = b.RESHAPE(b.WHERE(condition, dtype=INT64), np.int32([-1]))
+    places = b.RESHAPE(b.WHERE(condition, dtype=INT64), int32s([-1]))
     return b.GATHER(x, b.CAST(places, dtype=np.int32), axis=0 if axis is None else node.axis(axis))
 
 
@@ -233,7 +231,7 @@ def unique(node, b):
         b.EXPAND_DIMS(b.RANGE(np.int32(0), count, np.int32(1)), np.int32(1)),
         b.EXPAND_DIMS(places, np.int32(0)),
     )
-    counts = b.SUM(b.CAST(is_each, dtype=np.int32), np.int32([1]))
+    counts = b.SUM(b.CAST(is_each, dtype=np.int32), int32s([1]))
     first = b.ARG_MAX(b.CAST(is_each, dtype=np.int32), np.int32(1), dtype=np.int32,
                       output_type=b.tensor_type(np.int32))  # fmt: skip
     if node.attr("sorted", 1):
@@ -344,7 +342,7 @@ def non_max_suppression(node, b):
                 b.GATHER(b.GATHER(scores, np.int32(image)), np.int32(kind)),
                 limit, overlap, lowest if threshold is None else threshold,
             )  # fmt: skip
-            indices = b.SLICE(indices, np.int32([0]), b.RESHAPE(chosen, np.int32([1])))
+            indices = b.SLICE(indices, int32s([0]), b.RESHAPE(chosen, int32s([1])))
             column = b.CAST(b.EXPAND_DIMS(indices, np.int32(1)), dtype=INT64)
             place = b.MUL(column, np.int64(0))
             columns = [b.ADD(place, np.int64(n)) for n in (image, kind)]

@@ -131,9 +131,9 @@ def dft(node, b):
     else:
         axis = node.attr("axis", 1)
     axis, n_parts = node.axis(axis), node.shape()[-1]
-    n = node.shape()[axis]
-    node.require(n is not None and n_parts in (1, 2), f"sizes must be known, got {node.shape()}")
-    length = int(node.constant(1).ravel()[0]) if node.input(1) is not None else n
+    n = node.shape()[axis] or 0
+    node.require(n and n_parts in (1, 2), f"sizes must be known, got {node.shape()}")
+    length: int = int(node.constant(1).ravel()[0]) if node.input(1) is not None else n
     inverse, onesided = bool(node.attr("inverse", 0)), bool(node.attr("onesided", 0))
     real_result = inverse and onesided
     if real_result:

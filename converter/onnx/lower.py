@@ -11,6 +11,8 @@ from ..ir.builder import Builder
 from ..ir.graph import Graph, Origin, Signature, Tensor
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
+from ..lowering.moves import to_channels_first, to_channels_last
+from ..sources.onnx import has_channels_last
 from . import half
 from .definitions import Body, body_of
 from .names import domain_of, qualified, schema_of
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from ..sources.onnx import OnnxSource
 
 MAX_DEPTH = 64  # calls of functions inside one another
+WITHOUT_KERNELS = ("float4", "float8", "uint2", "uint4")
+"""How the names of types begin that no kernel of TFLite takes."""
 ADVICE = "Replace these layers, or cut the graph before them with output_arrays."
 
 
@@ -61,7 +65,10 @@ class Block:
             node = Node(proto, opset, inputs, self)
             if self._is_source:
                 b.origin(next(iter(proto.output), proto.name))
-            for name, result in zip(proto.output, self._outputs(node, b), strict=False):
+            refuse_types(node, node.inputs)
+            results = self._outputs(node, b)
+            refuse_types(node, results)
+            for name, result in zip(proto.output, results, strict=False):
                 self.values[name] = result
                 if self._is_source and name and has_no_origin(result):
                     result.origin = Origin(name)
@@ -72,11 +79,17 @@ class Block:
         lowering = None if function is not None else LOWERINGS.get(node.qualified_type)
         if lowering is None:
             body = body_of(node, function)
-            if body is None:
-                unsupported.refuse({node.qualified_type: [node.name]}, ADVICE)
-            return self._expanded(node, body, b)
+            if body is not None:
+                return self._expanded(node, body, b)
+            unsupported.refuse({node.qualified_type: [node.name]}, ADVICE)
+        assert lowering is not None
         is_half = half.is_half(node)
-        results = lowering(half.widened(node, b, self.halves) if is_half else node, b)
+        try:
+            results = lowering(half.widened(node, b, self.halves) if is_half else node, b)
+        except ModelError:
+            raise
+        except ValueError as error:  # of a tensor whose rank or value must be known
+            node.fail(f"{error}; give the model's inputs a fixed shape (input_shapes)")
         results = tuple(results) if isinstance(results, tuple) else (results,)
         if is_half:
             results = half.narrowed(node, results, b, self.halves)
@@ -97,6 +110,16 @@ class Block:
         block.halves = self.halves
         block.lower(body.nodes, b)
         return tuple(values.get(name) for name in body.outputs)
+
+
+def refuse_types(node: Node, values: Iterable[Any]) -> None:
+    """Raises ConverterError for a type that no kernel of TFLite takes."""
+    for x in values:
+        if isinstance(x, Tensor) and x.dtype.name.startswith(WITHOUT_KERNELS):
+            node.fail(
+                f"{x.dtype.name} is not supported, no kernel of TFLite takes it; cast the model to "
+                "float32 or int8"
+            )
 
 
 def has_no_origin(x: Any) -> bool:
@@ -122,7 +145,9 @@ def _lower(source: OnnxSource, functions: Mapping[tuple[str, str], Any], scope: 
     b = Builder(graph)
     tensors: dict[str, Any] = {}
     for port in source.inputs:
-        tensors[port.name] = b.input(port.name, port.tensor.dtype, port.tensor.shape, port.dims)
+        x = b.input(port.name, port.tensor.dtype, port.tensor.shape, port.dims)
+        is_last = has_channels_last(x.sizes, source.channels_last.get(port.name))
+        tensors[port.name] = to_channels_first(x, b) if is_last else x
     for name, array in source.arrays.items():
         tensors[name] = b.constant(array, name)
     Block(source.opsets, functions, tensors, is_source=True).lower(source.nodes, b)
@@ -132,7 +157,13 @@ def _lower(source: OnnxSource, functions: Mapping[tuple[str, str], Any], scope: 
                 f"output '{port.name}' must be a tensor, not a sequence or an optional; name "
                 "other tensors in output_arrays"
             )
-    graph.outputs = [tensors[port.name] for port in source.outputs]
+    graph.outputs = [
+        to_channels_last(x, b)
+        if has_channels_last(x.sizes, source.channels_last.get(port.name))
+        else x
+        for port in source.outputs
+        for x in [tensors[port.name]]
+    ]
     graph.output_names = [port.name for port in source.outputs]
     names = (tuple(p.key for p in ports) for ports in (source.inputs, source.outputs))
     graph.signature = Signature(source.key, *names)

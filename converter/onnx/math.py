@@ -98,7 +98,7 @@ def xor(node, b):
 def power(node, b):
     """x ** y; the exponent may have another type than the base."""
     x, y = node.inputs
-    if x.dtype in (np.int32, np.float32) and y.dtype == x.dtype:
+    if x.dtype.name in ("int32", "float32") and y.dtype == x.dtype:
         return b.POW(x, y)
     if x.dtype.kind == "f" and y.value is not None:
         return b.POW(x, like(x, y.value, b))

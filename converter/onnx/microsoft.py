@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..lowering import formulas
-from ..lowering.moves import as_int32, as_type, dimension, like, reshaped, transposed
+from ..lowering.moves import as_int32, as_type, dimension, int32s, like, reshaped, transposed
 from . import matmul, norm, quantized
 from .conv import conv
 from .index import trilu
@@ -178,7 +178,7 @@ def embed_layer_normalization(node, b):
     out = _layer_norm(node, b, total, scale, offset)
     if mask is None:
         mask = b.MUL(ids, np.int32(0))
-    return out, b.SUM(as_int32(mask, b), np.int32([1])), total
+    return out, b.SUM(as_int32(mask, b), int32s([1])), total
 
 
 @lower(f"{DOMAIN}Attention")
@@ -247,10 +247,8 @@ def _attended(node, b, q, k, v, mask, scores_bias):
     for extra in (mask, scores_bias):
         scores = scores if extra is None else b.ADD(scores, extra)
     if node.attr("unidirectional", 0):
-        length = q.dims[2]
-        node.require(
-            length is not None and length == k.dims[2], "unidirectional needs a known length"
-        )
+        length = q.dims[2] or 0
+        node.require(length == k.dims[2], "unidirectional needs a known length")
         future = np.triu(np.full((length, length), np.finfo(np.float32).min / 2, np.float32), 1)
         scores = b.ADD(scores, b.constant(future))
     out = transposed(b.BATCH_MATMUL(b.SOFTMAX(scores, beta=1.0), v), (0, 2, 1, 3), b)

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..lowering.moves import as_int32, like, reshaped
+from ..lowering.moves import as_int32, int32s, like, reshaped
 from .registry import lower
 from .scores import best_label, labels_of, matrix, texts, transformed, with_complement
 
@@ -18,7 +18,7 @@ def array_feature_extractor(node, b):
     """The named columns."""
     x, indices = node.inputs
     x = reshaped(x, (1, -1), b) if x.rank == 1 else x
-    return b.GATHER(x, as_int32(reshaped(indices, (-1,), b), b), axis=x.rank - 1)
+    return b.GATHER(x, as_int32(reshaped(indices, (-1,), b), b), axis=len(x.dims) - 1)
 
 
 @lower(f"{DOMAIN}Binarizer")
@@ -58,7 +58,7 @@ def scaler(node, b):
 @lower(f"{DOMAIN}Normalizer")
 def normalizer(node, b):
     """Each row divided by its largest absolute value, sum of them or length."""
-    x, norm, axis = matrix(node, b, node.inputs[0]), node.attr("norm", "MAX"), np.int32([1])
+    x, norm, axis = matrix(node, b, node.inputs[0]), node.attr("norm", "MAX"), int32s([1])
     norms = {
         "MAX": lambda: b.REDUCE_MAX(x, axis, keep_dims=True),
         "L1": lambda: b.SUM(b.ABS(x), axis, keep_dims=True),
@@ -117,8 +117,7 @@ def _column(node, name):
         column = node.attr(f"{name}_{kind}", None)
         if column:
             return texts(column) if dtype is object else np.asarray(column, dtype)
-    node.fail(f"{name} are missing")
-    return None
+    return node.fail(f"{name} are missing")
 
 
 def _default(node, dtype):
@@ -127,7 +126,7 @@ def _default(node, dtype):
     tensor = node.attr("default_tensor", None)
     if tensor is not None:
         return to_array(tensor).ravel()[0]
-    if dtype == object:
+    if dtype.hasobject:
         return node.attr("default_string", "_Unused").encode()
     if dtype.kind == "i":
         return node.attr("default_int64", -1)
@@ -143,7 +142,7 @@ def _looked_up(b, x, keys, values, default):
     if keys.dtype != object:
         x = x if x.dtype == keys.dtype else b.CAST(x, dtype=keys.dtype)
     found = b.CAST(_matches(b, x, keys), dtype=np.int32)
-    none = b.SUB(np.int32(1), b.REDUCE_MAX(found, np.int32([x.rank]), keep_dims=True))
+    none = b.SUB(np.int32(1), b.REDUCE_MAX(found, int32s([x.rank]), keep_dims=True))
     found = b.CONCATENATION(found, none, axis=x.rank)
     dtype = np.dtype(np.int32)
     index = b.ARG_MAX(found, np.int32(x.rank), dtype=dtype, output_type=b.tensor_type(dtype))
@@ -197,7 +196,7 @@ def linear_classifier(node, b):
     if scores.dims[1] != 1:
         return best_label(b, scores, np.arange(n) if labels is None else labels), scores
     limit = 0.0 if node.attr("post_transform", "NONE") == "NONE" else 0.5
-    is_class = b.RESHAPE(b.GREATER_EQUAL(scores, like(scores, limit, b)), np.int32([-1]))
+    is_class = b.RESHAPE(b.GREATER_EQUAL(scores, like(scores, limit, b)), int32s([-1]))
     label = np.int64(1) if labels is None else labels[0]
     node.require(not isinstance(label, bytes), "one class with a text as label is not supported")
     return b.SELECT_V2(is_class, np.int64(label), np.int64(0)), scores
@@ -211,7 +210,7 @@ def _kernel(node, b, x, vectors):
     node.require(kind in kinds, f"kernel_type must be one of {kinds}, got '{kind}'")
     if kind == "RBF":
         rows = b.EXPAND_DIMS(x, np.int32(1))
-        distance = b.SUM(b.SQUARE(b.SUB(rows, b.constant(vectors[None]))), np.int32([2]))
+        distance = b.SUM(b.SQUARE(b.SUB(rows, b.constant(vectors[None]))), int32s([2]))
         return b.EXP(b.MUL(distance, like(x, -gamma, b)))
     product = b.FULLY_CONNECTED(x, b.constant(vectors), None)
     if kind == "LINEAR":

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from onnx import NodeProto
-    from onnx.defs import OpSchema
 
 DOMAINS = ("", "ai.onnx")
 """Names of ONNX's first operator set."""
@@ -27,7 +26,7 @@ def qualified(domain: str, type_: str) -> str:
     return f"{domain_of(domain)}.{type_}".removeprefix(".")
 
 
-def schema_of(type_: str, domain: str, opset: int) -> OpSchema | None:
+def schema_of(type_: str, domain: str, opset: int) -> Any:
     """ONNX's declaration of an operator; None when there is none."""
     from onnx import defs
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..lowering.moves import (
     as_int32,
+    int32s,
     like,
     reshaped,
     slice_along,
@@ -200,7 +201,7 @@ def global_lp_pool(node, b):
 def lp_normalization(node, b):
     """x divided by its p-norm along an axis; 0 where that is 0."""
     x, p, axis = node.inputs[0], node.attr("p", 2), node.axis(node.attr("axis", -1))
-    norm = root(b, b.SUM(powers(b, x, p), np.int32([axis]), keep_dims=True), p)
+    norm = root(b, b.SUM(powers(b, x, p), int32s([axis]), keep_dims=True), p)
     zero = like(x, 0, b)
     is_zero = b.EQUAL(norm, zero)
     return b.SELECT_V2(is_zero, zero, b.DIV(x, b.SELECT_V2(is_zero, like(x, 1, b), norm)))
@@ -285,10 +286,10 @@ def col2im(node, b):
         places = places.reshape(places.shape[0] * block[i], -1)
     batch, channels = sizes[0], sizes[1] // prod(block)
     columns = b.RESHAPE(x, np.asarray([batch * channels, places.size], np.int32))
-    updates = b.TRANSPOSE(columns, np.int32([1, 0]))
+    updates = b.TRANSPOSE(columns, int32s([1, 0]))
     shape = np.asarray([prod(full), batch * channels], np.int32)
     row = b.SCATTER_ND(places.reshape(-1, 1).astype(np.int32), updates, shape)
-    out = b.TRANSPOSE(row, np.int32([1, 0]))
+    out = b.TRANSPOSE(row, int32s([1, 0]))
     out = b.RESHAPE(out, np.asarray([batch, channels, *full], np.int32))
     begin = np.asarray([0, 0, *pads[:n_dims]], np.int32)
     return b.SLICE(out, begin, np.asarray([-1, -1, *image], np.int32)) if any(pads) else out

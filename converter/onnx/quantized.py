@@ -99,12 +99,11 @@ def _integer_product(node, b, x, y):
     """x @ y of whole numbers in float32, exact as int32."""
     depth = x.dims[-1]
     node.require(depth is not None, "the inner size must be known")
-    starts = range(0, depth, EXACT_DEPTH) if depth > EXACT_DEPTH else [None]
     parts = []
-    for start in starts:
-        size = None if start is None else min(EXACT_DEPTH, depth - start)
+    for start in range(0, depth, EXACT_DEPTH):
+        size = min(EXACT_DEPTH, depth - start)
         factors = [
-            z if start is None else slice_along(z, axis, start, size, b)
+            z if size == depth else slice_along(z, axis, start, size, b)
             for z, axis in ((x, x.rank - 1), (y, max(y.rank - 2, 0)))
         ]
         parts.append(b.CAST(matmul_of(b, *factors), dtype=np.int32))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ir.graph import Tensor
 from ..lowering import formulas
-from ..lowering.moves import as_int32, dimension, like, transposed
+from ..lowering.moves import as_int32, dimension, int32s, like, transposed
 from .control import run_loop
 from .registry import lower
 
@@ -106,8 +106,8 @@ def gru_step(b, layer, x, states, tensors):
     """(1 - z) * candidate + z * h; the reset gate comes before or after the product with R."""
     f, g = layer.activations
     (h,), size = states, layer.hidden_size
-    recurrent = b.SPLIT_V(tensors["R"], np.int32([2 * size, size]), np.int32(0), num_splits=2)
-    x_gates, x_hidden = b.SPLIT_V(x, np.int32([2 * size, size]), np.int32(x.rank - 1), num_splits=2)
+    recurrent = b.SPLIT_V(tensors["R"], int32s([2 * size, size]), np.int32(0), num_splits=2)
+    x_gates, x_hidden = b.SPLIT_V(x, int32s([2 * size, size]), np.int32(x.rank - 1), num_splits=2)
     gates = f(b, layer.clipped(b, b.ADD(x_gates, _dense(b, h, recurrent[0]))))
     update, reset = _gates(b, gates, 2)
     hidden_bias = tensors.get("hidden bias")
@@ -236,7 +236,7 @@ def _bias(b, cell, layer, bias, tensors):
     if cell.n_gates != 3:
         return b.ADD(first, second)
     size = layer.hidden_size
-    gates, hidden = b.SPLIT_V(second, np.int32([2 * size, size]), np.int32(0), num_splits=2)
+    gates, hidden = b.SPLIT_V(second, int32s([2 * size, size]), np.int32(0), num_splits=2)
     if not layer.options["linear_before_reset"]:
         return b.ADD(first, second)
     tensors["hidden bias"] = hidden
@@ -245,7 +245,7 @@ def _bias(b, cell, layer, bias, tensors):
 
 def _reversed(b, x, lengths):
     if lengths is None:
-        return b.REVERSE_V2(x, np.int32([0]))
+        return b.REVERSE_V2(x, int32s([0]))
     return b.REVERSE_SEQUENCE(x, lengths, seq_dim=0, batch_dim=1)
 
 
@@ -299,7 +299,7 @@ def _looped(node, b, cell, layer, x, states, tensors, lengths):
     else:
         sizes = b.SHAPE(x, out_type="INT32")
         sizes = b.CONCATENATION(
-            b.SLICE(sizes, np.int32([0]), np.int32([2])), np.int32([layer.hidden_size]), axis=0
+            b.SLICE(sizes, int32s([0]), int32s([2])), int32s([layer.hidden_size]), axis=0
         )
         rows = b.FILL(sizes, like(x, 0, b))
     values += [*states, rows]
@@ -319,7 +319,7 @@ def _looped(node, b, cell, layer, x, states, tensors, lengths):
         row = inner.GATHER(all_x, index)
         out, new = _one(inner, cell, layer, row, now, inner_tensors, ends, index)
         start = inner.CONCATENATION(
-            inner.RESHAPE(index, np.int32([1])), np.zeros(2, np.int32), axis=0
+            inner.RESHAPE(index, int32s([1])), np.zeros(2, np.int32), axis=0
         )
         tall = inner.DYNAMIC_UPDATE_SLICE(inputs[-1], inner.EXPAND_DIMS(out, np.int32(0)), start)
         return [inner.ADD(index, np.int32(1)), *inputs[1:n_before], *new, tall]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...schema.errors import DeadlineExceededError
-from .names import names_read, qualified
+from ..sources.onnx import has_channels_last
+from .names import domain_of, names_read, qualified
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, NodeProto
@@ -35,7 +36,14 @@ class OnnxOracle:
         self.outputs = [port.name for port in source.outputs]
 
     def check(self) -> None:
-        """Nothing: what can be lowered can be evaluated."""
+        """Raises NotVerified when the evaluator does not have an operator."""
+        from ..verify.oracle import NotVerified
+
+        own = {domain_of(function.domain) for function in self._source.functions}
+        for node in self._source.nodes:
+            if domain_of(node.domain) not in EVALUATED | own:
+                name = node.name or next(iter(node.output), "")
+                raise NotVerified(f"{node.op_type} '{name}' of {node.domain} has no reference")
 
     def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> OnnxOracle:
         """The same graph with other initializers, where they are floats."""
@@ -54,7 +62,10 @@ class OnnxOracle:
         """The tensors of these names, for one array per input; memory is not limited."""
         end = None if seconds is None else time.monotonic() + seconds
         values: dict[str, Any] = dict(self._source.arrays)
-        values.update((value.name, a) for value, a in zip(self.inputs, arrays, strict=True))
+        layout = self._source.channels_last
+        for value, array in zip(self.inputs, arrays, strict=True):
+            is_last = has_channels_last(array.shape, layout.get(value.name))
+            values[value.name] = np.moveaxis(array, -1, 1) if is_last else array
         readers = {
             name: i for i, node in enumerate(self._source.nodes) for name in names_read(node)
         }
@@ -75,12 +86,26 @@ class OnnxOracle:
             for name in set(names_read(node)) - set(names):
                 if readers[name] == i and name not in self._source.arrays:
                     values.pop(name, None)
-        return [values[name] for name in names]
+        if list(names) != self.outputs:
+            return [values[name] for name in names]
+        return [
+            np.moveaxis(values[name], 1, -1)
+            if has_channels_last(np.shape(values[name]), layout.get(name))
+            else values[name]
+            for name in names
+        ]
 
 
 def _as_value(x: Any) -> Any:
-    """An array; a sequence is a list of arrays, and nothing stays nothing."""
-    return x if x is None or isinstance(x, list) else np.asarray(x)
+    """An array; a sequence is a list of arrays, and nothing stays nothing; texts are bytes."""
+    if x is None or isinstance(x, list):
+        return x
+    array = np.asarray(x)
+    if array.dtype.kind != "U":
+        return array
+    texts = np.empty(array.size, object)  # as TFLite has them
+    texts[:] = [text.encode() for text in array.ravel().tolist()]
+    return texts.reshape(array.shape)
 
 
 def evaluate(
@@ -150,12 +175,15 @@ def batch_normalization(
     return ((x - a) * b + c).astype(x.dtype)
 
 
+EVALUATED = {"", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"}
+"""Domains that the evaluator has operators of."""
 ALL_OPSETS = 1 << 31
 REPLACEMENTS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
     "BatchNormalization": (TRAINING_MODE, batch_normalization),
     "GlobalMaxPool": (ALL_OPSETS, global_max_pool),
     "LogSoftmax": (NEW_SOFTMAX, partial(old_softmax, log=True)),
     "Softmax": (NEW_SOFTMAX, old_softmax),
+    "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),
 }
 """What the evaluator gets wrong: before which operator set, and what is right."""
 

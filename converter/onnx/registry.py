@@ -79,6 +79,15 @@ class Node(SourceNode):
         """The same node on other inputs."""
         return Node(self.proto, self.opset, inputs, self.block)
 
+    def sizes_of(self, x: Tensor) -> tuple[int, ...]:
+        """The sizes of a tensor, all of which must be known."""
+        self.require(
+            x.is_static,
+            f"the shape of '{x.name}' must be known, got {x.shape}; give the model's inputs a "
+            "fixed shape (input_shapes)",
+        )
+        return tuple(n for n in x.dims if n is not None)
+
     def has_output(self, index: int) -> bool:
         """Whether the graph gives an output a name."""
         return index < len(self.proto.output) and bool(self.proto.output[index])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lowering.moves import dimension, to_channels_first, to_channels_last, transposed
+from ..lowering.moves import dimension, int32s, to_channels_first, to_channels_last, transposed
 from .registry import lower
 from .term import (
     Number,
@@ -287,7 +287,7 @@ def _weights(node, b, places, axis, mode):
 
 def _row_sums(b, weights):
     if isinstance(weights, Term):
-        return Term(b, b.SUM(weights.tensor, np.int32([1]), keep_dims=True))
+        return Term(b, b.SUM(weights.tensor, int32s([1]), keep_dims=True))
     return weights.sum(1, keepdims=True)
 
 

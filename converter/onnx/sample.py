@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..lowering.moves import as_type, reshaped, to_channels_first, to_channels_last, transposed
+from ..lowering.moves import (
+    as_type,
+    int32s,
+    reshaped,
+    to_channels_first,
+    to_channels_last,
+    transposed,
+)
 from .registry import lower
 from .term import (
     Number,
@@ -91,9 +98,9 @@ def reflected(x: Number, low: float, high: float) -> Number:
     return minimum(offset, 2.0 * reach - offset) + low
 
 
-def gathered(b: Builder, x: Tensor, taps: list[list[Tap]], batch: Tensor | None) -> Tensor:
+def gathered(b: Builder, x: Tensor, taps: list[list[Tap]], batch: Any) -> Tensor:
     """The sum over all combinations of taps of the elements of [n, *spatial, c] there."""
-    _, *sizes, channels = x.dims
+    _, *sizes, channels = (n or 0 for n in x.dims)
     rows = b.RESHAPE(x, np.asarray([-1, channels], np.int32))
     total = None
     for combination in product(*taps):
@@ -108,6 +115,7 @@ def gathered(b: Builder, x: Tensor, taps: list[list[Tap]], batch: Tensor | None)
             weight = operand_of(b, reduce(lambda u, v: u * v, weights))
             values = b.MUL(values, b.EXPAND_DIMS(weight, np.int32(weight.rank)))
         total = values if total is None else b.ADD(total, values)
+    assert total is not None
     return total
 
 
@@ -128,8 +136,7 @@ def _batch_offsets(x, places):
 def grid_sample(node, b):
     """The image at the places that a grid has, from -1 to 1 along each axis, the last first."""
     x, grid = to_channels_last(node.inputs[0], b), node.inputs[1]
-    node.require(x.is_static, f"the shape of the image must be known, got {x.shape}")
-    sizes, align = x.dims[1:-1], node.attr("align_corners", 0)
+    sizes, align = node.sizes_of(x)[1:-1], node.attr("align_corners", 0)
     mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
     paddings = ("zeros", "border", "reflection")
     node.require(mode in MODES, f"mode must be one of {[*MODES]}, got '{mode}'")
@@ -167,8 +174,7 @@ def _taps(place, size, around, padding, ends):
 def roi_align(node, b):
     """Regions of images in one size: the mean or largest of samples in each cell of a region."""
     x, rois, images = to_channels_last(node.inputs[0], b), *node.inputs[1:3]
-    node.require(x.is_static, f"the shape of the image must be known, got {x.shape}")
-    sizes = x.dims[1:-1]
+    sizes = node.sizes_of(x)[1:-1]
     cells = [node.attr(f"output_{name}", 1) for name in ("height", "width")]
     ratio, scale = node.attr("sampling_ratio", 0), node.attr("spatial_scale", 1.0)
     node.require(ratio > 0, "sampling_ratio must be stated: 0 depends on each region")
@@ -193,16 +199,16 @@ def roi_align(node, b):
             ]
         )
     batch = b.MUL(as_type(images, np.int32, b), np.int32(prod(sizes)))
-    batch = b.RESHAPE(batch, np.int32([-1, 1, 1]))
+    batch = b.RESHAPE(batch, int32s([-1, 1, 1]))
     channels, split = x.dims[-1], [cells[0], ratio, cells[1], ratio]
     if node.attr("mode", "avg") == "avg":
         samples = gathered(b, x, taps, batch)
         samples = b.RESHAPE(samples, np.asarray([-1, *split, channels], np.int32))
-        return to_channels_first(b.MEAN(samples, np.int32([2, 4])), b)
+        return to_channels_first(b.MEAN(samples, int32s([2, 4])), b)
     parts = [gathered(b, x, [[p] for p in pair], batch) for pair in product(*taps)]
     samples = reduce(b.MAXIMUM, parts)
     samples = b.RESHAPE(samples, np.asarray([-1, *split, channels], np.int32))
-    return to_channels_first(b.REDUCE_MAX(samples, np.int32([2, 4])), b)
+    return to_channels_first(b.REDUCE_MAX(samples, int32s([2, 4])), b)
 
 
 def _column(b, x):

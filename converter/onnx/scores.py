@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..lowering.moves import like, reshaped
+from ..lowering.moves import int32s, like, reshaped
 
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 NEAR_ZERO = 1e-7
@@ -29,11 +31,11 @@ def transformed(node, b, scores):
 
 def _softmax_zero(b, x):
     """The softmax in which a score of 0 stays 0 times exp(-largest), that is 0."""
-    largest = b.REDUCE_MAX(x, np.int32([1]), keep_dims=True)
+    largest = b.REDUCE_MAX(x, int32s([1]), keep_dims=True)
     is_zero = b.LESS_EQUAL(b.ABS(x), like(x, NEAR_ZERO, b))
     powers = b.EXP(b.SUB(x, largest))
     powers = b.SELECT_V2(is_zero, b.MUL(x, b.EXP(b.NEG(largest))), powers)
-    total = b.SUM(powers, np.int32([1]), keep_dims=True)
+    total = b.SUM(powers, int32s([1]), keep_dims=True)
     nothing = b.EQUAL(total, like(x, 0, b))
     shares = b.DIV(powers, b.SELECT_V2(nothing, like(x, 1, b), total))
     return b.SELECT_V2(nothing, like(x, 0.5, b), shares)
@@ -50,7 +52,7 @@ def _probit(b, x):
     return b.MUL(b.MUL(b.SIGN(y), root), like(x, np.sqrt(2), b))
 
 
-def labels_of(node):
+def labels_of(node) -> Any:
     """The classes: an array of int64 or of texts."""
     for name in ("classlabels_ints", "classlabels_int64s"):
         labels = node.attr(name, None)

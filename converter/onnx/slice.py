@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..lowering.moves import as_int32
+from ..lowering.moves import as_int32, int32s
 from .registry import lower
 
 INT32_MAX = 2**31 - 1
@@ -65,12 +65,12 @@ def _computed_axes(node, b, starts, ends):
         axes = b.FLOOR_MOD(as_int32(node.inputs[3], b), np.int32(rank))
     steps = _elements(node, 4, b) if node.input(4) is not None else [np.int32(1)] * len(starts)
     rows = b.ONE_HOT(axes, np.int32(rank), np.int32(1), np.int32(0), axis=0)  # [rank, n]
-    is_sliced = b.SUM(rows, np.int32([1]))
+    is_sliced = b.SUM(rows, int32s([1]))
     sizes = b.SHAPE(node.inputs[0], out_type="INT32")
     whole = (np.zeros(rank, np.int32), sizes, np.ones(rank, np.int32))
     corners = []
     for values, default in zip((starts, ends, steps), whole, strict=True):
-        spread = b.SUM(b.MUL(rows, _vector(values, b)), np.int32([1]))
+        spread = b.SUM(b.MUL(rows, _vector(values, b)), int32s([1]))
         corners.append(b.SELECT_V2(b.EQUAL(is_sliced, np.int32(1)), spread, default))
     vectors = [b.UNPACK(corner, axis=0, num=rank) for corner in corners]
     return *vectors[:2], list(range(rank)), vectors[2]

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..lowering.moves import (
     dimension,
+    int32s,
     reshaped,
     to_channels_first,
     to_channels_last,
@@ -31,10 +32,10 @@ def conv_transpose(node, b):
         x, filters = (b.EXPAND_DIMS(y, np.int32(2)) for y in (x, filters))
         sizes, strides, reach = (1, *sizes), [1, *strides], [1, *reach]
         pads, extra = [(0, 0), *pads], [0, *extra]
-    x = to_channels_last(x, b)
+    x, n_axes = to_channels_last(x, b), len(strides) + 2
     parts = [(x, filters)]
     if group > 1:
-        last = np.int32(x.rank - 1)
+        last = np.int32(n_axes - 1)
         parts = zip(
             b.SPLIT(last, x, num_splits=group),
             b.SPLIT(np.int32(0), filters, num_splits=group),
@@ -42,10 +43,10 @@ def conv_transpose(node, b):
         )
     full = [(length - 1) * s + k for length, s, k in zip(sizes, strides, reach, strict=True)]
     outs = [_grown(b, part, kernels, full, strides) for part, kernels in parts]
-    out = outs[0] if len(outs) == 1 else b.CONCATENATION(*outs, axis=x.rank - 1)
+    out = outs[0] if len(outs) == 1 else b.CONCATENATION(*outs, axis=n_axes - 1)
     out = _without_padding(b, out, full, pads, extra)
     out = to_channels_first(out if bias is None else b.ADD(out, bias), b)
-    return b.SQUEEZE(out, squeeze_dims=np.int32([2])) if n == 1 else out
+    return b.SQUEEZE(out, squeeze_dims=int32s([2])) if n == 1 else out
 
 
 def _dilated(b, filters, dilations):

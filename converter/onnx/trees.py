@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 
-from ..lowering.moves import dimension, like
+from ..lowering.moves import dimension, int32s, like
 from .control import run_loop
 from .registry import lower
 from .scores import best_label, labels_of, matrix, transformed
@@ -19,6 +20,8 @@ from .scores import best_label, labels_of, matrix, transformed
 DOMAIN = "ai.onnx.ml."
 MAX_UNROLLED = 8
 """Levels that are written one after another; higher trees are a WHILE."""
+MAX_DEPTH = 4096
+"""Levels of the highest tree."""
 COMPARISONS = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 MEMBER = 6
 """The mode of TreeEnsemble of nodes that look for a value in a set."""
@@ -73,29 +76,30 @@ class Forest:
         missing_goes_true = missing_is_true or mode == "BRANCH_NEQ"
         self.missing[i] = missing_goes_true != is_swapped
 
-    def depth(self) -> int:
-        """How many steps bring every row to a leaf."""
-        nodes, steps = np.unique(self.roots), 0
-        while (self.below[nodes] != nodes[:, None]).any():
-            nodes, steps = np.unique(self.below[nodes]), steps + 1
-            if steps > len(self.features):
-                raise ValueError("nodes must not lie below themselves")
-        return steps
+    def depth(self) -> int | None:
+        """How many steps bring every row to a leaf; None where nodes lie below themselves."""
+        nodes = np.arange(len(self.features), dtype=np.int32)
+        for steps in range(MAX_DEPTH):
+            branches = nodes[(self.below[nodes] != nodes[:, None]).any(1)]
+            if not len(branches):
+                return steps
+            nodes = np.unique(self.below[branches])
+        return None
 
 
 def leaves(node, b, x, forest):
     """The leaf of each tree for each row of `x`."""
-    try:
-        depth = forest.depth()
-    except ValueError as error:
-        node.fail(str(error))
+    depth = forest.depth()
+    node.require(
+        depth is not None, f"nodes must not lie below themselves, or deeper than {MAX_DEPTH}"
+    )
     n_features = x.dims[1]
     node.require(n_features is not None, "the number of features must be known")
     rows = dimension(x, 0, b)
     starts = b.MUL(b.RANGE(np.int32(0), rows, np.int32(1)), np.int32(n_features))
     starts = b.EXPAND_DIMS(starts, np.int32(1))
     places = b.ADD(b.MUL(starts, np.int32(0)), b.constant(forest.roots[None]))
-    flat = b.RESHAPE(x, np.int32([-1]))
+    flat = b.RESHAPE(x, int32s([-1]))
     if depth <= MAX_UNROLLED:
         for _ in range(depth):
             places = _down(b, forest, flat, starts, places)
@@ -129,7 +133,7 @@ def _down(b, forest, flat, starts, places):
     return b.GATHER(b.constant(forest.below.ravel()), child)
 
 
-def _numbers(node, name, default=None):
+def _numbers(node, name, default=None) -> Any:
     """A list of an attribute, or of its form as a tensor."""
     from onnx.numpy_helper import to_array
 
@@ -161,6 +165,10 @@ def forest_of(node):
         feature = node.attr("nodes_featureids")[i]
         forest.branch(i, mode, feature, values[i], on_true, on_false, bool(missing[i]))
     forest.roots = np.asarray([i for i in range(n) if i not in below], np.int32)
+    node.require(
+        len(forest.roots) == len(set(trees)),
+        "each tree must have one root; nodes must not lie below themselves",
+    )
     return forest, rows
 
 
@@ -172,6 +180,7 @@ def _leaf_weights(node, rows, prefix, n_targets):
     for tree, leaf, target, weight in zip(
         *columns, _numbers(node, f"{prefix}_weights"), strict=True
     ):
+        node.require(0 <= target < n_targets, f"targets must be in [0, {n_targets}), got {target}")
         node.require((tree, leaf) in rows, f"leaf {leaf} of tree {tree} is no node")
         table[rows[tree, leaf], target] += weight
         has[rows[tree, leaf], target] = True
@@ -185,7 +194,7 @@ def aggregated(node, b, places, weights, has, n_trees, name):
     """The targets of all trees as one."""
     name = AGGREGATES[name] if isinstance(name, int) else name
     node.require(name in AGGREGATES, f"aggregate must be one of {AGGREGATES}, got '{name}'")
-    axis = np.int32([1])
+    axis = int32s([1])
     if name in ("MIN", "MAX"):
         limit = np.finfo(np.float32).max if name == "MIN" else np.finfo(np.float32).min
         weights = np.where(has, weights, limit).astype(np.float32)
@@ -218,7 +227,7 @@ def tree_ensemble_classifier(node, b):
     is_binary = len(set(ids)) == 1 and n <= 2
     if is_binary:
         weights = weights[:, [ids[0]]]
-    scores = b.SUM(b.GATHER(b.constant(weights), leaves(node, b, x, forest)), np.int32([1]))
+    scores = b.SUM(b.GATHER(b.constant(weights), leaves(node, b, x, forest)), int32s([1]))
     base = _numbers(node, "base_values")
     if base:
         base = base[-1:] if is_binary else base

@@ -1,11 +1,17 @@
-"""Quantization of the IR: what to store in 8 bits, on which scales, and proof that it works.
+"""Quantization of the IR: what is stored in which integers, on which scales, and proof of it.
 
-recipe      what was asked: dynamic range or int8, types of inputs and outputs
-rules       how each operator is quantized: a table
+scheme      the schemes, as data: types of results, weights and biases
+recipe      what was asked: schemes, exceptions for layers, types of inputs and outputs
+rules       what each operator asks of the scales around it: a table
+statistics  calibrators: how measured values become a range
 calibrate   the range each tensor takes over the representative dataset
+fake_quant  ranges that the model or the user states
 scales      a range as scale and zero point, float32 numbers as quantized ones
 ranges      which scale each tensor gets, ranges and rules given
-rewrite     the graph with int8 tensors
-dynamic     the graph with int8 weights only
+rewrite     the graph with integer tensors
+dynamic     the graph with stored weights only
+forms       operators without an integer kernel, written as others
+islands     what stays float, why, and its share of the work
 check       the quantized file beside its float form
+debugger    the error of each result
 """

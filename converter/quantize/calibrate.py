@@ -10,9 +10,9 @@ import numpy as np
 from ...schema.errors import CalibrationError
 from ..ir.graph import Tensor
 from .rules import is_float32
+from .statistics import MINMAX, Calibrator, Observer
 
 if TYPE_CHECKING:
-    from ...interpreter.interpreter import Interpreter
     from ..api.samples import Sample
     from ..verify.verification import Function
     from .ranges import Range
@@ -23,18 +23,20 @@ def calibrate(
     tensors: Sequence[Sequence[Tensor]],
     samples: Iterable[Sample],
     advance: Callable[[], None] = lambda: None,
+    calibrator: Calibrator = MINMAX,
 ) -> list[dict[Tensor, Range]]:
-    """Smallest and largest value of each float32 tensor that is not constant, for each function.
+    """The range of each float32 tensor that is not constant, for each function.
 
     Args:
         functions: what to run: the functions of one float flatbuffer.
         tensors: the IR tensors behind the tensor indices of each function.
         samples: (number of the function, what to call the sample, arrays in input order).
         advance: called after each sample.
+        calibrator: what makes a range of the values.
 
     Raises CalibrationError, naming sample and tensor, when a value is not finite.
     """
-    ranges: list[dict[Tensor, Range]] = [{} for _ in functions]
+    observers: list[dict[Tensor, Observer]] = [{} for _ in functions]
     observed = [
         [
             (k, tensor)
@@ -47,18 +49,17 @@ def calibrate(
     for i, label, arrays in samples:
         functions[i].run(interpreter, arrays)
         for index, tensor in observed[i]:
-            low, high = value_range(interpreter, functions[i].subgraph, index, tensor, label)
-            previous = ranges[i].get(tensor, (low, high))
-            ranges[i][tensor] = (min(low, previous[0]), max(high, previous[1]))
+            array = interpreter.get_tensor(index, functions[i].subgraph)
+            low, high = value_range(array, tensor, label)
+            if tensor not in observers[i]:
+                observers[i][tensor] = calibrator.observer()
+            observers[i][tensor].add(array, low, high)
         advance()
-    return ranges
+    return [{tensor: seen.range() for tensor, seen in row.items()} for row in observers]
 
 
-def value_range(
-    interpreter: Interpreter, subgraph: int, index: int, tensor: Tensor, label: str
-) -> tuple[float, float]:
+def value_range(array: np.ndarray, tensor: Tensor, label: str) -> tuple[float, float]:
     """The smallest and the largest element of a tensor after a run."""
-    array = interpreter.get_tensor(index, subgraph)
     if not array.size:
         return 0.0, 0.0
     low, high = float(array.min()), float(array.max())

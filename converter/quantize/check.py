@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..ir.graph import Graph, Tensor
     from ..verify.verification import Function
 
-LIMITS = {np.dtype("i1"): (-128, 127), np.dtype("u1"): (0, 255)}
 SMALLEST = 1e-12  # energy of a signal or of noise below which it counts as none
 
 
@@ -189,7 +188,8 @@ def compare_readers(
             params = form.quantized.quantization
             expected = plain.get_tensor(indices[0][form.source], before.subgraph).astype(np.float64)
             actual = int8.get_tensor(indices[1][form.quantized], after.subgraph).astype(np.float64)
-            steps = np.array([*LIMITS[form.quantized.dtype]]) - params.zero_point
+            limits = np.iinfo(form.quantized.dtype)
+            steps = np.array([limits.min, limits.max]) - params.zero_point
             comparison.add(
                 np.clip(expected, *(steps * params.scale)),
                 (actual - params.zero_point) * params.scale,

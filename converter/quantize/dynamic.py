@@ -1,50 +1,94 @@
-"""The graph with int8 weights: results stay float32, and so do the inputs of the kernels.
+"""The graph with stored weights only: results stay float32, and so do the inputs of the kernels.
 
     x:f32, w:f32 -> CONV_2D -> y:f32      becomes      x:f32, w:i8 -> CONV_2D -> y:f32
 
 A hybrid kernel measures its input while it runs, quantizes it to 8 bits and multiplies integers.
+In a scheme that is not hybrid a DEQUANTIZE makes the weights float32 again, once, when the file is
+loaded.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
 from ...schema.quantization import Quantization
-from ..ir.graph import Graph, Op
+from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import with_options
-from .recipe import Recipe
-from .rewrite import INT8, constant, like
-from .rules import WEIGHT_RULES, WeightRule, is_float32
-from .scales import of_weights, quantized_weights
+from .rewrite import constant, like
+from .rules import WEIGHT_RULES, WeightRule, is_float32, weights_code
+from .scales import quantized_weights
+from .scheme import Scheme
 from .size_dependent import size_dependent_tensors
+from .weights import weights_of
 
 SMALLEST = 1024
 """Elements below which weights stay float32: they would save little and cost accuracy."""
+Schemes = Callable[[Op], "Scheme | None"]
 
 
-def quantize_weights(graph: Graph, recipe: Recipe) -> int:
-    """Quantizes large weights of `graph`, and of the graphs it calls, to 8 bits; how many.
+def quantize_weights(
+    graph: Graph, scheme_of: Schemes, per_tensor: frozenset[str] = frozenset()
+) -> int:
+    """Quantizes the weights of `graph`, and of the graphs it calls; how many.
 
     What is computed from sizes alone stays float.
+
+    Args:
+        graph: a graph.
+        scheme_of: the scheme of an operator whose results stay float32, None for one that stays.
+        per_tensor: the kinds of operators whose weights have one scale.
     """
     size_dependent = size_dependent_tensors(graph)
-    n_quantized = sum(quantize_weights(callee, recipe) for callee in graph.callees())
+    n_quantized = sum(quantize_weights(callee, scheme_of, per_tensor) for callee in graph.callees())
+    float_forms: dict[tuple[Tensor, Scheme], Tensor] = {}
     for op in list(graph.ops):
-        rule = WEIGHT_RULES.get(op.kind)
-        weights = op.input(rule.weights) if rule is not None else None
-        if rule is None or weights is None or op.output in size_dependent:
+        scheme = scheme_of(op)
+        if scheme is None or not op.outputs or op.output in size_dependent:
             continue
-        if not has_large_weights(op, rule):
+        if scheme.hybrid:
+            n_quantized += quantize_hybrid(graph, op, scheme, per_tensor)
             continue
-        params = of_weights(weights.data, None if op.kind in recipe.per_tensor else rule.axis)
-        array = quantized_weights(weights.data, params)
-        op.set_input(rule.weights, constant(weights, array, params))
-        if rule.asymmetric:
-            with_options(op, asymmetric_quantize_inputs=True)
-        if not rule.hybrid:
-            dequantize_result(graph, op, params)
-        n_quantized += 1
+        for i in stored_inputs(op, scheme):
+            tensor = op.inputs[i]
+            if (tensor, scheme) not in float_forms:
+                float_forms[tensor, scheme] = dequantized(graph, op, i, scheme, per_tensor)
+                n_quantized += 1
+            op.set_input(i, float_forms[tensor, scheme])
     return n_quantized
+
+
+def quantize_hybrid(graph: Graph, op: Op, scheme: Scheme, per_tensor: frozenset[str]) -> bool:
+    """Gives `op` integer weights, if there is a kernel for them and they are large."""
+    rule = WEIGHT_RULES.get(op.kind)
+    weights = op.input(rule.weights) if rule is not None else None
+    if rule is None or weights is None or not has_large_weights(op, rule):
+        return False
+    params, stored = stored_weights(op, rule, scheme, per_tensor)
+    op.set_input(rule.weights, stored)
+    if rule.asymmetric:
+        with_options(op, asymmetric_quantize_inputs=True)
+    if not rule.hybrid:
+        dequantize_result(graph, op, stored.dtype, params)
+    return True
+
+
+def stored_weights(
+    op: Op, rule: WeightRule, scheme: Scheme, per_tensor: frozenset[str]
+) -> tuple[Quantization, Tensor]:
+    """The scales of the weights of `op`, and the weights as integers."""
+    weights = op.inputs[rule.weights]
+    if scheme.hybrid and not rule.hybrid:
+        scheme = dataclasses.replace(scheme, weights="i8")
+    params, integers = weights_of(op, weights, rule.axis, scheme, per_tensor)
+    return params, constant(weights, quantized_weights(weights.data, params, integers), params)
+
+
+def hybrid_code(kind: str, scheme: Scheme) -> str:
+    """The type of the weights of an operator whose inputs are float32; int8 where it moves them."""
+    return weights_code(kind, scheme) if WEIGHT_RULES[kind].hybrid else "i8"
 
 
 def has_large_weights(op: Op, rule: WeightRule) -> bool:
@@ -54,10 +98,38 @@ def has_large_weights(op: Op, rule: WeightRule) -> bool:
     return large and is_float32(op.output) and bool(np.isfinite(weights.data).all())
 
 
-def dequantize_result(graph: Graph, op: Op, params: Quantization) -> None:
-    """Lets `op` give int8 numbers, and a DEQUANTIZE its float32 result."""
+def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantization) -> None:
+    """Lets `op` give integers, and a DEQUANTIZE its float32 result."""
     result = op.output
-    inner = like(result, INT8, params, result.name)
+    inner = like(result, dtype, params, result.name)
     op.outputs[0] = inner
     inner.producer = op
     graph.insert_after(op, Op("DEQUANTIZE", [inner], [result], origin=op.origin))
+
+
+def stored_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
+    """The constants of `op` that a scheme stores in another type, by position."""
+    if scheme.weights == "f16":
+        largest = np.finfo(np.float16).max
+        for i, tensor in enumerate(op.inputs):
+            if not is_float32(tensor) or not tensor.is_constant or tensor.is_variable:
+                continue
+            if np.abs(tensor.data).max(initial=0) <= largest:
+                yield i
+        return
+    rule = WEIGHT_RULES.get(op.kind)
+    if rule is not None and op.input(rule.weights) is not None and has_large_weights(op, rule):
+        yield rule.weights
+
+
+def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozenset[str]) -> Tensor:
+    """The constant input `i` of `op` as a DEQUANTIZE gives it."""
+    tensor = op.inputs[i]
+    if scheme.weights == "f16":
+        array = tensor.data.astype(np.float16)
+        stored = Tensor(tensor.name, array.dtype, array.shape, array, origin=tensor.origin)
+    else:
+        _, stored = stored_weights(op, WEIGHT_RULES[op.kind], scheme, per_tensor)
+    result = like(tensor, np.dtype(np.float32), None, tensor.name)
+    graph.insert_before(op, Op("DEQUANTIZE", [stored], [result], origin=op.origin))
+    return result

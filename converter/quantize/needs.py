@@ -18,7 +18,8 @@ from ...schema.errors import ConverterError
 from ...schema.quantization import Quantization
 from ..ir.graph import Graph, Op, Tensor
 from .rules import is_float32, rule_of
-from .scales import HIGH, LOW, of_range, of_result
+from .scales import ACTIVATIONS, of_range, of_result
+from .scheme import INT8, Integers, Scheme
 
 Range = tuple[float, float]
 COARSE = 8  # steps of its own scale in one step of the scale that a shared tensor takes over
@@ -35,12 +36,13 @@ class Needs:
         outputs: the graph's outputs.
     """
 
-    def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
+    def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range], scheme: Scheme = INT8) -> None:
+        self._scheme = scheme
         self.calibrated = dict(ranges)
         for op in graph.ops:
-            rule = rule_of(op)
+            rule = rule_of(op, scheme)
             if rule is not None and rule.result is not None:
-                limits = limits_of(of_result(*rule.result))
+                limits = limits_of(of_result(*rule.result), scheme.integers)
                 self.calibrated.update(
                     (t, within(ranges[t], limits)) for t in op.outputs if t in ranges
                 )
@@ -61,7 +63,7 @@ class Needs:
         """What `op` needs of the range of its input `i`, which must be measured or constant."""
         tensor = op.inputs[i]
         measured = constant_range(tensor) if tensor.is_constant else self.calibrated[tensor]
-        rule = rule_of(op)
+        rule = rule_of(op, self._scheme)
         results = [tensor for tensor in op.outputs if is_float32(tensor)]
         if rule is None or not rule.selects or not all(result in self.of for result in results):
             return measured
@@ -82,8 +84,9 @@ class Needs:
         if needed is None:
             return True
         is_shared = tensor in self.outputs or len(set(tensor.readers)) > 1
-        coarsest = of_range(*needed).scale * COARSE if is_shared else np.inf
-        return covers(params, needed) and params.scale <= coarsest
+        finest = of_range(*needed, self._scheme.integers).scale
+        coarsest = finest * COARSE if is_shared else np.inf
+        return self.covers(params, needed) and params.scale <= coarsest
 
     def common(self, op: Op) -> Range | None:
         """What one scale for all inputs of `op` must hold; None where nothing is measured."""
@@ -95,25 +98,24 @@ class Needs:
 
     def check(self, tensor: Tensor, needed: Range, params: Quantization, reader: str) -> None:
         """Raises ConverterError when `params` cut into what a reader needs of a tensor."""
-        if tensor in self.calibrated and not covers(params, needed):
-            low, high = limits_of(params)
+        if tensor in self.calibrated and not self.covers(params, needed):
+            low, high = limits_of(params, self._scheme.integers)
             raise ConverterError(
                 f"{reader} would read '{tensor.name}', of which it needs {needed[0]:.4g} to "
                 f"{needed[1]:.4g}, as {low:.4g} to {high:.4g}; please report it"
             )
 
+    def covers(self, params: Quantization, needed: Range) -> bool:
+        """Whether `params` stand for all of a range, but for the step that rounding may take."""
+        low, high = limits_of(params, self._scheme.integers)
+        step = params.scale * (1 + 1e-5)
+        return low - step <= needed[0] and needed[1] <= high + step
 
-def limits_of(params: Quantization) -> Range:
+
+def limits_of(params: Quantization, integers: Integers = ACTIVATIONS) -> Range:
     """The smallest and the largest number that `params` can stand for."""
     scale, zero_point = params.scale, params.zero_point
-    return (LOW - zero_point) * scale, (HIGH - zero_point) * scale
-
-
-def covers(params: Quantization, needed: Range) -> bool:
-    """Whether `params` stand for all of a range, but for the step that rounding may take."""
-    low, high = limits_of(params)
-    step = params.scale * (1 + 1e-5)
-    return low - step <= needed[0] and needed[1] <= high + step
+    return (integers.low - zero_point) * scale, (integers.high - zero_point) * scale
 
 
 def within(inner: Range, outer: Range) -> Range:

@@ -5,67 +5,171 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from .dynamic import SMALLEST, quantize_weights
+from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
+from .fake_quant import stated_ranges, take_fake_quant
+from .forms import use_integer_forms
+from .islands import Island, islands, listed, refuse, work_of
 from .ranges import Range, Scales
 from .recipe import FLOAT32, Recipe
-from .rewrite import refuse_floats, rewrite
-from .rules import touches_float32
+from .rewrite import rewrite
+from .rules import WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
+from .scheme import dtype_of
 
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Op, Tensor
+    from .scheme import Scheme
 
 CALLER = 5  # frames from a warning here to whoever called convert
 
 
+class Stated(NamedTuple):
+    """What a user states of ranges: of inputs, and of tensors that nothing tells one of."""
+
+    inputs: Mapping[str, tuple[float, float]] = MappingProxyType({})
+    default: tuple[float, float] | None = None
+
+
 def quantize(
-    graphs: Sequence[Graph], recipe: Recipe, ranges: Sequence[Mapping[Tensor, Range]]
-) -> Counter[str]:
-    """Quantizes `graphs` in place; counts, by kind, the operators that stay float32.
+    graphs: Sequence[Graph],
+    recipe: Recipe,
+    ranges: Sequence[Mapping[Tensor, Range]],
+    stated: Stated = Stated(),  # noqa: B008
+) -> tuple[Counter[str], list[Island]]:
+    """Quantizes `graphs` in place.
 
     Args:
         graphs: float graphs, one for each signature.
         recipe: what is asked for.
         ranges: for each graph what its tensors were measured to be; not looked at when only
-            weights are quantized.
+            weights are quantized; FAKE_QUANT goes before it.
+        stated: what is known of models that nothing is measured of.
+
+    Returns:
+        How many operators stay float32, by kind; and these with reasons, where integers are asked
+        for.
 
     Raises ConverterError when the recipe allows no float32 operators and some would stay so.
 
-    Warns (UserWarning) when nothing could be quantized, or no weights are large enough.
+    Warns (UserWarning) of what stays float, where only integer operators were asked for; when
+    nothing could be quantized, or no weights are large enough.
     """
+    recipe.check_layers(graphs)
+    warn_of_wider_weights(graphs, recipe)
     if recipe.weights_only:
-        if not sum([quantize_weights(graph, recipe) for graph in graphs]):
-            warnings.warn(
-                f"the model stays float: it has no weights of {SMALLEST} elements or more that "
-                "dynamic-range quantization could store in 8 bits; a representative_dataset "
-                "quantizes it whole",
-                stacklevel=CALLER,
-            )
-        return count(op for graph in graphs for op in graph.ops if computes_float32(op))
+        quantize_floats(graphs, recipe, always=True)
+        return count(op for graph in graphs for op in graph.ops if computes_float32(op)), []
     n_ops = sum(touches_float32(op) for graph in graphs for op in graph.ops)
     float_ops: list[Op] = []
-    size_dependent: set[Tensor] = set()
+    found: list[Island] = []
+    main_dtype = ""
     for graph, measured in zip(graphs, ranges, strict=True):
-        scales = Scales(graph, measured)
-        float_ops += rewrite(graph, scales, recipe)
-        size_dependent |= scales.size_dependent
-    if not recipe.float_fallback:
-        refuse_floats(float_ops, size_dependent)
+        if recipe.strict or recipe.warns:
+            use_integer_forms(graph, recipe.integer_schemes_of)
+        fake = take_fake_quant(graph)
+        measured = {**measured, **fake}
+        if recipe.states_ranges:
+            measured = stated_ranges(graph, measured, recipe.main, *stated)
+        work = {op: work_of(op) for op in graph.ops}
+        to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
+        main, scales = scales_of(graph, measured, recipe)
+        rest = rewrite(graph, scales, main, recipe)
+        unasked = [op for op in rest if op not in to_be_float]
+        found += islands(graph, work, unasked, main.size_dependent, main.scheme)
+        float_ops += rest
+        main_dtype = main.scheme.integers.dtype.name
+    quantize_floats(graphs, recipe, always=False)
+    if recipe.strict:
+        refuse(found)
     if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == FLOAT32:
         kinds = ", ".join(count(float_ops))
         warnings.warn(
-            f"the model stays float: none of its operators ({kinds}) has an int8 kernel",
+            f"the model stays float: none of its operators ({kinds}) has an {main_dtype} kernel",
             stacklevel=CALLER,
         )
-    return count(float_ops)
+    elif found and recipe.warns:
+        warnings.warn(
+            f"only integer operators were asked for, but these stay float:\n{listed(found)}\n"
+            "strict_int8 = True makes it an error",
+            stacklevel=CALLER,
+        )
+    return count(float_ops), found
+
+
+def warn_of_wider_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
+    """Warns of operators that have no kernel for the weights of their scheme, and take int8."""
+    kinds: dict[str, Counter[str]] = {}
+    for op in (op for graph in graphs for op in graph.ops):
+        schemes, rule = recipe.schemes_of(op), WEIGHT_RULES.get(op.kind)
+        if not schemes or rule is None or not has_large_weights(op, rule):
+            continue
+        code = hybrid_code if schemes[0].activations is None else weights_code
+        if schemes[0].hybrid and code(op.kind, schemes[0]) != schemes[0].weights:
+            kinds.setdefault(schemes[0].weights, Counter())[op.kind] += 1
+    for code, counts in kinds.items():
+        kinds_text = ", ".join(f"{kind} x {n}" for kind, n in counts.items())
+        warnings.warn(
+            f"LiteRT has no {dtype_of(code)} kernel for the weights of {kinds_text}; they are int8",
+            stacklevel=CALLER + 1,
+        )
+
+
+def scales_of(
+    graph: Graph, measured: Mapping[Tensor, Range], recipe: Recipe
+) -> tuple[Scales, dict[Op, Scales]]:
+    """The scales of inputs and outputs, and those in which each operator is quantized."""
+    by_scheme: dict[Scheme, Scales] = {}
+
+    def of(scheme: Scheme) -> Scales:
+        if scheme not in by_scheme:
+            by_scheme[scheme] = Scales(graph, measured, scheme)
+        return by_scheme[scheme]
+
+    integer_schemes = [scheme for scheme in recipe.schemes if scheme.activations is not None]
+    layer_schemes = [row.scheme for row in recipe.layers if row.scheme is not None]
+    integer_schemes += [scheme for scheme in layer_schemes if scheme.activations is not None]
+    scales = {}
+    for op in graph.ops:
+        for scheme in recipe.integer_schemes_of(op):
+            if rule_of(op, scheme) is not None:
+                scales[op] = of(scheme)
+                break
+    return of(integer_schemes[0]), scales
+
+
+def quantize_floats(graphs: Sequence[Graph], recipe: Recipe, always: bool) -> None:
+    """Stores the weights of operators that stay float, as the recipe says.
+
+    Args:
+        graphs: the graphs.
+        recipe: what is asked for.
+        always: whether having none is worth a warning.
+    """
+
+    def weights_scheme(op: Op) -> Scheme | None:
+        schemes = recipe.schemes_of(op)
+        return next((scheme for scheme in schemes if scheme.activations is None), None)
+
+    n_quantized = sum(
+        [quantize_weights(graph, weights_scheme, recipe.per_tensor) for graph in graphs]
+    )
+    if not n_quantized and always:
+        warnings.warn(
+            f"the model stays float: it has no weights of {SMALLEST} elements or more that "
+            "dynamic-range quantization could store in 8 bits; a representative_dataset "
+            "quantizes it whole",
+            stacklevel=CALLER + 1,
+        )
 
 
 def computes_float32(op: Op) -> bool:
     """Whether `op` has float32 inputs only, no weights of 8 bits."""
-    return touches_float32(op) and not any(tensor.dtype == np.int8 for tensor in op.present_inputs)
+    integer_weights = any(
+        tensor.quantization is not None and not is_float32(tensor) for tensor in op.present_inputs
+    )
+    return touches_float32(op) and not integer_weights
 
 
 def count(ops: Iterable[Op]) -> Counter[str]:

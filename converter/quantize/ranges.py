@@ -19,16 +19,18 @@ import numpy as np
 from ...schema.quantization import Quantization
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import ops_of
-from .needs import Needs, Range, covers, hull
+from .needs import Needs, Range, hull
 from .rules import DIVISORS, is_float32, nonfinite_constant, rule_of
 from .scales import of_constant, of_range, of_result, with_min_scale
+from .scheme import INT8, Scheme
 from .size_dependent import ranges_of_parts, size_dependent_tensors, sums_over_unknown_sizes
 
 
 class Scales:
-    """The scales of a graph's float32 tensors.
+    """The scales of a graph's float32 tensors in a scheme that stores them as integers.
 
     Attributes:
+        scheme: the scheme.
         of: each tensor's own scale.
         input_scales: (op, position of an input) -> the scale in which `op` must get it, where
             that is another.
@@ -38,17 +40,18 @@ class Scales:
         size_dependent: tensors that have none, as their range at other sizes is another.
     """
 
-    def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range]) -> None:
+    def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range], scheme: Scheme = INT8) -> None:
+        self.scheme, self._integers = scheme, scheme.integers
         parts = ranges_of_parts(graph).items()
         ranges = {**ranges, **{t: hull(ranges[t], whole) for t, whole in parts if t in ranges}}
         self._ops = set(graph.ops)  # a reader may stand in a graph that is called
-        self.needs = Needs(graph, ranges)
+        self.needs = Needs(graph, ranges, scheme)
         self.size_dependent = size_dependent_tensors(graph)
         self.size_dependent |= sums_over_unknown_sizes(graph, self.size_dependent)
         self._excluded = set(self.size_dependent)
         while True:
             self._assign(graph, ranges)
-            divisors = divisors_near_zero(graph, ranges, self.of) - self._excluded
+            divisors = divisors_near_zero(graph, ranges, self) - self._excluded
             min_scales = self._results_below_min_scale(graph)
             if not divisors and not min_scales:
                 break
@@ -60,28 +63,29 @@ class Scales:
         """Gives a scale to every tensor that may have one."""
         min_scales = self.needs.min_scales
         measured = {
-            t: with_min_scale(of_range(*r), min_scales.get(t, 0.0))
+            t: with_min_scale(of_range(*r, self._integers), min_scales.get(t, 0.0))
             for t, r in ranges.items()
             if is_float32(t)
         }
-        measured |= {t: of_constant(t.data) for t in selected_constants(graph)}
+        constants = selected_constants(graph, self.scheme)
+        measured |= {t: self._of_constant(t) for t in constants}
         prescribed = {
             tensor: of_result(*rule.result)
             for op in graph.ops
-            if (rule := rule_of(op)) is not None and rule.result is not None
+            if (rule := rule_of(op, self.scheme)) is not None and rule.result is not None
             for tensor in op.outputs
             if tensor in measured
         }
         measured |= prescribed
         for tensor in self._excluded:
             measured.pop(tensor, None)
-        dropped = redundant_ranges(graph, measured, self.needs) - set(prescribed)
+        dropped = redundant_ranges(graph, measured, self.needs, self.scheme) - set(prescribed)
         self.of = {t: params for t, params in measured.items() if t not in dropped}
         self.input_scales: dict[tuple[Op, int], Quantization] = {}
         self.result_scales: dict[tuple[Op, int], Quantization] = {}
         self._fixed = set(self.of)
         self._visited: set[Op] = set()
-        self._propagate([op for op in graph.ops if rule_of(op) is not None])
+        self._propagate([op for op in graph.ops if rule_of(op, self.scheme) is not None])
         for tensor, params in reversed(measured.items()):
             if tensor not in self.of:  # those that its range gave way to have taken another scale
                 self.of[tensor] = params
@@ -95,7 +99,7 @@ class Scales:
         """
         limits = {}
         for op in graph.ops:
-            rule = rule_of(op)
+            rule = rule_of(op, self.scheme)
             if rule is None or rule.min_scale is None or op.output not in self.of:
                 continue
             scales = [self._operand(op, i) for i in range(len(op.inputs))]
@@ -108,17 +112,21 @@ class Scales:
         """The scale in which `op` takes input `i`; 0 for one that stays float32."""
         params = self.of_input(op, i)
         if params is None and op.inputs[i].is_constant and nonfinite_constant(op) is None:
-            params = of_constant(op.inputs[i].data)
+            params = self._of_constant(op.inputs[i])
         return 0.0 if params is None else params.scale
 
     def of_input(self, op: Op, i: int) -> Quantization | None:
         """The scale in which `op` takes input `i`; None for one without."""
         return self.input_scales.get((op, i)) or self.of.get(op.inputs[i])
 
+    def _of_constant(self, tensor: Tensor) -> Quantization:
+        """The scale of a constant that is no weight."""
+        return of_constant(tensor.data, self._integers)
+
     def required(self, op: Op, i: int) -> Quantization:
         """The scale in which `op` takes input `i`, which must have one or be a constant."""
         params = self.of_input(op, i)
-        return of_constant(op.inputs[i].data) if params is None else params
+        return self._of_constant(op.inputs[i]) if params is None else params
 
     def result(self, op: Op, i: int) -> Quantization:
         """The scale in which `op` gives result `i`, which must have one."""
@@ -129,7 +137,7 @@ class Scales:
         """Gives scales to the tensors around operators, from the last one on, and farther away."""
         while worklist:
             op = worklist.pop()
-            rule = rule_of(op) if op in self._ops else None
+            rule = rule_of(op, self.scheme) if op in self._ops else None
             if rule is None or op in self._visited:
                 continue
             if rule.same_scale:
@@ -152,8 +160,10 @@ class Scales:
         needed = self.needs.common(op)
         if not order or needed is None or not np.isfinite(needed).all():
             return self.of[order[0]] if order else None
-        fitting = (self.of[tensor] for tensor in order if covers(self.of[tensor], needed))
-        return next(fitting, None) or of_range(*needed)
+        fitting = (
+            self.of[tensor] for tensor in order if self.needs.covers(self.of[tensor], needed)
+        )
+        return next(fitting, None) or of_range(*needed, self._integers)
 
     def _set_input_scale(self, op: Op, i: int, params: Quantization) -> Iterable[Op]:
         """Lets `op` take input `i` in `params`; the operators to look at again."""
@@ -191,12 +201,12 @@ class Scales:
         """Raises ConverterError when a reader would get a tensor cut off."""
         for op in graph.ops:
             for i, tensor in enumerate(op.inputs):
-                if is_float32(tensor) and not tensor.is_constant and tensor in self.of:
+                if tensor in self.needs.calibrated and tensor in self.of:
                     self.needs.check(
                         tensor, self.needs.input_range(op, i), self.required(op, i), op.kind
                     )
         for tensor in graph.outputs:
-            if tensor in self.of and not tensor.is_constant:
+            if tensor in self.of and tensor in self.needs.calibrated:
                 self.needs.check(tensor, self.needs.of[tensor], self.of[tensor], "the output")
 
 
@@ -210,38 +220,45 @@ def float32_inputs(op: Op) -> list[Tensor]:
     return [tensor for tensor in op.inputs if is_float32(tensor)]
 
 
-def keeps_scale(op: Op) -> bool:
+def keeps_scale(op: Op, scheme: Scheme) -> bool:
     """Whether inputs and results of `op` must share one scale."""
-    rule = rule_of(op)
+    rule = rule_of(op, scheme)
     return rule is not None and rule.same_scale
 
 
-def selected_constants(graph: Graph) -> list[Tensor]:
+def selected_constants(graph: Graph, scheme: Scheme) -> list[Tensor]:
     """Constants from which an operator only takes elements, such as the table of an embedding."""
     return [
         tensor
         for op in graph.ops
-        if keeps_scale(op) and len(float32_inputs(op)) == 1
+        if keeps_scale(op, scheme) and len(float32_inputs(op)) == 1
         for tensor in float32_inputs(op)
         if tensor.is_constant and nonfinite_constant(op) is None
     ]
 
 
 def redundant_ranges(
-    graph: Graph, measured: Mapping[Tensor, Quantization], needs: Needs
+    graph: Graph, measured: Mapping[Tensor, Quantization], needs: Needs, scheme: Scheme
 ) -> set[Tensor]:
-    """Tensors whose measured range gives way to the scale of a neighbour."""
+    """Tensors whose measured range gives way to the scale of a neighbour.
+
+    In symmetric schemes the inputs of an operator of several keep theirs, as TensorFlow has it.
+    """
     graph_ops = set(graph.ops)
     dropped: set[Tensor] = set()
     for op in graph.ops:
-        if keeps_scale(op) and len(float32_inputs(op)) == 1 and float32_inputs(op)[0] in measured:
+        if (
+            keeps_scale(op, scheme)
+            and len(float32_inputs(op)) == 1
+            and float32_inputs(op)[0] in measured
+        ):
             dropped.update(tensor for tensor in op.outputs if tensor in measured)
-    worklist = [tensor for tensor in measured if tensor not in dropped]
+    worklist = [] if scheme.symmetric else [tensor for tensor in measured if tensor not in dropped]
     visited = set(worklist)
     while worklist:
         result = worklist.pop()
         op = result.producer
-        if op is None or op not in graph_ops or not keeps_scale(op):
+        if op is None or op not in graph_ops or not keeps_scale(op, scheme):
             continue
         sources = [
             tensor
@@ -254,26 +271,28 @@ def redundant_ranges(
     return dropped
 
 
-def divisors_near_zero(
-    graph: Graph, ranges: Mapping[Tensor, Range], scales: Mapping[Tensor, Quantization]
-) -> set[Tensor]:
-    """Divisors that in 8 bits would be 0 where they are small; they stay float32."""
+def divisors_near_zero(graph: Graph, ranges: Mapping[Tensor, Range], scales: Scales) -> set[Tensor]:
+    """Divisors that as integers would be 0 where they are small; they stay float32."""
     divisors = set()
     for op in ops_of(graph, *DIVISORS):
         divisor = op.inputs[DIVISORS[op.kind]]
-        if divisor not in ranges or divisor not in scales:
+        if divisor not in ranges or divisor not in scales.of:
             continue
         low, high = ranges[divisor]
-        step = scales[divisor].scale
+        step = scales.of[divisor].scale
         if low < step and high > -step:
-            divisors |= sources_of(divisor)
+            divisors |= sources_of(divisor, scales.scheme)
     return divisors
 
 
-def sources_of(tensor: Tensor) -> set[Tensor]:
+def sources_of(tensor: Tensor, scheme: Scheme) -> set[Tensor]:
     """A tensor and those whose elements it has, moved by operators of one float32 input."""
     sources = {tensor}
-    while (op := tensor.producer) is not None and keeps_scale(op) and len(float32_inputs(op)) == 1:
+    while (
+        (op := tensor.producer) is not None
+        and keeps_scale(op, scheme)
+        and len(float32_inputs(op)) == 1
+    ):
         (tensor,) = float32_inputs(op)
         if tensor.is_constant:
             break

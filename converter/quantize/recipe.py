@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
+import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...schema.errors import noted
-from ..api.options import OpsSet, Optimize, as_dtype
+from ..api.options import OpsSet, Optimize, as_dtype, constants
+from .fake_quant import has_fake_quant
 from .rules import RULES
+from .scheme import DYNAMIC, FLOAT16, INT8, INT16X8, UINT8, Scheme
+from .statistics import MINMAX, Calibrator
 
 if TYPE_CHECKING:
     from ..api.settings import Settings
+    from ..ir.graph import Graph, Op
 
 FLOAT32 = np.dtype(np.float32)
-INT16 = np.dtype(np.int16)
-IO_TYPES = (FLOAT32, np.dtype(np.int8), np.dtype(np.uint8))
+IO_TYPES = {
+    "i8": (FLOAT32, np.dtype(np.int8), np.dtype(np.uint8)),
+    "u8": (FLOAT32, np.dtype(np.uint8)),
+    "i16": (FLOAT32, np.dtype(np.int16)),
+}
+"""Types that inputs and outputs may have, by the type of what is inside."""
+INT16_SET = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
+INTEGER_SETS = {INT16_SET: INT16X8, OpsSet.TFLITE_BUILTINS_INT8: INT8}
+"""The sets of integer operators -> their scheme; the first of those asked for is the main one."""
+FLOAT_SETS = frozenset({OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
 DATASET = (
     "representative_dataset = RepresentativeDataset(samples), where samples() yields lists with "
     "one array for each input"
@@ -25,21 +41,90 @@ DATASET = (
 
 
 @dataclass(frozen=True)
+class Layers:
+    """Operators, by the names of the source's layers, and how they are quantized.
+
+    Attributes:
+        pattern: a regular expression; a layer is meant when it is found in its name, or in the
+            kind of its operator.
+        scheme: None for operators that stay float.
+    """
+
+    pattern: str
+    scheme: Scheme | None
+
+    def match(self, op: Op) -> bool:
+        """Whether `op` comes from one of these layers."""
+        origins = [tensor.origin.name for tensor in op.outputs if tensor.origin is not None]
+        names = (op.kind, op.origin, *origins, *(tensor.name for tensor in op.outputs))
+        return any(re.search(self.pattern, name) for name in names)
+
+
+@dataclass(frozen=True)
 class Recipe:
     """How a model is quantized.
 
     Attributes:
-        weights_only: dynamic range: int8 weights, everything else float32.
-        float_fallback: whether operators without an int8 kernel may stay float32.
-        input_type, output_type: float32, int8 or uint8, of float32 inputs and outputs.
+        schemes: an operator is quantized in the first of them that has a kernel for it, and stays
+            float when none has.
+        layers: exceptions; the first one that matches an operator holds.
+        strict: whether operators without an integer kernel are an error.
+        warns: whether they are a warning.
+        input_type, output_type: of float32 inputs and outputs.
         per_tensor: the kinds of operators whose weights have one scale, not one for each channel.
+        calibrator: how measured values become a range.
+        ranges: a file with measured ranges; None to measure.
+        states_ranges: whether the model states its ranges, so that nothing is measured.
     """
 
-    weights_only: bool = False
-    float_fallback: bool = True
+    schemes: tuple[Scheme, ...] = (INT8,)
+    layers: tuple[Layers, ...] = ()
+    strict: bool = False
+    warns: bool = False
     input_type: np.dtype = FLOAT32
     output_type: np.dtype = FLOAT32
     per_tensor: frozenset[str] = frozenset()
+    calibrator: Calibrator = field(default=MINMAX)
+    ranges: str | os.PathLike | None = None
+    states_ranges: bool = False
+
+    @property
+    def weights_only(self) -> bool:
+        """Whether results stay float32 everywhere, so that nothing needs to be measured."""
+        schemes = [*self.schemes, *(row.scheme for row in self.layers if row.scheme is not None)]
+        return all(scheme.activations is None for scheme in schemes)
+
+    @property
+    def main(self) -> Scheme:
+        """The scheme of the model's inputs and outputs."""
+        return self.schemes[0]
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether the float model must run on samples."""
+        is_measured = self.states_ranges or self.ranges is not None
+        return not self.weights_only and not is_measured
+
+    def schemes_of(self, op: Op) -> tuple[Scheme, ...]:
+        """The schemes that `op` may be quantized in, the best first."""
+        for row in self.layers:
+            if row.match(op):
+                return () if row.scheme is None else (row.scheme,)
+        return self.schemes
+
+    def integer_schemes_of(self, op: Op) -> list[Scheme]:
+        """Those of them in which its inputs and results are integers."""
+        return [scheme for scheme in self.schemes_of(op) if scheme.activations is not None]
+
+    def check_layers(self, graphs: Iterable[Graph]) -> None:
+        """Raises ValueError for a pattern that no operator of `graphs` has."""
+        ops = [op for graph in graphs for op in graph.ops]
+        for row in self.layers:
+            if not any(row.match(op) for op in ops):
+                names = list(dict.fromkeys(op.origin for op in ops if op.origin))[:5]
+                raise ValueError(
+                    f"no layer is called '{row.pattern}'; layers are {', '.join(names)}, ..."
+                )
 
 
 def recipe_of(settings: Settings) -> Recipe | None:
@@ -47,23 +132,106 @@ def recipe_of(settings: Settings) -> Recipe | None:
 
     Raises ValueError when they contradict each other.
     """
+    from .recipe_file import from_recipe
+
     is_quantized = any(
         option is not Optimize.EXPERIMENTAL_SPARSITY for option in settings.optimizations
     )
+    if settings.quantization_recipe is not None:
+        recipe = from_recipe(settings.quantization_recipe)
+        if settings.strict_int8:
+            recipe = dataclasses.replace(recipe, strict=True)
+        if recipe.calibrates:
+            require_data(settings)
+        return recipe
+    if as_dtype("inference_type", settings.inference_type) not in (None, FLOAT32):
+        return legacy_recipe(settings)
     ops = set(settings.target_spec.supported_ops)
-    asks_int8 = OpsSet.TFLITE_BUILTINS_INT8 in ops or bool(settings.target_spec.supported_types)
+    types = {
+        as_dtype("target_spec.supported_types", t) for t in settings.target_spec.supported_types
+    }
+    halves = constants.FLOAT16 in types
     has_data = settings.representative_dataset is not None
-    if asks_int8 and not has_data:
+    integer_sets = [kind for kind in INTEGER_SETS if kind in ops]
+    asks_integers = bool(integer_sets or types - {constants.FLOAT16})
+    if asks_integers:
+        require_data(settings)
+    schemes = tuple(INTEGER_SETS[kind] for kind in integer_sets) or (INT8,)
+    if halves and not asks_integers:
+        schemes = (FLOAT16,)
+    elif not has_data:
+        schemes = (DYNAMIC,)
+    io_types = types_of_ends(settings, schemes[0], is_quantized)
+    if not is_quantized and (asks_integers or halves):
+        warnings.warn(
+            "target_spec (supported_ops, supported_types) asks for a quantized model, but "
+            "optimizations is empty: the model stays float; set optimizations = [Optimize.DEFAULT]",
+            stacklevel=5,
+        )
+    if not is_quantized or settings.experimental_use_stablehlo_quantizer:
+        return None
+    integers_only = bool(integer_sets) and not ops & FLOAT_SETS
+    per_tensor: frozenset[str] = frozenset()
+    if settings._experimental_disable_per_channel:
+        per_tensor = frozenset(RULES)
+    elif settings._experimental_disable_per_channel_quantization_for_dense_layers:
+        per_tensor = frozenset({"FULLY_CONNECTED"})
+    return Recipe(
+        schemes,
+        strict=settings.strict_int8,
+        warns=integers_only,
+        input_type=io_types[0],
+        output_type=io_types[1],
+        per_tensor=per_tensor,
+    )
+
+
+def legacy_recipe(settings: Settings) -> Recipe:
+    """What TensorFlow 1's `inference_type` asks for: integers throughout, of stated ranges."""
+    dtype = as_dtype("inference_type", settings.inference_type)
+    scheme = UINT8 if dtype == np.uint8 else INT8
+    names = ("inference_input_type", "inference_output_type")
+    input_type, output_type = (as_dtype(name, getattr(settings, name)) or dtype for name in names)
+    for name, end in zip(names, (input_type, output_type), strict=True):
+        if end not in IO_TYPES[scheme.code]:
+            raise ValueError(f"{name} must be float32 or {dtype}, as inference_type is, got {end}")
+    return Recipe(
+        (scheme,),
+        strict=settings.strict_int8,
+        warns=True,
+        input_type=input_type or FLOAT32,
+        output_type=output_type or FLOAT32,
+        states_ranges=settings.representative_dataset is None,
+    )
+
+
+def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph]) -> Recipe:
+    """Full integers in the place of dynamic range, where FakeQuant tells all ranges."""
+    if recipe.schemes == (DYNAMIC,) and not recipe.layers and has_fake_quant(graphs):
+        return dataclasses.replace(recipe, schemes=(INT8,), states_ranges=True)
+    return recipe
+
+
+def require_data(settings: Settings) -> None:
+    """Raises ValueError without a representative dataset."""
+    if settings.representative_dataset is None:
         raise noted(
             ValueError(
                 "For full integer quantization, a `representative_dataset` must be specified."
             ),
             f"Set {DATASET}",
         )
+
+
+def types_of_ends(settings: Settings, scheme: Scheme, is_quantized: bool) -> list[np.dtype]:
+    """The types of inputs and outputs; raises ValueError for those that a scheme has not."""
     names = ("inference_input_type", "inference_output_type")
     io_types = [as_dtype(name, getattr(settings, name)) or FLOAT32 for name in names]
     for name, dtype in zip(names, io_types, strict=True):
-        if dtype != FLOAT32 and not (is_quantized and has_data):
+        has_data = settings.representative_dataset is not None
+        if dtype == FLOAT32:
+            continue
+        if not (is_quantized and has_data) or scheme.activations is None:
             raise noted(
                 ValueError(
                     "The inference_input_type and inference_output_type must be tf.float32."
@@ -71,28 +239,12 @@ def recipe_of(settings: Settings) -> Recipe | None:
                 f"For {name} {dtype} the model must be quantized with samples: optimizations = "
                 f"[Optimize.DEFAULT] and {DATASET}",
             )
-        if dtype == INT16:
-            raise ValueError(f"{name} {dtype} is not supported yet; take int8 or uint8")
-        if dtype not in IO_TYPES:
-            supported = [f"tf.{io_type}" for io_type in (*IO_TYPES, INT16)]
+        if dtype not in IO_TYPES[scheme.code]:
+            supported = [f"tf.{io_type}" for io_type in IO_TYPES[scheme.code]]
             raise noted(
                 ValueError(
                     f"The inference_input_type and inference_output_type must be in {supported}."
                 ),
                 f"{name} is {dtype}.",
             )
-    if not is_quantized and asks_int8:
-        warnings.warn(
-            "target_spec asks for int8 operators, but optimizations is empty: the model stays "
-            "float; set optimizations = [Optimize.DEFAULT]",
-            stacklevel=5,
-        )
-    if not is_quantized or settings.experimental_use_stablehlo_quantizer:
-        return None
-    float_fallback = bool(ops & {OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
-    per_tensor: frozenset[str] = frozenset()
-    if settings._experimental_disable_per_channel:
-        per_tensor = frozenset(RULES)
-    elif settings._experimental_disable_per_channel_quantization_for_dense_layers:
-        per_tensor = frozenset({"FULLY_CONNECTED"})
-    return Recipe(not has_data, float_fallback, io_types[0], io_types[1], per_tensor)
+    return io_types

@@ -1,94 +1,77 @@
-"""The graph with int8 tensors: operators that have a rule are quantized, the others stay float32.
+"""The graph with integer tensors: operators that have a rule are quantized, the others stay float.
 
 x:f32 -> CONV_2D -> y:f32 -> SIN -> z:f32        becomes
 
 x:f32 -> QUANTIZE -> i8 -> CONV_2D -> y:i8 -> DEQUANTIZE -> f32 -> SIN -> z:f32
+
+Where operators of two schemes meet, a QUANTIZE makes the integers of one those of the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Mapping
 
 import numpy as np
 
-from ...schema.errors import ConverterError
 from ...schema.quantization import Quantization
 from ..ir.builder import as_array
 from ..ir.graph import Graph, Op, Tensor
+from ..passes.rewrite import with_options
 from .ranges import Scales
 from .recipe import Recipe
-from .rules import Rule, is_float32, nonfinite_constant, reason_for_float, rule_of, touches_float32
+from .rules import (
+    OPTIONS,
+    Rule,
+    is_float32,
+    nonfinite_constant,
+    rule_of,
+    touches_float32,
+)
 from .scales import (
     as_uint8,
     enlarged_for_bias,
     of_bias,
     of_constant,
-    of_weights,
     quantized,
     quantized_bias,
     quantized_weights,
 )
+from .scheme import dtype_of
+from .weights import weights_of
 
-FLOAT32, INT8, UINT8 = np.dtype(np.float32), np.dtype(np.int8), np.dtype(np.uint8)
-MAX_SHOWN = 8  # operators named in a message
+FLOAT32, UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
 
 
-def rewrite(graph: Graph, scales: Scales, recipe: Recipe) -> list[Op]:
+def rewrite(graph: Graph, scales: Mapping[Op, Scales], main: Scales, recipe: Recipe) -> list[Op]:
     """Quantizes `graph` in place.
 
     Args:
         graph: a float graph.
-        scales: the scales of its float32 tensors.
+        scales: for each operator that is to be quantized the scales of the float32 tensors, in its
+            scheme; those that have no kernel in it stay float.
+        main: the scales of the graph's inputs and outputs.
         recipe: types of inputs and outputs, kinds of weights with one scale.
 
     Returns:
         The operators on float32 numbers that stay as they are.
     """
-    rules = {op: rule for op in graph.ops if (rule := quantizable(op, scales)) is not None}
+    rules = {op: rule for op in graph.ops if op in scales and (rule := quantizable(op, scales[op]))}
     float_ops = [op for op in graph.ops if op not in rules and touches_float32(op)]
-    rewriter = _Rewriter(graph, scales, recipe.per_tensor)
+    rewriter = _Rewriter(graph, main, recipe.per_tensor)
     ops = list(graph.ops)
     rewriter.inputs(recipe.input_type)
     for op in ops:
         if op in rules:
-            rewriter.quantize(op, rules[op])
+            rewriter.quantize(op, rules[op], scales[op])
         else:
             rewriter.keep_float(op)
     rewriter.outputs(recipe.output_type)
     return float_ops
 
 
-def refuse_floats(float_ops: Iterable[Op], size_dependent: Collection[Tensor] = ()) -> None:
-    """Raises ConverterError listing the operators on float32 numbers that were not quantized.
-
-    Args:
-        float_ops: the operators.
-        size_dependent: tensors that depend on sizes alone.
-    """
-    by_kind: dict[str, list[Op]] = {}
-    for op in float_ops:
-        by_kind.setdefault(op.custom_code or op.kind, []).append(op)
-    if not by_kind:
-        return
-    lines = [
-        f"  {kind} x {len(ops)}, first for '{ops[0].output.name}': "
-        f"{reason_for_float(ops[0], size_dependent)}"
-        for kind, ops in list(by_kind.items())[:MAX_SHOWN]
-    ]
-    if len(by_kind) > MAX_SHOWN:
-        lines.append(
-            f"  and {len(by_kind) - MAX_SHOWN} more kinds: {', '.join(list(by_kind)[MAX_SHOWN:])}"
-        )
-    raise ConverterError(
-        "TFLITE_BUILTINS_INT8 asks for int8 operators only, but these stay float:\n"
-        + "\n".join(lines)
-        + "\nAdd OpsSet.TFLITE_BUILTINS to target_spec.supported_ops to let them run in float."
-    )
-
-
 def quantizable(op: Op, scales: Scales) -> Rule | None:
     """The rule of `op` when the scales it needs are known, else None."""
-    rule = rule_of(op)
+    rule = rule_of(op, scales.scheme)
     if rule is None:
         return None
     bias = op.input(rule.bias) if rule.bias is not None else None
@@ -99,34 +82,39 @@ def quantizable(op: Op, scales: Scales) -> Rule | None:
         for i, tensor in enumerate(op.inputs)
         if is_float32(tensor)
     ) and all(tensor in scales.of for tensor in op.outputs if is_float32(tensor))
-    is_refused = not has_scales or divides_by_zero(op, rule) or nonfinite_constant(op) is not None
+    is_refused = (
+        not has_scales or divides_by_zero(op, rule, scales) or nonfinite_constant(op) is not None
+    )
     return None if is_refused else rule
 
 
-def divides_by_zero(op: Op, rule: Rule) -> bool:
+def divides_by_zero(op: Op, rule: Rule, scales: Scales) -> bool:
     """Whether an element of a constant divisor would become the number that stands for 0."""
     tensor = op.inputs[rule.divisor] if rule.divisor is not None else None
     if tensor is None or not tensor.is_constant:
         return False
-    params = of_constant(tensor.data)
-    return bool((quantized(tensor.data, params) == params.zero_point).any())
+    integers = scales.scheme.integers
+    params = of_constant(tensor.data, integers)
+    return bool((quantized(tensor.data, params, integers) == params.zero_point).any())
 
 
 class _Rewriter:
     """The graph half rewritten: which forms of each float32 tensor there are.
 
     Attributes:
+        scales: the scales of the graph's inputs and outputs.
         quantized: tensors that hold quantized numbers themselves.
-        int8_forms: (tensor, scale) -> its int8 form on that scale.
+        integer_forms: (tensor, type, scale) -> its form as integers of that type on that scale.
         float_forms: tensor -> its float32 form.
     """
 
     def __init__(self, graph: Graph, scales: Scales, per_tensor: frozenset[str]) -> None:
         self.graph = graph
         self.scales = scales
+        self.dtype = scales.scheme.integers.dtype
         self.per_tensor = per_tensor
         self.quantized: set[Tensor] = set()
-        self.int8_forms: dict[tuple[Tensor, Quantization], Tensor] = {}
+        self.integer_forms: dict[tuple[Tensor, np.dtype, Quantization], Tensor] = {}
         self.float_forms: dict[Tensor, Tensor] = {}
 
     def inputs(self, dtype: np.dtype) -> None:
@@ -137,62 +125,69 @@ class _Rewriter:
                 continue
             if dtype == FLOAT32:
                 self.float_forms[tensor] = tensor
-                continue
-            if dtype == UINT8:
+            elif dtype == UINT8 != self.dtype:
                 tensor.dtype, tensor.quantization = UINT8, as_uint8(params)
                 self.quantized.add(tensor)
             else:
-                self.make_int8(tensor, params)
+                self.make_integers(tensor, self.dtype, params)
 
-    def make_int8(self, tensor: Tensor, params: Quantization) -> None:
-        """Makes `tensor` itself an int8 one."""
-        tensor.dtype, tensor.quantization = INT8, params
+    def make_integers(self, tensor: Tensor, dtype: np.dtype, params: Quantization) -> None:
+        """Makes `tensor` itself one of integers."""
+        tensor.dtype, tensor.quantization = dtype, params
         tensor.value = None
-        self.int8_forms[tensor, params] = tensor
+        self.integer_forms[tensor, dtype, params] = tensor
         self.quantized.add(tensor)
 
-    def quantize(self, op: Op, rule: Rule) -> None:
+    def quantize(self, op: Op, rule: Rule, scales: Scales) -> None:
         """Lets `op` work on quantized numbers."""
-        weight_positions = self.quantize_weights(op, rule)
+        integers = scales.scheme.integers
+        weight_positions = self.quantize_weights(op, rule, scales)
         for i, tensor in enumerate(op.inputs):
             if tensor is None or i in weight_positions:
                 continue
             if tensor.is_constant and is_float32(tensor):
-                params = self.scales.required(op, i)
-                op.set_input(i, constant(tensor, quantized(tensor.data, params), params))
+                params = scales.required(op, i)
+                array = quantized(tensor.data, params, integers)
+                op.set_input(i, constant(tensor, array, params))
             elif tensor in self.quantized or is_float32(tensor):
-                op.set_input(i, self.as_int8(tensor, self.scales.required(op, i), op))
+                params = scales.required(op, i)
+                op.set_input(i, self.as_integers(tensor, integers.dtype, params, op))
         for i, tensor in enumerate(op.outputs):
             if is_float32(tensor):
-                self.quantize_result(op, i, tensor)
+                self.quantize_result(op, i, tensor, scales)
+        options = OPTIONS.get(scales.scheme.code, {}).get(op.kind)
+        if options is not None:
+            with_options(op, **options)
 
-    def quantize_weights(self, op: Op, rule: Rule) -> tuple[int, ...]:
+    def quantize_weights(self, op: Op, rule: Rule, scales: Scales) -> tuple[int, ...]:
         """Quantizes constant weights and the bias; their positions."""
         if rule.weights is None:
             return ()
         weights = op.inputs[rule.weights]
         bias = None if rule.bias is None else op.input(rule.bias)
-        data = self.scales.required(op, rule.data)
+        data, scheme = scales.required(op, rule.data), scales.scheme
+        bias_dtype = dtype_of(scheme.bias or "i32")
         if not weights.is_constant:
-            params = self.scales.required(op, rule.weights)
+            params = scales.required(op, rule.weights)
         else:
-            params = of_weights(weights.data, None if op.kind in self.per_tensor else rule.axis)
+            params, integers = weights_of(op, weights, rule.axis, scheme, self.per_tensor)
             if bias is not None:
-                params = enlarged_for_bias(data, params, bias.data)
-            array = quantized_weights(weights.data, params)
+                params = enlarged_for_bias(data, params, bias.data, bias_dtype)
+            array = quantized_weights(weights.data, params, integers)
             op.set_input(rule.weights, constant(weights, array, params))
         if bias is None or rule.bias is None:
             return (rule.weights,) if weights.is_constant else ()
         scale = of_bias(data, params)
-        op.set_input(rule.bias, constant(bias, quantized_bias(bias.data, scale), scale))
+        op.set_input(rule.bias, constant(bias, quantized_bias(bias.data, scale, bias_dtype), scale))
         return (rule.weights, rule.bias) if weights.is_constant else (rule.bias,)
 
-    def quantize_result(self, op: Op, i: int, tensor: Tensor) -> None:
-        """Makes result `i` an int8 tensor, requantized where the readers need another scale."""
-        params, op_params = self.scales.of[tensor], self.scales.result(op, i)
-        self.make_int8(tensor, params)
+    def quantize_result(self, op: Op, i: int, tensor: Tensor, scales: Scales) -> None:
+        """Makes result `i` one of integers, requantized where the readers need another scale."""
+        dtype = scales.scheme.integers.dtype
+        params, op_params = scales.of[tensor], scales.result(op, i)
+        self.make_integers(tensor, dtype, params)
         if op_params != params:
-            inner = like(tensor, INT8, op_params, tensor.name)
+            inner = like(tensor, dtype, op_params, tensor.name)
             op.outputs[i] = inner
             inner.producer = op
             self.graph.insert_after(op, Op("QUANTIZE", [inner], [tensor], origin=op.origin))
@@ -206,13 +201,15 @@ class _Rewriter:
             if is_float32(tensor):
                 self.float_forms[tensor] = tensor
 
-    def as_int8(self, tensor: Tensor, params: Quantization, reader: Op | None) -> Tensor:
-        """`tensor` as int8 numbers on a scale, made before `reader` or at the end."""
-        if (tensor, params) not in self.int8_forms:
-            result = like(tensor, INT8, params, tensor.name)
+    def as_integers(
+        self, tensor: Tensor, dtype: np.dtype, params: Quantization, reader: Op | None
+    ) -> Tensor:
+        """`tensor` as integers on a scale, made before `reader` or at the end."""
+        if (tensor, dtype, params) not in self.integer_forms:
+            result = like(tensor, dtype, params, tensor.name)
             self.insert("QUANTIZE", tensor, result, reader)
-            self.int8_forms[tensor, params] = result
-        return self.int8_forms[tensor, params]
+            self.integer_forms[tensor, dtype, params] = result
+        return self.integer_forms[tensor, dtype, params]
 
     def as_float32(self, tensor: Tensor, reader: Op | None) -> Tensor:
         """`tensor` as float32 numbers, made before `reader` or at the end."""
@@ -242,16 +239,17 @@ class _Rewriter:
         """The form of an output that has the type asked for."""
         params = self.scales.of.get(tensor)
         if params is None and is_float32(tensor) and tensor.is_constant and dtype != FLOAT32:
-            params = of_constant(tensor.data)
-            tensor = constant(tensor, quantized(tensor.data, params), params)
+            integers = self.scales.scheme.integers
+            params = of_constant(tensor.data, integers)
+            tensor = constant(tensor, quantized(tensor.data, params, integers), params)
             self.quantized.add(tensor)
-            self.int8_forms[tensor, params] = tensor
+            self.integer_forms[tensor, integers.dtype, params] = tensor
         if params is None:
             return tensor
         if dtype == FLOAT32:
             return self.as_float32(tensor, None) if tensor in self.quantized else tensor
-        if dtype == INT8:
-            return self.as_int8(tensor, params, None)
+        if dtype == self.dtype:
+            return self.as_integers(tensor, dtype, params, None)
         if tensor.dtype == UINT8:  # an input that leaves again
             return tensor
         result = like(tensor, UINT8, as_uint8(params), tensor.name)

@@ -1,12 +1,14 @@
-"""How each operator is quantized to 8 bits, by its row in schema/operators.py.
+"""What each operator asks of the scales around it, by its row in schema/operators.py.
 
-Operators whose row does not say how stay in float.
+Operators whose row does not say how stay in float. Rules name roles; which types these have in a
+file is a scheme's to say (scheme.py), and the types that there are kernels for the table's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from ...schema.flatbuffer import options_class
 from ...schema.operators import Operator, having, known
 from ..ir.graph import Op, Tensor
+from .scheme import INT8, Scheme, dtype_of
 
 FLOAT32 = np.dtype(np.float32)
 Limit = Callable[[Op], "str | None"]
@@ -28,14 +31,14 @@ class Rule:
         selects: it only moves or chooses elements, so that what is cut off of its results may be
             cut off of its inputs.
         result: the scale and zero point its results always have.
-        weights: the input with the weights; they are symmetric, in -127..127.
+        weights: the input with the weights; they are symmetric.
         axis: the dimension of the weights that has a scale for each index; None for one scale.
-        bias: the input with the bias, int32 on the product of the scales of input and weights.
+        bias: the input with the bias, on the product of the scales of input and weights.
         data: the input that the weights are multiplied with.
         min_scale: of the largest scale of the inputs the scale that its result must be above, as
             the kernel multiplies sums by a factor below 1.
         divisor: the input whose quantized numbers must not stand for 0.
-        limit: says why an operator of this kind has no int8 kernel; None for those that have.
+        limit: says why an operator of this kind has no kernel; None for those that have.
     """
 
     same_scale: bool = False
@@ -57,7 +60,7 @@ def constant_weights(op: Op) -> str | None:
 
 
 def fewer_dimensions_than(limit: int) -> Limit:
-    """The int8 kernel broadcasts fewer dimensions than the float one."""
+    """The integer kernel broadcasts fewer dimensions than the float one."""
 
     def check(op: Op) -> str | None:
         ranks = [tensor.rank for tensor in op.present_inputs]
@@ -68,9 +71,9 @@ def fewer_dimensions_than(limit: int) -> Limit:
     return check
 
 
-def min_scale_of_sums(largest: float) -> float:
-    """Sums are taken in 2**-20 of twice the largest scale."""
-    return 2 * largest / 2**20
+def min_scale_of_sums(bits: int, largest: float) -> float:
+    """Sums are taken in 2**-bits of twice the largest scale."""
+    return 2 * largest / 2**bits
 
 
 def min_scale_of_squares(largest: float) -> float:
@@ -78,37 +81,83 @@ def min_scale_of_squares(largest: float) -> float:
     return (2 * largest / 2**7) ** 2
 
 
+def orders_steps(op: Op) -> str:
+    """The int16 kernels of comparisons compare the steps of two scales as if they were one."""
+    return "TFLite has no int16 kernel for it that knows scales"
+
+
+SUM_BITS = {"i8": 20, "u8": 20, "i16": 15}
+"""Fractional bits in which ADD and SUB take sums, by the type of their operands."""
 LIMITS: dict[str, dict[str, Any]] = {
-    "ADD": {"min_scale": min_scale_of_sums},
     "CONV_2D": {"limit": constant_weights},
     "DEPTHWISE_CONV_2D": {"limit": constant_weights},
     "DIV": {"divisor": 1, "limit": fewer_dimensions_than(5)},
     "SQUARED_DIFFERENCE": {"min_scale": min_scale_of_squares, "limit": fewer_dimensions_than(5)},
-    "SUB": {"min_scale": min_scale_of_sums},
     "TRANSPOSE_CONV": {"limit": constant_weights},
 }
-"""What the int8 kernels of some operators cannot do."""
+"""What the integer kernels of some operators cannot do."""
+ORDERS = ("GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
+OPTIONS = {"i16": {kind: {"pot_scale_int16": False} for kind in ("ADD", "SUB")}}
+"""Options of operators on a type of integers, without which a kernel expects other scales."""
 
 
-def _rule(row: Operator) -> Rule:
-    """What the table of operators says, and LIMITS."""
+def limits_of_kernel(kind: str, code: str) -> dict[str, Any]:
+    """What the kernel of an operator for a type of integers cannot do."""
+    if kind in ("ADD", "SUB"):
+        return {"min_scale": partial(min_scale_of_sums, SUM_BITS[code])}
+    if kind in ORDERS and code == "i16":
+        return {"limit": orders_steps}
+    return LIMITS.get(kind, {})
+
+
+def _rule(row: Operator, code: str) -> Rule:
+    """What the table of operators says, and what limits a kernel."""
     weights, axis = row.operand_numbers("weights"), row.numbers("channels")
     is_linear = "linear" in row.traits
     return Rule(
         same_scale=row.fact("int8") == "same",
         selects=not row.traits.isdisjoint(("moves", "selects")),
-        result=row.scale_of("i8"),
+        result=row.scale_of(code),
         weights=weights[0] if weights else None,
         axis=axis[0] if axis else None,
         bias=row.position("bias") if is_linear else None,
         data=row.position("x") if is_linear else 0,
-        **LIMITS.get(row.kind, {}),
+        **limits_of_kernel(row.kind, code),
     )
 
 
-RULES: dict[str, Rule] = {
-    kind: _rule(known(kind)) for kind in sorted(having("int8") | having("i8"))
-}
+@cache
+def rules_of(code: str) -> dict[str, Rule]:
+    """The rules of the operators that have kernels for a type of integers."""
+    rows = map(known, sorted(having("int8") | having("i8")))
+    return {
+        row.kind: _rule(row, code) for row in rows if code == "i8" or has_kernel(row, f"q{code}")
+    }
+
+
+def has_kernel(row: Operator, *codes: str) -> bool:
+    """Whether a kernel takes operands of all these types, in some place each."""
+    for combination in row.combinations:
+        sets = (types for types in combination.operands if not isinstance(types, int))
+        if combination.runs_here and frozenset(codes) <= frozenset().union(*sets):
+            return True
+    return False
+
+
+def weights_code(kind: str, scheme: Scheme, code: str = "") -> str:
+    """The type that the weights of an operator have in a scheme: int8 where there is no kernel.
+
+    Args:
+        kind: the operator.
+        scheme: the scheme.
+        code: the type that is wanted; empty for the scheme's.
+    """
+    data = "f32" if scheme.activations is None else f"q{scheme.activations}"
+    wanted = code or scheme.weights
+    return wanted if has_kernel(known(kind), data, f"q{wanted}") else "i8"
+
+
+RULES = rules_of("i8")
 
 DIVISORS = {
     **{kind: rule.divisor for kind, rule in RULES.items() if rule.divisor is not None},
@@ -157,9 +206,9 @@ def is_float32(tensor: Tensor | None) -> bool:
     return tensor is not None and tensor.dtype == FLOAT32
 
 
-def rule_of(op: Op) -> Rule | None:
-    """The rule by which `op` is quantized; None for one that stays as it is."""
-    rule = RULES.get(op.kind)
+def rule_of(op: Op, scheme: Scheme = INT8) -> Rule | None:
+    """The rule by which `op` is quantized in a scheme; None for one that stays as it is."""
+    rule = rules_of(scheme.code).get(op.kind)
     if rule is None or not touches_float32(op):
         return None
     return rule if rule.limit is None or rule.limit(op) is None else None
@@ -176,16 +225,19 @@ def nonfinite_constant(op: Op) -> Tensor | None:
     return next((tensor for tensor in constants if not np.isfinite(tensor.data).all()), None)
 
 
-def reason_for_float(op: Op, size_dependent: Collection[Tensor]) -> str:
+def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Scheme = INT8) -> str:
     """Why `op` is not quantized, for a message; `size_dependent` depend on sizes alone."""
     tensors = (*op.present_inputs, *op.outputs)
     dependent = next((tensor for tensor in tensors if tensor in size_dependent), None)
     if dependent is not None:
         return f"'{dependent.name}' is computed from unknown sizes and has another range at each"
-    rule = RULES.get(op.kind)
+    rule = rules_of(scheme.code).get(op.kind)
     nonfinite = nonfinite_constant(op)
     if rule is None:
-        return "TFLite has no int8 kernel for it" if op.kind != "CUSTOM" else "it is a custom op"
+        kernel = dtype_of(scheme.code).name
+        return (
+            f"TFLite has no {kernel} kernel for it" if op.kind != "CUSTOM" else "it is a custom op"
+        )
     if nonfinite is not None:
         return f"its constant '{nonfinite.name}' has NaN or infinity"
     if rule.limit is not None and (reason := rule.limit(op)) is not None:

@@ -6,18 +6,22 @@ ranges give equal files.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...schema.quantization import Quantization
+from .scheme import INT8, Integers
 
-LOW, HIGH = -128, 127
-WEIGHT_LIMIT = 127  # weights are in -127..127
+ACTIVATIONS = INT8.integers
+WEIGHTS = INT8.weight_integers("i8")
 SMALLEST = 1e-6  # width below which TensorFlow takes a range for none and widens it
-BIAS_LIMIT = 2**30  # of a quantized bias, so that sums with it stay in int32
+BIAS_LIMITS = {np.dtype(np.int32): 2**30, np.dtype(np.int64): 2**46}
+"""Of a quantized bias, so that sums with it stay in 32 bits, or in the 48 that are rescaled."""
 
 
-def of_range(low: float, high: float) -> Quantization:
-    """int8 numbers for values measured from `low` to `high`; the range is widened to hold 0.
+def of_range(low: float, high: float, integers: Integers = ACTIVATIONS) -> Quantization:
+    """Integers for values measured from `low` to `high`; the range is widened to hold 0.
 
     >>> of_range(0.0, 2.55)
     Quantization([0.009999999776482582], [-128])
@@ -25,14 +29,35 @@ def of_range(low: float, high: float) -> Quantization:
     low, high = min(low, 0.0), max(high, 0.0)
     if high - low < SMALLEST:
         low, high = low - SMALLEST, high + SMALLEST
-    return _of_limits(low, high)
+    return _of_limits(low, high, integers)
 
 
-def _of_limits(low: float, high: float) -> Quantization:
-    scale = (np.float32(high) - np.float32(low)) / np.float32(HIGH - LOW)
-    zero_point = np.float32(LOW - low / float(scale))
-    quantized_zero_point = int(round_half_away(np.clip(np.asarray(zero_point), LOW, HIGH)))
+def _of_limits(low: float, high: float, integers: Integers) -> Quantization:
+    if integers.symmetric:
+        high = max(high, -low)
+        low = -high
+    n_steps = integers.high - integers.low
+    scale = (np.float32(high) - np.float32(low)) / np.float32(n_steps)
+    if integers.symmetric:
+        return Quantization([float(scale)], [0])
+    zero_point = np.float32(integers.low - low / float(scale))
+    quantized_zero_point = int(
+        round_half_away(np.asarray(np.clip(zero_point, integers.low, integers.high)))
+    )
     return Quantization([float(scale)], [quantized_zero_point])
+
+
+def of_ranges(
+    low: Sequence[float] | np.ndarray,
+    high: Sequence[float] | np.ndarray,
+    integers: Integers,
+    axis: int,
+) -> Quantization:
+    """Integers for weights whose ranges are stated, one for each index of `axis` or one."""
+    pairs = zip(map(float, low), map(float, high), strict=True)
+    rows = [_of_limits(first, last, integers) for first, last in pairs]
+    scales, zero_points = [row.scale for row in rows], [row.zero_point for row in rows]
+    return Quantization(scales, zero_points, axis)
 
 
 def of_result(scale: float, zero_point: int) -> Quantization:
@@ -40,12 +65,12 @@ def of_result(scale: float, zero_point: int) -> Quantization:
     return Quantization([scale], [zero_point])
 
 
-def of_constant(array: np.ndarray) -> Quantization:
-    """int8 numbers for the elements of a constant that is not a weight."""
+def of_constant(array: np.ndarray, integers: Integers = ACTIVATIONS) -> Quantization:
+    """Integers for the elements of a constant that is not a weight."""
     low, high = float(array.min(initial=0.0)), float(array.max(initial=0.0))
     if high - low <= SMALLEST:
         low, high = min(low, -SMALLEST / 2), max(high, SMALLEST / 2)
-    return _of_limits(low, high)
+    return _of_limits(low, high, integers)
 
 
 def with_min_scale(params: Quantization, min_scale: float) -> Quantization:
@@ -55,24 +80,26 @@ def with_min_scale(params: Quantization, min_scale: float) -> Quantization:
     return Quantization([min_scale * (1 + 1e-6)], params.zero_points)
 
 
-def of_weights(array: np.ndarray, axis: int | None) -> Quantization:
-    """Symmetric int8 numbers, with a scale for each index along `axis`, None for one scale."""
+def of_weights(array: np.ndarray, axis: int | None, integers: Integers = WEIGHTS) -> Quantization:
+    """Symmetric integers, with a scale for each index along `axis`, None for one scale."""
     others = tuple(i for i in range(array.ndim) if i != axis) if axis is not None else None
     largest = np.abs(array).max(axis=others, initial=0.0).astype(np.float64).ravel()
     largest = np.where(2 * largest > SMALLEST, largest, SMALLEST / 2).astype(np.float32)
-    scale = (largest + largest) / np.float32(2 * WEIGHT_LIMIT)
+    scale = (largest + largest) / np.float32(2 * integers.high)
     return Quantization(scale, np.zeros(scale.size), axis or 0)
 
 
 def of_bias(data: Quantization, weights: Quantization) -> Quantization:
-    """int32 numbers on the product of the scales of input and weights."""
+    """Integers on the product of the scales of input and weights."""
     scales = weights.scales.astype(np.float64) * data.scale
     return Quantization(scales, np.zeros(scales.size))
 
 
-def enlarged_for_bias(data: Quantization, weights: Quantization, bias: np.ndarray) -> Quantization:
-    """`weights`, scales enlarged where the bias would not fit into its 32 bits."""
-    needed = np.abs(bias.astype(np.float64).ravel()) / BIAS_LIMIT / data.scale
+def enlarged_for_bias(
+    data: Quantization, weights: Quantization, bias: np.ndarray, dtype: np.dtype
+) -> Quantization:
+    """`weights`, scales enlarged where the bias would not fit into its type."""
+    needed = np.abs(bias.astype(np.float64).ravel()) / BIAS_LIMITS[dtype] / data.scale
     if not weights.is_per_channel:
         needed = needed.max(keepdims=True, initial=0.0)
     if (needed <= weights.scales).all():
@@ -85,26 +112,33 @@ def as_uint8(params: Quantization) -> Quantization:
     return Quantization(params.scales, params.zero_points + 128, params.axis)
 
 
-def quantized(array: np.ndarray, params: Quantization) -> np.ndarray:
-    """`array` as int8 numbers of an activation or another constant: x / scale + zero point."""
+def quantized(
+    array: np.ndarray, params: Quantization, integers: Integers = ACTIVATIONS
+) -> np.ndarray:
+    """`array` as integers of an activation or another constant: x / scale + zero point."""
     scale, zero_point = params.shaped(array.ndim)
-    return np.clip(round_half_away(array / scale + zero_point), LOW, HIGH).astype(np.int8)
+    steps = round_half_away(array / scale + zero_point)
+    return np.clip(steps, integers.low, integers.high).astype(integers.dtype)
 
 
-def quantized_weights(array: np.ndarray, params: Quantization) -> np.ndarray:
-    """`array` as int8 numbers of -127..127."""
+def quantized_weights(
+    array: np.ndarray, params: Quantization, integers: Integers = WEIGHTS
+) -> np.ndarray:
+    """`array` as integers of weights."""
+    scale, zero_point = params.shaped(array.ndim)
+    inverse = (1.0 / scale.astype(np.float64)).astype(np.float32)
+    steps = round_half_away(array * inverse) + zero_point
+    steps = np.clip(steps, integers.low, integers.high)
+    return steps.astype(np.int16).astype(integers.dtype)
+
+
+def quantized_bias(array: np.ndarray, params: Quantization, dtype: np.dtype) -> np.ndarray:
+    """`array` as integers of a bias."""
     scale, _ = params.shaped(array.ndim)
     inverse = (1.0 / scale.astype(np.float64)).astype(np.float32)
-    return np.clip(round_half_away(array * inverse), -WEIGHT_LIMIT, WEIGHT_LIMIT).astype(np.int8)
-
-
-def quantized_bias(array: np.ndarray, params: Quantization) -> np.ndarray:
-    """`array` as int32 numbers."""
-    scale, _ = params.shaped(array.ndim)
-    inverse = (1.0 / scale.astype(np.float64)).astype(np.float32)
-    limit = 2**31 - 1
+    limit = np.iinfo(dtype).max if dtype == np.int32 else BIAS_LIMITS[dtype]
     product = round_half_away((array * inverse).astype(np.float64))
-    return np.clip(product, -limit, limit).astype(np.int32)
+    return np.clip(product, -limit, limit).astype(dtype)
 
 
 def round_half_away(x: np.ndarray) -> np.ndarray:

@@ -9,10 +9,11 @@ from typing import Any
 from ...graph.core.graph import Graph, Tensor
 from ...schema.errors import ModelError
 from ..keras.architecture import INPUT, Model, flatten, read_model
-from ..keras.archive import open_archive
+from ..keras.archive import Archive, open_archive
 from ..keras.build import Writer, placeholder, refuse_unsupported
+from ..keras.live import archive_of, note_custom
 from ..keras.registry import INVALID, inner_scope
-from ..keras.weights import find_weights
+from ..keras.weights import find_parts, find_weights
 from .freeze import freeze
 from .signatures import tensorflow_order
 from .source import (
@@ -35,44 +36,64 @@ def load(
     output_arrays: Iterable[str] | None = None,
     input_shapes: Shapes | None = None,
     custom_objects: Mapping | None = None,
+    weights_file: str | os.PathLike | None = None,
 ) -> GraphSource:
     """The computation of a Keras model, with the names TensorFlow gives it in a `.tflite` file.
 
     Args:
-        model_file: A `.keras` or `.h5` file of Keras 2 (tf_keras) or 3, with its architecture.
+        model_file: A `.keras` or `.h5` file of Keras 2 (tf_keras) or 3, with its architecture; or
+            the JSON of an architecture.
         input_arrays: Names of inputs, in another order; None for the model's own.
         output_arrays: Names of outputs or of layers; None for the model's own.
         input_shapes: What is known of the shapes of inputs, by their names.
-        custom_objects: Must be empty: layers of other packages are not read yet.
+        custom_objects: Which layer of Keras does the same as one of another package, by its name.
+        weights_file: The weights that belong to an architecture in JSON.
 
     Raises:
         OSError: The file cannot be read.
         ModelError: It is malformed, or its weights do not belong to its architecture.
         UnsupportedOps: It has layers that flatlite does not know; all are listed.
         ConverterError: A layer is used in a way that is not supported.
-        NotImplementedError: There are custom objects.
+        NotImplementedError: A custom object does something that flatlite does not know.
         ValueError: There are no such inputs, outputs or layers; a shape contradicts the model.
     """
-    if custom_objects:
-        raise NotImplementedError(
-            f"custom_objects ({', '.join(map(str, custom_objects))}) cannot be read yet; save the "
-            "model as a SavedModel and use TFLiteConverter.from_saved_model"
-        )
-    archive = open_archive(model_file)
+    archive = open_archive(model_file, weights_file)
+    arrays = input_arrays, output_arrays
+    is_version_1 = archive.is_legacy and archive.version[0] < 3  # TF1's converter reads only these
+    return _source_of(archive, arrays, input_shapes, custom_objects or {}, is_version_1)
+
+
+def from_live(model: Any) -> GraphSource:
+    """The computation of a Keras model in memory, of Keras 2 or 3 with any backend.
+
+    Raises as `load` does; ModelError, too, when it is not built, or no configuration describes it.
+    """
+    return _source_of(archive_of(model), (None, None), None, {}, False)
+
+
+def _source_of(
+    archive: Archive,
+    arrays: tuple[Iterable[str] | None, Iterable[str] | None],
+    shapes: Shapes | None,
+    custom_objects: Mapping,
+    is_version_1: bool,
+) -> GraphSource:
+    """The computation of an opened model; names as TensorFlow 1 or 2 gives them."""
     is_keras3 = archive.version[0] >= 3
     model = read_model(archive.config)
+    note_custom(list(model.leaves()), custom_objects)
+    find_parts(model)
     refuse_unsupported(model)
     find_weights(model, archive)
     graph = Graph()
-    inputs = _inputs(graph, model, input_shapes)
+    inputs = _inputs(graph, model, shapes)
     writer = Writer(graph, is_keras3)
     results = writer.write(model, list(inputs.values()), inner_scope("", model.name))
     outputs = _distinct_outputs(graph, _outputs(model, results, is_keras3))
-    ends = _chosen_inputs(inputs, input_arrays), outputs
-    if output_arrays is not None:
-        ends = ends[0], _chosen_outputs(outputs, writer.results, output_arrays)
+    ends = _chosen_inputs(inputs, arrays[0]), outputs
+    if arrays[1] is not None:
+        ends = ends[0], _chosen_outputs(outputs, writer.results, arrays[1])
     call = "Stateful" if any(layer.stored_weights for layer in model.leaves()) else ""
-    is_version_1 = archive.is_legacy and not is_keras3  # TF1's converter reads only these files
     if is_version_1:
         tensor_names = {key: INVALID.sub("_", key) for key in inputs}
         results = {key: f"Identity_{i}" if i else "Identity" for i, key in enumerate(outputs)}

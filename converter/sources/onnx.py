@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MIN_OPSET = 7  # operator set; before, broadcasting was an attribute
 MAX_ELEMENTS = 2**31 - 1  # elements of a tensor
+MAX_IMAGE_RANK = 5  # dimensions of volumes with batch and channels
 TRIED_SIZES = (224, 64)  # sizes of unknown dimensions that may make a model convertible
 KEY = "serving_default"  # the signature's, as TensorFlow names it
 
@@ -48,6 +49,8 @@ class OnnxSource:
         arrays: initializers by name.
         inputs, outputs: in order.
         key: the signature's key in the written file.
+        channels_last: inputs and outputs whose channels come last in the file, each with the least
+            number of dimensions for which it is so.
     """
 
     opsets: dict[str, int]
@@ -58,6 +61,7 @@ class OnnxSource:
     outputs: tuple[Port, ...]
     key: str = KEY
     kind: str = "onnx"
+    channels_last: Mapping[str, int] = field(default_factory=dict)
 
     def constants(self) -> dict[str, int]:
         """The initializers' bytes, by name."""
@@ -133,6 +137,7 @@ def load(
     input_arrays: Sequence[str] | None = None,
     output_arrays: Sequence[str] | None = None,
     input_shapes: Shapes | None = None,
+    io_layout: str | Mapping[str, str] | None = None,
 ) -> OnnxSource:
     """The graph of an ONNX model.
 
@@ -142,6 +147,7 @@ def load(
         input_arrays: names of the inputs, in another order; None takes the graph's.
         output_arrays: names of tensors that become the outputs; None takes the graph's.
         input_shapes: {input name: shape} for what the model does not say.
+        io_layout: "channels_last", for all images or by name, where not the model's layout.
 
     Raises:
         OSError: the file, or one with weights, cannot be read.
@@ -172,6 +178,12 @@ def load(
         Port(name, name, Value(name, v.dtype, shapes[name]), dims.get(name))
         for name, v in inputs.items()
     ]
+    layout = _layouts(io_layout, [*inputs, *outputs])
+    ports = [
+        with_channels_last(port) if has_channels_last(port.tensor.shape, layout.get(port.name))
+        else port
+        for port in ports
+    ]  # fmt: skip
     return OnnxSource(
         opsets,
         ordered_functions(model.functions),
@@ -179,7 +191,36 @@ def load(
         {name: array for name, array in arrays.items() if name in used},
         tuple(ports),
         tuple(Port(name, name, _output(name, graph)) for name in outputs),
+        channels_last=layout,
     )
+
+
+LAYOUTS = ("source", "channels_last")
+
+
+def _layouts(io_layout: str | Mapping[str, str] | None, names: Sequence[str]) -> dict[str, int]:
+    """The names of what has its channels last, each with the least dimensions it must have."""
+    if io_layout is None or isinstance(io_layout, str):
+        stated, least = dict.fromkeys(names, io_layout or "source"), 4
+    else:
+        stated, least = dict(io_layout), 3
+        _refuse_unknown(stated, names)
+    for layout in stated.values():
+        if layout not in LAYOUTS:
+            raise ValueError(f"io_layout must be one of {LAYOUTS}, got '{layout}'")
+    return {name: least for name, layout in stated.items() if layout == "channels_last"}
+
+
+def has_channels_last(shape: Sequence[Any] | None, least: int | None) -> bool:
+    """Whether something of a shape is an image whose channels are to come last."""
+    return least is not None and shape is not None and least <= len(shape) <= MAX_IMAGE_RANK
+
+
+def with_channels_last(port: Port) -> Port:
+    """An input with its channels, the second of its dimensions, at the end."""
+    n, c, *spatial = port.tensor.shape
+    dims = port.dims and (port.dims[0], *port.dims[2:], port.dims[1])
+    return replace(port, tensor=replace(port.tensor, shape=(n, *spatial, c)), dims=dims)
 
 
 def _dim_names(value: ValueInfoProto) -> tuple[str | None, ...]:

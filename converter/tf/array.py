@@ -37,6 +37,7 @@ PASS_THROUGH = (
     "CheckNumerics",
     "Print",
     "EnsureShape",
+    "GuaranteeConst",
 )
 
 
@@ -340,11 +341,11 @@ def roll(node, b):
 def _roll_by_axes(node, b):
     """Elements moved along axes that are computed: along each by the shifts that are for it."""
     x, rank = node.inputs[0], b.constant(np.int32(node.rank()))
-    shifts, axes = (b.RESHAPE(as_int32(t, b), np.int32([-1])) for t in node.inputs[1:])
+    shifts, axes = (b.RESHAPE(as_int32(t, b), np.array([-1], np.int32)) for t in node.inputs[1:])
     axes = b.FLOOR_MOD(axes, rank)
     for axis in range(node.rank()):
         of_axis = b.SELECT_V2(b.EQUAL(axes, np.int32(axis)), shifts, np.int32(0))
-        x = _gathered_roll(x, axis, b.SUM(of_axis, np.int32([0])), b)
+        x = _gathered_roll(x, axis, b.SUM(of_axis, np.array([0], np.int32)), b)
     return x
 
 
@@ -433,6 +434,6 @@ def broadcast_gradient_args(node, b):
         is_one.append(b.EQUAL(padded, one))
     shape = (-1,)
     return [
-        as_type(b.RESHAPE(b.WHERE(flags, dtype=np.int64), np.int32(shape)), one.dtype, b)
+        as_type(b.RESHAPE(b.WHERE(flags, dtype=np.int64), np.array(shape, np.int32)), one.dtype, b)
         for flags in is_one
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...graph.format.nodedef import write_node
 from ...schema import proto
@@ -27,7 +27,7 @@ WIDTH, WIDTH_CODE = 4, 2
 
 def flex_options(op: tf.Operation) -> bytes:
     """The options of an operation's Flex operator."""
-    node = proto.message("NodeDef")()
+    node: Any = proto.message("NodeDef")()
     write_node(op, node, lambda tensor: tensor.name)
     del node.input[:]
     node.input.extend([""] * len(op.inputs))  # as TensorFlow's converter writes them
@@ -54,7 +54,7 @@ def strings(texts: Sequence[bytes]) -> bytes:
 
 def flex_outputs(op: tf.Operation, b: Builder, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The IR tensors of an operation that becomes a Flex operator."""
-    outputs = [(tensor.dtype, tensor.shape) for tensor in op.outputs]
+    outputs: list[Any] = [(tensor.dtype, tensor.shape) for tensor in op.outputs]
     return b.custom(f"{PREFIX}{op.type}", *inputs, outputs=outputs, options=flex_options(op))
 
 

@@ -1,5 +1,7 @@
 """Images: resized, cut out, in other colours; boxes that overlap."""
 
+from typing import Any
+
 import numpy as np
 
 from ...graph.core.registry import kernel_of
@@ -36,12 +38,14 @@ def resize_bicubic(node, b):
     """Images times the matrix of their rows' weights, and that of their columns'."""
     x = as_type(node.inputs[0], np.float32, b)
     options = {name: node.attr(name) for name in ("align_corners", "half_pixel_centers")}
-    kernel = kernel_of(node.type)
+    kernel: Any = kernel_of(node.type)
     for axis, new in zip((1, 2), node.constant(1).tolist(), strict=True):
-        old = x.dims[axis]
-        node.require(old is not None, f"height and width must be known, got {node.shape()}")
+        old: Any = x.dims[axis]
+        node.require(old is not None, f"height and width must be known, got {x.dims}")
         unit = np.eye(old, dtype=np.float32).reshape(1, old, 1, old)
-        weights = np.float32(kernel(unit, np.int32([new, 1]), **options)).reshape(new, old)
+        weights = np.float32(kernel(unit, np.array([new, 1], np.int32), **options)).reshape(
+            new, old
+        )
         order = (0, 3 - axis, 3, axis)  # the axis comes last, the other one stays before channels
         rows = b.FULLY_CONNECTED(transposed(x, order, b), b.constant(weights), keep_num_dims=True)
         x = transposed(rows, np.argsort(order).tolist(), b)
@@ -66,7 +70,7 @@ def crop_and_resize(node, b):
         [b.EXPAND_DIMS(t, np.int32(2 - k)) for t in line] for k, line in enumerate(lines)
     )
     image = b.MUL(as_int32(which, b), b.MUL(*extents))
-    image = b.RESHAPE(image, np.int32([-1, 1, 1]))
+    image = b.RESHAPE(image, np.array([-1, 1, 1], np.int32))
 
     def gathered(row, column):
         place = b.ADD(b.ADD(b.MUL(row, extents[1]), column), image)
@@ -143,7 +147,7 @@ def non_max_suppression_v5(node, b):
 
 def first_of(x, count, b):
     """As many elements of a vector as a scalar says."""
-    return b.SLICE(x, np.int32([0]), b.RESHAPE(count, np.int32([1])))
+    return b.SLICE(x, np.array([0], np.int32), b.RESHAPE(count, np.array([1], np.int32)))
 
 
 @lower("RGBToHSV")
@@ -152,8 +156,8 @@ def rgb_to_hsv(node, b):
     (x,) = node.inputs
     axis = node.rank() - 1
     red, green, blue = b.UNPACK(x, axis=axis, num=3)
-    value = b.REDUCE_MAX(x, np.int32([axis]))
-    spread = b.SUB(value, b.REDUCE_MIN(x, np.int32([axis])))
+    value = b.REDUCE_MAX(x, np.array([axis], np.int32))
+    spread = b.SUB(value, b.REDUCE_MIN(x, np.array([axis], np.int32)))
     zero, one = like(x, 0, b), like(x, 1, b)
     saturation = b.SELECT_V2(b.GREATER(value, zero), b.DIV(spread, value), zero)
     norm = b.DIV(one, b.MUL(spread, like(x, 6, b)))
@@ -189,5 +193,5 @@ def adjust_contrast(node, b):
     """The distance from the mean of each channel of an image, times a factor."""
     x, factor = node.inputs
     rank = node.rank()
-    mean = b.MEAN(x, np.int32([rank - 3, rank - 2]), keep_dims=True)
+    mean = b.MEAN(x, np.array([rank - 3, rank - 2], np.int32), keep_dims=True)
     return b.ADD(b.MUL(b.SUB(x, mean), as_type(factor, x.dtype, b)), mean)

@@ -74,7 +74,7 @@ def _lower(source: GraphSource, work: Work, select_tf_ops: bool, scope: Scope) -
     ]
     for handle, value in zip(is_written, results[n_outputs:], strict=True):
         assign(b, handle, value)
-    if scope.initializer.is_used:
+    if scope.initializer.is_used and source.state.initializer is not None:
         call_once(graph, source.state.initializer)
     graph.output_names = [port.name for port in source.outputs]
     if source.key is not None:

@@ -75,9 +75,8 @@ def with_diagonals(x, diagonal, band, places, align, b):
     below = b.SUB(b.EXPAND_DIMS(rows, np.int32(1)), columns)
     lines = [(low, 0)]
     if low != high:
-        lines = [
-            (d, start) for d, _, start in starts(low, high, *(t.data.size for t in places), align)
-        ]
+        n_rows, n_columns = rows.data.size, columns.data.size
+        lines = [(d, start) for d, _, start in starts(low, high, n_rows, n_columns, align)]
     for i, (d, start) in enumerate(lines):
         line = diagonal
         if low != high:
@@ -140,9 +139,9 @@ def rows_joined(x, b):
     if shape[-2:].count(None) + shape[:-2].count(None) <= 1 or None not in shape[:-2]:
         joined = [-1 if None in shape[-2:] else prod(n or 0 for n in shape[-2:])]
         outer = [-1 if n is None else n for n in shape[:-2]]
-        return b.RESHAPE(x, np.int32([*outer, *joined]))
+        return b.RESHAPE(x, np.array([*outer, *joined], np.int32))
     outer = slice_along(b.SHAPE(x, out_type="INT32"), 0, 0, x.rank - 2, b)
-    return b.RESHAPE(x, b.CONCATENATION(outer, np.int32([-1]), axis=0))
+    return b.RESHAPE(x, b.CONCATENATION(outer, np.array([-1], np.int32), axis=0))
 
 
 def diagonal_of(x, d, b):
@@ -171,7 +170,8 @@ def matrix_diag_part(node, b):
     align = node.attr("align") if node.type == "MatrixDiagPartV3" else LEFT
     longest = max(length_of(d, *sizes) for d in range(low, high + 1))
     lines = []
-    for d, length, start in starts(low, high, *sizes, align):
+    n_rows, n_columns = sizes
+    for d, length, start in starts(low, high, n_rows, n_columns, align):
         pairs = np.zeros((rank - 1, 2), np.int32)
         pairs[-1] = start, longest - length - start
         line = diagonal_of(x, d, b)
@@ -186,7 +186,9 @@ def diag(node, b):
     node.require(None not in shape or len(shape) == 1, f"its shape must be known, got {shape}")
     if len(shape) == 1:
         return b.MATRIX_DIAG(x)
-    return b.RESHAPE(b.MATRIX_DIAG(b.RESHAPE(x, np.int32([-1]))), np.int32(shape * 2))
+    return b.RESHAPE(
+        b.MATRIX_DIAG(b.RESHAPE(x, np.array([-1], np.int32))), np.array(shape * 2, np.int32)
+    )
 
 
 @lower("DiagPart")
@@ -197,5 +199,5 @@ def diag_part(node, b):
     node.require(None not in half or len(half) == 1, f"its shape must be known, got {shape}")
     if len(half) == 1:
         return diagonal_of(x, 0, b)
-    square = b.RESHAPE(x, np.int32([prod(half), prod(half)]))
-    return b.RESHAPE(diagonal_of(square, 0, b), np.int32(half))
+    square = b.RESHAPE(x, np.array([prod(half), prod(half)], np.int32))
+    return b.RESHAPE(diagonal_of(square, 0, b), np.array(half, np.int32))

@@ -306,5 +306,5 @@ def sparse_softmax_cross_entropy(node, b):
 
 def cross_entropy(logits, labels, b):
     """The loss of each row, and its gradient."""
-    loss = b.NEG(b.SUM(b.MUL(labels, b.LOG_SOFTMAX(logits)), np.int32([1])))
+    loss = b.NEG(b.SUM(b.MUL(labels, b.LOG_SOFTMAX(logits)), np.array([1], np.int32)))
     return loss, b.SUB(b.SOFTMAX(logits, beta=1.0), labels)

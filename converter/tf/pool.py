@@ -71,27 +71,33 @@ def max_pool_v2(node, b, x, spatial):
     )
 
 
-def windows(node, b, x, window, strides, rates=(1, 1), outside=0.0):
-    """Slices of `x`, one for each place of a window; and how much was padded before."""
-    sizes = x.dims[1:3]
-    node.require(None not in sizes, f"height and width must be known, got {sizes}")
+def geometry(node, sizes, window, strides, rates=(1, 1)):
+    """For height and width: how many windows there are, and what is padded before and after."""
+    is_same = node.text("padding") == "SAME"
+    node.require(node.text("padding") != "EXPLICIT", "explicit padding is not supported here")
+    node.require(None not in sizes, f"height and width must be known, got {tuple(sizes)}")
     outputs, pads = [], []
     for n, k, stride, rate in zip(sizes, window, strides, rates, strict=True):
-        extent = (k - 1) * rate + 1
-        is_same = node.text("padding") == "SAME"
-        n_out = -(-n // stride) if is_same else (n - extent) // stride + 1
-        total = max((n_out - 1) * stride + extent - n, 0) if is_same else 0
+        reach = (k - 1) * rate + 1
+        n_out = -(-n // stride) if is_same else (n - reach) // stride + 1
+        total = max((n_out - 1) * stride + reach - n, 0) if is_same else 0
         outputs.append(n_out)
         pads.append((total // 2, total - total // 2))
-    node.require(min(outputs) > 0, f"the window {tuple(window)} must fit into {sizes}")
+    node.require(min(outputs) > 0, f"the window {tuple(window)} must fit into {tuple(sizes)}")
+    return outputs, pads
+
+
+def windows(node, b, x, window, strides, rates=(1, 1), outside=0.0):
+    """Slices of `x`, one for each place of a window; how many windows; what is padded before."""
+    outputs, pads = geometry(node, x.dims[1:3], window, strides, rates)
     if any(map(sum, pads)):
-        x = b.PADV2(x, np.int32([(0, 0), *pads, (0, 0)]), like(x, outside, b))
+        x = b.PADV2(x, np.array([(0, 0), *pads, (0, 0)], np.int32), like(x, outside, b))
     slices = []
     for place in product(*map(range, window)):
         begin = [i * rate for i, rate in zip(place, rates, strict=True)]
         end = [i + (n - 1) * s + 1 for i, n, s in zip(begin, outputs, strides, strict=True)]
         corners = ([0, *begin, 0], [0, *end, 0], [1, *strides, 1])
-        corners = (b.constant(np.int32(corner)) for corner in corners)
+        corners = (b.constant(np.array(corner, np.int32)) for corner in corners)
         slices.append(b.STRIDED_SLICE(x, *corners, begin_mask=9, end_mask=9))
     return slices, outputs, [before for before, _ in pads]
 
@@ -102,7 +108,7 @@ def max_pool_with_argmax(node, b):
     x, window, strides = node.inputs[0], node.attr("ksize")[1:3], node.attr("strides")[1:3]
     batch, _, width, channels = node.shape()
     node.require(width and channels, f"width and channels must be known, got {node.shape()}")
-    lowest = np.finfo(np.float32).min
+    lowest = float(np.finfo(np.float32).min)
     slices, outputs, before = windows(node, b, x, window, strides, outside=lowest)
     stacked = b.PACK(*slices, axis=4, values_count=len(slices))
     best = b.ARG_MAX(stacked, np.int32(4), dtype=np.int64, output_type="INT64")
@@ -113,9 +119,9 @@ def max_pool_with_argmax(node, b):
     if node.attr("include_batch_in_index"):
         node.require(batch is not None, "the batch must be known to be part of an index")
         images = np.arange(batch).reshape(-1, 1, 1, 1) * (prod(node.shape()[1:]))
-        index = b.ADD(index, np.int64(images))
+        index = b.ADD(index, np.array(images, np.int64))
     dtype = node.attr("Targmax")
-    return b.REDUCE_MAX(stacked, np.int32([4])), index if dtype == np.int64 else b.CAST(
+    return b.REDUCE_MAX(stacked, np.array([4], np.int32)), index if dtype == np.int64 else b.CAST(
         index, dtype=dtype
     )
 
@@ -127,11 +133,13 @@ def dilation_2d(node, b):
     window = node.shape(1)[:2]
     node.require(None not in window, f"the size of the filter must be known, got {window}")
     strides, rates = node.attr("strides")[1:3], node.attr("rates")[1:3]
-    lowest = np.finfo(np.float32).min
+    lowest = float(np.finfo(np.float32).min)
     slices, _, _ = windows(node, b, x, window, strides, rates, outside=lowest)
     result = None
     for (i, j), part in zip(product(*map(range, window)), slices, strict=True):
-        row = b.RESHAPE(slice_along(slice_along(filters, 0, i, 1, b), 1, j, 1, b), np.int32([-1]))
+        row = b.RESHAPE(
+            slice_along(slice_along(filters, 0, i, 1, b), 1, j, 1, b), np.array([-1], np.int32)
+        )
         term = b.ADD(part, row)
         result = term if result is None else b.MAXIMUM(result, term)
     return result

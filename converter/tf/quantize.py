@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ...graph.ops.quantize import fake_quant_with_min_max_vars
+from ..lowering.fake_quant import FakeQuantized
 from ..lowering.moves import like
 from .registry import lower
 
@@ -9,7 +11,9 @@ from .registry import lower
 @lower("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 def fake_quant_vars(node, b):
     """Floats rounded to what a quantized tensor of a range holds, or one with ranges by channel."""
-    low, high = node.inputs[1:]
+    x, low, high = node.inputs
+    if x.value is not None and low.value is not None and high.value is not None:
+        return fake_quantized(node, b, low.value, high.value)
     is_range = node.type == "FakeQuantWithMinMaxVars"
     if is_range and low.value is not None and high.value is not None:
         return fake_quant(node, b, float(low.value), float(high.value))
@@ -19,7 +23,20 @@ def fake_quant_vars(node, b):
 @lower("FakeQuantWithMinMaxArgs")
 def fake_quant_args(node, b):
     """Floats rounded to what a quantized tensor of a range holds."""
-    return fake_quant(node, b, node.attr("min"), node.attr("max"))
+    low, high = node.attr("min"), node.attr("max")
+    if node.inputs[0].value is not None:
+        return fake_quantized(node, b, np.float32(low), np.float32(high))
+    return fake_quant(node, b, low, high)
+
+
+def fake_quantized(node, b, low, high):
+    """A rounded constant that knows its range, which the quantizer takes from it."""
+    value, low, high = (np.asarray(x, np.float32) for x in (node.inputs[0].value, low, high))
+    bits, narrow = node.attr("num_bits"), bool(node.attr("narrow_range"))
+    array = fake_quant_with_min_max_vars(value, low, high, num_bits=bits, narrow_range=narrow)
+    result = b.constant(array.astype(np.float32))
+    result.fake_quant = FakeQuantized(low.ravel(), high.ravel(), array.ndim - 1, bits, narrow)
+    return result
 
 
 def fake_quant(node, b, low, high):

@@ -54,7 +54,7 @@ def random_shuffle(node, b):
     """The slices in the order of random numbers."""
     (x,) = node.inputs
     n = dimension(x, 0, b)
-    numbers = uniform(node, b.RESHAPE(n, np.int32([1])), b)
+    numbers = uniform(node, b.RESHAPE(n, np.array([1], np.int32)), b)
     _, order = b.TOPK_V2(numbers, n)
     return b.GATHER(x, order, axis=0)
 

@@ -53,7 +53,7 @@ def l2_loss(node, b):
 def euclidean_norm(node, b):
     """The root of the sum of squares."""
     x, axes = node.inputs
-    axes = b.RESHAPE(as_int32(axes, b), np.int32([-1]))
+    axes = b.RESHAPE(as_int32(axes, b), np.array([-1], np.int32))
     return b.SQRT(b.SUM(b.SQUARE(x), axes, keep_dims=node.attr("keep_dims")))
 
 
@@ -63,7 +63,7 @@ def bias_add_grad(node, b):
     rank = node.rank()
     channels = 1 if node.text("data_format") == "NCHW" else rank - 1
     axes = [axis for axis in range(rank) if axis != channels]
-    return b.SUM(node.inputs[0], np.int32(axes))
+    return b.SUM(node.inputs[0], np.array(axes, np.int32))
 
 
 @lower("Cumprod")
@@ -74,7 +74,7 @@ def cumprod(node, b):
     """
     x, axis = node.inputs[0], node.axis(node.constant(1))
     if node.attr("reverse"):
-        x = b.REVERSE_V2(x, np.int32([axis]))
+        x = b.REVERSE_V2(x, np.array([axis], np.int32))
     size = node.shape()[axis]
     if node.attr("exclusive"):
         x = shifted(x, axis, 1, b)
@@ -85,7 +85,7 @@ def cumprod(node, b):
         while step < size:
             x = b.MUL(x, shifted(x, axis, step, b))
             step *= 2
-    return b.REVERSE_V2(x, np.int32([axis])) if node.attr("reverse") else x
+    return b.REVERSE_V2(x, np.array([axis], np.int32)) if node.attr("reverse") else x
 
 
 def shifted(x, axis, step, b):
@@ -113,7 +113,10 @@ def triangle_product(x, axis, b):
     n_after = x.rank - axis - 1
     if n_after:
         upto = b.RESHAPE(
-            upto, b.CONCATENATION(b.SHAPE(upto, out_type="INT32"), np.int32([1] * n_after), axis=0)
+            upto,
+            b.CONCATENATION(
+                b.SHAPE(upto, out_type="INT32"), np.array([1] * n_after, np.int32), axis=0
+            ),
         )
     spread = b.SELECT_V2(upto, b.EXPAND_DIMS(x, np.int32(axis + 1)), like(x, 1, b))
-    return b.REDUCE_PROD(spread, np.int32([axis]))
+    return b.REDUCE_PROD(spread, np.array([axis], np.int32))

@@ -12,7 +12,19 @@ if TYPE_CHECKING:
     from ..ir.graph import Tensor
 
 FAMILIES = (
-    *("array", "control", "einsum", "image", "lists", "math", "matrix", "nn", "pool", "quantize"),
+    *(
+        "array",
+        "control",
+        "einsum",
+        "gradients",
+        "image",
+        "lists",
+        "math",
+        "matrix",
+        "nn",
+        "pool",
+        "quantize",
+    ),
     *("random", "reduce", "scatter", "spectral", "tables"),
 )
 LOWERINGS = Lowerings("TF operation", __package__, FAMILIES)

@@ -1,6 +1,7 @@
 """Elements put where indices say, and rows brought together by segments."""
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -45,14 +46,14 @@ def segment_sum(node, b):
 
 def n_segments(ids, b):
     """One more than the largest id."""
-    return b.ADD(b.REDUCE_MAX(ids, np.int32([0])), np.int32(1))
+    return b.ADD(b.REDUCE_MAX(ids, np.array([0], np.int32)), np.int32(1))
 
 
 def row_counts(ids, count, rank, dtype, b):
     """How many rows each segment has, with `rank` axes of which the last are 1."""
     ones = b.FILL(b.SHAPE(ids, out_type="INT32"), np.ones((), dtype))
     counts = b.UNSORTED_SEGMENT_SUM(ones, ids, count)
-    return b.RESHAPE(counts, np.int32([-1, *[1] * (rank - 1)])) if rank > 1 else counts
+    return b.RESHAPE(counts, np.array([-1, *[1] * (rank - 1)], np.int32)) if rank > 1 else counts
 
 
 @lower(*SORTED)
@@ -107,7 +108,7 @@ def flat_indices(node, b, x, indices):
     sizes = x.dims[:depth]
     if depth == 1:
         count = dimension(x, 0, b) if sizes[0] is None else b.constant(np.int32(sizes[0]))
-        return b.RESHAPE(indices, np.int32([-1])), count
+        return b.RESHAPE(indices, np.array([-1], np.int32)), count
     if None in sizes:
         extents = [dimension(x, i, b) for i in range(depth)]
     else:
@@ -116,8 +117,8 @@ def flat_indices(node, b, x, indices):
     for extent in extents[:0:-1]:
         strides.insert(0, b.MUL(strides[0], extent))
     weights = b.PACK(*strides, axis=0, values_count=depth)
-    flat = b.SUM(b.MUL(indices, weights), np.int32([-1]))
-    return b.RESHAPE(flat, np.int32([-1])), b.MUL(strides[0], extents[0])
+    flat = b.SUM(b.MUL(indices, weights), np.array([-1], np.int32))
+    return b.RESHAPE(flat, np.array([-1], np.int32)), b.MUL(strides[0], extents[0])
 
 
 def slices_of(x, depth, b):
@@ -126,9 +127,11 @@ def slices_of(x, depth, b):
         return x
     sizes = x.dims[depth:]
     if list(sizes).count(None) == 0:
-        return b.RESHAPE(x, np.int32([-1, *sizes]))
-    sizes = b.SLICE(b.SHAPE(x, out_type="INT32"), np.int32([depth]), np.int32([-1]))
-    return b.RESHAPE(x, b.CONCATENATION(np.int32([-1]), sizes, axis=0))
+        return b.RESHAPE(x, np.array([-1, *sizes], np.int32))
+    sizes = b.SLICE(
+        b.SHAPE(x, out_type="INT32"), np.array([depth], np.int32), np.array([-1], np.int32)
+    )
+    return b.RESHAPE(x, b.CONCATENATION(np.array([-1], np.int32), sizes, axis=0))
 
 
 def placed(node, b, combine):
@@ -157,7 +160,11 @@ def shape_of(x, b):
 @lower("TensorScatterUpdate")
 def tensor_scatter_update(node, b):
     """The tensor with other slices at index tuples; of several at one place the last."""
-    return placed(node, b, lambda *operands: rows_replaced(*operands, b))
+
+    def combine(slices, flat, rows, count):
+        return rows_replaced(slices, flat, rows, count, b)
+
+    return placed(node, b, combine)
 
 
 def rows_replaced(slices, flat, rows, count, b):
@@ -166,7 +173,7 @@ def rows_replaced(slices, flat, rows, count, b):
     zero = b.constant(np.int32(0))
     is_placed = b.GREATER_EQUAL(last, zero)
     if slices.rank > 1:
-        is_placed = b.RESHAPE(is_placed, np.int32([-1, *[1] * (slices.rank - 1)]))
+        is_placed = b.RESHAPE(is_placed, np.array([-1, *[1] * (slices.rank - 1)], np.int32))
     return b.SELECT_V2(is_placed, b.GATHER(rows, b.MAXIMUM(last, zero), axis=0), slices)
 
 
@@ -205,7 +212,7 @@ def dynamic_partition(node, b):
 def dynamic_stitch(node, b):
     """Slices put where their indices say; later ones win, and zeros where none is."""
     n = len(node.inputs) // 2
-    lists = [b.RESHAPE(as_int32(t, b), np.int32([-1])) for t in node.inputs[:n]]
+    lists = [b.RESHAPE(as_int32(t, b), np.array([-1], np.int32)) for t in node.inputs[:n]]
     values = []
     for i, x in enumerate(node.inputs[n:]):
         rank = node.rank(i)
@@ -219,7 +226,7 @@ def dynamic_stitch(node, b):
         return stitched
     is_placed = b.GREATER_EQUAL(last, zero)
     if rows.rank > 1:
-        is_placed = b.RESHAPE(is_placed, np.int32([-1, *[1] * (rows.rank - 1)]))
+        is_placed = b.RESHAPE(is_placed, np.array([-1, *[1] * (rows.rank - 1)], np.int32))
     return b.SELECT_V2(is_placed, stitched, like(rows, 0, b))
 
 
@@ -236,8 +243,8 @@ def list_diff(node, b):
     """The elements of `x` that are not in `y`, and where they stand."""
     x, y = node.inputs
     same = b.EQUAL(b.EXPAND_DIMS(x, np.int32(1)), y)
-    missing = b.LOGICAL_NOT(b.REDUCE_ANY(same, np.int32([1])))
-    where = b.RESHAPE(b.WHERE(missing, dtype=np.int64), np.int32([-1]))
+    missing = b.LOGICAL_NOT(b.REDUCE_ANY(same, np.array([1], np.int32)))
+    where = b.RESHAPE(b.WHERE(missing, dtype=np.int64), np.array([-1], np.int32))
     index = as_type(where, np.int32, b)
     return b.GATHER(x, index, axis=0), as_type(where, node.attr("out_idx"), b)
 
@@ -251,7 +258,7 @@ def in_top_k(node, b):
     last = b.SUB(columns, np.int32(1))
     clipped = b.MAXIMUM(b.MINIMUM(targets, last), zero)
     chosen = b.GATHER(scores, b.EXPAND_DIMS(clipped, np.int32(1)), axis=1, batch_dims=1)
-    better = b.SUM(as_type(b.GREATER(scores, chosen), np.int32, b), np.int32([1]))
+    better = b.SUM(as_type(b.GREATER(scores, chosen), np.int32, b), np.array([1], np.int32))
     chosen = b.SQUEEZE(chosen, squeeze_dims=[1])
     is_finite = b.EQUAL(b.SUB(chosen, chosen), like(chosen, 0, b))
     is_inside = b.EQUAL(clipped, targets)
@@ -271,9 +278,11 @@ def invert_permutation(node, b):
 
 def moved_back(node, b, updates, places, shape):
     """Zeros of a known shape, with the sum of `updates` at places counted in a row."""
-    flat = b.RESHAPE(updates, np.int32([places.size]))
+    flat = b.RESHAPE(updates, np.array([places.size], np.int32))
     at = b.constant(np.int32(places).reshape(-1, 1))
-    return b.RESHAPE(b.SCATTER_ND(at, flat, np.int32([prod(shape)])), np.int32(shape))
+    return b.RESHAPE(
+        b.SCATTER_ND(at, flat, np.array([prod(shape)], np.int32)), np.array(shape, np.int32)
+    )
 
 
 def sliced(node, places, first):
@@ -304,10 +313,10 @@ def tensor_strided_slice_update(node, b):
     x, value, shape = node.inputs[0], node.inputs[4], node.shape()
     node.require(None not in shape, f"its shape must be known, got {shape}")
     places = sliced(node, np.arange(prod(shape)).reshape(shape), 1)
-    joined = b.CONCATENATION(*(b.RESHAPE(t, np.int32([-1])) for t in (x, value)), axis=0)
+    joined = b.CONCATENATION(*(b.RESHAPE(t, np.array([-1], np.int32)) for t in (x, value)), axis=0)
     order = np.arange(prod(shape), dtype=np.int32)
     order[places.ravel()] = prod(shape) + np.arange(places.size)
-    return b.RESHAPE(b.GATHER(joined, b.constant(order), axis=0), np.int32(shape))
+    return b.RESHAPE(b.GATHER(joined, b.constant(order), axis=0), np.array(shape, np.int32))
 
 
 @lower("MirrorPadGrad")
@@ -316,8 +325,8 @@ def mirror_pad_grad(node, b):
     padded, pairs = node.shape(), node.constant(1)
     node.require(None not in padded, f"its shape must be known, got {padded}")
     shape = [int(n - before - after) for n, (before, after) in zip(padded, pairs, strict=True)]
-    mode = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}[node.text("mode")]
-    places = np.pad(np.arange(prod(shape)).reshape(shape), pairs, mode)
+    mode: Any = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}[node.text("mode")]
+    places = np.pad(np.arange(prod(shape)).reshape(shape), pairs, mode=mode)
     return moved_back(node, b, node.inputs[0], places, shape)
 
 
@@ -340,17 +349,19 @@ def bincount(node, b):
     x, size, weights = node.inputs
     is_binary = node.type == "DenseBincount" and node.attr("binary_output")
     if node.type == "Bincount":
-        x = b.RESHAPE(x, np.int32([-1]))
+        x = b.RESHAPE(x, np.array([-1], np.int32))
     rank = x.rank
     one, zero = (like(weights, n, b) for n in (1, 0))
     rows = b.ONE_HOT(x, as_int32(size, b), one, zero, axis=-1)
     if is_binary:
-        return b.REDUCE_MAX(rows, np.int32([rank - 1]))
+        return b.REDUCE_MAX(rows, np.array([rank - 1], np.int32))
     if 0 not in node.shape(2):
         node.require(None not in node.shape(2), "whether there are weights must be known")
-        spread = b.RESHAPE(weights, np.int32([-1])) if node.type == "Bincount" else weights
+        spread = (
+            b.RESHAPE(weights, np.array([-1], np.int32)) if node.type == "Bincount" else weights
+        )
         rows = b.MUL(rows, b.EXPAND_DIMS(spread, np.int32(-1)))
-    return b.SUM(rows, np.int32([rank - 1]))
+    return b.SUM(rows, np.array([rank - 1], np.int32))
 
 
 @lower("LowerBound", "UpperBound")
@@ -359,4 +370,6 @@ def bound(node, b):
     rows, values = node.inputs
     is_before = b.LESS if node.type == "LowerBound" else b.LESS_EQUAL
     flags = is_before(b.EXPAND_DIMS(rows, np.int32(1)), b.EXPAND_DIMS(values, np.int32(2)))
-    return as_type(b.SUM(as_type(flags, np.int32, b), np.int32([2])), node.attr("out_type"), b)
+    return as_type(
+        b.SUM(as_type(flags, np.int32, b), np.array([2], np.int32)), node.attr("out_type"), b
+    )

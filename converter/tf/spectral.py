@@ -29,7 +29,8 @@ def parts_of(x, b):
 def complex_(node, b):
     """Complex numbers with these parts."""
     node.require(node.inputs[0].dtype == np.float32, "its parts must be float32")
-    return complex_of(*node.inputs, b)
+    real, imaginary = node.inputs
+    return complex_of(real, imaginary, b)
 
 
 @lower("Conj")
@@ -60,7 +61,7 @@ def lengths_of(node, rank):
 def cut(x, lengths, b):
     """`x` with its last axes cut to some lengths."""
     for i, n in enumerate(lengths):
-        axis = x.rank - len(lengths) + i
+        axis = len(x.dims) - len(lengths) + i
         if x.dims[axis] != n:
             x = slice_along(x, axis, 0, n, b)
     return x
@@ -85,7 +86,7 @@ def along_last(x, matrix, b):
 def swapped(x, b):
     """`x` with its last two axes exchanged."""
     order = [*range(x.rank - 2), x.rank - 1, x.rank - 2]
-    return b.TRANSPOSE(x, np.int32(order))
+    return b.TRANSPOSE(x, np.array(order, np.int32))
 
 
 def product(parts, matrices, b):
@@ -116,7 +117,8 @@ def fft(node, b):
     rank, sign = 2 if node.type.endswith("2D") else 1, 1 if node.type.startswith("I") else -1
     sizes = node.shape()[-rank:]
     node.require(None not in sizes, f"the sizes it transforms must be known, got {sizes}")
-    return complex_of(*transformed(parts_of(node.inputs[0], b), rank, sign, b), b)
+    real, imaginary = transformed(parts_of(node.inputs[0], b), rank, sign, b)
+    return complex_of(real, imaginary, b)
 
 
 @lower("RFFT", "RFFT2D")
@@ -127,25 +129,26 @@ def rfft(node, b):
     x = cut(node.inputs[0], lengths, b)
     if all(map(is_power, lengths)):
         if rank == 2:
-            return b.RFFT2D(x, np.int32(lengths))
-        rows = b.RFFT2D(b.EXPAND_DIMS(x, np.int32(-2)), np.int32([1, *lengths]))
+            return b.RFFT2D(x, np.array(lengths, np.int32))
+        rows = b.RFFT2D(b.EXPAND_DIMS(x, np.int32(-2)), np.array([1, *lengths], np.int32))
         return b.RESHAPE(rows, shape_without(rows, b))
     parts = product((x, None), waves(lengths[-1], lengths[-1] // 2 + 1, lengths[-1], -1), b)
     if rank == 2:
         parts = [swapped(t, b) for t in parts]
         parts = product(parts, waves(lengths[0], lengths[0], lengths[0], -1), b)
         parts = [swapped(t, b) for t in parts]
-    return complex_of(*parts, b)
+    real, imaginary = parts
+    return complex_of(real, imaginary, b)
 
 
 def shape_without(rows, b):
     """The shape of `rows` without its last axis but one, which is 1."""
     sizes = [n for i, n in enumerate(rows.dims) if i != rows.rank - 2]
     if sizes.count(None) <= 1:
-        return np.int32([-1 if n is None else n for n in sizes])
+        return np.array([-1 if n is None else n for n in sizes], np.int32)
     shape = b.SHAPE(rows, out_type="INT32")
     kept = np.delete(np.arange(rows.rank), rows.rank - 2)
-    return b.GATHER(shape, np.int32(kept), axis=0)
+    return b.GATHER(shape, np.array(kept, np.int32), axis=0)
 
 
 @lower("IRFFT", "IRFFT2D")

@@ -70,7 +70,7 @@ def with_default(node, values, default, b):
     if default.value is not None:
         return b.constant(np.append(values, default.value.astype(values.dtype)))
     node.require(values.dtype != object, "the default of a table of strings must be constant")
-    last = b.RESHAPE(default, np.int32([1]))
+    last = b.RESHAPE(default, np.array([1], np.int32))
     return b.CONCATENATION(b.constant(values), last, axis=0) if values.size else last
 
 
@@ -90,7 +90,7 @@ def compared(known, keys, b):
     n = known.size
     is_key = b.EQUAL(b.EXPAND_DIMS(keys, np.int32(-1)), b.constant(known))
     offsets = b.constant(np.arange(n, dtype=np.int32) - np.int32(n))
-    place = b.SUM(b.MUL(as_type(is_key, np.int32, b), offsets), np.int32([-1]))
+    place = b.SUM(b.MUL(as_type(is_key, np.int32, b), offsets), np.array([-1], np.int32))
     return b.ADD(place, np.int32(n))
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..ir.graph import Graph, Origin, Signature, Sizes
 
 TOLERANCE = 1e-4  # of an output's largest absolute value
+LEVELS = 2e-2  # the same behind FAKE_QUANT, which makes a level of 1/255 of the last bit
 STEPS = {"f": 2.0**-10, "V": 2.0**-7}  # between 16-bit floats (float16, bfloat16) from 1 on
 ROUNDINGS = 4  # steps by which a 16-bit float may differ
 FLIPS = 1e-3  # share of integers that rounding may turn over, as of an ArgMax near a tie
@@ -52,6 +53,7 @@ class Function:
         is_bounded: whether infinite constants of the source are finite in it, so that only finite
             answers can be compared.
         has_state: whether it keeps something from run to run.
+        is_rounded: whether it has FAKE_QUANT, which rounds to few levels.
     """
 
     content: bytes
@@ -61,6 +63,7 @@ class Function:
     sizes: tuple[Sizes | None, ...] = ()
     is_bounded: bool = False
     has_state: bool = False
+    is_rounded: bool = False
 
     def interpreter(self, preserve: bool = False) -> Interpreter:
         """A new interpreter for `run`."""
@@ -271,7 +274,7 @@ def compare(
         if function.is_bounded and answer.dtype.kind == "f" and answer.shape == actual.shape:
             actual = np.where(np.isfinite(answer), actual, answer)
         error = difference(answer, actual)
-        if error <= tolerance(answer):
+        if error <= max(tolerance(answer), LEVELS if function.is_rounded else 0.0):
             continue
         if error <= 10 * sensitivity(source, name, arrays, answer):
             changed = "inputs" if has_floats(arrays) else "constants"

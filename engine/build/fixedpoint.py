@@ -32,6 +32,21 @@ def rounding_shift(value: int, places: int) -> int:
 
 
 @inline
+def far_rounding_shift(value: int, places: int) -> int:
+    """`rounding_shift` of int32, by any number of places.
+
+    More than 31 are what gemmlowp makes of them: as scalars, from 64 on as vectors do it.
+    """
+    if places > 63:
+        mask = (int64(1) << (places - 64)) - 1 if places < 96 else int64(-1)
+        threshold = (mask >> 1) + int64(value < 0)
+        return (value >> 63) + int64((value & mask) > threshold)
+    if places > 31:
+        return (value >> (places & 31)) + int64(value >= 0)
+    return rounding_shift(value, places)
+
+
+@inline
 def high_product(a: int, b: int) -> int:
     """a * b / 2 ** 31, rounded to nearest, halves up."""
     return (a * b + (int64(1) << 30)) >> 31
@@ -41,18 +56,19 @@ def high_product(a: int, b: int) -> int:
 def scaled(value: int, multiplier: int, shift: int) -> int:
     """value * multiplier * 2 ** (shift - 31), rounded as MultiplyByQuantizedMultiplier does."""
     left = max(shift, 0)
-    return rounding_shift(high_product(int64(int32(value << left)), multiplier), left - shift)
+    return far_rounding_shift(high_product(int64(int32(value << left)), multiplier), left - shift)
 
 
 @inline
 def scaled_wide(value: int, multiplier: int, shift: int) -> int:
-    """value * multiplier * 2 ** (shift - 31), rounded once, with 15 bits of the multiplier.
+    """value * multiplier * 2 ** (shift - 31) as int32, rounded once.
 
-    What MultiplyByQuantizedMultiplier does with int64 values.
+    What MultiplyByQuantizedMultiplier does with int64 values, and 15 bits of the multiplier.
     """
     short = (multiplier + (1 << 15)) >> 16 if multiplier < 0x7FFF0000 else int64(0x7FFF)
     places = 15 - shift
-    return (value * short + (int64(1) << (places - 1))) >> places
+    rounded = (value * short + (int64(1) << ((places - 1) & 63))) >> (places & 63)
+    return int64(int32(rounded))
 
 
 @microkernel(types.int64(types.int64), inline=True)

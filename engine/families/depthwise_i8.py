@@ -16,8 +16,7 @@ from ..plan.view import View
 from ..records import ConvWindow, Int8Epilogue
 from .layout import move
 from .multipliers import (
-    MAX_LEFT_SHIFT,
-    quantize_multipliers,
+    fits_int32,
     requantize_terms_i8,
     requantize_terms_i16,
     value_of,
@@ -50,7 +49,7 @@ def fits(x: Buffer, weights: Buffer, bias: Buffer | None, scheme: Scheme) -> boo
         zero_points_fit = limits.min <= zero <= limits.max and -128 <= weights_zero <= 255
         return zero_points_fit and scheme.accumulator is np.int32
     symmetric = scheme.rounding == "round_int64_half_up" and zero == weights_zero == 0
-    return symmetric and int(quantize_multipliers(scheme.scales)[1].max()) <= MAX_LEFT_SHIFT
+    return symmetric and fits_int32(scheme.scales, prod(weights.shape[:2]), bias)
 
 
 def in_strips(taps: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> bool:

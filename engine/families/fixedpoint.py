@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _LOWEST, _HIGHEST = -(1 << 31), (1 << 31) - 1
+_INT32_BITS = 31
 
 
 def rounding_doubling_high_mul(a: ArrayLike, b: ArrayLike) -> np.ndarray:
@@ -37,7 +38,10 @@ def multiply_by_quantized_multiplier(values: ArrayLike, multiplier: int, shift: 
     """
     left = np.asarray(values, np.int64) << max(shift, 0)
     left = left.astype(np.int32).astype(np.int64)
-    return rounding_divide_by_pot(rounding_doubling_high_mul(left, multiplier), max(-shift, 0))
+    product = rounding_doubling_high_mul(left, multiplier)
+    if -shift > _INT32_BITS:  # as in build/fixedpoint.py
+        return (product >> (-shift & _INT32_BITS)) + (product >= 0)
+    return rounding_divide_by_pot(product, max(-shift, 0))
 
 
 _EIGHTH, _EXP_OF_EIGHTH, _THIRD = 1 << 28, 1895147668, 715827883

@@ -19,9 +19,8 @@ from ..tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES
 from .gemm_f32 import HALF_TILE, pad_input, phases
 from .gemm_i8 import amx_pitch, amx_rows, reads_runs
 from .multipliers import (
-    MAX_LEFT_SHIFT,
+    fits_int32,
     parity_terms,
-    quantize_multipliers,
     requantize_terms_i16,
     value_of,
 )
@@ -48,7 +47,7 @@ def fits(x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: S
     symmetric = scheme.zero_points[:2] == (0, 0) and (bias is None or bias.is_constant)
     if scheme.rounding != "round_int64_half_up":
         return symmetric
-    return symmetric and int(quantize_multipliers(scheme.scales)[1].max()) <= MAX_LEFT_SHIFT
+    return symmetric and fits_int32(scheme.scales, weights.size // out.shape[-1], bias)
 
 
 fits_matmul = fits

@@ -47,7 +47,12 @@ def fits(x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: S
     zero_points_fit = all(
         -128 <= zero_point - _flip(operand.dtype) <= 127 for operand, zero_point in pairs
     )
-    return zero_points_fit and {x.dtype, out.dtype} <= _INT8_DTYPES
+    return zero_points_fit and {x.dtype, out.dtype} <= _INT8_DTYPES and _stays_int32(scheme)
+
+
+def _stays_int32(scheme: Quantized) -> bool:
+    """Whether no int32 sum leaves int32 when it is scaled and rounded in float64."""
+    return scheme.rounding != "exact" or float(scheme.scales.max(initial=0)) < 1
 
 
 def fits_matmul(a: Buffer, b: Buffer, bias: Buffer | None, out: Buffer, scheme: Scheme) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, frexp
+from math import floor, frexp, isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,8 @@ Scale = tuple[float, int]
 """A scale and its zero point."""
 _ONE = 1 << 31
 _MAX_SHIFT = 30
-"""The largest shift, for scales no sound model has: the kernels shift int64."""
+INT32_SHIFT, INT64_SHIFT, ALL_OF_SHIFT = 31, 63, -1
+"""The bits of a shift to the left that count: LiteRT leaves larger ones to the processor."""
 
 MAX_LEFT_SHIFT = 14
 """The largest shift to the left of int64 sums that are rounded once."""
@@ -36,12 +37,18 @@ def value_of(buffer: Buffer) -> np.ndarray:
     return value
 
 
-def quantize_multiplier(scale: float | np.floating) -> tuple[int, int]:
+def quantize_multiplier(
+    scale: float | np.floating, shift_bits: int = INT32_SHIFT
+) -> tuple[int, int]:
     """(multiplier, shift) with scale = multiplier * 2 ** (shift - 31), as TFLite rounds it.
+
+    Of a shift beyond what any sound model has only `shift_bits` are left; what is infinite gives 0.
 
     >>> quantize_multiplier(1.0)
     (1073741824, 1)
     """
+    if not isfinite(scale):
+        return 0, 0
     fraction, shift = frexp(scale)
     multiplier = floor(fraction * _ONE + 0.5)
     if multiplier == _ONE:
@@ -49,8 +56,13 @@ def quantize_multiplier(scale: float | np.floating) -> tuple[int, int]:
     if shift < -31:
         return 0, 0
     if shift > _MAX_SHIFT:
-        return _ONE - 1, _MAX_SHIFT
+        shift &= shift_bits
     return multiplier, shift
+
+
+def cyclic_shift(shift: int) -> int:
+    """A shift of int32 as a processor does it: to the left five bits count, to the right six."""
+    return shift & INT32_SHIFT if shift > 0 else -(-shift & INT64_SHIFT)
 
 
 def quantize_multipliers(scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -59,7 +71,7 @@ def quantize_multipliers(scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> quantize_multipliers(np.array([1.0, 0.75]))
     (array([1073741824, 1610612736]), array([1, 0]))
     """
-    fractions, shifts = np.frexp(scales)
+    fractions, shifts = np.frexp(np.where(np.isfinite(scales), scales, 0))
     multipliers = np.floor(fractions * _ONE + 0.5).astype(np.int64)
     shifts = shifts.astype(np.int64)
     overflow = multipliers == _ONE
@@ -67,9 +79,9 @@ def quantize_multipliers(scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         multipliers[overflow] //= 2
         shifts += overflow
     if shifts.size and not -31 <= shifts.min() <= shifts.max() <= _MAX_SHIFT:
-        multipliers[shifts > _MAX_SHIFT] = _ONE - 1
         multipliers[shifts < -31] = 0
-        shifts = np.where(shifts < -31, 0, np.minimum(shifts, _MAX_SHIFT))
+        shifts = np.where(shifts > _MAX_SHIFT, shifts & INT32_SHIFT, shifts)
+        shifts = np.where(shifts < -31, 0, shifts)
     return multipliers, shifts
 
 
@@ -129,6 +141,15 @@ def _by_parity(values: np.ndarray, blocks: int) -> np.ndarray:
     return values.reshape(blocks, CHANNEL_BLOCK // 2, 2).transpose(0, 2, 1)
 
 
+def fits_int32(scales: np.ndarray, n_terms: int, bias: Buffer | None) -> bool:
+    """Whether sums of as many products of int16 and int8 stay int32 when they are scaled."""
+    shift = int(quantize_multipliers(scales)[1].max())
+    largest = n_terms * 2.0**22
+    if bias is not None and bias.size:
+        largest += float(np.abs(value_of(bias).astype(np.float64)).max())
+    return shift <= MAX_LEFT_SHIFT and float(scales.max()) * largest < 2.0**31
+
+
 def requantize_terms_i16(scales: np.ndarray, bias: np.ndarray, zero_point: int) -> np.ndarray:
     """Three int64 rows for channels: results of int64 sums are (sum * factor + start) >> shift.
 
@@ -151,8 +172,26 @@ def parity_terms(rows: np.ndarray) -> np.ndarray:
     return by_parity.reshape(blocks, -1)
 
 
+_LEFT_AS_RIGHT = -127  # leaves the sign of a number, as vectors of gemmlowp do
+
+
+def right_shift_only(multiplier: int, shift: int) -> tuple[int, int]:
+    """A multiplier and shift for kernels of TFLite that know shifts to the right alone.
+
+    They take one to the left for one to the right by less than nothing, of which six bits count;
+    64 more mark it (build/fixedpoint.py).
+    """
+    return multiplier, -(64 + (-shift & INT64_SHIFT)) if shift > 0 else shift
+
+
 def common_terms(
-    a: Scale, b: Scale, out: Scale, limits: Sequence[int], left: int, power: int = 1
+    a: Scale,
+    b: Scale,
+    out: Scale,
+    limits: Sequence[int],
+    left: int,
+    power: int = 1,
+    right_only: bool = False,
 ) -> Buffer:
     """The `terms` of a kernel of kernels/int8/rescaled.py that brings a and b to one scale.
 
@@ -161,6 +200,7 @@ def common_terms(
         limits: the lowest and highest quantized result.
         left: how far the operands are shifted left first.
         power: 2 when the kernel squares.
+        right_only: whether the result is scaled by a kernel that knows shifts to the right alone.
     """
     widest = 2 * max(a[0], b[0])
     scale = widest**power / ((1 << left * power) * out[0])
@@ -168,12 +208,20 @@ def common_terms(
         (a[1], *quantize_multiplier(a[0] / widest)),
         (b[1], *quantize_multiplier(b[0] / widest)),
     ]
-    return _terms(rows, out[1], scale, limits, left)
+    bits = ALL_OF_SHIFT if right_only else INT32_SHIFT
+    return _terms(rows, out[1], scale, limits, left, right_only, bits)
 
 
-def product_terms(a: Scale, b: Scale, out: Scale, limits: Sequence[int], scale: float) -> Buffer:
+def product_terms(
+    a: Scale,
+    b: Scale,
+    out: Scale,
+    limits: Sequence[int],
+    scale: float,
+    shift_bits: int = INT32_SHIFT,
+) -> Buffer:
     """The `terms` of a kernel that multiplies or divides: `scale` is applied to its result."""
-    return _terms([(a[1], 0, 0), (b[1], 0, 0)], out[1], scale, limits, 0)
+    return _terms([(a[1], 0, 0), (b[1], 0, 0)], out[1], scale, limits, 0, shift_bits=shift_bits)
 
 
 def _terms(
@@ -182,7 +230,9 @@ def _terms(
     scale: float,
     limits: Sequence[int],
     left: int,
+    right_only: bool = False,
+    shift_bits: int = INT32_SHIFT,
 ) -> Buffer:
-    return constant(
-        np.array([*rows, (zero_point, *quantize_multiplier(scale)), (*limits, left)], np.int64)
-    )
+    multiplier, shift = quantize_multiplier(scale, shift_bits)
+    scaling = (multiplier, _LEFT_AS_RIGHT if right_only and shift > 0 else shift)
+    return constant(np.array([*rows, (zero_point, *scaling), (*limits, left)], np.int64))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
-from .multipliers import quantize_multiplier
+from .multipliers import INT32_SHIFT, INT64_SHIFT, quantize_multiplier
 from .parameters import Clamp
 
 if TYPE_CHECKING:
@@ -168,8 +168,9 @@ class Quantized:
         rows = (out.size // n, n)
         columns = [constant(np.broadcast_to(self.scales, (n,)).astype(np.float64))]
         if self.rounding != "exact":
+            bits = INT64_SHIFT if self.accumulator is np.int64 else INT32_SHIFT
             multipliers = np.array(
-                [quantize_multiplier(scale) for scale in self.scales.tolist()], np.int32
+                [quantize_multiplier(scale, bits) for scale in self.scales.tolist()], np.int32
             )
             columns = [constant(row.copy()) for row in np.broadcast_to(multipliers, (n, 2)).T]
         program.call(

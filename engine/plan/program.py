@@ -40,6 +40,7 @@ from .branches import Branch, resolve_targets
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
 from .cse import eliminate_common
 from .instruction import HostStep, Instruction
+from .shared_constants import to_make
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from .buffer import Buffer, Storage
     from .instruction import AnyInstruction, Tag
     from .planner import Layout
+    from .shared_constants import SharedConstants
 
 AnyBuffer = TypeVar("AnyBuffer", bound="Buffer")
 MOST_CHUNKS = 256  # of an instruction
@@ -65,6 +67,7 @@ class Program:
         arena_bytes: size of the arena, once closed.
         memory_limit: bytes all tensors together may take; None for 3/4 of what the system has left.
         threads: how many threads share the instructions; results do not depend on it.
+        shared_constants: where programs of the same model find what constant instructions made.
 
     With `guard`, every tensor but the bound ones gets memory of its own that ends at a page which
     cannot be touched, or starts after one when `guard` is "start": a kernel that runs past an array
@@ -86,6 +89,7 @@ class Program:
             from ..run.guard import END, guarded
 
             self._allocate = partial(guarded, side=END if guard is True else guard)
+        self.shared_constants: SharedConstants | None = None
         self.instructions: list[AnyInstruction] = []
         self._uncompiled: list[Instruction] = []
         self.kept: set[Storage] = set()
@@ -287,13 +291,27 @@ class Program:
         self._uncompiled = []
 
     def _run_constant(self, instructions: Sequence[AnyInstruction], layout: Layout) -> None:
-        """Runs constant instructions, and frees what only they needed."""
+        """Runs constant instructions, and frees what only they needed.
+
+        What another program that shares constants with this one holds already is not made again.
+        """
         needed = self.kept.union(*(instruction.reads for instruction in self.instructions))
+        shared = None if self._guard else self.shared_constants
+        keys = {} if shared is None else shared.keys(instructions)
+        made = layout.constants
+        if shared is not None:
+            found = {s: shared.find(keys[s]) for s in made if s in keys}
+            places = {s: place for s, place in found.items() if place is not None}
+            available = {*places}
+            instructions, made = to_make(instructions, made, available)
+            self._locations.update((s, places[s]) for s in available)
         offsets, scratch_bytes = layout.scratch
-        constant_bytes = sum(arena.aligned(storage.nbytes) for storage in layout.constants)
+        constant_bytes = sum(arena.aligned(storage.nbytes) for storage in made)
         arena.check_limit(constant_bytes + scratch_bytes, self.memory_limit)
+        if not instructions:
+            return
         if not self._guard:
-            self._place_together(layout.constants)
+            self._place_together(made)
             memory = self._allocate(scratch_bytes)
             self._locations.update((storage, (memory, at)) for storage, at in offsets.items())
         for instruction in instructions:
@@ -301,11 +319,13 @@ class Program:
                 self._place_alone(storage)
         natives = _natives(instructions)
         PlanRunner(natives, self._table(natives), self._faults, trials=0).run()
-        for instruction in instructions:
-            for storage in (*instruction.reads, *instruction.writes):
-                if storage not in needed or storage.kind == CONSTANT:
-                    self._locations.pop(storage, None)
-                    self._addresses.pop(storage, None)
+        if shared is not None:
+            for storage in keys.keys() & {*made}:
+                shared.keep(keys[storage], *self._locations[storage])
+        for storage in (*offsets, *(s for x in instructions for s in (*x.reads, *x.writes))):
+            if storage not in needed or storage.kind == CONSTANT:
+                self._locations.pop(storage, None)
+                self._addresses.pop(storage, None)
 
     def _place_together(self, storages: Sequence[Storage]) -> None:
         """Gives storages memory in one piece, so that it can lie in huge pages."""

@@ -54,6 +54,8 @@ class _Ops:
     CombinedNonMaxSuppression: TensorsFunction
     ConcatOffset: TensorsFunction
     DecodeWav: TensorsFunction
+    DenseToDenseSetOperation: TensorsFunction
+    DenseToSparseSetOperation: TensorsFunction
     DynamicPartition: TensorsFunction
     EagerPyFunc: TensorsFunction
     FakeQuantWithMinMaxVarsGradient: TensorsFunction
@@ -69,6 +71,7 @@ class _Ops:
     If: TensorsFunction
     LSTMBlockCell: TensorsFunction
     ListDiff: TensorsFunction
+    LogMatrixDeterminant: TensorsFunction
     LookupTableExportV2: TensorsFunction
     Lu: TensorsFunction
     MaxPoolWithArgmax: TensorsFunction
@@ -97,11 +100,17 @@ class _Ops:
     ShapeN: TensorsFunction
     SoftmaxCrossEntropyWithLogits: TensorsFunction
     SparseAdd: TensorsFunction
+    SparseAddGrad: TensorsFunction
     SparseConcat: TensorsFunction
     SparseFillEmptyRows: TensorsFunction
+    SparseFillEmptyRowsGrad: TensorsFunction
     SparseReorder: TensorsFunction
     SparseReshape: TensorsFunction
+    SparseSlice: TensorsFunction
     SparseSoftmaxCrossEntropyWithLogits: TensorsFunction
+    SparseSparseMaximum: TensorsFunction
+    SparseSparseMinimum: TensorsFunction
+    SparseToSparseSetOperation: TensorsFunction
     Split: TensorsFunction
     SplitV: TensorsFunction
     StatefulPartitionedCall: TensorsFunction
@@ -109,6 +118,7 @@ class _Ops:
     StatelessIf: TensorsFunction
     StatelessWhile: TensorsFunction
     StringNGrams: TensorsFunction
+    StringSplit: TensorsFunction
     StringSplitV2: TensorsFunction
     Svd: TensorsFunction
     Switch: TensorsFunction
@@ -127,6 +137,7 @@ class _Ops:
     UniqueWithCountsV2: TensorsFunction
     Unpack: TensorsFunction
     While: TensorsFunction
+
     Assert: OperationFunction
     AssignAddVariableOp: OperationFunction
     AssignSubVariableOp: OperationFunction
@@ -152,6 +163,7 @@ class _Ops:
     QueueEnqueueV2: OperationFunction
     ResourceApplyAdadelta: OperationFunction
     ResourceApplyAdagrad: OperationFunction
+    ResourceApplyAdagradDA: OperationFunction
     ResourceApplyAdagradV2: OperationFunction
     ResourceApplyAdam: OperationFunction
     ResourceApplyAdamWithAmsgrad: OperationFunction
@@ -161,6 +173,8 @@ class _Ops:
     ResourceApplyGradientDescent: OperationFunction
     ResourceApplyKerasMomentum: OperationFunction
     ResourceApplyMomentum: OperationFunction
+    ResourceApplyProximalAdagrad: OperationFunction
+    ResourceApplyProximalGradientDescent: OperationFunction
     ResourceApplyRMSProp: OperationFunction
     ResourceScatterAdd: OperationFunction
     ResourceScatterDiv: OperationFunction
@@ -174,11 +188,17 @@ class _Ops:
     ResourceScatterNdUpdate: OperationFunction
     ResourceScatterSub: OperationFunction
     ResourceScatterUpdate: OperationFunction
+    ResourceSparseApplyAdadelta: OperationFunction
     ResourceSparseApplyAdagrad: OperationFunction
+    ResourceSparseApplyAdagradDA: OperationFunction
+    ResourceSparseApplyAdagradV2: OperationFunction
+    ResourceSparseApplyCenteredRMSProp: OperationFunction
     ResourceSparseApplyFtrl: OperationFunction
     ResourceSparseApplyFtrlV2: OperationFunction
     ResourceSparseApplyKerasMomentum: OperationFunction
     ResourceSparseApplyMomentum: OperationFunction
+    ResourceSparseApplyProximalAdagrad: OperationFunction
+    ResourceSparseApplyProximalGradientDescent: OperationFunction
     ResourceSparseApplyRMSProp: OperationFunction
     ResourceStridedSliceAssign: OperationFunction
     Save: OperationFunction

@@ -84,6 +84,7 @@ def append(
     if graph.finalized:
         raise RuntimeError("Graph is finalized and cannot be modified.")
     scopes = graph.scopes
+    tensors = [graph.capture(tensor) for tensor in tensors]
     controls = [*scopes.controls_for(tensor.op for tensor in tensors), *controls]
     try:
         op = graph.add(kind, name, tensors, attrs, controls)

@@ -237,6 +237,11 @@ class Operation:
         self._inputs[index] = tensor
         tensor.add_consumer(self)
 
+    def add_input(self, tensor: Tensor) -> None:
+        """Reads one more tensor, behind the others."""
+        self._inputs.append(tensor)
+        tensor.add_consumer(self)
+
     def add_control_input(self, op: Operation) -> None:
         """Makes it run after `op`."""
         self._control_inputs[op] = None
@@ -251,11 +256,13 @@ class Graph:
 
     `inputs` and `outputs` list the tensors a caller feeds and fetches where the graph has a
     signature: a function's body, a SavedModel's signature; None otherwise. `control_outputs` are
-    the operations of such a graph that must run though nothing may read them.
+    the operations of such a graph that must run though nothing may read them. `outer` is the graph
+    around the body of a function, None else.
     """
 
     def __init__(self, functions: FunctionLibrary | None = None):
         self.functions = functions if functions is not None else FunctionLibrary()
+        self.outer: Graph | None = None
         self.inputs: list[Tensor] | None = None
         self.outputs: list[Tensor] | None = None
         self.control_outputs: list[Operation] = []
@@ -401,6 +408,10 @@ class Graph:
             if tensor is not None:
                 tensor.add_consumer(op)
         return op
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """What stands for a tensor in this graph: itself; see FunctionGraph."""
+        return tensor
 
     def as_default(self) -> AbstractContextManager[Graph]:
         """A block in which operations are added to this graph."""

@@ -70,9 +70,11 @@ BoolAttr: TypeAlias = Literal[
     "incompatible_shape_error",
     "is_training",
     "keep_dims",
+    "multiply_linear_by_lr",
     "reverse",
     "transpose_a",
     "transpose_b",
+    "update_slots",
     "use_nesterov",
     "validate_shape",
 ]

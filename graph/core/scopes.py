@@ -312,6 +312,9 @@ def graph_of(values: Iterable[object]) -> Graph:
 
     Raises ValueError when they are of several graphs.
     """
+    default = get_default_graph()
+    if default.outer is not None:
+        return default  # what is of graphs around becomes an argument
     shared: Graph | None = None
     first = None
     for value in values:
@@ -324,7 +327,7 @@ def graph_of(values: Iterable[object]) -> Graph:
             raise ValueError(
                 f"{value} must be from the same graph as {first} (graphs are {graph} and {shared})."
             )
-    return get_default_graph() if shared is None else shared
+    return default if shared is None else shared
 
 
 @contextlib.contextmanager

@@ -26,12 +26,16 @@ Angle input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
 Any input:bool reduction_indices:Tidx -> output:bool ; keep_dims:bool=false Tidx:type="int32"
 ApplyAdadelta var:&T accum:&T accum_update:&T lr:T rho:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
 ApplyAdagrad var:&T accum:&T lr:T grad:T -> out:&T ; T:type use_locking:bool=false update_slots:bool=true
+ApplyAdagradDA var:&T gradient_accumulator:&T gradient_squared_accumulator:&T grad:T lr:T l1:T l2:T global_step:int64 -> out:&T ; T:type use_locking:bool=false
+ApplyAdagradV2 var:&T accum:&T lr:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false update_slots:bool=true
 ApplyAdam var:&T m:&T v:&T beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false use_nesterov:bool=false
 ApplyCenteredRMSProp var:&T mg:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
 ApplyFtrl var:&T accum:&T linear:&T grad:T lr:T l1:T l2:T lr_power:T -> out:&T ; T:type use_locking:bool=false multiply_linear_by_lr:bool=false
 ApplyFtrlV2 var:&T accum:&T linear:&T grad:T lr:T l1:T l2:T l2_shrinkage:T lr_power:T -> out:&T ; T:type use_locking:bool=false multiply_linear_by_lr:bool=false
 ApplyGradientDescent var:&T alpha:T delta:T -> out:&T ; T:type use_locking:bool=false
 ApplyMomentum var:&T accum:&T lr:T grad:T momentum:T -> out:&T ; T:type use_locking:bool=false use_nesterov:bool=false
+ApplyProximalAdagrad var:&T accum:&T lr:T l1:T l2:T grad:T -> out:&T ; T:type use_locking:bool=false
+ApplyProximalGradientDescent var:&T alpha:T l1:T l2:T delta:T -> out:&T ; T:type use_locking:bool=false
 ApplyRMSProp var:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
 ArgMax input:T dimension:Tidx -> output:output_type ; T:type Tidx:type="int32" output_type:type="int64"
 ArgMin input:T dimension:Tidx -> output:output_type ; T:type Tidx:type="int32" output_type:type="int64"
@@ -60,6 +64,10 @@ BatchNormWithGlobalNormalization t:T m:T v:T beta:T gamma:T -> result:T ; T:type
 BatchNormWithGlobalNormalizationGrad t:T m:T v:T gamma:T backprop:T -> dx:T dm:T dv:T db:T dg:T ; T:type variance_epsilon:float scale_after_normalization:bool
 BatchToSpace input:T crops:Tidx -> output:T ; T:type block_size:int Tidx:type="int32"
 BatchToSpaceND input:T block_shape:Tblock_shape crops:Tcrops -> output:T ; T:type Tblock_shape:type="int32" Tcrops:type="int32"
+BesselI0 x:T -> y:T ; T:type
+BesselI0e x:T -> y:T ; T:type
+BesselI1 x:T -> y:T ; T:type
+BesselI1e x:T -> y:T ; T:type
 Betainc a:T b:T x:T -> z:T ; T:type
 BiasAdd value:T bias:T -> output:T ; T:type data_format:string="NHWC"
 BiasAddGrad out_backprop:T -> output:T ; T:type data_format:string="NHWC"
@@ -101,7 +109,9 @@ Conv3DBackpropInput input:T filter:T out_backprop:T -> output:T ; T:type strides
 Conv3DBackpropInputV2 input_sizes:Tshape filter:T out_backprop:T -> output:T ; T:type strides:list(int) padding:string data_format:string="NDHWC" dilations:list(int)=[1,1,1,1,1] Tshape:type="int32"
 Cos x:T -> y:T ; T:type
 Cosh x:T -> y:T ; T:type
+CountUpTo ref:&T -> output:T ; limit:int T:type
 CropAndResize image:T boxes:float32 box_ind:int32 crop_size:int32 -> crops:float32 ; T:type method:string="bilinear" extrapolation_value:float=0.0
+Cross a:T b:T -> product:T ; T:type
 Cumprod x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 Cumsum x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 CumulativeLogsumexp x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
@@ -112,6 +122,8 @@ DecodePng contents:string -> image:dtype ; channels:int=0 dtype:type="uint8"
 DecodeRaw bytes:string -> output:out_type ; out_type:type little_endian:bool=true
 DecodeWav contents:string -> audio:float32 sample_rate:int32 ; desired_channels:int=-1 desired_samples:int=-1
 DenseBincount input:Tidx size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
+DenseToDenseSetOperation set1:T set2:T -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
+DenseToSparseSetOperation set1:T set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
 DepthToSpace input:T -> output:T ; T:type block_size:int data_format:string="NHWC"
 DepthwiseConv2dNative input:T filter:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
 DepthwiseConv2dNativeBackpropFilter input:T filter_sizes:int32 out_backprop:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
@@ -122,6 +134,8 @@ Diag diagonal:T -> output:T ; T:type
 DiagPart input:T -> diagonal:T ; T:type
 Digamma x:T -> y:T ; T:type
 Dilation2D input:T filter:T -> output:T ; T:type strides:list(int) rates:list(int) padding:string
+Dilation2DBackpropFilter input:T filter:T out_backprop:T -> filter_backprop:T ; T:type strides:list(int) rates:list(int) padding:string
+Dilation2DBackpropInput input:T filter:T out_backprop:T -> in_backprop:T ; T:type strides:list(int) rates:list(int) padding:string
 Div x:T y:T -> z:T ; T:type
 DivNoNan x:T y:T -> z:T ; T:type
 DynamicPartition data:T partitions:int32 -> outputs:num_partitions*T ; num_partitions:int T:type
@@ -149,6 +163,7 @@ Expm1 x:T -> y:T ; T:type
 ExtractImagePatches images:T -> patches:T ; ksizes:list(int) strides:list(int) rates:list(int) T:type padding:string
 FFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 FFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
+FFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 !FIFOQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 !FIFOQueueV2 -> handle:resource ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 FakeQuantWithMinMaxArgs inputs:float32 -> outputs:float32 ; min:float=-6.0 max:float=6.0 num_bits:int=8 narrow_range:bool=false
@@ -177,10 +192,13 @@ GreaterEqual x:T y:T -> z:bool ; T:type
 HSVToRGB images:T -> output:T ; T:type="float32"
 !HashTable -> table_handle:&string ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
 !HashTableV2 -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
+HistogramFixedWidth values:T value_range:T nbins:int32 -> out:dtype ; T:type dtype:type="int32"
 IFFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IFFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
+IFFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IRFFT input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 IRFFT2D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
+IRFFT3D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 Identity input:T -> output:T ; T:type
 IdentityN input:*T -> output:*T ; T:list(type)
 !If cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
@@ -213,6 +231,7 @@ LinSpace start:T stop:T num:Tidx -> output:T ; T:type Tidx:type="int32"
 ListDiff x:T y:T -> out:T idx:out_idx ; T:type out_idx:type="int32"
 Log x:T -> y:T ; T:type
 Log1p x:T -> y:T ; T:type
+LogMatrixDeterminant input:T -> sign:T log_abs_determinant:T ; T:type
 LogSoftmax logits:T -> logsoftmax:T ; T:type
 LogicalAnd x:bool y:bool -> z:bool ;
 LogicalNot x:bool -> y:bool ;
@@ -329,6 +348,7 @@ QueueSize handle:&string -> size:int32 ;
 !QueueSizeV2 handle:resource -> size:int32 ;
 RFFT input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RFFT2D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
+RFFT3D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RGBToHSV images:T -> output:T ; T:type="float32"
 RaggedGather params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues ; Tvalues:type Tindices:type Tsplits:type="int64" PARAMS_RAGGED_RANK:int OUTPUT_RAGGED_RANK:int
 RaggedRange starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_values:T ; T:type="int32" Tsplits:type="int64"
@@ -372,6 +392,7 @@ ResizeNearestNeighbor images:T size:int32 -> resized_images:T ; T:type align_cor
 ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
 !ResourceApplyAdadelta var:resource accum:resource accum_update:resource lr:T rho:T epsilon:T grad:T -> ; T:type use_locking:bool=false
 !ResourceApplyAdagrad var:resource accum:resource lr:T grad:T -> ; T:type use_locking:bool=false update_slots:bool=true
+!ResourceApplyAdagradDA var:resource gradient_accumulator:resource gradient_squared_accumulator:resource grad:T lr:T l1:T l2:T global_step:int64 -> ; T:type use_locking:bool=false
 !ResourceApplyAdagradV2 var:resource accum:resource lr:T epsilon:T grad:T -> ; T:type use_locking:bool=false update_slots:bool=true
 !ResourceApplyAdam var:resource m:resource v:resource beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T grad:T -> ; T:type use_locking:bool=false use_nesterov:bool=false
 !ResourceApplyAdamWithAmsgrad var:resource m:resource v:resource vhat:resource beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T grad:T -> ; T:type use_locking:bool=false
@@ -381,7 +402,10 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 !ResourceApplyGradientDescent var:resource alpha:T delta:T -> ; T:type use_locking:bool=false
 !ResourceApplyKerasMomentum var:resource accum:resource lr:T grad:T momentum:T -> ; T:type use_locking:bool=false use_nesterov:bool=false
 !ResourceApplyMomentum var:resource accum:resource lr:T grad:T momentum:T -> ; T:type use_locking:bool=false use_nesterov:bool=false
+!ResourceApplyProximalAdagrad var:resource accum:resource lr:T l1:T l2:T grad:T -> ; T:type use_locking:bool=false
+!ResourceApplyProximalGradientDescent var:resource alpha:T l1:T l2:T delta:T -> ; T:type use_locking:bool=false
 !ResourceApplyRMSProp var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T -> ; T:type use_locking:bool=false
+!ResourceCountUpTo resource:resource -> output:T ; limit:int T:type
 !ResourceGather resource:resource indices:Tindices -> output:dtype ; batch_dims:int=0 validate_indices:bool=true dtype:type Tindices:type
 !ResourceGatherNd resource:resource indices:Tindices -> output:dtype ; dtype:type Tindices:type
 !ResourceScatterAdd resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
@@ -396,11 +420,17 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 !ResourceScatterNdUpdate ref:resource indices:Tindices updates:T -> ; T:type Tindices:type use_locking:bool=true bad_indices_policy:string=""
 !ResourceScatterSub resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
 !ResourceScatterUpdate resource:resource indices:Tindices updates:dtype -> ; dtype:type Tindices:type
+!ResourceSparseApplyAdadelta var:resource accum:resource accum_update:resource lr:T rho:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceSparseApplyAdagrad var:resource accum:resource lr:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false update_slots:bool=true
+!ResourceSparseApplyAdagradDA var:resource gradient_accumulator:resource gradient_squared_accumulator:resource grad:T indices:Tindices lr:T l1:T l2:T global_step:int64 -> ; T:type Tindices:type use_locking:bool=false
+!ResourceSparseApplyAdagradV2 var:resource accum:resource lr:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false update_slots:bool=true
+!ResourceSparseApplyCenteredRMSProp var:resource mg:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceSparseApplyFtrl var:resource accum:resource linear:resource grad:T indices:Tindices lr:T l1:T l2:T lr_power:T -> ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
 !ResourceSparseApplyFtrlV2 var:resource accum:resource linear:resource grad:T indices:Tindices lr:T l1:T l2:T l2_shrinkage:T lr_power:T -> ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
 !ResourceSparseApplyKerasMomentum var:resource accum:resource lr:T grad:T indices:Tindices momentum:T -> ; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false
 !ResourceSparseApplyMomentum var:resource accum:resource lr:T grad:T indices:Tindices momentum:T -> ; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false
+!ResourceSparseApplyProximalAdagrad var:resource accum:resource lr:T l1:T l2:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
+!ResourceSparseApplyProximalGradientDescent var:resource alpha:T l1:T l2:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceSparseApplyRMSProp var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceStridedSliceAssign ref:resource begin:Index end:Index strides:Index value:T -> ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 !Restore file_pattern:string tensor_name:string -> tensor:dt ; dt:type preferred_shard:int=-1
@@ -443,6 +473,7 @@ SelectV2 condition:bool t:T e:T -> output:T ; T:type
 SelfAdjointEigV2 input:T -> e:T v:T ; compute_v:bool=true T:type
 Selu features:T -> activations:T ; T:type
 SeluGrad gradients:T outputs:T -> backprops:T ; T:type
+SetSize set_indices:int64 set_values:T set_shape:int64 -> size:int32 ; validate_indices:bool=true T:type
 Shape input:T -> output:out_type ; T:type out_type:type="int32"
 ShapeN input:N*T -> output:N*out_type ; N:int T:type out_type:type="int32"
 ShardedFilename basename:string shard:int32 num_shards:int32 -> filename:string ;
@@ -464,25 +495,46 @@ SpaceToBatch input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int
 SpaceToBatchND input:T block_shape:Tblock_shape paddings:Tpaddings -> output:T ; T:type Tblock_shape:type="int32" Tpaddings:type="int32"
 SpaceToDepth input:T -> output:T ; T:type block_size:int data_format:string="NHWC"
 SparseAdd a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 thresh:Treal -> sum_indices:int64 sum_values:T sum_shape:int64 ; T:type Treal:type
+SparseAddGrad backprop_val_grad:T a_indices:int64 b_indices:int64 sum_indices:int64 -> a_val_grad:T b_val_grad:T ; T:type
+SparseApplyAdadelta var:&T accum:&T accum_update:&T lr:T rho:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
 SparseApplyAdagrad var:&T accum:&T lr:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false update_slots:bool=true
+SparseApplyAdagradDA var:&T gradient_accumulator:&T gradient_squared_accumulator:&T grad:T indices:Tindices lr:T l1:T l2:T global_step:int64 -> out:&T ; T:type Tindices:type use_locking:bool=false
+SparseApplyAdagradV2 var:&T accum:&T lr:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false update_slots:bool=true
+SparseApplyCenteredRMSProp var:&T mg:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
 SparseApplyFtrl var:&T accum:&T linear:&T grad:T indices:Tindices lr:T l1:T l2:T lr_power:T -> out:&T ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
 SparseApplyFtrlV2 var:&T accum:&T linear:&T grad:T indices:Tindices lr:T l1:T l2:T l2_shrinkage:T lr_power:T -> out:&T ; T:type Tindices:type use_locking:bool=false multiply_linear_by_lr:bool=false
 SparseApplyMomentum var:&T accum:&T lr:T grad:T indices:Tindices momentum:T -> out:&T ; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false
+SparseApplyProximalAdagrad var:&T accum:&T lr:T l1:T l2:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
+SparseApplyProximalGradientDescent var:&T alpha:T l1:T l2:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
 SparseApplyRMSProp var:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
 SparseConcat indices:N*int64 values:N*T shapes:N*int64 -> output_indices:int64 output_values:T output_shape:int64 ; concat_dim:int N:int T:type
+SparseDenseCwiseAdd sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
+SparseDenseCwiseDiv sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
+SparseDenseCwiseMul sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
 SparseFillEmptyRows indices:int64 values:T dense_shape:int64 default_value:T -> output_indices:int64 output_values:T empty_row_indicator:bool reverse_index_map:int64 ; T:type
+SparseFillEmptyRowsGrad reverse_index_map:int64 grad_values:T -> d_values:T d_default_value:T ; T:type
+SparseReduceMax input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T ; keep_dims:bool=false T:type
+SparseReduceSum input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T ; keep_dims:bool=false T:type
 SparseReorder input_indices:int64 input_values:T input_shape:int64 -> output_indices:int64 output_values:T ; T:type
 SparseReshape input_indices:int64 input_shape:int64 new_shape:int64 -> output_indices:int64 output_shape:int64 ;
 SparseSegmentMean data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentMeanGrad grad:T indices:Tidx segment_ids:Tsegmentids output_dim0:int32 -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32"
 SparseSegmentMeanWithNumSegments data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T ; T:type Tidx:type="int32" Tnumsegments:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
 SparseSegmentSqrtN data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentSqrtNGrad grad:T indices:Tidx segment_ids:Tsegmentids output_dim0:int32 -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32"
 SparseSegmentSqrtNWithNumSegments data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T ; T:type Tidx:type="int32" Tnumsegments:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
 SparseSegmentSum data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSegmentSumGrad grad:T indices:Tidx segment_ids:Tsegmentids output_dim0:int32 -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32"
 SparseSegmentSumWithNumSegments data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T ; T:type Tidx:type="int32" Tnumsegments:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
+SparseSlice indices:int64 values:T shape:int64 start:int64 size:int64 -> output_indices:int64 output_values:T output_shape:int64 ; T:type
+SparseSoftmax sp_indices:int64 sp_values:T sp_shape:int64 -> output:T ; T:type
 SparseSoftmaxCrossEntropyWithLogits features:T labels:Tlabels -> loss:T backprop:T ; T:type Tlabels:type="int64"
+SparseSparseMaximum a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 -> output_indices:int64 output_values:T ; T:type
+SparseSparseMinimum a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 -> output_indices:int64 output_values:T ; T:type
 SparseTensorDenseAdd a_indices:Tindices a_values:T a_shape:Tindices b:T -> output:T ; T:type Tindices:type
 SparseTensorDenseMatMul a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T ; T:type Tindices:type="int64" adjoint_a:bool=false adjoint_b:bool=false
 SparseToDense sparse_indices:Tindices output_shape:Tindices sparse_values:T default_value:T -> dense:T ; validate_indices:bool=true T:type Tindices:type
+SparseToSparseSetOperation set1_indices:int64 set1_values:T set1_shape:int64 set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
 Split split_dim:int32 value:T -> output:num_split*T ; num_split:int T:type
 SplitV value:T size_splits:Tlen split_dim:int32 -> output:num_split*T ; num_split:int T:type Tlen:type="int64"
 Sqrt x:T -> y:T ; T:type
@@ -515,10 +567,12 @@ StringJoin inputs:N*string -> output:string ; N:int separator:string=""
 StringLength input:string -> output:int32 ; unit:string="BYTE"
 StringLower input:string -> output:string ; encoding:string=""
 StringNGrams data:string data_splits:Tsplits -> ngrams:string ngrams_splits:Tsplits ; separator:string ngram_widths:list(int) left_pad:string right_pad:string pad_width:int preserve_short_sequences:bool Tsplits:type="int64"
+StringSplit input:string delimiter:string -> indices:int64 values:string shape:int64 ; skip_empty:bool=true
 StringSplitV2 input:string sep:string -> indices:int64 values:string shape:int64 ; maxsplit:int=-1
 StringStrip input:string -> output:string ;
 StringToHashBucket string_tensor:string -> output:int64 ; num_buckets:int
 StringToHashBucketFast input:string -> output:int64 ; num_buckets:int
+StringToHashBucketStrong input:string -> output:int64 ; num_buckets:int key:list(int)
 StringToNumber string_tensor:string -> output:out_type ; out_type:type="float32"
 StringUpper input:string -> output:string ; encoding:string=""
 Sub x:T y:T -> z:T ; T:type

@@ -104,8 +104,13 @@ def _add_plain(kind: str, kernel: str, dtypes: Sequence[npt.DTypeLike]) -> None:
     def plain(program: Program, op: Site, a: Buffer, b: Buffer) -> Emitted:
         out = _pair(a, b, a.dtype)
         if out is not None:
-            elementwise(program, kernel, (a, b), out)
+            elementwise(program, kernel, (_bits(a), _bits(b)), _bits(out))
         return out
+
+
+def _bits(x: Buffer) -> Buffer:
+    """Truth values as the bytes that kernels take."""
+    return x.view(np.uint8) if x.dtype == np.bool_ else x
 
 
 def _add_unary(kind: str, kernel: str, dtypes: Sequence[npt.DTypeLike]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from ..variables.initializers import zeros_initializer
 from ..variables.variable_scope import variable_scope
 from . import array, creation, normalization, windows
 from .activations import bias_add
+from .batch_norm import batch_normalization as batch_normalization
+from .conditional import cond
 from .slices import get_item
 
 if TYPE_CHECKING:
@@ -229,16 +231,13 @@ def dropout(
     training: bool | Tensor = False,
     name: str | None = None,
 ) -> Tensor:
-    """`inputs` with a part `rate` of its elements dropped when `training` is True.
-
-    Raises NotImplementedError when `training` is a tensor: there are no conditions yet.
-    """
-    if not isinstance(training, (bool, int)):
-        raise NotImplementedError(
-            "dropout with a tensor `training` needs tf.cond, which is not there yet; feed `rate` "
-            "instead: 0 where nothing is to be dropped"
-        )
+    """`inputs` with a part `rate` of its elements dropped when `training` holds."""
     with name_scope(name, "dropout", [inputs]):
-        if not training:
-            return ops.Identity(convert_to_tensor(inputs))
-        return normalization.dropout(inputs, noise_shape=noise_shape, seed=seed, rate=rate)
+        x = convert_to_tensor(inputs)
+
+        def drop() -> Tensor:
+            return normalization.dropout(x, noise_shape=noise_shape, seed=seed, rate=rate)
+
+        if isinstance(training, Tensor):
+            return cast("Tensor", cond(training, drop, lambda: ops.Identity(x)))
+        return drop() if training else ops.Identity(x)

@@ -149,3 +149,55 @@ def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None 
 
 
 uniform, normal, shuffle = random_uniform, random_normal, random_shuffle
+
+
+def stateless_uniform(
+    shape: DynamicShape,
+    seed: TensorLike,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers in [minval, maxval), the same for the same `seed`, which is a pair of numbers.
+
+    Raises ValueError for integers without `maxval`.
+    """
+    kind = as_numpy(dtype)
+    if kind.kind in "iu" and maxval is None:
+        raise ValueError(f"Must specify maxval for integer dtype {kind.name}")
+    with name_scope(name, "stateless_random_uniform", [shape, seed]):
+        sizes = _shape(shape)
+        low = convert_to_tensor(minval, kind, name="min")
+        high = convert_to_tensor(1 if maxval is None else maxval, kind, name="max")
+        if kind.kind in "iu":
+            return ops.StatelessRandomUniformInt(sizes, seed, low, high)
+        return ops.StatelessRandomUniform(sizes, seed, dtype=kind) * (high - low) + low
+
+
+def stateless_normal(
+    shape: DynamicShape,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Normally distributed numbers, the same for the same `seed`."""
+    with name_scope(name, "stateless_random_normal", [shape, seed]):
+        numbers = ops.StatelessRandomNormal(_shape(shape), seed, dtype=as_numpy(dtype))
+        return numbers * stddev + mean
+
+
+def stateless_truncated_normal(
+    shape: DynamicShape,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The same of a normal distribution cut off two standard deviations from its mean."""
+    with name_scope(name, "stateless_truncated_normal", [shape, seed]):
+        numbers = ops.StatelessTruncatedNormal(_shape(shape), seed, dtype=as_numpy(dtype))
+        return numbers * stddev + mean

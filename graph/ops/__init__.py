@@ -7,6 +7,7 @@ FAMILIES = (
     "concat",
     "control",
     "conv",
+    "decompose",
     "detection",
     "elementwise",
     "files",
@@ -15,6 +16,7 @@ FAMILIES = (
     "matmul",
     "matrix",
     "norm",
+    "optimizers",
     "pool",
     "quantize",
     "reduce",
@@ -25,5 +27,6 @@ FAMILIES = (
     "string",
     "tables",
     "tensorlist",
+    "text",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

@@ -178,10 +178,10 @@ def bound(rows: np.ndarray, values: np.ndarray, *, op: OperationView) -> np.ndar
     if (np.diff(rows) < 0).any():
         raise ValueError("rows must be sorted")
     side = "left" if op.type == "LowerBound" else "right"
-    pairs = zip(rows, values, strict=True)
-    return np.array([np.searchsorted(row, value, side) for row, value in pairs]).reshape(
-        values.shape
-    )
+    result = np.empty(values.shape, np.int64)
+    for i, (row, value) in enumerate(zip(rows, values, strict=True)):
+        result[i] = np.searchsorted(row, value, side)
+    return result
 
 
 @op("RGBToHSV", shape=lambda op: op.inputs[0].shape)
@@ -193,13 +193,12 @@ def rgb_to_hsv(x: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         saturation = np.where(value > 0, extent / value, 0)
         norm = 1 / (6 * extent)
-    hue = np.where(
-        red == value,
-        norm * (green - blue),
-        np.where(green == value, norm * (blue - red) + 2 / 6, norm * (red - green) + 4 / 6),
-    )
-    hue = np.where(extent > 0, hue, 0)
-    return np.stack([np.where(hue < 0, hue + 1, hue), saturation, value], -1)
+    hue = norm * (red - green) + 4 / 6
+    np.copyto(hue, norm * (blue - red) + 2 / 6, where=green == value)
+    np.copyto(hue, norm * (green - blue), where=red == value)
+    np.copyto(hue, 0, where=extent <= 0)
+    np.add(hue, 1, out=hue, where=hue < 0)
+    return np.stack([hue, saturation, value], -1)
 
 
 @op("HSVToRGB", shape=lambda op: op.inputs[0].shape)

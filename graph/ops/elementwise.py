@@ -216,7 +216,7 @@ def add_n(*inputs: np.ndarray) -> np.ndarray:
     """The sum of all inputs, in their order."""
     total = inputs[0]
     for x in inputs[1:]:
-        total = total + x
+        total = np.asarray(total + x)  # a sum of lists is no array yet
     return total
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.registry import add_row, op
-from ..core.shapes import same, unknown
+from ..core.shapes import unknown
 
 add_row("MergeV2Checkpoints", None, unknown)
 add_row("RestoreV2", None, unknown)
 add_row("SaveV2", None, unknown)
-add_row("StaticRegexFullMatch", None, same)
 
 
 @op("ShardedFilename", shape=lambda op: ())

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.registry import add_row, op
 from ..core.shapes import Shape, as_shape, is_static, known, merge, require, same, unknown
+from .tensorlist import zeros_of
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -106,7 +107,7 @@ def fill(dims: np.ndarray, value: np.ndarray) -> np.ndarray:
 @op("ZerosLike", shape=same)
 def zeros_like(x: np.ndarray) -> np.ndarray:
     """Zeros in the shape of `x`."""
-    return np.full(x.shape, b"", object) if x.dtype == object else np.zeros_like(x)
+    return zeros_of(x)
 
 
 @op("OnesLike", shape=same)

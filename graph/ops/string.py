@@ -42,10 +42,12 @@ def _parsed_shapes(op: OperationView) -> list[Shape]:
     )
     dense = cast("Sequence[Shape]", op.get_attr("dense_shapes"))
     rank = None if batch is None else len(batch) + 1
-    shapes: list[Shape] = [(None, rank)] * n_sparse + [(None,)] * len(sparse_types)
-    shapes += [(rank,)] * n_sparse
+    shapes: list[Shape] = [(None, rank) for _ in range(n_sparse)]
+    shapes += [(None,) for _ in sparse_types]
+    shapes += [(rank,) for _ in range(n_sparse)]
     shapes += [None if batch is None or shape is None else batch + shape for shape in dense]
-    return shapes + [(None,)] * (2 * len(ragged))
+    shapes += [(None,) for _ in range(2 * len(ragged))]
+    return shapes
 
 
 add_row("ParseExampleV2", None, _parsed_shapes)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...schema.dtypes import RESOURCE
+from ..core.graph import Tensor
 from ..core.registry import op
 from ..core.shapes import Shape, scalar
 
@@ -25,9 +26,10 @@ def hash_table() -> np.ndarray:
 
 def _contents(op: OperationView) -> tuple[np.ndarray, np.ndarray]:
     """The keys and values of the table that is the first input."""
-    attrs = op.inputs[0].op.attrs
+    handle = op.inputs[0]
+    attrs = handle.op.attrs if isinstance(handle, Tensor) else {}
     if TABLE_KEYS not in attrs:
-        raise ValueError(f"Table not initialized: nothing fills '{op.inputs[0].op.name}'")
+        raise ValueError(f"Table not initialized: nothing fills the table of '{op.name}'")
     return cast("np.ndarray", attrs[TABLE_KEYS]), cast("np.ndarray", attrs[TABLE_VALUES])
 
 

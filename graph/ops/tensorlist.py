@@ -44,11 +44,35 @@ class TensorList:
             raise ValueError(f"elements without value need a known shape, got {shape}")
         return shape
 
+    def __add__(self, other: TensorList) -> TensorList:
+        """The list of the sums; an element without value counts as zeros."""
+        if len(self.elements) != len(other.elements):
+            raise ValueError(
+                f"lists must have the same length, got {len(self.elements)} and "
+                f"{len(other.elements)}"
+            )
+        pairs = zip(self.elements, other.elements, strict=True)
+        sums = tuple(y if x is None else x if y is None else x + y for x, y in pairs)
+        return TensorList(sums, merge(self.shape, other.shape), self.dtype)
+
+    def zeros(self) -> TensorList:
+        """A list as long, whose elements count as zeros."""
+        zeros = tuple(None if x is None else zeros_of(x) for x in self.elements)
+        return replace(self, elements=zeros)
+
     def boxed(self) -> np.ndarray:
         """The list as a kernel's result."""
         box = np.empty((), object)
         box[()] = self
         return box
+
+
+def zeros_of(x: np.ndarray) -> np.ndarray:
+    """Zeros like an element; of lists, lists of zeros."""
+    if x.dtype != object:
+        return np.zeros_like(x)
+    item = x[()]
+    return item.zeros().boxed() if isinstance(item, TensorList) else np.full(x.shape, b"", object)
 
 
 def _opened(box: np.ndarray) -> TensorList:
@@ -88,7 +112,7 @@ def empty(
 @op("TensorListFromTensor", shape=scalar, pure=False)
 def from_tensor(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """The slices of `x` along the first axis."""
-    return TensorList(tuple(x), _as_shape(shape), x.dtype).boxed()
+    return TensorList(tuple(x.copy()), _as_shape(shape), x.dtype).boxed()
 
 
 def _stacked_shape(op: OperationView) -> Shape:
@@ -130,7 +154,7 @@ def set_item(
         elements += [None] * (_length(position + 1) - len(elements))
     if not 0 <= position < len(elements):
         raise ValueError(f"element {position} of a list with {len(elements)} elements")
-    elements[position] = item
+    elements[position] = item.copy()  # what it is in may be used for something else then
     return replace(tensors, elements=tuple(elements)).boxed()
 
 
@@ -159,10 +183,10 @@ def resize(box: np.ndarray, size: np.ndarray) -> np.ndarray:
 def push_back(box: np.ndarray, item: np.ndarray) -> np.ndarray:
     """The list with `item` at its end."""
     tensors = _opened(box)
-    return replace(tensors, elements=(*tensors.elements, item)).boxed()
+    return replace(tensors, elements=(*tensors.elements, item.copy())).boxed()
 
 
-@op("TensorListPopBack", shape=unknown, pure=False)
+@op("TensorListPopBack", shape=lambda op: [(), as_shape(op, 1)], pure=False)
 def pop_back(box: np.ndarray, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The list without its last element, and that element."""
     tensors = _opened(box)
@@ -187,7 +211,7 @@ def _scattered(
             raise ValueError(f"indices must be >= 0, got {index}")
         if index >= len(elements):
             elements += [None] * (_length(index + 1) - len(elements))
-        elements[index] = item
+        elements[index] = item.copy()
     return tuple(elements)
 
 
@@ -246,5 +270,5 @@ def split(x: np.ndarray, shape: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """A list of parts of `x` with these lengths along the first axis."""
     if not x.ndim or int(lengths.sum()) != len(x):
         raise ValueError(f"lengths must add up to the rows of {x.shape}, got {lengths.tolist()}")
-    parts = np.split(x, np.cumsum(lengths)[:-1]) if lengths.size else []
+    parts = np.split(x.copy(), np.cumsum(lengths)[:-1]) if lengths.size else []
     return TensorList(tuple(parts), _as_shape(shape), x.dtype).boxed()

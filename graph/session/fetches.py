@@ -9,15 +9,15 @@ import numpy as np
 
 from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
+from ..core.sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..core.protocols import ElementLike, Evaluated
 
-FetchNest: TypeAlias = (
-    "ElementLike | IndexedSlices | Sequence[FetchNest | None] | Mapping[str, FetchNest] | None"
-)
+FetchLeaf: TypeAlias = "ElementLike | IndexedSlices | SparseTensor"
+FetchNest: TypeAlias = "FetchLeaf | Sequence[FetchNest | None] | Mapping[str, FetchNest] | None"
 """What a Session is asked for; None only within IndexedSlices."""
 Build: TypeAlias = "Callable[[Sequence[Evaluated]], Evaluated]"
 """Makes the result of a nest from the values of all elements."""
@@ -73,7 +73,17 @@ class Fetches:
             return self._of_mapping(cast("Mapping[str, FetchNest]", nest))
         if isinstance(nest, IndexedSlices):
             return self._of_slices(nest)
+        if isinstance(nest, SparseTensor):
+            return self._of_sparse(nest)
         return self._of_element(cast("ElementLike", nest))
+
+    def _of_sparse(self, nest: SparseTensor) -> Build:
+        parts = [self._structure(t) for t in (nest.indices, nest.values, nest.dense_shape)]
+
+        def build(values: Sequence[Evaluated]) -> Evaluated:
+            return SparseTensorValue(*(part(values) for part in parts))
+
+        return build
 
     def _of_mapping(self, nest: Mapping[str, FetchNest]) -> Build:
         keys, parts = list(nest), [self._structure(item) for item in nest.values()]

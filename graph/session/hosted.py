@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
     KernelT = TypeVar("KernelT", bound=Kernel)
 
-MODULES = ("files_kernels", "random_kernels", "variable_kernels")
+MODULES = (
+    "control_kernels",
+    "files_kernels",
+    "python_kernels",
+    "random_kernels",
+    "stateless_kernels",
+    "variable_kernels",
+)
 """The modules that hold kernels; imported when a Session first asks."""
 
 HOSTED: Registry[Kernel] = Registry("op", __package__, MODULES)

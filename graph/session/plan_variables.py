@@ -23,6 +23,11 @@ VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 ASSIGNMENTS = ("Assign", "AssignVariableOp")
 QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
 READS = ("ReadVariableOp",)
+CALLS = (
+    *("Case", "If", "PartitionedCall", "StatefulPartitionedCall", "StatelessCase"),
+    *("StatelessIf", "StatelessWhile", "While"),
+)
+"""Operations that run functions, which may write variables."""
 
 
 class PlanVariables:
@@ -38,16 +43,24 @@ class PlanVariables:
         self.last_use = last_use
         self.buffers: dict[str, Buffer] = {}
         self.assigned: set[str] = set()
+        self.calls: dict[Operation, tuple[int, int]] = {}
 
     @property
     def are_stale(self) -> bool:
-        """Whether the memory of one was replaced since."""
+        """Whether the memory of one was replaced, or a call changed by gradients, since."""
         current = self.state.buffers
-        return any(current.get(key) is not buffer for key, buffer in self.buffers.items())
+        return any(current.get(key) is not buffer for key, buffer in self.buffers.items()) or any(
+            (len(op.inputs), len(op.outputs)) != sizes for op, sizes in self.calls.items()
+        )
 
     def require(self, stage: Stage, op: Operation, buffer: Buffer) -> None:
         """Notes that `op` reads a variable, which must have a value by then."""
         key = self.state.key_of(buffer.storage)
+        if op.type in CALLS:
+            self.calls[op] = len(op.inputs), len(op.outputs)
+            if key is not None and any(is_handle(t) for t in op.inputs):
+                self.protect(stage, buffer, -1)  # the function may write it
+                return
         if key is not None and key not in self.assigned:
             stage.notes.reads.setdefault(key, op)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ...engine.philox import Philox
     from ..core.graph import Operation
     from ..core.protocols import DTypeAttr
+    from .control_kernels import Body
 
 
 class State:
@@ -26,6 +27,7 @@ class State:
         initialized: The keys of the variables that have a value.
         streams: The random stream of each operation that has one.
         control: What may end a run before its end.
+        bodies: The functions that operations call, by operation and name.
     """
 
     def __init__(self) -> None:
@@ -33,6 +35,7 @@ class State:
         self.initialized: set[str] = set()
         self.streams: dict[Operation, Philox] = {}
         self.control = Control()
+        self.bodies: dict[tuple[Operation, str], Body] = {}
         self._keys: dict[Storage, str] = {}
 
     def buffer(self, key: str, shape: tuple[int, ...], dtype: DTypeAttr) -> Buffer:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypedDict, cast
 import numpy as np
 
 from ..core.dtype import as_numpy
+from ..core.function_graph import outermost
 from ..core.scopes import GraphKeys, get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..core.tensor_shape import TensorShape
@@ -100,7 +101,7 @@ def get_variable(
     }
     if full_name in store_of(get_default_graph()).variables and dtype is None:
         arguments["dtype"] = None
-    with name_scope(None):
+    with outermost(get_default_graph()).as_default(), name_scope(None):
         if getter is None:
             return _variable(full_name, **arguments)
         return getter(_variable, full_name, **arguments)

@@ -83,6 +83,18 @@ class VariableScope:
         """The default regularizer of the variables within."""
         self.regularizer = regularizer
 
+    def set_caching_device(self, caching_device: object) -> None:
+        """Noted; nothing has a place here."""
+        self.caching_device = caching_device
+
+    def set_custom_getter(self, custom_getter: Getter | None) -> None:
+        """What is called in place of the usual getter within."""
+        self.custom_getter = custom_getter
+
+    def set_partitioner(self, partitioner: object) -> None:
+        """The default partitioner of the variables within."""
+        self.partitioner = partitioner
+
     def set_dtype(self, dtype: DTypeLike) -> None:
         """The default dtype of the variables within."""
         self.dtype = as_numpy(dtype)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 from ...schema import proto
 from ..core.create import append, convert_to_tensor, create, output, register_conversion, type_name
 from ..core.dtype import DType
+from ..core.function_graph import outermost
 from ..core.graph import Graph, Operation, Tensor
 from ..core.operands import Operands
 from ..core.scopes import (
@@ -127,9 +128,10 @@ class Variable(Operands):
         self.constraint = constraint
         if self.trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
             collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
-        graph = get_default_graph()
+        graph = outermost(get_default_graph())
         values = [] if callable(initial_value) else [initial_value]
-        with graph.control_dependencies(None), name_scope(name, "Variable", values) as scope:
+        outside = graph.as_default(), graph.control_dependencies(None)
+        with outside[0], outside[1], name_scope(name, "Variable", values) as scope:
             initial = self._initial_tensor(initial_value, dtype)
             self.initial_value: Tensor | None = initial
             known = initial.shape

@@ -8,10 +8,10 @@ from typing import TypedDict
 import numpy as np
 
 from ...engine.families import gemm, quantization, quantized_gemm
-from ...engine.plan.buffer import Buffer, constant
+from ...engine.plan.buffer import Buffer
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
-from .quantized import dequantized_blocks, quantization_of, quantized_limits
+from .quantized import dequantized_blocks, quantization_of, quantized_limits, whole
 
 _SUM_TYPES = {
     ("int8", "int8"): np.int32,
@@ -25,8 +25,7 @@ _SUM_TYPES = {
 }
 """Types of input and weights -> of the sums where no bias says it."""
 
-_SUBBYTE = ("int4", "int2")
-_HYBRID = ("int8", "uint8", *_SUBBYTE)
+_HYBRID = ("int8", "uint8", "int4", "int2")
 _BIASES = {"int8": ("int32",), "uint8": ("int32",), "int16": ("int32", "int64")}
 
 
@@ -62,7 +61,7 @@ def arithmetic(
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
         requantization = _requantization(node, x, weights, bias, clamp, rounding)
-        return quantized_gemm, _whole(weights), {"scheme": requantization}
+        return quantized_gemm, whole(weights), {"scheme": requantization}
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
     node.require(
         bias is None or bias.dtype == x.dtype, f"bias must be float32, got {bias and bias.dtype}"
@@ -112,8 +111,7 @@ def _requantization(
     factors = before * scales.astype(np.float64) / after
     if rounding.get("narrow") or (x.dtype == np.uint8 and not rounding.get("exact")):
         with np.errstate(all="ignore"):
-            narrow = (np.float32(before) * scales).astype(np.float64) / after
-        factors = np.where(np.isfinite(narrow), narrow, factors)
+            factors = (np.float32(before) * scales).astype(np.float64) / after
     many = "round_int64_half_up" if sums is np.int64 else "round_half_away"
     return quantization.Quantized(
         factors,
@@ -138,13 +136,4 @@ def _zero_point(node: Node, weights: Operand) -> int:
 
 def bytes_of(weights: Operand) -> Buffer:
     """Quantized weights of a hybrid product, as int8."""
-    return weights.view(np.int8) if weights.dtype == np.uint8 else _whole(weights)
-
-
-def _whole(weights: Operand) -> Buffer:
-    """`weights`, those of less than a byte as int8."""
-    if name_of_dtype(weights.dtype) not in _SUBBYTE:
-        return weights
-    if weights.value is None:
-        return weights.view(np.int8)
-    return constant(weights.value.astype(np.int8), weights.name)
+    return weights.view(np.int8) if weights.dtype == np.uint8 else whole(weights)

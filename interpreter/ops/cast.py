@@ -16,7 +16,7 @@ from ...engine.plan.view import View
 from ..checks import name_of_dtype, required
 from ..node import Operand
 from ..registry import op
-from .quantized import quantization_of
+from .quantized import quantization_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,9 +191,8 @@ def dequantize(node: Node) -> Prepared:
     if x.quantization is not None and x.quantization.blocks is not None:
         dequantized = x.quantization.blocks.dequantized
         return node.dynamic_result(lambda values: [dequantized(values)], [x.shape])
-    if name_of_dtype(x.dtype) in _SUBBYTE:
-        x = _as_bytes(x)
-    node.require(x.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
+    integers = whole(x)
+    node.require(integers.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
     quantization = quantization_of(node, x, "the input")
     _require_fit(node, x.shape, quantization)
     out = node.result(x.shape, np.float32)
@@ -203,7 +202,7 @@ def dequantize(node: Node) -> Prepared:
             shape, scales, zero_points = _by_channel(x.shape, quantization)
             program.call(
                 "quantize.dequantize",
-                x.reshape(shape),
+                integers.reshape(shape),
                 scales,
                 zero_points,
                 out.reshape(shape),
@@ -211,14 +210,6 @@ def dequantize(node: Node) -> Prepared:
             )
 
     return emit
-
-
-def _as_bytes(x: Operand) -> Operand:
-    """Integers of less than a byte, which have one each in memory, as int8 or uint8."""
-    dtype = np.dtype(np.uint8 if name_of_dtype(x.dtype).startswith("u") else np.int8)
-    if x.value is not None:
-        return Operand.known(x.value.astype(dtype), x.name, x.quantization)
-    return Operand.of(x.view(dtype), x.name, x.quantization)
 
 
 @op("FAKE_QUANT")

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape, elementwise
-from ...engine.families.multipliers import quantize_multiplier
+from ...engine.families.multipliers import (
+    ALL_OF_SHIFT,
+    quantize_multiplier,
+    right_shift_only,
+)
 from ...engine.plan.buffer import arena
 from ..checks import required, same_dtype
 from ..registry import op
@@ -84,7 +88,7 @@ def _comparable(program: Program, x: Operand, quantized: bool) -> Buffer:
     scale, zero_point = 1.0, 0
     if quantized and x.quantization is not None:
         scale, zero_point = x.quantization.scale, x.quantization.zero_point
-    multiplier, shift = quantize_multiplier(scale)
+    multiplier, shift = right_shift_only(*quantize_multiplier(scale, ALL_OF_SHIFT))
     if x.size:
         program.call(
             "quantize.rescale",

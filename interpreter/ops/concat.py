@@ -16,6 +16,7 @@ from ...schema.tables import name_of
 from ..checks import one_scale, required, same_dtype
 from ..registry import op
 from ..substitution import moves_any
+from .quantized import to_int32, wrapped
 from .tables import rounded
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ def _table(node: Node, part: Operand) -> Buffer | None:
     with np.errstate(all="ignore"):
         scale = np.float32(input_params.scale) * (np.float32(1) / np.float32(output_params.scale))
         offset = np.float32(-input_params.zero_point) * scale
-        values = rounded(np.arange(256, dtype=np.float32) * scale + offset).astype(np.float64)
-    values = np.clip(np.nan_to_num(values) + output_params.zero_point, 0, 255)
+        values = rounded(np.arange(256, dtype=np.float32) * scale + offset)
+    values = np.clip(wrapped(to_int32(values) + output_params.zero_point), 0, 255)
     return constant(values.astype(np.uint8))
 
 

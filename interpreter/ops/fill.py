@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape
 from ...engine.families.layout import fill, move
+from ...engine.plan.arena import check_limit
 from ...engine.plan.buffer import constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain, negative, steps
@@ -87,7 +88,10 @@ def range_(node: Node) -> Prepared:
     if count > MANY:
 
         def run(*numbers: np.ndarray) -> list[np.ndarray]:
-            return [_counted(numbers, count)]
+            planner = node.planner
+            check_limit(count * dtype.itemsize, planner and planner.scope.memory_limit)
+            check = None if planner is None else planner.scope.control.check
+            return [_counted(numbers, count, check)]
 
         return node.dynamic_result(run, [(count,)])
     value = _counted((start, limit, delta), count)
@@ -95,15 +99,28 @@ def range_(node: Node) -> Prepared:
     return None
 
 
-def _counted(numbers: Sequence[np.ndarray], count: int) -> np.ndarray:
-    """start, start + delta, ...: `count` of them, from start, limit and delta."""
-    start, limit, delta = (number.ravel()[0].item() for number in numbers)
-    dtype = numbers[0].dtype
-    if dtype.kind != "f":
-        return np.arange(start, limit, delta, dtype=np.int64).astype(dtype)
-    terms = np.full(count, delta, dtype)
-    terms[:1] = start
-    return np.cumsum(terms, dtype=dtype)
+def _counted(
+    numbers: Sequence[np.ndarray], count: int, check: Callable[[], None] | None = None
+) -> np.ndarray:
+    """start, start + delta, ...: `count` of them, from start, limit and delta.
+
+    `check()` is called now and then: many of them take long.
+    """
+    start, _, delta = (number.ravel()[0] for number in numbers)
+    dtype = start.dtype
+    out = np.empty(count, dtype)
+    for first in range(0, count, MANY):
+        if check is not None:
+            check()
+        part = out[first : first + MANY]
+        if dtype.kind == "f":
+            part[:] = delta
+            part[0] = out[first - 1] + delta if first else start
+            np.cumsum(part, dtype=dtype, out=part)
+        else:
+            begin = int(start) + first * int(delta)
+            part[:] = begin + np.arange(len(part), dtype=np.int64) * int(delta)
+    return out
 
 
 @op("ONE_HOT")

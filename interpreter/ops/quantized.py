@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families import rescaled
-from ...engine.families.multipliers import common_terms, product_terms
+from ...engine.families.multipliers import ALL_OF_SHIFT, common_terms, product_terms
+from ...engine.plan.buffer import constant
 from ...schema.operators import known
 from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
 from ..node import Node, Operand, TensorDeclaration
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ...engine.plan.buffer import Buffer
     from ..node import Emit
 
 
@@ -31,6 +35,7 @@ QUANTIZED = {
 }
 """Operator -> what it gives of two operands, as engine/families/rescaled.py calls it."""
 
+_SUBBYTE = {"int4": np.int8, "int2": np.int8, "uint4": np.uint8}
 _LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 _LEFT_SQUARED = 7
 
@@ -62,23 +67,57 @@ def quantized_pair(node: Node, a: Operand, b: Operand, shape: tuple[int, ...]) -
         terms = product_terms(first, second, output, limits, scale)
     elif node.kind == "DIV":
         scale = quotient((first[0],), (second[0], output[0]))
-        terms = product_terms(first, second, output, limits, scale)
+        terms = product_terms(first, second, output, limits, scale, ALL_OF_SHIFT)
     elif squared:
         terms = common_terms(first, second, output, limits, _LEFT_SQUARED, 2)
     else:
-        terms = common_terms(first, second, output, limits, _LEFT[a.dtype.name])
+        left = _LEFT[a.dtype.name]
+        terms = common_terms(first, second, output, limits, left, right_only=node.kind == "SUB")
     out = node.result(shape, a.dtype)
     return lambda program: rescaled.pair(program, QUANTIZED[node.kind], a, b, out, terms)
 
 
 def quotient(above: Sequence[float], below: Sequence[float]) -> float:
-    """The product of scales over another one, in float32 as TFLite's kernels multiply them.
+    """The product of scales over others, in float32 as TFLite's kernels multiply them.
 
-    Where float32 comes to its end, float64 does it.
+    It is not finite where float32 comes to its end.
     """
     with np.errstate(all="ignore"):
-        narrow = prod(map(np.float32, above)) / prod(map(np.float32, below))
-    return float(narrow) if np.isfinite(narrow) else prod(above) / prod(below)
+        return float(prod(map(np.float32, above)) / np.float32(prod(map(np.float32, below))))
+
+
+def to_int32(values: npt.ArrayLike) -> np.ndarray:
+    """Floats as C++ makes int32 of them on a processor: what does not fit is the lowest one."""
+    wide = np.asarray(values, np.float64)
+    fits = np.abs(wide) < 2.0**31
+    return np.where(fits, np.where(fits, wide, 0).astype(np.int64), -(1 << 31))
+
+
+def wrapped(values: npt.ArrayLike, bits: int = 32) -> np.ndarray:
+    """Integers without what is beyond `bits`, as sums of C++ come out."""
+    half = 1 << (bits - 1)
+    return (np.asarray(values, np.int64) + half) % (2 * half) - half
+
+
+def wrapped_limits(
+    low: float, high: float, dtype: np.dtype, quantization: Quantization
+) -> tuple[int, int]:
+    """The quantized limits of an operator that, as TFLite's, does not look for overflows."""
+    lowest, highest = limits_of(dtype)
+    ends: list[int] = []
+    for limit, end in ((low, lowest), (high, highest)):
+        if np.isinf(limit):
+            ends.append(end)
+            continue
+        with np.errstate(over="ignore"):
+            steps = np.float32(limit) / np.float32(quantization.scale)
+        nearest = np.trunc(float(steps) + copysign(0.5, steps))
+        ends.append(int(wrapped(to_int32(nearest) + quantization.zero_point)))
+    first, last = max(lowest, ends[0]), min(highest, ends[1])
+    if first <= last:
+        return first, last
+    only = (last - lowest) % (highest - lowest + 1) + lowest
+    return only, only
 
 
 def quantization_of(node: Node, tensor: Operand | TensorDeclaration, name: str) -> Quantization:
@@ -133,3 +172,13 @@ def quantize_limit(limit: float, dtype: np.dtype, quantization: Quantization) ->
         steps = float(np.float32(limit) / np.float32(quantization.scale))
     nearest = np.trunc(steps + copysign(0.5, steps)) + quantization.zero_point
     return int(min(max(nearest, lowest), highest))
+
+
+def whole(weights: Operand) -> Buffer:
+    """`weights`, integers of less than a byte as int8 or uint8."""
+    dtype = _SUBBYTE.get(name_of_dtype(weights.dtype))
+    if dtype is None:
+        return weights
+    if weights.value is None:
+        return weights.view(dtype)
+    return constant(weights.value.astype(dtype), weights.name)

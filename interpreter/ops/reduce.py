@@ -9,7 +9,12 @@ import numpy as np
 
 from ...engine.families import reductions
 from ...engine.families.layout import fill
-from ...engine.families.multipliers import quantize_multiplier
+from ...engine.families.multipliers import (
+    ALL_OF_SHIFT,
+    INT64_SHIFT,
+    cyclic_shift,
+    quantize_multiplier,
+)
 from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
 from ..registry import op
@@ -101,19 +106,17 @@ def _quantized(node: Node, kind: str, x: Operand, out: Operand) -> Reduction:
         with np.errstate(all="ignore"):
             scale = np.float32(before.scale) / np.float32(after.scale)
             bias = -np.float32(before.zero_point) * scale * np.float32(count)
-        node.require(
-            np.isfinite([scale, bias]).all(),
-            f"scales must not be that far apart, got {before.scale} and {after.scale}",
-        )
         numbers = {"scale": float(scale), "bias": float(bias), **ends}
         return partial(reductions.sum_quantized, kernel="round_sums", **numbers)
     if kind == "mean":
-        multiplier, shift = quantize_multiplier(before.scale / after.scale)
+        multiplier, shift = quantize_multiplier(before.scale / after.scale, ALL_OF_SHIFT)
         places = min(count.bit_length() - 1, 32, 31 + shift)
-        numbers = {"multiplier": (multiplier << places) // count, "shift": shift - places, **ends}
+        numbers = {"multiplier": (multiplier << places) // count, **ends}
+        numbers["shift"] = cyclic_shift(shift - places)
         offset = before.zero_point * count
         return partial(reductions.sum_quantized, kernel="rescale_sums", offset=offset, **numbers)
-    multiplier, shift = quantize_multiplier(before.scale / after.scale ** (1 / count))
+    scale = before.scale / after.scale ** (1 / count)
+    multiplier, shift = quantize_multiplier(scale, INT64_SHIFT)
     numbers = {"x_zero": before.zero_point, "multiplier": multiplier, "shift": shift, **ends}
     return partial(reductions.multiply_quantized, **numbers)
 

@@ -18,10 +18,10 @@ from ...engine.families.fixedpoint import (
     multiply_by_quantized_multiplier,
     rounding_divide_by_pot,
 )
-from ...engine.families.multipliers import quantize_multiplier
+from ...engine.families.multipliers import ALL_OF_SHIFT, cyclic_shift, quantize_multiplier
 from ...engine.plan.buffer import constant
 from ..checks import one_scale, required_input
-from .quantized import quantize_limit, quotient
+from .quantized import quotient, to_int32, wrapped, wrapped_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,7 +84,8 @@ def sampled(
     points = np.clip(points, -32768, 32767).astype(np.int64)
     values = np.arange(-32768, 32768)
     at, fraction = 256 + (values >> 7), values & 127
-    return points[at] + (((points[at + 1] - points[at]) * fraction + 64) >> 7)
+    slope = wrapped(points[at + 1] - points[at], 16)
+    return wrapped(points[at] + ((slope * fraction + 64) >> 7), 16)
 
 
 def _through(function: Function) -> Function:
@@ -121,6 +122,8 @@ def _real_by(
     with np.errstate(all="ignore"):
         x = _F(input_params.scale) * (values - input_params.zero_point).astype(_F)
         results = rounded(function(x) * (_F(1) / scale))
+    if values.min() >= 0:  # uint8, whose sums are not held within its limits before
+        return to_int32(results + _F(output_params.zero_point))
     return np.nan_to_num(results, nan=0.0).astype(np.float64) + output_params.zero_point
 
 
@@ -203,11 +206,8 @@ def _clamp(low: float, high: float) -> TableOf:
     def table(
         node: Node, values: np.ndarray, input_params: Quantization, output_params: Quantization
     ) -> np.ndarray:
-        limits = [
-            quantize_limit(limit, required_input(node, 0).dtype, output_params)
-            for limit in (low, high)
-        ]
-        return np.clip(_rescaled(values, input_params, output_params), limits[0], limits[1])
+        limits = wrapped_limits(low, high, required_input(node, 0).dtype, output_params)
+        return np.clip(_rescaled(values, input_params, output_params), *limits)
 
     return table
 
@@ -247,10 +247,8 @@ def _square_root(
 ) -> np.ndarray:
     with np.errstate(over="ignore"):
         x = _F(input_params.scale) * np.maximum(values - input_params.zero_point, 0).astype(_F)
-        return (
-            np.trunc(np.sqrt(x) / _F(output_params.scale)).astype(np.float64)
-            + output_params.zero_point
-        )
+        roots = to_int32(np.sqrt(x) / _F(output_params.scale))
+    return wrapped(roots + output_params.zero_point)
 
 
 def _halved(fixed: tuple[int, int]) -> tuple[int, int]:
@@ -264,21 +262,30 @@ def _hard_swish(
 ) -> np.ndarray:
     """x * clamp(x + 3, 0, 6) / 6 in 16-bit steps, as TFLite's reference kernel."""
     fine = float(_F(1 / 128) * _F(input_params.scale))
-    multiplier, shift = _halved(quantize_multiplier(quotient((fine,), (output_params.scale,))))
-    gate_multiplier, gate_shift = _halved(quantize_multiplier(quotient((fine,), (3 / 32768,))))
+    scale, gate_scale = (quotient((fine,), (one,)) for one in (output_params.scale, 3 / 32768))
+    multiplier, shift = _halved(quantize_multiplier(scale, ALL_OF_SHIFT))
+    gate_multiplier, gate_shift = _halved(quantize_multiplier(gate_scale, ALL_OF_SHIFT))
     node.require(shift <= 0, f"output scale must exceed {fine}, got {output_params.scale}")
     x = (values - input_params.zero_point) << 7
     on_output = _product_16(x, multiplier)
     gate = x
     if gate_shift > 0:
-        gate = _within_16(gate << (gate_shift - 1))
+        factor = int(wrapped(1 << gate_shift - 1)) if gate_shift <= 32 else 0
+        gate = _within_16(gate * factor)
     gate = _product_16(gate, gate_multiplier)
     if gate_shift > 0:
         gate = _within_16(gate << 1)
-    gate = (rounding_divide_by_pot(gate, -gate_shift) + (1 << 15)) >> 1
+    gate = (_divided_16(gate, -gate_shift) + (1 << 15)) >> 1
     product = gate * on_output
     product = np.where(product < 0, -(-product >> 15), product >> 15)
-    return rounding_divide_by_pot(product, -shift) + output_params.zero_point
+    return _divided_16(product, -shift) + output_params.zero_point
+
+
+def _divided_16(values: np.ndarray, exponent: int) -> np.ndarray:
+    """values / 2 ** exponent as `rounding_divide_by_pot` of int16, whose masks end at 16 bits."""
+    if exponent < 16:
+        return rounding_divide_by_pot(values, exponent)
+    return (values >> exponent) + (values >= 0)
 
 
 def _product_16(a: np.ndarray, b: np.ndarray | int) -> np.ndarray:
@@ -311,7 +318,10 @@ def _input_steps(
     factor, places = input_params.scale * 4096 * 3, 0
     while factor <= 32767 / 2 and places <= 30:
         factor, places = factor * 2, places + 1
-    return (values * int(factor) + ((1 << places) >> 1)) >> places
+    multiplier = int(to_int32(factor))
+    if not multiplier:  # TFLite takes the shift for the logarithm of the scale
+        multiplier, places = int(wrapped(3 << places)), 0
+    return wrapped(values * multiplier + ((1 << places) >> 1)) >> places
 
 
 def _between(sizes: np.ndarray, bits: int) -> np.ndarray:
@@ -345,7 +355,7 @@ def _inverse_root(
     """1 / sqrt(x); the largest result where x is not positive."""
     sizes = values - input_params.zero_point
     multiplier, shift = quantize_multiplier(
-        1 / (float(np.sqrt(_F(input_params.scale))) * float(_F(output_params.scale)))
+        1 / (float(np.sqrt(_F(input_params.scale))) * float(_F(output_params.scale))), ALL_OF_SHIFT
     )
     pairs = [inverse_sqrt(size) for size in np.maximum(sizes, 1).tolist()]
     roots = np.array(
@@ -355,7 +365,8 @@ def _inverse_root(
         ]
     )
     results = (
-        multiply_by_quantized_multiplier(roots, multiplier, shift - 20) + output_params.zero_point
+        multiply_by_quantized_multiplier(roots, multiplier, cyclic_shift(shift - 20))
+        + output_params.zero_point
     )
     return np.where(sizes > 0, results, 127)
 

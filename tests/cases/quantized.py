@@ -10,12 +10,12 @@ import numpy as np
 from cases import OPTIMIZED, Case, Refuse, floats, i32, steps
 
 ZERO = {"int8": (-5, -30), "uint8": (120, 90), "int16": (0, 0)}
-INT4 = np.dtype(ml_dtypes.int4)
+INT4, INT2 = np.dtype(ml_dtypes.int4), np.dtype(ml_dtypes.int2)
 
 
 def numbers(dtype, *shape, seed=0, most=None):
     """Integers over the whole range of `dtype`, or from -most to most."""
-    known = ml_dtypes.iinfo(dtype) if dtype is INT4 else np.iinfo(dtype)
+    known = ml_dtypes.iinfo(dtype)
     low, high = (int(known.min), int(known.max)) if most is None else (-most, most)
     return np.random.default_rng((seed, *shape)).integers(low, high + 1, shape).astype(dtype)
 
@@ -126,7 +126,7 @@ def batches(dtype, x, y, adj_x=False, adj_y=False):
 
 def hybrid(op, label, options, x, weights, n, axis, each, dtype="int8", order=(0, 1, 2), **extra):
     """Reals, stored weights and a bias."""
-    most = 7 if dtype is INT4 else 127
+    most = {INT4: 7, INT2: 1}.get(dtype, 127)
     given = [floats(*x, low=-2, high=3), numbers(dtype, *weights, seed=1, most=most),
              floats(n, seed=2)]  # fmt: skip
     inputs = [None] * (max(order) + 1)
@@ -192,7 +192,14 @@ CASES = [
                dtype)
         for each in (False, True)
         for options in ({}, ASYMMETRIC)
-        for dtype in (np.int8, INT4)
+        for dtype in (np.int8, INT4, INT2)
+    ),
+    *(
+        Case(f"dequantize/{dtype.name}{'_each' * each}", "DEQUANTIZE", {},
+             [numbers(dtype, 5, 7, most=most)], constants=(0,), outputs=[np.float32],
+             quantization={0: (scales(5, each), 0)}, rtol=0, atol=0)
+        for dtype, most in ((INT4, 7), (INT2, 1))
+        for each in (False, True)
     ),
     *(
         Case(f"batch_matmul/hybrid_{label}_{bool(options):d}", "BATCH_MATMUL", options,

@@ -107,7 +107,7 @@ def test_metadata_as_tensorflow(name):
 @pytest.mark.parametrize("name", RECORDED["modes"])
 def test_optimization_modes_as_tensorflow(name):
     def samples():
-        return ([np.ones((1, 16, 3), np.float32)] for _ in range(2))
+        return ([np.linspace(i, 1, 48, dtype=np.float32).reshape(1, 16, 3)] for i in (-2, -1))
 
     converter = flatlite.lite.TFLiteConverter.from_saved_model(
         OPEN(str(HERE)), signature_keys=["fixed"]

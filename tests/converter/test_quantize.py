@@ -6,7 +6,7 @@ the error against the float model must not be above 1.02 times that of TensorFlo
 
 import numpy as np
 import pytest
-from quantizing import KINDS, File, convert, quantized_rows, recorded, variant_of
+from quantizing import IO_TYPES, KINDS, File, convert, quantized_rows, recorded, variant_of
 from refusals import not_yet
 from running import answers
 
@@ -16,6 +16,7 @@ WORST = 1.02
 ROUNDING = 1e-5  # share of an output's largest value by which sums in another order may differ
 FLOAT = 1e-7  # the same, as an error that is not quantization's
 SEED = 4
+SMALL = (np.int8, np.uint8, np.int16)
 HIGHER = {
     "B/softplus/r4/int8": "TensorFlow measures EXP after the ADD behind it has overwritten it; "
     "with one scale for both the ADD happens to be exact",
@@ -23,13 +24,28 @@ HIGHER = {
 }
 """Rows whose error may be up to a tenth above that of TensorFlow's file, and why."""
 HIGHER["B/softplus/r4/uint8io"] = HIGHER["B/softplus/r4/int8"]
+HIGHER["B/softplus/r4/int16x8"] = HIGHER["B/softplus/r4/int8"]
+MUCH_HIGHER = {"B/softplus/r4/int16x8": 1.5}
+"""Of these, the rows whose error is more than a tenth above."""
 
 UNLIKE = frozenset(
     ("B/tfk_lstm/bidir/int8", "B/tfk_lstm/big_dyn/int8", "C/lstm_text_tfk/tflite_b1_dyn")
 )
 """Rows where TensorFlow's file has LSTM operators and ours loops: only exactness is compared."""
 
-OTHER_SCALES = {"add_n": "TensorFlow gives the inputs the scale of the sum, which stays float"}
+REFUSED = frozenset(
+    f"B/{name}/int16x8"
+    for name in (
+        *("pad/value", "squared_difference/same"),
+        *("squared_difference/bc_last", "squared_difference/bc_both"),
+    )
+)
+"""Rows whose TensorFlow file LiteRT has no kernel for; ours computes the operator in float."""
+
+OTHER_SCALES = {
+    "sum": "TensorFlow's int16 SUM has the scale of what it sums, and overflows",
+    "add_n": "TensorFlow gives the inputs the scale of the sum, which stays float",
+}
 """Families whose inputs and outputs have not the scales that TensorFlow's file has, and why."""
 
 
@@ -41,16 +57,20 @@ def test_corpus(row, corpus, litert, record_property):
     except ConverterError as error:
         not_yet("converter", error, record_property)
     ours = File(row, content, is_theirs=False)
-    theirs = File(row, (corpus / row["files"]["tflite"]).read_bytes(), is_theirs=True)
     inputs, wanted = recorded(row)
     same_as_litert(row, ours, content, ours.stored(inputs), litert)
-    if "DIV" not in kinds(ours):  # whose divisor must not be 0
+    if kinds(ours).isdisjoint(("DIV", "RSQRT")):  # which do not take all numbers
         generator = np.random.default_rng(SEED)
         same_as_litert(row, ours, content, any_stored(ours, inputs, generator), litert)
+    if row["id"] in REFUSED:
+        assert KINDS[variant_of(row)] == "int16x8"
+        return
+    theirs = File(row, (corpus / row["files"]["tflite"]).read_bytes(), is_theirs=True)
     error, limit = (rms(file.real(inputs), wanted) for file in (ours, theirs))
     if row["id"] in UNLIKE:
         return
-    allowed = (1.1 if row["id"] in HIGHER else WORST) * limit + FLOAT * largest(wanted)
+    factor = MUCH_HIGHER.get(row["id"], 1.1) if row["id"] in HIGHER else WORST
+    allowed = factor * limit + FLOAT * largest(wanted)
     assert error <= allowed, f"{error:.4g} against {limit:.4g} of TensorFlow's file"
     if row["family"] not in OTHER_SCALES:
         for mine, yours in zip(ours.schemes(), theirs.schemes(), strict=True):
@@ -66,7 +86,7 @@ def any_stored(file: File, inputs, generator) -> list[np.ndarray]:
     """Stored inputs over their whole range; real ones are the recorded ones in another order."""
     found = []
     for array in file.stored(inputs):
-        if array.dtype.itemsize == 1 and array.dtype.kind in "iu":
+        if array.dtype in SMALL:
             limits = np.iinfo(array.dtype)
             array = generator.integers(limits.min, limits.max, array.shape, array.dtype, True)
         elif array.dtype == np.float32:
@@ -82,7 +102,7 @@ def same_as_litert(row, file: File, content: bytes, given, litert) -> None:
     if isinstance(found, str) and "Didn't find op for builtin opcode" in found:
         found = litert.run(content, [given], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
     assert not isinstance(found, str), found
-    exact = KINDS[variant_of(row)] == "int8"
+    exact = KINDS[variant_of(row)] in IO_TYPES
     for mine, yours in zip(answers(file.interpreter, *given), found[0], strict=True):
         if mine.dtype != np.float32 or exact:
             np.testing.assert_array_equal(mine, yours)

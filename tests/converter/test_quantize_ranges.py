@@ -58,7 +58,9 @@ def quantized(graph):
     labelled = ((0, f"sample {i}", arrays) for i, arrays in enumerate(samples))
     (ranges,) = calibrate([before], written.tensors[:1], labelled)
     named = {tensor.name: range_ for tensor, range_ in ranges.items()}
-    rewrite(graph, Scales(graph, ranges), Recipe(input_type=INT8, output_type=INT8))
+    scales = Scales(graph, ranges)
+    recipe = Recipe(input_type=INT8, output_type=INT8)
+    rewrite(graph, dict.fromkeys(graph.ops, scales), scales, recipe)
     after = Function(save(write([graph]).model), None, {})
     return named, compare(before, after, samples)
 

@@ -116,7 +116,10 @@ def test_all_samples_count():
             r"and inference_output_type must be tf.float32.\nFor inference_input_type int8 the mo",
         ),
         ({"optimizations": [], "inference_output_type": np.uint8}, "For inference_output_type ui"),
-        ({"inference_input_type": np.int16}, "inference_input_type int16 is not supported yet"),
+        (
+            {"inference_input_type": np.int16},
+            r"must be in \['tf.float32', 'tf.int8', 'tf.uint8'\].\ninference_input_type is int16",
+        ),
         ({"representative_dataset": GOOD}, "must be a RepresentativeDataset or a callable"),
         ({"representative_dataset": lambda: None}, "must return an iterable of samples, got None"),
         ({"representative_dataset": samples()}, "gave no samples"),
@@ -138,6 +141,46 @@ def test_mistakes(settings, words, verify):
         converter.target_spec.supported_ops = ops
     with pytest.raises(ValueError, match=words):
         converter.convert()
+
+
+@pytest.mark.parametrize(
+    ("dataset", "words"),
+    [
+        ([GOOD[0] * 0 + 3] * 4, "input 'x' is 3 in every sample, .* yield real inputs"),
+        ([GOOD[0]] * 4, "input 'x' is the same in all 4 samples; yield different ones"),
+    ],
+)
+def test_suspicious_samples(dataset, words):
+    with pytest.warns(UserWarning, match=words) as warned:
+        converter_of("Tanh", dataset=dataset).convert()
+    assert [one.filename for one in warned] == [__file__]
+
+
+def pixels_converter(*scaled):
+    """x [1, 4, 4, 3], scaled or not -> RELU6"""
+    graph = Graph()
+    attributes = {"dtype": np.dtype("f4"), "shape": (1, 4, 4, 3)}
+    last = graph.add("Placeholder", "x", (), attributes).outputs
+    for value in scaled:
+        last = graph.add("Mul", "scaled", [*last, graph.constant(np.float32(value), "by")]).outputs
+    graph.add("Relu6", "y", last)
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [1, 4, 4, 3])], ["y"])
+    converter.optimizations = [Optimize.DEFAULT]
+    return converter
+
+
+def test_raw_pixels():
+    images = [GENERATOR.integers(0, 256, (1, 4, 4, 3)).astype(np.float32) for _ in range(3)]
+    converter = pixels_converter()
+    converter.representative_dataset = samples(*[[x] for x in images])
+    with pytest.warns(UserWarning, match=r"input 'x' has integers from \d+ to \d+, as raw pixels"):
+        converter.convert()
+    converter = pixels_converter(1 / 255)
+    converter.representative_dataset = samples(*[[x] for x in images])
+    assert converter.convert()  # no warning, which would be an error
+    converter = pixels_converter()
+    converter.representative_dataset = samples(*[[x / 255] for x in images])
+    assert converter.convert()
 
 
 def test_int8_operators_without_optimizations_stay_float():
@@ -191,8 +234,18 @@ def test_float_fallback():
         *("QUANTIZE", "FULLY_CONNECTED", "DEQUANTIZE", "SIN", "QUANTIZE", "TANH", "DEQUANTIZE")
     ]
     assert converter.float_operators == {"SIN": 1}
+    assert converter.float_islands[0].kind == "SIN"
     converter.target_spec.supported_ops = INT8_ONLY
-    with pytest.raises(ConverterError, match=r"these stay float:\n  SIN x 1, first for"):
+    words = r"these stay float:\n  SIN x 1, first for 'op0': TFLite has no int8 kernel .*% of the w"
+    with pytest.warns(UserWarning, match=words) as warned:
+        converter.convert()
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+    (island,) = converter.float_islands
+    assert (island.kind, island.names) == ("SIN", ("op0",))
+    assert island.share == pytest.approx(3 / (12 + 3 + 3))  # product, SIN, TANH of one row
+    converter.strict_int8 = True
+    with pytest.raises(ConverterError, match=words):
         converter.convert()
 
 

@@ -142,6 +142,7 @@ def test_int8_only_names_what_depends_on_sizes():
     body, _ = GRAPHS["a scale"]
     converter, _ = converter_of(body)
     converter.target_spec.supported_ops = [OpsSet.TFLITE_BUILTINS_INT8]
+    converter.strict_int8 = True
     words = r"MUL x 1, first for 'out0': 'f' is computed from unknown sizes and has another range"
     with pytest.raises(ConverterError, match=words):
         converter.convert()

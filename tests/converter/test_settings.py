@@ -16,6 +16,7 @@ INT8 = {
     "optimizations": DEFAULT,
     "representative_dataset": lambda: iter([[np.ones((2, 64), "f4")]]),
 }
+LEGACY = {"inference_type": np.uint8}
 CHANGED = {
     "_experimental_allow_all_select_tf_ops": True,
     "_experimental_calibrate_only": True,
@@ -44,7 +45,7 @@ CHANGED = {
     "canonicalizing_inf_as_min_max_float": False,
     "change_concat_input_ranges": True,
     "conversion_summary_dir": "folder",
-    "default_ranges_stats": (0, 6),
+    "default_ranges_stats": ((-9.0, 9.0), LEGACY | {"quantized_input_stats": {"x": (128.0, 2.0)}}),
     "drop_control_dependency": False,
     "dump_graphviz_dir": "drawings",
     "dump_graphviz_video": True,
@@ -60,7 +61,7 @@ CHANGED = {
     "experimental_use_stablehlo_quantizer": True,
     "inference_input_type": (np.int8, INT8),
     "inference_output_type": (np.int8, INT8),
-    "inference_type": np.uint8,
+    "inference_type": (np.uint8, {"default_ranges_stats": (-9.0, 9.0)}),
     "io_order": "tensorflow",
     "ir_dump_dir": "folder",
     "ir_dump_func_regex": ".*",
@@ -72,11 +73,13 @@ CHANGED = {
     "print_ir_after": ".*",
     "print_ir_before": ".*",
     "print_ir_module_scope": True,
-    "quantized_input_stats": {"x": (0.0, 1.0)},
+    "quantization_recipe": {"scheme": "weight_only"},
+    "quantized_input_stats": ({"x": (128.0, 2.0)}, LEGACY | {"default_ranges_stats": (-9.0, 9.0)}),
     "reorder_across_fake_quant": True,
     "representative_dataset": (INT8["representative_dataset"], {"optimizations": DEFAULT}),
     "saved_model_dir": "folder",
     "serialize_debug_metadata": True,
+    "strict_int8": True,
     "target_spec": TargetSpec({OpsSet.EXPERIMENTAL_STABLEHLO_OPS}),
     "unfold_batchmatmul": True,
     "verify": False,
@@ -97,6 +100,7 @@ ELSEWHERE = {
     "dump_graphviz_video": "test_converter",
     "io_order": "test_as_tensorflow",
     "saved_model_dir": "tells where the model came from",
+    "strict_int8": "test_quantize_settings",
     "verify": "test_converter",
 }
 """What changes nothing in a file of this model, and what tests it or why."""
@@ -150,9 +154,7 @@ def test_the_tables_have_all_settings():
 def test_setting(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = CHANGED[name]
-    value, others = (
-        given if isinstance(given, tuple) and name != "default_ranges_stats" else (given, {})
-    )
+    value, others = given if isinstance(given, tuple) else (given, {})
     changed = outcome(name, value, others)
     assert changed != outcome(name, getattr(converter(), name), others)
 

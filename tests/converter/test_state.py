@@ -124,7 +124,7 @@ def test_a_table_that_nothing_fills():
     draft = Draft()
     attrs = {"key_dtype": np.dtype(object), "value_dtype": np.dtype(np.int64)}
     table = draft.op("HashTableV2", **attrs)
-    y = draft.op("LookupTableFindV2", table, draft.input("x", (2,), object), np.int64(-1))
+    y = draft.op("LookupTableFindV2", table, draft.input("x", (2,), np.dtype(object)), np.int64(-1))
     with pytest.raises(ConverterError, match="that nothing fills, has no form"):
         lower_graph(draft.source(y))
 

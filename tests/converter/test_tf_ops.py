@@ -32,7 +32,11 @@ CASES = {
     for case in typed_operations.CASES
     if LOWERINGS.get(case.op) is not None and case.op not in TYPED_OPS
 }
-WAYS = ("constants", pytest.param("computed", marks=pytest.mark.slow), "unknown sizes")
+WAYS = (
+    "constants",
+    pytest.param("computed", marks=pytest.mark.slow),
+    pytest.param("unknown sizes", marks=pytest.mark.slow),
+)
 
 
 def source_of(case, way):
@@ -98,6 +102,8 @@ def difference(case, results):
 
 
 REFUSED = """
+computed: AvgPoolGrad Conv2DBackpropFilter DepthwiseConv2dNativeBackpropFilter
+computed: DepthwiseConv2dNativeBackpropInput
 computed: ConcatOffset CropAndResize Cumprod IRFFT IRFFT2D MaxPoolV2 MirrorPadGrad RFFT RFFT2D
 computed: ResizeBicubic Reverse StringToHashBucketFast
 computed: MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixSetDiagV2 MatrixSetDiagV3
@@ -106,6 +112,7 @@ constants: StringToHashBucketFast UniqueV2
 unknown sizes: Bincount/weights DenseBincount/rows NonMaxSuppression NonMaxSuppressionV2
 unknown sizes: NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ResizeBicubic
 unknown sizes: StringToHashBucketFast
+unknown sizes: AvgPoolGrad Conv2DBackpropFilter DepthwiseConv2dNativeBackpropFilter
 unknown sizes: BroadcastGradientArgs ConcatOffset Diag DiagPart Dilation2D ExtractImagePatches
 unknown sizes: FFT FFT2D IFFT IFFT2D MaxPoolWithArgmax MatrixDiagPartV3 MatrixDiagV2 UniqueV2
 unknown sizes: MatrixSetDiagV3 MirrorPadGrad StridedSliceGrad TensorStridedSliceUpdate UnravelIndex
@@ -128,16 +135,22 @@ def is_refused(case, way):
     return (case.op, way) in TABLE or (case.id, way) in TABLE or "complex" in case.id
 
 
+OF_ONE_SHAPE = ("DepthwiseConv2dNativeBackpropInput", "FusedBatchNormGrad", "MaxPoolGrad")
+"""Several inputs of one shape: sizes that are drawn for each of them make no sense."""
+
+
 @pytest.mark.filterwarnings("ignore:the converted model was (not )?verified")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CASES)
 def test_converted(name, way, litert):
     case = CASES[name]
+    if way == "unknown sizes" and case.op.startswith(OF_ONE_SHAPE):
+        pytest.skip("sizes of its inputs that differ are none that it takes")
     source, feeds = source_of(case, way)
     settings = Settings()
     settings.verify_inputs = [feeds]
     if is_refused(case, way):
-        with pytest.raises(ConverterError, match=rf"{REASONS}|complex64 is not supported"):
+        with pytest.raises(ConverterError, match=rf"{REASONS}|has no kernel for \(complex64"):
             Conversion(settings, [source], 2).run()
         return
     content = Conversion(settings, [source], 2).run()

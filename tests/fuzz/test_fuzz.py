@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fuzz import campaign, rewrites
+from fuzz import campaign, mutants, rewrites
 from fuzz.drawing import Draw
 
 SECONDS = 100
@@ -20,6 +20,15 @@ def test_fuzz(fuzzer):
     fuzzer.close()
     kind, share = getattr(fuzzer, "LEAST", ("equal", 0.5))
     assert counts[kind] >= share * sum(counts.values()), counts
+
+
+@pytest.mark.slow
+def test_many_mutants():
+    counts = Counter()
+    for failure in campaign.hunt(mutants, campaign.SEED + 1, 5000, float("inf"), counts):
+        pytest.fail(campaign.describe(failure, failure), pytrace=False)
+    mutants.close()
+    assert counts["ran"] > 500, counts
 
 
 @pytest.mark.parametrize(("last", "kind"), [("ATAN2", "unstable"), ("ADD", "equal")])

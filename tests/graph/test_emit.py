@@ -96,6 +96,8 @@ CASES = [
     ("Sub", (i32(4), i32(1)), {}),
     ("Mul", (np.arange(3), np.arange(3)), {}),
     ("RealDiv", (f32(4), f32(4)), {}),
+    ("LogicalAnd", (i32(9, high=2) > 0, i32(9, high=2) > 0), {}),
+    ("LogicalOr", (i32(4, 1, high=2) > 0, i32(3, high=2) > 0), {}),
     ("Maximum", (f32(4), f32(1)), {}),
     ("Minimum", (f32(4), f32()), {}),
     ("SquaredDifference", (f32(4), f32(2, 4)), {}),
@@ -241,6 +243,7 @@ def test_chains(activation, monkeypatch):
 
 
 NUMBERS = tuple(map(F32, (0.8, 0.9, 0.1, 0.9, 0.99, 1e-3)))
+RATES = [F32(0.1), F32(0.4), F32(0.2)]
 UPDATES = [
     ("AssignAdd", [f32(3, 5)], [f32(3, 5)], {}),
     ("AssignSub", [f32(7)], [f32(7)], {}),
@@ -249,6 +252,30 @@ UPDATES = [
     ("ApplyMomentum", [f32(40), f32(40)], [F32(0.1), f32(40), F32(0.9)], {"use_nesterov": True}),
     ("ApplyAdam", [f32(40), f32(40), f32(40, low=0)], [*NUMBERS, f32(40)], {}),
     ("ApplyAdam", [f32(40), f32(40), f32(40, low=0)], [*NUMBERS, f32(40)], {"use_nesterov": True}),
+    ("ApplyAdagrad", [f32(40), f32(40, low=0.1)], [F32(0.1), f32(40)], {}),
+    (
+        "ApplyAdadelta",
+        [f32(40), f32(40, low=0), f32(40, low=0)],
+        [*RATES[:2], F32(0.1), f32(40)],
+        {},
+    ),
+    ("ApplyRMSProp", [f32(40), f32(40, low=0), f32(40)], [*RATES, F32(0.1), f32(40)], {}),
+    (
+        "ApplyCenteredRMSProp",
+        [f32(40), f32(40, low=-0.1, high=0.1), f32(40, low=0.1), f32(40)],
+        [*RATES, F32(1.0), f32(40)],
+        {},
+    ),
+    ("ApplyFtrl", [f32(40), f32(40, low=0.1), f32(40)], [f32(40), *RATES, F32(-0.5)], {}),
+    (
+        "ApplyFtrlV2",
+        [f32(40), f32(40, low=0.1), f32(40)],
+        [f32(40), *RATES, F32(0.1), F32(-0.7)],
+        {},
+    ),
+    ("ApplyProximalGradientDescent", [f32(40)], [*RATES, f32(40)], {}),
+    ("ApplyProximalAdagrad", [f32(40), f32(40, low=0.1)], [*RATES, f32(40)], {}),
+    ("ApplyAdagradDA", [f32(40), f32(40), f32(40, low=0.1)], [f32(40), *RATES, np.int64(3)], {}),
     ("ApplyGradientDescent", [f32(9).astype(float)], [np.float64(0.1), f32(9).astype(float)], {}),
 ]
 

@@ -2,6 +2,7 @@
 
 import re
 
+import make_expressions
 import numpy as np
 import pytest
 from recorded import load, rows
@@ -34,7 +35,11 @@ def leaves(value, path="0"):
     """The results with the paths they are recorded under."""
     if isinstance(value, list | tuple):
         return [leaf for i, x in enumerate(value) for leaf in leaves(x, f"{path}/{i}"[2:] or "0")]
-    return [(path, value)]
+    if isinstance(value, tf.SparseTensor):
+        parts = ("indices", "values", "dense_shape")
+        inner = "" if path == "0" else f"{path}/"
+        return [(f"{inner}{part}", getattr(value, part)) for part in parts]
+    return [] if value is None else [(path, value)]
 
 
 def plain(value):
@@ -78,3 +83,51 @@ def test_recorded(row, record_property):
                 np.testing.assert_allclose(
                     found.astype(wide), expected.astype(wide), rtol=1e-4, atol=1e-5
                 )
+
+
+GOLDENS = np.load(make_expressions.GOLDENS)
+
+
+@pytest.mark.parametrize(
+    "i",
+    range(len(make_expressions.EXPRESSIONS)),
+    ids=make_expressions.EXPRESSIONS.__getitem__,
+)
+def test_more_expressions(i):
+    results = make_expressions.evaluated(tf, make_expressions.EXPRESSIONS[i])
+    expected = [GOLDENS[key] for key in GOLDENS.files if key.partition(":")[0] == str(i)]
+    assert len(results) == len(expected) > 0
+    for got, want in zip(results, expected, strict=True):
+        if want.dtype.kind == "S":
+            assert got.tolist() == want.tolist()
+            continue
+        assert (got.shape, got.dtype) == (want.shape, want.dtype)
+        np.testing.assert_allclose(got, want, rtol=2e-4, atol=1e-5)
+
+
+def test_errors_of_functions():
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(ValueError, match="Direction should be one of"):
+            tf.sort([1.0], direction="UP")
+        with pytest.raises(ValueError, match="Invalid value for `side`"):
+            tf.searchsorted([1.0], [1.0], side="up")
+        with pytest.raises(ValueError, match="Dimensions 2 and 1 are not compatible"):
+            tf.SparseTensor([[0], [1]], [1.0], [3])
+        with pytest.raises(TypeError, match="Input must be a SparseTensor"):
+            tf.sparse.to_dense([1.0])
+        with pytest.raises(ValueError, match="combiner must be one of"):
+            sparse = tf.SparseTensor([[0, 0]], tf.constant([0], tf.int64), [1, 1])
+            tf.nn.embedding_lookup_sparse([[1.0]], sparse, None, combiner="max")
+        with pytest.raises(ValueError, match="num_mel_bins must be positive"):
+            tf.signal.linear_to_mel_weight_matrix(0)
+        with pytest.raises(ValueError, match="Must specify maxval for integer dtype"):
+            tf.random.stateless_uniform([2], [1, 2], dtype=tf.int32)
+        for wrong, words in (
+            (tf.strings.to_number("x"), "could not correctly convert string: x"),
+            (tf.strings.substr("abc", 5, 1), "pos 5 out of range"),
+            (tf.strings.regex_replace("a", "(", ""), "Invalid pattern"),
+            (tf.random.stateless_normal([2], [1, 2, 3]), "seed must have shape"),
+        ):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                session.run(wrong)
+        assert repr(session.run(tf.SparseTensor([[0]], [1.0], [3]))).startswith("SparseTensorValue")

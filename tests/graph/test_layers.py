@@ -64,5 +64,3 @@ def test_errors():
         tf.layers.conv2d(tf.zeros([2, 8, 8, 1]), 3, [3, 3, 3])
     with pytest.raises(ValueError, match="data_format must be one of"):
         tf.layers.max_pooling2d(tf.zeros([2, 8, 8, 1]), 2, 2, data_format="NHWC")
-    with pytest.raises(NotImplementedError, match=r"tf\.cond"):
-        tf.layers.dropout(tf.zeros([2]), training=tf.constant(True))

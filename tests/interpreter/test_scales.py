@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cases import Case, content
+from far_scales import KINDS, case_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import answers
@@ -146,3 +147,33 @@ def test_as_litert(cases, litert):
         np.testing.assert_array_equal(ours[0], theirs[0][0], err_msg=str(case))
 
     check()
+
+
+def as_litert_far(kind, seeds, litert):
+    """How many cases of a kind LiteRT runs; ours must give its results there, and stop nowhere."""
+    n_runs = 0
+    for seed in seeds:
+        case = case_of(kind, seed)
+        file = content(case)
+        theirs = litert.run(file, [case.feeds], case.oracle)
+        try:
+            ours = answers(Interpreter(model_content=file), *case.feeds)
+        except RuntimeError:  # one clear refusal, of what LiteRT refuses or aborts on
+            assert isinstance(theirs, str), str(case)
+            continue
+        if not isinstance(theirs, str):
+            n_runs += 1
+            np.testing.assert_array_equal(ours[0], theirs[0][0], err_msg=f"{seed} {case}")
+    return n_runs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_far_scales(kind, litert):
+    """Scales from 1e-30 to 1e30, their logarithms alike."""
+    assert as_litert_far(kind, range(5), litert)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_far_scales(kind, litert):
+    assert as_litert_far(kind, range(1000, 1500), litert) > 100

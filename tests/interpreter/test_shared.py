@@ -192,3 +192,57 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
         answers(interpreter, images)[0], images @ weights + bias, rtol=1e-4, atol=1e-4
     )
     assert answers(interpreter.clone(), images)[0].shape == (2, DEPTH)
+
+
+def memory_of(interpreter):
+    """The places of the packed weights of a plan that was not cached."""
+    program = interpreter._plans[0].first.program
+    places = [p for p in program._locations.values() if p[0].nbytes >= 4 * DEPTH * DEPTH]
+    assert places
+    return {(id(memory), first) for memory, first in places}
+
+
+def test_plans_that_are_not_cached_share_packed_weights():
+    content, weights, bias = dense()
+    first = Interpreter(model_content=content)
+    others = [first.clone(), first.clone()]
+    for interpreter, n in zip((first, *others), (16, 16, 32), strict=True):
+        images = floats(n, DEPTH, seed=n)
+        (got,) = answers(interpreter, images)
+        np.testing.assert_allclose(got, images @ weights + bias, rtol=1e-4, atol=1e-4)
+    assert memory_of(first) == memory_of(others[0]) == memory_of(others[1])
+    before = memory_of(first)
+    images = floats(48, DEPTH, seed=48)
+    (got,) = answers(first, images)
+    np.testing.assert_allclose(got, images @ weights + bias, rtol=1e-4, atol=1e-4)
+    assert memory_of(first) == before
+    del first, others[0]
+    (got,) = answers(others[0], images)
+    np.testing.assert_allclose(got, images @ weights + bias, rtol=1e-4, atol=1e-4)
+
+
+def test_weights_are_packed_again_when_nobody_holds_them():
+    content, weights, bias = dense()
+    interpreter = Interpreter(model_content=content)
+    images = floats(16, DEPTH, seed=1)
+    for _ in range(3):
+        interpreter = interpreter.clone()  # the one before goes, and its memory with it
+        (got,) = answers(interpreter, images)
+        np.testing.assert_allclose(got, images @ weights + bias, rtol=1e-4, atol=1e-4)
+
+
+def test_other_constants_are_not_taken_for_packed_ones():
+    """Two models of other weights, and one whose weights are computed from constants."""
+    for seed in range(3):
+        b = Builder()
+        weights = floats(DEPTH, DEPTH, seed=seed)
+        x, y = b.input("x", (None, DEPTH)), b.tensor("y", (None, DEPTH))
+        stored = b.constant("w", weights)
+        w = b.op("NEG", [stored], [b.tensor("negated", (DEPTH, DEPTH))]) if seed == 2 else stored
+        b.op("FULLY_CONNECTED", [x, w, -1], [y])
+        interpreter = Interpreter(model_content=save(b.outputs(y)))
+        for n in 16, 24, 16:
+            images = floats(n, DEPTH, seed=n)
+            expected = images @ (-weights if seed == 2 else weights).T
+            for one in interpreter, interpreter.clone():
+                np.testing.assert_allclose(answers(one, images)[0], expected, rtol=1e-4, atol=1e-4)

@@ -197,3 +197,35 @@ def test_limits_of_what_runs():
         Limits(memory=1.5)
     with pytest.raises(ValueError, match="limits: tensors must not be negative, got -1"):
         Limits(tensors=-1)
+
+
+def counting(**options):
+    """y = start, start + delta, ... below limit."""
+    b = Builder()
+    ends = [b.input(name, ()) for name in ("start", "limit", "delta")]
+    b.op("RANGE", ends, [b.tensor("y", (None,))])
+    interpreter = Interpreter(model_content=save(b.outputs(3)), **options)
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def count(interpreter, limit, **options):
+    for tensor, value in enumerate((0, limit, 1)):
+        interpreter.set_tensor(tensor, f32(value))
+    interpreter.invoke(**options)
+    return interpreter.get_tensor(3)
+
+
+def test_a_long_step_ends_in_time():
+    interpreter = counting()
+    with pytest.raises(TimeoutError):
+        count(interpreter, 1e9, timeout=0.1)
+    np.testing.assert_array_equal(count(interpreter, 5), np.arange(5))
+    np.testing.assert_array_equal(count(interpreter, 3 << 20), np.arange(3 << 20))
+
+
+def test_a_result_of_a_size_that_is_not_allowed():
+    interpreter = counting(limits=Limits(memory=1 << 22))
+    with pytest.raises(MemoryError, match="need 4,000,000,000 bytes, at most 4,194,304"):
+        count(interpreter, 1e9)
+    np.testing.assert_array_equal(count(interpreter, 5), np.arange(5))

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 
 TESTS = Path(__file__).parents[1]
@@ -29,7 +28,7 @@ sys.path.insert(0, str(TESTS))
 
 import ai_edge_litert.interpreter  # noqa: E402 - children inherit it
 import operator_starts  # noqa: E402
-from operator_starts import Start  # noqa: E402
+from operator_starts import Start, retyped  # noqa: E402
 
 from flatlite.lite import Interpreter  # noqa: E402
 from flatlite.schema import model, operators  # noqa: E402
@@ -38,7 +37,7 @@ from flatlite.schema.versions import update_versions  # noqa: E402
 
 TABLE = TESTS.parent / "schema" / "operator_types.py"
 PLAIN = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
-CODES = (*PLAIN, "i4", "bool", "str", "c64", "c128", "qi4", "qi8", "qu8", "qi16")
+CODES = (*PLAIN, "i4", "bool", "str", "c64", "c128", "qi2", "qi4", "qi8", "qu8", "qi16")
 ORDER = (*CODES, "qi32", "qi64", "-", "->")
 FEW = 6  # positions up to which each is changed by itself
 SECONDS = 1  # that LiteRT may take over a model; some types send it into an endless loop
@@ -136,36 +135,6 @@ def value_of(runner, index: int):
         return None
 
 
-def retyped(array: np.ndarray, code: str) -> np.ndarray:
-    """The values of a start as another type, as near as it goes."""
-    name = operators.TYPES[code.removeprefix("q")]
-    if code == "str":
-        return np.array([str(x).encode() for x in array.ravel()], object).reshape(array.shape)
-    dtype = TENSOR_TYPES[name]
-    if array.dtype == dtype:
-        return array
-    if array.dtype == object:
-        array = np.arange(array.size, dtype=np.int32).reshape(array.shape)
-    if array.dtype.name in ("bfloat16", "int4"):
-        array = array.astype(np.float32)
-    kind = "f" if name == "BFLOAT16" else dtype.kind
-    if array.dtype.kind in "fc" and kind not in "fc" and name != "BOOL":
-        array = np.asarray(np.rint(array.real * 4))
-        low, high = (-8, 7) if name == "INT4" else limits(dtype)
-        array = np.clip(array, low, high)
-    if array.dtype.kind in "iu" and kind in "iu":
-        array = np.clip(array, *limits(dtype))
-    return np.asarray(array).astype(dtype)
-
-
-def limits(dtype: np.dtype) -> tuple[int, int]:
-    """What an integer type holds, kept in what float64 can tell apart."""
-    if dtype == ml_dtypes.int4:
-        return -8, 7
-    info = np.iinfo(dtype)
-    return max(int(info.min), -(2**52)), min(int(info.max), 2**52)
-
-
 def quantization(start: Start, place: int, code: str) -> model.Quantization | None:
     """The start's own scales where it has some, else one that any operator takes."""
     if not code.startswith("q"):
@@ -186,7 +155,9 @@ def built(start: Start, codes: tuple[str, ...]) -> tuple[bytes, list[np.ndarray]
             continue
         values = retyped(array, code)
         places.append(len(tensors))
-        fixed = place in start.constants or code.endswith("i4")  # which Python cannot hand over
+        fixed = place in start.constants or code.endswith(
+            ("i2", "i4")
+        )  # which Python cannot hand over
         if not fixed:
             given.append(len(tensors))
             feeds.append(values)
@@ -305,8 +276,8 @@ def one_each(row: operators.Operator, *codes: tuple[str, ...]) -> tuple[str, ...
 def states(code: str, name: str, codes: tuple[str, ...]) -> bool:
     """Whether a result has the type that the file states; Python sees four bits as eight."""
     code = code.removeprefix("q")
-    if code == "i4":
-        return name == "int8" and any(one.endswith("i4") for one in codes[:-1])
+    if code in ("i2", "i4"):
+        return name == "int8" and any(one.endswith(code) for one in codes[:-1])
     dtype = TENSOR_TYPES[operators.TYPES[code]]
     return name.startswith("bytes") if dtype.hasobject else name == dtype.name
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import write_operators_page
 from cases import Case, all_cases
 
 from flatlite.schema import operators, tables
@@ -79,3 +80,12 @@ def test_counts_and_options():
     assert operators.operator("NO_SUCH") is None
     with pytest.raises(LookupError, match="no row for NO_SUCH"):
         operators.known("NO_SUCH")
+
+
+def test_the_page_of_operators_is_current():
+    """docs/operators.md; tests/write_operators_page.py writes it."""
+    text = write_operators_page.page()
+    assert text == write_operators_page.PAGE.read_text()
+    for line in text.splitlines():
+        if line.startswith("| ") and line.count("|") == 5:
+            assert line.split("|")[4].strip() or line.split("|")[2].strip() == "-", line

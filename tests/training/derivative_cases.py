@@ -513,3 +513,42 @@ for _equation, *_shapes in (
         lambda *inputs, _equation=_equation: ops.Einsum(list(inputs), equation=_equation),
         *(f(*shape) for shape in _shapes),
     )
+
+
+DOUBLE = np.dtype(np.float64)
+ROW = I32([3])
+
+
+def _stacked(list_of_rows):
+    return ops.TensorListStack(list_of_rows, ROW, element_dtype=DOUBLE)
+
+
+def _row(list_of_rows, index):
+    return ops.TensorListGetItem(list_of_rows, I32(index), ROW, element_dtype=DOUBLE)
+
+
+def _set_and_push(x, y):
+    rows = ops.TensorListSetItem(ops.TensorListFromTensor(x, ROW), I32(1), y * y)
+    rows, last = ops.TensorListPopBack(ops.TensorListPushBack(rows, y), ROW, element_dtype=DOUBLE)
+    return [_stacked(rows) * 2.0, last * last, _row(rows, 1) * _row(rows, 0)]
+
+
+def _scattered(x, y):
+    rows = ops.TensorListScatterV2(x, I32([2, 0]), ROW, I32(3))
+    rows = ops.TensorListScatterIntoExistingList(rows, y, I32([1, 0]))
+    rows = ops.TensorListResize(rows, I32(4))
+    picked = ops.TensorListGather(rows, I32([1, 2, 1]), ROW, element_dtype=DOUBLE)
+    return [picked * picked, _row(rows, 0)]
+
+
+def _split(x):
+    parts = ops.TensorListSplit(x, I32([-1, 3]), np.int64([1, 3]))
+    joined, _ = ops.TensorListConcatV2(
+        parts, I32([-1, 3]), np.zeros(0, np.int64), element_dtype=DOUBLE
+    )
+    return joined * joined
+
+
+case("TensorListSetItem", _set_and_push, f(2, 3), f(3))
+case("TensorListScatterV2", _scattered, f(2, 3), f(2, 3))
+case("TensorListSplit", _split, f(4, 3))

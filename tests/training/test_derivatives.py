@@ -20,9 +20,14 @@ ELSEWHERE = {
     "ReadVariableOp",
     "RefIdentity",
     "ResourceGather",
+    *("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"),
+    *("PartitionedCall", "StatefulPartitionedCall"),
 }
 """Rows that other tests cover."""
-UNTESTED = {"AccumulateNV2", "FusedBatchNorm", "FusedBatchNormV2", "TopK"}
+UNTESTED = {
+    *("AccumulateNV2", "FusedBatchNorm", "FusedBatchNormV2", "TopK"),
+    *("TensorListConcat", "TensorListScatter"),
+}
 
 
 def difference(graph, feeds, total, x, array):

@@ -8,7 +8,7 @@ import pytest
 from running import answers
 
 import flatlite.compat.v1 as tf
-from flatlite.errors import ConverterError, FailedPreconditionError
+from flatlite.errors import FailedPreconditionError
 
 pytestmark = pytest.mark.usefixtures("runs_in_litert")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "train_digits.py"
@@ -75,9 +75,24 @@ def test_errors(session):
         other = tf.placeholder(tf.float32, [1])
     with pytest.raises(ValueError, match="must be of the session's graph"):
         from_session(session, [other], [y])
-    step = tf.assign_add(w, [[1.0], [1.0]])
-    with pytest.raises(ConverterError, match="change while the model runs"):
-        from_session(session, [x], [tf.matmul(x, step)])
+
+
+def test_a_variable_that_the_model_changes(session, litert):
+    """Every run goes on from where the one before ended, as in the session."""
+    x = tf.placeholder(tf.float32, [1, 2])
+    w = tf.get_variable("w", initializer=[[1.0], [2.0]])
+    y = tf.matmul(x, tf.assign_add(w, [[1.0], [1.0]]))
+    session.run(tf.global_variables_initializer())
+    content = tf.lite.TFLiteConverter.from_session(session, [x], [y]).convert()
+    feeds = np.float32([[1, 10]])
+    expected = [session.run(y, {x: feeds}) for _ in range(3)]
+    for runs in (litert.run(content, [[feeds]] * 3), _runs(content, feeds)):
+        np.testing.assert_array_equal([answer[0] for answer in runs], expected)
+
+
+def _runs(content, feeds):
+    interpreter = tf.lite.Interpreter(model_content=content)
+    return [answers(interpreter, feeds) for _ in range(3)]
 
 
 def test_lenet(litert):

@@ -8,14 +8,7 @@ import flatlite.compat.v1 as tf
 from flatlite.graph.core.indexed_slices import dense
 
 MISSING = {
-    "F/grad/136": "losses",
-    "F/grad/137": "losses",
-    "F/grad/140": "losses",
-    "F/grad/142": "losses",
-    "F/grad/144": "log_poisson_loss",
-    "F/grad/146": "weighted_moments",
     "F/grad/155": "image",
-    "F/grad/161": "cond",
 }
 """Rows whose expression needs a function that is not there yet."""
 ROWS = [row for row in rows() if row["kind"] == "tf1_grad"]

@@ -8,17 +8,12 @@ from trajectory import trajectory
 
 import flatlite.compat.v1 as tf
 
-LATER = ("FtrlOptimizer", "RMSPropOptimizer")
 ROWS = [row for row in rows() if row["kind"] == "tf1_optimizer"]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 def test_trajectory(row, record_property):
     record_property("corpus", "tf1_optimizer")
-    if any(name in row["expr"] for name in LATER):
-        with pytest.raises(AttributeError, match="has no attribute"):
-            trajectory(tf, row)
-        pytest.xfail("this optimizer is not there yet")
     found, slots, variables = trajectory(tf, row)
     expected = load(row["files"]["data"])
     assert slots == row["slots"]
@@ -36,7 +31,7 @@ def test_further_trajectory(row):
     expected = np.load(make_trajectories.GOLDENS)
     prefix = f"{row['id']}:"
     names = [name.removeprefix(prefix) for name in expected.files if name.startswith(prefix)]
-    assert len(names) > 2
+    assert len(names) >= 2
     for name in names:
         want = expected[prefix + name]
         np.testing.assert_allclose(found[name], want, rtol=2e-5, atol=2e-6, err_msg=name)

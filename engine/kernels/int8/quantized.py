@@ -59,8 +59,9 @@ def round_sums(sums, out, scale, bias, out_zero, low, high, first, last, fault):
     """out = round(sums * scale + bias) + out_zero, in float32"""
     for i in range(first, last):
         value = float64(float32(sums[i]) * scale + bias)
-        value = min(max(math.trunc(value + math.copysign(0.5, value)), -(1 << 31)), 1 << 31)
-        out[i] = min(max(int64(value) + out_zero, low), high)
+        value += math.copysign(0.5, value)
+        whole = math.trunc(value if abs(value) < 2.0**31 else -(2.0**31))
+        out[i] = min(max(int64(int32(int64(whole) + out_zero)), low), high)
 
 
 @kernel(
@@ -73,9 +74,8 @@ def product(x, out, x_zero, multiplier, shift, out_zero, low, high, first, last,
         row = x[r]
         value = int64(row[0]) - x_zero
         for i in range(1, row.size):
-            step = scaled_wide(value * (int64(row[i]) - x_zero), multiplier, shift)
-            value = int64(int32(step))
-        value = int64(int32(scaled_wide(value, multiplier, shift))) + out_zero
+            value = scaled_wide(value * (int64(row[i]) - x_zero), multiplier, shift)
+        value = scaled_wide(value, multiplier, shift) + out_zero
         out[r] = min(max(value, low), high)
 
 

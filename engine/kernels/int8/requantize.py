@@ -11,6 +11,7 @@ from ...build.fixedpoint import high_product, scaled, scaled_wide
 from ...build.kernel import inline, kernel
 
 QUANTIZED = ("int8", "uint8", "int16")
+HALF_RANGE = 2.0**31 - 0.5  # of int32, that numbers are rounded to
 SUMS = ("int32", "int64")
 _TERMS = "multipliers:int32[n] shifts:int32[n] out~sums:T[rows,n] zero_point:i low:i high:i"
 
@@ -60,8 +61,9 @@ def exact(sums, scales, out, zero_point, low, high, first, last, fault):
     for r in range(first, last):
         row, target = sums[r], out[r]
         for c in range(target.size):
-            value = min(max(float64(row[c]) * scales[c], -2e9), 2e9)
-            target[c] = min(max(nearest(value) + zero_point, low), high)
+            value = float64(row[c]) * scales[c]
+            whole = nearest(value if abs(value) < HALF_RANGE else -(2.0**31))
+            target[c] = min(max(int64(int32(int64(whole) + zero_point)), low), high)
 
 
 @kernel(

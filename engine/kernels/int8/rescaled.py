@@ -7,7 +7,7 @@ before they are scaled.
 
 from numba import int64
 
-from ...build.fixedpoint import high_product, leading_zeros, reciprocal, rounding_shift, scaled
+from ...build.fixedpoint import far_rounding_shift, high_product, leading_zeros, reciprocal, scaled
 from ...build.kernel import inline, kernel, set_fault
 from ...run.faults import DIVISION_BY_ZERO
 from ..elementwise._broadcast import of_module, walking
@@ -64,7 +64,7 @@ def quotient_of(a, b, terms):
     headroom = leading_zeros(magnitude) - (1 if numerator >= 0 else 0)
     quotient = high_product(numerator << headroom, inverse)
     shift = inverse_shift + headroom - terms[_OUT, _SHIFT]
-    return rounding_shift(high_product(quotient, terms[_OUT, _MULTIPLIER]), shift)
+    return far_rounding_shift(high_product(quotient, terms[_OUT, _MULTIPLIER]), shift & 63)
 
 
 def quantized(formula, divides=False):

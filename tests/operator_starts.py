@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from cases import Case, all_cases, f32, floats, i32, options_record
 
 from flatlite.schema import operators
-from flatlite.schema.dtypes import tensor_type
+from flatlite.schema.dtypes import TENSOR_TYPES, tensor_type
 from flatlite.schema.flatbuffer import Record
 from flatlite.schema.tables import TENSOR_TYPE, name_of
 
@@ -111,6 +112,33 @@ def _of(case: Case) -> Start:
         frozenset(case.constants),
         scales=scales,
     )
+
+
+def retyped(array: np.ndarray, code: str) -> np.ndarray:
+    """The values of a start as another type, as near as it goes."""
+    name = operators.TYPES[code.removeprefix("q")]
+    if code == "str":
+        return np.array([str(x).encode() for x in array.ravel()], object).reshape(array.shape)
+    dtype = TENSOR_TYPES[name]
+    if array.dtype == dtype:
+        return array
+    if array.dtype == object:
+        array = np.arange(array.size, dtype=np.int32).reshape(array.shape)
+    if array.dtype.name in ("bfloat16", "int4"):
+        array = array.astype(np.float32)
+    kind = "f" if name == "BFLOAT16" else dtype.kind
+    if array.dtype.kind in "fc" and kind not in "fc" and name != "BOOL":
+        array = np.asarray(np.rint(array.real * 4))
+        array = np.clip(array, *limits(dtype))
+    if array.dtype.kind in "iu" and kind in "iu":
+        array = np.clip(array, *limits(dtype))
+    return np.asarray(array).astype(dtype)
+
+
+def limits(dtype: np.dtype) -> tuple[int, int]:
+    """What an integer type holds, kept in what float64 can tell apart."""
+    info = ml_dtypes.iinfo(dtype)
+    return max(int(info.min), -(2**52)), min(int(info.max), 2**52)
 
 
 c64 = np.array([1 + 2j, -3.5, 0.25j], np.complex64)

@@ -1,0 +1,6 @@
+"""The names of `tf.signal`."""
+
+from ...facade import facade
+from .homes import SIGNAL
+
+__all__, __getattr__, __dir__ = facade(__name__, SIGNAL)

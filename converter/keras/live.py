@@ -1,0 +1,122 @@
+"""Keras models that are in memory, of any Keras and backend, through their own public methods."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...schema.errors import ModelError
+from .architecture import Layer
+from .archive import Archive, parsed_json
+
+LEGACY = "model_weights/"
+EXPORT_ERRORS = (ImportError, RuntimeError, ValueError, TypeError, AttributeError)
+"""What Keras raises of models and backends that it cannot export."""
+METHODS = ("to_json", "layers", "weights")
+
+
+def is_keras_model(model: Any) -> bool:
+    """Whether an object looks like a model of Keras 2 or 3."""
+    return not isinstance(model, type) and all(hasattr(type(model), name) for name in METHODS)
+
+
+class LiveWeights:
+    """The weights of a model's layers, with the methods of a Store: `model_weights/<layer>/<i>`."""
+
+    def __init__(self, model: Any) -> None:
+        self.what = f"the model '{model.name}'"
+        self._weights = {
+            f"{LEGACY}{layer.name}": [*layer.trainable_weights, *layer.non_trainable_weights]
+            for layer in model.layers
+        }
+
+    def texts(self, path: str, name: str) -> list[str]:
+        """The names of a layer's weights, which are numbers."""
+        return [str(i) for i in range(len(self._weights.get(path, ())))]
+
+    def names(self, path: str) -> list[str]:
+        """None: there are no groups."""
+        return []
+
+    def shape(self, path: str) -> tuple[int, ...] | None:
+        """The shape of a weight."""
+        return tuple(int(n) for n in self._weight(path).shape)
+
+    def array(self, path: str) -> np.ndarray:
+        """The values of a weight."""
+        weight = self._weight(path)
+        return np.asarray(weight.numpy() if hasattr(weight, "numpy") else weight)
+
+    def _weight(self, path: str) -> Any:
+        folder, _, number = path.rpartition("/")
+        return self._weights[folder][int(number)]
+
+
+def archive_of(model: Any) -> Archive:
+    """A model in memory as if it had been read from a file.
+
+    Raises ModelError when it has not been built, or its architecture is not in its configuration.
+    """
+    what = f"the {type(model).__name__} '{getattr(model, 'name', '')}'"
+    if not getattr(model, "built", True):
+        raise ModelError(f"{what} must be built; call it on data, or give it an Input")
+    try:
+        text = model.to_json()
+    except (NotImplementedError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(f"{what} cannot be described: {error}") from None
+    config = parsed_json(text, what)
+    version = config.get("keras_version")
+    is_keras2 = isinstance(version, str) and version.startswith("2")
+    return Archive(config, (2,) if is_keras2 else (3,), LiveWeights(model), True)
+
+
+def is_exported(model: Any, folder: str) -> bool:
+    """Whether a model that runs on TensorFlow was written as a SavedModel, by its own method."""
+    if "tensorflow" not in sys.modules or not hasattr(model, "export"):
+        return False
+    names = inspect.signature(model.export).parameters
+    options = {"verbose": False} if "verbose" in names else {}
+    try:
+        model.export(folder, **options)
+    except EXPORT_ERRORS:
+        return False
+    return True
+
+
+def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
+    """Notes which known layer those of `custom_objects` are written as.
+
+    Args:
+        layers: All layers of a model.
+        custom_objects: By the names of classes: a class of Keras, or derived from one without a
+            `call` of its own, or the name of a layer that does the same.
+
+    Raises NotImplementedError when an object is something else.
+    """
+    for name, value in custom_objects.items():
+        known = _known_class(value)
+        for layer in layers:
+            if name in (layer.kind, layer.kind.rpartition(">")[2], layer.kind.rpartition(".")[2]):
+                if not known:
+                    raise NotImplementedError(
+                        f"custom_objects: '{name}' must be the name of a Keras layer, or a class "
+                        "derived from one that computes the same; save the model as a SavedModel "
+                        "and use TFLiteConverter.from_saved_model"
+                    )
+                layer.written_as = known
+
+
+def _known_class(value: Any) -> str:
+    """The layer of Keras that an object of custom_objects computes the same as, "" for none."""
+    if isinstance(value, str):
+        return value
+    for base in getattr(value, "__mro__", ()):
+        if base.__module__.split(".")[0] in ("keras", "tf_keras"):
+            return base.__name__
+        if "call" in vars(base) or "__call__" in vars(base):
+            return ""
+    return ""

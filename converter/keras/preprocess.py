@@ -1,0 +1,174 @@
+"""Preprocessing: sizes of images, categories, lookups of integers in vocabularies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...graph.core.graph import Tensor
+from .registry import ANY, Call, is_integer, is_number, layer
+from .selection import one_hot
+
+KINDS = {"bilinear": "ResizeBilinear", "nearest": "ResizeNearestNeighbor"}
+MAX_VOCABULARY = 1 << 16
+
+
+def as_images(call: Call, x: Tensor) -> tuple[Tensor, bool]:
+    """A batch of images, and whether `x` was one image."""
+    if len(call.shape(x, 3, 4)) == 4:
+        return x, False
+    return call.op("ExpandDims", x, call.constant(0)), True
+
+
+def cropped(call: Call, x: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
+    """A part of images."""
+    return call.op(
+        "Slice", x, call.constant([0, top, left, 0]), call.constant([-1, height, width, -1])
+    )
+
+
+def to_aspect(call: Call, x: Tensor, height: int, width: int) -> Tensor:
+    """The largest centred part of images that has the form of another size."""
+    rows, columns = (call.known(n, "height and width") for n in call.shape(x)[1:3])
+    crop_rows = max(min(rows, int(float(columns * height) / width)), 1)
+    crop_columns = max(min(columns, int(float(rows * width) / height)), 1)
+    top, left = int(float(rows - crop_rows) / 2), int(float(columns - crop_columns) / 2)
+    return cropped(call, x, top, left, crop_rows, crop_columns)
+
+
+def padded_to_aspect(call: Call, x: Tensor, height: int, width: int) -> Tensor:
+    """Images with values around them so that they have the form of another size."""
+    rows, columns = (call.known(n, "height and width") for n in call.shape(x)[1:3])
+    pad_rows = max(rows, int(float(columns * height) / width)) - rows
+    pad_columns = max(columns, int(float(rows * width) / height)) - columns
+    pairs = [[n // 2, n - n // 2] for n in (pad_rows, pad_columns)]
+    value = call.constant(call.number("fill_value", 0.0), x)
+    return call.op("PadV2", x, call.constant([[0, 0], *pairs, [0, 0]]), value)
+
+
+def resized(call: Call, x: Tensor, height: int, width: int, interpolation: str) -> Tensor:
+    """Images of another size; the same where they have it already."""
+    if call.shape(x)[1:3] == (height, width):
+        return x
+    return call.op(KINDS[interpolation], x, call.constant([height, width]), half_pixel_centers=True)
+
+
+@layer("Resizing")
+def resizing(call: Call, x: Tensor) -> Tensor:
+    """Images of the size the layer has, cut or padded to its form first where it says so."""
+    call.require(not call.is_channels_first(), "channels_first is not supported here")
+    call.require(not call.flag("antialias"), "antialias is not supported")
+    (height,), (width,) = call.integers("height", 1), call.integers("width", 1)
+    x, is_one = as_images(call, x)
+    interpolation = call.text("interpolation", *KINDS)
+    dtype = x.dtype if call.is_keras3 else np.dtype(np.float32)
+    if x.dtype.kind != "f" and interpolation != "nearest":
+        x = call.cast(x, np.float32)
+    if call.flag("crop_to_aspect_ratio"):
+        x = to_aspect(call, x, height, width)
+    elif call.flag("pad_to_aspect_ratio"):
+        x = padded_to_aspect(call, x, height, width)
+    y = resized(call, x, height, width, interpolation)
+    if dtype.kind != "f" and y.dtype.kind == "f":
+        y = call.op("Round", y)
+    y = call.cast(y, dtype)
+    return call.op("Squeeze", y, squeeze_dims=[0]) if is_one else y
+
+
+@layer("CenterCrop", "RandomCrop")
+def center_crop(call: Call, x: Tensor) -> Tensor:
+    """The middle of images; of smaller ones the part of that form, made larger."""
+    call.require(not call.is_channels_first(), "channels_first is not supported here")
+    (height,), (width,) = call.integers("height", 1), call.integers("width", 1)
+    if call.layer.kind == "RandomCrop" and call.is_keras3:
+        return call.cast(x, np.float32)
+    x, is_one = as_images(call, call.cast(x, np.float32))
+    rows, columns = (call.known(n, "height and width") for n in call.shape(x)[1:3])
+    is_crop = call.layer.kind == "CenterCrop" and rows >= height and columns >= width
+    if is_crop:
+        y = cropped(call, x, (rows - height) // 2, (columns - width) // 2, height, width)
+    else:
+        y = resized(call, to_aspect(call, x, height, width), height, width, "bilinear")
+    return call.op("Squeeze", y, squeeze_dims=[0]) if is_one else y
+
+
+def encoded(call: Call, indices: Tensor, depth: int, weights: Any = None) -> Tensor:
+    """Indices as the output mode has them: themselves, or which of `depth` there are."""
+    mode = call.text("output_mode", "int", "one_hot", "multi_hot", "count")
+    if mode == "int":
+        return indices
+    call.require(not call.flag("sparse"), "sparse results are not supported")
+    rank = len(call.shape(indices))
+    if mode == "one_hot":
+        if rank and call.shape(indices)[-1] == 1:
+            indices = call.op("Squeeze", indices, squeeze_dims=[rank - 1])
+        return one_hot(call, indices, depth)
+    if rank == 1 and not call.is_keras3:
+        indices, rank = call.op("ExpandDims", indices, call.constant(-1)), 2
+    hot = one_hot(call, indices, depth)
+    if weights is not None:
+        weights = call.op("ExpandDims", call.cast(weights, np.float32), call.constant(-1))
+        hot = call.op("Mul", hot, weights)
+    return call.op("Max" if mode == "multi_hot" else "Sum", hot, call.constant([rank - 1]))
+
+
+@layer("CategoryEncoding", takes=ANY)
+def category_encoding(call: Call, inputs: Tensor, count_weights: Any = None) -> Tensor:
+    """Which categories there are, or how many of each."""
+    (depth,) = call.integers("num_tokens", 1)
+    call.layer.config.setdefault("output_mode", "multi_hot")
+    return encoded(call, call.cast(inputs, np.int32), depth, count_weights)
+
+
+@layer("Discretization")
+def discretization(call: Call, x: Tensor) -> Tensor:
+    """In which interval a number lies."""
+    boundaries = call.setting("bin_boundaries")
+    is_valid = isinstance(boundaries, list) and all(map(is_number, boundaries))
+    call.check(is_valid and boundaries == sorted(boundaries), "bin_boundaries", "ascending numbers")
+    bins = call.op("Bucketize", x, boundaries=[float(b) for b in boundaries])
+    y = encoded(call, bins, len(boundaries) + 1)
+    return call.cast(y, np.int64) if y is bins and not call.is_keras3 else y
+
+
+@layer("IntegerLookup")
+def integer_lookup(call: Call, x: Tensor) -> Tensor:
+    """The place of integers in a vocabulary."""
+    vocabulary = call.setting("vocabulary")
+    is_valid = isinstance(vocabulary, list) and 0 < len(vocabulary) <= MAX_VOCABULARY
+    call.check(
+        is_valid and all(is_integer(v) and abs(v) < 1 << 31 for v in vocabulary or ()),
+        "vocabulary",
+        "integers; give it when the layer is made, or save the model as a SavedModel",
+    )
+    call.require(not call.flag("invert"), "invert=True is not supported")
+    return looked_up(call, call.cast(x, np.int32), np.asarray(vocabulary, np.int32))
+
+
+def looked_up(call: Call, x: Tensor, vocabulary: np.ndarray) -> Tensor:
+    """1 + where in the vocabulary, by comparison with each word: tokens for others come first."""
+    mask_token = call.setting("mask_token")
+    n_others = call.setting("num_oov_indices", 1)
+    call.check(n_others in (0, 1), "num_oov_indices", "0 or 1")
+    first = n_others + (mask_token is not None)
+    matches = call.op(
+        "Equal",
+        call.op("ExpandDims", x, call.constant(-1)),
+        call.constant_of(vocabulary, vocabulary.dtype),
+    )
+    # known words weigh their place, less the one of unknown words, which is added to all
+    unknown = (mask_token is not None) * n_others
+    places = np.arange(len(vocabulary), dtype=np.int32) + first - unknown
+    weighted = call.op("Mul", call.cast(matches, np.int32), call.constant(places))
+    index = call.op("Sum", weighted, call.constant([-1]))
+    if unknown:
+        index = call.op("AddV2", index, call.constant(unknown))
+    if mask_token is not None:
+        is_mask = call.op("Equal", x, call.constant(mask_token, x))
+        index = call.op("SelectV2", is_mask, call.constant(0), index)
+    depth = len(vocabulary) + first
+    if call.flag("pad_to_max_tokens"):
+        (depth,) = call.integers("max_tokens", 1)
+    y = encoded(call, index, depth)
+    return call.cast(y, np.int64) if y is index or call.is_keras3 else y

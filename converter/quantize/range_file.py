@@ -1,0 +1,73 @@
+"""Measured ranges in a JSON file, so that a model is quantized again without its samples.
+
+{"serving_default": {"conv/Relu": [0.0, 6.1], ...}}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...schema.errors import CalibrationError
+from ...schema.files import read_bytes
+from ..ir.graph import Graph, Tensor
+from .needs import Range, hull
+from .rules import is_float32
+
+Ranges = Mapping[str, Mapping[str, Sequence[float]]]
+
+
+def named_ranges(
+    keys: Iterable[str], ranges: Iterable[Mapping[Tensor, Range]]
+) -> dict[str, dict[str, Range]]:
+    """The ranges by signature key and name of the tensor; tensors of one name share one."""
+    named: dict[str, dict[str, Range]] = {}
+    for key, row in zip(keys, ranges, strict=True):
+        by_name = named.setdefault(key, {})
+        for tensor, measured in row.items():
+            by_name[tensor.name] = hull(by_name.get(tensor.name), measured)
+    return named
+
+
+def read_ranges(path: Any) -> Ranges:
+    """The ranges in a file that `save_calibration` wrote; raises CalibrationError for another."""
+    try:
+        ranges = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise CalibrationError(f"'{path}' must be JSON, got {error}") from None
+    rows = ranges.values() if isinstance(ranges, dict) else [None]
+    if not all(isinstance(row, dict) and all(map(is_range, row.values())) for row in rows):
+        raise CalibrationError(
+            f"'{path}' must have {{signature: {{tensor: [low, high]}}}}; save_calibration writes it"
+        )
+    return ranges
+
+
+def is_range(value: Any) -> bool:
+    """Whether a value is two numbers, the smaller one first."""
+    numbers = isinstance(value, list) and all(isinstance(x, int | float) for x in value)
+    return numbers and len(value) == 2 and value[0] <= value[1]
+
+
+def ranges_of(
+    keys: Iterable[str], graphs: Iterable[Graph], named: Ranges
+) -> list[dict[Tensor, Range]]:
+    """The ranges of the tensors of graphs, by their names.
+
+    Raises CalibrationError when an input or a result has none: they are of another model.
+    """
+    rows: list[dict[Tensor, Range]] = []
+    for key, graph in zip(keys, graphs, strict=True):
+        by_name = named.get(key, {})
+        tensors = [*graph.inputs, *(tensor for op in graph.ops for tensor in op.outputs)]
+        reals = [tensor for tensor in tensors if is_float32(tensor) and not tensor.is_constant]
+        missing = [tensor.name for tensor in reals if tensor.name not in by_name]
+        if missing:
+            raise CalibrationError(
+                f"the saved calibration must have a range for '{missing[0]}' of signature "
+                f"'{key}', has none; is it of another model?"
+            )
+        pairs = ((tensor, by_name[tensor.name]) for tensor in reals)
+        rows.append({tensor: (float(low), float(high)) for tensor, (low, high) in pairs})
+    return rows

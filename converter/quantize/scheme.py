@@ -1,0 +1,120 @@
+"""Quantization schemes as data: which types a scheme stores what in, and the integers it may use.
+
+Rules (rules.py) name what a tensor is to an operator: weights, bias, of the same scale, of a
+prescribed one. A scheme says which type and limits each of them gets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...schema.dtypes import TENSOR_TYPES
+from ...schema.operators import TYPES
+
+BITS = {"i2": 2, "i4": 4, "i8": 8, "u8": 8, "i16": 16}
+
+
+class Integers(NamedTuple):
+    """The integers of one type that stand for float32 numbers.
+
+    Attributes:
+        code: their type, as the table of operators writes it.
+        low, high: the smallest and the largest that is used.
+        symmetric: whether 0 always stands for 0.0.
+    """
+
+    code: str
+    low: int
+    high: int
+    symmetric: bool
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Their numpy type."""
+        return dtype_of(self.code)
+
+
+def dtype_of(code: str) -> np.dtype:
+    """The numpy type of a short name of the table of operators."""
+    return TENSOR_TYPES[TYPES[code]]
+
+
+def integers(code: str, symmetric: bool, narrow: bool) -> Integers:
+    """The integers of a type; `narrow` leaves the lowest one out.
+
+    >>> integers("i8", symmetric=True, narrow=True)[1:3]
+    (-127, 127)
+    """
+    low = 0 if code.startswith("u") else -(2 ** (BITS[code] - 1))
+    return Integers(code, low + narrow, low + 2 ** BITS[code] - 1, symmetric)
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How operators are quantized.
+
+    Attributes:
+        name: what people call it.
+        activations: the type of inputs and results, None when they stay float32.
+        weights: the type of weights; where an operator has no kernel for it, they take int8.
+        bias: the type of a bias; None when it stays float32.
+        symmetric: whether inputs and results have no zero point; their lowest integer is left out.
+        narrow: whether weights leave out their lowest integer.
+        axis: whether weights have a scale for each output channel, not one for all.
+        block: how many weights of a channel share a scale; 0 for all of them.
+        hybrid: whether kernels multiply the stored weights with float32 inputs; else a DEQUANTIZE
+            makes them float32 first.
+    """
+
+    name: str
+    activations: str | None = None
+    weights: str = "i8"
+    bias: str | None = None
+    symmetric: bool = False
+    narrow: bool = True
+    axis: bool = True
+    block: int = 0
+    hybrid: bool = True
+
+    @property
+    def code(self) -> str:
+        """The type of inputs and results."""
+        return "f32" if self.activations is None else self.activations
+
+    @property
+    def integers(self) -> Integers:
+        """The integers that inputs and results, which are not float32, are stored in."""
+        return integers(self.code, self.symmetric, narrow=self.symmetric)
+
+    def weight_integers(self, code: str) -> Integers:
+        """The integers of weights of the type `code`."""
+        return integers(code, not code.startswith("u"), self.narrow)
+
+
+INT8 = Scheme("int8", activations="i8", bias="i32")
+INT16X8 = Scheme("int16x8", activations="i16", bias="i64", symmetric=True)
+UINT8 = Scheme("uint8", activations="u8", weights="u8", bias="i32", axis=False)
+DYNAMIC = Scheme("dynamic")
+WEIGHT_ONLY = Scheme("weight_only", hybrid=False)
+FLOAT16 = Scheme("float16", weights="f16", hybrid=False)
+SCHEMES = {
+    scheme.name: scheme
+    for scheme in (
+        INT8,
+        INT16X8,
+        UINT8,
+        DYNAMIC,
+        WEIGHT_ONLY,
+        FLOAT16,
+        Scheme("int8_int4", activations="i8", weights="i4", bias="i32"),
+        Scheme("int16x4", activations="i16", weights="i4", bias="i64", symmetric=True),
+        Scheme("dynamic_int4", weights="i4"),
+        Scheme("dynamic_int2", weights="i2"),
+        Scheme("weight_only_int4", weights="i4", hybrid=False),
+        Scheme("weight_only_int2", weights="i2", hybrid=False),
+    )
+}
+"""The schemes that have a name."""

@@ -1,0 +1,51 @@
+"""The integers that weights are stored as, and their scales."""
+
+from __future__ import annotations
+
+from ...schema.quantization import Quantization
+from ..ir.graph import Op, Tensor
+from ..lowering.fake_quant import FakeQuantized
+from .rules import weights_code
+from .scales import of_constant, of_ranges, of_weights
+from .scheme import Integers, Scheme
+
+
+def weights_of(
+    op: Op, tensor: Tensor, axis: int | None, scheme: Scheme, per_tensor: frozenset[str]
+) -> tuple[Quantization, Integers]:
+    """The scales of the weights of `op`, and the integers they are stored as.
+
+    Args:
+        op: the operator.
+        tensor: its weights, float32.
+        axis: the dimension with a scale for each index; None for one scale.
+        scheme: how they are stored.
+        per_tensor: the kinds of operators whose weights have one scale.
+    """
+    code = weights_code(op.kind, scheme) if scheme.hybrid else scheme.weights
+    if tensor.fake_quant is not None:
+        return of_fake_quantized(op, tensor.fake_quant, code, scheme)
+    integers = scheme.weight_integers(code)
+    if not integers.symmetric:
+        return of_constant(tensor.data, integers), integers
+    is_per_axis = axis is not None and scheme.axis and op.kind not in per_tensor
+    return of_weights(tensor.data, axis if is_per_axis else None, integers), integers
+
+
+def of_fake_quantized(
+    op: Op, stated: FakeQuantized, code: str, scheme: Scheme
+) -> tuple[Quantization, Integers]:
+    """The scales of the ranges that FakeQuant stated.
+
+    Weights of four bits are stored as such where there is a kernel, else as int8 of the same
+    scale.
+    """
+    if stated.bits <= 4 and code == "i8":
+        code = weights_code(op.kind, scheme, "i4")
+    integers = scheme.weight_integers(code)
+    if not integers.symmetric:
+        low, high = float(stated.low.min()), float(stated.high.max())
+        return of_ranges([low], [high], integers, 0), integers
+    largest = 2 ** (stated.bits - 1) - 1
+    used = integers._replace(low=-largest, high=largest)
+    return of_ranges(stated.low, stated.high, used, stated.axis), integers

@@ -1,0 +1,114 @@
+"""SparseTensor: a tensor by the places and values of its elements that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from .create import convert_to_tensor
+from .graph import Graph, Operation, Tensor
+from .scopes import name_scope
+from .tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from ..session.session import Session
+    from .protocols import Evaluated, FeedDict, MaybeDType
+    from .typing import TensorLike
+
+
+class SparseTensor:
+    """The elements at some places of a tensor that has nothing elsewhere.
+
+    Args:
+        indices: [n, rank], int64, in rising order of rows.
+        values: [n].
+        dense_shape: [rank], int64.
+
+    Raises ValueError when their shapes do not go together.
+    """
+
+    def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: TensorLike):
+        with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
+            self._indices = convert_to_tensor(indices, np.int64, name="indices")
+            self._values = convert_to_tensor(values, name="values")
+            self._dense_shape = convert_to_tensor(dense_shape, np.int64, name="dense_shape")
+        n, rank = TensorShape(self._indices.shape).with_rank(2).as_list()
+        sizes = TensorShape(self._values.shape).with_rank(1).as_list()
+        shape = TensorShape(self._dense_shape.shape).with_rank(1).as_list()
+        if None not in (n, sizes[0]) and n != sizes[0]:
+            raise ValueError(f"Dimensions {n} and {sizes[0]} are not compatible")
+        if None not in (rank, shape[0]) and rank != shape[0]:
+            raise ValueError(f"Dimensions {rank} and {shape[0]} are not compatible")
+
+    @property
+    def indices(self) -> Tensor:
+        """[n, rank]: the places."""
+        return self._indices
+
+    @property
+    def values(self) -> Tensor:
+        """[n]: the elements there."""
+        return self._values
+
+    @property
+    def dense_shape(self) -> Tensor:
+        """[rank]: the sizes of the whole."""
+        return self._dense_shape
+
+    @property
+    def dtype(self) -> MaybeDType:
+        """That of the values."""
+        return self._values.dtype
+
+    @property
+    def op(self) -> Operation:
+        """The operation that gives the values."""
+        return self._values.op
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it belongs to."""
+        return self._values.graph
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the shape of the whole."""
+        value = self._dense_shape.value
+        if value is None:
+            sizes = self._dense_shape.shape
+            rank = sizes[0] if sizes else None
+            return TensorShape(None if rank is None else [None] * rank)
+        return TensorShape([None if n is None else int(n) for n in value.tolist()])
+
+    def get_shape(self) -> TensorShape:
+        """What is known of the shape of the whole."""
+        return self.shape
+
+    def with_values(self, new_values: TensorLike) -> SparseTensor:
+        """The same places with other elements."""
+        return SparseTensor(self._indices, new_values, self._dense_shape)
+
+    def to_components(self) -> list[object]:
+        """Its three tensors."""
+        return [self._indices, self._values, self._dense_shape]
+
+    def from_components(self, components: Sequence[object]) -> SparseTensor:
+        """One of other tensors."""
+        indices, values, shape = cast("Sequence[Tensor]", components)
+        return SparseTensor(indices, values, shape)
+
+    def eval(self, feed_dict: FeedDict | None = None, session: Session | None = None) -> Evaluated:
+        """Its value in `session`, by default the default one."""
+        from .hooks import implementation
+
+        session_for = implementation("session_for")
+        found = session_for(self.graph, session, "evaluate tensor", "eval")
+        return found.run(self, feed_dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"SparseTensor(indices={self._indices}, values={self._values}, "
+            f"dense_shape={self._dense_shape})"
+        )

@@ -1,0 +1,128 @@
+"""The bodies of the functions that gradients of calls and loops call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...schema import dtypes
+from ..core.attributes import FunctionRef
+from ..core.build import ops
+from ..core.function_graph import (
+    VARIABLES,
+    FunctionGraph,
+    copy_graph,
+    define,
+    origin,
+)
+from ..core.graph import Graph, Operation, Tensor
+from ..core.indexed_slices import dense
+from ..core.scopes import get_default_graph
+from ..core.shapes import is_static
+from .gradients import gradients, is_trainable
+
+if TYPE_CHECKING:
+    from ..core.protocols import DTypeAttr
+    from .registry import Gradient
+
+
+class BackwardGraph(FunctionGraph):
+    """What computes the gradients of a function's body, from values that the body had.
+
+    Args:
+        body: The function's body; its tensors are at hand inside.
+        bring: Says how a tensor of the body gets here: gives what stands for it inside.
+
+    Attributes:
+        outside: Tensors of the graph of the call, or around it -> the argument for each.
+    """
+
+    def __init__(
+        self, body: FunctionGraph, bring: Callable[[BackwardGraph, Tensor], Tensor]
+    ) -> None:
+        super().__init__(body)
+        self.body = body
+        self.caller = get_default_graph()
+        self.outside: dict[Tensor, Tensor] = {}
+        self._bring = bring
+
+    @property
+    def parents(self) -> Sequence[Graph]:
+        """The body, and the graph in which the gradients are needed."""
+        return [self.body, self.caller]
+
+    def _captured(self, tensor: Tensor) -> Tensor:
+        op = tensor.op
+        if op.type == "Const":
+            return self.add("Const", self.unique_name("Const"), (), op.attrs).outputs[0]
+        if op.type in VARIABLES and tensor.graph is self.body:
+            return self.add(op.type, self.unique_name("variable"), (), op.attrs).outputs[0]
+        if tensor.graph is not self.body:
+            inside = self.outside[tensor] = self.captures[tensor] = self.argument(tensor)
+            return inside
+        return self._bring(self, tensor)
+
+    def flow(
+        self, ys: list[Tensor], grad_ys: list[Tensor], xs: list[Tensor]
+    ) -> list[Tensor | None]:
+        """The gradients of results of the body by its arguments, whole."""
+        if not ys:
+            return [None] * len(xs)
+        found: list[Gradient | None] = gradients(ys, xs, list(grad_ys))
+        return [None if gradient is None else dense(gradient) for gradient in found]
+
+
+def source_of(body: FunctionGraph, argument: Tensor) -> Tensor:
+    """What carries the value of an argument inside of a body."""
+    return body.sources.get(argument, argument)
+
+
+def own_body(op: Operation, attribute: str) -> tuple[FunctionGraph, FunctionRef]:
+    """The body of a function that only `op` calls, which may therefore be changed."""
+    reference = op.get_attr(attribute)
+    assert isinstance(reference, FunctionRef)
+    body = op.graph.functions.body(reference)
+    if isinstance(body, FunctionGraph):
+        return body, reference
+    fresh = FunctionGraph(op.graph)
+    copies = copy_graph(body, fresh)
+    fresh.inputs = [copies[tensor] for tensor in body.inputs or ()]
+    fresh.outputs = [copies[tensor] for tensor in body.outputs or ()]
+    by_name = fresh.get_operation_by_name
+    fresh.control_outputs = [by_name(control.name) for control in body.control_outputs]
+    reference = op.attrs[attribute] = define(fresh, reference.name)
+    return fresh, reference
+
+
+def flows(tensor: Tensor) -> bool:
+    """Whether a gradient can flow to an argument of a function, or from a result."""
+    return tensor.dtype is not None and is_trainable(tensor)
+
+
+def gradient_dtype(operand: Tensor) -> DTypeAttr:
+    """The dtype of the gradient of what a call is given; of a handle, that of its variable."""
+    if operand.dtype == dtypes.RESOURCE:
+        handle = origin(operand)
+        return handle.op.get_attr("dtype")
+    return operand.dtype
+
+
+def zeros_for(operand: Tensor) -> Tensor:
+    """Zeros like the gradient of what a call is given."""
+    if operand.dtype != dtypes.RESOURCE:
+        return ops.ZerosLike(operand)
+    handle = origin(operand).op
+    shape, dtype = handle.get_attr("shape"), gradient_dtype(operand)
+    if is_static(shape):
+        return ops.Fill(np.array(shape, np.int32), np.zeros((), dtype))
+    return ops.Fill(ops.VariableShape(operand), np.zeros((), dtype))
+
+
+def is_variable(operand: Tensor) -> bool:
+    """Whether what a call is given is the handle of a variable of floats, or no handle."""
+    if operand.dtype != dtypes.RESOURCE:
+        return True
+    handle = origin(operand).op
+    return handle.type == "VarHandleOp" and np.dtype(handle.get_attr("dtype")).kind in "fcV"

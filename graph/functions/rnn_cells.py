@@ -1,0 +1,724 @@
+"""Recurrent cells: `tf.nn.rnn_cell`. A cell maps an input and a state to an output and a state.
+
+A cell makes its variables when it is first called, in a variable scope of its own name, and uses
+them again in every later call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias, cast
+
+import numpy as np
+
+from ..core.build import ops
+from ..core.create import convert_to_tensor
+from ..core.dtype import as_numpy
+from ..core.graph import Tensor
+from ..core.scopes import name_scope
+from ..core.structure import flatten, map_structure, pack
+from ..core.tensor_shape import TensorShape
+from ..variables.get_variable import get_variable
+from ..variables.initializers import Constant, zeros_initializer
+from ..variables.variable_scope import VariableScope, variable_scope
+from . import activations, array, creation
+from .normalization import dropout
+
+if TYPE_CHECKING:
+    from ..core.scopes import DeviceSpec
+    from ..core.typing import DTypeLike, ShapeLike, TensorLike
+    from ..variables.variable_scope import InitializerLike, Reuse
+    from ..variables.variables import Variable
+
+State: TypeAlias = "Tensor | Sequence[State] | LSTMStateTuple"
+"""A tensor, or a nested structure of them."""
+Size: TypeAlias = "int | TensorShape | Sequence[Size] | LSTMStateTuple"
+"""The size of a state or output, in its structure."""
+Activation: TypeAlias = "Callable[[Tensor], Tensor]"
+
+
+class LSTMStateTuple(NamedTuple):
+    """The state of an LSTM: its memory `c` and its output `h`."""
+
+    c: object
+    h: object
+
+    @property
+    def dtype(self) -> object:
+        """That of both."""
+        c, h = (getattr(part, "dtype", None) for part in self)
+        if c != h:
+            raise TypeError(f"Inconsistent dtypes for internal state: {c} vs {h}")
+        return c
+
+
+def _shape_of(size: Size) -> list[int]:
+    if isinstance(size, TensorShape):
+        return cast("list[int]", size.as_list())
+    return [int(cast("int", size))]
+
+
+class RNNCell:
+    """Base class of cells.
+
+    A subclass has `state_size` and `output_size`, may make variables in `build(input_shape)`, and
+    computes in `call(inputs, state)`.
+
+    Args:
+        trainable: Whether its variables are trained.
+        name: The variable scope's name, by default that of the class.
+        dtype: Of its variables, by default that of the first input.
+        reuse: Whether its variables are there already.
+    """
+
+    NAME: ClassVar[str] = "rnn_cell"
+
+    def __init__(
+        self,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        _reuse: Reuse = None,
+    ):
+        self.trainable = trainable
+        self.built = False
+        self._base_name = name or self.NAME
+        self._dtype = None if dtype is None else as_numpy(dtype)
+        self._reuse = _reuse
+        self._scope: VariableScope | None = None
+        self._variables: list[Variable] = []
+
+    @property
+    def name(self) -> str:
+        """The name of its variable scope, before it is made unique."""
+        return self._base_name
+
+    @property
+    def dtype(self) -> np.dtype | None:
+        """Of its variables; None before the first call."""
+        return self._dtype
+
+    @property
+    def scope_name(self) -> str:
+        """The name of its variable scope.
+
+        Raises ValueError before the first call.
+        """
+        if self._scope is None:
+            raise ValueError(
+                f'No name available for layer scope because the layer "{self.name}"'
+                " has not been used yet. The scope name is determined the first time"
+                " the layer instance is called. You must therefore call the layer"
+                " before querying `scope_name`."
+            )
+        return self._scope.name
+
+    @property
+    def variables(self) -> list[Variable]:
+        """Its variables."""
+        return list(self._variables)
+
+    weights = variables
+
+    @property
+    def trainable_variables(self) -> list[Variable]:
+        """Its variables that are trained."""
+        return [v for v in self._variables if v.trainable] if self.trainable else []
+
+    trainable_weights = trainable_variables
+
+    @property
+    def state_size(self) -> Size:
+        """The size of the state, in its structure."""
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def output_size(self) -> Size:
+        """The size of the output."""
+        raise NotImplementedError("Abstract method")
+
+    def build(self, inputs_shape: TensorShape) -> None:
+        """Makes the variables for inputs of this shape."""
+
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """Output and next state."""
+        raise NotImplementedError("Abstract method")
+
+    def __call__(
+        self, inputs: TensorLike, state: State, scope: str | VariableScope | None = None
+    ) -> tuple[Tensor, State]:
+        """Output and next state; the first call makes the variables."""
+        tensor = cast("Tensor", map_structure(_converted, inputs))
+        if self._scope is None:
+            given = scope if scope is not None else (self._base_name if self._reuse else None)
+            entered = variable_scope(given, self._base_name, reuse=self._reuse)
+        else:
+            entered = variable_scope(self._scope, reuse=True if self.built else self._reuse)
+        with entered as current:
+            self._scope = current
+            if not self.built:
+                first = flatten(tensor)[0]
+                assert isinstance(first, Tensor)
+                self._dtype = np.dtype(first.dtype) if self._dtype is None else self._dtype
+                self.build(first.get_shape())
+                self.built = True
+            return self.call(tensor, state)
+
+    def add_variable(
+        self,
+        name: str,
+        shape: ShapeLike,
+        dtype: DTypeLike | None = None,
+        initializer: InitializerLike | None = None,
+    ) -> Variable:
+        """A variable in the cell's scope."""
+        variable = get_variable(
+            name,
+            shape,
+            self._dtype if dtype is None else dtype,
+            initializer,
+            trainable=self.trainable,
+        )
+        self._variables.append(variable)
+        return variable
+
+    add_weight = add_variable
+
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> State:
+        """A state of zeros for a batch."""
+        kind = as_numpy(dtype)
+
+        def zeros(size: object) -> Tensor:
+            sizes = _shape_of(cast("Size", size))
+            if isinstance(batch_size, int):
+                return creation.zeros([batch_size, *sizes], kind)
+            shape = array.stack([batch_size, *(np.int32(n) for n in sizes)])
+            made = creation.zeros(shape, kind)
+            made.set_shape((None, *sizes))
+            return made
+
+        with name_scope(f"{type(self).__name__}ZeroState"):
+            return cast("State", _map_sizes(zeros, self.state_size))
+
+    def get_initial_state(
+        self,
+        inputs: TensorLike | None = None,
+        batch_size: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> State:
+        """A state of zeros for inputs, or for a batch size and type."""
+        if inputs is not None:
+            tensor = convert_to_tensor(inputs)
+            batch_size, dtype = creation.shape(tensor)[0], tensor.dtype
+        if batch_size is None or dtype is None:
+            raise ValueError(
+                "batch_size and dtype cannot be None while constructing initial state: "
+                f"batch_size={batch_size}, dtype={dtype}"
+            )
+        return self.zero_state(batch_size, dtype)
+
+
+def _converted(value: object) -> Tensor:
+    return convert_to_tensor(cast("TensorLike", value))
+
+
+def _map_sizes(function: Callable[[object], object], sizes: object) -> object:
+    """A function of all sizes of a structure; a TensorShape is one size."""
+    if isinstance(sizes, (list, tuple)):
+        listed = cast("Sequence[object]", sizes)
+        items = [_map_sizes(function, size) for size in listed]
+        return LSTMStateTuple(*items) if isinstance(sizes, LSTMStateTuple) else tuple(items)
+    return function(sizes)
+
+
+def _depth(cell: RNNCell, inputs_shape: TensorShape) -> int:
+    depth = inputs_shape.as_list()[-1] if inputs_shape.ndims else None
+    if depth is None:
+        raise ValueError(
+            "Expected inputs.shape[-1] to be known, saw shape: "
+            f"{inputs_shape} of cell '{cell.name}'"
+        )
+    return depth
+
+
+class _Units(RNNCell):
+    """A cell of some units."""
+
+    def __init__(
+        self,
+        num_units: int,
+        activation: Activation | None = None,
+        reuse: Reuse = None,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: bool,
+    ):
+        super().__init__(kwargs.pop("trainable", True), name, dtype, reuse)
+        if kwargs:
+            raise TypeError(f"unknown arguments: {', '.join(kwargs)}")
+        self._num_units = num_units
+        self._activation: Activation = activation or ops.Tanh
+
+    @property
+    def state_size(self) -> Size:
+        """The number of units."""
+        return self._num_units
+
+    @property
+    def output_size(self) -> Size:
+        """The number of units."""
+        return self._num_units
+
+
+class BasicRNNCell(_Units):
+    """output = new state = activation(input @ w + state @ u + bias)."""
+
+    NAME = "basic_rnn_cell"
+
+    def build(self, inputs_shape: TensorShape) -> None:
+        """Makes `kernel` and `bias`."""
+        n = self._num_units
+        self._kernel = self.add_variable("kernel", [_depth(self, inputs_shape) + n, n])
+        self._bias = self.add_variable("bias", [n], initializer=zeros_initializer())
+
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """Output and next state, which are the same."""
+        both = array.concat([inputs, cast("Tensor", state)], 1)
+        product = activations.bias_add(ops.MatMul(both, self._kernel), self._bias)
+        output = self._activation(product)
+        return output, output
+
+
+class GRUCell(_Units):
+    """A gated recurrent unit; its gates' biases start at 1."""
+
+    NAME = "gru_cell"
+
+    def __init__(
+        self,
+        num_units: int,
+        activation: Activation | None = None,
+        reuse: Reuse = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike | None = None,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: bool,
+    ):
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
+        self._initializers = kernel_initializer, bias_initializer
+
+    def build(self, inputs_shape: TensorShape) -> None:
+        """Makes `gates/kernel`, `gates/bias`, `candidate/kernel` and `candidate/bias`."""
+        n, depth = self._num_units, _depth(self, inputs_shape)
+        kernel, bias = self._initializers
+        ones = Constant(1.0) if bias is None else bias
+        zeros = zeros_initializer() if bias is None else bias
+        add = self.add_variable
+        self._gates = (
+            add("gates/kernel", [depth + n, 2 * n], initializer=kernel),
+            add("gates/bias", [2 * n], initializer=ones),
+        )
+        self._candidate = (
+            add("candidate/kernel", [depth + n, n], initializer=kernel),
+            add("candidate/bias", [n], initializer=zeros),
+        )
+
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """Output and next state, which are the same."""
+        before = cast("Tensor", state)
+        kernel, bias = self._gates
+        product = ops.MatMul(array.concat([inputs, before], 1), kernel)
+        gates = ops.Sigmoid(activations.bias_add(product, bias))
+        reset, update = array.split(gates, 2, 1)
+        kernel, bias = self._candidate
+        product = ops.MatMul(array.concat([inputs, ops.Mul(reset, before)], 1), kernel)
+        candidate = self._activation(activations.bias_add(product, bias))
+        output = update * before + (1 - update) * candidate
+        return output, output
+
+
+class BasicLSTMCell(_Units):
+    """An LSTM without peepholes, clipping or projection."""
+
+    NAME = "basic_lstm_cell"
+
+    def __init__(
+        self,
+        num_units: int,
+        forget_bias: float = 1.0,
+        state_is_tuple: bool = True,
+        activation: Activation | None = None,
+        reuse: Reuse = None,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: bool,
+    ):
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
+        self._forget_bias = forget_bias
+        self._state_is_tuple = state_is_tuple
+
+    @property
+    def state_size(self) -> Size:
+        """A pair of the number of units, or twice that number."""
+        n = self._num_units
+        return LSTMStateTuple(n, n) if self._state_is_tuple else 2 * n
+
+    def build(self, inputs_shape: TensorShape) -> None:
+        """Makes `kernel` and `bias`, for input, candidate, forget and output gates in turn."""
+        n = self._num_units
+        self._kernel = self.add_variable("kernel", [_depth(self, inputs_shape) + n, 4 * n])
+        self._bias = self.add_variable("bias", [4 * n], initializer=zeros_initializer())
+
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """Output and next state."""
+        c, h = _pair(state, self._state_is_tuple)
+        product = ops.MatMul(array.concat([inputs, h], 1), self._kernel)
+        gates = array.split(activations.bias_add(product, self._bias), 4, 1)
+        i, candidate, forget, output = gates
+        opened = ops.Sigmoid(ops.AddV2(forget, np.asarray(self._forget_bias, forget.dtype)))
+        added = ops.Mul(ops.Sigmoid(i), self._activation(candidate))
+        new_c = ops.AddV2(ops.Mul(c, opened), added)
+        new_h = ops.Mul(self._activation(new_c), ops.Sigmoid(output))
+        return new_h, _joined(new_c, new_h, self._state_is_tuple)
+
+
+def _pair(state: State, is_tuple: bool) -> tuple[Tensor, Tensor]:
+    if is_tuple:
+        c, h = cast("tuple[Tensor, Tensor]", state)
+        return c, h
+    c, h = array.split(cast("Tensor", state), 2, 1)
+    return c, h
+
+
+def _joined(c: Tensor, h: Tensor, is_tuple: bool) -> State:
+    return LSTMStateTuple(c, h) if is_tuple else array.concat([c, h], 1)
+
+
+class LSTMCell(_Units):
+    """An LSTM with peepholes, clipping and a projection of its output, as asked for."""
+
+    NAME = "lstm_cell"
+
+    def __init__(
+        self,
+        num_units: int,
+        use_peepholes: bool = False,
+        cell_clip: float | None = None,
+        initializer: InitializerLike | None = None,
+        num_proj: int | None = None,
+        proj_clip: float | None = None,
+        num_unit_shards: int | None = None,
+        num_proj_shards: int | None = None,
+        forget_bias: float = 1.0,
+        state_is_tuple: bool = True,
+        activation: Activation | None = None,
+        reuse: Reuse = None,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: bool,
+    ):
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
+        if (num_unit_shards or 1) > 1 or (num_proj_shards or 1) > 1:
+            raise NotImplementedError("shards are not supported; use a partitioner")
+        self._use_peepholes, self._cell_clip, self._initializer = (
+            use_peepholes,
+            cell_clip,
+            initializer,
+        )
+        self._num_proj, self._proj_clip = num_proj, proj_clip
+        self._forget_bias, self._state_is_tuple = forget_bias, state_is_tuple
+
+    @property
+    def state_size(self) -> Size:
+        """The sizes of memory and output, or their sum."""
+        n, m = self._num_units, self.output_size
+        return LSTMStateTuple(n, m) if self._state_is_tuple else n + cast("int", m)
+
+    @property
+    def output_size(self) -> Size:
+        """The size of the projection, or the number of units."""
+        return self._num_proj or self._num_units
+
+    def build(self, inputs_shape: TensorShape) -> None:
+        """Makes `kernel`, `bias`, and what peepholes and projection need."""
+        n, m = self._num_units, cast("int", self.output_size)
+        shape = [_depth(self, inputs_shape) + m, 4 * n]
+        add, start = self.add_variable, self._initializer
+        self._kernel = add("kernel", shape, initializer=start)
+        self._bias = add("bias", [4 * n], initializer=zeros_initializer())
+        self._peepholes = [
+            add(f"w_{gate}_diag", [n], initializer=start) for gate in "fio" if self._use_peepholes
+        ]
+        if self._num_proj is not None:
+            self._projection = add("projection/kernel", [n, self._num_proj], initializer=start)
+
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """Output and next state."""
+        n = self._num_units
+        if self._state_is_tuple:
+            c, h = _pair(state, is_tuple=True)
+        else:
+            c, h = array.split(cast("Tensor", state), [n, cast("int", self.output_size)], 1)
+        product = ops.MatMul(array.concat([inputs, h], 1), self._kernel)
+        gates = array.split(activations.bias_add(product, self._bias), 4, 1)
+        i, candidate, forget, output = gates
+        forget = ops.AddV2(forget, np.asarray(self._forget_bias, forget.dtype))
+        if self._peepholes:
+            forget_peep, i_peep, _ = self._peepholes
+            forget, i = forget + forget_peep * c, i + i_peep * c
+        new_c = ops.Sigmoid(forget) * c + ops.Sigmoid(i) * self._activation(candidate)
+        new_c = _clipped(new_c, self._cell_clip)
+        if self._peepholes:
+            output = output + self._peepholes[2] * new_c
+        new_h = ops.Sigmoid(output) * self._activation(new_c)
+        if self._num_proj is not None:
+            new_h = _clipped(ops.MatMul(new_h, self._projection), self._proj_clip)
+        return new_h, _joined(new_c, new_h, self._state_is_tuple)
+
+
+def _clipped(x: Tensor, limit: float | None) -> Tensor:
+    if limit is None:
+        return x
+    return ops.ClipByValue(x, np.asarray(-limit, x.dtype), np.asarray(limit, x.dtype))
+
+
+class MultiRNNCell(RNNCell):
+    """Cells on top of one another: each gets the output of the one before.
+
+    Raises TypeError unless `cells` is a list, ValueError when it is empty.
+    """
+
+    NAME = "multi_rnn_cell"
+
+    def __init__(self, cells: Sequence[RNNCell], state_is_tuple: bool = True):
+        super().__init__()
+        if not isinstance(cells, (list, tuple)):
+            raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
+        if not cells:
+            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+        self._cells = list(cells)
+        self._state_is_tuple = state_is_tuple
+        if not state_is_tuple and any(isinstance(c.state_size, (list, tuple)) for c in cells):
+            raise ValueError(
+                "Some cells return tuples of states, but the flag state_is_tuple is not set."
+            )
+
+    @property
+    def state_size(self) -> Size:
+        """The sizes of the cells' states, or their sum."""
+        sizes = tuple(cell.state_size for cell in self._cells)
+        return sizes if self._state_is_tuple else sum(cast("tuple[int, ...]", sizes))
+
+    @property
+    def output_size(self) -> Size:
+        """That of the last cell."""
+        return self._cells[-1].output_size
+
+    @property
+    def variables(self) -> list[Variable]:
+        """Those of the cells."""
+        return [variable for cell in self._cells for variable in cell.variables]
+
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> State:
+        """The cells' states of zeros."""
+        if not self._state_is_tuple:
+            return super().zero_state(batch_size, dtype)
+        return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
+
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """Output of the last cell and the states of all."""
+        if self._state_is_tuple:
+            states = list(cast("Sequence[State]", state))
+        else:
+            sizes = [cast("int", cell.state_size) for cell in self._cells]
+            states = list(array.split(cast("Tensor", state), sizes, 1))
+        after: list[State] = []
+        for i, (cell, before) in enumerate(zip(self._cells, states, strict=True)):
+            with variable_scope(f"cell_{i}"):
+                inputs, new = cell(inputs, before)
+            after.append(new)
+        if self._state_is_tuple:
+            return inputs, tuple(after)
+        return inputs, array.concat(cast("list[Tensor]", after), 1)
+
+
+class _Wrapper(RNNCell):
+    """A cell around another one."""
+
+    def __init__(self, cell: RNNCell):
+        super().__init__()
+        self._cell = cell
+
+    @property
+    def wrapped_cell(self) -> RNNCell:
+        """The cell inside."""
+        return self._cell
+
+    @property
+    def state_size(self) -> Size:
+        """That of the cell inside."""
+        return self._cell.state_size
+
+    @property
+    def output_size(self) -> Size:
+        """That of the cell inside."""
+        return self._cell.output_size
+
+    @property
+    def variables(self) -> list[Variable]:
+        """Those of the cell inside."""
+        return self._cell.variables
+
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> State:
+        """That of the cell inside."""
+        return self._cell.zero_state(batch_size, dtype)
+
+    def __call__(
+        self, inputs: TensorLike, state: State, scope: str | VariableScope | None = None
+    ) -> tuple[Tensor, State]:
+        """Output and next state, of what is around the cell inside."""
+        return self._wrapped(_converted(inputs), state, scope)
+
+    def _wrapped(
+        self, inputs: Tensor, state: State, scope: str | VariableScope | None
+    ) -> tuple[Tensor, State]:
+        raise NotImplementedError
+
+
+class DropoutWrapper(_Wrapper):
+    """A cell whose inputs, outputs and states lose elements.
+
+    Args:
+        cell: The cell inside.
+        input_keep_prob, output_keep_prob, state_keep_prob: The parts that stay.
+        variational_recurrent: Whether the same elements go in every step.
+        input_size: The depth of the inputs, needed when they lose the same elements every step.
+        dtype: Of inputs and states, needed for the same.
+        seed: Of the draws.
+        dropout_state_filter_visitor: Says which parts of the state lose elements.
+    """
+
+    def __init__(
+        self,
+        cell: RNNCell,
+        input_keep_prob: TensorLike = 1.0,
+        output_keep_prob: TensorLike = 1.0,
+        state_keep_prob: TensorLike = 1.0,
+        variational_recurrent: bool = False,
+        input_size: object = None,
+        dtype: DTypeLike | None = None,
+        seed: int | None = None,
+        dropout_state_filter_visitor: Callable[[object], object] | None = None,
+    ):
+        super().__init__(cell)
+        self._keeps = {
+            "input": input_keep_prob,
+            "state": state_keep_prob,
+            "output": output_keep_prob,
+        }
+        for name, keep in self._keeps.items():
+            if isinstance(keep, (int, float)) and not 0 < keep <= 1:
+                raise ValueError(f"Parameter {name}_keep_prob must be between 0 and 1: {keep}")
+        self._seed = seed
+        self._filter = dropout_state_filter_visitor
+        self._noise: dict[str, Tensor] = {}
+        if variational_recurrent:
+            if dtype is None:
+                raise ValueError("When variational_recurrent=True, dtype must be provided")
+            self._draw(cast("Size | None", input_size), as_numpy(dtype))
+
+    def _draw(self, input_size: Size | None, dtype: np.dtype) -> None:
+        """The numbers of a run, which every step uses again."""
+        from .random import random_uniform
+
+        sizes = {"output": self._cell.output_size, "state": self._cell.state_size}
+        if input_size is not None:
+            sizes["input"] = input_size
+        for name, size in sizes.items():
+            for i, leaf in enumerate(flatten(size)):
+                shape = [1, *_shape_of(cast("Size", leaf))]
+                key = f"{name}{i}"
+                self._noise[key] = random_uniform(shape, seed=_seed(self._seed, key), dtype=dtype)
+
+    def _dropped(self, name: str, index: int, value: Tensor) -> Tensor:
+        keep = self._keeps[name]
+        if isinstance(keep, (int, float)) and keep == 1:
+            return value
+        noise = self._noise.get(f"{name}{index}")
+        if noise is None:
+            return dropout(
+                value,
+                keep_prob=cast("float | Tensor", keep),
+                seed=_seed(self._seed, f"{name}{index}"),
+            )
+        part = convert_to_tensor(keep, value.dtype)
+        kept = ops.Floor(ops.AddV2(noise, part))
+        dropped = ops.Mul(ops.RealDiv(value, part), kept)
+        dropped.set_shape(value.shape)
+        return dropped
+
+    def _wrapped(
+        self, inputs: Tensor, state: State, scope: str | VariableScope | None
+    ) -> tuple[Tensor, State]:
+        output, after = self._cell(self._dropped("input", 0, inputs), state, scope)
+        leaves = [cast("Tensor", leaf) for leaf in flatten(after)]
+        chosen = self._chosen(after, len(leaves))
+        leaves = [
+            self._dropped("state", i, leaf) if chosen[i] else leaf for i, leaf in enumerate(leaves)
+        ]
+        return self._dropped("output", 0, output), cast("State", pack(after, leaves))
+
+    def _chosen(self, state: State, n: int) -> list[bool]:
+        """Which parts of the state lose elements: of an LSTM its output alone."""
+        if self._filter is not None:
+            return [bool(yes) for yes in flatten(self._filter(state))]
+        return _outputs_of(state) or [True] * n
+
+
+def _outputs_of(state: object) -> list[bool]:
+    if isinstance(state, LSTMStateTuple):
+        return [False, True]
+    if isinstance(state, (list, tuple)):
+        return [yes for part in cast("Sequence[object]", state) for yes in _outputs_of(part)]
+    return [True]
+
+
+def _seed(seed: int | None, salt: str) -> int | None:
+    if seed is None:
+        return None
+    digest = hashlib.md5(f"{seed}_{salt}".encode(), usedforsecurity=False).hexdigest()
+    return int(digest[:8], 16) & 0x7FFFFFFF
+
+
+class ResidualWrapper(_Wrapper):
+    """A cell whose output is added to its input, or what `residual_fn(input, output)` gives."""
+
+    def __init__(
+        self, cell: RNNCell, residual_fn: Callable[[Tensor, Tensor], Tensor] | None = None
+    ):
+        super().__init__(cell)
+        self._residual = residual_fn or ops.AddV2
+
+    def _wrapped(
+        self, inputs: Tensor, state: State, scope: str | VariableScope | None
+    ) -> tuple[Tensor, State]:
+        output, after = self._cell(inputs, state, scope)
+        return self._residual(inputs, output), after
+
+
+class DeviceWrapper(_Wrapper):
+    """A cell whose operations have a device noted."""
+
+    def __init__(self, cell: RNNCell, device: DeviceSpec):
+        super().__init__(cell)
+        self._device = device
+
+    def _wrapped(
+        self, inputs: Tensor, state: State, scope: str | VariableScope | None
+    ) -> tuple[Tensor, State]:
+        from ..core.scopes import device
+
+        with device(self._device):
+            return self._cell(inputs, state, scope)

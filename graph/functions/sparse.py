@@ -1,0 +1,336 @@
+"""Functions of sparse tensors: `tf.sparse`, and lookups of embeddings by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.build import ops
+from ..core.create import convert_to_tensor
+from ..core.graph import Tensor
+from ..core.scopes import name_scope
+from ..core.sparse_tensor import SparseTensor
+from ..core.tensor_shape import TensorShape
+from . import array, creation
+from .arguments import one_of
+from .casting import cast
+from .reductions import reduce_sum
+from .sorting import argsort, sort
+
+if TYPE_CHECKING:
+    from ..core.typing import DTypeLike, ShapeLike, TensorLike
+
+_ZERO = np.int32(0)
+
+
+def sparse_to_dense(
+    sparse_indices: TensorLike,
+    output_shape: TensorLike,
+    sparse_values: TensorLike,
+    default_value: TensorLike = 0,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A tensor of `default_value` with values at some places.
+
+    Args:
+        sparse_indices: A number, a vector of numbers, or [n, rank].
+        output_shape: The sizes.
+        sparse_values: A number, or [n].
+        default_value: What stands elsewhere.
+        validate_indices: Taken for TensorFlow's sake.
+        name: Of the operations.
+    """
+    with name_scope(name, "SparseToDense", [sparse_indices, sparse_values]):
+        values = convert_to_tensor(sparse_values)
+        places = convert_to_tensor(sparse_indices)
+        shape = cast(convert_to_tensor(output_shape), places.dtype)
+        if places.shape is None or len(places.shape) < 2:
+            places = array.reshape(places, [-1, 1])
+        n = ops.Shape(places)[0]
+        values = ops.BroadcastTo(values, ops.Reshape(n, [1]))
+        filled = ops.Fill(shape, convert_to_tensor(default_value, values.dtype))
+        return ops.TensorScatterUpdate(filled, places, values)
+
+
+def to_dense(
+    sp_input: SparseTensor,
+    default_value: TensorLike | None = None,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A sparse tensor as a whole one, with `default_value` (zeros) elsewhere."""
+    sp = _sparse(sp_input)
+    zero = b"" if sp.dtype.kind == "O" else np.zeros((), sp.dtype)
+    default = zero if default_value is None else default_value
+    dense = sparse_to_dense(sp.indices, sp.dense_shape, sp.values, default, name=name)
+    dense.set_shape(sp.shape)
+    return dense
+
+
+def _sparse(value: SparseTensor) -> SparseTensor:
+    if not isinstance(value, SparseTensor):
+        raise TypeError(f"Input must be a SparseTensor, got {type(value).__name__}.")
+    return value
+
+
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
+    """The elements of a tensor that are not zero."""
+    with name_scope(name, "dense_to_sparse", [tensor]):
+        whole = convert_to_tensor(tensor)
+        empty = b"" if whole.dtype.kind == "O" else np.zeros((), whole.dtype)
+        places = ops.Where(ops.NotEqual(whole, empty))
+        values = ops.GatherNd(whole, places)
+        return SparseTensor(places, values, ops.Shape(whole, out_type=np.dtype(np.int64)))
+
+
+def _linear(places: Tensor, shape: Tensor) -> Tensor:
+    """Each place as one number, in the order of the elements."""
+    steps = ops.Cumprod(shape, _ZERO, exclusive=True, reverse=True)
+    return reduce_sum(ops.Mul(places, steps), 1)
+
+
+def _places(numbers: Tensor, shape: Tensor) -> Tensor:
+    """The places that `_linear` makes numbers of."""
+    steps = ops.Cumprod(shape, _ZERO, exclusive=True, reverse=True)
+    return ops.FloorMod(ops.FloorDiv(array.expand_dims(numbers, 1), steps), shape)
+
+
+def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
+    """The same with its places in order."""
+    sp = _sparse(sp_input)
+    with name_scope(name, "SparseReorder", sp.to_components()):
+        order = argsort(_linear(sp.indices, sp.dense_shape))
+        places = ops.GatherV2(sp.indices, order, _ZERO)
+        return SparseTensor(places, ops.GatherV2(sp.values, order, _ZERO), sp.dense_shape)
+
+
+def reduce_sum_sparse(
+    sp_input: SparseTensor,
+    axis: TensorLike | None = None,
+    keepdims: bool | None = None,
+    reduction_axes: TensorLike | None = None,
+    keep_dims: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The sums of the elements along axes, as a whole tensor."""
+    axes = one_of("axis", axis, "reduction_axes", reduction_axes)
+    with name_scope(name, "SparseReduceSum"):
+        return reduce_sum(to_dense(sp_input), axes, bool(keepdims or keep_dims))
+
+
+def concat(
+    axis: int,
+    sp_inputs: Sequence[SparseTensor],
+    name: str | None = None,
+    expand_nonconcat_dim: bool = False,
+    concat_dim: int | None = None,
+    expand_nonconcat_dims: bool | None = None,
+) -> SparseTensor:
+    """Sparse tensors one behind another along an axis."""
+    axis = axis if concat_dim is None else concat_dim
+    items = [_sparse(sp) for sp in sp_inputs]
+    with name_scope(name, "SparseConcat"):
+        rank = items[0].shape.ndims
+        if rank is None:
+            raise ValueError("the rank of sparse tensors to concatenate must be known")
+        unit = np.eye(rank, dtype=np.int64)[axis]
+        shapes = [sp.dense_shape for sp in items]
+        grown = shapes[0]
+        for shape in shapes[1:]:
+            grown = ops.Maximum(grown, shape)
+        sizes = [shape[axis] for shape in shapes]
+        places: list[Tensor] = []
+        offset = convert_to_tensor(np.int64(0))
+        for sp, size in zip(items, sizes, strict=True):
+            places.append(ops.AddV2(sp.indices, ops.Mul(offset, unit)))
+            offset = ops.AddV2(offset, size)
+        whole = ops.AddV2(ops.Mul(grown, 1 - unit), ops.Mul(offset, unit))
+        values = ops.ConcatV2([sp.values for sp in items], _ZERO)
+        return reorder(SparseTensor(ops.ConcatV2(places, _ZERO), values, whole))
+
+
+def _combined(
+    a: SparseTensor, b: SparseTensor, name: str | None, label: str, combine: Callable[..., Tensor]
+) -> SparseTensor:
+    """Two sparse tensors of one shape, element by element, where either has one."""
+    a, b = _sparse(a), _sparse(b)
+    with name_scope(name, label):
+        shape = a.dense_shape
+        first, second = _linear(a.indices, shape), _linear(b.indices, shape)
+        union, _ = ops.Unique(ops.ConcatV2([first, second], _ZERO))
+        union = sort(union)
+        total = ops.Reshape(ops.Prod(shape, _ZERO), [1])
+        sides: list[Tensor] = []
+        for places, sp in ((first, a), (second, b)):
+            flat = sparse_to_dense(places, total, sp.values, np.zeros((), sp.dtype))
+            sides.append(ops.GatherV2(flat, union, _ZERO))
+        return SparseTensor(_places(union, shape), combine(*sides), shape)
+
+
+def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
+    """The larger of two elements, where either is there; one that is not counts as 0."""
+    return _combined(sp_a, sp_b, name, "SparseSparseMaximum", ops.Maximum)
+
+
+def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
+    """The smaller of two elements, where either is there; one that is not counts as 0."""
+    return _combined(sp_a, sp_b, name, "SparseSparseMinimum", ops.Minimum)
+
+
+def add(
+    a: SparseTensor | TensorLike, b: SparseTensor | TensorLike, name: str | None = None
+) -> SparseTensor | Tensor:
+    """The sum of two sparse tensors, or of one and a whole tensor."""
+    if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
+        return _combined(a, b, name, "SparseAdd", ops.AddV2)
+    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    whole = [to_dense(x) if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in (a, b)]
+    return ops.AddV2(*whole, name=name)
+
+
+def sparse_dense_matmul(
+    sp_a: SparseTensor,
+    b: TensorLike,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of a sparse matrix and a whole one."""
+    return ops.MatMul(to_dense(sp_a), b, transpose_a=adjoint_a, transpose_b=adjoint_b, name=name)
+
+
+def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
+    """The elements for which `to_retain`, a truth value for each, holds."""
+    sp = _sparse(sp_input)
+    kept = ops.Reshape(ops.Where(to_retain), [-1])
+    places, values = (ops.GatherV2(x, kept, _ZERO) for x in (sp.indices, sp.values))
+    return SparseTensor(places, values, sp.dense_shape)
+
+
+def reshape(sp_input: SparseTensor, shape: TensorLike, name: str | None = None) -> SparseTensor:
+    """The same elements in another shape of as many; one size may be -1."""
+    sp = _sparse(sp_input)
+    with name_scope(name, "SparseReshape"):
+        wanted = cast(convert_to_tensor(shape), np.int64)
+        total = ops.Prod(sp.dense_shape, _ZERO)
+        minus = np.int64(-1)
+        others = ops.Prod(ops.SelectV2(ops.Equal(wanted, minus), np.int64(1), wanted), _ZERO)
+        sizes = ops.SelectV2(ops.Equal(wanted, minus), ops.FloorDiv(total, others), wanted)
+        numbers = _linear(sp.indices, sp.dense_shape)
+        return SparseTensor(_places(numbers, sizes), sp.values, sizes)
+
+
+def placeholder(
+    dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None
+) -> SparseTensor:
+    """A sparse tensor whose three tensors are fed."""
+    label = f"{name}/" if name else "sparse_"
+    rank = None if shape is None else TensorShape(shape).ndims
+    return SparseTensor(
+        creation.placeholder(np.int64, [None, rank], f"{label}indices"),
+        creation.placeholder(dtype, [None], f"{label}values"),
+        creation.placeholder(np.int64, [rank], f"{label}shape"),
+    )
+
+
+def embedding_lookup_sparse(
+    params: TensorLike | Sequence[TensorLike],
+    sp_ids: SparseTensor,
+    sp_weights: SparseTensor | None,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    combiner: str | None = None,
+    max_norm: float | None = None,
+) -> Tensor:
+    """For each row of `sp_ids` the rows of `params` that it names, combined.
+
+    Args:
+        params: [n, ...], or a list of one.
+        sp_ids: [rows, places] of int32 or int64.
+        sp_weights: Of the same places, or None.
+        partition_strategy: Taken for TensorFlow's sake.
+        name: Of the operations.
+        combiner: "sum", "mean" (the default) or "sqrtn".
+        max_norm: The length to which rows are cut first.
+
+    Raises ValueError when `combiner` is not known, TypeError when `sp_ids` is not sparse.
+    """
+    sp = _sparse(sp_ids)
+    rows = cast(sp.indices[:, 0], np.int32)
+    last = ops.Max(rows, _ZERO) + 1
+    weights = None if sp_weights is None else sp_weights.values
+    return _embedded(params, sp.values, rows, last, weights, combiner, max_norm, name)
+
+
+def _embedded(
+    params: TensorLike | Sequence[TensorLike],
+    ids: Tensor,
+    rows: Tensor,
+    n_rows: Tensor,
+    weights: Tensor | None,
+    combiner: str | None,
+    max_norm: float | None,
+    name: str | None,
+) -> Tensor:
+    combiner = combiner or "mean"
+    if combiner not in ("mean", "sqrtn", "sum"):
+        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
+    with name_scope(name, "embedding_lookup_sparse"):
+        table = params
+        if isinstance(params, (list, tuple)):
+            if len(params) != 1:
+                raise NotImplementedError("embeddings in several parts are not supported")
+            table = params[0]
+        picked = array.embedding_lookup(convert_to_tensor(table), ids, max_norm=max_norm)
+        if weights is None:
+            weights = ops.Fill(ops.Shape(ids), np.ones((), picked.dtype))
+        factors = cast(weights, picked.dtype)
+        n_inner = 1 if picked.shape is None else len(picked.shape) - 1
+        spread = array.reshape(factors, [-1, *[1] * n_inner])
+        sums = ops.UnsortedSegmentSum(ops.Mul(picked, spread), rows, n_rows)
+        if combiner == "sum":
+            return sums
+        squares = ops.Square(spread) if combiner == "sqrtn" else spread
+        totals = ops.UnsortedSegmentSum(squares, rows, n_rows)
+        return ops.DivNoNan(sums, ops.Sqrt(totals) if combiner == "sqrtn" else totals)
+
+
+def safe_embedding_lookup_sparse(
+    embedding_weights: TensorLike | Sequence[TensorLike],
+    sparse_ids: SparseTensor,
+    sparse_weights: SparseTensor | None = None,
+    combiner: str = "mean",
+    default_id: int | None = None,
+    name: str | None = None,
+    partition_strategy: str = "div",
+    max_norm: float | None = None,
+) -> Tensor:
+    """As embedding_lookup_sparse, without negative ids and weights that are not positive.
+
+    A row without ids gives the row `default_id`, zeros when that is None.
+    """
+    sp = _sparse(sparse_ids)
+    valid = ops.GreaterEqual(sp.values, np.zeros((), sp.dtype))
+    if sparse_weights is not None:
+        positive = ops.Greater(sparse_weights.values, np.zeros((), sparse_weights.dtype))
+        valid = ops.LogicalAnd(valid, positive)
+    kept = retain(sp, valid)
+    weights = None if sparse_weights is None else retain(sparse_weights, valid).values
+    rows = cast(kept.indices[:, 0], np.int32)
+    n_rows = cast(sp.dense_shape[0], np.int32)
+    found = _embedded(
+        embedding_weights, kept.values, rows, n_rows, weights, combiner, max_norm, name
+    )
+    if default_id is None:
+        return found
+    ones = ops.Fill(ops.Shape(rows), np.int32(1))
+    is_empty = ops.Equal(ops.UnsortedSegmentSum(ones, rows, n_rows), np.int32(0))
+    table = (
+        embedding_weights[0] if isinstance(embedding_weights, (list, tuple)) else embedding_weights
+    )
+    default = ops.GatherV2(convert_to_tensor(table), np.int32(default_id), _ZERO)
+    return ops.SelectV2(array.expand_dims(is_empty, 1), default, found)

@@ -1,0 +1,122 @@
+"""What losses and metrics have in common: ranks made equal, weights spread over values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.build import ops
+from ..core.create import convert_to_tensor
+from ..core.graph import Tensor
+from ..core.scopes import control_dependencies, name_scope
+from ..core.shapes import is_static
+from ..core.tensor_shape import TensorShape
+from . import array, creation
+from .casting import cast
+from .control_flow import Assert as assert_
+from .reductions import reduce_all, reduce_sum
+
+if TYPE_CHECKING:
+    from ..core.typing import TensorLike
+
+
+def squeezed(
+    labels: TensorLike, predictions: TensorLike, expected_rank_diff: int = 0
+) -> tuple[Tensor, Tensor]:
+    """Labels and predictions, of which one that has a last dimension of 1 too many loses it."""
+    labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
+    a, b = labels.shape, predictions.shape
+    if a is not None and b is not None:
+        difference = len(b) - len(a) - expected_rank_diff
+        if difference == 1 and b[-1] in (1, None):
+            predictions = array.squeeze(predictions, [-1])
+        elif difference == -1 and a[-1] in (1, None):
+            labels = array.squeeze(labels, [-1])
+    return labels, predictions
+
+
+def fitted_weights(weights: TensorLike, values: Tensor) -> Tensor:
+    """Weights with as many dimensions as `values`: a last one of 1 goes, or comes."""
+    weights = convert_to_tensor(weights)
+    if weights.shape is None or values.shape is None or weights.shape == ():
+        return weights
+    difference = len(weights.shape) - len(values.shape)
+    if difference == 1:
+        return array.squeeze(weights, [-1])
+    return array.expand_dims(weights, [-1]) if difference == -1 else weights
+
+
+def matched(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Labels, predictions and weights of one rank; ValueError when their shapes cannot fit."""
+    labels, predictions = squeezed(labels, predictions)
+    require_compatible(predictions, labels)
+    if weights is None:
+        return labels, predictions, None
+    return labels, predictions, fitted_weights(weights, predictions)
+
+
+def require_compatible(a: Tensor, b: Tensor) -> None:
+    """Raises ValueError unless two shapes can be the same."""
+    x, y = a.get_shape(), b.get_shape()
+    if not x.is_compatible_with(y):
+        raise ValueError(f"Shapes {x} and {y} are incompatible")
+
+
+def check_weights(weights: Tensor, values: Tensor) -> list[Tensor]:
+    """What to wait for before weights are used; ValueError when they cannot be spread.
+
+    Weights are a scalar, or have in each dimension the size of `values` or 1.
+    """
+    a, b = weights.shape, values.shape
+    if a == ():
+        return []
+    words = (
+        f"weights can not be broadcast to values. values.rank={None if b is None else len(b)}. "
+        f"weights.rank={None if a is None else len(a)}. values.shape={TensorShape(b)}. "
+        f"weights.shape={TensorShape(a)}."
+    )
+    if a is not None and b is not None:
+        if len(a) != len(b):
+            raise ValueError(words)
+        for n, m in zip(a, b, strict=True):
+            if n not in (1, None) and m is not None and n != m:
+                raise ValueError(words)
+        if is_static(a) and is_static(b):
+            return []
+    sizes, wanted = creation.shape(weights), creation.shape(values)
+    if a is None or b is None:
+        return []
+    fits = ops.LogicalOr(ops.Equal(sizes, np.int32(1)), ops.Equal(sizes, wanted))
+    check = assert_(reduce_all(fits), ["weights can not be broadcast to values.", sizes, wanted])
+    with control_dependencies([check]):
+        return [ops.Identity(sizes)]
+
+
+def broadcast_weights(weights: TensorLike, values: Tensor) -> Tensor:
+    """Weights in the shape of `values`, as float32."""
+    with name_scope(None, "broadcast_weights", [weights, values]):
+        weights = cast(convert_to_tensor(weights), np.float32)
+        if is_static(weights.shape) and weights.shape == values.shape:
+            return weights
+        with control_dependencies(check_weights(weights, values)):
+            return ops.Mul(weights, ops.OnesLike(cast(values, np.float32)))
+
+
+def n_present(losses: Tensor, weights: Tensor, per_batch: bool = False) -> Tensor:
+    """How many elements have a weight that is not 0; with `per_batch` in each row."""
+    with name_scope(None, "num_present", [losses, weights]):
+        present = cast(ops.NotEqual(weights, np.zeros((), weights.dtype)), np.float32)
+        present = broadcast_weights(present, losses)
+        if not per_batch:
+            return reduce_sum(present)
+        return reduce_sum(present, inner_axes(losses), keepdims=True)
+
+
+def inner_axes(x: Tensor) -> Tensor | np.ndarray:
+    """All axes but the first."""
+    if x.shape is not None:
+        return np.arange(1, len(x.shape), dtype=np.int32)
+    return ops.Range(np.int32(1), creation.rank(x), np.int32(1))

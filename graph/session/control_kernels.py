@@ -1,0 +1,163 @@
+"""Calls, branches and loops in a Session: the bodies of functions are plans of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...schema import dtypes
+from ..core.function_graph import copy_graph, origin
+from ..core.graph import Graph, Tensor
+from .hosted import hosted
+from .state import variable_key
+
+if TYPE_CHECKING:
+    from ..core.attributes import FunctionRef
+    from ..core.graph import Operation
+    from .executor import Plan
+    from .state import State
+
+Arrays = Sequence[np.ndarray]
+HANDLE = np.empty((), object)
+"""What a function gives for a handle, whose variable everybody knows."""
+MAX_PLANS = 32
+"""Plans kept for the body of one function, one for each set of shapes."""
+
+
+class Body:
+    """A function's body as a Session runs it for one operation that calls it.
+
+    Handles of variables are the variables' own inside, so that a plan knows which they are.
+    """
+
+    def __init__(self, state: State, op: Operation, reference: FunctionRef, first: int):
+        body = op.graph.functions.body(reference)
+        self.state = state
+        self.source = body
+        self.graph, self.inputs, self.outputs = _bound(body, op.inputs[first:])
+        self.values = [t for t in self.outputs if t.dtype != dtypes.RESOURCE]
+        self.controls = [self.graph.get_operation_by_name(c.name) for c in body.control_outputs]
+        self.n_results, self.size = len(body.outputs or ()), len(body)
+        self.plans: dict[tuple[tuple[tuple[int, ...], np.dtype], ...], Plan] = {}
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the function was changed since, as gradients do."""
+        return (self.n_results, self.size) != (len(self.source.outputs or ()), len(self.source))
+
+    def run(self, arrays: Arrays) -> list[np.ndarray]:
+        """The results of the function, in memory of their own."""
+        from .executor import Plan
+
+        feeds = {
+            tensor: np.ascontiguousarray(array).reshape(array.shape)
+            for tensor, array in zip(self.inputs, arrays, strict=True)
+            if tensor is not None
+        }
+        key = tuple((array.shape, array.dtype) for array in feeds.values())
+        plan = self.plans.get(key)
+        if plan is None or plan.is_stale:
+            if len(self.plans) >= MAX_PLANS:
+                del self.plans[next(iter(self.plans))]
+            shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
+            plan = Plan(self.state, [*self.values, *self.controls], shapes)
+            self.plans[key] = plan
+        values = plan.fetch(feeds)
+        return [
+            HANDLE if tensor.dtype == dtypes.RESOURCE else values[tensor].copy()
+            for tensor in self.outputs
+        ]
+
+
+def _bound(
+    body: Graph, operands: Sequence[Tensor]
+) -> tuple[Graph, list[Tensor | None], list[Tensor]]:
+    """A body with variables in the place of the arguments that are handles of them.
+
+    Gives the graph, its arguments (None for those that were handles), and its results.
+    """
+    arguments, results = body.inputs or [], body.outputs or []
+    handles = {
+        argument: origin(operand).op
+        for argument, operand in zip(arguments, operands, strict=True)
+        if argument.dtype == dtypes.RESOURCE
+    }
+    if not any(op.type == "VarHandleOp" for op in handles.values()):
+        return body, list(arguments), list(results)
+    graph = Graph(body.functions)
+    places: dict[Tensor, Tensor] = {}
+    inputs: list[Tensor | None] = []
+    for argument in arguments:
+        handle = handles.get(argument)
+        if handle is None or handle.type != "VarHandleOp":
+            place = graph.add(argument.op.type, argument.op.name, (), argument.op.attrs).outputs[0]
+            place.set_shape(argument.shape)
+            inputs.append(place)
+        else:
+            attrs = {**handle.attrs, "shared_name": variable_key(handle).encode()}
+            place = graph.add("VarHandleOp", argument.op.name, (), attrs).outputs[0]
+            inputs.append(None)
+        places[argument] = place
+    copies = copy_graph(body, graph, places)
+    return graph, inputs, [copies[tensor] for tensor in results]
+
+
+def _body(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
+    key = (op, reference.name)
+    body = state.bodies.get(key)
+    if body is None or body.is_stale:
+        body = state.bodies[key] = Body(state, op, reference, first)
+    return body
+
+
+def _as_results(results: Arrays) -> np.ndarray | Arrays:
+    return results[0] if len(results) == 1 else results
+
+
+def _holds(condition: np.ndarray) -> bool:
+    """Whether a condition holds: a number that is not zero, or anything that is not empty."""
+    if condition.ndim:
+        return condition.size > 0
+    item = condition.item()
+    return len(item) > 0 if isinstance(item, bytes) else bool(item)
+
+
+@hosted("PartitionedCall", "StatefulPartitionedCall")
+def call(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
+    """What the function gives."""
+    return _as_results(_body(state, op, op.get_attr("f"), 0).run(arrays))
+
+
+@hosted("If", "StatelessIf")
+def if_(
+    op: Operation, state: State, condition: np.ndarray, *arrays: np.ndarray
+) -> np.ndarray | Arrays:
+    """What one of two functions gives."""
+    chosen = op.get_attr("then_branch" if _holds(condition) else "else_branch")
+    return _as_results(_body(state, op, chosen, 1).run(arrays))
+
+
+@hosted("Case", "StatelessCase")
+def case(
+    op: Operation, state: State, index: np.ndarray, *arrays: np.ndarray
+) -> np.ndarray | Arrays:
+    """What the function at `index` gives; the last one for an index out of range."""
+    branches, i = op.get_attr("branches"), int(index)
+    chosen = branches[i if 0 <= i < len(branches) else -1]
+    return _as_results(_body(state, op, chosen, 1).run(arrays))
+
+
+@hosted("While", "StatelessWhile")
+def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
+    """The loop variables, passed through the body as long as the condition holds."""
+    condition = _body(state, op, op.get_attr("cond"), 0)
+    body = _body(state, op, op.get_attr("body"), 0)
+    values = [
+        HANDLE if tensor.dtype == dtypes.RESOURCE else array.copy()
+        for tensor, array in zip(op.inputs, arrays, strict=True)
+    ]
+    while _holds(condition.run(values)[0]):
+        values = body.run(values)
+    return _as_results(values)

@@ -1,0 +1,382 @@
+"""ONNX models beyond single nodes of ai.onnx: functions, graphs inside nodes, recurrent layers,
+quantized and float16 models, scikit-learn's operators, and those of ONNX Runtime.
+"""
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+from running import kinds
+
+from flatlite.errors import ConverterError, ModelError
+from flatlite.lite import Interpreter, TFLiteConverter
+
+RNG = np.random.default_rng(11)
+OPSETS = {"": 17, "ai.onnx.ml": 3, "com.microsoft": 1, "own": 1}
+REFERENCE = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
+
+
+def floats(*shape):
+    return RNG.uniform(-2, 2, shape).astype(np.float32)
+
+
+def node(kind, names="x", out="y", domain="", **attributes: Any):
+    return helper.make_node(kind, names.split(), out.split(), domain=domain, **attributes)
+
+
+def model_of(nodes, inputs, outputs=("y",), constants=None, functions=(), free=(), opsets=OPSETS):
+    values = [
+        helper.make_tensor_value_info(
+            name,
+            helper.np_dtype_to_tensor_dtype(x.dtype),
+            [f"d{n}" if n in free else n for n in x.shape],
+        )
+        for name, x in inputs.items()
+    ]
+    results = [onnx.ValueInfoProto(name=name) for name in outputs]
+    weights = [numpy_helper.from_array(x, name) for name, x in (constants or {}).items()]
+    graph = helper.make_graph(nodes, "main", values, results, weights)
+    ids = [helper.make_opsetid(*row) for row in opsets.items()]
+    return helper.make_model(graph, opset_imports=ids, ir_version=8, functions=functions)
+
+
+def converted(model, verify=True):
+    converter = TFLiteConverter.from_onnx_model(model)
+    converter.verify = verify
+    content = converter.convert()
+    assert converter.verified or not verify
+    return content
+
+
+def checked(model, inputs, litert, want=None, verify=True, tolerance=1e-5):
+    """Converts; what our interpreter and LiteRT give is the evaluator's answer, or `want`."""
+    content = converted(model, verify)
+    names = [value.name for value in model.graph.output]
+    want = ReferenceEvaluator(model).run(None, inputs) if want is None else want
+    ours = Interpreter(model_content=content).get_signature_runner()(**inputs)
+    theirs = litert.run(content, [inputs], REFERENCE, "serving_default")
+    assert not isinstance(theirs, str), theirs
+    for name, expected in zip(names, want, strict=True):
+        expected = np.asarray(expected)
+        for results in (ours, theirs[0]):
+            if expected.dtype.kind in "OSU":
+                assert [bytes(t) for t in results[name].ravel()] == [
+                    str(t).encode() for t in expected.ravel()
+                ]
+            else:
+                np.testing.assert_allclose(results[name], expected, tolerance, tolerance)
+    return content
+
+
+def test_functions_of_the_model(litert):
+    square = helper.make_function(
+        "own", "Square", ["a"], ["c"], [node("Mul", "a a", "c")], [helper.make_opsetid("", 17)]
+    )
+    shifted = helper.make_function(
+        "own",
+        "ShiftedSquare",
+        ["a", "b"],
+        ["c"],
+        [node("Square", "a", "t", domain="own"), node("Add", "t b", "c")],
+        [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)],
+    )
+    inputs = {"x": floats(2, 3), "z": floats(3)}
+    model = model_of(
+        [node("ShiftedSquare", "x z", domain="own")], inputs, functions=[shifted, square]
+    )
+    want = [inputs["x"] ** 2 + inputs["z"]]
+    assert len(kinds(checked(model, inputs, litert, want))) == 2
+
+
+def test_functions_that_call_themselves_are_refused():
+    body = [node("Again", "a", "c", domain="own")]
+    again = helper.make_function(
+        "own", "Again", ["a"], ["c"], body, [helper.make_opsetid("own", 1)]
+    )
+    model = model_of([node("Again", domain="own")], {"x": floats(2)}, functions=[again])
+    with pytest.raises(ModelError, match="functions 'Again' must not call themselves"):
+        TFLiteConverter.from_onnx_model(model)
+
+
+def branch(name, kind):
+    value = onnx.ValueInfoProto(name=name)
+    return helper.make_graph([node(kind, "x", name)], name, [], [value])
+
+
+@pytest.mark.parametrize("computed", [True, False])
+def test_if(computed, litert):
+    condition = np.asarray(True)
+    attributes: dict[str, Any] = {
+        "then_branch": branch("t", "Relu"),
+        "else_branch": branch("e", "Neg"),
+    }
+    one = node("If", "condition", **attributes)
+    inputs = {"x": floats(2, 3), **({"condition": condition} if computed else {})}
+    constants = {} if computed else {"condition": condition}
+    content = checked(model_of([one], inputs, constants=constants), inputs, litert)
+    assert kinds(content) == (["IF"] if computed else ["RELU"])
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("n_steps", [3, 9])
+def test_recurrent(kind, n_steps, litert):
+    n, size, n_gates = 4, 5, {"LSTM": 4, "GRU": 3, "RNN": 1}[kind]
+    x, lengths = floats(n_steps, 2, n), np.asarray([n_steps, 2], np.int32)
+    constants = {
+        "w": floats(2, n_gates * size, n) / 2,
+        "r": floats(2, n_gates * size, size) / 2,
+        "b": floats(2, 2 * n_gates * size) / 2,
+    }
+    out = "y h c" if kind == "LSTM" else "y h"
+    one = node(kind, "x w r b lengths", out, hidden_size=size, direction="bidirectional")
+    model = model_of([one], {"x": x}, out.split(), {**constants, "lengths": lengths})
+    want: list[Any] = [
+        np.zeros(s) for s in ((n_steps, 2, 2, size), *[(2, 2, size)] * (len(out.split()) - 1))
+    ]
+    for row, length in enumerate(lengths):
+        plain = node(kind, "x w r b", out, hidden_size=size, direction="bidirectional")
+        part = x[:length, row : row + 1]
+        single = model_of([plain], {"x": part}, out.split(), constants)
+        for d, backwards in enumerate((False, True)):
+            one_way = {k: v[d : d + 1] for k, v in constants.items()}
+            forward = node(kind, "x w r b", out, hidden_size=size)
+            fed = part[::-1] if backwards else part
+            single = model_of([forward], {"x": fed}, out.split(), one_way)
+            y, *states = ReferenceEvaluator(single).run(None, {"x": np.ascontiguousarray(fed)})
+            want[0][:length, d, row] = (y[::-1] if backwards else y)[:, 0, 0]
+            for total, state in zip(want[1:], states, strict=True):
+                total[d, row] = state[0, 0]
+    content = checked(model, {"x": x}, litert, want, verify=False)
+    assert ("WHILE" in kinds(content)) == (n_steps > 4)
+
+
+def test_quantized_layers_are_exact(litert):
+    x = RNG.integers(0, 256, (1, 3, 8, 8)).astype(np.uint8)
+    constants = {
+        "xs": np.float32(0.02), "xz": np.uint8(120),
+        "w": RNG.integers(-127, 128, (6, 3, 3, 3)).astype(np.int8),
+        "ws": np.abs(floats(6)) / 50 + np.float32(0.001), "wz": np.zeros(6, np.int8),
+        "ys": np.float32(0.3), "yz": np.uint8(110),
+        "b": RNG.integers(-999, 999, 6).astype(np.int32),
+    }  # fmt: skip
+    one = node("QLinearConv", "x xs xz w ws wz ys yz b", pads=[1, 1, 1, 1])
+    model = model_of([one], {"x": x}, constants=constants)
+    want = np.asarray(ReferenceEvaluator(model).run(None, {"x": x})[0])
+    content = converted(model, verify=False)
+    ours = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
+    assert ours.dtype == np.uint8 and np.abs(ours.astype(int) - want.astype(int)).max() <= 1
+    theirs = litert.run(content, [{"x": x}], REFERENCE, "serving_default")[0]["y"]
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_float16_models_compute_in_float32(litert):
+    x = floats(1, 4, 8, 8).astype(np.float16)
+    nodes = [
+        node("Conv", "x w", "a", pads=[1, 1, 1, 1]),
+        node("Relu", "a", "b"),
+        node("GlobalAveragePool", "b", "c"),
+        node("Flatten", "c", "d"),
+        node("Softmax", "d"),
+    ]
+    model = model_of(nodes, {"x": x}, constants={"w": floats(6, 4, 3, 3).astype(np.float16)})
+    content = checked(model, {"x": x}, litert, verify=False, tolerance=2e-3)
+    assert kinds(content).count("CAST") == 2
+
+
+FEATURES = floats(7, 4)
+TREES = {
+    "nodes_treeids": [0] * 5 + [1] * 3,
+    "nodes_nodeids": [0, 1, 2, 3, 4, 0, 1, 2],
+    "nodes_featureids": [1, 0, 2, 0, 0, 3, 0, 0],
+    "nodes_modes": ["BRANCH_LEQ", "LEAF", "BRANCH_LT", "LEAF", "LEAF", "BRANCH_GT", "LEAF", "LEAF"],
+    "nodes_values": [0.1, 0, -0.3, 0, 0, 0.2, 0, 0],
+    "nodes_truenodeids": [1, 0, 3, 0, 0, 1, 0, 0],
+    "nodes_falsenodeids": [2, 0, 4, 0, 0, 2, 0, 0],
+    "nodes_hitrates": [1.0] * 8,
+    "nodes_missing_value_tracks_true": [0] * 8,
+}
+LEAVES = {"treeids": [0, 0, 0, 1, 1], "nodeids": [1, 3, 4, 1, 2], "ids": [0, 1, 2, 1, 0],
+          "weights": [0.5, 0.25, 1.0, 0.75, -0.5]}  # fmt: skip
+VECTORS = {
+    "support_vectors": floats(6, 4).ravel().tolist(),
+    "coefficients": floats(2, 6).ravel().tolist(),
+    "rho": [0.1, -0.2, 0.3],
+    "vectors_per_class": [2, 2, 2],
+    "kernel_params": [0.5, 0.25, 3.0],
+}
+ML = {
+    "extractor": (node("ArrayFeatureExtractor", "x i"), {"i": np.asarray([2, 0])}),
+    "binarizer": (node("Binarizer", threshold=0.25), {}),
+    "imputer": (node("Imputer", imputed_value_floats=[1.0, 2.0, 3.0, 4.0],
+                     replaced_value_float=float("nan")), {}),
+    "scaler": (node("Scaler", offset=[0.5, 1.0, 0.0, 2.0], scale=[2.0, 0.5, 1.0, 3.0]), {}),
+    "normalizer/l1": (node("Normalizer", norm="L1"), {}),
+    "normalizer/l2": (node("Normalizer", norm="L2"), {}),
+    "linear": (node("LinearRegressor", coefficients=floats(8).tolist(), intercepts=[0.5, -1.0],
+                    targets=2), {}),
+    "logistic": (node("LinearClassifier", out="label y", coefficients=floats(12).tolist(),
+                      intercepts=[0.5, -1.0, 0.0], classlabels_ints=[3, 5, 9],
+                      post_transform="SOFTMAX"), {}),
+    "logistic/two": (node("LinearClassifier", out="label y", coefficients=floats(4).tolist(),
+                          intercepts=[0.5], classlabels_ints=[0, 1], post_transform="LOGISTIC"),
+                     {}),
+    "logistic/texts": (node("LinearClassifier", out="label y", coefficients=floats(8).tolist(),
+                            intercepts=[0.5, 0.1], classlabels_strings=["no", "yes"],
+                            post_transform="NONE"), {}),
+    "svr": (node("SVMRegressor", support_vectors=floats(12).tolist(), n_supports=3,
+                 coefficients=floats(3).tolist(), rho=[0.4], kernel_type="RBF",
+                 kernel_params=[0.5, 0.0, 3.0]), {}),
+    "svc/poly": (node("SVMClassifier", out="label y", classlabels_ints=[1, 2, 3],
+                      kernel_type="POLY", **VECTORS), {}),
+    "svc/rbf": (node("SVMClassifier", out="label y", classlabels_ints=[1, 2, 3],
+                     kernel_type="RBF", **VECTORS), {}),
+    "trees": (node("TreeEnsembleRegressor", n_targets=3, **TREES,
+                   **{f"target_{k}": v for k, v in LEAVES.items()}), {}),
+    "trees/classes": (node("TreeEnsembleClassifier", out="label y", classlabels_int64s=[4, 5, 6],
+                           **TREES, **{f"class_{k}": v for k, v in LEAVES.items()}), {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ML)
+def test_scikit_learn_operators(name, litert):
+    one, constants = ML[name]
+    one.domain = "ai.onnx.ml"
+    x = FEATURES.copy()
+    if name == "imputer":
+        x[2, 1] = x[4, 3] = np.nan
+    checked(model_of([one], {"x": x}, one.output, constants, free=[7]), {"x": x}, litert)
+
+
+def test_labels_and_categories(litert):
+    x = np.asarray([3, 7, 5, 3])
+    nodes = [
+        node("LabelEncoder", "x", "y", "ai.onnx.ml", keys_int64s=[3, 5], values_floats=[0.5, 2.5],
+             default_float=-1.0),
+        node("OneHotEncoder", "x", "z", "ai.onnx.ml", cats_int64s=[5, 3]),
+    ]  # fmt: skip
+    checked(model_of(nodes, {"x": x}, ["y", "z"]), {"x": x}, litert)
+
+
+def test_zip_map_gives_the_scores():
+    coefficients = {"coefficients": floats(8).tolist(), "intercepts": [0.5, 0.1]}
+    nodes = [
+        node("LinearClassifier", "x", "label p", "ai.onnx.ml", classlabels_ints=[0, 1],
+             post_transform="SOFTMAX", **coefficients),
+        node("ZipMap", "p", "y", "ai.onnx.ml", classlabels_int64s=[0, 1]),
+    ]  # fmt: skip
+    model = model_of(nodes, {"x": FEATURES}, ["label", "y"])
+    runner = Interpreter(model_content=converted(model)).get_signature_runner()
+    results = runner(x=FEATURES)
+    assert results["y"].shape == (7, 2)
+    np.testing.assert_array_equal(results["y"].argmax(1), results["label"])
+
+
+def softmax(x):
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def standardized(x, scale, offset, epsilon=1e-12):
+    mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+    return (x - mean) / np.sqrt(variance + epsilon) * scale + offset
+
+
+def attention(x, w, b, heads):
+    q, k, v = (
+        y.reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
+        for y in np.split(x @ w + b, 3, axis=-1)
+    )
+    out = softmax(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])) @ v
+    return out.transpose(0, 2, 1, 3).reshape(*x.shape[:2], -1)
+
+
+HIDDEN, VECTOR = floats(2, 3, 8), floats(8)
+RUNTIME = {
+    "matmul": (node("FusedMatMul", "x w", transB=1, alpha=0.5), {"w": floats(5, 8)},
+               lambda x, w: 0.5 * x @ w.T),
+    "quick gelu": (node("QuickGelu"), {}, lambda x: x / (1 + np.exp(-1.702 * x))),
+    "skip": (node("SkipLayerNormalization", "x s g o", epsilon=1e-5),
+             {"s": floats(2, 3, 8), "g": VECTOR, "o": VECTOR},
+             lambda x, s, g, o: standardized(x + s, g, o, 1e-5)),
+    "rms": (node("SimplifiedLayerNormalization", "x g", epsilon=1e-5), {"g": VECTOR},
+            lambda x, g: x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * g),
+    "attention": (node("Attention", "x w b", num_heads=2), {"w": floats(8, 24), "b": floats(24)},
+                  lambda x, w, b: attention(x, w, b, 2)),
+    "fast gelu": (node("FastGelu", "x b"), {"b": VECTOR},
+                  lambda x, b: (x + b) / 2 * (1 + np.tanh(
+                      np.sqrt(2 / np.pi) * ((x + b) + 0.044715 * (x + b) ** 3)))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RUNTIME)
+def test_onnx_runtimes_operators(name, litert):
+    one, constants, formula = RUNTIME[name]
+    one.domain = "com.microsoft"
+    want = [formula(HIDDEN.astype(np.float64), *constants.values())]
+    model = model_of([one], {"x": HIDDEN}, constants=constants)
+    checked(model, {"x": HIDDEN}, litert, want, verify=False, tolerance=1e-4)
+
+
+def test_fused_convolution(litert):
+    x, constants = floats(1, 3, 6, 6), {"w": floats(4, 3, 3, 3), "b": floats(4)}
+    fused = node("FusedConv", "x w b", domain="com.microsoft", activation="LeakyRelu",
+                 activation_params=[0.2], pads=[1, 1, 1, 1])  # fmt: skip
+    plain = [node("Conv", "x w b", "t", pads=[1, 1, 1, 1]), node("LeakyRelu", "t", alpha=0.2)]
+    want = ReferenceEvaluator(model_of(plain, {"x": x}, constants=constants)).run(None, {"x": x})
+    checked(model_of([fused], {"x": x}, constants=constants), {"x": x}, litert, want, verify=False)
+
+
+BAD = {
+    "outside": (node("TreeEnsembleRegressor", n_targets=2, **TREES,
+        **{f"target_{k}": v for k, v in LEAVES.items()}), r"targets must be in \[0, 2\), got 2"),
+    "cycle": (node("TreeEnsembleRegressor", n_targets=3, **{
+        **TREES, "nodes_truenodeids": [0, 0, 3, 0, 0, 1, 0, 0]},
+        **{f"target_{k}": v for k, v in LEAVES.items()}), "nodes must not lie below themselves"),
+    "target": (node("TreeEnsembleRegressor", n_targets=3, **{
+        **TREES, "nodes_truenodeids": [9, 0, 3, 0, 0, 1, 0, 0]},
+        **{f"target_{k}": v for k, v in LEAVES.items()}), "node 0 leads to no node"),
+    "norm": (node("Normalizer", norm="L3"), "norm must be one of"),
+    "transform": (node("LinearRegressor", coefficients=[1.0] * 4, post_transform="TANH"),
+                  "post_transform must be one of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_attributes(name):
+    one, words = BAD[name]
+    one.domain = "ai.onnx.ml"
+    with pytest.raises(ConverterError, match=words):
+        converted(model_of([one], {"x": FEATURES}))
+
+
+def test_float64_is_refused_with_a_way_out():
+    one = node("Scaler", domain="ai.onnx.ml", offset=[0.5], scale=[2.0])
+    with pytest.raises(ConverterError, match="float64 is not supported; export the model for"):
+        converted(model_of([one], {"x": FEATURES.astype(np.float64)}))
+
+
+@pytest.mark.parametrize("layout", ["channels_last", {"x": "channels_last", "y": "channels_last"}])
+def test_layout_of_inputs_and_outputs(layout, litert):
+    x, constants = floats(1, 3, 6, 5), {"w": floats(4, 3, 3, 3)}
+    nodes = [node("Conv", "x w", "t", pads=[1, 1, 1, 1]), node("Relu", "t")]
+    model = model_of(nodes, {"x": x}, constants=constants)
+    converter = TFLiteConverter.from_onnx_model(model, io_layout=layout)
+    content = converter.convert()
+    assert converter.verified and kinds(content) == ["CONV_2D"]
+    want = np.asarray(ReferenceEvaluator(model).run(None, {"x": x})[0])
+    last = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    ours = Interpreter(model_content=content).get_signature_runner()(x=last)["y"]
+    theirs = litert.run(content, [{"x": last}], REFERENCE, "serving_default")[0]["y"]
+    for result in (ours, theirs):
+        np.testing.assert_allclose(result, want.transpose(0, 2, 3, 1), 1e-5, 1e-5)
+
+
+def test_layouts_are_checked():
+    model = model_of([node("Relu")], {"x": floats(1, 2, 3, 4)})
+    with pytest.raises(ValueError, match=r"io_layout must be one of .*, got 'NHWC'"):
+        TFLiteConverter.from_onnx_model(model, io_layout="NHWC")
+    with pytest.raises(ValueError, match="Invalid tensors 'z' were found"):
+        TFLiteConverter.from_onnx_model(model, io_layout={"z": "channels_last"})

@@ -1,0 +1,208 @@
+"""Writes docs/operators.md: `python tests/write_operators_page.py`.
+
+The types of an operator are those that its `prepare` takes, asked with the operands of a case of
+tests/cases in each type; of operators without a case, those of the files in the tests.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+TESTS = Path(__file__).parent
+sys.path.insert(0, str(TESTS))
+
+import operator_starts  # noqa: E402
+from declared import examples  # noqa: E402
+from operator_facts import runs_of  # noqa: E402
+from operator_starts import Start, retyped  # noqa: E402
+from recurrent_models import SORTS, content  # noqa: E402
+
+from flatlite.engine.plan.buffer import arena  # noqa: E402
+from flatlite.engine.plan.program import Program  # noqa: E402
+from flatlite.interpreter.compute import run_now  # noqa: E402, F401 - imported before it is needed
+from flatlite.interpreter.node import (  # noqa: E402
+    DynamicResult,
+    NeedsValue,
+    Node,
+    Operand,
+    TensorDeclaration,
+)
+from flatlite.interpreter.planner import REFUSALS  # noqa: E402
+from flatlite.interpreter.registry import family_of, prepare_of  # noqa: E402
+from flatlite.schema import model, operators, runtime_versions  # noqa: E402
+from flatlite.schema.dtypes import TENSOR_TYPES, tensor_type  # noqa: E402
+from flatlite.schema.flatbuffer import options_class  # noqa: E402
+from flatlite.schema.quantization import Quantization  # noqa: E402
+from flatlite.schema.tables import name_of  # noqa: E402
+from flatlite.schema.versions import operator_version  # noqa: E402
+
+PAGE = TESTS.parent / "docs" / "operators.md"
+CODES = (
+    *("f32", "f16", "bf16", "f64", "i4", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"),
+    *("bool", "str", "c64", "c128", "qi4", "qi8", "qu8", "qi16"),
+)
+HANDLES = ("variable", "table")
+"""What operands are called that are resources."""
+HEAD = """\
+# Operators
+
+Every builtin operator of TensorFlow Lite, the versions that runtimes know of it, and the types of
+its first operand that flatlite's interpreter takes, each with the version of the operator that a
+file with it needs (none: 1). tests/write_operators_page.py writes this table from
+schema/operator_table.py, schema/version_rules.py and by asking each `prepare`; a test holds it
+current.
+
+`q` before a type: with scales; f, bf: floats; i, u: integers; c: complex; str: strings. float16 and
+bfloat16 are computed in float32 and rounded once; strings go wherever elements only move. An
+operator that calls subgraphs takes whatever they take.
+
+| operator | family | versions | types |
+|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        seen = types_of_files()
+        lines = [line_of(kind, seen) for kind in operators.kinds()]
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def line_of(kind: str, seen: dict[str, set[str]]) -> str:
+    """The row of one operator."""
+    family = family_of(kind)
+    releases = runtime_versions.FIRST_RELEASES.get(kind, "").split()
+    versions = f"1-{len(releases)}" if len(releases) > 1 else "1"
+    if not family:
+        return f"| {kind} | - | {versions} | |"
+    row = operators.known(kind)
+    taken = dict.fromkeys(seen.get(kind, ()), 1) | accepted(kind)
+    if row.operands and row.operands[0].name in HANDLES:
+        taken = {"res": 1}
+    types = " ".join(
+        f"{code}:{taken[code]}" if taken[code] > 1 else code
+        for code in (*CODES, "res")
+        if code in taken
+    )
+    if row.calls:
+        types = "those of its subgraphs"
+    elif not row.operands:
+        types = "no operands"
+    return f"| {kind} | {family} | {versions} | {types} |"
+
+
+def accepted(kind: str) -> dict[str, int]:
+    """The types of the first operand that `prepare` takes in a case, and the lowest version."""
+    found: dict[str, int] = {}
+    starts = operator_starts.starts(kind)
+    indices = operator_starts.indices(starts)
+    for start in starts:
+        for code in CODES:
+            for codes in spread(start, indices, code):
+                if takes(start, codes):
+                    needed = version(start, codes)
+                    found[code] = min(found.get(code, needed), needed)
+                    break
+    return found
+
+
+def spread(start: Start, indices: frozenset[int], code: str) -> Iterator[tuple[str, ...]]:
+    """The start's types with `code` in place of the first one: everywhere, or there alone."""
+    old = start.codes[0]
+    yield tuple(
+        code if c == old and i not in indices - {0} else c for i, c in enumerate(start.codes)
+    )
+    yield (code, *start.codes[1:])
+    n = len(start.inputs)
+    yield (code, *(code if i >= n - 1 and c == old else c for i, c in enumerate(start.codes) if i))
+
+
+def takes(start: Start, codes: tuple[str, ...]) -> bool:
+    """Whether `prepare` takes these types and the kernels it names do."""
+    n = len(start.inputs)
+    inputs = [operand(start, i, code) for i, code in enumerate(codes[:n])]
+    outputs = [
+        TensorDeclaration(f"out{i}", dtype_of(code), quantization(start, i, code))
+        for i, code in enumerate(codes[n:], n)
+    ]
+    options = start.options(codes)
+    if options is None and (default := options_class(start.kind)) is not None:
+        options = default()
+    node = Node(start.kind, inputs, outputs, options)
+    try:
+        prepared = prepare_of(start.kind)(node)
+        if prepared is not None and not isinstance(prepared, DynamicResult):
+            prepared(Program())
+    except NeedsValue:
+        return True
+    except REFUSALS:
+        return False
+    return True
+
+
+def version(start: Start, codes: tuple[str, ...]) -> int:
+    """The version of the operator that a file with these types needs."""
+    tensors = [
+        None
+        if code == "-"
+        else model.Tensor(
+            dtype=operators.TYPES[code.removeprefix("q")],
+            shape=() if place >= len(start.inputs) else np.shape(start.inputs[place]),
+            quantization=quantization(start, place, code),
+        )
+        for place, code in enumerate(codes)
+    ]
+    n = len(start.inputs)
+    options = start.options(codes)
+    return operator_version(start.kind, options, tensors[:n], [t for t in tensors[n:] if t])
+
+
+def operand(start: Start, i: int, code: str) -> Operand | None:
+    """The operand of a start in another type, with a value if it is a constant or of sizes."""
+    array = start.inputs[i]
+    if array is None or code == "-":
+        return None
+    scheme = quantization(start, i, code)
+    dtype = dtype_of(code)
+    if i in start.constants or (array.dtype.kind in "iu" and code == start.codes[i]):
+        return Operand.known(retyped(array, code), f"in{i}", scheme)
+    return Operand.of(arena(array.shape, dtype), f"in{i}", scheme)
+
+
+def dtype_of(code: str) -> np.dtype:
+    """The numpy dtype of a short type."""
+    return TENSOR_TYPES[operators.TYPES[code.removeprefix("q")]]
+
+
+def quantization(start: Start, place: int, code: str) -> Quantization | None:
+    """The start's own scales, else one that any operator takes."""
+    if not code.startswith("q"):
+        return None
+    scales, zero, axis, of = start.scales.get(place, ([0.05], 0, 0, "qi8"))
+    if "qu8" in (of, code) and of != code:
+        zero += 128 if code == "qu8" else -128
+    zeros = np.full(len(scales), 0 if code in ("qi16", "qi32", "qi64", "qi4") else zero, np.int64)
+    return Quantization(np.asarray(scales, np.float32), zeros, axis)
+
+
+def types_of_files() -> dict[str, set[str]]:
+    """Operator -> the types of its first operand in files of the tests."""
+    found: dict[str, set[str]] = {}
+    for file in (*(content(sort) for sort in SORTS), *examples()):
+        for kind, run in runs_of(file):
+            first = next((x for x in (*run.inputs, *run.results) if x is not None), None)
+            if first is not None:
+                code = operators.SHORT[name_of("TensorType", tensor_type(first.dtype))]
+                found.setdefault(kind, set()).add(code)
+    return found
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
