@@ -462,6 +462,12 @@ def test_parse_example_as_tensorflow(builder, saved, kind):
         ("AvgPool3D", "f4", {"ksize": [1, 2, 2]}, "must have 5 dimensions"),
         ("AudioSpectrogram", "f4", {"window_size": 1, "stride": 1}, r"in \[2, "),
         ("AudioSpectrogram", "f4", {"window_size": 4.5, "stride": 1}, "must be an integer"),
+        (
+            "AudioSpectrogram",
+            "f4",
+            {"window_size": 1e30, "stride": 1},
+            "integer of 32 bits, got 1e",
+        ),
         ("aeq.hadamard_rotation", "f4", {"hadamard_size": 3}, "power of 2 that divides 4, got 3"),
         ("aeq.hadamard_rotation", "i4", {"hadamard_size": 2}, "int32 is not supported"),
         ("MaxUnpooling2D", "f4", b"1234", "takes 2 inputs, got 1"),
