@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _PADDINGS = {1: "SAME", 2: "VALID"}
 """TfLitePadding -> its name."""
+_LIMIT = 1 << 31
 _WORDS = struct.Struct("<5i")
 
 
@@ -47,8 +48,8 @@ class Options:
     def integer(self, name: str, default: int | None = None) -> int:
         """An entry as an int; `default` stands for one that is missing."""
         number = self.number(name, default)
-        if number != int(number):
-            self._node.fail(f"option {name} must be an integer, got {number}")
+        if number != int(number) or not -_LIMIT <= number < _LIMIT:
+            self._node.fail(f"option {name} must be an integer of 32 bits, got {number}")
         return int(number)
 
     def number(self, name: str, default: float | None = None) -> float:

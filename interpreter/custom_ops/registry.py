@@ -32,6 +32,7 @@ _HOMES = {
     "detection": ("TFLite_Detection_PostProcess",),
     "examples": ("ParseExample", "ParseExampleV2"),
     "fourier": ("IRFFT2D",),
+    "generation": ("odml.scaled_dot_product_attention", "odml.update_kv_cache"),
     "landmarks": ("TransformLandmarks", "Landmarks2TransformMatrix"),
     "pooling": ("AvgPool3D", "MaxPool3D", "MaxPoolWithArgmax", "MaxPoolingWithArgmax2D"),
     "recurrent": ("UnidirectionalSequenceGru",),

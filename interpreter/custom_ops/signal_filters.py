@@ -33,7 +33,13 @@ def filter_bank(node: Node) -> HostCall:
     for operand in (weights, unweights, *tables):
         require_dtype(node, operand, np.int16)
     node.require_equal(
-        weights.shape, unweights.shape, f"weights must go in pairs, got {weights}, {unweights}"
+        weights.shape,
+        unweights.shape,
+        f"weights must go in pairs, got {weights.shape}, {unweights.shape}",
+    )
+    node.require(
+        x.ndim == 1 and weights.ndim == 1,
+        f"spectrum and weights must be rows, got shapes {x.shape} and {weights.shape}",
     )
     for operand in tables:
         node.require(

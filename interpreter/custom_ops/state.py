@@ -15,16 +15,19 @@ if TYPE_CHECKING:
     from ..scope import Resource
 
 
-def state_of(node: Node, name: str, initial: np.ndarray) -> Callable[[], np.ndarray]:
+def state_of(
+    node: Node, name: str, initial: np.ndarray, owner: str = ""
+) -> Callable[[], np.ndarray]:
     """A function that gives the array that an operator keeps under a name, to be changed in place.
 
     It begins as `initial`, and again after reset_all_variables and where its shape has changed.
+    Operators with the same `owner`, in all subgraphs, keep one together.
     """
     kept: dict[int, Resource] = {}
     number, scope = 0, node.scope
     if scope is not None:
-        subgraph = -1 if node.planner is None else node.planner.spec.index
-        number = scope.resource(OPERATORS, f"{subgraph}.{node.index}.{name}")
+        subgraph = -1 if node.planner is None or owner else node.planner.spec.index
+        number = scope.resource(OPERATORS, f"{subgraph}.{owner or node.index}.{name}")
 
     def current() -> np.ndarray:
         resources = kept if scope is None else scope.resources

@@ -131,7 +131,7 @@ def _scaled_rows(
     return emit
 
 
-def _attention(node: Node, operands: Sequence[Operand], attributes: Attributes) -> Emit | None:
+def attention(node: Node, operands: Sequence[Operand], attributes: Attributes) -> Emit | None:
     """softmax(scale * q k' + mask) v for each head; q, k and v are [batch, step, head, number].
 
     Where k and v have fewer heads, each of theirs is for several of q's, one after the other. With
@@ -235,7 +235,7 @@ FUSED: dict[str, Fuse] = {
     "aten.hardswish.default": _hard_swish,
     "odml.l2_norm": _l2_norm,
     "odml.rms_norm": _rms_norm,
-    "odml.scaled_dot_product_attention": _attention,
+    "odml.scaled_dot_product_attention": attention,
     "odml.update_kv_cache": _update_cache,
     "tfl.gelu": _gelu,
 }

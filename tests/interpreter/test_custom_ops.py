@@ -462,6 +462,12 @@ def test_parse_example_as_tensorflow(builder, saved, kind):
         ("AvgPool3D", "f4", {"ksize": [1, 2, 2]}, "must have 5 dimensions"),
         ("AudioSpectrogram", "f4", {"window_size": 1, "stride": 1}, r"in \[2, "),
         ("AudioSpectrogram", "f4", {"window_size": 4.5, "stride": 1}, "must be an integer"),
+        (
+            "AudioSpectrogram",
+            "f4",
+            {"window_size": 1e30, "stride": 1},
+            "integer of 32 bits, got 1e",
+        ),
         ("aeq.hadamard_rotation", "f4", {"hadamard_size": 3}, "power of 2 that divides 4, got 3"),
         ("aeq.hadamard_rotation", "i4", {"hadamard_size": 2}, "int32 is not supported"),
         ("MaxUnpooling2D", "f4", b"1234", "takes 2 inputs, got 1"),
@@ -479,3 +485,34 @@ def test_the_documentation_lists_every_operator():
     table = page.partition("| from | operators |")[2].partition("\n\n")[0]
     assert {name for name in HOMES if not re.search(rf"\b{name}\b", table)} == set()
     assert all(SHIPPED.get(name) is not None for name in HOMES)
+
+
+def test_attention_and_its_cache(builder, saved):
+    """The composite's attention, and a cache by the rules of LiteRT's kvcache_test."""
+    q, k, v, mask = normal(1, 2, 4, 8), normal(1, 5, 2, 8), normal(1, 5, 2, 8), normal(1, 1, 2, 5)
+    kind, outs = "odml.scaled_dot_product_attention", [(q.shape, "f4")]
+    content = one_op(builder, saved, kind, [q, k, v, mask], outs, {"scale": 0.0})
+    wide = [np.repeat(x.astype(float), 2, 2) for x in (k, v)]
+    logits = np.einsum("bthd,bshd->bhts", q.astype(float), wide[0]) / np.sqrt(8) + mask
+    shares = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    want = np.einsum("bhts,bshd->bthd", shares, wide[1])
+    (y,) = run(Interpreter(model_content=content), q, k, v, mask)
+    np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-6)
+
+    steps = [np.int64([2 * i, 2 * i + 1]) for i in range(4)]
+    updates = [[normal(1, 2, 2, 3), normal(1, 2, 2, 3)] for _ in steps]
+    outs = [((1, 6, 2, 3), "f4")] * 2
+    inputs = [steps[0], *updates[0]]
+    options = {"kv_cache_max": 6, "num_layers": 2, "layer_index": 1}
+    content = one_op(builder, saved, "odml.update_kv_cache", inputs, outs, options)
+    interpreter = Interpreter(model_content=content)
+    for i, (at, pair) in enumerate(zip(steps, updates, strict=True)):
+        answers = run(interpreter, at, *pair)
+        for j, answer in enumerate(answers):
+            rows = np.concatenate([u[j] for u in updates[max(i - 2, 0) : i + 1]], 1)
+            assert np.array_equal(answer[:, : rows.shape[1]], rows)
+            assert not answer[:, rows.shape[1] :].any()
+    with pytest.raises(RuntimeError, match="before this cache's first slot index of 2"):
+        run(interpreter, steps[0], *updates[0])
+    interpreter.reset_all_variables()
+    assert not run(interpreter, steps[0], *updates[0])[0][:, 2:].any()
