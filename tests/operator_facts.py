@@ -215,7 +215,7 @@ def _shuffled(run: Run, operands: list[np.ndarray]) -> tuple[np.ndarray, list[np
 
 def _is_elementwise(row: Operator, run: Run) -> bool | None:
     x, *others = run.inputs
-    if x is None or x.size < 2 or any(one is not None for one in others):
+    if x is None or x.size < 2 or any(y is not None for y in others) or _is_per_channel(run):
         return None
     (result, *more), (order, moved) = run.results, _shuffled(run, [x])
     if more or result.shape != x.shape:

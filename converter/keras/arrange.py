@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.graph import Tensor
-from .operations import axes_of, operands, operation, tensor
+from .operations import axes_of, axis_of, operands, operation, tensor
 from .registry import Call, is_integer
 
 
@@ -93,20 +93,23 @@ def squeeze(call: Call, x: Tensor, axis: Any = None) -> Tensor:
 def concatenate(call: Call, xs: Any, axis: Any = 0) -> Tensor:
     """Tensors behind one another."""
     tensors = operands(call, *(xs if isinstance(xs, list) else [xs]))
-    (axis,) = axes_of(call, axis, len(call.shape(tensors[0])))
+    axis = axis_of(call, axis, len(call.shape(tensors[0])))
     return tensors[0] if len(tensors) == 1 else call.op("ConcatV2", *tensors, call.constant(axis))
 
 
 @operation("Append")
 def append(call: Call, x1: Any, x2: Any, axis: Any = None) -> Tensor:
-    """x2 behind x1."""
-    return concatenate(call, [x1, x2], axis)
+    """x2 behind x1; all values of both in one row without an axis."""
+    tensors = operands(call, x1, x2)
+    if axis is None:
+        return concatenate(call, [ravel(call, x) for x in tensors])
+    return concatenate(call, tensors, axis)
 
 
 @operation("Hstack")
 def hstack(call: Call, xs: Any) -> Tensor:
     """Tensors behind one another along the second axis."""
-    first = xs[0] if isinstance(xs, list) and xs else xs
+    first: Any = xs[0] if isinstance(xs, list) and xs else xs
     return concatenate(call, xs, 0 if len(call.shape(first)) == 1 else 1)
 
 
@@ -124,7 +127,7 @@ def vstack(call: Call, xs: Any) -> Tensor:
 def stack(call: Call, x: Any, axis: Any = 0) -> Tensor:
     """Tensors side by side along a new axis."""
     tensors = operands(call, *(x if isinstance(x, list) else [x]))
-    (axis,) = axes_of(call, axis, len(call.shape(tensors[0])) + 1)
+    axis = axis_of(call, axis, len(call.shape(tensors[0])) + 1)
     return call.op("Pack", *tensors, axis=axis)
 
 
@@ -146,7 +149,7 @@ def repeat(call: Call, x: Tensor, repeats: Any, axis: Any = None) -> Tensor:
     if axis is None:
         x, axis = ravel(call, x), 0
     rank = len(call.shape(x))
-    (axis,) = axes_of(call, axis, rank)
+    axis = axis_of(call, axis, rank)
     y = call.op("ExpandDims", x, call.constant(axis + 1))
     y = call.op("Tile", y, call.constant([1] * (axis + 1) + [repeats] + [1] * (rank - axis - 1)))
     dims = [call.size(x, i) if n is None else n for i, n in enumerate(call.shape(x))]

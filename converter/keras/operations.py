@@ -91,7 +91,7 @@ WIDTHS = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32")
 
 
 def _width(x: Tensor) -> int:
-    name = str(x.dtype)
+    name = x.dtype.name
     return WIDTHS.index(name) if name in WIDTHS else len(WIDTHS)
 
 
@@ -125,6 +125,12 @@ def axes_of(call: Call, axis: Any, rank: int) -> list[int]:
     is_valid = all(is_integer(a) and -rank <= a < max(rank, 1) for a in axes)
     call.require(is_valid, f"axis must be in [-{rank}, {rank}), got {str(axis)[:40]}")
     return [a % max(rank, 1) for a in axes]
+
+
+def axis_of(call: Call, axis: Any, rank: int) -> int:
+    """One axis, from the front."""
+    call.require(is_integer(axis), f"axis must be one integer, got {str(axis)[:40]}")
+    return axes_of(call, axis, rank)[0]
 
 
 def unary(kind: str, is_real: bool = True) -> Callable:

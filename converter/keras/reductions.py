@@ -9,7 +9,7 @@ import numpy as np
 
 from ...graph.core.graph import Tensor
 from .activation import softmax
-from .operations import axes_of, dtype_of, floating, operands, operation, tensor
+from .operations import axes_of, axis_of, dtype_of, floating, operands, operation, tensor
 from .registry import Call, is_integer
 
 RENAMED = {"input_tensor": "x", "keep_dims": "keepdims"}
@@ -116,7 +116,7 @@ def arg(kind: str) -> Callable:
         if axis is None and not call.layer.kind.startswith("tf."):
             x, axis = call.op("Reshape", x, call.constant([-1])), 0
             call.require(not keepdims, "keepdims needs an axis")
-        (axis,) = axes_of(call, axis or 0, len(call.shape(x)))
+        axis = axis_of(call, axis or 0, len(call.shape(x)))
         dtype = dtype_of(call, output_type)
         if call.layer.kind.startswith("tf.") and output_type == "int32":
             dtype = np.dtype(np.int64)
@@ -140,7 +140,7 @@ def top_k(call: Call, x: Tensor, k: Any = 1, sorted: Any = True) -> list[Tensor]
 def sorted_along(call: Call, x: Tensor, axis: Any, is_ascending: bool) -> list[Tensor]:
     """Values in order along an axis, and where they were."""
     rank = len(call.shape(x))
-    (axis,) = axes_of(call, axis, rank)
+    axis = axis_of(call, axis, rank)
     order = [i for i in range(rank) if i != axis] + [axis]
     last = axis == rank - 1
     x = x if last else call.op("Transpose", x, call.constant(order))
@@ -178,7 +178,7 @@ def cumsum(
     x = call.cast(x, np.int32) if x.dtype.kind == "b" else x
     if axis is None and not call.layer.kind.startswith("tf."):
         x = call.op("Reshape", x, call.constant([-1]))
-    (axis,) = axes_of(call, axis or 0, len(call.shape(x)))
+    axis = axis_of(call, axis or 0, len(call.shape(x)))
     return call.op(
         "Cumsum", x, call.constant(axis), exclusive=exclusive is True, reverse=reverse is True
     )
@@ -194,7 +194,7 @@ def count_nonzero(call: Call, x: Tensor, axis: Any = None, keepdims: Any = False
 @operation("Softmax", "tf.nn.softmax", logits="x")
 def softmax_function(call: Call, x: Tensor, axis: Any = -1) -> Tensor:
     """exp(x) / sum(exp(x)) along an axis."""
-    return softmax(call, x, axes_of(call, -1 if axis is None else axis, len(call.shape(x)))[0])
+    return softmax(call, x, axis_of(call, -1 if axis is None else axis, len(call.shape(x))))
 
 
 @operation("LogSoftmax")

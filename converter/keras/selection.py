@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.graph import Tensor
-from .operations import axes_of, dtype_of, operation, tensor
+from .operations import axis_of, dtype_of, operation, tensor
 from .registry import Call, is_integer
 
 ELLIPSIS = "__ellipsis__"
@@ -69,7 +69,7 @@ def take(
             axis = batch_dims
         else:
             x, axis = call.op("Reshape", x, call.constant([-1])), 0
-    (axis,) = axes_of(call, axis, len(call.shape(x)))
+    axis = axis_of(call, axis, len(call.shape(x)))
     if indices.dtype not in (np.int32, np.int64):
         indices = call.cast(indices, np.int32)
     if not call.layer.kind.startswith("tf."):
@@ -89,7 +89,7 @@ def take_along_axis(call: Call, x: Tensor, indices: Any, axis: Any = None) -> Te
     """A value of `x` for each index, among those of its row."""
     rank = len(call.shape(x))
     call.require(axis is not None, "axis must be given")
-    (axis,) = axes_of(call, axis, rank)
+    axis = axis_of(call, axis, rank)
     indices = call.cast(tensor(call, indices), np.int32)
     call.require(axis == rank - 1, "only the last axis is supported")
     return call.op("GatherV2", x, indices, call.constant(axis), batch_dims=rank - 1)
@@ -113,7 +113,7 @@ def tf_slice(call: Call, x: Tensor, begin: Any, size: Any) -> Tensor:
 @operation("Split", "ArraySplit", "tf.split", value="x", num_or_size_splits="indices_or_sections")
 def split(call: Call, x: Tensor, indices_or_sections: Any, axis: Any = 0) -> list[Tensor]:
     """Parts along an axis: as many as are asked for, or cut at indices (tf: of sizes)."""
-    (axis,) = axes_of(call, axis, len(call.shape(x)))
+    axis = axis_of(call, axis, len(call.shape(x)))
     sections = indices_or_sections
     if is_integer(sections):
         return call.ops("Split", call.constant(axis), x, num_split=sections)
@@ -130,7 +130,7 @@ def split(call: Call, x: Tensor, indices_or_sections: Any, axis: Any = 0) -> lis
 @operation("Unstack", "tf.unstack", value="x")
 def unstack(call: Call, x: Tensor, num: Any = None, axis: Any = 0) -> list[Tensor]:
     """The slices along an axis."""
-    (axis,) = axes_of(call, axis, len(call.shape(x)))
+    axis = axis_of(call, axis, len(call.shape(x)))
     n = call.known(call.shape(x)[axis], "the dimension that is unstacked")
     return call.ops("Unpack", x, num=n, axis=axis)
 

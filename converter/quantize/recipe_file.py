@@ -1,7 +1,7 @@
 """A recipe as data: a dict in Python, the same as JSON in a file.
 
 {"scheme": "int8",
- "layers": [["head", "int16x8"], ["stem", "float"], ["dense", {"weights": "i4", "block": 32}]],
+ "layers": [["head", "int16x8"], ["stem", "float"], ["dense", {"weights": "i4"}]],
  "calibrator": {"name": "percentile", "percentile": 99.9},
  "strict": true, "input_type": "int8", "output_type": "int8"}
 """
@@ -31,7 +31,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "activations": (None, "i8", "i16"),
     "weights": ("i2", "i4", "i8", "f16"),
     "bias": (None, "i32", "i64"),
-    "block": (0, 32, 64, 128, 256),
 }
 """What the fields of a scheme may be."""
 

@@ -64,7 +64,6 @@ class Scheme:
         symmetric: whether inputs and results have no zero point; their lowest integer is left out.
         narrow: whether weights leave out their lowest integer.
         axis: whether weights have a scale for each output channel, not one for all.
-        block: how many weights of a channel share a scale; 0 for all of them.
         hybrid: whether kernels multiply the stored weights with float32 inputs; else a DEQUANTIZE
             makes them float32 first.
     """
@@ -76,7 +75,6 @@ class Scheme:
     symmetric: bool = False
     narrow: bool = True
     axis: bool = True
-    block: int = 0
     hybrid: bool = True
 
     @property

@@ -125,7 +125,7 @@ def binary(
         node.require(x.dtype.kind in _REAL, f"{x.dtype} has no order, so no fused activation")
         if x.dtype.kind == "u" and limits[0] is not None:
             limits[0] = max(limits[0], 0.0)
-        low, high = (None if limit is None else x.dtype.type(limit) for limit in limits)
+        low, high = (None if limit is None else np.array(limit, x.dtype)[()] for limit in limits)
 
         def clipped(a: np.ndarray, b: np.ndarray) -> np.ndarray:
             return np.clip(function(a, b), low, high)

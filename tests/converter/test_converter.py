@@ -283,12 +283,9 @@ def test_deprecated_names_warn_and_work(converter):
     [
         ("optimizations", [Optimize.EXPERIMENTAL_SPARSITY], "optimizations: this way to quantize"),
         ("optimizations", "DEFAULT", "optimizations must be a list of Optimize members"),
-        ("inference_type", np.uint8, "inference_type: this way to quantize is not supported yet"),
         ("inference_input_type", np.int8, "must be tf.float32.\nFor inference_input"),
         ("inference_output_type", flatlite.lite.constants.QUANTIZED_UINT8, "inference_output_type"),
         ("inference_type", "nonsense", "inference_type must be a type such as np.float32"),
-        ("quantized_input_stats", {"x": (0.0, 1.0)}, "quantized_input_stats: this way"),
-        ("default_ranges_stats", (0, 6), "default_ranges_stats: this way"),
         ("output_format", 7, "output_format must be constants.TFLITE or"),
         ("representative_dataset", [1], r"must be a RepresentativeDataset or a callable.*lambda"),
         ("target_spec", {OpsSet.TFLITE_BUILTINS}, "target_spec must be a TargetSpec"),
@@ -301,13 +298,27 @@ def test_values_that_would_be_ignored_are_errors(converter, name, value, words):
         converter.convert()
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("inference_type", np.uint8, "these stay float"),
+        ("quantized_input_stats", {"x": (0.0, 1.0)}, "has no effect without inference_type"),
+        ("default_ranges_stats", (0, 6), "has no effect without inference_type"),
+    ],
+)
+def test_values_that_change_nothing_are_warned_of(converter, name, value, words):
+    setattr(converter, name, value)
+    with pytest.warns(UserWarning, match=words):
+        assert converter.convert()
+
+
 def test_target_specs(converter):
     converter.target_spec = TargetSpec([OpsSet.EXPERIMENTAL_STABLEHLO_OPS])
     with pytest.raises(ValueError, match=r"target_spec.supported_ops: this way"):
         converter.convert()
     converter.target_spec = TargetSpec(supported_types=[np.float16])
-    with pytest.raises(ValueError, match=r"target_spec.supported_types: this way"):
-        converter.convert()
+    with pytest.warns(UserWarning, match="optimizations is empty: the model stays float"):
+        assert converter.convert()
     converter.target_spec.supported_types = set()
     converter.target_spec.supported_ops = ["TFLITE_BUILTINS"]
     with pytest.raises(ValueError, match="supported_ops must be a list of OpsSet members"):
