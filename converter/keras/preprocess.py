@@ -149,6 +149,7 @@ def integer_lookup(call: Call, x: Tensor) -> Tensor:
 def looked_up(call: Call, x: Tensor, vocabulary: np.ndarray) -> Tensor:
     """1 + where in the vocabulary, by comparison with each word: tokens for others come first."""
     mask_token = call.setting("mask_token")
+    call.check(mask_token is None or is_integer(mask_token), "mask_token", "an integer")
     n_others = call.setting("num_oov_indices", 1)
     call.check(n_others in (0, 1), "num_oov_indices", "0 or 1")
     first = n_others + (mask_token is not None)
