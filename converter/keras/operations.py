@@ -91,7 +91,7 @@ WIDTHS = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32")
 
 
 def _width(x: Tensor) -> int:
-    name = x.dtype.name
+    name = None if x.dtype is None else x.dtype.name
     return WIDTHS.index(name) if name in WIDTHS else len(WIDTHS)
 
 
