@@ -11,6 +11,7 @@ graph/session/executor.py.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from math import inf, prod
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -166,7 +167,7 @@ class Control:
             raise late
 
 
-class StageMachine(Generic[Name, AnyBuffer, Notes]):
+class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
     """A plan: prepares its stages as they are come to, and runs them.
 
     Attributes:
@@ -187,10 +188,11 @@ class StageMachine(Generic[Name, AnyBuffer, Notes]):
     # What subclasses know of operators.
 
     @property
+    @abstractmethod
     def _n_operators(self) -> int:
         """How many operators there are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _empty(
         self,
         operands: dict[Name, AnyBuffer],
@@ -198,33 +200,32 @@ class StageMachine(Generic[Name, AnyBuffer, Notes]):
         fed: Iterable[Name] = (),
     ) -> Stage[Name, AnyBuffer, Notes]:
         """A stage without operators, where this is known and that has memory."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _prepare(
         self, stage: Stage[Name, AnyBuffer, Notes], position: int
     ) -> ReadValue[Name] | RunAlone[Name] | None:
         """Adds the instructions or the host step of an operator; or gives why it has to wait."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _close(self, stage: Stage[Name, AnyBuffer, Notes], readable: set[Name]) -> None:
         """Ends a stage; raises the errors of operators that cannot run as they are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _bound(self, name: Name, array: np.ndarray) -> AnyBuffer:
         """An operand of a tensor for memory of this dtype and shape."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _known(self, name: Name, value: np.ndarray) -> AnyBuffer:
         """A constant operand of a tensor."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _stays_readable(self, name: Name, stop: int) -> bool:
         """Whether a tensor is read by an operator from position `stop` on, or by the caller."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _failed(self, error: Exception) -> Exception:
         """The error to raise when an operator failed to run by one of `_errors`."""
-        raise NotImplementedError
 
     def _recovers(self, stage: Stage[Name, AnyBuffer, Notes], error: Exception) -> bool:
         """Whether a stage can be run again, from its front, after an error of a host step."""

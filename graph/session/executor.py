@@ -151,6 +151,9 @@ class Plan(StageMachine[Tensor, Buffer, StageVariables]):
     def _bound(self, name: Tensor, array: np.ndarray) -> Buffer:
         return bound(array.shape, array.dtype, name.name)
 
+    def _known(self, name: Tensor, value: np.ndarray) -> Buffer:
+        return constant(value, name.name)
+
     def _stays_readable(self, name: Tensor, stop: int) -> bool:
         return self.last_use.get(name, -1) >= stop
 
