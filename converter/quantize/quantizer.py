@@ -32,11 +32,14 @@ class Stated(NamedTuple):
     default: tuple[float, float] | None = None
 
 
+NOTHING_STATED = Stated()
+
+
 def quantize(
     graphs: Sequence[Graph],
     recipe: Recipe,
     ranges: Sequence[Mapping[Tensor, Range]],
-    stated: Stated = Stated(),  # noqa: B008
+    stated: Stated = NOTHING_STATED,
 ) -> tuple[Counter[str], list[Island]]:
     """Quantizes `graphs` in place.
 
