@@ -66,8 +66,11 @@ def quantize_hybrid(graph: Graph, op: Op, scheme: Scheme, per_tensor: frozenset[
     weights = op.input(rule.weights) if rule is not None else None
     if rule is None or weights is None or not has_large_weights(op, rule):
         return False
-    params, stored = stored_weights(op, rule, scheme, per_tensor)
+    params, stored = stored_weights(op, rule.weights, rule, scheme, per_tensor)
     op.set_input(rule.weights, stored)
+    for i in rule.others:
+        if op.input(i) is not None:
+            op.set_input(i, stored_weights(op, i, rule, scheme, per_tensor)[1])
     if rule.asymmetric:
         with_options(op, asymmetric_quantize_inputs=True)
     if not rule.hybrid:
@@ -76,10 +79,10 @@ def quantize_hybrid(graph: Graph, op: Op, scheme: Scheme, per_tensor: frozenset[
 
 
 def stored_weights(
-    op: Op, rule: WeightRule, scheme: Scheme, per_tensor: frozenset[str]
+    op: Op, i: int, rule: WeightRule, scheme: Scheme, per_tensor: frozenset[str]
 ) -> tuple[Quantization, Tensor]:
-    """The scales of the weights of `op`, and the weights as integers."""
-    weights = op.inputs[rule.weights]
+    """The scales of the weights that are input `i` of `op`, and the weights as integers."""
+    weights = op.inputs[i]
     if scheme.hybrid and not rule.hybrid:
         scheme = dataclasses.replace(scheme, weights="i8")
     params, integers = weights_of(op, weights, rule.axis, scheme, per_tensor)
@@ -92,10 +95,12 @@ def hybrid_code(kind: str, scheme: Scheme) -> str:
 
 
 def has_large_weights(op: Op, rule: WeightRule) -> bool:
-    """Whether `op` is in float32 and its weights are a constant of enough elements."""
-    weights = op.inputs[rule.weights]
-    large = weights.is_constant and is_float32(weights) and weights.data.size >= SMALLEST
-    return large and is_float32(op.output) and bool(np.isfinite(weights.data).all())
+    """Whether `op` is in float32 and its weights are constants, one of enough elements."""
+    weights = [x for i in (rule.weights, *rule.others) if (x := op.input(i)) is not None]
+    if not all(x.is_constant and is_float32(x) for x in weights):
+        return False
+    is_large = max(x.data.size for x in weights) >= SMALLEST
+    return is_large and is_float32(op.output) and all(np.isfinite(x.data).all() for x in weights)
 
 
 def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantization) -> None:
@@ -119,7 +124,7 @@ def stored_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
         return
     rule = WEIGHT_RULES.get(op.kind)
     if rule is not None and op.input(rule.weights) is not None and has_large_weights(op, rule):
-        yield rule.weights
+        yield from (i for i in (rule.weights, *rule.others) if op.input(i) is not None)
 
 
 def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozenset[str]) -> Tensor:
@@ -129,7 +134,7 @@ def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozen
         array = tensor.data.astype(np.float16)
         stored = Tensor(tensor.name, array.dtype, array.shape, array, origin=tensor.origin)
     else:
-        _, stored = stored_weights(op, WEIGHT_RULES[op.kind], scheme, per_tensor)
+        _, stored = stored_weights(op, i, WEIGHT_RULES[op.kind], scheme, per_tensor)
     result = like(tensor, np.dtype(np.float32), None, tensor.name)
     graph.insert_before(op, Op("DEQUANTIZE", [stored], [result], origin=op.origin))
     return result

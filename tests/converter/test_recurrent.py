@@ -14,6 +14,7 @@ from onnx.reference import ReferenceEvaluator
 
 import flatlite.compat.v1.lite as lite
 import flatlite.lite
+from flatlite.converter.ir import pseudo
 from flatlite.converter.ir.builder import Builder
 from flatlite.converter.ir.graph import Graph
 from flatlite.converter.ir.write import write
@@ -173,3 +174,57 @@ def test_onnx_cell_state_that_is_read_needs_a_loop():
     kinds = operators(flatlite.lite.TFLiteConverter.from_onnx_model(model).convert())
     assert LSTM not in kinds
     assert kinds.count("WHILE") == 1
+
+
+def wide_layer(units=40, depth=30):
+    """An LSTM whose weights are large enough to be quantized: its graph, inputs and value."""
+    random = np.random.default_rng(0)
+    b = Builder(Graph())
+    x = b.input("x", np.float32, (None, STEPS, depth))
+    shapes = (4 * units, depth), (4 * units, units), (4 * units,)
+    weights = [random.normal(0, 0.2, shape).astype(np.float32) for shape in shapes]
+    operands = (*weights, np.int32(4), np.bool_(False))
+    b.graph.outputs = [b.op("LSTM_SEQUENCE", x, *operands)]
+    values = random.normal(size=(2, STEPS, depth)).astype(np.float32)
+    want = pseudo.VALUES["LSTM_SEQUENCE"](values.astype(np.float64), *operands)
+    return save(write([optimize(b.graph)]).model), values, want
+
+
+def quantized(content, **attributes):
+    converter = flatlite.lite.TFLiteConverter.from_tflite_model(content)
+    converter.optimizations = [flatlite.lite.Optimize.DEFAULT]
+    for name, value in attributes.items():
+        setattr(converter, name, value)
+    return converter.convert()
+
+
+def test_dynamic_ranges_take_all_weights(litert):
+    content, x, want = wide_layer()
+    smaller = quantized(content)
+    assert len(smaller) < 0.4 * len(content)
+    assert operators(smaller) == operators(content)
+    (layer,) = (op for op in load(smaller).subgraphs[0].operators if op.op == LSTM)
+    tensors = load(smaller).subgraphs[0].tensors
+    assert {tensors[i].dtype for i in layer.inputs[1:9]} == {"INT8"}
+    assert layer.options.asymmetric_quantize_inputs
+    theirs = litert.run(smaller, [[x], (x,)], "AUTO")
+    assert not isinstance(theirs, str), theirs
+    interpreter = Interpreter(model_content=smaller)
+    interpreter.resize_tensor_input(0, x.shape)
+    interpreter.allocate_tensors()
+    for (other,) in theirs:
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+        interpreter.invoke()
+        y = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        np.testing.assert_allclose(y, want, atol=0.02)
+        np.testing.assert_allclose(y, other, atol=2e-5)
+
+
+def test_states_stay_float_among_integers(litert):
+    content, x, want = wide_layer()
+    samples = [[x], [x / 2], [x[::-1]]]
+    with pytest.warns(UserWarning, match="the model stays float: none of its operators"):
+        float_model = quantized(content, representative_dataset=lambda: iter(samples))
+    assert operators(float_model) == operators(content)
+    (y,) = litert.run(float_model, [[x]])[0]
+    np.testing.assert_allclose(y, want, atol=0.02)
