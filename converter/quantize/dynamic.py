@@ -1,4 +1,4 @@
-"""The graph with stored weights only: results stay float32, and so do the inputs of the kernels.
+"""The graph with quantized weights only: results stay float32, and so do the inputs of the kernels.
 
     x:f32, w:f32 -> CONV_2D -> y:f32      becomes      x:f32, w:i8 -> CONV_2D -> y:f32
 
@@ -51,7 +51,7 @@ def quantize_weights(
         if scheme.hybrid:
             n_quantized += quantize_hybrid(graph, op, scheme, per_tensor)
             continue
-        for i in stored_inputs(op, scheme):
+        for i in quantized_inputs(op, scheme):
             tensor = op.inputs[i]
             if (tensor, scheme) not in float_forms:
                 float_forms[tensor, scheme] = dequantized(graph, op, i, scheme, per_tensor)
@@ -66,16 +66,16 @@ def quantize_hybrid(graph: Graph, op: Op, scheme: Scheme, per_tensor: frozenset[
     weights = op.input(rule.weights) if rule is not None else None
     if rule is None or weights is None or not has_large_weights(op, rule):
         return False
-    params, stored = stored_weights(op, rule, scheme, per_tensor)
-    op.set_input(rule.weights, stored)
+    params, quantized = integer_weights(op, rule, scheme, per_tensor)
+    op.set_input(rule.weights, quantized)
     if rule.asymmetric:
         with_options(op, asymmetric_quantize_inputs=True)
     if not rule.hybrid:
-        dequantize_result(graph, op, stored.dtype, params)
+        dequantize_result(graph, op, quantized.dtype, params)
     return True
 
 
-def stored_weights(
+def integer_weights(
     op: Op, rule: WeightRule, scheme: Scheme, per_tensor: frozenset[str]
 ) -> tuple[Quantization, Tensor]:
     """The scales of the weights of `op`, and the weights as integers."""
@@ -107,7 +107,7 @@ def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantizatio
     graph.insert_after(op, Op("DEQUANTIZE", [inner], [result], origin=op.origin))
 
 
-def stored_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
+def quantized_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
     """The constants of `op` that a scheme stores in another type, by position."""
     if scheme.weights == "f16":
         largest = np.finfo(np.float16).max
@@ -127,9 +127,9 @@ def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozen
     tensor = op.inputs[i]
     if scheme.weights == "f16":
         array = tensor.data.astype(np.float16)
-        stored = Tensor(tensor.name, array.dtype, array.shape, array, origin=tensor.origin)
+        quantized = Tensor(tensor.name, array.dtype, array.shape, array, origin=tensor.origin)
     else:
-        _, stored = stored_weights(op, WEIGHT_RULES[op.kind], scheme, per_tensor)
+        _, quantized = integer_weights(op, WEIGHT_RULES[op.kind], scheme, per_tensor)
     result = like(tensor, np.dtype(np.float32), None, tensor.name)
-    graph.insert_before(op, Op("DEQUANTIZE", [stored], [result], origin=op.origin))
+    graph.insert_before(op, Op("DEQUANTIZE", [quantized], [result], origin=op.origin))
     return result

@@ -66,7 +66,7 @@ def quantize(
         return count(op for graph in graphs for op in graph.ops if computes_float32(op)), []
     n_ops = sum(touches_float32(op) for graph in graphs for op in graph.ops)
     float_ops: list[Op] = []
-    found: list[Island] = []
+    float_islands: list[Island] = []
     main_dtype = ""
     for graph, measured in zip(graphs, ranges, strict=True):
         if recipe.strict or recipe.warns:
@@ -78,27 +78,27 @@ def quantize(
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
         main, scales = scales_of(graph, measured, recipe)
-        rest = rewrite(graph, scales, main, recipe)
-        unasked = [op for op in rest if op not in to_be_float]
-        found += islands(graph, work, unasked, main.size_dependent, main.scheme)
-        float_ops += rest
+        unquantized = rewrite(graph, scales, main, recipe)
+        unasked = [op for op in unquantized if op not in to_be_float]
+        float_islands += islands(graph, work, unasked, main.size_dependent, main.scheme)
+        float_ops += unquantized
         main_dtype = main.scheme.integers.dtype.name
     quantize_floats(graphs, recipe, always=False)
     if recipe.strict:
-        refuse(found)
+        refuse(float_islands)
     if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == FLOAT32:
         kinds = ", ".join(count(float_ops))
         warnings.warn(
             f"the model stays float: none of its operators ({kinds}) has an {main_dtype} kernel",
             stacklevel=CALLER,
         )
-    elif found and recipe.warns:
+    elif float_islands and recipe.warns:
         warnings.warn(
-            f"only integer operators were asked for, but these stay float:\n{listed(found)}\n"
+            f"only integer operators were asked for, but these stay float:\n{listed(float_islands)}\n"
             "strict_int8 = True makes it an error",
             stacklevel=CALLER,
         )
-    return count(float_ops), found
+    return count(float_ops), float_islands
 
 
 def warn_of_wider_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:

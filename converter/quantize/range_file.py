@@ -61,13 +61,15 @@ def ranges_of(
     for key, graph in zip(keys, graphs, strict=True):
         by_name = named.get(key, {})
         tensors = [*graph.inputs, *(tensor for op in graph.ops for tensor in op.outputs)]
-        reals = [tensor for tensor in tensors if is_float32(tensor) and not tensor.is_constant]
-        missing = [tensor.name for tensor in reals if tensor.name not in by_name]
+        float_tensors = [
+            tensor for tensor in tensors if is_float32(tensor) and not tensor.is_constant
+        ]
+        missing = [tensor.name for tensor in float_tensors if tensor.name not in by_name]
         if missing:
             raise CalibrationError(
                 f"the saved calibration must have a range for '{missing[0]}' of signature "
                 f"'{key}', has none; is it of another model?"
             )
-        pairs = ((tensor, by_name[tensor.name]) for tensor in reals)
+        pairs = ((tensor, by_name[tensor.name]) for tensor in float_tensors)
         rows.append({tensor: (float(low), float(high)) for tensor, (low, high) in pairs})
     return rows

@@ -57,11 +57,11 @@ def ranges_of_parts(graph: Graph) -> dict[Tensor, Range]:
     for op in graph.ops:
         for result in op.outputs:
             if is_float32(result) and variations.get(result) == Variation.SELECTED:
-                whole = next(tensor for tensor in op.present_inputs if is_float32(tensor))
-                if whole.is_constant and nonfinite_constant(op) is None:
-                    ranges[result] = constant_range(whole)
-                elif whole in ranges:
-                    ranges[result] = ranges[whole]
+                operand = next(tensor for tensor in op.present_inputs if is_float32(tensor))
+                if operand.is_constant and nonfinite_constant(op) is None:
+                    ranges[result] = constant_range(operand)
+                elif operand in ranges:
+                    ranges[result] = ranges[operand]
     return ranges
 
 

@@ -94,9 +94,9 @@ class Histogram:
         after = max(0, int(np.ceil((high - self.start) / self.width)) - len(self.counts))
         self.counts = np.pad(self.counts, (before, after))
         self.start -= before * self.width
-        places = ((values.ravel() - self.start) / self.width).astype(np.int64)
-        places = np.clip(places, 0, len(self.counts) - 1)
-        self.counts += np.bincount(places, minlength=len(self.counts))
+        bins = ((values.ravel() - self.start) / self.width).astype(np.int64)
+        bins = np.clip(bins, 0, len(self.counts) - 1)
+        self.counts += np.bincount(bins, minlength=len(self.counts))
 
     def _reach(self, low: float, high: float) -> float:
         """How many intervals there would be with these values among them."""
@@ -146,8 +146,8 @@ class Entropy(Histogram):
         sizes = np.abs(self.centers)
         largest = float(max(sizes.max(initial=0.0), 1e-12))
         n = N_BINS
-        places = np.minimum((sizes / largest * n).astype(int), n - 1)
-        counts = np.bincount(places, weights=self.counts, minlength=n)
+        bins = np.minimum((sizes / largest * n).astype(int), n - 1)
+        counts = np.bincount(bins, weights=self.counts, minlength=n)
         candidates = range(self.LEVELS, n + 1, 16)
         divergences = [self._divergence(counts, m) for m in candidates]
         threshold = largest * candidates[int(np.argmin(divergences))] / n
@@ -187,10 +187,10 @@ class MeanSquare(Histogram):
         return float(low), float(high)
 
     def _error(self, low: float, high: float) -> float:
-        """The squared error of all values, stored from `low` to `high`."""
+        """The squared error of all values, quantized from `low` to `high`."""
         step = max(high - low, 1e-12) / (self._levels - 1)
-        stored = np.clip(np.rint(self.centers / step) * step, low, high)
-        return float((np.square(stored - self.centers) * self.counts).sum())
+        quantized = np.clip(np.rint(self.centers / step) * step, low, high)
+        return float((np.square(quantized - self.centers) * self.counts).sum())
 
 
 CALIBRATORS: dict[str, Callable[..., Observer]] = {
