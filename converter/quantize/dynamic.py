@@ -17,6 +17,7 @@ import numpy as np
 from ...schema.quantization import Quantization
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import with_options
+from .blocks import dequantized_rows, of_blocks, quantized_blocks, reason_against_blocks
 from .rewrite import constant, like
 from .rules import WEIGHT_RULES, WeightRule, is_float32, weights_code
 from .scales import quantized_weights
@@ -81,7 +82,11 @@ def integer_weights(
     """The scales of the weights of `op`, and the weights as integers."""
     weights = op.inputs[rule.weights]
     if scheme.hybrid and not rule.hybrid:
-        scheme = dataclasses.replace(scheme, weights="i8")
+        scheme = dataclasses.replace(scheme, weights="i8", block=None)
+    if scheme.block is not None and not reason_against_blocks(op, rule, scheme):
+        integers = scheme.weight_integers(scheme.weights)
+        params = of_blocks(weights.data, scheme.block, integers)
+        return params, constant(weights, quantized_blocks(weights.data, params, integers), params)
     params, integers = weights_of(op, weights, rule.axis, scheme, per_tensor)
     return params, constant(weights, quantized_weights(weights.data, params, integers), params)
 
@@ -128,7 +133,10 @@ def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozen
     if scheme.weights == "f16":
         array = tensor.data.astype(np.float16)
         quantized = Tensor(tensor.name, array.dtype, array.shape, array, origin=tensor.origin)
+    elif scheme.block is not None and not reason_against_blocks(op, WEIGHT_RULES[op.kind], scheme):
+        return dequantized_rows(graph, op, tensor, scheme)
     else:
+        scheme = dataclasses.replace(scheme, block=None)
         _, quantized = integer_weights(op, WEIGHT_RULES[op.kind], scheme, per_tensor)
     result = like(tensor, np.dtype(np.float32), None, tensor.name)
     graph.insert_before(op, Op("DEQUANTIZE", [quantized], [result], origin=op.origin))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from .blocks import reason_against_blocks
 from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
 from .fake_quant import stated_ranges, take_fake_quant
 from .forms import use_integer_forms
@@ -60,7 +61,7 @@ def quantize(
     nothing could be quantized, or no weights are large enough.
     """
     recipe.check_layers(graphs)
-    warn_of_wider_weights(graphs, recipe)
+    warn_of_other_weights(graphs, recipe)
     if recipe.weights_only:
         quantize_floats(graphs, recipe, always=True)
         return count(op for graph in graphs for op in graph.ops if computes_float32(op)), []
@@ -94,23 +95,33 @@ def quantize(
         )
     elif float_islands and recipe.warns:
         warnings.warn(
-            f"only integer operators were asked for, but these stay float:\n{listed(float_islands)}\n"
-            "strict_int8 = True makes it an error",
+            "only integer operators were asked for, but these stay float:\n"
+            f"{listed(float_islands)}\nstrict_int8 = True makes it an error",
             stacklevel=CALLER,
         )
     return count(float_ops), float_islands
 
 
-def warn_of_wider_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
-    """Warns of operators that have no kernel for the weights of their scheme, and take int8."""
+def warn_of_other_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
+    """Warns of operators that have no kernel for the weights of their scheme, or for its blocks."""
     kinds: dict[str, Counter[str]] = {}
-    for op in (op for graph in graphs for op in graph.ops):
+    unblocked: dict[str, Counter[str]] = {}
+    for op in (op for graph in graphs for called in graph.reachable() for op in called.ops):
         schemes, rule = recipe.schemes_of(op), WEIGHT_RULES.get(op.kind)
         if not schemes or rule is None or not has_large_weights(op, rule):
             continue
         code = hybrid_code if schemes[0].activations is None else weights_code
         if schemes[0].hybrid and code(op.kind, schemes[0]) != schemes[0].weights:
             kinds.setdefault(schemes[0].weights, Counter())[op.kind] += 1
+        elif schemes[0].block and (reason := reason_against_blocks(op, rule, schemes[0])):
+            unblocked.setdefault(reason, Counter())[op.kind] += 1
+    for reason, counts in unblocked.items():
+        kinds_text = ", ".join(f"{kind} x {n}" for kind, n in counts.items())
+        warnings.warn(
+            f"the weights of {kinds_text} have a scale for each channel, none for each block: "
+            f"{reason}",
+            stacklevel=CALLER + 1,
+        )
     for code, counts in kinds.items():
         kinds_text = ", ".join(f"{kind} x {n}" for kind, n in counts.items())
         warnings.warn(
