@@ -50,9 +50,7 @@ def write(
         metadata: further entries by name, after the minimal runtime version.
         bounded: whether infinite constants become the largest numbers of their type.
     """
-    roots = [graphs] if isinstance(graphs, Graph) else list(graphs)
-    reachable = list(dict.fromkeys(graph for root in roots for graph in root.reachable()))
-    ordered = roots + [graph for graph in reachable if graph not in roots]
+    ordered = all_subgraphs([graphs] if isinstance(graphs, Graph) else graphs)
     indices = {id(graph): i for i, graph in enumerate(ordered)}
     layouts = [_Layout(graph, indices, bounded) for graph in ordered]
     model = file.Model(
@@ -70,6 +68,12 @@ def write(
         [layout.tensors for layout in layouts],
         any(layout.n_bounded for layout in layouts),
     )
+
+
+def all_subgraphs(graphs: Sequence[Graph]) -> list[Graph]:
+    """Some graphs, then those that they call, in the order of the file's subgraphs."""
+    reachable = dict.fromkeys(called for graph in graphs for called in graph.reachable())
+    return [*graphs, *(called for called in reachable if called not in graphs)]
 
 
 class _Layout:

@@ -2,8 +2,8 @@
 
     x, w:f32[16,128] -> FULLY_CONNECTED -> y      becomes, in blocks of 32,
 
-    x, w:i4[16,128], scales:f16[16,4] -> FULLY_CONNECTED -> y               where a kernel is hybrid
-    w:i4[64,32], a scale for each row -> DEQUANTIZE -> RESHAPE -> FULLY_CONNECTED -> y        elsewhere
+    x, w:i4[16,128], scales:f16[16,4] -> FULLY_CONNECTED -> y             where a kernel is hybrid
+    w:i4[64,32], a scale for each row -> DEQUANTIZE -> RESHAPE -> FULLY_CONNECTED -> y   elsewhere
 
 The first is TFLite's BlockwiseQuantization, for which LiteRT has kernels in int4. Its DEQUANTIZE
 knows nothing of blocks, but of rows.

@@ -64,5 +64,8 @@ def is_free(tensor: Tensor, graph: Graph, scheme: Scheme) -> bool:
         return False
     is_operand = len(tensor.readers) == 1 and tensor.readers[0].kind in ("ADD", "SUB")
     neighbours = [tensor.producer] if is_operand else [tensor.producer, *tensor.readers]
+    rule = rule_of(tensor.producer, scheme)
+    if rule is None or rule.result is not None:
+        return False
     rules = [rule_of(op, scheme) for op in neighbours]
-    return all(r is not None and not r.same_scale for r in rules) and rules[0].result is None
+    return all(rule is not None and not rule.same_scale for rule in rules)

@@ -6,15 +6,20 @@ import warnings
 import numpy as np
 import pytest
 from quantized_network import IMAGES, converter_of
+from rewriting import graph_of
 from running import answers, kinds
 from written import has_blocks
 
+from flatlite.converter.ir.write import write
+from flatlite.converter.quantize.calibrate import calibrate
 from flatlite.converter.quantize.scheme import BLOCK_SIZES, SCHEMES
-from flatlite.converter.quantize.statistics import N_BINS, calibrator_of
+from flatlite.converter.quantize.statistics import calibrator_of
+from flatlite.converter.verify.verification import Function
+from flatlite.engine.tiling import HISTOGRAM
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
-from flatlite.schema.model import load
+from flatlite.schema.model import load, save
 
 GENERATOR = np.random.default_rng(9)
 INT16X8 = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
@@ -324,11 +329,14 @@ def test_a_saved_calibration(tmp_path):
 
 
 def observed(calibrator, *samples):
-    """The range after some samples."""
-    observer = calibrator_of(calibrator).observer()
-    for array in samples:
-        observer.add(array, float(array.min()), float(array.max()))
-    return observer.range()
+    """The range after some samples, as the model that gets them has measured them."""
+    graph = graph_of("graph main(x: float32[n]) {\ny = ABS(x)\nreturn y\n}")
+    written = write([graph])
+    function = Function(save(written.model), None, {})
+    labelled = ((0, f"sample {i}", [np.float32(array)]) for i, array in enumerate(samples))
+    calibrator = calibrator_of(calibrator)
+    (ranges,) = calibrate([function], written.tensors, labelled, calibrator=calibrator)
+    return ranges[graph.inputs[0]]
 
 
 NORMAL = [GENERATOR.normal(size=5000).astype(np.float32) * (1 + i) for i in range(4)]
@@ -351,7 +359,7 @@ RAMPS = ([-1, 10], [-2, 10], [-4, 10])
 def test_percentile(percentile):
     tail = (100 - percentile) / 2
     wanted = np.percentile(ALL, [tail, 100 - tail])
-    width = 2 * np.ptp(ALL) / N_BINS
+    width = 2 * np.ptp(ALL) / HISTOGRAM
     for order in (NORMAL, NORMAL[::-1]):  # the intervals grow with one, not with the other
         found = observed({"name": "percentile", "percentile": percentile}, *order)
         np.testing.assert_allclose(found, wanted, atol=2 * width)
