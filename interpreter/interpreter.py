@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from .delegation import DelegateReport
     from .details import OperatorDetails, TensorDetails
     from .limits import Limits
-    from .observation import Observation
     from .partition import AnyDelegate
     from .plan import Plan
     from .profile import OperatorTime
@@ -258,21 +257,6 @@ class Interpreter:
                 for ends in ("inputs", "outputs")
             )
             callback(details, inputs, outputs)
-
-    def observe_ranges(self, histograms: bool = False) -> Observation:
-        """Lets the model measure its float32 tensors in every run, and gives what holds that.
-
-        Every operator is followed by an instruction that does; bodies of loops are measured in
-        each iteration. With `histograms` the spread of values is measured, too.
-
-        Raises RuntimeError after `allocate_tensors`.
-        """
-        from .observation import Observation
-
-        if self._plans:
-            raise RuntimeError("ranges are observed from the start: call it before allocating")
-        observation = self._scope.observation = Observation(self._model, histograms)
-        return observation
 
     def get_input_details(self) -> list[TensorDetails]:
         """A dictionary for each input.

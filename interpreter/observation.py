@@ -17,6 +17,7 @@ from ..engine.tiling import HISTOGRAM
 
 if TYPE_CHECKING:
     from ..engine.plan.program import Program
+    from .interpreter import Interpreter
     from .model import LoadedModel
     from .node import Node, Operand
     from .spec import SubgraphSpec
@@ -25,6 +26,20 @@ FLOAT32 = np.dtype(np.float32)
 SEEN, LOW, HIGH, START, WIDTH, COUNT, FIRST = range(7)
 """Columns of a row: whether a value was seen, the smallest, the largest; of a histogram where its
 intervals start, how wide they are, how many there are, and how many values are in the first."""
+
+
+def observe_ranges(interpreter: Interpreter, histograms: bool = False) -> Observation:
+    """Lets a model measure its float32 tensors in every run, and gives what holds that.
+
+    Every operator is followed by an instruction that does; bodies of loops are measured in each
+    iteration. With `histograms` the spread of values is measured, too.
+
+    Raises RuntimeError after `allocate_tensors`.
+    """
+    if interpreter._plans:
+        raise RuntimeError("ranges are observed from the start: call it before allocating")
+    observation = interpreter._scope.observation = Observation(interpreter._model, histograms)
+    return observation
 
 
 class Observation:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...interpreter.observation import HIGH, LOW, SEEN
+from ...interpreter.observation import HIGH, LOW, SEEN, observe_ranges
 from ...schema.errors import CalibrationError
 from ..ir.graph import Tensor
 from .rules import is_float32
@@ -43,7 +43,7 @@ def calibrate(
     Raises CalibrationError, naming sample and tensor, when a value is not finite.
     """
     interpreter = functions[0].interpreter(threads=available_cpus())
-    observation = interpreter.observe_ranges(calibrator.takes_histograms)
+    observation = observe_ranges(interpreter, calibrator.takes_histograms)
     measured = [Measured(observation.rows(i), row, calibrator) for i, row in enumerate(tensors)]
     for i, label, arrays in samples:
         functions[i].run(interpreter, arrays)

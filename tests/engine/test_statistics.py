@@ -2,11 +2,22 @@
 
 import numpy as np
 import pytest
+from cases import all_cases, content
 
 from flatlite.engine.plan.buffer import bound, persistent
 from flatlite.engine.plan.program import Program
 from flatlite.engine.tiling import HISTOGRAM
-from flatlite.interpreter.observation import COUNT, FIRST, HIGH, LOW, SEEN, START, WIDTH
+from flatlite.interpreter.observation import (
+    COUNT,
+    FIRST,
+    HIGH,
+    LOW,
+    SEEN,
+    START,
+    WIDTH,
+    observe_ranges,
+)
+from flatlite.lite import Interpreter
 
 MODULES = ("statistics",)
 GENERATOR = np.random.default_rng(8)
@@ -71,3 +82,10 @@ def test_histogram(vectors, name):
     edges = row[START] + row[WIDTH] * np.arange(len(counts) + 1)
     located = np.repeat((edges[:-1] + edges[1:]) / 2, counts.astype(int))
     assert np.abs(located - values).max() <= row[WIDTH] * 1.0001
+
+
+def test_ranges_are_observed_from_the_start():
+    interpreter = Interpreter(model_content=content(all_cases()[0]))
+    interpreter.allocate_tensors()
+    with pytest.raises(RuntimeError, match="call it before allocating"):
+        observe_ranges(interpreter)
