@@ -78,6 +78,7 @@ class Conversion:
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
         from ..ir.graphviz import drawing
+        from ..ir.write import all_subgraphs
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
         from ..quantize.recipe import recipe_of, with_stated_ranges
 
@@ -99,12 +100,13 @@ class Conversion:
             self._verify(graphs, functions, samples, verify_inputs)
             return functions[0].content
         recipe = with_stated_ranges(recipe, graphs)
-        ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
+        subgraphs = all_subgraphs(graphs)
+        ranges: list[dict[Tensor, Range]] = [{} for _ in subgraphs]
         if calibrates:
             ranges = self._calibrate(functions, written, samples, recipe.calibrator)
         elif recipe.ranges is not None:
-            ranges = ranges_of(self._keys(), graphs, read_ranges(recipe.ranges))
-        self.calibrated_ranges = named_ranges(self._keys(), ranges)
+            ranges = ranges_of(self._keys(), subgraphs, read_ranges(recipe.ranges))
+        self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
 
@@ -241,13 +243,15 @@ class Conversion:
         samples: Samples,
         calibrator: Calibrator,
     ) -> list[dict[Tensor, Range]]:
-        """The range of each tensor of the float file over the representative dataset."""
+        """The ranges of the tensors of the float file's subgraphs over the samples."""
         from ..quantize.calibrate import calibrate
         from .progress import Progress
 
         with Progress("calibrating") as progress:
-            tensors = written.tensors[: len(functions)]
-            ranges = calibrate(functions, tensors, samples.each(), progress.advance, calibrator)
+            samples_of_all = samples.each()
+            ranges = calibrate(
+                functions, written.tensors, samples_of_all, progress.advance, calibrator
+            )
         for statistics in samples.statistics:
             warn_of_samples(statistics, self.scaled_inputs)
         return ranges
