@@ -5,7 +5,7 @@ Source -> float IR -> passes -> float file, verified -> quantized IR -> file, co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...schema.errors import ConverterError
@@ -14,7 +14,7 @@ from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source, among_signatures, fix_shapes, short_name
 from .options import OpsSet, constants
 from .sample_statistics import warn_of_samples
-from .samples import Samples, check_verify_inputs
+from .samples import Sample, Samples, check_verify_inputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,16 +79,16 @@ class Conversion:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
         from ..ir.graphviz import drawing
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
-        from ..quantize.recipe import recipe_of, with_stated_ranges
+        from ..quantize.recipe import recipe_of, with_algorithms, with_stated_ranges
 
-        recipe = recipe_of(self.settings)
+        recipe = with_algorithms(recipe_of(self.settings), self.settings)
         for source in self.sources:
             if self._wants_known_shapes(source):
                 fix_shapes(source)
             check_size(source)
         verify_inputs = check_verify_inputs(self.settings.verify_inputs, self.sources)
         calibrates = recipe is not None and recipe.calibrates
-        is_read = calibrates or self.settings.verify
+        is_read = calibrates or self.settings.verify or (recipe is not None and recipe.algorithms)
         dataset = self.settings.representative_dataset if is_read else None
         samples = Samples(dataset, self.sources, N_SAMPLES)
         graphs = self._graphs()
@@ -100,13 +100,45 @@ class Conversion:
             return functions[0].content
         recipe = with_stated_ranges(recipe, graphs)
         ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
+        if recipe.algorithms:
+            return self._tuned(graphs, recipe, (written, functions), samples, verify_inputs)
         if calibrates:
-            ranges = self._calibrate(functions, written, samples, recipe.calibrator)
+            ranges = self._calibrate(functions, written, samples.each(), recipe.calibrator)
+            self._warn_of(samples)
         elif recipe.ranges is not None:
             ranges = ranges_of(self._keys(), graphs, read_ranges(recipe.ranges))
         self.calibrated_ranges = named_ranges(self._keys(), ranges)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
+
+    def _tuned(
+        self,
+        graphs: list[Graph],
+        recipe: Recipe,
+        plain: tuple[WrittenModel, list[Function]],
+        samples: Samples,
+        verify_inputs: Sequence[list[list[np.ndarray]]],
+    ) -> bytes:
+        """The quantized file of a recipe with algorithms, which read the samples several times."""
+        from ..quantize.accuracy.tuning import Tuning
+        from ..quantize.range_file import named_ranges, ranges_of, read_ranges
+        from .progress import Progress
+
+        has_data = self.settings.representative_dataset is not None
+        rows = list(samples.each()) if has_data else []
+        self._warn_of(samples)
+        self._verify(graphs, plain[1], samples, verify_inputs)
+        tuning = Tuning(graphs, recipe, self._write, rows)
+        plain = tuning.preserve(*plain)
+        ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
+        if recipe.calibrates:
+            ranges = self._calibrate(plain[1], plain[0], rows, recipe.calibrator)
+        elif recipe.ranges is not None:
+            ranges = ranges_of(self._keys(), graphs, read_ranges(recipe.ranges))
+        self.calibrated_ranges = named_ranges(self._keys(), ranges)
+        with Progress("rounding weights") as progress:
+            tuning.round(progress.advance)
+        return self._quantized(graphs, recipe, ranges, plain, samples)
 
     def _keys(self) -> list[str]:
         """The signature keys, "" for a model without."""
@@ -238,7 +270,7 @@ class Conversion:
         self,
         functions: list[Function],
         written: WrittenModel,
-        samples: Samples,
+        samples: Iterable[Sample],
         calibrator: Calibrator,
     ) -> list[dict[Tensor, Range]]:
         """The range of each tensor of the float file over the representative dataset."""
@@ -247,10 +279,12 @@ class Conversion:
 
         with Progress("calibrating") as progress:
             tensors = written.tensors[: len(functions)]
-            ranges = calibrate(functions, tensors, samples.each(), progress.advance, calibrator)
+            return calibrate(functions, tensors, samples, progress.advance, calibrator)
+
+    def _warn_of(self, samples: Samples) -> None:
+        """Warns of what is suspicious in the samples that were read."""
         for statistics in samples.statistics:
             warn_of_samples(statistics, self.scaled_inputs)
-        return ranges
 
     def _verify(
         self,

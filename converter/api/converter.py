@@ -57,6 +57,8 @@ class TFLiteConverter(Settings):
         output_format: constants.TFLITE, or GRAPHVIZ_DOT for a drawing of the converted graph.
         quantization_recipe: a dict, or the path of a JSON file, that says all of it at once:
             scheme, exceptions for layers, calibrator (docs/quantization.md).
+        quantization_algorithms: names of algorithms for accuracy, or dicts with their parameters
+            (docs/quantization.md); a recipe's "algorithms" are done, too.
         strict_int8: whether operators without an integer kernel are an error; else they stay
             float, with a warning where only integer operators are asked for.
         quantized_input_stats: {input name: (mean, standard deviation)}, for quantized inputs.

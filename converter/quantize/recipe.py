@@ -14,6 +14,7 @@ import numpy as np
 
 from ...schema.errors import noted
 from ..api.options import OpsSet, Optimize, as_dtype, constants
+from .accuracy.algorithms import Algorithm, algorithms_of, needs_data
 from .fake_quant import has_fake_quant
 from .rules import RULES
 from .scheme import DYNAMIC, FLOAT16, INT8, INT16X8, UINT8, Scheme
@@ -75,6 +76,7 @@ class Recipe:
         calibrator: how measured values become a range.
         ranges: a file with measured ranges; None to measure.
         states_ranges: whether the model states its ranges, so that nothing is measured.
+        algorithms: what is done for its accuracy, in this order.
     """
 
     schemes: tuple[Scheme, ...] = (INT8,)
@@ -87,6 +89,7 @@ class Recipe:
     calibrator: Calibrator = field(default=MINMAX)
     ranges: str | os.PathLike | None = None
     states_ranges: bool = False
+    algorithms: tuple[Algorithm, ...] = ()
 
     @property
     def weights_only(self) -> bool:
@@ -184,6 +187,26 @@ def recipe_of(settings: Settings) -> Recipe | None:
         output_type=io_types[1],
         per_tensor=per_tensor,
     )
+
+
+def with_algorithms(recipe: Recipe | None, settings: Settings) -> Recipe | None:
+    """The recipe with the algorithms that a converter's attribute asks for besides.
+
+    Raises ValueError for those that there are not, and when samples that they need are missing.
+    """
+    asked = algorithms_of(settings.quantization_algorithms)
+    if recipe is None:
+        if asked:
+            raise ValueError(
+                f"quantization_algorithms ({asked[0].name}) need a quantized model; set "
+                "optimizations = [Optimize.DEFAULT] or quantization_recipe"
+            )
+        return None
+    algorithms = algorithms_of((*recipe.algorithms, *asked))
+    names = needs_data(algorithms)
+    if names and settings.representative_dataset is None:
+        raise ValueError(f"the algorithms {', '.join(names)} measure on samples; set {DATASET}")
+    return dataclasses.replace(recipe, algorithms=algorithms)
 
 
 def legacy_recipe(settings: Settings) -> Recipe:
