@@ -57,6 +57,7 @@ class Conversion:
         scaled_inputs: the names of inputs that the model itself scales.
         files: the float file and the quantized one, with their functions.
         calibrated_ranges: what was measured, by signature key and name of the tensor.
+        layer_shares: the parts of the work of the layers that were quantized, by name.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -74,6 +75,7 @@ class Conversion:
         self.scaled_inputs: set[str] = set()
         self.files: tuple[tuple[WrittenModel, list[Function]], ...] = ()
         self.calibrated_ranges: dict[str, dict[str, Range]] = {}
+        self.layer_shares: dict[str, float] = {}
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
@@ -184,8 +186,10 @@ class Conversion:
         samples: Samples,
     ) -> bytes:
         """The quantized file, compared with the float one."""
+        from ..quantize.accuracy.budget import layer_shares
         from ..quantize.quantizer import Stated, quantize
 
+        self.layer_shares = layer_shares(graphs, recipe)
         calibrated = recipe.calibrates  # so that the float file has run on the samples
         stated = Stated(
             self.settings.quantized_input_stats or {}, self.settings.default_ranges_stats

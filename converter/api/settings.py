@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..quantize.recipe import Recipe
 
 KNOWN_SETS = set(OpsSet) - {OpsSet.EXPERIMENTAL_STABLEHLO_OPS}
-INTERNAL = ("_sources", "_path", "_api_version", "_last", "_is_complete")
+INTERNAL = ("_sources", "_path", "_api_version", "_last", "_pareto_front", "_is_complete")
 """What is no setting."""
 
 
@@ -42,6 +42,7 @@ class Settings:
         self.default_ranges_stats: Any = None
         self.quantization_recipe: Any = None
         self.quantization_algorithms: Any = []
+        self.accuracy_budget: Any = None
         self.strict_int8 = False
         self.allow_custom_ops = False
         self.dump_graphviz_dir: Any = None

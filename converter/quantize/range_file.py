@@ -31,7 +31,12 @@ def named_ranges(
 
 
 def read_ranges(path: Any) -> Ranges:
-    """The ranges in a file that `save_calibration` wrote; raises CalibrationError for another."""
+    """The ranges in a file that `save_calibration` wrote; raises CalibrationError for another.
+
+    Ranges that are there already, as in `calibrated_ranges`, are taken as they are.
+    """
+    if isinstance(path, Mapping):
+        return path
     try:
         ranges = json.loads(read_bytes(path))
     except ValueError as error:

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from .statistics import MINMAX, Calibrator
 if TYPE_CHECKING:
     from ..api.settings import Settings
     from ..ir.graph import Graph, Op
+    from .needs import Range
 
 FLOAT32 = np.dtype(np.float32)
 IO_TYPES = {
@@ -74,7 +75,8 @@ class Recipe:
         input_type, output_type: of float32 inputs and outputs.
         per_tensor: the kinds of operators whose weights have one scale, not one for each channel.
         calibrator: how measured values become a range.
-        ranges: a file with measured ranges; None to measure.
+        ranges: a file with measured ranges, or these as `calibrated_ranges` has them; None to
+            measure.
         states_ranges: whether the model states its ranges, so that nothing is measured.
         algorithms: what is done for its accuracy, in this order.
     """
@@ -87,7 +89,7 @@ class Recipe:
     output_type: np.dtype = FLOAT32
     per_tensor: frozenset[str] = frozenset()
     calibrator: Calibrator = field(default=MINMAX)
-    ranges: str | os.PathLike | None = None
+    ranges: str | os.PathLike | Mapping[str, Mapping[str, Range]] | None = None
     states_ranges: bool = False
     algorithms: tuple[Algorithm, ...] = ()
 

@@ -15,6 +15,9 @@ BETA_FIRST, BETA_LAST = 20.0, 2.0  # exponent of the regularization, at its star
 WARM_UP = 0.2  # share of the steps before it starts
 MOMENTS = (0.9, 0.999)  # of Adam
 N_ROWS = 256  # of a step
+FLUSH = 100  # steps after which moments that have died away become 0: denormal numbers are slow
+SMALLEST_MOMENT = 1e-30
+SMALLEST_BASE = 0.02  # whose powers are no denormal numbers either
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ class Problem:
 def adaround(
     problem: Problem,
     steps: int = 1000,
-    rate: float = 0.01,
-    regularization: float = 0.01,
+    rate: float = 0.03,
+    regularization: float = 10.0,
     deadline: float = np.inf,
     seed: int = 0,
 ) -> np.ndarray:
@@ -132,7 +135,8 @@ def slope(logits: np.ndarray, progress: float) -> np.ndarray:
     beta = BETA_LAST + (BETA_FIRST - BETA_LAST) * cosine
     h, derivative = soft(logits)
     distance = 2 * h - 1
-    return -2 * beta * np.abs(distance) ** (beta - 1) * np.sign(distance) * derivative
+    powers = np.maximum(np.abs(distance), SMALLEST_BASE) ** (beta - 1)
+    return -2 * beta * powers * np.sign(distance) * derivative
 
 
 def adam(
@@ -140,6 +144,8 @@ def adam(
 ) -> None:
     """One step of Adam, in place."""
     first, second = MOMENTS
+    if step % FLUSH == 0:
+        moments[np.abs(moments) < SMALLEST_MOMENT] = 0
     moments[0] += (1 - first) * (gradient - moments[0])
     moments[1] += (1 - second) * (np.square(gradient) - moments[1])
     mean = moments[0] / (1 - first ** (step + 1))

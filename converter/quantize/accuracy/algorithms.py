@@ -1,6 +1,6 @@
 """The algorithms that lower the error of a quantized model, by name, and what may be set of them.
 
-    "algorithms": ["equalization", {"name": "adaround", "steps": 2000}, "bias_correction"]
+"algorithms": ["equalization", {"name": "adaround", "steps": 2000}, "bias_correction"]
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def algorithms_of(values: Any) -> tuple[Algorithm, ...]:
     names = [algorithm.name for algorithm in chosen]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ValueError(f"algorithms must have each name once, got '{twice}' {names.count(twice)}x")
+        raise ValueError(
+            f"algorithms must have each name once, got '{twice}' {names.count(twice)}x"
+        )
     if {"gptq", "adaround"} <= set(names):
         raise ValueError("algorithms: gptq and adaround both round the weights; leave one out")
     return tuple(sorted(chosen, key=lambda algorithm: [*ALGORITHMS].index(algorithm.name)))

@@ -20,10 +20,8 @@ from ...passes.rewrite import activation_of, constant_of, split_constant
 from .linear import BIAS, DATA, WEIGHTS, is_linear, matrices, set_constant
 
 NONE, RELU = ACTIVATION_FUNCTION_TYPE["NONE"], ACTIVATION_FUNCTION_TYPE["RELU"]
-HOMOGENEOUS = frozenset(
-    ("LEAKY_RELU", "MAX_POOL_2D", "REDUCE_MAX", "RELU"),
-)
-"""Operators f with f(s x) = s f(x) for s > 0 that are not linear."""
+HOMOGENEOUS = frozenset(("LEAKY_RELU", "MAX_POOL_2D", "MUL", "REDUCE_MAX", "RELU"))
+"""Operators f with f(s x) = s f(x) for s > 0 that do not mix channels and are not linear."""
 LINEAR_MAPS = frozenset(("AVERAGE_POOL_2D", "BATCH_MATMUL", "MEAN", "PAD", "RESHAPE"))
 """Operators that are linear, on each channel alike."""
 REDUCTIONS = ("MEAN", "REDUCE_MAX")
@@ -210,6 +208,9 @@ def repeats_after(op: Op, tensor: Tensor, channels: int, repeats: int) -> int | 
     if out.rank is None or not out.rank:
         return None
     last = out.dims[-1]
+    if op.kind == "MUL":
+        first, second = op.inputs
+        return repeats if first is not second and first.sizes == second.sizes else None
     if op.kind == "BATCH_MATMUL":
         is_right = op.inputs[1] is tensor and op.inputs[0] is not tensor
         return repeats if is_right and not op.options.adj_y else None

@@ -32,6 +32,7 @@ from .channels import (
 from .linear import BIAS, DATA, WEIGHTS, is_linear, set_constant
 
 SEED = 2404
+N_OPS = 5  # from the first operator of a normalisation to its last
 PATH = frozenset(("MEAN", "RESHAPE"))
 """Operators between a normalisation and the products behind it."""
 TABLES = {"GATHER": (0, 1), "EMBEDDING_LOOKUP": (1, 0)}
@@ -251,7 +252,7 @@ def joins_after(graph: Graph, stream: Stream, pending: list[Tensor]) -> bool:
     tensor = stream.tensors[-1]
     readers = list(dict.fromkeys(tensor.readers))
     for op in list(readers):
-        norm = norm_of(graph, op, tensor)
+        norm = norm_of(graph, op, tensor) if op in readers else None
         if norm is not None:
             stream.norms.append(norm[1])
             readers = [reader for reader in readers if reader not in norm[1].ops]
@@ -293,30 +294,36 @@ def has_rows(op: Op) -> bool:
 def norm_of(graph: Graph, op: Op, x: Tensor | None = None) -> tuple[Tensor, Norm] | None:
     """The normalisation that reads a tensor by `op`, and that tensor; None where there is none."""
     for product in reachable_products(op):
-        first, second = product.inputs
-        for centered, root in ((first, second), (second, first)):
-            parts = layer_norm_parts(product, centered, root)
-            if parts is not None and parts.scaling is None and over_channels(parts.mean):
-                readers = (parts.mean, parts.square, parts.subtraction)
-                return behind(graph, product, parts.mean.inputs[0], readers, True, x)
-            mean = rms_mean(centered, root)
-            if mean is not None and over_channels(mean) and mean.inputs[0].producer is not None:
-                readers = (mean.inputs[0].producer, product)
-                return behind(graph, product, centered, readers, False, x)
+        for centered, root in (product.inputs, product.inputs[::-1]):
+            norm = norm_at(graph, product, centered, root)
+            if norm is not None and op in norm[1].ops and x in (None, norm[0]):
+                return norm
     return None
 
 
+def norm_at(
+    graph: Graph, product: Op, centered: Tensor, root: Tensor
+) -> tuple[Tensor, Norm] | None:
+    """The normalisation that ends in a product, and its input; None where there is none."""
+    parts = layer_norm_parts(product, centered, root)
+    if parts is not None and parts.scaling is None and over_channels(parts.mean):
+        readers = (parts.mean, parts.square, parts.subtraction)
+        return behind(graph, product, parts.mean.inputs[0], readers, True)
+    mean = rms_mean(centered, root)
+    square = mean.inputs[0].producer if mean is not None else None
+    if mean is None or square is None or not over_channels(mean):
+        return None
+    return behind(graph, product, centered, (square, product), False)
+
+
 def reachable_products(op: Op) -> list[Op]:
-    """The MULs of two tensors that `op` is, or may end in as the first of a normalisation."""
-    later: list[Op] = [op]
-    for _ in range(6):
-        later += [reader for one in later[-8:] for out in one.outputs for reader in out.readers]
-        later = list(dict.fromkeys(later))
-    return [
-        one
-        for one in later
-        if one.kind == "MUL" and not any(x.is_constant for x in one.inputs) and len(one.inputs) == 2
-    ]
+    """The MULs of two tensors that `op` is, or that it is soon followed by."""
+    reached, last = [op], [op]
+    for _ in range(N_OPS):
+        last = [reader for one in last for out in one.outputs for reader in out.readers]
+        reached += last
+    ops = dict.fromkeys(reached)
+    return [one for one in ops if one.kind == "MUL" and split_constant(one) is None]
 
 
 def rms_mean(x: Tensor, root: Tensor) -> Op | None:
@@ -345,11 +352,8 @@ def behind(
     tensor: Tensor,
     readers: tuple[Op, ...],
     keeps_mean: bool,
-    x: Tensor | None,
 ) -> tuple[Tensor, Norm] | None:
     """A normalisation with its factors and the products behind; None where something else reads."""
-    if x is not None and tensor is not x:
-        return None
     out, factors = product.output, []
     for kind in ("MUL", "ADD"):
         reader = graph.sole_reader(out)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ...api.samples import Sample
 
 N_ROWS = 2048  # of an operator's input that are looked at, over all samples
-N_SAMPLES = 64  # that they are taken from
+N_SAMPLE_ROWS = 64  # of each sample, so that images do not take all of them
 
 
 class Grid(NamedTuple):
@@ -106,7 +106,7 @@ def by_gptq(layer: Layer, damping: float = 0.01, reorder: bool = True) -> np.nda
 
 
 def by_adaround(
-    layer: Layer, steps: int = 1000, rate: float = 0.01, regularization: float = 0.01
+    layer: Layer, steps: int = 1000, rate: float = 0.03, regularization: float = 10.0
 ) -> np.ndarray:
     """The weights as AdaRound rounds them."""
     bias, weights = layer.op.input(BIAS), layer.weights
@@ -161,8 +161,7 @@ def round_weights(
         now = time.monotonic()
         deadline = now + max(0.0, end - now) / (len(work) - k)
         current = Written(*write(list(graphs)))
-        chosen = [sample for sample in samples if sample[0] == i][:N_SAMPLES]
-        before, rows = (inputs_of(file, op, i, chosen) for file in (original, current))
+        before, rows = (inputs_of(file, op, i, samples) for file in (original, current))
         if rows.shape[1]:
             round_layer(Layer(op, grid, rows, before, deadline), method, corrects, solved)
         advance()
@@ -216,9 +215,11 @@ def correct_bias(layer: Layer, weights: np.ndarray, rounded: np.ndarray) -> None
 
 def inputs_of(file: Written, op: Op, graph: int, samples: Sequence[Sample]) -> np.ndarray:
     """The inputs of `op` over the samples, as rows: the same ones in every file."""
-    limit = max(1, N_ROWS // max(1, len(samples)))
-    values = file.values(samples, graph, [op.inputs[DATA]])
-    rows = [rows_of(op, array, limit, seed) for seed, (array,) in enumerate(values)]
+    rows: list[np.ndarray] = []
+    for seed, (array,) in enumerate(file.values(samples, graph, [op.inputs[DATA]])):
+        rows.append(rows_of(op, array, N_SAMPLE_ROWS, seed))
+        if sum(part.shape[1] for part in rows) >= N_ROWS:
+            break
     return np.concatenate(rows, 1) if rows else np.zeros((1, 0, 1))
 
 
