@@ -26,15 +26,15 @@ def compare_layers(
 ) -> dict[str, Any]:
     """How far each layer of two files lies apart on the same random inputs.
 
-    Layers are paired by the names and shapes of their results. Float ones differ by their largest
-    difference. Quantized ones are compared dequantized, and differ by the root of their mean square
-    difference, if they do by more than a step.
+    Layers are paired by the names and shapes of their results. Those of float files differ by their
+    largest difference. Where a file is quantized, layers are compared dequantized, and differ by
+    the root of their mean square difference, if they do by more than a step.
 
     Args:
         a, b: .tflite files, or the same one twice.
         runtimes: what runs them: "flatlite", "litert" or "litert-reference".
         tolerance: the difference from which on layers differ, of a layer's largest value or root
-            mean square; None takes 1e-4 for float ones, 0.01 for those that are quantized alike,
+            mean square; None takes 1e-4 for float files, 0.01 for those that are quantized alike,
             and 0.05 for others.
         signature: the signature to run.
 
@@ -54,7 +54,10 @@ def compare_layers(
     right_arrays = [by_port[id(port)] for port in right.inputs]
     first = layer_values(a, runtimes[0], left_arrays, signature)
     second = layer_values(b, runtimes[1], right_arrays, signature)
-    rows = [row_of(x, y, tolerance) for x, y in pairs_of(first, second, is_same_file=a == b)]
+    layers = pairs_of(first, second, is_same_file=a == b)
+    is_float = not any(x.step or y.step for x, y in layers)
+    limit = default_tolerance(layers) if tolerance is None else tolerance
+    rows = [row_of(x, y, limit, is_float) for x, y in layers]
     if not rows:
         raise ValueError(
             f"'{a}' and '{b}' have no layers of the same name and shape; compare files that one "
@@ -93,8 +96,16 @@ def pairs_of(
     ]
 
 
-def row_of(x: LayerValue, y: LayerValue, tolerance: float | None) -> dict[str, Any]:
-    """How far two values of a layer lie apart."""
+def default_tolerance(pairs: list[tuple[LayerValue, LayerValue]]) -> float:
+    """What counts as a difference: by whether the files are float, quantized alike, or not."""
+    if not any(x.step or y.step for x, y in pairs):
+        return FLOAT_TOLERANCE
+    is_alike = all(x.step == y.step for x, y in pairs)
+    return SAME_STEP_TOLERANCE if is_alike else QUANTIZED_TOLERANCE
+
+
+def row_of(x: LayerValue, y: LayerValue, tolerance: float, is_float: bool) -> dict[str, Any]:
+    """How far two values of a layer lie apart; `is_float` files hold no quantized layers."""
     kind = x.kind if x.kind == y.kind else f"{x.kind} / {y.kind}"
     row: dict[str, Any] = {"layer": x.name, "operator": kind}
     if x.value.shape != y.value.shape:
@@ -112,12 +123,10 @@ def row_of(x: LayerValue, y: LayerValue, tolerance: float | None) -> dict[str, A
     finite = expected[np.isfinite(expected)]
     largest = float(np.abs(finite).max(initial=0.0))
     difference = float(np.abs(error).max(initial=0.0))
-    if x.step == y.step == 0:
-        differs = difference > (FLOAT_TOLERANCE if tolerance is None else tolerance) * largest
+    if is_float:
+        differs = difference > tolerance * largest
     else:
-        default = SAME_STEP_TOLERANCE if x.step == y.step else QUANTIZED_TOLERANCE
-        limit = default if tolerance is None else tolerance
-        is_more = float(np.linalg.norm(error)) > limit * float(np.linalg.norm(finite))
+        is_more = float(np.linalg.norm(error)) > tolerance * float(np.linalg.norm(finite))
         differs = is_more and difference > 1.01 * max(x.step, y.step)
     return row | {
         "max_abs": difference,
