@@ -200,7 +200,8 @@ METHODS = {
     "bias correction": {"algorithms": ["bias_correction"]},
     "GPTQ": {"algorithms": ["gptq"]},
     "AdaRound": {"algorithms": ["adaround"]},
-    "mixed with int16x8": {"budget": TOLERANCE},
+    "mixed with int16x8": {"wider": "int16x8"},
+    "mixed with float": {"wider": "float"},
 }
 SCHEMES = ("int8", "int8_int4")
 
@@ -210,15 +211,15 @@ def quantized(converter, samples, scheme, method, validation):
     converter.representative_dataset = lambda: ([x[np.newaxis]] for x in samples)
     converter.quantization_recipe = {"scheme": scheme, "algorithms": method.get("algorithms", [])}
     converter.accuracy_budget = None
-    if "budget" in method:
+    if "wider" in method:
         converter.accuracy_budget = AccuracyBudget(
-            lambda content: accuracy(content, *validation), method["budget"]
+            lambda content: accuracy(content, *validation), TOLERANCE, method["wider"]
         )
     converter.verify = False
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*(has nothing that|are int8|only integer operators)")
         content = converter.convert()
-    if "budget" not in method:
+    if "wider" not in method:
         return content, 0.0
     front = converter.pareto_front
     chosen = next(row for row in front.candidates if row.metric >= front.limit)

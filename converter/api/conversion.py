@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..ir.graph import Graph, Tensor
     from ..ir.write import WrittenModel
     from ..passes.driver import PassStatistics, Run
+    from ..quantize.accuracy.budget import QuantizedLayer
     from ..quantize.islands import Island
     from ..quantize.ranges import Range
     from ..quantize.recipe import Recipe
@@ -57,7 +58,7 @@ class Conversion:
         scaled_inputs: the names of inputs that the model itself scales.
         files: the float file and the quantized one, with their functions.
         calibrated_ranges: what was measured, by signature key and name of the tensor.
-        layer_shares: the parts of the work of the layers that were quantized, by name.
+        layers: the layers that were quantized, by name.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -75,7 +76,7 @@ class Conversion:
         self.scaled_inputs: set[str] = set()
         self.files: tuple[tuple[WrittenModel, list[Function]], ...] = ()
         self.calibrated_ranges: dict[str, dict[str, Range]] = {}
-        self.layer_shares: dict[str, float] = {}
+        self.layers: dict[str, QuantizedLayer] = {}
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
@@ -109,7 +110,7 @@ class Conversion:
             self._warn_of(samples)
         elif recipe.ranges is not None:
             ranges = ranges_of(self._keys(), graphs, read_ranges(recipe.ranges))
-        self.calibrated_ranges = named_ranges(self._keys(), ranges)
+        self.calibrated_ranges = named_ranges(self._keys(), graphs, ranges)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
 
@@ -137,7 +138,7 @@ class Conversion:
             ranges = self._calibrate(plain[1], plain[0], rows, recipe.calibrator)
         elif recipe.ranges is not None:
             ranges = ranges_of(self._keys(), graphs, read_ranges(recipe.ranges))
-        self.calibrated_ranges = named_ranges(self._keys(), ranges)
+        self.calibrated_ranges = named_ranges(self._keys(), graphs, ranges)
         with Progress("rounding weights") as progress:
             tuning.round(progress.advance)
         return self._quantized(graphs, recipe, ranges, plain, samples)
@@ -186,10 +187,10 @@ class Conversion:
         samples: Samples,
     ) -> bytes:
         """The quantized file, compared with the float one."""
-        from ..quantize.accuracy.budget import layer_shares
+        from ..quantize.accuracy.budget import quantized_layers
         from ..quantize.quantizer import Stated, quantize
 
-        self.layer_shares = layer_shares(graphs, recipe)
+        self.layers = quantized_layers(graphs, recipe)
         calibrated = recipe.calibrates  # so that the float file has run on the samples
         stated = Stated(
             self.settings.quantized_input_stats or {}, self.settings.default_ranges_stats

@@ -11,7 +11,7 @@ import copy
 import dataclasses
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...api.conversion import Conversion
     from ...api.samples import Sample
     from ...api.settings import Settings
-    from ...ir.graph import Graph
+    from ...ir.graph import Graph, Op
     from ...verify.verification import Function
 
 WIDER: dict[str, Scheme | None] = {"int16x8": INT16X8, "float": None}
@@ -63,6 +63,18 @@ class AccuracyBudget:
             raise ValueError(f"tolerance must be a number of at least 0, got {self.tolerance!r}")
         if self.wider not in WIDER:
             raise ValueError(f"wider must be one of {', '.join(WIDER)}, got {self.wider!r}")
+
+
+class QuantizedLayer(NamedTuple):
+    """A layer of a quantized model.
+
+    Attributes:
+        share: its part of the model's work, 0 to 1.
+        moves: the names of operators that only move its inputs, and are as wide as it is.
+    """
+
+    share: float
+    moves: tuple[str, ...]
 
 
 class Candidate(NamedTuple):
@@ -165,12 +177,12 @@ class Search:
         ranges = first.calibrated_ranges
         float_metric = self._metric(first.files[0][1][0].content)
         limit = float_metric - self._budget.tolerance
-        work = first.layer_shares
-        tried = {0: (self._candidate((), work, content), first, content)}
+        layers = first.layers
+        tried = {0: (self._candidate((), layers, content), first, content)}
         sensitivity: dict[str, float] = {}
         if tried[0][0].metric < limit:
-            sensitivity = self._sensitivity(first, work, ranges, advance)
-            self._widen(sorted(work, key=lambda name: -sensitivity[name]), work, tried, limit)
+            sensitivity = self._sensitivity(first, ranges, advance)
+            self._widen(sorted(layers, key=lambda name: -sensitivity[name]), tried, limit)
         candidates = with_front([row for row, _, _ in tried.values()])
         front = ParetoFront(candidates, float_metric, limit, sensitivity)
         good = [n for n, (row, _, _) in tried.items() if row.metric >= limit]
@@ -186,18 +198,17 @@ class Search:
     def _widen(
         self,
         ordered: Sequence[str],
-        work: dict[str, float],
         tried: dict[int, tuple[Candidate, Conversion, bytes]],
         limit: float,
     ) -> None:
         """Tries numbers of wider layers until the smallest that does is between two neighbours."""
-        ranges = tried[0][1].calibrated_ranges
+        layers, ranges = tried[0][1].layers, tried[0][1].calibrated_ranges
         low, n = 0, 1
         while True:
             n = min(n, len(ordered))
-            layers = tuple(ordered[:n])
-            conversion, content = self._quietly(self._with(self._wider(layers), ranges))
-            tried[n] = self._candidate(layers, work, content), conversion, content
+            names = tuple(ordered[:n])
+            conversion, content = self._quietly(self._with(self._wider(names, layers), ranges))
+            tried[n] = self._candidate(names, layers, content), conversion, content
             is_enough = tried[n][0].metric >= limit
             if is_enough and n - low <= 1:
                 return
@@ -210,16 +221,16 @@ class Search:
                 return
             n = (low + min(enough)) // 2 if enough else 2 * n
 
-    def _wider(self, layers: Iterable[str]) -> Recipe:
+    def _wider(self, names: Iterable[str], layers: dict[str, QuantizedLayer]) -> Recipe:
         """The recipe with some layers wider."""
         scheme = WIDER[self._budget.wider]
-        rows = tuple(Layers(exactly(name), scheme) for name in layers)
+        patterns = [exactly(name, *layers[name].moves) for name in names]
+        rows = tuple(Layers(pattern, scheme) for pattern in patterns)
         return dataclasses.replace(self._recipe, layers=(*rows, *self._recipe.layers))
 
     def _sensitivity(
         self,
         first: Conversion,
-        work: dict[str, float],
         ranges: dict,
         advance: Callable[[], None],
     ) -> dict[str, float]:
@@ -230,10 +241,10 @@ class Search:
             if len(samples) == N_SAMPLES:
                 break
         rows = {}
-        for name in work:
+        for name, layer in first.layers.items():
             alone = (
                 *(row for row in self._recipe.layers if row.scheme is None),
-                Layers(exactly(name), self._recipe.main),
+                Layers(exactly(name, *layer.moves), self._recipe.main),
                 Layers("", None),
             )
             recipe = dataclasses.replace(self._recipe, layers=alone, strict=False, warns=False)
@@ -267,27 +278,46 @@ class Search:
         return value
 
     def _candidate(
-        self, layers: tuple[str, ...], work: dict[str, float], content: bytes
+        self, names: tuple[str, ...], layers: dict[str, QuantizedLayer], content: bytes
     ) -> Candidate:
-        share = sum(work[name] for name in layers)
-        return Candidate(layers, share, len(content), self._metric(content))
+        share = sum(layers[name].share for name in names)
+        return Candidate(names, share, len(content), self._metric(content))
 
 
-def exactly(name: str) -> str:
-    """The pattern that is found in one name alone."""
-    return f"^{re.escape(name)}$"
+def exactly(*names: str) -> str:
+    """The pattern that is found in these names alone."""
+    return f"^({'|'.join(map(re.escape, names))})$"
 
 
-def layer_shares(graphs: Iterable[Graph], recipe: Recipe) -> dict[str, float]:
-    """The layers that a recipe quantizes -> their part of the work, 0 to 1."""
+def quantized_layers(graphs: Iterable[Graph], recipe: Recipe) -> dict[str, QuantizedLayer]:
+    """The layers to which a recipe gives scales of their own, by the names of their results."""
     shares: dict[str, float] = {}
+    moves: dict[str, dict[str, None]] = {}
     total = 0
     for op in (op for graph in graphs for op in graph.ops):
         steps = work_of(op)
         total += steps
-        if steps and any(rule_of(op, scheme) for scheme in recipe.integer_schemes_of(op)):
-            shares[op.output.name] = shares.get(op.output.name, 0) + steps
-    return {name: steps / max(total, 1) for name, steps in shares.items()}
+        rules = [rule_of(op, scheme) for scheme in recipe.integer_schemes_of(op)]
+        if any(rule is not None and not rule.same_scale for rule in rules):
+            name = op.output.name
+            shares[name] = shares.get(name, 0) + steps
+            moves.setdefault(name, {}).update(dict.fromkeys(moves_before(op, recipe)))
+    return {
+        name: QuantizedLayer(steps / max(total, 1), tuple(moves[name]))
+        for name, steps in shares.items()
+    }
+
+
+def moves_before(op: Op, recipe: Recipe) -> Iterator[str]:
+    """The names of what only moves the inputs of `op`, and gives them in the integers it gets."""
+    for tensor in op.present_inputs:
+        before = tensor.producer
+        if before is None:
+            continue
+        rules = (rule_of(before, scheme) for scheme in recipe.integer_schemes_of(before))
+        if any(rule is not None and rule.same_scale for rule in rules):
+            yield before.output.name
+            yield from moves_before(before, recipe)
 
 
 def noise(
