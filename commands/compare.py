@@ -31,8 +31,8 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--tolerance",
         type=float,
-        help="the difference from which on layers differ, relative (default: 1e-4, and 0.01 or 0.05 "
-        "where both or one of them is quantized)",
+        help="the relative difference from which on layers differ (default: 1e-4, and 0.01 or "
+        "0.05 where both or one of them is quantized)",
     )
 
 
