@@ -20,7 +20,7 @@ N_SAMPLES = 16  # that layers are compared on
 N_VALUES = 4096  # of a layer that a histogram shows, from each sample
 LOW = 20.0  # decibels below which a layer is worth a word
 DROP = 6.0  # decibels that a layer may lose against its inputs
-OUTLIERS = 4.0  # times the range of 99.9% of the values, from which on the rest are outliers
+OUTLIERS = 4.0  # times the size of 99.9% of the values: what a larger range is measured on
 UNEVEN = 16.0  # times the median channel's range, from which on the largest is uneven
 WEIGHTS_LOW = 30.0  # decibels of weights below which their rounding matters
 
@@ -122,7 +122,7 @@ def measure(
 
 def real(array: np.ndarray, params: Quantization | None) -> np.ndarray:
     """The numbers that stored ones stand for."""
-    if params is None or array.dtype.kind not in "iu":
+    if params is None or not params.scales.size or array.dtype.kind == "f":
         return array.astype(np.float32)
     scale, zero_point = params.shaped(array.ndim)
     return (array.astype(np.float32) - zero_point) * scale
@@ -221,9 +221,8 @@ def advice(row: LayerErrors, inputs: Iterable[LayerErrors]) -> list[str]:
     is_lossy = row.decibels < LOW or (row.decibels < 2 * LOW and row.decibels < best - DROP)
     if is_lossy and row.limits is not None:
         words.append(f'keep it wider: "layers": [["^{row.name}$", "int16x8"]], or "float"')
-    sizes = np.abs(row.values)
-    bulk = float(np.percentile(sizes, 99.9)) if sizes.size else 0.0
-    if is_lossy and row.limits is not None and sizes.max(initial=0) > OUTLIERS * bulk > 0:
+    bulk = float(np.percentile(np.abs(row.values), 99.9)) if row.values.size else 0.0
+    if is_lossy and row.limits is not None and max(map(abs, row.limits)) > OUTLIERS * bulk > 0:
         words.append('outliers take most of its range: "calibrator": "percentile" or "mse"')
     if is_lossy and row.channel_ratio > UNEVEN:
         words.append('its channels are uneven: "algorithms": ["smooth_quant"] or ["equalization"]')
