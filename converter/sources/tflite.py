@@ -7,7 +7,6 @@ type, shape and quantization that the file states, and no pass changes what is c
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -21,6 +20,7 @@ from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
 from ...schema.errors import InvalidArgumentError
 from ...schema.files import read_bytes
 from ...schema.flatbuffer import parse
+from ...schema.model import unique_names
 from ...schema.operators import known
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Origin, Signature, Tensor
@@ -191,7 +191,7 @@ class _Reader:
             tensors[i].is_variable = declared.is_variable
         for operator in spec.operators:
             self._append(graph, spec, operator, tensors, b)
-        for i, name in enumerate(unique_names(spec)):
+        for i, name in enumerate(unique_names(tensor.name for tensor in spec.tensors)):
             if i in tensors and tensors[i].producer is not None:
                 tensors[i].origin = Origin(name)
         graph.outputs = [self._operand(spec.tensors[i], tensors, b) for i in spec.outputs]
@@ -266,12 +266,6 @@ def declared(graph: Graph, spec: TensorSpec) -> Tensor:
     return tensor
 
 
-def unique_names(spec: SubgraphSpec) -> list[str]:
-    """A name for each tensor: its own, and its number where that is not enough."""
-    counts = Counter(tensor.name for tensor in spec.tensors)
-    return [t.name if counts[t.name] == 1 else f"{t.name}#{t.index}" for t in spec.tensors]
-
-
 class FileOracle:
     """A `.tflite` file on the interpreter; names of tensors are those of `unique_names`."""
 
@@ -279,7 +273,7 @@ class FileOracle:
         self.source = source
         self.spec = source.model.subgraph(source.subgraph)
         self.inputs = [port.tensor for port in source.inputs]
-        names = unique_names(self.spec)
+        names = unique_names(tensor.name for tensor in self.spec.tensors)
         self.indices = {name: i for i, name in enumerate(names)}
         self.outputs = [names[i] for i in self.spec.outputs]
         self._interpreter: Interpreter | None = None
