@@ -12,6 +12,7 @@ import numpy as np
 from ..engine.plan.arena import check_limit
 from ..schema.errors import noted
 from .arguments import check_fits, check_shape, check_strict, check_type, strings_of
+from .collection import collection_paused
 from .details import tensor_details
 from .plan import Plan
 from .plan_cache import store_plan
@@ -95,7 +96,8 @@ class Allocation:
         if plan is None and usual and model.cached_plan is not None:
             plan = Plan.from_cache(self._scope, model.cached_plan)
         if plan is None:
-            plan = self._prepare(subgraph, self._storing() if usual else None)
+            with collection_paused():
+                plan = self._prepare(subgraph, self._storing() if usual else None)
             if usual and self._shares_weights and model.cached_plan is not None:
                 plan = Plan.from_cache(self._scope, model.cached_plan) or plan
         self.plans[subgraph] = plan

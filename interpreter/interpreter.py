@@ -13,6 +13,7 @@ import numpy as np
 from .allocation import Allocation
 from .arguments import content_of, usable_delegates
 from .call_lock import CallLock
+from .collection import collection_paused
 from .details import operator_details
 from .display import as_html, as_text
 from .model import LoadedModel
@@ -125,7 +126,8 @@ class Interpreter:
         if status is not None and not (self._delegates or experimental_preserve_all_tensors):
             cache_entry = cache_entry_of(status, num_threads or 1)
             cached_bytes = cache_entry.read()
-        model = LoadedModel(content, cached_bytes, cache_entry, share_weights)
+        with collection_paused():
+            model = LoadedModel(content, cached_bytes, cache_entry, share_weights)
         if limits is not None:
             model.check(limits)
         self._start(model, cache_entry)

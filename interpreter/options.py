@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from enum import Enum, unique
 from typing import TYPE_CHECKING, TypedDict
 
-from .limits import Limits
-
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+    from .limits import Limits
     from .partition import AnyDelegate
     from .scope import Variables
 
@@ -74,6 +73,9 @@ def checked(options: Options) -> Options:
         if num_threads < 1:
             raise ValueError("num_threads should >= 1")
     limits = options.get("limits")
-    if limits is not None and not isinstance(limits, Limits):
-        raise TypeError(f"limits must be a Limits, got {type(limits).__name__}")
+    if limits is not None:
+        from .limits import Limits  # with dataclasses 2 ms, which few pay for
+
+        if not isinstance(limits, Limits):
+            raise TypeError(f"limits must be a Limits, got {type(limits).__name__}")
     return options

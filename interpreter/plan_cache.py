@@ -18,6 +18,7 @@ from ..engine.plan.serialized import SerializedProgram, serialize
 from ..engine.run.disk_cache import CacheEntry
 from ..engine.run.stages import Stage as EngineStage
 from ..engine.run.stages import aligned
+from ..schema import tables
 from ..schema.quantization import Quantization
 from .node import Node
 from .spec import SignatureSpec, TensorSpec
@@ -126,9 +127,8 @@ def _serialize(
         readable: the tensors that are readable after a run, beside those bound to memory.
         layout: what was decided about the program.
     """
-    from .custom_ops.registry import HOMES
-
-    if any(isinstance(x.tag, Node) and x.tag.kind in HOMES for x in stage.program.instructions):
+    kinds = {x.tag.kind for x in stage.program.instructions if isinstance(x.tag, Node)}
+    if not kinds <= tables.ENUMS["BuiltinOperator"].keys():
         return None  # a custom operator that another process may have a class of its own for
     spec = model.subgraph(0)
     readable = sorted(readable)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -68,4 +69,7 @@ def by_operator(times: Iterable[tuple[Node | Partition, float]]) -> Run:
 
 def medians(runs: Sequence[Run]) -> list[OperatorTime]:
     """The operators of the last run, with the medians of their times in all."""
-    return [OperatorTime(*key, median(run.get(key, 0.0) for run in runs)) for key in runs[-1]]
+    return [
+        OperatorTime(*key, float(np.median([run.get(key, 0.0) for run in runs])))
+        for key in runs[-1]
+    ]

@@ -191,9 +191,9 @@ METRICS = {
 
 RNN_CELL = {
     "graph.functions.rnn_cells": (
-        "BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple "
-        "MultiRNNCell RNNCell ResidualWrapper"
+        "BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple RNNCell"
     ),
+    "graph.functions.rnn_wrappers": "DeviceWrapper DropoutWrapper MultiRNNCell ResidualWrapper",
 }
 
 LINALG = {

@@ -3,11 +3,11 @@
 
 from ...graph.functions.rnn_cells import BasicLSTMCell as BasicLSTMCell
 from ...graph.functions.rnn_cells import BasicRNNCell as BasicRNNCell
-from ...graph.functions.rnn_cells import DeviceWrapper as DeviceWrapper
-from ...graph.functions.rnn_cells import DropoutWrapper as DropoutWrapper
 from ...graph.functions.rnn_cells import GRUCell as GRUCell
 from ...graph.functions.rnn_cells import LSTMCell as LSTMCell
 from ...graph.functions.rnn_cells import LSTMStateTuple as LSTMStateTuple
-from ...graph.functions.rnn_cells import MultiRNNCell as MultiRNNCell
 from ...graph.functions.rnn_cells import RNNCell as RNNCell
-from ...graph.functions.rnn_cells import ResidualWrapper as ResidualWrapper
+from ...graph.functions.rnn_wrappers import DeviceWrapper as DeviceWrapper
+from ...graph.functions.rnn_wrappers import DropoutWrapper as DropoutWrapper
+from ...graph.functions.rnn_wrappers import MultiRNNCell as MultiRNNCell
+from ...graph.functions.rnn_wrappers import ResidualWrapper as ResidualWrapper

@@ -52,6 +52,7 @@ _COMPILING = (
 )  # what makes code beside the kernel file and its imports
 _KEPT = 16  # states of one module whose images stay: other processors, other versions
 _sources: dict[str, tuple[bytes, list[str]]] = {}
+_listed: dict[str, frozenset[str]] = {}  # the names in folders of the engine
 _versions: list[bytes] = []
 
 
@@ -208,7 +209,15 @@ def _source(path: str) -> tuple[bytes, list[str]]:
 
 
 def _is_source(path: str) -> bool:
-    return path in _sources or os.path.isfile(f"{ENGINE}/{path}")
+    folder, _, name = path.rpartition("/")
+    names = _listed.get(folder)
+    if names is None:
+        try:
+            names = frozenset(os.listdir(f"{ENGINE}/{folder}"))
+        except (FileNotFoundError, NotADirectoryError):
+            names = frozenset[str]()
+        _listed[folder] = names
+    return name in names
 
 
 def _imported(folders: Sequence[str], text: bytes) -> list[str]:

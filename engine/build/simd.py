@@ -18,7 +18,7 @@ class Simd(NamedTuple):
         fused: whether it multiplies and adds in one instruction.
         dots: which bytes it sums products of, four at a time: UNSIGNED ones with signed ones,
             SIGNED ones only, or "".
-        matrices: whether it multiplies matrices of bytes (AMX).
+        amx: whether it multiplies tiles of bytes (AMX).
         permutes: whether it looks bytes up in a table of 128.
     """
 
@@ -26,7 +26,7 @@ class Simd(NamedTuple):
     registers: int
     fused: bool
     dots: str = ""
-    matrices: bool = False
+    amx: bool = False
     permutes: bool = False
 
 

@@ -34,8 +34,8 @@ PLAIN = {
     "Minimum": ("arithmetic.minimum", NUMBERS),
     "SquaredDifference": ("arithmetic.squared_difference", (np.float32, np.int32)),
     "Pow": ("power.power", (np.float32,)),
-    "LogicalAnd": ("bits.both", (np.bool_,)),
-    "LogicalOr": ("bits.either", (np.bool_,)),
+    "LogicalAnd": ("bits.bitwise_and", (np.bool_,)),
+    "LogicalOr": ("bits.bitwise_or", (np.bool_,)),
     "ReluGrad": ("backward.relu", (np.float32,)),
     "Relu6Grad": ("backward.relu6", (np.float32,)),
     "EluGrad": ("backward.elu", (np.float32,)),
@@ -48,11 +48,11 @@ PLAIN = {
 
 COMPARISONS = {
     "Equal": ("equal", False),
-    "NotEqual": ("differ", False),
+    "NotEqual": ("not_equal", False),
     "Less": ("less", False),
-    "LessEqual": ("at_most", False),
+    "LessEqual": ("less_equal", False),
     "Greater": ("less", True),
-    "GreaterEqual": ("at_most", True),
+    "GreaterEqual": ("less_equal", True),
 }
 """Op type -> kernel of kernels/compare.py, and whether the operands change places."""
 
@@ -190,7 +190,7 @@ def cast(program: Program, op: Site, x: Buffer) -> Emitted:
     source = x.view(np.uint8) if x.dtype == np.bool_ else x
     kernel = None
     if dtype in _REAL and source.dtype in _TO_REAL:
-        kernel = "cast.real"
+        kernel = "cast.to_float"
     elif source.dtype in _WHOLE and dtype in _WHOLE:
         kernel = "cast.wrap"
     elif dtype in _WHOLE and source.dtype == np.uint8:
@@ -211,5 +211,5 @@ def select(program: Program, op: Site, condition: Buffer, x: Buffer, y: Buffer) 
     if shape is None or rows or x.dtype.hasobject or x.dtype.itemsize > 8:
         return None
     out = arena(shape, x.dtype)
-    elementwise(program, "compare.choose", (condition, x, y), out)
+    elementwise(program, "compare.select", (condition, x, y), out)
     return out

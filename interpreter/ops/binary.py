@@ -46,10 +46,10 @@ PLAIN: dict[str, dict[str, str]] = {
         "float32": "division.floor_modulo_float",
         **dict.fromkeys(("int8", "int16", "int32", "int64"), "division.floor_modulo"),
     },
-    "LOGICAL_AND": {"bool": "bits.both"},
-    "LOGICAL_OR": {"bool": "bits.either"},
+    "LOGICAL_AND": {"bool": "bits.bitwise_and"},
+    "LOGICAL_OR": {"bool": "bits.bitwise_or"},
     "BITWISE_XOR": dict.fromkeys(
-        ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32"), "bits.differ"
+        ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32"), "bits.bitwise_xor"
     ),
     "RIGHT_SHIFT": {
         f"{sign}int{bits}": f"bits.shift_right_{bits}" for bits in (8, 16, 32) for sign in ("", "u")

@@ -310,12 +310,12 @@ def _step(source: np.dtype, target: np.dtype) -> tuple[str, dict[str, int]] | No
     if _is_half(target):
         return (f"cast.to_{_HALVES[target.name]}", {}) if source == _SINGLE else None
     if target == _BOOL:
-        return "cast.truth", {}
+        return "cast.to_bool", {}
     if target in _FLOATS:
-        return "cast.real", {}
+        return "cast.to_float", {}
     if source in _FLOATS:
         limits = np.iinfo(target)
-        return "cast.truncate", {"low": int(limits.min), "high": int(limits.max)}
+        return "cast.to_integer", {"low": int(limits.min), "high": int(limits.max)}
     if source.itemsize == target.itemsize:
         return "layout.move", {}
     if source.name in ("int32", "int64"):

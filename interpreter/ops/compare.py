@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 COMPARISONS = {
     "EQUAL": ("equal", False),
-    "NOT_EQUAL": ("differ", False),
+    "NOT_EQUAL": ("not_equal", False),
     "LESS": ("less", False),
-    "LESS_EQUAL": ("at_most", False),
+    "LESS_EQUAL": ("less_equal", False),
     "GREATER": ("less", True),
-    "GREATER_EQUAL": ("at_most", True),
+    "GREATER_EQUAL": ("less_equal", True),
 }
 """Operator -> kernel of kernels/compare.py, and whether the operands change places."""
 
@@ -75,7 +75,7 @@ def compare(node: Node) -> Prepared:
     return emit
 
 
-_TEXT = {"equal": np.equal, "differ": np.not_equal}
+_TEXT = {"equal": np.equal, "not_equal": np.not_equal}
 
 
 def _comparable(program: Program, x: Operand, quantized: bool) -> Buffer:
@@ -121,4 +121,4 @@ def select(node: Node) -> Emit:
         f"both choices must have one shape, got {x.shape} and {y.shape}",
     )
     out = node.result(shape, x.dtype)
-    return lambda program: elementwise(program, "compare.choose", (condition, x, y), out)
+    return lambda program: elementwise(program, "compare.select", (condition, x, y), out)

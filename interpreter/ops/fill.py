@@ -146,7 +146,7 @@ def one_hot(node: Node) -> Emit:
         fill(program, off, out)
         if out.size:
             program.call(
-                "scatter.hot",
+                "scatter.one_hot",
                 indices.reshape((prod(before), prod(after))),
                 on.ravel(),
                 out.reshape((prod(before), depth, prod(after))),

@@ -156,7 +156,7 @@ def sparse_to_dense(node: Node) -> Emit:
         fill(program, default, out)
         if count:
             program.call(
-                "scatter.put",
+                "scatter.assign",
                 convert(program, indices, np.int64).reshape((count, depth)),
                 values.ravel(),
                 constant(np.array(shape, np.int64)),
@@ -237,7 +237,7 @@ def dynamic_update_slice(node: Node) -> Emit:
                 view = view.insert(0)
             geometry = [update.shape or (1,), view.shape, view.strides]
             program.call(
-                "scatter.place",
+                "scatter.update_slice",
                 update.ravel(),
                 convert(program, starts if x.ndim else constant(np.zeros(1, np.int64)), np.int64),
                 constant(np.array(geometry, np.int64)),

@@ -69,12 +69,12 @@ UNARY: dict[str, tuple[str, Sequence[str], Function]] = {
 }
 BINARY: dict[str, tuple[str, Sequence[str], Function]] = {
     "ADD": ("arithmetic.add", _NUMBERS, np.add),
-    "AND": ("bits.both", ("bool", "int8", "uint8"), np.bitwise_and),
+    "AND": ("bits.bitwise_and", ("bool", "int8", "uint8"), np.bitwise_and),
     "DIVIDE": ("arithmetic.divide", _FLOAT, _quotient),
     "MAXIMUM": ("arithmetic.maximum", (*_NUMBERS, *_SMALL), np.maximum),
     "MINIMUM": ("arithmetic.minimum", (*_NUMBERS, *_SMALL), np.minimum),
     "MULTIPLY": ("arithmetic.multiply", _NUMBERS, np.multiply),
-    "OR": ("bits.either", ("bool", "int8", "uint8"), np.bitwise_or),
+    "OR": ("bits.bitwise_or", ("bool", "int8", "uint8"), np.bitwise_or),
     "POWER": ("power.power", _FLOAT, np.power),
     "REMAINDER": ("", (), np.fmod),
     "SHIFT_LEFT": ("", (), _shifted),
@@ -86,10 +86,10 @@ _BITS = ("AND", "OR", "SHIFT_LEFT")
 
 COMPARISONS: tuple[tuple[str, bool, Function], ...] = (
     ("compare.equal", False, np.equal),
-    ("compare.differ", False, np.not_equal),
-    ("compare.at_most", True, np.greater_equal),
+    ("compare.not_equal", False, np.not_equal),
+    ("compare.less_equal", True, np.greater_equal),
     ("compare.less", True, np.greater),
-    ("compare.at_most", False, np.less_equal),
+    ("compare.less_equal", False, np.less_equal),
     ("compare.less", False, np.less),
 )
 """ComparisonDirection -> kernel, whether its operands change places, and the numpy function."""
@@ -163,7 +163,7 @@ def select(node: Node) -> Emit | DynamicResult:
     if condition.ndim:
         require_shape(node, x, condition)
     out = node.result(x.shape, x.dtype)
-    return lambda program: elementwise(program, "compare.choose", (condition, x, y), out)
+    return lambda program: elementwise(program, "compare.select", (condition, x, y), out)
 
 
 @op("STABLEHLO_CLAMP")

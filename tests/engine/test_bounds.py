@@ -153,7 +153,7 @@ HERE = {
         {"x": X.astype(np.float16).view(np.uint16)},
         lambda x: x.astype(np.uint16).view(np.float16).astype(np.float64),
     ),
-    "cast.real": Row({"x": X.astype(np.float64) / 3}, lambda x: x),
+    "cast.to_float": Row({"x": X.astype(np.float64) / 3}, lambda x: x),
     "division.angle": pair(np.arctan2, 4),
     "division.floor_divide_float": pair(lambda a, b: np.floor(a / b), a=np.abs(X), b=Y),
     "division.floor_modulo_float": pair(np.mod, SUM, terms=lambda a, b: np.abs(b)),

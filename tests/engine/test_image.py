@@ -474,6 +474,7 @@ def sources(tmp_path, monkeypatch):
     copy = Path(shutil.copytree(cache.ENGINE, tmp_path / "engine"))
     monkeypatch.setattr(cache, "ENGINE", str(copy))
     monkeypatch.setattr(cache, "_sources", {})
+    monkeypatch.setattr(cache, "_listed", {})
     return copy
 
 
@@ -510,6 +511,7 @@ def test_imports_of_kernel_files_are_seen(sources):
     imported = [sources / name for name in (*names, "kernels/int8/_points.py")]
     for path in imported:
         path.touch()
+    cache._listed.clear()
     found = [cache.source_digest("copy")]
     for path in imported:
         with open(path, "a") as file:

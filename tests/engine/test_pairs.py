@@ -18,7 +18,7 @@ CASES = {
     "arithmetic.multiply": ("int64", lambda a, b: np.clip(a * b, LOW, HIGH)),
     "arithmetic.maximum": ("int8", np.maximum),
     "arithmetic.minimum": ("int16", np.minimum),
-    "bits.differ": ("uint8", np.bitwise_xor),
+    "bits.bitwise_xor": ("uint8", np.bitwise_xor),
     "bits.shift_right_16": ("int16", lambda a, b: a >> np.clip(b, 0, 15)),
     "compare.less": ("float32", np.less),
     "division.floor_modulo": ("int32", np.remainder),
@@ -84,5 +84,5 @@ def test_choice(dtype, shapes):
     x, y = (random.integers(-99, 99, shape).astype(dtype) for shape in shapes[1:])
     wanted = np.where(condition, x, y)
     for dealt in (False, True):
-        got = run("compare.choose", (condition, x, y), (wanted.shape, dtype), dealt=dealt)
+        got = run("compare.select", (condition, x, y), (wanted.shape, dtype), dealt=dealt)
         np.testing.assert_array_equal(got, wanted)

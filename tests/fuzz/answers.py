@@ -19,6 +19,7 @@ def ours(job):
 def litert(job):
     """Outputs of LiteRT for (content, feeds, resolver), or an error's text."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
     from litert import run
 
     content, feeds, resolver = job

@@ -19,7 +19,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 from draw import draw
-from litert import LiteRT
 from onnx import load_from_string
 from onnx.reference import ReferenceEvaluator
 from programs_run import converter_of, wrong_answers
@@ -29,6 +28,7 @@ from flatlite.errors import OpError
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.format.graphdef import import_graph_def
 from flatlite.schema import proto
+from litert import LiteRT
 
 FIRST = 10_000  # number of a program; those before may be recorded ones
 CHUNK = 100  # programs that a process does at a time

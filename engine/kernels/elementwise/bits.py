@@ -5,19 +5,19 @@ from ._broadcast import PLAIN, plain, strided
 
 
 @inline
-def both_of(a, b):
+def bitwise_and_of(a, b):
     """a & b"""
     return a & b
 
 
 @inline
-def either_of(a, b):
+def bitwise_or_of(a, b):
     """a | b"""
     return a | b
 
 
 @inline
-def differ_of(a, b):
+def bitwise_xor_of(a, b):
     """a ^ b"""
     return a ^ b
 
@@ -32,9 +32,9 @@ def shift_right_of(max_shift):
     return shifted
 
 
-kernel(PLAIN, name="both", T=("uint8",))(plain(both_of))
-kernel(PLAIN, name="either", T=("uint8",))(plain(either_of))
-kernel(PLAIN, name="differ", T=WIDTHS)(plain(differ_of))
+kernel(PLAIN, name="bitwise_and", T=("uint8",))(plain(bitwise_and_of))
+kernel(PLAIN, name="bitwise_or", T=("uint8",))(plain(bitwise_or_of))
+kernel(PLAIN, name="bitwise_xor", T=WIDTHS)(plain(bitwise_xor_of))
 for _bits in (8, 16, 32):
     kernel(PLAIN, name=f"shift_right_{_bits}", T=(f"int{_bits}", f"uint{_bits}"))(
         strided(shift_right_of(_bits - 1))

@@ -31,13 +31,13 @@ def wrap(x, out, first, last, fault):
 
 
 @kernel("x:S1 out~x:T1", S=(*INTEGERS, *FLOATS), T=FLOATS)
-def real(x, out, first, last, fault):
+def to_float(x, out, first, last, fault):
     """out = x, rounded to nearest"""
     convert(x, out, first, last)
 
 
 @kernel("x:S1 out~x:T1 low:i high:i", S=FLOATS, T=INTEGERS)
-def truncate(x, out, low, high, first, last, fault):
+def to_integer(x, out, low, high, first, last, fault):
     """x without its fraction, within [low, high], the limits of the type; nan gives the highest."""
     bottom, top = float64(low), float64(high)
     for i in range(first, last):
@@ -51,7 +51,7 @@ def truncate(x, out, low, high, first, last, fault):
 
 
 @kernel("x:T1 out~x:bool[1]", T=(*WIDTHS, *FLOATS))
-def truth(x, out, first, last, fault):
+def to_bool(x, out, first, last, fault):
     """out = x != 0"""
     for i in range(first, last):
         out[i] = x[i] != 0

@@ -4,7 +4,7 @@ from ...build.kernel import WIDTHS, inline, kernel
 from ._broadcast import SHAPE, plain, row_step, rows_from, start_of
 
 NUMBERS = ("float32", "int16", "int32", "int64")
-_C, _X, _Y = range(1, 4)  # the operands of `choose`: rows of its geometry
+_C, _X, _Y = range(1, 4)  # the operands of `select`: rows of its geometry
 
 
 @inline
@@ -14,7 +14,7 @@ def equal_of(a, b):
 
 
 @inline
-def differ_of(a, b):
+def not_equal_of(a, b):
     """a != b"""
     return a != b
 
@@ -26,22 +26,22 @@ def less_of(a, b):
 
 
 @inline
-def at_most_of(a, b):
+def less_equal_of(a, b):
     """a <= b"""
     return a <= b
 
 
 for _name, _formula, _types in (
     ("equal", equal_of, (*NUMBERS, "uint8")),
-    ("differ", differ_of, (*NUMBERS, "uint8")),
+    ("not_equal", not_equal_of, (*NUMBERS, "uint8")),
     ("less", less_of, NUMBERS),
-    ("at_most", at_most_of, NUMBERS),
+    ("less_equal", less_equal_of, NUMBERS),
 ):
     kernel("a:T1 b:T1 out~a~b:bool[1] geometry:int64[2]", name=_name, T=_types)(plain(_formula))
 
 
 @kernel("condition:bool[1] x:T1 y:T1 out~condition~x~y:T1 geometry:int64[2]", T=WIDTHS)
-def choose(condition, x, y, out, geometry, first, last, fault):
+def select(condition, x, y, out, geometry, first, last, fault):
     """out = x where condition else y
 
     `geometry` has the shape and the strides of the three operands; an item is an element of out.

@@ -23,7 +23,7 @@ _LOW_SUMS, _HIGH_SUMS, _LOW, _HIGH, _WEIGHTS = (0, 1), (2, 3), 4, 5, (6, 7)  # r
 @microkernel(types.void(*[types.int64] * 5))
 def gather_halves(builder, simd, tables, segments, depth, block, pitch):
     """Gathers the rows of a tile's tables in a block, lower and upper bytes apart."""
-    if not simd.matrices:
+    if not simd.amx:
         return
     w = Integers(builder, simd)
     tables, lower = w.pointer(tables), w.pointer(block)
@@ -62,7 +62,7 @@ def i16_amx_tile(builder, simd, block, pitch, steps, panel, sums):
     Arguments: the block; the bytes between its rows; how many steps there are; the panel, of fours
     of weights; and where the sums go.
     """
-    if not simd.matrices:
+    if not simd.amx:
         return
     w = Integers(builder, simd)
     registers = Registers(w)
@@ -93,7 +93,7 @@ def _byte_sums(w, sums, m, v):
 @microkernel(types.void(types.int64, types.int64), inline=True)
 def totals_of_amx_sums(builder, simd, sums, totals):
     """The totals (_gemm_i16_tile.py) of sums."""
-    if not simd.matrices:
+    if not simd.amx:
         return
     w = Integers(builder, simd)
     sums, totals = w.pointer(sums), w.pointer(totals)
@@ -109,7 +109,7 @@ def totals_of_amx_sums(builder, simd, sums, totals):
 @microkernel(types.void(*[types.int64] * 8))
 def quick_of_amx_sums(builder, simd, sums, n_rows, targets, out_skip, columns, terms, low, high):
     """Stores results of sums that are int32, as i16_tile does."""
-    if not simd.matrices:
+    if not simd.amx:
         return
     w = Integers(builder, simd)
     sums = w.pointer(sums)

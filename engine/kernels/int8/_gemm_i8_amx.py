@@ -25,13 +25,13 @@ _NONE = ir.VoidType()
 @microkernel(types.int64(), inline=True)
 def has_amx(builder, simd):
     """Whether the processor has AMX."""
-    return WORD(int(simd.matrices))
+    return WORD(int(simd.amx))
 
 
 @microkernel(types.void(types.int64))
 def begin_amx(builder, simd, buffer):
     """Readies the registers: 16 rows of 64 bytes each; `buffer` is 64 bytes to work in."""
-    if not simd.matrices:
+    if not simd.amx:
         return
     w = Integers(builder, simd)
     setting = [1] + 15 * [0] + 8 * [64, 0] + 16 * [0] + 8 * [16] + 8 * [0]
@@ -42,7 +42,7 @@ def begin_amx(builder, simd, buffer):
 @microkernel(types.void())
 def end_amx(builder, simd):
     """Lets go of the registers."""
-    if simd.matrices:
+    if simd.amx:
         Integers(builder, simd).call("llvm.x86.tilerelease", _NONE, [])
 
 
@@ -75,7 +75,7 @@ class Registers:
 @microkernel(types.void(*[types.int64] * 5))
 def gather_block(builder, simd, headers, segments, depth, block, pitch):
     """Gathers the rows of a tile's tables in a block."""
-    if not simd.matrices:
+    if not simd.amx:
         return
     w = Integers(builder, simd)
     table, block = w.move(w.pointer(headers), TILE_HEADERS * _TABLE), w.pointer(block)
@@ -104,7 +104,7 @@ def gather_block(builder, simd, headers, segments, depth, block, pitch):
 @microkernel(types.void(*[types.int64] * 6))
 def amx_corrections(builder, simd, headers, block, pitch, steps, zero_point, buffer):
     """Fills the table of what rows of a block lack; `buffer` is 1 KiB to work in."""
-    if not simd.matrices:
+    if not simd.amx:
         return
     w = Integers(builder, simd)
     corrections = w.move(w.pointer(headers), _TABLE)
@@ -158,12 +158,12 @@ def i8_amx_tile(builder, simd, *arguments):
     Arguments: the first block; the bytes between its rows; how many steps there are; the panel, of
     signed weights; and where the sums go, in rows of a panel's width.
     """
-    if simd.matrices:
+    if simd.amx:
         _amx_tile(builder, simd, 2, arguments)
 
 
 @microkernel(types.void(*[types.int64] * 5))
 def i8_amx_half_tile(builder, simd, *arguments):
     """What `i8_amx_tile` does, for one block."""
-    if simd.matrices:
+    if simd.amx:
         _amx_tile(builder, simd, 1, arguments)

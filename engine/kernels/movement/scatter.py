@@ -23,7 +23,7 @@ def add(indices, updates, dims, inout, first, last, fault):
 
 
 @kernel("indices:I[p,s] on:T1 inout:T[p,depth,s]", T=WIDTHS, I=INDICES)
-def hot(indices, on, inout, first, last, fault):
+def one_hot(indices, on, inout, first, last, fault):
     """inout[p, indices[p, s], s] = on; an index outside [0, depth) marks nothing."""
     for p in range(first, last):
         for s in range(indices.shape[1]):
@@ -33,7 +33,7 @@ def hot(indices, on, inout, first, last, fault):
 
 
 @kernel("update:T1 starts:int64[1] geometry:int64[2] inout:T1", T=WIDTHS)
-def place(update, starts, geometry, inout, first, last, fault):
+def update_slice(update, starts, geometry, inout, first, last, fault):
     """Writes `update` into `inout` at `starts`, clamped so that it fits.
 
     The box is `update`, what it lies in is `inout`; an item is a row (last dimension) of update.
@@ -54,7 +54,7 @@ def place(update, starts, geometry, inout, first, last, fault):
 
 
 @kernel("indices:int64[n,k] values:T1 dims:int64[k] inout:T1", T=WIDTHS)
-def put(indices, values, dims, inout, first, last, fault):
+def assign(indices, values, dims, inout, first, last, fault):
     """inout[indices[i]] = values[i], or values[0] when there is but one"""
     step = 0 if values.size == 1 else 1
     for item in range(indices.shape[0]):
