@@ -80,12 +80,14 @@ class Tensor:
         is_variable: whether it keeps its content from run to run.
         sparsity: the schema's sparsity record or None.
         fake_quant: of a constant that the source fake-quantized, the ranges; else None.
+        grid: the Quantization on whose steps a float32 constant lies already, else None.
     """
 
     __slots__ = (
         "dtype",
         "elements",
         "fake_quant",
+        "grid",
         "is_variable",
         "name",
         "origin",
@@ -120,6 +122,7 @@ class Tensor:
         self.is_variable = False
         self.sparsity: Any = None
         self.fake_quant: Any = None
+        self.grid: Any = None
 
     @property
     def shape(self) -> tuple[int | None, ...] | None:
@@ -177,6 +180,7 @@ class Op:
         custom_code, custom_options: name and bytes of a custom op.
         graphs: the graphs it calls (IF, WHILE, CALL_ONCE), in the order of its options' fields.
         origin: name of the source node, for messages.
+        intermediates: Tensors that hold the quantization of its inner values.
     """
 
     __slots__ = (
@@ -184,6 +188,7 @@ class Op:
         "custom_code",
         "custom_options",
         "graphs",
+        "intermediates",
         "kind",
         "options",
         "origin",
@@ -210,6 +215,7 @@ class Op:
         self.custom_options = custom_options
         self.graphs = tuple(graphs)
         self.origin = origin
+        self.intermediates: tuple[Tensor, ...] = ()
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -256,6 +262,7 @@ class Graph:
         signature: public names for this graph, None for a graph that is only called.
         ops: Ops.
         scope: the unknown sizes of this graph and of those it calls.
+        is_final: whether it is what a quantized file states: passes only drop what nobody reads.
     """
 
     def __init__(self, name: str = "main", scope: Scope | None = None) -> None:
@@ -266,6 +273,7 @@ class Graph:
         self.output_names: list[str] | None = None
         self.signature: Signature | None = None
         self.ops: list[Op] = []
+        self.is_final = False
         self._last_position = 0
 
     def position(self, op: Op) -> int:
@@ -358,6 +366,7 @@ class Graph:
         yield from self.inputs
         for op in self.ops:
             yield from op.inputs
+            yield from op.intermediates
             yield from op.outputs
         yield from self.outputs
 

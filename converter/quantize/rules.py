@@ -247,6 +247,8 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
         return f"'{op.output.name}' is for the state of an operator that stays float32"
     rule = rules_of(scheme.code).get(op.kind)
     nonfinite = nonfinite_constant(op)
+    if op.graphs:
+        return "it hands float32 to the graphs that it calls"
     if rule is None:
         kernel = dtype_of(scheme.code).name
         return (
