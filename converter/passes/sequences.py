@@ -7,6 +7,7 @@ so that each run begins with what the source begins with, whatever ran before.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -109,7 +110,7 @@ def _value(tensor: Tensor | None) -> np.ndarray:
     return tensor.data
 
 
-def options_of_sequence(op: Op) -> dict[str, int | bool]:
+def options_of_sequence(op: Op) -> dict[str, Any]:
     """The options of the builtin that a sequence becomes."""
     return {
         "time_major": bool(_value(op.inputs[5])),
