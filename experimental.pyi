@@ -2,6 +2,7 @@
 """The names of `tf.lite.experimental`, as `flatlite.lite.experimental`."""
 
 from .converter.ophint.stubs import convert_op_hints_to_stubs as convert_op_hints_to_stubs
+from .converter.quantize.accuracy.budget import AccuracyBudget as AccuracyBudget
 from .converter.quantize.debugger import QuantizationDebugOptions as QuantizationDebugOptions
 from .converter.quantize.debugger import QuantizationDebugger as QuantizationDebugger
 from .delegates.load import load_delegate as load_delegate

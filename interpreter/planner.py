@@ -51,6 +51,8 @@ REFUSALS = (
 """What a malformed operator makes `prepare` raise."""
 
 _FAILURES = (NodeError, Fault, PlanError)
+_COMPUTED_ONCE = frozenset(["DEQUANTIZE", "GATHER", "TILE"])
+"""Operators that LiteRT runs once, before the first run, where their operands are constants."""
 """What a step makes of its own accord; a custom operator's other exceptions pass as they are."""
 
 
@@ -149,10 +151,14 @@ class Planner:
         for tensor, operand in zip(operator.outputs, node.results, strict=True):
             if tensor < 0:
                 continue
-            if operand.value is not None and self.spec.tensors[tensor].is_variable:
+            if operand.value is not None and self._is_initial_value(operator, tensor):
                 operand = self._variable(tensor, stage, operand.value)
             stage.operands[tensor] = operand
         return None
+
+    def _is_initial_value(self, operator: OperatorSpec, tensor: int) -> bool:
+        """Whether a constant result is a variable's first value; else each run begins with it."""
+        return self.spec.tensors[tensor].is_variable and operator.kind in _COMPUTED_ONCE
 
     def _alone(
         self, node: Node, operator: OperatorSpec, dynamic_result: DynamicResult

@@ -15,5 +15,6 @@ blocks      weights with a scale for each block of elements
 forms       operators without an integer kernel, written as others
 islands     what stays float, why, and its share of the work
 check       the quantized file beside its float form
+accuracy/   algorithms that lower the error, the search for layers that stay wider
 debugger    the error of each result
 """

@@ -67,8 +67,11 @@ def quantize_hybrid(graph: Graph, op: Op, scheme: Scheme, per_tensor: frozenset[
     weights = op.input(rule.weights) if rule is not None else None
     if rule is None or weights is None or not has_large_weights(op, rule):
         return False
-    params, quantized = integer_weights(op, rule, scheme, per_tensor)
+    params, quantized = integer_weights(op, rule.weights, rule, scheme, per_tensor)
     op.set_input(rule.weights, quantized)
+    for i in rule.others:
+        if op.input(i) is not None:
+            op.set_input(i, integer_weights(op, i, rule, scheme, per_tensor)[1])
     if rule.asymmetric:
         with_options(op, asymmetric_quantize_inputs=True)
     if not rule.hybrid:
@@ -77,13 +80,14 @@ def quantize_hybrid(graph: Graph, op: Op, scheme: Scheme, per_tensor: frozenset[
 
 
 def integer_weights(
-    op: Op, rule: WeightRule, scheme: Scheme, per_tensor: frozenset[str]
+    op: Op, i: int, rule: WeightRule, scheme: Scheme, per_tensor: frozenset[str]
 ) -> tuple[Quantization, Tensor]:
-    """The scales of the weights of `op`, and the weights as integers."""
-    weights = op.inputs[rule.weights]
+    """The scales of the weights that are input `i` of `op`, and the weights as integers."""
+    weights = op.inputs[i]
     if scheme.hybrid and not rule.hybrid:
         scheme = dataclasses.replace(scheme, weights="i8", block=None)
-    if scheme.block is not None and not reason_against_blocks(op, rule, scheme):
+    in_blocks = scheme.block is not None and i == rule.weights
+    if in_blocks and not reason_against_blocks(op, rule, scheme):
         integers = scheme.weight_integers(scheme.weights)
         params = of_blocks(weights.data, scheme.block, integers)
         return params, constant(weights, quantized_blocks(weights.data, params, integers), params)
@@ -97,10 +101,12 @@ def hybrid_code(kind: str, scheme: Scheme) -> str:
 
 
 def has_large_weights(op: Op, rule: WeightRule) -> bool:
-    """Whether `op` is in float32 and its weights are a constant of enough elements."""
-    weights = op.inputs[rule.weights]
-    large = weights.is_constant and is_float32(weights) and weights.data.size >= SMALLEST
-    return large and is_float32(op.output) and bool(np.isfinite(weights.data).all())
+    """Whether `op` is in float32 and its weights are constants, one of enough elements."""
+    weights = [x for i in (rule.weights, *rule.others) if (x := op.input(i)) is not None]
+    if not all(x.is_constant and is_float32(x) for x in weights):
+        return False
+    is_large = max(x.data.size for x in weights) >= SMALLEST
+    return is_large and is_float32(op.output) and all(np.isfinite(x.data).all() for x in weights)
 
 
 def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantization) -> None:
@@ -124,7 +130,7 @@ def quantized_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
         return
     rule = WEIGHT_RULES.get(op.kind)
     if rule is not None and op.input(rule.weights) is not None and has_large_weights(op, rule):
-        yield rule.weights
+        yield from (i for i in (rule.weights, *rule.others) if op.input(i) is not None)
 
 
 def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozenset[str]) -> Tensor:
@@ -137,7 +143,7 @@ def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozen
         return dequantized_rows(graph, op, tensor, scheme)
     else:
         scheme = dataclasses.replace(scheme, block=None)
-        _, quantized = integer_weights(op, WEIGHT_RULES[op.kind], scheme, per_tensor)
+        _, quantized = integer_weights(op, i, WEIGHT_RULES[op.kind], scheme, per_tensor)
     result = like(tensor, np.dtype(np.float32), None, tensor.name)
     graph.insert_before(op, Op("DEQUANTIZE", [quantized], [result], origin=op.origin))
     return result

@@ -3,6 +3,7 @@
 {"scheme": "int8",
  "layers": [["head", "int16x8"], ["stem", "float"], ["dense", {"weights": "i4"}]],
  "calibrator": {"name": "percentile", "percentile": 99.9},
+ "algorithms": ["equalization", {"name": "adaround", "steps": 2000}],
  "strict": true, "input_type": "int8", "output_type": "int8"}
 """
 
@@ -18,13 +19,14 @@ from typing import Any
 import numpy as np
 
 from ...schema.files import read_bytes
+from .accuracy.algorithms import algorithms_of
 from .recipe import IO_TYPES, Layers, Recipe
 from .scheme import BLOCK_SIZES, SCHEMES, Scheme
 from .statistics import calibrator_of
 
 KEYS = (
     *("scheme", "layers", "calibrator", "ranges"),
-    *("strict", "input_type", "output_type", "per_tensor"),
+    *("strict", "input_type", "output_type", "per_tensor", "algorithms"),
 )
 FLOAT = "float"
 CHOICES: dict[str, tuple[Any, ...]] = {
@@ -69,6 +71,7 @@ def from_recipe(recipe: Any) -> Recipe:
         per_tensor=frozenset(recipe.get("per_tensor", ())),
         calibrator=calibrator_of(recipe.get("calibrator", "minmax")),
         ranges=recipe.get("ranges"),
+        algorithms=algorithms_of(recipe.get("algorithms", ())),
     )
 
 

@@ -180,11 +180,6 @@ class _Reader:
             None if i < 0 else self._operand(spec.tensors[i], tensors, b) for i in operator.inputs
         ]
         results = [spec.tensors[i] for i in operator.outputs]
-        for result in results:
-            if result.is_variable:
-                raise ConverterError(
-                    f"{operator.kind} '{result.name}': variable is not supported yet"
-                )
         certain, self.scope.is_certain = self.scope.is_certain, False
         calls = [
             self.graph(getattr(operator.options, field))
@@ -203,7 +198,7 @@ class _Reader:
         )
         op.outputs = self._results(graph, op, results)
         for i, tensor, result in zip(operator.outputs, results, op.outputs, strict=True):
-            result.name = tensor.name
+            result.name, result.is_variable = tensor.name, tensor.is_variable
             tensors[i] = result
         graph.append(op)
 
