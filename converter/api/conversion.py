@@ -86,6 +86,8 @@ class Conversion:
         from ..quantize.recipe import recipe_of, with_algorithms, with_stated_ranges
 
         recipe = with_algorithms(recipe_of(self.settings), self.settings)
+        if recipe is not None:
+            refuse_quantized(self.sources)
         for source in self.sources:
             if self._wants_known_shapes(source):
                 fix_shapes(source)
@@ -163,7 +165,7 @@ class Conversion:
         from ..quantize.fake_quant import has_fake_quant
         from ..verify.verification import Function
 
-        check_runs_in_litert(graphs)
+        check_runs_in_litert(graph for graph in graphs if not graph.is_final)
         # what ONNX calls infinite is; TensorFlow's converter bounds it
         is_tensorflow = all(isinstance(source, GraphSource) for source in self.sources)
         bounded = bool(self.settings.canonicalizing_inf_as_min_max_float) and is_tensorflow
@@ -231,7 +233,8 @@ class Conversion:
         self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
         for graph in graphs:
             optimize(graph, self._note_run)
-            check_sizes(graph)
+            if not graph.is_final:
+                check_sizes(graph)
         if folder is not None:
             write_drawing(folder, "after_passes", graphs)
         return graphs
@@ -264,12 +267,18 @@ class Conversion:
         )
 
     def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
-        """What the file says of its conversion, as TensorFlow's tools read it."""
+        """The entries of a source that is a file, and what TensorFlow's tools read of a
+        conversion.
+        """
         from ... import __version__
+        from ...schema.versions import METADATA_NAME
         from .metadata import DYNAMIC_RANGE, MODES, NAME, WEIGHT_MODES, conversion_metadata
 
+        entries = dict(getattr(self.sources[0], "metadata", {}))
+        for written_anew in (NAME, METADATA_NAME):
+            entries.pop(written_anew, None)
         if self.settings.exclude_conversion_metadata:
-            return {}
+            return entries
         modes = ()
         if recipe is not None:
             by_weights = WEIGHT_MODES.get(recipe.main.weights, DYNAMIC_RANGE)
@@ -283,7 +292,7 @@ class Conversion:
             select_tf_ops=OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops,
             only_tf_ops=set(self.settings.target_spec.supported_ops) == {OpsSet.SELECT_TF_OPS},
         )
-        return {NAME: content}
+        return entries | {NAME: content}
 
     def _calibrate(
         self,
@@ -370,6 +379,17 @@ def has_op_hints(source: Source) -> bool:
     graph = getattr(source, "graph", None)
     mark = OpHint.FUNCTION_INPUT_INDEX_ATTR
     return graph is not None and any(mark in op.attrs for op in graph.operations)
+
+
+def refuse_quantized(sources: Sequence[Source]) -> None:
+    """Raises ConverterError when one of the sources is a file whose integers cannot be chosen."""
+    for source in sources:
+        reason = getattr(source, "reason", "")
+        if reason:
+            raise ConverterError(
+                f"the file is quantized already: {reason}; give its float form, or the model it "
+                "was made from, or convert it without optimizations"
+            )
 
 
 def check_size(source: Source) -> None:

@@ -13,6 +13,7 @@ from ...schema.dtypes import tensor_type
 from ...schema.flatbuffer import record
 from ...schema.operators import known
 from ...schema.quantization import Quantization
+from ...schema.sparse import nonzeros
 from ...schema.versions import update_versions
 from .graph import Graph, Op, Origin, Tensor
 
@@ -143,7 +144,9 @@ class _Layout:
         if shape is not None and None in shape:
             signature = tuple(-1 if n is None else n for n in shape)
         data = tensor.value if tensor.is_constant else None
-        if self.bounded and data is not None and is_infinite(data):
+        if data is not None and tensor.sparsity is not None:
+            data = nonzeros(data, tensor.sparsity).tobytes()
+        elif self.bounded and data is not None and is_infinite(data):
             data, self.n_bounded = saturated(data), self.n_bounded + 1
         return file.Tensor(
             name=self.names[id(tensor)],
@@ -182,6 +185,7 @@ class _Layout:
             options=options,
             custom_code=op.custom_code or None,
             custom_options=op.custom_options or None,
+            intermediates=self._indices(op.intermediates),
         )
 
 

@@ -129,13 +129,16 @@ def optimize(graph: Graph, observer: Observer | None = None) -> Graph:
     """Makes `graph`, and the graphs it calls, as short as TFLite's operators allow; in place.
 
     Args:
-        graph: any graph.
+        graph: any graph; of one that is final only what nobody reads is dropped.
         observer: told of every run of a pass.
 
     Raises ConverterError naming pass and op where one of them fails.
     """
     for callee in graph.callees():
         optimize(callee, observer)
+    if graph.is_final:
+        run_once(graph, [remove_dead_code], observer)
+        return graph
     run_until_settled(graph, [pass_ for pass_, _ in PASSES], observer)
     run_once(graph, [pass_ for pass_, _ in LAST], observer)
     return graph

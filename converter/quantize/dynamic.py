@@ -88,10 +88,10 @@ def integer_weights(
     weights = op.inputs[i]
     if scheme.hybrid and not rule.hybrid:
         scheme = dataclasses.replace(scheme, weights="i8", block=None)
-    in_blocks = scheme.block is not None and i == rule.weights
-    if in_blocks and not reason_against_blocks(op, rule, scheme):
+    block = scheme.block if i == rule.weights else None
+    if block is not None and not reason_against_blocks(op, rule, scheme):
         integers = scheme.weight_integers(scheme.weights)
-        params = of_blocks(weights.data, scheme.block, integers)
+        params = of_blocks(weights.data, block, integers)
         return params, constant(weights, quantized_blocks(weights.data, params, integers), params)
     params, integers = weights_of(op, weights, rule.axis, scheme, per_tensor)
     return params, constant(weights, quantized_weights(weights.data, params, integers), params)
