@@ -62,9 +62,7 @@ def encode_sparse_weights(graphs: Iterable[Graph]) -> None:
         )
 
 
-def _encode(
-    graph: Graph, op: Op, i: int, sparse_forms: dict[tuple[Tensor, int], Tensor]
-) -> bool:
+def _encode(graph: Graph, op: Op, i: int, sparse_forms: dict[tuple[Tensor, int], Tensor]) -> bool:
     """Gives `op` sparse weights, if they have enough zeros; whether LiteRT would take them."""
     weights = op.inputs[i]
     if not weights.is_constant or weights.dtype not in DTYPES or not is_symmetric(weights):
@@ -80,11 +78,11 @@ def _encode(
     if array.dtype == np.int8 and (is_densified or op.inputs[0].dtype != np.int8):
         return False
     if (weights, block) not in sparse_forms:
-        values, levels = compressed(array, block)
-        size = values.nbytes + sum(map(bytes_of, levels)) + DENSIFY_BYTES * is_densified
+        n_bytes, levels = compressed(array, block)
+        size = n_bytes + sum(map(bytes_of, levels)) + DENSIFY_BYTES * is_densified
         if size >= array.nbytes:
             return True
-        sparse_forms[weights, block] = sparse(weights, values, levels, block)
+        sparse_forms[weights, block] = sparse(weights, levels, block)
         if is_densified:
             sparse_forms[weights, block] = densified(graph, op, sparse_forms[weights, block])
     op.set_input(i, sparse_forms[weights, block])
@@ -104,8 +102,8 @@ def share_of_zeros(array: np.ndarray, block: int) -> float:
     return float(1 - (array.reshape(-1, block) != 0).any(1).mean())
 
 
-def compressed(array: np.ndarray, block: int) -> tuple[np.ndarray, list[Record]]:
-    """The blocks that are not zero, and the levels: dense ones, one that is listed, the block."""
+def compressed(array: np.ndarray, block: int) -> tuple[int, list[Record]]:
+    """Bytes of the blocks that are not zero; the levels: dense ones, a listed one, the block."""
     blocks = array.reshape(-1, array.shape[-1] // block, block)
     present = (blocks != 0).any(-1)
     level = record("DimensionMetadata")
@@ -116,7 +114,7 @@ def compressed(array: np.ndarray, block: int) -> tuple[np.ndarray, list[Record]]
         array_indices=vector(np.nonzero(present)[1]),
     )
     tail = [level(dense_size=block)] if block > 1 else []
-    return blocks[present].ravel(), [*levels, listed, *tail]
+    return int(present.sum()) * block * array.itemsize, [*levels, listed, *tail]
 
 
 def vector(values: np.ndarray) -> Record:
@@ -132,11 +130,11 @@ def bytes_of(level: Record) -> int:
     return sum(one.values.nbytes for one in lists if one is not None)
 
 
-def sparse(weights: Tensor, values: np.ndarray, levels: Sequence[Record], block: int) -> Tensor:
-    """A tensor of the same elements whose constant is `values`."""
+def sparse(weights: Tensor, levels: Sequence[Record], block: int) -> Tensor:
+    """A tensor of the same elements, of which a file has those that `levels` list."""
     rank = weights.data.ndim
     tensor = like(weights, weights.dtype, weights.quantization, weights.name)
-    tensor.value = values
+    tensor.value = weights.data
     tensor.sparsity = record("SparsityParameters")(
         traversal_order=np.arange(rank + (block > 1), dtype=np.int32),
         block_map=np.array([rank - 1] if block > 1 else [], np.int32),
