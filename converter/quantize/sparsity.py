@@ -56,8 +56,8 @@ def encode_sparse_weights(graphs: Iterable[Graph]) -> None:
                 n_refused += not _encode(graph, op, i, sparse_forms)
     if n_refused:
         warnings.warn(
-            f"the int8 weights of {n_refused} operators have many zeros and stay dense: LiteRT takes "
-            "sparse ones only in blocks of 16, in FULLY_CONNECTED with int8 inputs",
+            f"the int8 weights of {n_refused} operators have many zeros and stay dense: LiteRT "
+            "takes sparse ones only in blocks of 16, in FULLY_CONNECTED with int8 inputs",
             stacklevel=CALLER,
         )
 
