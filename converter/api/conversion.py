@@ -12,7 +12,7 @@ from ...schema.errors import ConverterError
 from ..ophint.ophint import OpHint
 from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source, among_signatures, fix_shapes, short_name
-from .options import OpsSet, constants
+from .options import OpsSet, Optimize, constants
 from .sample_statistics import warn_of_samples
 from .samples import Sample, Samples, check_verify_inputs
 
@@ -100,6 +100,8 @@ class Conversion:
         graphs = self._graphs()
         if self.settings.output_format == constants.GRAPHVIZ_DOT:
             return drawing(graphs).encode()
+        if recipe is None:
+            self._encode_sparse_weights(graphs)
         written, functions = self._write(graphs)
         if recipe is None:
             self._verify(graphs, functions, samples, verify_inputs)
@@ -184,6 +186,13 @@ class Conversion:
         ]
         return written, functions
 
+    def _encode_sparse_weights(self, graphs: list[Graph]) -> None:
+        """Stores what is not zero of weights, where that is asked for."""
+        from ..quantize.sparsity import encode_sparse_weights
+
+        if Optimize.EXPERIMENTAL_SPARSITY in self.settings.optimizations:
+            encode_sparse_weights(graphs)
+
     def _quantized(
         self,
         graphs: list[Graph],
@@ -203,6 +212,7 @@ class Conversion:
         )
         float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
         self.float_operators = dict(float_operators)
+        self._encode_sparse_weights(graphs)
         quantized = self._write(graphs, recipe)
         self.files = plain, quantized
         if self.verified or (self.settings.verify and calibrated):

@@ -525,7 +525,11 @@ class TFLiteConverter(Settings):
         self._check_statistics()
         self.check()
         with naming(self._path):
-            last, content = self._searched() if self.accuracy_budget else self._converted(self)
+            if self.accuracy_budget:
+                last, content = self._searched()
+            else:  # here, as warnings count the frames to whoever called
+                last = Conversion(self, self._sources, self._api_version)
+                content = last.run()
         self._last = last
         is_drawing = self.output_format != constants.TFLITE
         line = difference(last.sources) if self.io_order == SOURCE and not is_drawing else None
