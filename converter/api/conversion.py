@@ -104,7 +104,12 @@ class Conversion:
         recipe = with_stated_ranges(recipe, graphs)
         ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
         if recipe.algorithms:
-            return self._tuned(graphs, recipe, (written, functions), samples, verify_inputs)
+            has_data = self.settings.representative_dataset is not None
+            rows = list(samples.each()) if has_data else []
+            self._warn_of(samples)
+            self._verify(graphs, functions, samples, verify_inputs)
+            plain, ranges = self._tuned(graphs, recipe, (written, functions), rows)
+            return self._quantized(graphs, recipe, ranges, plain, samples)
         if calibrates:
             ranges = self._calibrate(functions, written, samples.each(), recipe.calibrator)
             self._warn_of(samples)
@@ -119,18 +124,16 @@ class Conversion:
         graphs: list[Graph],
         recipe: Recipe,
         plain: tuple[WrittenModel, list[Function]],
-        samples: Samples,
-        verify_inputs: Sequence[list[list[np.ndarray]]],
-    ) -> bytes:
-        """The quantized file of a recipe with algorithms, which read the samples several times."""
+        rows: list[Sample],
+    ) -> tuple[tuple[WrittenModel, list[Function]], list[dict[Tensor, Range]]]:
+        """Applies a recipe's algorithms; the float file before weights are rounded, and ranges.
+
+        Algorithms read the samples several times, so that `rows` holds all of them.
+        """
         from ..quantize.accuracy.tuning import Tuning
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
         from .progress import Progress
 
-        has_data = self.settings.representative_dataset is not None
-        rows = list(samples.each()) if has_data else []
-        self._warn_of(samples)
-        self._verify(graphs, plain[1], samples, verify_inputs)
         tuning = Tuning(graphs, recipe, self._write, rows)
         plain = tuning.preserve(*plain)
         ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
@@ -141,7 +144,7 @@ class Conversion:
         self.calibrated_ranges = named_ranges(self._keys(), graphs, ranges)
         with Progress("rounding weights") as progress:
             tuning.round(progress.advance)
-        return self._quantized(graphs, recipe, ranges, plain, samples)
+        return plain, ranges
 
     def _keys(self) -> list[str]:
         """The signature keys, "" for a model without."""
