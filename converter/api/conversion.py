@@ -5,6 +5,7 @@ Source -> float IR -> passes -> float file, verified -> quantized IR -> file, co
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,7 @@ class Conversion:
         files: the float file and the quantized one, with their functions.
         calibrated_ranges: what was measured, by signature key and name of the tensor.
         layers: the layers that were quantized, by name.
+        quantized_graphs: the IR of the quantized file.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -77,6 +79,7 @@ class Conversion:
         self.files: tuple[tuple[WrittenModel, list[Function]], ...] = ()
         self.calibrated_ranges: dict[str, dict[str, Range]] = {}
         self.layers: dict[str, QuantizedLayer] = {}
+        self.quantized_graphs: list[Graph] = []
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
@@ -201,10 +204,31 @@ class Conversion:
         float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
         self.float_operators = dict(float_operators)
         quantized = self._write(graphs, recipe)
+        self.quantized_graphs = graphs
         self.files = plain, quantized
         if self.verified or (self.settings.verify and calibrated):
             self._compare(graphs, plain, quantized, samples)
         return quantized[1][0].content
+
+    def debug_functions(self, recipe: Recipe) -> list[Function]:
+        """The functions of the quantized file, each operator with a float one beside it."""
+        from ...schema.model import save
+        from ..quantize.numeric_verify import float_constants, insert_numeric_verify
+
+        plain = self.files[0][0]
+        constants = [
+            float_constants(plain.model.subgraphs[i], plain.tensors[i])
+            for i in range(len(self.quantized_graphs))
+        ]
+        verified = list(map(insert_numeric_verify, self.quantized_graphs, constants))
+        written, functions = self._write(self.quantized_graphs, recipe)
+        for i, rows in enumerate(verified):
+            tensors = {tensor: k for k, tensor in enumerate(written.tensors[i])}
+            for difference, result in rows.items():
+                tensor = written.model.subgraphs[i].tensors[tensors[difference]]
+                tensor.name = f"{difference.name}:{tensors[result]}"
+        content = save(written.model)
+        return [dataclasses.replace(function, content=content) for function in functions]
 
     def _graphs(self) -> list[Graph]:
         """The sources lowered and optimized."""
