@@ -2,6 +2,7 @@
 """flatlite: TensorFlow Lite without TensorFlow."""
 
 from . import compat as compat
+from . import edit as edit
 from . import errors as errors
 from . import lite as lite
 from . import litert as litert

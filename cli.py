@@ -1,4 +1,4 @@
-"""The command `flatlite`: convert, quantize, run, inspect, compare, benchmark, warmup."""
+"""The command `flatlite`: convert, quantize, run, inspect, compare, edit, diff and others."""
 
 from __future__ import annotations
 
@@ -8,11 +8,26 @@ import sys
 import warnings
 
 from . import __version__
-from .commands import benchmark, compare, convert, inspect, quantize, run, warmup
+from .commands import (
+    assemble,
+    benchmark,
+    compare,
+    convert,
+    diff,
+    dump,
+    edit,
+    inspect,
+    quantize,
+    run,
+    warmup,
+)
 from .schema.errors import ConverterError, OpError
 from .tools.terminal import error_text
 
-COMMANDS = (convert, quantize, run, inspect, compare, benchmark, warmup)
+COMMANDS = (
+    *(convert, quantize, run, inspect, compare),
+    *(edit, dump, assemble, diff, benchmark, warmup),
+)
 BROKEN_PIPE = 128 + 13  # as for a program that SIGPIPE ended
 INTERRUPTED = 128 + 2
 

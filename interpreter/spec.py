@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..schema.dtypes import unpacked
 from ..schema.quantization import Quantization
 from .node import Operand, TensorDeclaration
 
@@ -104,7 +105,7 @@ class TensorSpec:
         if self.dtype.hasobject:
             return self._strings()
         if self.bits:
-            return _unpack(data, self.bits, self.dtype, self.shape)
+            return unpacked(data, self.bits, self.dtype, self.shape)
         if self.sparsity is not None:
             from ..schema.sparse import densify
 
@@ -189,14 +190,3 @@ class SubgraphSpec:
         last = {t: op.position for op in self.operators for t in op.inputs}
         last.update(dict.fromkeys(self.outputs, len(self.operators)))
         return last
-
-
-def _unpack(data: np.ndarray, bits: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """Elements of `bits` bits, the low ones of a byte first, as one element for each byte."""
-    shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    fields = (data[:, None] >> shifts) & ((1 << bits) - 1)
-    fields = fields.reshape(-1)[: prod(shape)].astype(np.int8)
-    if dtype.name.startswith("int"):
-        sign = 1 << (bits - 1)
-        fields = (fields ^ sign) - sign
-    return fields.astype(dtype).reshape(shape)

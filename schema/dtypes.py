@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -161,3 +162,14 @@ def _name(dtype: DTypeLike) -> str:
     if dtype.kind in "OSUT":
         return "string"
     return dtype.names[0] if dtype.names and len(dtype.names) == 1 else dtype.name
+
+
+def unpacked(data: np.ndarray, bits: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """Elements of `bits` bits, the low ones of a byte first, as one element for each byte."""
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    fields = (data[:, None] >> shifts) & ((1 << bits) - 1)
+    fields = fields.reshape(-1)[: prod(shape)].astype(np.int8)
+    if dtype.name.startswith("int"):
+        sign = 1 << (bits - 1)
+        fields = (fields ^ sign) - sign
+    return fields.astype(dtype).reshape(shape)

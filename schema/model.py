@@ -8,6 +8,8 @@ converter's IR. Options are the records of flatbuffer.py.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
@@ -140,6 +142,17 @@ class Model(_Plain):
     external_buffers: list[Record] = field(default_factory=list)
     external_buffer_groups: list[Record] = field(default_factory=list)
     version: int = SCHEMA_VERSION
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """A name for each tensor of a subgraph: its own, with its index where others have it, too.
+
+    >>> unique_names(["x", "y", "y"])
+    ['x', 'y#1', 'y#2']
+    """
+    listed = list(names)
+    counts = Counter(listed)
+    return [name if counts[name] == 1 else f"{name}#{i}" for i, name in enumerate(listed)]
 
 
 def load(content: ReadableBuffer) -> Model:

@@ -85,6 +85,13 @@ class Quantization:
         """The first zero point: the only one when per tensor."""
         return int(self.zero_points[0])
 
+    def with_details(self, details: Record) -> Quantization:
+        """The same with other details."""
+        fields = (self.scales, self.zero_points, self.axis, self.block_size)
+        return Quantization(
+            *fields, min=self.min, max=self.max, details=details, blocks=self.blocks
+        )
+
     @property
     def is_per_channel(self) -> bool:
         """Whether each slice on `axis` has its own scale."""
@@ -113,6 +120,8 @@ class Quantization:
             for values in (self.min, self.max)
         )
         scales, zero_points = self.scales.tobytes(), self.zero_points.tobytes()
+        if self.blocks is not None:
+            scales += self.blocks.scales.tobytes()
         return scales, zero_points, self.axis, self.block_size, low, high, self.details
 
     def __repr__(self) -> str:

@@ -58,6 +58,29 @@ def densify(values: np.ndarray, sparsity: Record, shape: tuple[int, ...]) -> np.
         shape: of the result.
 
     Raises ModelError when there is no memory for all elements.
+    """
+    try:
+        dense = np.zeros(shape, values.dtype)
+    except (MemoryError, ValueError) as error:
+        raise ModelError(
+            f"sparsity: there must be memory for all elements of shape {list(shape)}: {error}"
+        ) from error
+    dense[_positions(sparsity, shape)] = values
+    return dense
+
+
+def nonzeros(dense: np.ndarray, sparsity: Record) -> np.ndarray:
+    """The elements of a tensor that levels store, in their order: what `densify` takes.
+
+    Args:
+        dense: any shape that the levels describe.
+        sparsity: levels that `check_sparsity` has accepted.
+    """
+    return dense[_positions(sparsity, dense.shape)]
+
+
+def _positions(sparsity: Record, shape: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    """For each dimension of `shape` the indices of the elements that are stored.
 
     Source: Chou et al., Format Abstraction for Sparse Tensor Algebra Compilers, 2018.
     """
@@ -79,14 +102,7 @@ def densify(values: np.ndarray, sparsity: Record, shape: tuple[int, ...]) -> np.
         order = list(sparsity.traversal_order)
         size = sparsity.dim_metadata[order.index(block)].dense_size
         indices[int(dimension)] = indices[int(dimension)] * size + indices[block]
-    try:
-        dense = np.zeros(shape, values.dtype)
-    except (MemoryError, ValueError) as error:
-        raise ModelError(
-            f"sparsity: there must be memory for all elements of shape {list(shape)}: {error}"
-        ) from error
-    dense[tuple(indices[d] for d in range(len(shape)))] = values
-    return dense
+    return tuple(indices[d] for d in range(len(shape)))
 
 
 def _level_sizes(shape: list[int], block_map: list[int], blocks: list[Record]) -> list[int]:

@@ -15,7 +15,8 @@ from .version_rules import FIRST_VERSION, RULES, Use
 
 METADATA_NAME = "min_runtime_version"
 """The metadata entry that holds `runtime_version`."""
-_METADATA_BYTES = 16
+METADATA_BYTES = 16
+"""Its length; the end is filled with zeros."""
 
 
 def operator_version(
@@ -55,7 +56,7 @@ def update_versions(model: Model) -> None:
         for operator in subgraph.operators:
             operator.version = needed.get(operator.op, operator.version)
     release = runtime_version(model).encode()
-    model.metadata[METADATA_NAME] = release.ljust(_METADATA_BYTES, b"\0")
+    model.metadata[METADATA_NAME] = release.ljust(METADATA_BYTES, b"\0")
 
 
 def runtime_version(model: Model) -> str:

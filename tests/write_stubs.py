@@ -21,6 +21,7 @@ FACADES = (
     "flatlite.compat.v1.signal",
     "flatlite.compat.v1.sparse",
     "flatlite.compat.v1.strings",
+    "flatlite.edit",
     "flatlite.experimental",
     "flatlite.lite",
     "flatlite.litert",

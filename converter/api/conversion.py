@@ -84,10 +84,13 @@ class Conversion:
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
         from ..ir.graphviz import drawing
+        from ..ir.write import all_subgraphs
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
         from ..quantize.recipe import recipe_of, with_algorithms, with_stated_ranges
 
         recipe = with_algorithms(recipe_of(self.settings), self.settings)
+        if recipe is not None:
+            refuse_quantized(self.sources)
         for source in self.sources:
             if self._wants_known_shapes(source):
                 fix_shapes(source)
@@ -105,7 +108,7 @@ class Conversion:
             self._verify(graphs, functions, samples, verify_inputs)
             return functions[0].content
         recipe = with_stated_ranges(recipe, graphs)
-        ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
+        ranges: list[dict[Tensor, Range]]
         if recipe.algorithms:
             has_data = self.settings.representative_dataset is not None
             rows = list(samples.each()) if has_data else []
@@ -113,12 +116,14 @@ class Conversion:
             self._verify(graphs, functions, samples, verify_inputs)
             plain, ranges = self._tuned(graphs, recipe, (written, functions), rows)
             return self._quantized(graphs, recipe, ranges, plain, samples)
+        subgraphs = all_subgraphs(graphs)
+        ranges = [{} for _ in subgraphs]
         if calibrates:
             ranges = self._calibrate(functions, written, samples.each(), recipe.calibrator)
             self._warn_of(samples)
         elif recipe.ranges is not None:
-            ranges = ranges_of(self._keys(), graphs, read_ranges(recipe.ranges))
-        self.calibrated_ranges = named_ranges(self._keys(), graphs, ranges)
+            ranges = ranges_of(self._keys(), subgraphs, read_ranges(recipe.ranges))
+        self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
 
@@ -133,18 +138,20 @@ class Conversion:
 
         Algorithms read the samples several times, so that `rows` holds all of them.
         """
+        from ..ir.write import all_subgraphs
         from ..quantize.accuracy.tuning import Tuning
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
         from .progress import Progress
 
         tuning = Tuning(graphs, recipe, self._write, rows)
         plain = tuning.preserve(*plain)
-        ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
+        subgraphs = all_subgraphs(graphs)
+        ranges: list[dict[Tensor, Range]] = [{} for _ in subgraphs]
         if recipe.calibrates:
             ranges = self._calibrate(plain[1], plain[0], rows, recipe.calibrator)
         elif recipe.ranges is not None:
-            ranges = ranges_of(self._keys(), graphs, read_ranges(recipe.ranges))
-        self.calibrated_ranges = named_ranges(self._keys(), graphs, ranges)
+            ranges = ranges_of(self._keys(), subgraphs, read_ranges(recipe.ranges))
+        self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges)
         with Progress("rounding weights") as progress:
             tuning.round(progress.advance)
         return plain, ranges
@@ -163,7 +170,7 @@ class Conversion:
         from ..quantize.fake_quant import has_fake_quant
         from ..verify.verification import Function
 
-        check_runs_in_litert(graphs)
+        check_runs_in_litert(graph for graph in graphs if not graph.is_final)
         # what ONNX calls infinite is; TensorFlow's converter bounds it
         is_tensorflow = all(isinstance(source, GraphSource) for source in self.sources)
         bounded = bool(self.settings.canonicalizing_inf_as_min_max_float) and is_tensorflow
@@ -244,7 +251,8 @@ class Conversion:
         self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
         for graph in graphs:
             optimize(graph, self._note_run)
-            check_sizes(graph)
+            if not graph.is_final:
+                check_sizes(graph)
         if folder is not None:
             write_drawing(folder, "after_passes", graphs)
         return graphs
@@ -277,12 +285,18 @@ class Conversion:
         )
 
     def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
-        """What the file says of its conversion, as TensorFlow's tools read it."""
+        """The entries of a source that is a file, and what TensorFlow's tools read of a
+        conversion.
+        """
         from ... import __version__
+        from ...schema.versions import METADATA_NAME
         from .metadata import DYNAMIC_RANGE, MODES, NAME, WEIGHT_MODES, conversion_metadata
 
+        entries = dict(getattr(self.sources[0], "metadata", {}))
+        for written_anew in (NAME, METADATA_NAME):
+            entries.pop(written_anew, None)
         if self.settings.exclude_conversion_metadata:
-            return {}
+            return entries
         modes = ()
         if recipe is not None:
             by_weights = WEIGHT_MODES.get(recipe.main.weights, DYNAMIC_RANGE)
@@ -296,7 +310,7 @@ class Conversion:
             select_tf_ops=OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops,
             only_tf_ops=set(self.settings.target_spec.supported_ops) == {OpsSet.SELECT_TF_OPS},
         )
-        return {NAME: content}
+        return entries | {NAME: content}
 
     def _calibrate(
         self,
@@ -305,13 +319,12 @@ class Conversion:
         samples: Iterable[Sample],
         calibrator: Calibrator,
     ) -> list[dict[Tensor, Range]]:
-        """The range of each tensor of the float file over the representative dataset."""
+        """The ranges of the tensors of the float file's subgraphs over the samples."""
         from ..quantize.calibrate import calibrate
         from .progress import Progress
 
         with Progress("calibrating") as progress:
-            tensors = written.tensors[: len(functions)]
-            return calibrate(functions, tensors, samples, progress.advance, calibrator)
+            return calibrate(functions, written.tensors, samples, progress.advance, calibrator)
 
     def _warn_of(self, samples: Samples) -> None:
         """Warns of what is suspicious in the samples that were read."""
@@ -384,6 +397,17 @@ def has_op_hints(source: Source) -> bool:
     graph = getattr(source, "graph", None)
     mark = OpHint.FUNCTION_INPUT_INDEX_ATTR
     return graph is not None and any(mark in op.attrs for op in graph.operations)
+
+
+def refuse_quantized(sources: Sequence[Source]) -> None:
+    """Raises ConverterError when one of the sources is a file whose integers cannot be chosen."""
+    for source in sources:
+        reason = getattr(source, "reason", "")
+        if reason:
+            raise ConverterError(
+                f"the file is quantized already: {reason}; give its float form, or the model it "
+                "was made from, or convert it without optimizations"
+            )
 
 
 def check_size(source: Source) -> None:

@@ -318,7 +318,10 @@ class TFLiteConverter(Settings):
 
     @classmethod
     def from_tflite_model(cls, model: str | os.PathLike | bytes) -> TFLiteConverter:
-        """A converter for a float `.tflite` file, whoever wrote it: to quantize or to shorten it.
+        """A converter for a `.tflite` file, whoever wrote it: to quantize or to shorten it.
+
+        A file that is quantized already keeps its operators as they are, but for those that nobody
+        reads; to quantize it again is an error of `convert`.
 
         Args:
             model: the file, or its bytes.
@@ -326,7 +329,6 @@ class TFLiteConverter(Settings):
         Raises:
             TypeError: something else is given.
             OSError: the file does not exist.
-            ConverterError: it is quantized already.
             ValueError: it is damaged, or no `.tflite` file.
         """
         from ..sources import tflite

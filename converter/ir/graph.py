@@ -180,6 +180,7 @@ class Op:
         custom_code, custom_options: name and bytes of a custom op.
         graphs: the graphs it calls (IF, WHILE, CALL_ONCE), in the order of its options' fields.
         origin: name of the source node, for messages.
+        intermediates: Tensors that hold the quantization of its inner values.
     """
 
     __slots__ = (
@@ -187,6 +188,7 @@ class Op:
         "custom_code",
         "custom_options",
         "graphs",
+        "intermediates",
         "kind",
         "options",
         "origin",
@@ -213,6 +215,7 @@ class Op:
         self.custom_options = custom_options
         self.graphs = tuple(graphs)
         self.origin = origin
+        self.intermediates: tuple[Tensor, ...] = ()
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -259,6 +262,7 @@ class Graph:
         signature: public names for this graph, None for a graph that is only called.
         ops: Ops.
         scope: the unknown sizes of this graph and of those it calls.
+        is_final: whether it is what a quantized file states: passes only drop what nobody reads.
     """
 
     def __init__(self, name: str = "main", scope: Scope | None = None) -> None:
@@ -269,6 +273,7 @@ class Graph:
         self.output_names: list[str] | None = None
         self.signature: Signature | None = None
         self.ops: list[Op] = []
+        self.is_final = False
         self._last_position = 0
 
     def position(self, op: Op) -> int:
@@ -361,6 +366,7 @@ class Graph:
         yield from self.inputs
         for op in self.ops:
             yield from op.inputs
+            yield from op.intermediates
             yield from op.outputs
         yield from self.outputs
 

@@ -76,11 +76,14 @@ def remove_dead_code(graph: Graph) -> int:
 
         x -> RELU -> y (no reader)      becomes      nothing
 
-    Holds off on ops that do more than give results (ASSIGN_VARIABLE, CALL_ONCE, custom ops).
+    Holds off on ops that do more than give results (ASSIGN_VARIABLE, CALL_ONCE, custom ops, those
+    that fill a variable).
     """
     count = 0
     for op in reversed(graph.ops[:]):
-        is_read = any(tensor.readers or graph.is_output(tensor) for tensor in op.outputs)
+        is_read = any(
+            tensor.readers or tensor.is_variable or graph.is_output(tensor) for tensor in op.outputs
+        )
         if not is_read and not op.graphs and op.kind not in pseudo.having("writes"):
             graph.remove(op)
             count += 1
@@ -93,12 +96,12 @@ def merge_duplicates(graph: Graph) -> int:
         x -> RELU -> y                               y -> a
         x -> RELU -> z     (y -> a, z -> b)          y -> b
 
-    Holds off on random and stateful ops.
+    Holds off on random and stateful ops, and on those that fill variables.
     """
     count = _merge_constants(graph)
     ops_by_key: dict[tuple, list[Op]] = {}
     for op in list(graph.ops):
-        if not is_pure(op):
+        if not is_pure(op) or any(tensor.is_variable for tensor in op.outputs):
             continue
         inputs = tuple(id(tensor) for tensor in op.inputs)
         types = tuple((tensor.dtype, tensor.quantization) for tensor in op.outputs)
@@ -134,5 +137,7 @@ def _merge_constants(graph: Graph) -> int:
 
 
 def is_pure(op: Op) -> bool:
-    """Whether equal inputs give equal results and nothing else happens."""
-    return not op.graphs and pseudo.is_pure(op.kind)
+    """Whether equal inputs give equal results and nothing else happens, to variables neither."""
+    if op.graphs or any(tensor.is_variable for tensor in (*op.present_inputs, *op.outputs)):
+        return False
+    return pseudo.is_pure(op.kind)

@@ -102,6 +102,6 @@ def float_constants(subgraph: Subgraph, tensors: Sequence[Tensor]) -> Constants:
 
     def constant(i: int) -> np.ndarray | None:
         data = subgraph.tensors[i].data if i >= 0 else None
-        return data if data is not None and data.dtype == FLOAT32 else None
+        return data if isinstance(data, np.ndarray) and data.dtype == FLOAT32 else None
 
     return {tensors[op.outputs[0]]: [*map(constant, op.inputs)] for op in subgraph.operators}

@@ -20,12 +20,12 @@ Ranges = Mapping[str, Mapping[str, Sequence[float]]]
 
 
 def named_ranges(
-    keys: Iterable[str], graphs: Iterable[Graph], ranges: Iterable[Mapping[Tensor, Range]]
+    keys: Sequence[str], graphs: Sequence[Graph], ranges: Iterable[Mapping[Tensor, Range]]
 ) -> dict[str, dict[str, Range]]:
-    """The ranges by signature key and name of the tensor."""
+    """The ranges by signature key, or name of a called graph, and name of the tensor."""
     return {
         key: {name: row[tensor] for tensor, name in range_names(graph).items() if tensor in row}
-        for key, graph, row in zip(keys, graphs, ranges, strict=True)
+        for key, graph, row in zip(names_of(keys, graphs), graphs, ranges, strict=True)
     }
 
 
@@ -69,23 +69,30 @@ def is_range(value: Any) -> bool:
     return numbers and len(value) == 2 and value[0] <= value[1]
 
 
+def names_of(keys: Sequence[str], graphs: Iterable[Graph]) -> list[str]:
+    """What the graphs are called in a file: signature keys, then the names of called graphs."""
+    called = list(graphs)[len(keys) :]
+    return [*keys, *(f"{graph.name} of subgraph {len(keys) + i}" for i, graph in enumerate(called))]
+
+
 def ranges_of(
-    keys: Iterable[str], graphs: Iterable[Graph], named: Ranges
+    keys: Sequence[str], graphs: Sequence[Graph], named: Ranges
 ) -> list[dict[Tensor, Range]]:
     """The ranges of the tensors of graphs, by their names.
 
-    Raises CalibrationError when an input or a result has none: they are of another model.
+    Raises CalibrationError when an input or a result of a signature has none: they are of another
+    model. In a graph that is called there may be branches that no sample came to.
     """
     rows: list[dict[Tensor, Range]] = []
-    for key, graph in zip(keys, graphs, strict=True):
+    for key, graph in zip(names_of(keys, graphs), graphs, strict=True):
         by_name = named.get(key, {})
         names = range_names(graph)
         missing = [name for name in names.values() if name not in by_name]
-        if missing:
+        if missing and key in keys:
             raise CalibrationError(
                 f"the saved calibration must have a range for '{missing[0]}' of signature "
                 f"'{key}', has none; is it of another model?"
             )
-        pairs = ((tensor, by_name[name]) for tensor, name in names.items())
+        pairs = ((tensor, by_name[name]) for tensor, name in names.items() if name in by_name)
         rows.append({tensor: (float(low), float(high)) for tensor, (low, high) in pairs})
     return rows

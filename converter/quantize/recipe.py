@@ -123,7 +123,7 @@ class Recipe:
 
     def check_layers(self, graphs: Iterable[Graph]) -> None:
         """Raises ValueError for a pattern that no operator of `graphs` has."""
-        ops = [op for graph in graphs for op in graph.ops]
+        ops = [op for graph in graphs for called in graph.reachable() for op in called.ops]
         for row in self.layers:
             if not any(row.match(op) for op in ops):
                 names = list(dict.fromkeys(op.origin for op in ops if op.origin))[:5]

@@ -21,7 +21,7 @@ import numpy as np
 from ...schema.files import read_bytes
 from .accuracy.algorithms import algorithms_of
 from .recipe import IO_TYPES, Layers, Recipe
-from .scheme import SCHEMES, Scheme
+from .scheme import BLOCK_SIZES, SCHEMES, Scheme
 from .statistics import calibrator_of
 
 KEYS = (
@@ -33,6 +33,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "activations": (None, "i8", "i16"),
     "weights": ("i2", "i4", "i8", "f16"),
     "bias": (None, "i32", "i64"),
+    "block": (None, *BLOCK_SIZES),
 }
 """What the fields of a scheme may be."""
 

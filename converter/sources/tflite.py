@@ -1,11 +1,14 @@
-"""`.tflite` files of anybody's making as sources: to shorten them, or to quantize them."""
+"""`.tflite` files of anybody's making as sources: to shorten them, or to quantize them.
+
+A file with quantized, sparse or packed tensors becomes an IR that is `final`: every tensor has the
+type, shape and quantization that the file states, and no pass changes what is computed.
+"""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +17,10 @@ import numpy as np
 from ...interpreter.interpreter import Interpreter
 from ...interpreter.model import LoadedModel
 from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
-from ...schema.errors import ConverterError, InvalidArgumentError
+from ...schema.errors import InvalidArgumentError
 from ...schema.files import read_bytes
+from ...schema.flatbuffer import parse
+from ...schema.model import unique_names
 from ...schema.operators import known
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Origin, Signature, Tensor
@@ -47,6 +52,8 @@ class FileSource:
         key: the signature's key, None without one.
         inputs: the inputs, in the subgraph's order.
         outputs: the outputs, in the subgraph's order.
+        reason: why the IR is final, in words; empty for a plain float file.
+        metadata: the file's entries, by name.
     """
 
     model: LoadedModel
@@ -54,6 +61,8 @@ class FileSource:
     key: str | None
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    reason: str = ""
+    metadata: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -67,7 +76,8 @@ class FileSource:
 
     def lower(self, allow_custom_ops: bool = False) -> Graph:
         """The IR of the subgraph; what it calls comes with it."""
-        graph = lowered(lambda scope: _Reader(self.model, scope).graph(self.subgraph))
+        final = bool(self.reason)
+        graph = lowered(lambda scope: _Reader(self.model, scope, final).graph(self.subgraph))
         graph.output_names = [port.name for port in self.outputs]
         if self.key is not None:
             graph.name = self.key
@@ -81,7 +91,7 @@ class FileSource:
 
 
 def load(content: str | os.PathLike | bytes) -> list[FileSource]:
-    """The signatures of a float `.tflite` file, or its first subgraph when it has none.
+    """The signatures of a `.tflite` file, or its first subgraph when it has none.
 
     Args:
         content: a path, or the bytes of a file.
@@ -89,27 +99,46 @@ def load(content: str | os.PathLike | bytes) -> list[FileSource]:
     Raises:
         OSError: there is no such file.
         ModelError: it is no `.tflite` file, or damaged.
-        ConverterError: it is quantized already.
     """
     is_path = isinstance(content, str | os.PathLike)
     model = LoadedModel(read_bytes(content) if is_path else bytes(content))
-    for i in range(model.n_subgraphs):
-        refuse_quantized(model.subgraph(i))
+    reasons = (reason_final(model.subgraph(i)) for i in range(model.n_subgraphs))
+    reason = next(filter(None, reasons), "")
+    metadata = _metadata(model)
     signatures = [
         _source(model, signature.subgraph, signature.key, signature.inputs, signature.outputs)
         for signature in model.signatures.values()
     ]
-    return signatures or [_source(model, 0, None, {}, {})]
+    sources = signatures or [_source(model, 0, None, {}, {})]
+    return [replace(source, reason=reason, metadata=metadata) for source in sources]
 
 
-def refuse_quantized(spec: SubgraphSpec) -> None:
-    """Raises ConverterError when a tensor of the subgraph is quantized."""
+def reason_final(spec: SubgraphSpec) -> str:
+    """Why no pass may change the subgraph: what of it passes do not know; empty for none."""
     for tensor in spec.tensors:
         if tensor.quantization is not None and tensor.dtype.kind in "iu":
-            raise ConverterError(
-                f"the file is quantized already: tensor '{tensor.name}' is {tensor.dtype} with a "
-                "scale; give its float form, or the model it was made from"
-            )
+            return f"tensor '{tensor.name}' is {tensor.dtype} with a scale"
+        if tensor.bits:
+            return f"tensor '{tensor.name}' is {tensor.type_name}"
+        if tensor.sparsity is not None:
+            return f"tensor '{tensor.name}' is sparse"
+        if tensor.is_variable and tensor.has_data:
+            return f"variable '{tensor.name}' has a first value"
+    for operator in spec.operators:
+        if operator.intermediates:
+            return f"{operator.kind} has intermediate tensors"
+    return ""
+
+
+def _metadata(model: LoadedModel) -> dict[str, bytes]:
+    """The metadata of a file, by name."""
+    root = parse(model.content)
+    buffers = root.buffers
+    entries = {}
+    for entry in root.metadata or ():
+        data = buffers[entry.buffer].data
+        entries[entry.name or ""] = b"" if data is None else bytes(data)
+    return entries
 
 
 def _source(
@@ -138,11 +167,12 @@ def _ports(spec: SubgraphSpec, ends: Sequence[int], names: dict[str, int]) -> tu
 
 
 class _Reader:
-    """Makes graphs of the subgraphs of a file, each once."""
+    """Makes graphs of the subgraphs of a file, each once; `final` ones as the file states them."""
 
-    def __init__(self, model: LoadedModel, scope: Scope) -> None:
+    def __init__(self, model: LoadedModel, scope: Scope, final: bool) -> None:
         self.model = model
         self.scope = scope
+        self.final = final
         self.graphs: dict[int, Graph] = {}
 
     def graph(self, index: int) -> Graph:
@@ -151,14 +181,17 @@ class _Reader:
             return self.graphs[index]
         spec = self.model.subgraph(index)
         graph = self.graphs[index] = Graph(spec.name or f"subgraph_{index}", self.scope)
+        graph.is_final = self.final
         b = Builder(graph)
         tensors: dict[int, Tensor] = {}
         for i in spec.inputs:
-            shape = spec.tensors[i].dimensions
-            tensors[i] = b.input(spec.tensors[i].name, spec.tensors[i].dtype, shape)
+            declared = spec.tensors[i]
+            tensors[i] = b.input(declared.name, declared.dtype, declared.dimensions)
+            tensors[i].quantization = declared.quantization
+            tensors[i].is_variable = declared.is_variable
         for operator in spec.operators:
             self._append(graph, spec, operator, tensors, b)
-        for i, name in enumerate(unique_names(spec)):
+        for i, name in enumerate(unique_names(tensor.name for tensor in spec.tensors)):
             if i in tensors and tensors[i].producer is not None:
                 tensors[i].origin = Origin(name)
         graph.outputs = [self._operand(spec.tensors[i], tensors, b) for i in spec.outputs]
@@ -174,17 +207,10 @@ class _Reader:
         b: Builder,
     ) -> None:
         """Puts one operator of the file at the end of the graph."""
-        if operator.intermediates:
-            raise ConverterError(f"{operator.kind} with intermediate tensors cannot be read yet")
         inputs = [
             None if i < 0 else self._operand(spec.tensors[i], tensors, b) for i in operator.inputs
         ]
         results = [spec.tensors[i] for i in operator.outputs]
-        for result in results:
-            if result.is_variable:
-                raise ConverterError(
-                    f"{operator.kind} '{result.name}': variable is not supported yet"
-                )
         certain, self.scope.is_certain = self.scope.is_certain, False
         calls = [
             self.graph(getattr(operator.options, field))
@@ -201,41 +227,42 @@ class _Reader:
             graphs=calls,
             origin=results[0].name if results else operator.kind,
         )
+        op.intermediates = tuple(declared(graph, spec.tensors[i]) for i in operator.intermediates)
         op.outputs = self._results(graph, op, results)
         for i, tensor, result in zip(operator.outputs, results, op.outputs, strict=True):
-            result.name = tensor.name
+            result.name, result.is_variable = tensor.name, tensor.is_variable
             tensors[i] = result
         graph.append(op)
 
-    def _results(self, graph: Graph, op: Op, declared: list[TensorSpec]) -> list[Tensor]:
+    def _results(self, graph: Graph, op: Op, specs: list[TensorSpec]) -> list[Tensor]:
         """What an operator results in; what the file says where the interpreter lacks it."""
-        if op.kind == "CUSTOM" or op.graphs:
-            return [
-                dynamic_tensor(graph, spec.name, spec.dtype, spec.dimensions) for spec in declared
-            ]
-        return infer(graph, op, [spec.dtype for spec in declared])
+        if self.final or op.kind == "CUSTOM" or op.graphs:
+            return [declared(graph, spec) for spec in specs]
+        return infer(graph, op, [spec.dtype for spec in specs])
 
     def _operand(self, spec: TensorSpec, tensors: dict[int, Tensor], b: Builder) -> Tensor:
         """An operator's input: made before, a constant, or a variable."""
         if spec.index in tensors:
             return tensors[spec.index]
-        if spec.sparsity is not None:
-            raise ConverterError(f"sparse constants such as '{spec.name}' cannot be read yet")
         if spec.is_constant:
             tensor = b.constant(spec.value, name=spec.name)
+        elif spec.is_variable and spec.has_data:
+            tensor = b.constant(spec.initial(), name=spec.name)
         elif prod(spec.shape) == 0:
             tensor = b.constant(np.empty(spec.shape, spec.dtype), name=spec.name)
         else:
             tensor = Tensor(spec.name, spec.dtype, spec.shape)
-            tensor.is_variable = spec.is_variable
+        tensor.is_variable = spec.is_variable
+        tensor.quantization, tensor.sparsity = spec.quantization, spec.sparsity
         tensors[spec.index] = tensor
         return tensor
 
 
-def unique_names(spec: SubgraphSpec) -> list[str]:
-    """A name for each tensor: its own, and its number where that is not enough."""
-    counts = Counter(tensor.name for tensor in spec.tensors)
-    return [t.name if counts[t.name] == 1 else f"{t.name}#{t.index}" for t in spec.tensors]
+def declared(graph: Graph, spec: TensorSpec) -> Tensor:
+    """A tensor as the file states it; dimensions that it leaves open are known at run time only."""
+    tensor = dynamic_tensor(graph, spec.name, spec.dtype, spec.dimensions)
+    tensor.quantization = spec.quantization
+    return tensor
 
 
 class FileOracle:
@@ -245,7 +272,7 @@ class FileOracle:
         self.source = source
         self.spec = source.model.subgraph(source.subgraph)
         self.inputs = [port.tensor for port in source.inputs]
-        names = unique_names(self.spec)
+        names = unique_names(tensor.name for tensor in self.spec.tensors)
         self.indices = {name: i for i, name in enumerate(names)}
         self.outputs = [names[i] for i in self.spec.outputs]
         self._interpreter: Interpreter | None = None

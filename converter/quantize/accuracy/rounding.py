@@ -17,7 +17,7 @@ import numpy as np
 from ....schema.quantization import Quantization
 from ...ir.graph import Graph, Op, Tensor
 from ...passes.rewrite import activation_of
-from ..dynamic import has_large_weights, stored_inputs
+from ..dynamic import has_large_weights, quantized_inputs
 from ..recipe import Recipe
 from ..rules import WEIGHT_RULES, rule_of
 from ..scheme import Integers, Scheme
@@ -245,7 +245,7 @@ def weights_axis(op: Op, scheme: Scheme) -> int | None:
     rule = WEIGHT_RULES.get(op.kind)
     if rule is None or scheme.weights == "f16":
         return None
-    is_stored = has_large_weights(op, rule) if scheme.hybrid else any(stored_inputs(op, scheme))
+    is_stored = has_large_weights(op, rule) if scheme.hybrid else any(quantized_inputs(op, scheme))
     return rule.axis if is_stored else None
 
 

@@ -1,0 +1,38 @@
+"""`flatlite dump`."""
+
+from __future__ import annotations
+
+import argparse
+
+from .files import check_model, check_target
+
+SUMMARY = "Write all that a .tflite file says as JSON; flatlite assemble makes a file of it again."
+
+
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    sub.add_argument("model")
+    sub.add_argument("-o", "--output", help="the file to write (default: standard output)")
+    sub.add_argument(
+        "--numbers",
+        type=int,
+        default=64,
+        metavar="N",
+        help="constants of up to N elements are lists of numbers, larger ones base64 (default: 64)",
+    )
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """`flatlite dump`."""
+    from ..schema.files import read_bytes, write_file
+    from ..schema.model import load
+    from ..tools.edit.text import dump
+
+    check_model(arguments.model)
+    if arguments.output is not None:
+        check_target(arguments.output)
+    text = dump(load(read_bytes(arguments.model)), arguments.numbers)
+    if arguments.output is None:
+        print(text)
+    else:
+        write_file(arguments.output, text.encode() + b"\n")

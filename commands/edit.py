@@ -1,0 +1,143 @@
+"""`flatlite edit`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ..tools.terminal import show_json
+from .convert import shapes_of, split
+from .files import check_model, check_target, load_arrays, npz
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..schema.model import Model
+
+SUMMARY = "Change a .tflite file: cut, append, shapes, weights, names; in this order."
+RENAMED = ("tensor", "input", "output", "signature")
+
+
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    sub.add_argument("model", help="a .tflite file")
+    sub.add_argument("-o", "--output", required=True, help="the .tflite file to write")
+    sub.add_argument("--inputs", metavar="A,B", help="cut: tensors that become the inputs")
+    sub.add_argument("--outputs", metavar="C,D", help="cut: tensors that become the outputs")
+    sub.add_argument("--append", metavar="FILE", help="a .tflite file that runs after it")
+    sub.add_argument(
+        "--connect",
+        action="append",
+        default=[],
+        metavar="OUTPUT=INPUT",
+        help="an output and the input of --append that takes it (default: by names, or in order)",
+    )
+    sub.add_argument(
+        "--input-shape",
+        action="append",
+        default=[],
+        metavar="NAME=1,224,224,3",
+        help="shape of an input, -1 for an unknown dimension; may be repeated",
+    )
+    sub.add_argument("--batch", metavar="N", help="first size of all inputs; -1 for any")
+    sub.add_argument("--weights", metavar="PATH", help="a .npz with other values of weights")
+    sub.add_argument("--save-weights", metavar="PATH", help="writes the weights to a .npz")
+    sub.add_argument("--strip", metavar="PARTS", help="of signatures,weights,names,metadata")
+    for kind in RENAMED:
+        sub.add_argument(
+            f"--rename-{kind}",
+            action="append",
+            default=[],
+            metavar="OLD=NEW",
+            help=f"another name of a{'n' if kind[0] in 'io' else ''} {kind}; may be repeated",
+        )
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """`flatlite edit`."""
+    from ..schema.files import read_bytes, write_file
+    from ..schema.model import load, save
+    from ..tools.edit.differences import differences
+
+    check_model(arguments.model)
+    check_target(arguments.output)
+    before = load(read_bytes(arguments.model))
+    after = edited(before, arguments)
+    content = save(after)
+    write_file(arguments.output, content)
+    texts = differences(before, after)
+    if arguments.json:
+        result = {"file": arguments.output, "bytes": len(content), "differences": texts}
+        return show_json(result)
+    return print(f"wrote {arguments.output}: {len(content):,} bytes, {len(texts)} differences")
+
+
+def edited(model: Model, arguments: argparse.Namespace) -> Model:
+    """The model that the arguments ask for."""
+    from ..schema.files import read_bytes, write_file
+    from ..schema.model import load
+    from ..tools.edit.extract import extract
+    from ..tools.edit.merge import merge
+    from ..tools.edit.names import rename, strip
+    from ..tools.edit.shapes import set_batch, set_input_shapes
+    from ..tools.edit.weights import set_weights, weights
+
+    inputs, outputs = split(arguments.inputs), split(arguments.outputs)
+    if inputs is not None or outputs is not None:
+        model = extract(model, inputs, outputs)
+    if arguments.append is not None:
+        connections = pairs_of("--connect", arguments.connect)
+        model = merge(model, load(read_bytes(arguments.append)), connections or None)
+    elif arguments.connect:
+        raise ValueError("--connect says how --append FILE is connected; there is none")
+    shapes = shapes_of(arguments.input_shape)
+    if shapes is not None:
+        model = set_input_shapes(model, shapes)
+    if arguments.batch is not None:
+        model = set_batch(model, batch_of(arguments.batch))
+    if arguments.weights is not None:
+        arrays = load_arrays(arguments.weights, "")
+        if "" in arrays:
+            raise ValueError(f"--weights must be a .npz with names, got '{arguments.weights}'")
+        model = set_weights(model, arrays)
+    if arguments.save_weights is not None:
+        check_target(arguments.save_weights)
+        arrays = {name: storable(values) for name, values in weights(model).items()}
+        write_file(arguments.save_weights, npz(arrays))
+    parts = split(arguments.strip)
+    if parts is not None:
+        model = strip(model, *parts)
+    names = {
+        f"{kind}s": pairs_of(f"--rename-{kind}", getattr(arguments, f"rename_{kind}"))
+        for kind in RENAMED
+    }
+    return rename(model, **names) if any(names.values()) else model
+
+
+def storable(array: np.ndarray) -> np.ndarray:
+    """An array in a type that .npz files have: int8 for integers of 4 and 2 bits, else float32."""
+    if array.dtype.kind != "V":
+        return array
+    return array.astype("int8" if "int" in array.dtype.name else "float32")
+
+
+def batch_of(text: str) -> int | None:
+    """--batch: a size, None for any."""
+    try:
+        batch = int(text)
+    except ValueError:
+        batch = 0
+    if batch == 0 or batch < -1:
+        raise ValueError(f"--batch must be a positive number, or -1 for any, got '{text}'")
+    return None if batch < 0 else batch
+
+
+def pairs_of(option: str, texts: list[str]) -> dict[str, str]:
+    """The values of an option OLD=NEW."""
+    pairs = {}
+    for text in texts:
+        old, equals, new = text.partition("=")
+        if not (old and equals and new):
+            raise ValueError(f"{option} must be OLD=NEW, got '{text}'")
+        pairs[old] = new
+    return pairs

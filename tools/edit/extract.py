@@ -1,0 +1,114 @@
+"""A part of a model as a model: from some of its tensors to others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...schema.model import Model, Operator, Signature, Subgraph
+from ...schema.operators import operator
+from .subgraphs import (
+    SIGNATURE,
+    compact,
+    end_names,
+    listed,
+    signature_of,
+    tensor_index,
+    update_release,
+    with_subgraphs,
+)
+
+METADATA = "TFLITE_METADATA"  # describes inputs and outputs that are others now
+
+
+def extract(
+    model: Model,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    subgraph: int = 0,
+) -> Model:
+    """What computes some tensors of a subgraph from others, as a model of its own.
+
+        x -> A -> t -> B -> u -> C -> y      inputs=["t"], outputs=["u"]      t -> B -> u
+
+    Operators that write variables and tables stay where the new inputs suffice for them.
+
+    Args:
+        model: any.
+        inputs: names of tensors, any of the subgraph; None for its inputs that are needed.
+        outputs: names of tensors; None for its outputs.
+        subgraph: whose tensors they are; with what it runs it becomes the first of the model.
+
+    Raises ValueError when a name is unknown, or an output needs more than the inputs: all that is
+    missing is named.
+    """
+    result = with_subgraphs(model, [subgraph])
+    graph = result.subgraphs[0]
+    given = None if inputs is None else [tensor_index(graph, name) for name in inputs]
+    wanted = graph.outputs if outputs is None else [tensor_index(graph, name) for name in outputs]
+    sides = end_names(result, 0, "inputs"), end_names(result, 0, "outputs")
+    input_names, output_names = {**sides[1], **sides[0]}, {**sides[0], **sides[1]}
+    sources = list(graph.inputs) if given is None else given
+    graph.operators, missing = _needed(graph, sources, wanted)
+    if missing:
+        texts = [graph.tensors[i].name for i in missing]
+        raise ValueError(
+            f"{listed([graph.tensors[i].name for i in wanted])} cannot be computed of "
+            f"{listed([graph.tensors[i].name for i in sources])} alone: {listed(texts)} must be "
+            "among the inputs, too"
+        )
+    if given is None:
+        read = {i for op in graph.operators for i in op.inputs} | set(wanted)
+        sources = [i for i in sources if i in read]
+    for i in sources:
+        graph.tensors[i].data, graph.tensors[i].is_variable = None, False
+    graph.inputs, graph.outputs = sources, list(wanted)
+    had_signature = signature_of(result, 0)
+    result.signatures = []
+    if had_signature is not None:
+        ends = [
+            {names.get(i, graph.tensors[i].name): i for i in ends}
+            for ends, names in ((sources, input_names), (wanted, output_names))
+        ]
+        result.signatures = [Signature(had_signature.key or SIGNATURE, ends[0], ends[1])]
+    result.metadata.pop(METADATA, None)
+    compact(result, 0)
+    # what is left may run fewer subgraphs
+    result = with_subgraphs(result, [0])
+    update_release(result)
+    return result
+
+
+def _needed(
+    graph: Subgraph, sources: Sequence[int], wanted: Sequence[int]
+) -> tuple[list[Operator], list[int]]:
+    """The operators that compute `wanted`, and the inputs of the subgraph that they lack."""
+    cut = set(sources)
+    missing = dict.fromkeys(i for i in graph.inputs if i not in cut)
+    uncomputed = set(missing)
+    computable = []
+    for op in graph.operators:
+        if uncomputed.isdisjoint(op.inputs):
+            computable.append(op)
+        else:
+            uncomputed.update(i for i in op.outputs if i not in cut)
+    lacking = _lacking(graph, cut, missing, [i for i in wanted if i in uncomputed])
+    needed = {i for i in wanted if i not in cut}
+    operators: list[Operator] = []
+    for op in reversed(computable):
+        row = operator(op.op)
+        writes = row is not None and "writes" in row.traits
+        if writes or needed.intersection(op.outputs):
+            operators.append(op)
+            needed.update(i for i in op.inputs if i not in cut)
+    return operators[::-1], lacking
+
+
+def _lacking(
+    graph: Subgraph, cut: set[int], missing: dict[int, None], wanted: Sequence[int]
+) -> list[int]:
+    """The inputs of a subgraph, of those that are missing, that some tensors need."""
+    needed = set(wanted)
+    for op in reversed(graph.operators):
+        if needed.intersection(op.outputs):
+            needed.update(i for i in op.inputs if i not in cut)
+    return [i for i in missing if i in needed]

@@ -1,0 +1,222 @@
+"""Other sizes of a model's inputs, and of all that is computed from them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...interpreter.interpreter import Interpreter
+from ...schema.model import Model, Operator, Subgraph, load, save
+from .subgraphs import end_index, with_fields
+
+SEED = 20
+UNKNOWN = (1, 3)  # what unknown sizes take: results of which they are sizes differ
+ITEMS = 3  # how many a changed batch is tried with
+TOLERANCE = 1e-4  # of an output's largest value
+
+
+def set_input_shapes(model: Model, shapes: Mapping[str, Sequence[int | None]]) -> Model:
+    """The model with other shapes of inputs; all results have the shapes that come of them.
+
+    A RESHAPE to a constant shape that begins with the batch takes whatever batch comes.
+
+    Args:
+        model: any.
+        shapes: {input: shape}, names of the signature or of tensors of the first subgraph; None or
+            -1 for an unknown size.
+
+    Raises ValueError when a name is unknown, a rank another one, or an operator refuses the shapes.
+    """
+    result = load(save(model))
+    graph = result.subgraphs[0]
+    for name, shape in shapes.items():
+        index = end_index(result, 0, "inputs", name)
+        tensor = graph.tensors[index]
+        sizes = tuple(-1 if n is None else int(n) for n in shape)
+        if tensor.has_rank and len(sizes) != len(tensor.shape):
+            raise ValueError(
+                f"input '{name}' must have {len(tensor.shape)} dimensions, got {list(sizes)}"
+            )
+        if any(n < -1 for n in sizes):
+            raise ValueError(f"sizes of input '{name}' must be positive or -1, got {list(sizes)}")
+        before = tensor.shape_signature or tensor.shape
+        if sizes and before[0] != sizes[0] and before[0] > 0:
+            _free_reshapes(graph, before[0])
+        tensor.shape = tuple(1 if n < 0 else n for n in sizes)
+        tensor.shape_signature = sizes if -1 in sizes else None
+        tensor.has_rank = True
+    _infer(result)
+    return result
+
+
+def set_batch(model: Model, batch: int | None) -> Model:
+    """The model with another first size of all its inputs that have dimensions.
+
+    Where it took one item, the results for several are compared with those for each alone.
+
+    Args:
+        model: any.
+        batch: how many items it takes at once; None for any number.
+
+    Raises ValueError when the inputs do not have one batch, an operator refuses another one, or the
+    results for several items are not those for each.
+
+    Warns UserWarning when they could not be compared.
+    """
+    graph = model.subgraphs[0]
+    inputs = [graph.tensors[i] for i in graph.inputs if graph.tensors[i].shape]
+    batches = {(t.shape_signature or t.shape)[0] for t in inputs}
+    if len(batches) != 1:
+        raise ValueError(f"the inputs must have one batch, got {sorted(batches)}; set their shapes")
+    (before,) = batches
+    shapes = {
+        tensor.name: (batch, *(tensor.shape_signature or tensor.shape)[1:]) for tensor in inputs
+    }
+    result = set_input_shapes(model, shapes)
+    if before == 1 and batch != 1:
+        _compare_items(model, result, ITEMS if batch is None else batch)
+    return result
+
+
+def _free_reshapes(graph: Subgraph, batch: int) -> None:
+    """Lets every RESHAPE from this batch to a shape that begins with it take any, in place."""
+    for op in graph.operators:
+        if op.op != "RESHAPE":
+            continue
+        source, result = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
+        wanted = _constant_shape(graph, op)
+        if not wanted or wanted[0] != batch or -1 in wanted or 0 in wanted:
+            continue
+        if not source.shape or source.shape[0] != batch or result.shape[:1] != (batch,):
+            continue
+        free = [-1, *wanted[1:]]
+        if op.options is not None and op.options.new_shape is not None:
+            op.options = with_fields(op.options, {"new_shape": np.int32(free)})
+        if len(op.inputs) > 1 and op.inputs[1] >= 0:
+            constant = graph.tensors[op.inputs[1]]
+            graph.tensors.append(
+                replace(constant, data=np.array(free, np.int32), name=f"{constant.name}_any_batch")
+            )
+            op.inputs[1] = len(graph.tensors) - 1
+
+
+def _constant_shape(graph: Subgraph, op: Operator) -> list[int]:
+    """The shape that a RESHAPE gives, empty when it is computed."""
+    if len(op.inputs) > 1 and op.inputs[1] >= 0:
+        data = graph.tensors[op.inputs[1]].data
+        return data.reshape(-1).tolist() if isinstance(data, np.ndarray) else []
+    new_shape = None if op.options is None else op.options.new_shape
+    return [] if new_shape is None else np.asarray(new_shape).tolist()
+
+
+def _infer(model: Model) -> None:
+    """Gives the results of the first subgraph the shapes that its inputs make, in place."""
+    graph = model.subgraphs[0]
+    content = save(model)
+    shapes = [_allocated_shapes(content, graph, n) for n in UNKNOWN]
+    computed = {i for op in graph.operators for i in op.outputs}
+    for i in computed:
+        first, second = (by_index.get(i) for by_index in shapes)
+        if first is None or second is None or len(first) != len(second):
+            continue  # known when the model runs
+        tensor = graph.tensors[i]
+        sizes = tuple(m if m == n else -1 for m, n in zip(first, second, strict=True))
+        open_sizes = tensor.shape_signature or ()
+        if -1 in open_sizes and len(open_sizes) == len(sizes) and not _is_known(graph):
+            sizes = tuple(-1 if o < 0 else n for o, n in zip(open_sizes, sizes, strict=True))
+        tensor.shape = first
+        tensor.shape_signature = sizes if -1 in sizes else None
+
+
+def _is_known(graph: Subgraph) -> bool:
+    """Whether all inputs have known sizes."""
+    return not any(-1 in (graph.tensors[i].shape_signature or ()) for i in graph.inputs)
+
+
+def _allocated_shapes(content: bytes, graph: Subgraph, unknown: int) -> dict[int, tuple[int, ...]]:
+    """Tensor -> its shape where unknown sizes are this."""
+    try:
+        interpreter = Interpreter(model_content=content, experimental_preserve_all_tensors=True)
+        for i in graph.inputs:
+            sizes = graph.tensors[i].shape_signature or graph.tensors[i].shape
+            interpreter.resize_tensor_input(i, [unknown if n < 0 else n for n in sizes])
+        interpreter.allocate_tensors()
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(f"the model does not take these shapes: {error}") from None
+    details = interpreter.get_tensor_details()
+    return {detail["index"]: tuple(map(int, detail["shape"])) for detail in details}
+
+
+def _compare_items(single: Model, several: Model, n: int) -> None:
+    """Raises ValueError where a model of n items does not give what the other gives for each."""
+    generator = np.random.default_rng(SEED)
+    items = [_random_inputs(single, generator) for _ in range(n)]
+    try:
+        expected = [_results(single, item) for item in items]
+    except (RuntimeError, ValueError) as error:
+        warnings.warn(
+            f"the results for {n} items were not compared with those for each: {error}",
+            stacklevel=3,
+        )
+        return
+    joined = [
+        np.concatenate(arrays) if arrays[0].shape else arrays[0]
+        for arrays in zip(*items, strict=True)
+    ]
+    try:
+        results = _results(several, joined)
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(f"the model does not run on {n} items: {error}") from None
+    names = [single.subgraphs[0].tensors[i].name for i in single.subgraphs[0].outputs]
+    for name, result, *alone in zip(names, results, *expected, strict=True):
+        want = np.concatenate(alone) if alone[0].ndim else alone[0]
+        if result.shape != want.shape or not _agree(result, want):
+            raise ValueError(
+                f"output '{name}' of {n} items must be that of each alone, shape {want.shape}, and "
+                f"is another one, shape {result.shape}: an operator before it reads across the "
+                "batch or has it as a constant"
+            )
+
+
+def _agree(result: np.ndarray, want: np.ndarray) -> bool:
+    if want.dtype.kind not in "fc":
+        return np.array_equal(result, want)
+    limit = TOLERANCE * float(np.abs(want[np.isfinite(want)]).max(initial=1e-6))
+    return np.allclose(result, want, rtol=0, atol=limit, equal_nan=True)
+
+
+def _random_inputs(model: Model, generator: np.random.Generator) -> list[np.ndarray]:
+    """An array for each input: normal floats, quantized integers of any value, others 0 or 1."""
+    from ...schema.dtypes import TENSOR_TYPES
+
+    graph = model.subgraphs[0]
+    arrays = []
+    for tensor in (graph.tensors[i] for i in graph.inputs):
+        dtype = TENSOR_TYPES[tensor.dtype]
+        if dtype.kind == "f":
+            arrays.append(generator.standard_normal(tensor.shape).astype(dtype))
+        elif dtype.kind in "iu" and tensor.quantization is not None:
+            limits = np.iinfo(dtype)
+            values = generator.integers(limits.min, limits.max, tensor.shape, endpoint=True)
+            arrays.append(values.astype(dtype))
+        elif dtype.hasobject:
+            arrays.append(np.full(tensor.shape, b"a", object))
+        else:
+            arrays.append(generator.integers(0, 2, tensor.shape).astype(dtype))
+    return arrays
+
+
+def _results(model: Model, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The outputs of a model that has run only once."""
+    interpreter = Interpreter(model_content=save(model))
+    details = interpreter.get_input_details()
+    for detail, array in zip(details, arrays, strict=True):
+        interpreter.resize_tensor_input(detail["index"], array.shape)
+    interpreter.allocate_tensors()
+    for detail, array in zip(details, arrays, strict=True):
+        interpreter.set_tensor(detail["index"], array)
+    interpreter.invoke()
+    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
