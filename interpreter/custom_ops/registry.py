@@ -77,10 +77,13 @@ def exactly(node: Node, count: int) -> list[Operand]:
     return required(node, count)
 
 
-def by_numpy(node: Node, function: Function, *results: Result) -> HostCall:
-    """What computes results of these shapes and types by a function of all inputs' arrays."""
+def by_numpy(node: Node, function: Function, *results: Result, retypes: bool = False) -> HostCall:
+    """What computes results of these shapes and types by a function of all inputs' arrays.
+
+    `retypes` says that the model may declare other types.
+    """
     operands = [x for x in node.inputs if x is not None]
-    outs = [node.result(shape, np.dtype(dtype)) for shape, dtype in results]
+    outs = [node.result(shape, np.dtype(dtype), retypes=retypes) for shape, dtype in results]
 
     def run(*arrays: np.ndarray) -> None:
         try:
