@@ -210,6 +210,17 @@ def dequantize_linear(
     return (x.astype(np.float32) - zero_point) * _by_axis(attributes, x, scale)
 
 
+def normalizer(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """Normalizer; the evaluator takes absolute values for MAX, ONNX and ONNX Runtime do not."""
+    sizes = {
+        "MAX": lambda: x.max(axis=-1, keepdims=True),
+        "L1": lambda: np.abs(x).sum(axis=-1, keepdims=True),
+        "L2": lambda: np.sqrt(np.square(x).sum(axis=-1, keepdims=True)),
+    }
+    size = sizes[attributes.get("norm", b"MAX").decode()]()
+    return (x / np.where(size == 0, x.dtype.type(1), size)).astype(np.float32)
+
+
 EVALUATED = {"", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"}
 """Domains that the evaluator has operators of."""
 ALL_OPSETS = 1 << 31
@@ -220,6 +231,7 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
     "LogSoftmax": (NEW_SOFTMAX, partial(old_softmax, log=True)),
     "QuantizeLinear": (NEW_QUANTIZATION, quantize_linear),
     "Softmax": (NEW_SOFTMAX, old_softmax),
+    "ai.onnx.ml.Normalizer": (ALL_OPSETS, normalizer),
     "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),
 }
 """What the evaluator gets wrong: before which operator set, and what is right."""
