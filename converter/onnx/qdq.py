@@ -116,10 +116,11 @@ class QuantizedValues:
         """Dequantized weights, which know the range that their integers have."""
         if x.dtype not in CONSTANTS or scale.value is None or scale.dtype != np.float32:
             return None
-        if zero_point is not None and zero_point.value is None:
+        zeros = np.zeros(1, x.dtype) if zero_point is None else zero_point.value
+        if zeros is None:
             return None
         scales = scale.value.ravel()
-        zeros = np.zeros(1, x.dtype) if zero_point is None else zero_point.value.ravel()
+        zeros = zeros.ravel()
         if (scale.rank or 0) > 1 or {scales.size, zeros.size} - {1, scales.size}:
             return None
         axis = weights_axis(node, x) if scales.size > 1 else 0
