@@ -86,7 +86,12 @@ class Conversion:
         from ..ir.graphviz import drawing
         from ..ir.write import all_subgraphs
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
-        from ..quantize.recipe import recipe_of, with_algorithms, with_stated_ranges
+        from ..quantize.recipe import (
+            of_quantized_source,
+            recipe_of,
+            with_algorithms,
+            with_stated_ranges,
+        )
 
         recipe = with_algorithms(recipe_of(self.settings), self.settings)
         if recipe is not None:
@@ -106,6 +111,8 @@ class Conversion:
         if recipe is None:
             self._encode_sparse_weights(graphs)
         written, functions = self._write(graphs)
+        if recipe is None and self.sources[0].kind == "onnx":  # whose FAKE_QUANT are QDQ pairs
+            recipe = of_quantized_source(graphs)
         if recipe is None:
             self._verify(graphs, functions, samples, verify_inputs)
             return functions[0].content
