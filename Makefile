@@ -56,6 +56,14 @@ operators: $(VENV)/.test
 	$(BIN)/flatlite warmup
 	$(BIN)/python tests/schema/record_operators.py
 
+# What other runtimes run, written into schema/target_types.py; needs Python 3.10 or 3.11 as PYTHON_OLD.
+PYTHON_OLD = python3.11
+targets: $(VENV)/.test
+	$(PYTHON_OLD) -m venv .venv-micro && .venv-micro/bin/pip install -q tflite-micro
+	$(PYTHON_OLD) -m venv .venv-2.14 && .venv-2.14/bin/pip install -q tflite-runtime==2.14.0 'numpy<2'
+	PYTHONPATH=tests:tests/schema $(BIN)/python tests/schema/record_targets.py \
+		MICRO .venv-micro/bin/python TF_2_14 .venv-2.14/bin/python
+
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
