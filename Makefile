@@ -13,7 +13,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-pythons test-tf fuzz operators stubs check dev bench wheel clean
+.PHONY: demo test test-all test-pythons test-tf fuzz operators targets stubs check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py

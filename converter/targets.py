@@ -141,7 +141,8 @@ def _facts(rows: str, kind: str) -> tuple[tuple[Combination, ...], frozenset[int
     if text is None:
         return None
     types, _, constants = text.partition("; constant=")
-    return combinations_in(types), frozenset(map(int, filter(None, constants.split(","))))
+    combinations = () if types.strip() == "any" else combinations_in(types)
+    return combinations, frozenset(map(int, filter(None, constants.split(","))))
 
 
 def _against_types(op: Op, rows: str) -> str:
@@ -154,7 +155,7 @@ def _against_types(op: Op, rows: str) -> str:
     combinations, constants = facts
     operands, results = list(map(code_of, op.inputs)), list(map(code_of, op.outputs))
     types = known(op.kind).by_argument(operands, results)
-    if types is not None and not any(c.accepts(*types) for c in combinations):
+    if types is not None and combinations and not any(c.accepts(*types) for c in combinations):
         return f"it has no kernel for ({', '.join(operands)}) -> {', '.join(results)}"
     for i in constants:
         operand = op.input(i)
@@ -170,13 +171,8 @@ def _against_release(op: Op, minor: int) -> str:
     release = first_release(op.kind, version)
     if release and tuple(map(int, release.split(".")[:2])) > (2, minor):
         return f"version {version} of it came with TensorFlow {'.'.join(release.split('.')[:2])}"
-    if minor <= RECORDED:
-        text = (
-            _against_types(op, target_types.TF_2_14)
-            if _facts(target_types.TF_2_14, op.kind)
-            else ""
-        )
-        return "" if text.startswith("input") else text
+    if minor <= RECORDED and _facts(target_types.TF_2_14, op.kind) is not None:
+        return _against_types(op, target_types.TF_2_14)
     return ""
 
 

@@ -1,7 +1,8 @@
 """What other runtimes run, by operator; `make targets` writes the rows.
 
     f32,qi8 =0 -> =0 ; constant=1,2    as in operator_types.py: the types of operands and results; then
-                     the operands, counted from 0, that must be constants
+                     the operands, counted from 0, that must be constants; `any` where all types that
+                     there are, those of handles, run
 
 tests/schema/record_targets.py asks the runtimes. They do not have an operator without a row.
 """

@@ -94,8 +94,8 @@ def _product(op: Op, b: Builder) -> Tensor | None:
         shape[axis] = 1
     if op.options.keep_dims:
         return result
-    kept = [n for axis, n in enumerate(shape) if axis not in wanted]
-    return b.RESHAPE(result, np.array(kept, np.int32), new_shape=np.array(kept, np.int32))
+    remaining = [n for axis, n in enumerate(shape) if axis not in wanted]
+    return b.RESHAPE(result, np.array(remaining, np.int32), new_shape=np.array(remaining, np.int32))
 
 
 def _tile(op: Op, b: Builder) -> Tensor | None:
@@ -111,14 +111,6 @@ def _tile(op: Op, b: Builder) -> Tensor | None:
             result = b.CONCATENATION(*[result] * n, axis=axis)
             result.quantization = x.quantization
     return result
-
-
-def _fill(op: Op, b: Builder) -> Tensor | None:
-    """FILL of a computed shape that is known all the same: the value broadcast over zeros."""
-    if not op.output.is_static or op.output.dtype != np.float32:
-        return None
-    shape = np.array(op.output.dims, np.int32)
-    return b.FILL(shape, op.inputs[1])
 
 
 def _with_float_weights(position: int) -> Rule:
@@ -144,7 +136,6 @@ def _with_float_weights(position: int) -> Rule:
 RULES: dict[str, Rule] = {
     "CONV_2D": _with_float_weights(1),
     "DEPTHWISE_CONV_2D": _with_float_weights(1),
-    "FILL": _fill,
     "FULLY_CONNECTED": _with_float_weights(1),
     "POW": _power,
     "REDUCE_PROD": _product,

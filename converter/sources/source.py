@@ -170,11 +170,6 @@ def fix_shapes(source: Source) -> None:
                 ),
                 "Give its shape in input_shapes (--input-shape).",
             )
-        if None in shape and not hasattr(port.tensor, "set_shape"):
-            raise noted(
-                ValueError(f"the batch of input '{short_name(port.name)}' must be known."),
-                "Set it in the source, or in a .tflite file by flatlite edit --batch 1.",
-            )
         if None in shape:
             port.tensor.set_shape((1, *shape[1:]))
             if hasattr(port.tensor, "op"):

@@ -7,7 +7,8 @@ PYTHON has the runtime: the wheel tflite-micro, or tflite-runtime 2.14.0 with nu
 case of tests/cases, types that LiteRT takes (schema/operator_types.py) are tried: the model runs
 there, with results of our kernels. TensorFlow Lite Micro does not infer shapes, so a file states
 those of its results, and many of its operators want constant operands: each model is tried with
-constants for all operands but the first, and then with one of them as an input.
+constants for all operands but the first, and then with one of them as an input. Of a file of
+tests/corpus that the runtime runs it runs all operators.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 import numpy as np
 import operator_starts
 from operator_starts import Start
-from record_operators import built, described, neighbours, one_each, same
+from prove_targets import LARGEST, inputs_of
+from record_operators import ORDER, built, described, neighbours, one_each, same
 
 from flatlite.lite import Interpreter
 from flatlite.schema import model, operators
@@ -32,9 +33,10 @@ ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "schema" / "target_types.py"
 CHILD = Path(__file__).with_name("runtime_child.py")
 RUNTIMES = {"MICRO": "tflite_micro", "TF_2_14": "tflite_runtime"}
+ANY = "any"  # types: those of handles have no short names
 MANY = 8  # operands and results of recurrent operators, whose types stay those of the case
 MAX_STARTS = 2  # cases that the same types are tried with
-TYPES = {"f32", "i8", "i16", "i32", "i64", "bool", "qi8", "qi16", "qi32", "qi64", "-"}
+TYPES = {"f32", "i8", "u8", "i16", "i32", "i64", "bool", "qi8", "qu8", "qi16", "qi32", "qi64", "-"}
 """Those of models for small devices."""
 
 
@@ -71,6 +73,7 @@ def with_constants(content: bytes, feeds: list, computed: int) -> tuple[bytes, l
         interpreter.invoke()
         for i in graph.outputs:
             graph.tensors[i].shape = interpreter.get_tensor(i).shape
+            prescribe(graph.operators[0].op, graph.tensors[i])
     except (RuntimeError, ValueError, TypeError):
         return None
     inputs = list(graph.inputs)
@@ -79,6 +82,13 @@ def with_constants(content: bytes, feeds: list, computed: int) -> tuple[bytes, l
         if n not in (0, computed):
             graph.tensors[i].data = array
     return model.save(file), [x for n, x in enumerate(feeds) if n in (0, computed)]
+
+
+def prescribe(kind: str, result: model.Tensor) -> None:
+    """Gives a quantized result the scale that it always has, in place."""
+    scale = operators.known(kind).scale_of(operators.SHORT[result.dtype])
+    if result.quantization is not None and scale is not None:
+        result.quantization = model.Quantization([scale[0]], [scale[1]])
 
 
 def models(kind: str) -> Iterator[tuple[tuple[str, ...], int, bytes, list]]:
@@ -108,23 +118,58 @@ def graph_input_position(content: bytes, number: int) -> int:
     return graph.operators[0].inputs.index(graph.inputs[number])
 
 
-Tried = dict[str, tuple[str, tuple[str, ...], int]]
-"""Name of a model -> its operator, types, and the operand that is no constant."""
+Tried = dict[str, list[tuple[str, tuple[str, ...], int]]]
+"""Name of a model -> its operators, their types, and the operand that is no constant, or -1."""
+
+
+def corpus_models() -> Iterator[tuple[list[tuple[str, tuple[str, ...], int]], bytes, list]]:
+    """(operators, model, inputs) of the small files of tests/corpus."""
+    for path in sorted((ROOT / "tests/corpus").rglob("*.tflite")):
+        content = path.read_bytes()
+        if len(content) > LARGEST or (arrays := inputs_of(content)) is None:
+            continue
+        used = [
+            (op.op, types, -1)
+            for graph in model.load(content).subgraphs
+            for op in graph.operators
+            if op.op != "CUSTOM" and (types := types_of(graph, op)) is not None
+        ]
+        yield used, content, arrays
+
+
+def types_of(graph: model.Subgraph, op: model.Operator) -> tuple[str, ...] | None:
+    """The types of an operator of a file, as a row has them."""
+    codes = ["-" if i < 0 else code_of(graph.tensors[i]) for i in (*op.inputs, *op.outputs)]
+    n = len(op.inputs)
+    row = operators.known(op.op)
+    codes[n:n] = ["-"] * max(0, len([x for x in row.operands if not x.is_variadic]) - n)
+    n = len(codes) - len(op.outputs)
+    return one_each(row, tuple(codes[:n]), tuple(codes[n:]))
+
+
+def code_of(tensor: model.Tensor) -> str:
+    """The type of a tensor of a file, as a row has it."""
+    has_scales = tensor.quantization is not None and len(tensor.quantization.scales) > 0
+    return "q" * has_scales + operators.SHORT.get(tensor.dtype, tensor.dtype.lower())
 
 
 def write_models(folder: str) -> Tried:
     """Writes all models with their inputs into a folder."""
     tried: Tried = {}
-    numbers = count()
+
+    def add(used: list, content: bytes, feeds: list) -> None:
+        path = Path(folder, f"{len(tried):06}")
+        tried[path.name] = used
+        path.with_suffix(".tflite").write_bytes(content)
+        np.savez(path.with_suffix(".npz"), **{str(i): x for i, x in enumerate(feeds)})
+
     for kind in operators.kinds():
         if kind.startswith("STABLEHLO_"):  # newer than both runtimes
             continue
         for codes, computed, content, feeds in models(kind):
-            stem = f"{next(numbers):06}"
-            tried[stem] = kind, codes, computed
-            path = Path(folder, stem)
-            path.with_suffix(".tflite").write_bytes(content)
-            np.savez(path.with_suffix(".npz"), **{str(i): x for i, x in enumerate(feeds)})
+            add([(kind, codes, computed)], content, feeds)
+    for used, content, feeds in corpus_models():
+        add(used, content, feeds)
     return tried
 
 
@@ -136,25 +181,25 @@ def record(name: str, python: str, folder: str, tried: Tried) -> str:
     print(f"{name}: {len(tried)} models, {len(ran)} run, {len(right)} of them right")
     types: dict[str, set] = defaultdict(set)
     for stem in right:
-        kind, codes, _ = tried[stem]
-        types[kind].add(codes)
-    computed_operands = {(tried[stem][0], tried[stem][2]) for stem in right}
+        for kind, codes, _ in tried[stem]:
+            types[kind].update({codes} if set(ORDER).issuperset(codes) else ())
+    computed_operands = {(kind, operand) for stem in right for kind, _, operand in tried[stem]}
     rows = []
     for kind in sorted(types):
-        all_tried = {computed for k, _, computed in tried.values() if k == kind}
-        constant = sorted(c for c in all_tried if (kind, c) not in computed_operands and c)
+        all_tried = {operand for used in tried.values() for k, _, operand in used if k == kind}
+        constant = sorted(c for c in all_tried if (kind, c) not in computed_operands and c > 0)
         suffix = f" ; constant={','.join(map(str, constant))}" if constant else ""
-        rows.append(f"{kind} {described(types[kind])}{suffix}")
+        rows.append(f"{kind} {described(types[kind]) or ANY}{suffix}")
     return "\n".join(rows)
 
 
 def agrees(path: Path) -> bool:
     """Whether the results of the runtime are those of our kernels."""
-    stored, results = (np.load(path.with_suffix(s)) for s in (".npz", ".out.npz"))
+    inputs, results = (np.load(path.with_suffix(s)) for s in (".npz", ".out.npz"))
     interpreter = Interpreter(model_content=path.with_suffix(".tflite").read_bytes())
     interpreter.allocate_tensors()
-    for detail, key in zip(interpreter.get_input_details(), stored.files, strict=False):
-        interpreter.set_tensor(detail["index"], stored[key])
+    for detail, key in zip(interpreter.get_input_details(), inputs.files, strict=False):
+        interpreter.set_tensor(detail["index"], inputs[key])
     interpreter.invoke()
     ours = [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
     theirs = [results[str(i)] for i in range(len(results.files))]

@@ -55,8 +55,8 @@ def runs(runtime: str, path: Path) -> bool:
         os.dup2(null, 2)
         status = 1
         try:
-            stored = np.load(path.with_suffix(".npz"), allow_pickle=False)
-            feeds = [stored[str(i)] for i in range(len(stored.files))]
+            arrays = np.load(path.with_suffix(".npz"), allow_pickle=False)
+            feeds = [arrays[str(i)] for i in range(len(arrays.files))]
             results = RUNTIMES[runtime](path.read_bytes(), feeds)
             named = {str(i): array for i, array in enumerate(results)}
             np.savez(path.with_suffix(".out.npz"), **named)
