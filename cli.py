@@ -1,4 +1,4 @@
-"""The command `flatlite`: convert, run, inspect, compare, edit, dump, assemble, diff and others."""
+"""The command `flatlite`: convert, quantize, run, inspect, compare, edit, diff and others."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ from .commands import (
     dump,
     edit,
     inspect,
+    quantize,
     run,
     warmup,
 )
 from .schema.errors import ConverterError, OpError
 from .tools.terminal import error_text
 
-COMMANDS = (convert, run, inspect, compare, edit, dump, assemble, diff, benchmark, warmup)
+COMMANDS = (
+    *(convert, quantize, run, inspect, compare),
+    *(edit, dump, assemble, diff, benchmark, warmup),
+)
 BROKEN_PIPE = 128 + 13  # as for a program that SIGPIPE ended
 INTERRUPTED = 128 + 2
 

@@ -3,6 +3,7 @@
 
 from .converter.api.toco import get_potentially_supported_ops as get_potentially_supported_ops
 from .converter.ophint.stubs import convert_op_hints_to_stubs as convert_op_hints_to_stubs
+from .converter.quantize.accuracy.budget import AccuracyBudget as AccuracyBudget
 from .converter.quantize.debugger import QuantizationDebugOptions as QuantizationDebugOptions
 from .converter.quantize.debugger import QuantizationDebugger as QuantizationDebugger
 from .delegates.load import load_delegate as load_delegate

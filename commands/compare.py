@@ -17,10 +17,32 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("b", help="another one")
     sub.add_argument("--runs", type=positive, default=3, help="random inputs to try (default: 3)")
     sub.add_argument("--signature", metavar="KEY", help="the signature to run")
+    sub.add_argument(
+        "--layers",
+        action="store_true",
+        help="compare every layer of two .tflite files, and name the first that differs",
+    )
+    sub.add_argument(
+        "--runtimes",
+        type=runtimes,
+        metavar="A,B",
+        help="what runs each of them: flatlite, litert or litert-reference (default: flatlite)",
+    )
+    sub.add_argument(
+        "--tolerance",
+        type=float,
+        help="the relative difference from which on layers differ (default: 1e-4, and 0.01 or "
+        "0.05 where both or one of them is quantized)",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite compare`."""
+    if arguments.layers:
+        return compare_layers(arguments)
+    for option in ("runtimes", "tolerance"):
+        if getattr(arguments, option) is not None:
+            raise ValueError(f"--{option} is for layers; add --layers")
     from ..tools.comparison import compare
 
     with Progress("comparing", quiet=arguments.json):
@@ -28,3 +50,35 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         return show_json(result)
     return show_table(f"largest differences over {result['runs']} inputs", result["outputs"])
+
+
+def compare_layers(arguments: argparse.Namespace) -> None:
+    """`flatlite compare --layers`."""
+    from ..tools.layer_comparison import compare_layers as compare
+
+    with Progress("comparing", quiet=arguments.json):
+        result = compare(
+            arguments.a,
+            arguments.b,
+            arguments.runtimes or ("flatlite", "flatlite"),
+            arguments.tolerance,
+            arguments.signature,
+        )
+    if arguments.json:
+        return show_json(result)
+    show_table(f"{len(result['layers'])} layers", result["layers"])
+    first = result["first"]
+    if first is None:
+        return print("no layer differs")
+    return print(
+        f"the first layer that differs: {first['operator']} '{first['layer']}', by "
+        f"{first['max_abs']:.4g} ({first['snr_db']:.1f} dB)"
+    )
+
+
+def runtimes(text: str) -> tuple[str, str]:
+    """Two runtimes of --runtimes."""
+    names = tuple(text.split(","))
+    if len(names) != 2:
+        raise argparse.ArgumentTypeError(f"must be two names, got {text}")
+    return names

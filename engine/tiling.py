@@ -41,3 +41,6 @@ CRITICAL_PAIRS = 1024
 
 LINE_FITS = 6
 """The number of such a line that says whether it is right for all pairs."""
+
+HISTOGRAM = 2048
+"""Intervals of a histogram over the values that are seen first; up to twice as many later."""

@@ -221,7 +221,11 @@ class Plan(StageMachine[int, Operand, StageNotes]):
         return self._planner.add(stage, self.spec.operators[position])
 
     def _close(self, stage: Stage, readable: set[int]) -> None:
-        planner = self._planner
+        planner, observation = self._planner, self._scope.observation
+        if observation is not None:
+            begins = stage.results if stage.notes.start else self.inputs
+            operands = [(tensor, stage.operands[tensor]) for tensor in begins]
+            observation.operands(stage.program, self.spec, operands)
         if stage.notes.delegates:
             planner.emit_with(stage.notes.delegates, stage, readable)
         else:

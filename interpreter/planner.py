@@ -51,6 +51,8 @@ REFUSALS = (
 """What a malformed operator makes `prepare` raise."""
 
 _FAILURES = (NodeError, Fault, PlanError)
+_COMPUTED_ONCE = frozenset(["DEQUANTIZE", "GATHER", "TILE"])
+"""Operators that LiteRT runs once, before the first run, where their operands are constants."""
 """What a step makes of its own accord; a custom operator's other exceptions pass as they are."""
 
 
@@ -61,11 +63,12 @@ class Recording(EngineStage[int, Operand, StageNotes]):
         values: the operands of the subgraph's outputs.
     """
 
-    __slots__ = ("values",)
+    __slots__ = ("_planner", "values")
 
-    def __init__(self, operands: dict[int, Operand]):
+    def __init__(self, planner: Planner, operands: dict[int, Operand]):
         super().__init__(Program(), operands, {}, StageNotes())
         self.values: list[Operand] = []
+        self._planner = planner
 
     @property
     def has_host_call(self) -> bool:
@@ -74,11 +77,16 @@ class Recording(EngineStage[int, Operand, StageNotes]):
 
     def emit(self, program: Program) -> None:
         """Adds the rows of all operators; can be done once."""
-        tag = program.tag
+        tag, observation = program.tag, self._planner.scope.observation
+        if observation is not None:
+            spec = self._planner.spec
+            observation.operands(program, spec, [(t, self.operands[t]) for t in spec.inputs])
         for node, emit in self.notes.steps:
+            program.tag = node
             if emit is not None:
-                program.tag = node
                 emit(program)
+            if observation is not None:
+                observation.results(program, node)
         program.tag = tag
 
 
@@ -104,7 +112,7 @@ class Planner:
         That is when something has to be looked at between them, or variables are among them.
         Raises PlanError when an operator fails to prepare.
         """
-        recording = Recording(operands)
+        recording = Recording(self, operands)
         for operator in self.spec.operators:
             if operator.position in self._live:
                 if self._runs_python(operator):  # a host step, which cannot stand in a loop
@@ -128,6 +136,8 @@ class Planner:
             pure, emit = self._prepare(node, operator)
             if pure and all(x is None or x.value is not None for x in node.inputs):
                 self._fold(node, emit)
+                if self.scope.observation is not None:
+                    stage.notes.steps.append((node, None))
             elif isinstance(emit, DynamicResult):
                 return self._alone(node, operator, emit)
             else:
@@ -141,10 +151,14 @@ class Planner:
         for tensor, operand in zip(operator.outputs, node.results, strict=True):
             if tensor < 0:
                 continue
-            if operand.value is not None and self.spec.tensors[tensor].is_variable:
+            if operand.value is not None and self._is_initial_value(operator, tensor):
                 operand = self._variable(tensor, stage, operand.value)
             stage.operands[tensor] = operand
         return None
+
+    def _is_initial_value(self, operator: OperatorSpec, tensor: int) -> bool:
+        """Whether a constant result is a variable's first value; else each run begins with it."""
+        return self.spec.tensors[tensor].is_variable and operator.kind in _COMPUTED_ONCE
 
     def _alone(
         self, node: Node, operator: OperatorSpec, dynamic_result: DynamicResult
@@ -285,12 +299,14 @@ class Planner:
 
     def emit(self, stage: Stage, steps: Iterable[tuple[Node, Emit | None]]) -> None:
         """Adds the rows of prepared operators to the stage's program."""
+        observation = self.scope.observation
         for node, emit in steps:
-            if emit is None:
-                continue
             stage.program.tag = node
             try:
-                emit(stage.program)
+                if emit is not None:
+                    emit(stage.program)
+                if observation is not None:
+                    observation.results(stage.program, node)
             except REFUSALS as error:
                 raise self.failed(node, error, "prepare") from error
 

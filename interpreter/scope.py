@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ..engine.plan.buffer import Storage
     from .model import LoadedModel
+    from .observation import Observation
     from .spec import OperatorSpec, SubgraphSpec
 
     Table: TypeAlias = dict[bytes | int, bytes | int]
@@ -53,6 +54,7 @@ class Scope:
         custom_ops: operators registered for this interpreter alone.
         control: what may end a run before its end.
         memory_limit: bytes the tensors of a program may take; None for 3/4 of what is left.
+        observation: what measures the tensors; None when nothing does.
         not_inlined: calls that did not become part of their caller's program (inline.py).
     """
 
@@ -64,6 +66,7 @@ class Scope:
         self.custom_ops: dict[str, type] = {}
         self.control = Control()
         self.memory_limit: int | None = None
+        self.observation: Observation | None = None
         self.plans: dict[int, dict[tuple[tuple[int, ...], ...], Plan]] = {}
         self._states: dict[tuple[int, int], np.ndarray] = {}
         self._resource_ids: dict[tuple[str, str], int] = {}
@@ -80,10 +83,11 @@ class Scope:
         return self.custom_ops.get(name) or custom_op_of(name)
 
     def live(self, spec: SubgraphSpec) -> frozenset[int]:
-        """Positions of the operators that an output or a side effect needs."""
+        """Positions of the operators that an output, a side effect or a measurement needs."""
         known = self._live.get(spec.index)
         if known is None:
-            known = self._live[spec.index] = _live_operators(spec, self.preserve)
+            keeps_all = self.preserve or self.observation is not None
+            known = self._live[spec.index] = _live_operators(spec, keeps_all)
         return known
 
     def is_stateful(self, spec: SubgraphSpec, operator: OperatorSpec) -> bool:
@@ -235,8 +239,8 @@ class Scope:
         return plan
 
 
-def _live_operators(spec: SubgraphSpec, preserve: bool) -> frozenset[int]:
-    if preserve:
+def _live_operators(spec: SubgraphSpec, keeps_all: bool) -> frozenset[int]:
+    if keeps_all:
         return frozenset(range(len(spec.operators)))
     needed: set[int] = set(spec.outputs)
     live: set[int] = set()

@@ -29,7 +29,7 @@ The family is the module of interpreter/ops that has it, `-` for none. Traits:
                        has elements)
     weights=, channels=, spatial=    the operand with the weights, its axis of output channels, its
                        axes that slide over the image
-    hybrid=            the operand that may be int8 while the others are float32
+    hybrid=            the operands that may be int8 while the others are float32
     int8=own, same     has int8 kernels with scales of their own; with one for operands and results
     i8=s,z             the scale and zero point that a result of this type always has
 
@@ -236,7 +236,7 @@ TILE fill x multiples -> y:x ; moves rank=x rows=multiples int8=same
 TOPK_V2 search x k -> values:x indices:i32? ; rank=x
 TRANSPOSE transpose x order -> y:x ; moves rank=x int8=same
 TRANSPOSE_CONV conv shape filters x [bias] -> y:x ; rank=4 activation linear weights=filters channels=0 sizes=shape hybrid=filters int8=own
-UNIDIRECTIONAL_SEQUENCE_LSTM lstm x [input_to_input] input_to_forget input_to_cell input_to_output [recurrent_to_input] recurrent_to_forget recurrent_to_cell recurrent_to_output [cell_to_input] [cell_to_forget] [cell_to_output] [input_bias] forget_bias cell_bias output_bias [projection] [projection_bias] hidden_state cell_state [input_norm] [forget_norm] [cell_norm] [output_norm] -> y:x ; rank=3
+UNIDIRECTIONAL_SEQUENCE_LSTM lstm x [input_to_input] input_to_forget input_to_cell input_to_output [recurrent_to_input] recurrent_to_forget recurrent_to_cell recurrent_to_output [cell_to_input] [cell_to_forget] [cell_to_output] [input_bias] forget_bias cell_bias output_bias [projection] [projection_bias] hidden_state cell_state [input_norm] [forget_norm] [cell_norm] [output_norm] -> y:x ; rank=3 hybrid=input_to_forget,input_to_input,input_to_cell,input_to_output,recurrent_to_input,recurrent_to_forget,recurrent_to_cell,recurrent_to_output
 UNIDIRECTIONAL_SEQUENCE_RNN recurrent x weights recurrent bias state -> y:x ; rank=3
 UNIQUE search x -> y:x indices:idx_out_type ; rank=1 ; idx_out_type=INT32,INT64
 UNPACK concat x -> num*y:x ; moves rank=x-1 int8=same

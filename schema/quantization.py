@@ -120,6 +120,8 @@ class Quantization:
             for values in (self.min, self.max)
         )
         scales, zero_points = self.scales.tobytes(), self.zero_points.tobytes()
+        if self.blocks is not None:
+            scales += self.blocks.scales.tobytes()
         return scales, zero_points, self.axis, self.block_size, low, high, self.details
 
     def __repr__(self) -> str:

@@ -100,6 +100,12 @@ def _per_channel(axis: int, at: int = 1, least: int = 1) -> _Rule:
     return holds
 
 
+def _by_blocks(use: Use) -> bool:
+    """Operand 1 has a scale for each block of elements."""
+    params = use.input(1).quantization
+    return params is not None and params.details is not None
+
+
 def _has_channel_scales(tensor: Tensor) -> bool:
     """Whether a tensor has a scale for each index of its quantized dimension."""
     if tensor.quantization is None or _n_scales(tensor) < 2:
@@ -248,7 +254,7 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
     "FULLY_CONNECTED": (
         (14, _takes("INT2", at=1)),
         (13, _types("INT16", "INT4", "INT16")),
-        (12, _all(_HYBRID, _per_channel(axis=0))),
+        (12, _any(_all(_HYBRID, _per_channel(axis=0)), _by_blocks)),
         (11, _WITH_BIAS_TYPE),
         (8, _sparse_weights),
         (7, _types("INT16", "INT16", "INT16")),

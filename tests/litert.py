@@ -38,7 +38,11 @@ def answered(content, steps, resolver, signature):
 
 
 def run(interpreter, inputs, signature=None):
-    """Outputs of one invoke: a list for a list of inputs in order, a dict for a dict by name."""
+    """Outputs of one invoke: a list for a list of inputs in order, a dict for a dict by name.
+
+    A tuple of inputs goes on where the step before ended: nothing is allocated anew, which would
+    reset variables.
+    """
     if isinstance(inputs, dict):
         return {
             k: np.array(v) for k, v in interpreter.get_signature_runner(signature)(**inputs).items()
@@ -47,7 +51,8 @@ def run(interpreter, inputs, signature=None):
     for detail, array in zip(details, inputs, strict=True):
         if tuple(detail["shape"]) != np.shape(array):
             interpreter.resize_tensor_input(detail["index"], np.shape(array))
-    interpreter.allocate_tensors()
+    if not isinstance(inputs, tuple):
+        interpreter.allocate_tensors()
     for detail, array in zip(details, inputs, strict=True):
         if array.dtype == object:  # LiteRT reads pointers out of a scalar of objects
             array = np.array(array.tolist(), np.bytes_)

@@ -37,6 +37,7 @@ class Written:
             results = run(function, interpreter, arrays)
             if len(function.content) <= LARGEST:
                 quantized = any(d["quantization"][0] for d in interpreter.get_tensor_details())
+                quantized |= has_blocks(function.content)  # LiteRT rounds the inputs, too
                 self.runs[function.content, function.signature] = arrays, results, quantized
             return results
 
@@ -77,6 +78,12 @@ def has_unknown_sizes(content):
     """Whether an input has: the size 1 in their place need not be one that the model takes."""
     graph = load(content).subgraphs[0]
     return any(graph.tensors[i].shape_signature is not None for i in graph.inputs)
+
+
+def has_blocks(content):
+    """Whether weights have scales for blocks of elements."""
+    tensors = [tensor for graph in load(content).subgraphs for tensor in graph.tensors]
+    return any(t.quantization is not None and t.quantization.details is not None for t in tensors)
 
 
 def problem_of(answer):

@@ -5,7 +5,7 @@ Source -> float IR -> passes -> float file, verified -> quantized IR -> file, co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...schema.errors import ConverterError
@@ -14,7 +14,7 @@ from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source, among_signatures, fix_shapes, short_name
 from .options import OpsSet, constants
 from .sample_statistics import warn_of_samples
-from .samples import Samples, check_verify_inputs
+from .samples import Sample, Samples, check_verify_inputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..ir.graph import Graph, Tensor
     from ..ir.write import WrittenModel
     from ..passes.driver import PassStatistics, Run
+    from ..quantize.accuracy.budget import QuantizedLayer
     from ..quantize.islands import Island
     from ..quantize.ranges import Range
     from ..quantize.recipe import Recipe
@@ -57,6 +58,7 @@ class Conversion:
         scaled_inputs: the names of inputs that the model itself scales.
         files: the float file and the quantized one, with their functions.
         calibrated_ranges: what was measured, by signature key and name of the tensor.
+        layers: the layers that were quantized, by name.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -74,15 +76,17 @@ class Conversion:
         self.scaled_inputs: set[str] = set()
         self.files: tuple[tuple[WrittenModel, list[Function]], ...] = ()
         self.calibrated_ranges: dict[str, dict[str, Range]] = {}
+        self.layers: dict[str, QuantizedLayer] = {}
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
         from ..ir.graphviz import drawing
+        from ..ir.write import all_subgraphs
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
-        from ..quantize.recipe import recipe_of, with_stated_ranges
+        from ..quantize.recipe import recipe_of, with_algorithms, with_stated_ranges
         from ..targets import target_of
 
-        recipe = recipe_of(self.settings)
+        recipe = with_algorithms(recipe_of(self.settings), self.settings)
         if recipe is not None:
             refuse_quantized(self.sources)
         target = target_of(self.settings.target)
@@ -92,7 +96,7 @@ class Conversion:
             check_size(source)
         verify_inputs = check_verify_inputs(self.settings.verify_inputs, self.sources)
         calibrates = recipe is not None and recipe.calibrates
-        is_read = calibrates or self.settings.verify
+        is_read = calibrates or self.settings.verify or (recipe is not None and recipe.algorithms)
         dataset = self.settings.representative_dataset if is_read else None
         samples = Samples(dataset, self.sources, N_SAMPLES)
         graphs = self._graphs()
@@ -103,12 +107,16 @@ class Conversion:
             self._verify(graphs, functions, samples, verify_inputs)
             return self._for_target(graphs, functions[0].content)
         recipe = with_stated_ranges(recipe, graphs)
-        ranges: list[dict[Tensor, Range]] = [{} for _ in graphs]
+        if recipe.algorithms:
+            return self._tuned(graphs, recipe, (written, functions), samples, verify_inputs)
+        subgraphs = all_subgraphs(graphs)
+        ranges: list[dict[Tensor, Range]] = [{} for _ in subgraphs]
         if calibrates:
-            ranges = self._calibrate(functions, written, samples, recipe.calibrator)
+            ranges = self._calibrate(functions, written, samples.each(), recipe.calibrator)
+            self._warn_of(samples)
         elif recipe.ranges is not None:
-            ranges = ranges_of(self._keys(), graphs, read_ranges(recipe.ranges))
-        self.calibrated_ranges = named_ranges(self._keys(), ranges)
+            ranges = ranges_of(self._keys(), subgraphs, read_ranges(recipe.ranges))
+        self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
 
@@ -123,6 +131,37 @@ class Conversion:
         changes = sum(rewrite_for_target(graph, target) for graph in graphs if graph.is_final)
         target.check(graphs)
         return self._write(graphs)[1][0].content if changes else content
+
+    def _tuned(
+        self,
+        graphs: list[Graph],
+        recipe: Recipe,
+        plain: tuple[WrittenModel, list[Function]],
+        samples: Samples,
+        verify_inputs: Sequence[list[list[np.ndarray]]],
+    ) -> bytes:
+        """The quantized file of a recipe with algorithms, which read the samples several times."""
+        from ..ir.write import all_subgraphs
+        from ..quantize.accuracy.tuning import Tuning
+        from ..quantize.range_file import named_ranges, ranges_of, read_ranges
+        from .progress import Progress
+
+        has_data = self.settings.representative_dataset is not None
+        rows = list(samples.each()) if has_data else []
+        self._warn_of(samples)
+        self._verify(graphs, plain[1], samples, verify_inputs)
+        tuning = Tuning(graphs, recipe, self._write, rows)
+        plain = tuning.preserve(*plain)
+        subgraphs = all_subgraphs(graphs)
+        ranges: list[dict[Tensor, Range]] = [{} for _ in subgraphs]
+        if recipe.calibrates:
+            ranges = self._calibrate(plain[1], plain[0], rows, recipe.calibrator)
+        elif recipe.ranges is not None:
+            ranges = ranges_of(self._keys(), subgraphs, read_ranges(recipe.ranges))
+        self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges)
+        with Progress("rounding weights") as progress:
+            tuning.round(progress.advance)
+        return self._quantized(graphs, recipe, ranges, plain, samples)
 
     def _keys(self) -> list[str]:
         """The signature keys, "" for a model without."""
@@ -169,9 +208,11 @@ class Conversion:
     ) -> bytes:
         """The quantized file, compared with the float one."""
         from ..passes.targets import rewrite_for_target
+        from ..quantize.accuracy.budget import quantized_layers
         from ..quantize.quantizer import Stated, quantize
         from ..targets import target_of
 
+        self.layers = quantized_layers(graphs, recipe)
         calibrated = recipe.calibrates  # so that the float file has run on the samples
         stated = Stated(
             self.settings.quantized_input_stats or {}, self.settings.default_ranges_stats
@@ -271,19 +312,20 @@ class Conversion:
         self,
         functions: list[Function],
         written: WrittenModel,
-        samples: Samples,
+        samples: Iterable[Sample],
         calibrator: Calibrator,
     ) -> list[dict[Tensor, Range]]:
-        """The range of each tensor of the float file over the representative dataset."""
+        """The ranges of the tensors of the float file's subgraphs over the samples."""
         from ..quantize.calibrate import calibrate
         from .progress import Progress
 
         with Progress("calibrating") as progress:
-            tensors = written.tensors[: len(functions)]
-            ranges = calibrate(functions, tensors, samples.each(), progress.advance, calibrator)
+            return calibrate(functions, written.tensors, samples, progress.advance, calibrator)
+
+    def _warn_of(self, samples: Samples) -> None:
+        """Warns of what is suspicious in the samples that were read."""
         for statistics in samples.statistics:
             warn_of_samples(statistics, self.scaled_inputs)
-        return ranges
 
     def _verify(
         self,

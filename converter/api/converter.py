@@ -19,8 +19,10 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..passes.driver import PassStatistics
+    from ..quantize.accuracy.budget import ParetoFront
     from ..quantize.islands import Island
     from ..verify.verification import Verified
+    from .samples import Sample
 
 _LOGGER = logging.getLogger("flatlite")
 EXPORT = (
@@ -57,6 +59,10 @@ class TFLiteConverter(Settings):
         output_format: constants.TFLITE, or GRAPHVIZ_DOT for a drawing of the converted graph.
         quantization_recipe: a dict, or the path of a JSON file, that says all of it at once:
             scheme, exceptions for layers, calibrator (docs/quantization.md).
+        quantization_algorithms: names of algorithms for accuracy, or dicts with their parameters
+            (docs/quantization.md); a recipe's "algorithms" are done, too.
+        accuracy_budget: an AccuracyBudget: layers that the model is sensitive to stay in int16x8 or
+            float, as few as its metric allows; `pareto_front` has what was tried.
         strict_int8: whether operators without an integer kernel are an error; else they stay
             float, with a warning where only integer operators are asked for.
         quantized_input_stats: {input name: (mean, standard deviation)}, for quantized inputs.
@@ -133,6 +139,7 @@ class TFLiteConverter(Settings):
     ) -> None:
         self._sources, self._path, self._api_version = sources, path, api_version
         self._last: Conversion | None = None
+        self._pareto_front: ParetoFront | None = None
         Settings.__init__(self)
 
     @classmethod
@@ -482,6 +489,14 @@ class TFLiteConverter(Settings):
         """What the last `convert` measured on the samples, by signature key and tensor name."""
         return {} if self._last is None else self._last.calibrated_ranges
 
+    @property
+    def pareto_front(self) -> ParetoFront | None:
+        """What the last `convert` with an accuracy_budget tried; None before.
+
+        Has `front`, `candidates`, `table()` and `svg()`.
+        """
+        return self._pareto_front
+
     def save_calibration(self, path: str | os.PathLike) -> None:
         """Writes `calibrated_ranges` to a JSON file, for `ranges` of a quantization_recipe.
 
@@ -513,14 +528,32 @@ class TFLiteConverter(Settings):
         self._check_statistics()
         self.check()
         with naming(self._path):
-            last = Conversion(self, self._sources, self._api_version)
-            content = last.run()
+            last, content = self._searched() if self.accuracy_budget else self._converted(self)
         self._last = last
         is_drawing = self.output_format != constants.TFLITE
         line = difference(last.sources) if self.io_order == SOURCE and not is_drawing else None
         if line is not None:
             _LOGGER.warning("flatlite: %s", line)
         return content
+
+    def _converted(self, settings: Settings) -> tuple[Conversion, bytes]:
+        """One run with some settings."""
+        conversion = Conversion(settings, self._sources, self._api_version)
+        return conversion, conversion.run()
+
+    def _searched(self) -> tuple[Conversion, bytes]:
+        """The runs that find which layers accuracy_budget needs wider."""
+        from ..quantize.accuracy.budget import Search
+        from .progress import Progress
+        from .samples import Samples
+
+        def samples(last: Conversion) -> Iterable[Sample]:
+            return Samples(self.representative_dataset, last.sources, 1).each()
+
+        with Progress("measuring the sensitivity of layers") as progress:
+            search = Search(self, self._converted, samples)
+            last, content, self._pareto_front = search.run(progress.advance)
+        return last, content
 
     def _check_statistics(self) -> None:
         """Raises ValueError when an input has no `quantized_input_stats` and others have."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..quantize.recipe import Recipe
 
 KNOWN_SETS = set(OpsSet) - {OpsSet.EXPERIMENTAL_STABLEHLO_OPS}
-INTERNAL = ("_sources", "_path", "_api_version", "_last", "_is_complete")
+INTERNAL = ("_sources", "_path", "_api_version", "_last", "_pareto_front", "_is_complete")
 """What is no setting."""
 
 
@@ -41,6 +41,8 @@ class Settings:
         self.quantized_input_stats: Any = {}
         self.default_ranges_stats: Any = None
         self.quantization_recipe: Any = None
+        self.quantization_algorithms: Any = []
+        self.accuracy_budget: Any = None
         self.strict_int8 = False
         self.allow_custom_ops = False
         self.dump_graphviz_dir: Any = None
@@ -96,7 +98,7 @@ class Settings:
 
         Warns where a value has no effect.
         """
-        from ..quantize.recipe import recipe_of
+        from ..quantize.recipe import recipe_of, with_algorithms
 
         check_choices(self)
         unsupported = [name for name, is_set in UNSUPPORTED.items() if is_set(self)]
@@ -106,7 +108,9 @@ class Settings:
                 "optimizations = [Optimize.DEFAULT] stores weights in 8 bits, and with a "
                 "representative_dataset everything"
             )
-        check_bias_type(self, recipe_of(self))
+        recipe = recipe_of(self)
+        check_bias_type(self, recipe)
+        with_algorithms(recipe, self)
         is_float = as_dtype("inference_type", self.inference_type) in (None, np.float32)
         for name in ("quantized_input_stats", "default_ranges_stats"):
             if getattr(self, name) and is_float:

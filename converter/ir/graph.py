@@ -80,12 +80,14 @@ class Tensor:
         is_variable: whether it keeps its content from run to run.
         sparsity: the schema's sparsity record or None.
         fake_quant: of a constant that the source fake-quantized, the ranges; else None.
+        grid: the Quantization on whose steps a float32 constant lies already, else None.
     """
 
     __slots__ = (
         "dtype",
         "elements",
         "fake_quant",
+        "grid",
         "is_variable",
         "name",
         "origin",
@@ -120,6 +122,7 @@ class Tensor:
         self.is_variable = False
         self.sparsity: Any = None
         self.fake_quant: Any = None
+        self.grid: Any = None
 
     @property
     def shape(self) -> tuple[int | None, ...] | None:

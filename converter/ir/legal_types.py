@@ -63,7 +63,8 @@ def code_of(tensor: Tensor | None) -> str:
     if tensor is None:
         return LEFT_OUT
     code = _code(tensor.dtype)
-    is_scaled = tensor.quantization is not None and len(tensor.quantization.scales) > 0
+    params = tensor.quantization
+    is_scaled = params is not None and (len(params.scales) > 0 or params.blocks is not None)
     return f"q{code}" if is_scaled else code
 
 

@@ -3,6 +3,13 @@
     ERF x                      2 / sqrt(pi) * the integral of exp(-t**2) from 0 to x
     SOFTPLUS x                 log(exp(x) + 1)
     LAYER_NORM x axes epsilon  (x - mean) / sqrt(variance + epsilon) over some axes
+    RNN_SEQUENCE               h = a(x @ weights.T + h @ recurrent.T + bias) at each step of x
+    LSTM_SEQUENCE              the same of gates i, f, g, o one under another in the weights:
+                               c = s(f) * c + s(i) * a(g), h = s(o) * a(c)
+
+Sequences are [batch, steps, k], or [steps, batch, k] where `time_major` is true; the result are all
+h. States start from zeros where they are omitted. `activation` is the number of a in the schema,
+and s the logistic function.
 
 The set is closed: each has its row here and its rule in passes/legalize.py.
 """
@@ -10,24 +17,29 @@ The set is closed: each has its row here and its rule in passes/legalize.py.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import erf
 
 import numpy as np
 
 from ...interpreter import registry
-from ...interpreter.checks import required
+from ...interpreter.checks import rank, required
 from ...interpreter.node import DynamicResult, Node
 from ...schema import flatbuffer, operators
 from ...schema.flatbuffer import Record
 from ...schema.operators import Operator, parsed
+from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 
 ROWS = """
 ERF - x -> y:x ; elementwise bounded
 LAYER_NORM - x axes epsilon -> y:x ; rank=x axes=axes
+LSTM_SEQUENCE - x weights recurrent bias activation time_major [hidden] [cell] -> y:x ; rank=3
+RNN_SEQUENCE - x weights recurrent bias activation time_major [hidden] -> y:x ; rank=3
 SOFTPLUS - x -> y:x ; elementwise
 """
 """In the form of schema/operator_table.py."""
 
+SEQUENCES = ("LSTM_SEQUENCE", "RNN_SEQUENCE")
 FLOATS = ("float32", "float16", "bfloat16")
 PSEUDO = {row.kind: row for row in map(parsed, ROWS.strip().splitlines())}
 
@@ -58,7 +70,9 @@ def prepare_of(kind: str) -> registry.Prepare:
 
 
 def _prepare(node: Node) -> DynamicResult:
-    """The shape of the first operand; the value in float64 where all operands are known."""
+    """The shape of the first operand, or of the states at all steps; the value in float64 where all
+    operands are known.
+    """
     (x, *_) = required(node, 1)
     node.require(x.dtype.name in FLOATS, f"{x.dtype} is not supported, only {', '.join(FLOATS)}")
     function = VALUES[node.kind]
@@ -66,7 +80,11 @@ def _prepare(node: Node) -> DynamicResult:
     def compute(x: np.ndarray, *others: np.ndarray | None) -> list[np.ndarray]:
         return [function(x.astype(np.float64), *others).astype(x.dtype)]
 
-    return node.dynamic_result(compute, [x.shape])
+    shape = x.shape
+    if node.kind in SEQUENCES:
+        rank(node, "x", x, 3)
+        shape = (*x.shape[:2], required(node, 3)[2].shape[1])
+    return node.dynamic_result(compute, [shape])
 
 
 def _layer_norm(x: np.ndarray, axes: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
@@ -75,9 +93,55 @@ def _layer_norm(x: np.ndarray, axes: np.ndarray, epsilon: np.ndarray) -> np.ndar
     return (x - x.mean(axis, keepdims=True)) / np.sqrt(variance + np.float64(epsilon))
 
 
+def _sequence(
+    n_states: int,
+    x: np.ndarray,
+    weights: np.ndarray,
+    recurrent: np.ndarray,
+    bias: np.ndarray,
+    activation: np.ndarray,
+    time_major: np.ndarray,
+    *states: np.ndarray | None,
+) -> np.ndarray:
+    """The first state after each step, of cells with one or two states."""
+    function = ACTIVATIONS[int(activation)]
+    steps = x if time_major else x.swapaxes(0, 1)
+    shape = (steps.shape[1], recurrent.shape[1])
+    h, c = (
+        np.zeros(shape) if state is None else state.astype(np.float64)
+        for state in (*states, None, None)[:2]
+    )
+    rows = []
+    for step in steps:
+        sums = step @ weights.T + h @ recurrent.T + bias
+        if n_states == 1:
+            h = function(sums)
+        else:
+            i, f, g, o = np.split(sums, 4, axis=1)
+            c = _logistic(f) * c + _logistic(i) * function(g)
+            h = _logistic(o) * function(c)
+        rows.append(h)
+    y = np.stack(rows) if rows else np.zeros((0, *shape))
+    return y if time_major else y.swapaxes(0, 1)
+
+
+def _logistic(x: np.ndarray) -> np.ndarray:
+    return np.exp(-np.logaddexp(0.0, -x))
+
+
+ACTIVATIONS: dict[int, Callable[[np.ndarray], np.ndarray]] = {
+    ACTIVATION_FUNCTION_TYPE["NONE"]: lambda x: x,
+    ACTIVATION_FUNCTION_TYPE["RELU"]: lambda x: np.maximum(x, 0.0),
+    ACTIVATION_FUNCTION_TYPE["RELU_N1_TO_1"]: lambda x: np.clip(x, -1.0, 1.0),
+    ACTIVATION_FUNCTION_TYPE["RELU6"]: lambda x: np.clip(x, 0.0, 6.0),
+    ACTIVATION_FUNCTION_TYPE["TANH"]: np.tanh,
+}
+"""Of sequences, by their number in the schema."""
 VALUES: dict[str, Callable[..., np.ndarray]] = {
     "ERF": np.vectorize(erf, [np.float64]),
     "LAYER_NORM": _layer_norm,
+    "LSTM_SEQUENCE": partial(_sequence, 2),
+    "RNN_SEQUENCE": partial(_sequence, 1),
     "SOFTPLUS": lambda x: np.logaddexp(x, 0.0),
 }
 """Pseudo-operator -> what it gives of float64."""

@@ -117,6 +117,8 @@ def _dtype_name(dtype: np.dtype) -> str:
 def _quantization(quantization: Any) -> str:
     if quantization is None:
         return ""
+    if quantization.blocks is not None:
+        return f"<{content_hash(quantization.blocks.scales)}/{quantization.block_size}>"
     pairs = zip(quantization.scales, quantization.zero_points, strict=True)
     text = ",".join(f"{np.float32(scale)}:{int(zero_point)}" for scale, zero_point in pairs)
     axis = f"@{quantization.axis}" if quantization.is_per_channel else ""

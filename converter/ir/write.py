@@ -10,7 +10,9 @@ import numpy as np
 from ...schema import model as file
 from ...schema import tables
 from ...schema.dtypes import tensor_type
+from ...schema.flatbuffer import record
 from ...schema.operators import known
+from ...schema.quantization import Quantization
 from ...schema.sparse import nonzeros
 from ...schema.versions import update_versions
 from .graph import Graph, Op, Origin, Tensor
@@ -49,9 +51,7 @@ def write(
         metadata: further entries by name, after the minimal runtime version.
         bounded: whether infinite constants become the largest numbers of their type.
     """
-    roots = [graphs] if isinstance(graphs, Graph) else list(graphs)
-    reachable = list(dict.fromkeys(graph for root in roots for graph in root.reachable()))
-    ordered = roots + [graph for graph in reachable if graph not in roots]
+    ordered = all_subgraphs([graphs] if isinstance(graphs, Graph) else graphs)
     indices = {id(graph): i for i, graph in enumerate(ordered)}
     layouts = [_Layout(graph, indices, bounded) for graph in ordered]
     model = file.Model(
@@ -71,6 +71,12 @@ def write(
     )
 
 
+def all_subgraphs(graphs: Sequence[Graph]) -> list[Graph]:
+    """Some graphs, then those that they call, in the order of the file's subgraphs."""
+    reachable = dict.fromkeys(called for graph in graphs for called in graph.reachable())
+    return [*graphs, *(called for called in reachable if called not in graphs)]
+
+
 class _Layout:
     """Indices and names of the tensors of one graph: inputs, constants, results."""
 
@@ -82,6 +88,8 @@ class _Layout:
         entering = {id(tensor) for tensor in graph.inputs}
         others = [tensor for tensor in used if id(tensor) not in entering]
         constants = [tensor for tensor in others if tensor.producer is None]
+        self.block_scales = {id(t): scales_of(t) for t in constants if has_blocks(t)}
+        constants += self.block_scales.values()
         results = [tensor for tensor in others if tensor.producer is not None]
         self.tensors = [*dict.fromkeys(graph.inputs), *constants, *results]
         self.index = {id(tensor): i for i, tensor in enumerate(self.tensors)}
@@ -146,11 +154,20 @@ class _Layout:
             dtype=type_name(tensor.dtype),
             data=data,
             shape_signature=signature,
-            quantization=tensor.quantization,
+            quantization=self._quantization(tensor),
             is_variable=tensor.is_variable,
             sparsity=tensor.sparsity,
             has_rank=shape is not None,
         )
+
+    def _quantization(self, tensor: Tensor) -> Quantization | None:
+        """The quantization of a tensor, which names the one with the scales of its blocks."""
+        params, scales = tensor.quantization, self.block_scales.get(id(tensor))
+        if scales is None:
+            return params
+        index, block = self.index[id(scales)], params.block_size
+        details = record("BlockwiseQuantization")(scales=index, zero_points=-1, block_size=block)
+        return Quantization([], [], details=details)  # XNNPACK insists on dimension 0
 
     def _operator(self, op: Op) -> file.Operator:
         options = op.options
@@ -170,6 +187,17 @@ class _Layout:
             custom_options=op.custom_options or None,
             intermediates=self._indices(op.intermediates),
         )
+
+
+def has_blocks(tensor: Tensor) -> bool:
+    """Whether a tensor has scales for blocks of elements."""
+    return tensor.quantization is not None and tensor.quantization.blocks is not None
+
+
+def scales_of(tensor: Tensor) -> Tensor:
+    """The scales of a tensor's blocks, as LiteRT reads them."""
+    scales = tensor.quantization.blocks.scales.astype(np.float16)
+    return Tensor(f"{tensor.name}_scales", scales.dtype, scales.shape, scales)
 
 
 def is_infinite(array: np.ndarray) -> bool:

@@ -107,10 +107,10 @@ def _json_beside(content: bytes, name: str, weights: str) -> Archive:
     version = config.get("keras_version")
     if version is None:  # Keras 3 does not say it
         version = "3" if "module" in config else "2"
-    stored = read_bytes(weights)
-    if not stored.startswith(HDF5):
-        raise ModelError(f"'{weights}' must be an HDF5 file of weights: it begins {stored[:8]!r}")
-    store = Store(stored, f"'{weights}'")
+    content = read_bytes(weights)
+    if not content.startswith(HDF5):
+        raise ModelError(f"'{weights}' must be an HDF5 file of weights: it begins {content[:8]!r}")
+    store = Store(content, f"'{weights}'")
     is_legacy = bool(store.texts("", "layer_names"))
     return Archive(config, _version(version), store, is_legacy, "")
 

@@ -274,10 +274,10 @@ def stacked_parts(layer: Layer) -> dict[str, Layer]:
 
 def cell_layer(call: Call, inputs: Any, states: Any = None, mask: Any = None) -> list[Tensor]:
     """A cell as a layer: the output and the states of one step."""
-    given = states if isinstance(states, list) else [states]
+    previous = states if isinstance(states, list) else [states]
     call.require(states is not None, "a cell must be called with its states")
     cell = cell_of(call)
-    y, new_states = cell.step(call, cell.project(call, inputs), given)
+    y, new_states = cell.step(call, cell.project(call, inputs), previous)
     return [y, *new_states]
 
 

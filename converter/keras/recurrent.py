@@ -35,21 +35,21 @@ def zero_state(call: Call, x: Tensor, shape: tuple[int, ...]) -> Tensor:
     return y
 
 
-def initial_states(call: Call, x: Tensor, given: Sequence[Tensor]) -> list[Tensor]:
-    """What was given, or zeros."""
+def initial_states(call: Call, x: Tensor, passed: Sequence[Tensor]) -> list[Tensor]:
+    """The states that were passed, or zeros."""
     cell = call.part("cell")
     shapes = cell_of(cell).state_shapes(cell, step_of(cell, x, call.constant(0)))
-    if not given:
+    if not passed:
         return [zero_state(call, x, shape) for shape in shapes]
-    call.require(len(given) == len(shapes), f"has {len(shapes)} states, got {len(given)}")
+    call.require(len(passed) == len(shapes), f"has {len(shapes)} states, got {len(passed)}")
     batch = call.shape(x)[0]
-    for state, shape in zip(given, shapes, strict=True):
+    for state, shape in zip(passed, shapes, strict=True):
         call.shape(state, len(shape) + 1)
         try:
             state.set_shape((batch, *shape))
         except ValueError as error:
             call.require(False, f"a state must have shape {shape}: {error}")
-    return list(given)
+    return list(passed)
 
 
 class Pass:
@@ -61,25 +61,27 @@ class Pass:
         states: after the last step.
     """
 
-    def __init__(self, call: Call, x: Tensor, mask: Tensor | None, given: Sequence[Tensor]) -> None:
+    def __init__(
+        self, call: Call, x: Tensor, mask: Tensor | None, states: Sequence[Tensor]
+    ) -> None:
         self._call, self._cell = call, call.part("cell")
         self._is_backwards = call.flag("go_backwards")
         self._is_sequence = call.flag("return_sequences")
         self._is_zero_where_masked = call.flag("zero_output_for_mask")
         shape, first = call.shape(x), call.part("cell")
         self._n_steps = shape[1]
-        states = initial_states(call, x, given)
-        self._n_states, self._has_mask = len(states), mask is not None
+        initial = initial_states(call, x, states)
+        self._n_states, self._has_mask = len(initial), mask is not None
         # a masked step repeats the output before it, which is the first state of plain cells
         self._has_output = mask is not None and (
-            bool(given) or self._is_zero_where_masked or self._cell.layer.kind == "StackedRNNCells"
+            bool(states) or self._is_zero_where_masked or self._cell.layer.kind == "StackedRNNCells"
         )
-        self._item = self._output_shape(states)
+        self._item = self._output_shape(initial)
         steps = call.size(x, 1)
         start = call.constant(0)
         if self._is_backwards:
             start = call.op("Sub", steps, call.constant(1))
-        values = [start, *states]
+        values = [start, *initial]
         values += [cell_of(first).project(first, x)]
         values += [] if self._n_steps is not None else [steps]
         values += [self._expanded(mask)] if mask is not None else []
@@ -127,16 +129,16 @@ class Pass:
 
     def _body(self, call: Call, index: Tensor, *others: Tensor) -> list[Tensor]:
         """The next step: others are states, input, number of steps, mask, output and list."""
-        states, (x, *rest) = others[: self._n_states], others[self._n_states :]
+        states, (x, *extra) = others[: self._n_states], others[self._n_states :]
         cell = call.part("cell")
         y, new_states = cell_of(cell).step(cell, step_of(call, x, index), states)
-        unchanged = [x] + ([rest.pop(0)] if self._n_steps is None else [])
+        unchanged = [x] + ([extra.pop(0)] if self._n_steps is None else [])
         if self._has_mask:
-            unchanged.append(rest[0])
-            keeps = step_of(call, rest.pop(0), index)
+            unchanged.append(extra[0])
+            keeps = step_of(call, extra.pop(0), index)
             old_y = states[self._output_state]
             if self._has_output:
-                old_y = rest.pop(0)
+                old_y = extra.pop(0)
             is_state = y is new_states[self._output_state] and not self._has_output
             pairs = zip(new_states, states, strict=True)
             new_states = [call.op("SelectV2", keeps, new, old) for new, old in pairs]
@@ -150,7 +152,7 @@ class Pass:
         ]
         results += [y] if self._has_output else []
         if self._is_sequence:
-            item = call.op("TensorListSetItem", rest[-1], index, y, element_dtype=y.dtype)
+            item = call.op("TensorListSetItem", extra[-1], index, y, element_dtype=y.dtype)
             results.append(item)
         return results
 
@@ -168,7 +170,7 @@ def with_time_second(call: Call, x: Tensor) -> Tensor:
 
 
 def inputs_of(call: Call, sequence: Any, initial_state: Any) -> tuple[Tensor, list[Tensor]]:
-    """Sequences and the states that were given with them: Keras 2 has them in one list."""
+    """Sequences and the states that were passed with them: Keras 2 has them in one list."""
     call.require(sequence != [], "must be called with sequences")
     x, *states = sequence if isinstance(sequence, list) else [sequence]
     if initial_state is not None:
@@ -250,11 +252,11 @@ def bidirectional(
     half = len(states) // 2
     halves = (states[:half], states[half:])
     outputs, all_states = [], []
-    for name, given in zip(("forward_layer", "backward_layer"), halves, strict=True):
+    for name, initial in zip(("forward_layer", "backward_layer"), halves, strict=True):
         part = call.part(name)
         part.require(part.layer.kind in OF_SEQUENCES, "must be a recurrent layer")
         part.layer.config["zero_output_for_mask"] = part.flag("return_sequences")
-        result = ran(part, x, given, mask)
+        result = ran(part, x, initial, mask)
         outputs.append(result.last if result.outputs is None else result.outputs)
         all_states += result.states if part.flag("return_state") else []
     is_forward_backwards = call.part("forward_layer").flag("go_backwards")

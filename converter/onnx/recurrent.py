@@ -1,6 +1,7 @@
 """RNN, GRU and LSTM: what does not depend on the state at once for all steps, then step by step.
 
-Few steps are written one after another, many (or an unknown number) as a WHILE.
+Few steps are written one after another, many (or an unknown number) as a WHILE, which a pass makes
+an LSTM_SEQUENCE or RNN_SEQUENCE of where it can (converter/passes/recurrent.py).
 """
 
 from __future__ import annotations
@@ -263,7 +264,8 @@ def _initial(node, b, layer, i, d, x, by_batch):
 
 def _stepped(node, b, cell, layer, x, states, tensors, lengths):
     count = x.dims[0]
-    if count is not None and count <= MAX_UNROLLED:
+    has_operator = _has_operator(node, layer, tensors, lengths)
+    if count is not None and count <= MAX_UNROLLED and not has_operator:
         rows = []
         for i in range(count):
             row, states = _one(
@@ -272,6 +274,20 @@ def _stepped(node, b, cell, layer, x, states, tensors, lengths):
             rows.append(row)
         return b.PACK(*rows, axis=0, values_count=count), states
     return _looped(node, b, cell, layer, x, states, tensors, lengths)
+
+
+def _has_operator(node, layer, tensors, lengths) -> bool:
+    """Whether TFLite has an operator for the cell, which does not tell the last cell state."""
+    return (
+        node.type in ("LSTM", "RNN")
+        and lengths is None
+        and layer.clip is None
+        and not layer.options["input_forget"]
+        and not node.attr("activations", None)
+        and not (node.n_outputs > 2 and node.type == "LSTM")
+        and set(tensors) == {"R"}
+        and tensors["R"].value is not None
+    )
 
 
 def _one(b, cell, layer, x, states, tensors, lengths, index):

@@ -42,6 +42,7 @@ from .norms import (
     fuse_squared_difference,
 )
 from .padding import fuse_dilation, fuse_padding
+from .recurrent import fuse_recurrent_loops
 from .reshape import (
     fuse_broadcast,
     fuse_keep_dims,
@@ -50,12 +51,15 @@ from .reshape import (
     sink_reshapes,
     sink_reshapes_through_pads,
 )
+from .sequences import write_states
+from .slices import cancel_reverses, take_expanded
 from .transpose import (
     fuse_transpose_after_matmul,
     fuse_transpose_into_matmul,
     merge_transposes,
     transpose_to_reshape,
 )
+from .trim_loops import trim_loops
 
 PASSES: tuple[tuple[Pass, str], ...] = (
     (settle_shapes, "the SHAPE chains it frees are dead code for the next"),
@@ -64,6 +68,10 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (order_operands, "the others look for constants on the right"),
     (merge_duplicates, "patterns compare tensors by identity"),
     (remove_identities, "an op that does nothing hides its neighbours from each other"),
+    (fuse_recurrent_loops, "first of what looks at whole layers: it frees what enters the loop"),
+    (trim_loops, "what remains of loops; fewer values to look at"),
+    (cancel_reverses, "layers that go backwards leave pairs of them"),
+    (take_expanded, "of lists of one row, which loops leave"),
     (drop_empty_parts, "a join of one part is an identity"),
     (multiply_by_zero, "what it gives is a constant, and adding it an identity"),
     (single_pack_to_reshape, "reshapes merge, PACK does not"),
@@ -108,6 +116,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
 """The passes in order, each with the reason for its place."""
 
 LAST: tuple[tuple[Pass, str], ...] = (
+    (write_states, "once for all sequences, before each becomes an operator"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),
     (widen_types, "what is replaced may have no kernel for its types either"),
     (add_missing_bias, "once, when nothing more will change"),

@@ -64,13 +64,20 @@ class Rewrite:
         count, op = 0, None
         try:
             for op in [op for op in graph.ops if not self.kinds or op.kind in self.kinds]:
-                if not op.outputs or op.outputs[0].producer is op:  # else it was removed
-                    count += self._change(graph, op)
+                if _is_fixed(op):
+                    continue
+                count += self._change(graph, op)
         except FAULTS as error:
             raise fault(
                 self.__name__, f" at {op.kind} '{op.origin}'" if op else "", error
             ) from error
         return count
+
+
+def _is_fixed(op: Op) -> bool:
+    """Whether an op was removed, or writes a variable, which no other tensor can stand for."""
+    is_removed = bool(op.outputs) and op.outputs[0].producer is not op
+    return is_removed or any(tensor.is_variable for tensor in op.outputs)
 
 
 def rewrite(*kinds: str) -> Callable[[Change], Rewrite]:

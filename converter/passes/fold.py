@@ -137,5 +137,7 @@ def _merge_constants(graph: Graph) -> int:
 
 
 def is_pure(op: Op) -> bool:
-    """Whether equal inputs give equal results and nothing else happens."""
-    return not op.graphs and pseudo.is_pure(op.kind)
+    """Whether equal inputs give equal results and nothing else happens, to variables neither."""
+    if op.graphs or any(tensor.is_variable for tensor in (*op.present_inputs, *op.outputs)):
+        return False
+    return pseudo.is_pure(op.kind)

@@ -65,7 +65,7 @@ def fuse_layer_norm(graph: Graph, op: Op) -> bool:
     if activation_of(op) != NONE or not is_float(op.output):
         return False
     for centered, root in (op.inputs,) if op.kind == "DIV" else (op.inputs, op.inputs[::-1]):
-        parts = _parts(op, centered, root)
+        parts = layer_norm_parts(op, centered, root)
         if parts is None or not _is_private(graph, op, parts):
             continue
         x, axes = parts.mean.inputs
@@ -82,7 +82,7 @@ def fuse_layer_norm(graph: Graph, op: Op) -> bool:
     return False
 
 
-def _parts(op: Op, centered: Tensor, divisor: Tensor) -> Parts | None:
+def layer_norm_parts(op: Op, centered: Tensor, divisor: Tensor) -> Parts | None:
     """The operators of a layer normalisation that ends in `op`; None where it is none."""
     subtraction = producer_of(centered, "SUB")
     scaling = producer_of(divisor, "MUL") if op.kind == "MUL" else None

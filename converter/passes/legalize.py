@@ -16,6 +16,7 @@ from ..lowering.moves import like
 from .divide import floor_divide, truncated_divide
 from .driver import rewrite
 from .rewrite import builder, constant_of, options_of, same_shape
+from .sequences import write_lstm, write_rnn
 
 Rule = Callable[[Op, Builder], "list[Tensor] | None"]
 MAX_RANK_OF_BLOCKS = 4
@@ -243,7 +244,9 @@ RULES: dict[str, Rule] = {
     "FLOOR_DIV": _divide(floor_divide),
     "GATHER": _gather,
     "LAYER_NORM": _layer_norm,
+    "LSTM_SEQUENCE": write_lstm,
     "REVERSE_V2": _reverse,
+    "RNN_SEQUENCE": write_rnn,
     "SEGMENT_SUM": _segment_sum,
     "SOFTPLUS": _softplus,
     "SPACE_TO_BATCH_ND": _space_to_batch,

@@ -7,11 +7,14 @@ statistics  calibrators: how measured values become a range
 calibrate   the range each tensor takes over the representative dataset
 fake_quant  ranges that the model or the user states
 scales      a range as scale and zero point, float32 numbers as quantized ones
-ranges      which scale each tensor gets, ranges and rules given
+ranges      which scale each tensor gets, from ranges and rules
+exact_sums  scales on which the sum with a constant rounds nothing
 rewrite     the graph with integer tensors
-dynamic     the graph with stored weights only
+dynamic     the graph with quantized weights only
+blocks      weights with a scale for each block of elements
 forms       operators without an integer kernel, written as others
 islands     what stays float, why, and its share of the work
 check       the quantized file beside its float form
+accuracy/   algorithms that lower the error, the search for layers that stay wider
 debugger    the error of each result
 """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...interpreter.observation import HIGH, LOW, SEEN, observe_ranges
 from ...schema.errors import CalibrationError
 from ..ir.graph import Tensor
 from .rules import is_float32
@@ -25,48 +27,82 @@ def calibrate(
     advance: Callable[[], None] = lambda: None,
     calibrator: Calibrator = MINMAX,
 ) -> list[dict[Tensor, Range]]:
-    """The range of each float32 tensor that is not constant, for each function.
+    """The range of each float32 tensor that is not constant, for each subgraph.
+
+    The model measures its tensors itself, those of loops and branches in every iteration. What no
+    sample came to has no range.
 
     Args:
         functions: what to run: the functions of one float flatbuffer.
-        tensors: the IR tensors behind the tensor indices of each function.
+        tensors: the IR tensors behind the tensor indices of each subgraph; those of the functions
+            come first, then those that are called.
         samples: (number of the function, what to call the sample, arrays in input order).
         advance: called after each sample.
         calibrator: what makes a range of the values.
 
     Raises CalibrationError, naming sample and tensor, when a value is not finite.
     """
-    observers: list[dict[Tensor, Observer]] = [{} for _ in functions]
-    observed = [
-        [
-            (k, tensor)
-            for k, tensor in enumerate(row)
-            if is_float32(tensor) and not tensor.is_constant
-        ]
-        for row in tensors
-    ]
-    interpreter = functions[0].interpreter(preserve=True)
+    interpreter = functions[0].interpreter(threads=available_cpus())
+    observation = observe_ranges(interpreter, calibrator.takes_histograms)
+    measured = [Measured(observation.rows(i), row, calibrator) for i, row in enumerate(tensors)]
     for i, label, arrays in samples:
         functions[i].run(interpreter, arrays)
-        for index, tensor in observed[i]:
-            array = interpreter.get_tensor(index, functions[i].subgraph)
-            low, high = value_range(array, tensor, label)
-            if tensor not in observers[i]:
-                observers[i][tensor] = calibrator.observer()
-            observers[i][tensor].add(array, low, high)
+        for subgraph in measured:
+            subgraph.add(label)
+        if not calibrator.takes_histograms:
+            observation.table[...] = 0
         advance()
-    return [{tensor: seen.range() for tensor, seen in row.items()} for row in observers]
+    return [subgraph.ranges() for subgraph in measured]
 
 
-def value_range(array: np.ndarray, tensor: Tensor, label: str) -> tuple[float, float]:
-    """The smallest and the largest element of a tensor after a run."""
-    if not array.size:
-        return 0.0, 0.0
-    low, high = float(array.min()), float(array.max())
-    if not (np.isfinite(low) and np.isfinite(high)):
+def available_cpus() -> int:
+    """How many CPUs this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Measured:
+    """What was measured of the tensors of one subgraph.
+
+    Args:
+        table: the rows of its tensors, filled by each run.
+        tensors: the IR tensors behind the tensor indices.
+        calibrator: what makes a range of the values.
+    """
+
+    def __init__(self, table: np.ndarray, tensors: Sequence[Tensor], calibrator: Calibrator):
+        self._tensors = {
+            index: tensor
+            for index, tensor in enumerate(tensors)
+            if is_float32(tensor) and not tensor.is_constant
+        }
+        self._table, self._indices = table, np.array([*self._tensors], int)
+        self._observers: dict[int, Observer] = {}
+        self._calibrator = calibrator
+
+    def add(self, label: str) -> None:
+        """Takes what the run on a sample has measured."""
+        ends = self._table[self._indices, LOW : HIGH + 1]
+        if not np.isfinite(ends).all():
+            self._refuse(int(self._indices[~np.isfinite(ends).all(1)][0]), label)
+        if not self._calibrator.takes_histograms:
+            self._observe()
+
+    def _observe(self) -> None:
+        for index in self._indices[self._table[self._indices, SEEN] > 0].tolist():
+            if index not in self._observers:
+                self._observers[index] = self._calibrator.observer()
+            self._observers[index].add(self._table[index])
+
+    def _refuse(self, index: int, label: str) -> None:
+        tensor, (low, high) = self._tensors[index], self._table[index, LOW : HIGH + 1].tolist()
         kind = tensor.producer.kind if tensor.producer is not None else "input"
         raise CalibrationError(
             f"{label}: {kind} '{tensor.name}' must stay finite, got values from {low} to {high}; "
             "is the sample preprocessed as in training, or does the float model divide by zero?"
         )
-    return low, high
+
+    def ranges(self) -> dict[Tensor, Range]:
+        """The ranges of those that were seen."""
+        if self._calibrator.takes_histograms:
+            self._observe()
+        return {self._tensors[i]: observer.range() for i, observer in self._observers.items()}

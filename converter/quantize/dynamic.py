@@ -1,4 +1,4 @@
-"""The graph with stored weights only: results stay float32, and so do the inputs of the kernels.
+"""The graph with quantized weights only: results stay float32, and so do the inputs of the kernels.
 
     x:f32, w:f32 -> CONV_2D -> y:f32      becomes      x:f32, w:i8 -> CONV_2D -> y:f32
 
@@ -17,6 +17,7 @@ import numpy as np
 from ...schema.quantization import Quantization
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import with_options
+from .blocks import dequantized_rows, of_blocks, quantized_blocks, reason_against_blocks
 from .rewrite import constant, like
 from .rules import WEIGHT_RULES, WeightRule, is_float32, weights_code
 from .scales import quantized_weights
@@ -51,7 +52,7 @@ def quantize_weights(
         if scheme.hybrid:
             n_quantized += quantize_hybrid(graph, op, scheme, per_tensor)
             continue
-        for i in stored_inputs(op, scheme):
+        for i in quantized_inputs(op, scheme):
             tensor = op.inputs[i]
             if (tensor, scheme) not in float_forms:
                 float_forms[tensor, scheme] = dequantized(graph, op, i, scheme, per_tensor)
@@ -66,22 +67,30 @@ def quantize_hybrid(graph: Graph, op: Op, scheme: Scheme, per_tensor: frozenset[
     weights = op.input(rule.weights) if rule is not None else None
     if rule is None or weights is None or not has_large_weights(op, rule):
         return False
-    params, stored = stored_weights(op, rule, scheme, per_tensor)
-    op.set_input(rule.weights, stored)
+    params, quantized = integer_weights(op, rule.weights, rule, scheme, per_tensor)
+    op.set_input(rule.weights, quantized)
+    for i in rule.others:
+        if op.input(i) is not None:
+            op.set_input(i, integer_weights(op, i, rule, scheme, per_tensor)[1])
     if rule.asymmetric:
         with_options(op, asymmetric_quantize_inputs=True)
     if not rule.hybrid:
-        dequantize_result(graph, op, stored.dtype, params)
+        dequantize_result(graph, op, quantized.dtype, params)
     return True
 
 
-def stored_weights(
-    op: Op, rule: WeightRule, scheme: Scheme, per_tensor: frozenset[str]
+def integer_weights(
+    op: Op, i: int, rule: WeightRule, scheme: Scheme, per_tensor: frozenset[str]
 ) -> tuple[Quantization, Tensor]:
-    """The scales of the weights of `op`, and the weights as integers."""
-    weights = op.inputs[rule.weights]
+    """The scales of the weights that are input `i` of `op`, and the weights as integers."""
+    weights = op.inputs[i]
     if scheme.hybrid and not rule.hybrid:
-        scheme = dataclasses.replace(scheme, weights="i8")
+        scheme = dataclasses.replace(scheme, weights="i8", block=None)
+    block = scheme.block if i == rule.weights else None
+    if block is not None and not reason_against_blocks(op, rule, scheme):
+        integers = scheme.weight_integers(scheme.weights)
+        params = of_blocks(weights.data, block, integers)
+        return params, constant(weights, quantized_blocks(weights.data, params, integers), params)
     params, integers = weights_of(op, weights, rule.axis, scheme, per_tensor)
     return params, constant(weights, quantized_weights(weights.data, params, integers), params)
 
@@ -92,10 +101,12 @@ def hybrid_code(kind: str, scheme: Scheme) -> str:
 
 
 def has_large_weights(op: Op, rule: WeightRule) -> bool:
-    """Whether `op` is in float32 and its weights are a constant of enough elements."""
-    weights = op.inputs[rule.weights]
-    large = weights.is_constant and is_float32(weights) and weights.data.size >= SMALLEST
-    return large and is_float32(op.output) and bool(np.isfinite(weights.data).all())
+    """Whether `op` is in float32 and its weights are constants, one of enough elements."""
+    weights = [x for i in (rule.weights, *rule.others) if (x := op.input(i)) is not None]
+    if not all(x.is_constant and is_float32(x) for x in weights):
+        return False
+    is_large = max(x.data.size for x in weights) >= SMALLEST
+    return is_large and is_float32(op.output) and all(np.isfinite(x.data).all() for x in weights)
 
 
 def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantization) -> None:
@@ -107,7 +118,7 @@ def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantizatio
     graph.insert_after(op, Op("DEQUANTIZE", [inner], [result], origin=op.origin))
 
 
-def stored_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
+def quantized_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
     """The constants of `op` that a scheme stores in another type, by position."""
     if scheme.weights == "f16":
         largest = np.finfo(np.float16).max
@@ -119,7 +130,7 @@ def stored_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
         return
     rule = WEIGHT_RULES.get(op.kind)
     if rule is not None and op.input(rule.weights) is not None and has_large_weights(op, rule):
-        yield rule.weights
+        yield from (i for i in (rule.weights, *rule.others) if op.input(i) is not None)
 
 
 def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozenset[str]) -> Tensor:
@@ -127,9 +138,12 @@ def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozen
     tensor = op.inputs[i]
     if scheme.weights == "f16":
         array = tensor.data.astype(np.float16)
-        stored = Tensor(tensor.name, array.dtype, array.shape, array, origin=tensor.origin)
+        quantized = Tensor(tensor.name, array.dtype, array.shape, array, origin=tensor.origin)
+    elif scheme.block is not None and not reason_against_blocks(op, WEIGHT_RULES[op.kind], scheme):
+        return dequantized_rows(graph, op, tensor, scheme)
     else:
-        _, stored = stored_weights(op, WEIGHT_RULES[op.kind], scheme, per_tensor)
+        scheme = dataclasses.replace(scheme, block=None)
+        _, quantized = integer_weights(op, i, WEIGHT_RULES[op.kind], scheme, per_tensor)
     result = like(tensor, np.dtype(np.float32), None, tensor.name)
-    graph.insert_before(op, Op("DEQUANTIZE", [stored], [result], origin=op.origin))
+    graph.insert_before(op, Op("DEQUANTIZE", [quantized], [result], origin=op.origin))
     return result

@@ -22,8 +22,8 @@ Stats = Mapping[str, tuple[float, float]]
 
 
 def has_fake_quant(graphs: Sequence[Graph]) -> bool:
-    """Whether a graph has FAKE_QUANT operators."""
-    return any(ops_of(graph, "FAKE_QUANT") for graph in graphs)
+    """Whether a graph, or one that it calls, has FAKE_QUANT operators."""
+    return any(ops_of(called, "FAKE_QUANT") for graph in graphs for called in graph.reachable())
 
 
 def take_fake_quant(graph: Graph) -> dict[Tensor, Range]:

@@ -81,7 +81,7 @@ def islands(
         reason = reason_for_float(op, size_dependent, scheme)
         groups.setdefault((op.custom_code or op.kind, reason), []).append(op)
     total = max(sum(work.values()), 1)
-    found = [
+    float_islands = [
         Island(
             kind,
             tuple(op.output.name if op.outputs else op.origin for op in ops),
@@ -90,15 +90,15 @@ def islands(
         )
         for (kind, reason), ops in groups.items()
     ]
-    return sorted(found, key=lambda island: -island.share)
+    return sorted(float_islands, key=lambda island: -island.share)
 
 
 def listed(all_islands: Iterable[Island]) -> str:
     """A line for each of the first islands."""
     lines = [f"  {island}" for island in all_islands]
-    rest = [island.kind for island in list(all_islands)[MAX_SHOWN:]]
-    if rest:
-        lines[MAX_SHOWN:] = [f"  and {len(rest)} more kinds: {', '.join(dict.fromkeys(rest))}"]
+    hidden = [island.kind for island in list(all_islands)[MAX_SHOWN:]]
+    if hidden:
+        lines[MAX_SHOWN:] = [f"  and {len(hidden)} more kinds: {', '.join(dict.fromkeys(hidden))}"]
     return "\n".join(lines)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..ir.write import all_subgraphs
+from .blocks import reason_against_blocks
 from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
 from .fake_quant import stated_ranges, take_fake_quant
 from .forms import use_integer_forms
@@ -17,6 +20,7 @@ from .recipe import FLOAT32, Recipe
 from .rewrite import rewrite
 from .rules import WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
 from .scheme import dtype_of
+from .size_dependent import size_dependent_operands
 
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Op, Tensor
@@ -44,10 +48,12 @@ def quantize(
     """Quantizes `graphs` in place.
 
     Args:
-        graphs: float graphs, one for each signature.
+        graphs: float graphs, one for each signature; those that they call are quantized, too,
+            and get and give float32.
         recipe: what is asked for.
-        ranges: for each graph what its tensors were measured to be; not looked at when only
-            weights are quantized; FAKE_QUANT goes before it.
+        ranges: for each graph, called ones behind the others (all_subgraphs), what its tensors
+            were measured to be; not looked at when only weights are quantized; FAKE_QUANT goes
+            before it.
         stated: what is known of models that nothing is measured of.
 
     Returns:
@@ -59,16 +65,22 @@ def quantize(
     Warns (UserWarning) of what stays float, where only integer operators were asked for; when
     nothing could be quantized, or no weights are large enough.
     """
+    subgraphs = all_subgraphs(graphs)
     recipe.check_layers(graphs)
-    warn_of_wider_weights(graphs, recipe)
+    warn_of_other_weights(graphs, recipe)
     if recipe.weights_only:
         quantize_floats(graphs, recipe, always=True)
-        return count(op for graph in graphs for op in graph.ops if computes_float32(op)), []
-    n_ops = sum(touches_float32(op) for graph in graphs for op in graph.ops)
+        return count(op for graph in subgraphs for op in graph.ops if computes_float32(op)), []
+    n_ops = sum(computes_in_float32(op) for graph in subgraphs for op in graph.ops)
+    size_dependent = size_dependent_operands(graphs)
     float_ops: list[Op] = []
-    found: list[Island] = []
+    float_islands: list[Island] = []
     main_dtype = ""
-    for graph, measured in zip(graphs, ranges, strict=True):
+    for graph, measured in zip(subgraphs, ranges, strict=True):
+        ends = recipe
+        if graph not in graphs:
+            ends = dataclasses.replace(recipe, input_type=FLOAT32, output_type=FLOAT32)
+        measured = {t: r for t, r in measured.items() if t not in size_dependent}
         if recipe.strict or recipe.warns:
             use_integer_forms(graph, recipe.integer_schemes_of)
         fake = take_fake_quant(graph)
@@ -78,39 +90,51 @@ def quantize(
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
         main, scales = scales_of(graph, measured, recipe)
-        rest = rewrite(graph, scales, main, recipe)
-        unasked = [op for op in rest if op not in to_be_float]
-        found += islands(graph, work, unasked, main.size_dependent, main.scheme)
-        float_ops += rest
+        unquantized = rewrite(graph, scales, main, ends)
+        if not recipe.strict:
+            unquantized = [op for op in unquantized if computes_in_float32(op)]
+        unasked = [op for op in unquantized if op not in to_be_float]
+        float_islands += islands(graph, work, unasked, main.size_dependent, main.scheme)
+        float_ops += unquantized
         main_dtype = main.scheme.integers.dtype.name
     quantize_floats(graphs, recipe, always=False)
     if recipe.strict:
-        refuse(found)
+        refuse(float_islands)
     if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == FLOAT32:
         kinds = ", ".join(count(float_ops))
         warnings.warn(
             f"the model stays float: none of its operators ({kinds}) has an {main_dtype} kernel",
             stacklevel=CALLER,
         )
-    elif found and recipe.warns:
+    elif float_islands and recipe.warns:
         warnings.warn(
-            f"only integer operators were asked for, but these stay float:\n{listed(found)}\n"
-            "strict_int8 = True makes it an error",
+            "only integer operators were asked for, but these stay float:\n"
+            f"{listed(float_islands)}\nstrict_int8 = True makes it an error",
             stacklevel=CALLER,
         )
-    return count(float_ops), found
+    return count(float_ops), float_islands
 
 
-def warn_of_wider_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
-    """Warns of operators that have no kernel for the weights of their scheme, and take int8."""
+def warn_of_other_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
+    """Warns of operators that have no kernel for the weights of their scheme, or for its blocks."""
     kinds: dict[str, Counter[str]] = {}
-    for op in (op for graph in graphs for op in graph.ops):
+    unblocked: dict[str, Counter[str]] = {}
+    for op in (op for graph in graphs for called in graph.reachable() for op in called.ops):
         schemes, rule = recipe.schemes_of(op), WEIGHT_RULES.get(op.kind)
         if not schemes or rule is None or not has_large_weights(op, rule):
             continue
         code = hybrid_code if schemes[0].activations is None else weights_code
         if schemes[0].hybrid and code(op.kind, schemes[0]) != schemes[0].weights:
             kinds.setdefault(schemes[0].weights, Counter())[op.kind] += 1
+        elif schemes[0].block and (reason := reason_against_blocks(op, rule, schemes[0])):
+            unblocked.setdefault(reason, Counter())[op.kind] += 1
+    for reason, counts in unblocked.items():
+        kinds_text = ", ".join(f"{kind} x {n}" for kind, n in counts.items())
+        warnings.warn(
+            f"the weights of {kinds_text} have a scale for each channel, none for each block: "
+            f"{reason}",
+            stacklevel=CALLER + 1,
+        )
     for code, counts in kinds.items():
         kinds_text = ", ".join(f"{kind} x {n}" for kind, n in counts.items())
         warnings.warn(
@@ -165,6 +189,11 @@ def quantize_floats(graphs: Sequence[Graph], recipe: Recipe, always: bool) -> No
             "quantizes it whole",
             stacklevel=CALLER + 1,
         )
+
+
+def computes_in_float32(op: Op) -> bool:
+    """Whether `op` has float32 operands and does something with them, not the graphs it calls."""
+    return touches_float32(op) and not op.graphs
 
 
 def computes_float32(op: Op) -> bool:

@@ -6,32 +6,51 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...schema.errors import CalibrationError
 from ...schema.files import read_bytes
 from ..ir.graph import Graph, Tensor
-from .needs import Range, hull
+from .needs import Range
 from .rules import is_float32
 
 Ranges = Mapping[str, Mapping[str, Sequence[float]]]
 
 
 def named_ranges(
-    keys: Iterable[str], ranges: Iterable[Mapping[Tensor, Range]]
+    keys: Sequence[str], graphs: Sequence[Graph], ranges: Iterable[Mapping[Tensor, Range]]
 ) -> dict[str, dict[str, Range]]:
-    """The ranges by signature key and name of the tensor; tensors of one name share one."""
-    named: dict[str, dict[str, Range]] = {}
-    for key, row in zip(keys, ranges, strict=True):
-        by_name = named.setdefault(key, {})
-        for tensor, measured in row.items():
-            by_name[tensor.name] = hull(by_name.get(tensor.name), measured)
-    return named
+    """The ranges by signature key, or name of a called graph, and name of the tensor."""
+    return {
+        key: {name: row[tensor] for tensor, name in range_names(graph).items() if tensor in row}
+        for key, graph, row in zip(names_of(keys, graphs), graphs, ranges, strict=True)
+    }
+
+
+def range_names(graph: Graph) -> dict[Tensor, str]:
+    """The float32 tensors that are measured -> their names, numbered from the second of a name on.
+
+    They are in the order of the graph, which each conversion of a model has.
+    """
+    names: dict[Tensor, str] = {}
+    counts: Counter[str] = Counter()
+    for tensor in (*graph.inputs, *(tensor for op in graph.ops for tensor in op.outputs)):
+        if is_float32(tensor) and not tensor.is_constant and tensor not in names:
+            n = counts[tensor.name]
+            names[tensor] = f"{tensor.name};{n}" if n else tensor.name
+            counts[tensor.name] += 1
+    return names
 
 
 def read_ranges(path: Any) -> Ranges:
-    """The ranges in a file that `save_calibration` wrote; raises CalibrationError for another."""
+    """The ranges in a file that `save_calibration` wrote; raises CalibrationError for another.
+
+    Ranges that are there already, as in `calibrated_ranges`, are taken as they are.
+    """
+    if isinstance(path, Mapping):
+        return path
     try:
         ranges = json.loads(read_bytes(path))
     except ValueError as error:
@@ -50,24 +69,30 @@ def is_range(value: Any) -> bool:
     return numbers and len(value) == 2 and value[0] <= value[1]
 
 
+def names_of(keys: Sequence[str], graphs: Iterable[Graph]) -> list[str]:
+    """What the graphs are called in a file: signature keys, then the names of called graphs."""
+    called = list(graphs)[len(keys) :]
+    return [*keys, *(f"{graph.name} of subgraph {len(keys) + i}" for i, graph in enumerate(called))]
+
+
 def ranges_of(
-    keys: Iterable[str], graphs: Iterable[Graph], named: Ranges
+    keys: Sequence[str], graphs: Sequence[Graph], named: Ranges
 ) -> list[dict[Tensor, Range]]:
     """The ranges of the tensors of graphs, by their names.
 
-    Raises CalibrationError when an input or a result has none: they are of another model.
+    Raises CalibrationError when an input or a result of a signature has none: they are of another
+    model. In a graph that is called there may be branches that no sample came to.
     """
     rows: list[dict[Tensor, Range]] = []
-    for key, graph in zip(keys, graphs, strict=True):
+    for key, graph in zip(names_of(keys, graphs), graphs, strict=True):
         by_name = named.get(key, {})
-        tensors = [*graph.inputs, *(tensor for op in graph.ops for tensor in op.outputs)]
-        reals = [tensor for tensor in tensors if is_float32(tensor) and not tensor.is_constant]
-        missing = [tensor.name for tensor in reals if tensor.name not in by_name]
-        if missing:
+        names = range_names(graph)
+        missing = [name for name in names.values() if name not in by_name]
+        if missing and key in keys:
             raise CalibrationError(
                 f"the saved calibration must have a range for '{missing[0]}' of signature "
                 f"'{key}', has none; is it of another model?"
             )
-        pairs = ((tensor, by_name[tensor.name]) for tensor in reals)
+        pairs = ((tensor, by_name[name]) for tensor, name in names.items() if name in by_name)
         rows.append({tensor: (float(low), float(high)) for tensor, (low, high) in pairs})
     return rows

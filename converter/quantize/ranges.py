@@ -19,6 +19,7 @@ import numpy as np
 from ...schema.quantization import Quantization
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import ops_of
+from .exact_sums import scales_of_exact_sums, variable_and_constant
 from .needs import Needs, Range, hull
 from .rules import DIVISORS, is_float32, nonfinite_constant, rule_of
 from .scales import of_constant, of_range, of_result, with_min_scale
@@ -77,6 +78,7 @@ class Scales:
             if tensor in measured
         }
         measured |= prescribed
+        measured |= scales_of_exact_sums(graph, measured, ranges, self.scheme)
         for tensor in self._excluded:
             measured.pop(tensor, None)
         dropped = redundant_ranges(graph, measured, self.needs, self.scheme) - set(prescribed)
@@ -282,6 +284,9 @@ def divisors_near_zero(graph: Graph, ranges: Mapping[Tensor, Range], scales: Sca
         step = scales.of[divisor].scale
         if low < step and high > -step:
             divisors |= sources_of(divisor, scales.scheme)
+            operand, constant = variable_and_constant(divisor.producer)
+            if operand in scales.of and abs(constant or step) < step:  # the sum is its operand then
+                divisors |= sources_of(operand, scales.scheme)
     return divisors
 
 

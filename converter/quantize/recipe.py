@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ...schema.errors import noted
 from ..api.options import OpsSet, Optimize, as_dtype, constants
+from .accuracy.algorithms import Algorithm, algorithms_of, needs_data
 from .fake_quant import has_fake_quant
 from .rules import RULES
 from .scheme import DYNAMIC, FLOAT16, INT8, INT16X8, UINT8, Scheme
@@ -22,6 +23,7 @@ from .statistics import MINMAX, Calibrator
 if TYPE_CHECKING:
     from ..api.settings import Settings
     from ..ir.graph import Graph, Op
+    from .needs import Range
 
 FLOAT32 = np.dtype(np.float32)
 IO_TYPES = {
@@ -73,8 +75,10 @@ class Recipe:
         input_type, output_type: of float32 inputs and outputs.
         per_tensor: the kinds of operators whose weights have one scale, not one for each channel.
         calibrator: how measured values become a range.
-        ranges: a file with measured ranges; None to measure.
+        ranges: a file with measured ranges, or these as `calibrated_ranges` has them; None to
+            measure.
         states_ranges: whether the model states its ranges, so that nothing is measured.
+        algorithms: what is done for its accuracy, in this order.
     """
 
     schemes: tuple[Scheme, ...] = (INT8,)
@@ -85,8 +89,9 @@ class Recipe:
     output_type: np.dtype = FLOAT32
     per_tensor: frozenset[str] = frozenset()
     calibrator: Calibrator = field(default=MINMAX)
-    ranges: str | os.PathLike | None = None
+    ranges: str | os.PathLike | Mapping[str, Mapping[str, Range]] | None = None
     states_ranges: bool = False
+    algorithms: tuple[Algorithm, ...] = ()
 
     @property
     def weights_only(self) -> bool:
@@ -118,7 +123,7 @@ class Recipe:
 
     def check_layers(self, graphs: Iterable[Graph]) -> None:
         """Raises ValueError for a pattern that no operator of `graphs` has."""
-        ops = [op for graph in graphs for op in graph.ops]
+        ops = [op for graph in graphs for called in graph.reachable() for op in called.ops]
         for row in self.layers:
             if not any(row.match(op) for op in ops):
                 names = list(dict.fromkeys(op.origin for op in ops if op.origin))[:5]
@@ -184,6 +189,26 @@ def recipe_of(settings: Settings) -> Recipe | None:
         output_type=io_types[1],
         per_tensor=per_tensor,
     )
+
+
+def with_algorithms(recipe: Recipe | None, settings: Settings) -> Recipe | None:
+    """The recipe with the algorithms that a converter's attribute asks for besides.
+
+    Raises ValueError for those that there are not, and when samples that they need are missing.
+    """
+    asked = algorithms_of(settings.quantization_algorithms)
+    if recipe is None:
+        if asked:
+            raise ValueError(
+                f"quantization_algorithms ({asked[0].name}) need a quantized model; set "
+                "optimizations = [Optimize.DEFAULT] or quantization_recipe"
+            )
+        return None
+    algorithms = algorithms_of((*recipe.algorithms, *asked))
+    names = needs_data(algorithms)
+    if names and settings.representative_dataset is None:
+        raise ValueError(f"the algorithms {', '.join(names)} measure on samples; set {DATASET}")
+    return dataclasses.replace(recipe, algorithms=algorithms)
 
 
 def legacy_recipe(settings: Settings) -> Recipe:

@@ -3,6 +3,7 @@
 {"scheme": "int8",
  "layers": [["head", "int16x8"], ["stem", "float"], ["dense", {"weights": "i4"}]],
  "calibrator": {"name": "percentile", "percentile": 99.9},
+ "algorithms": ["equalization", {"name": "adaround", "steps": 2000}],
  "strict": true, "input_type": "int8", "output_type": "int8"}
 """
 
@@ -18,19 +19,21 @@ from typing import Any
 import numpy as np
 
 from ...schema.files import read_bytes
+from .accuracy.algorithms import algorithms_of
 from .recipe import IO_TYPES, Layers, Recipe
-from .scheme import SCHEMES, Scheme
+from .scheme import BLOCK_SIZES, SCHEMES, Scheme
 from .statistics import calibrator_of
 
 KEYS = (
     *("scheme", "layers", "calibrator", "ranges"),
-    *("strict", "input_type", "output_type", "per_tensor"),
+    *("strict", "input_type", "output_type", "per_tensor", "algorithms"),
 )
 FLOAT = "float"
 CHOICES: dict[str, tuple[Any, ...]] = {
     "activations": (None, "i8", "i16"),
     "weights": ("i2", "i4", "i8", "f16"),
     "bias": (None, "i32", "i64"),
+    "block": (None, *BLOCK_SIZES),
 }
 """What the fields of a scheme may be."""
 
@@ -68,6 +71,7 @@ def from_recipe(recipe: Any) -> Recipe:
         per_tensor=frozenset(recipe.get("per_tensor", ())),
         calibrator=calibrator_of(recipe.get("calibrator", "minmax")),
         ranges=recipe.get("ranges"),
+        algorithms=algorithms_of(recipe.get("algorithms", ())),
     )
 
 

@@ -172,6 +172,7 @@ class WeightRule:
 
     Attributes:
         weights: the input with the weights.
+        others: further inputs with weights, which are of the same type.
         axis: the dimension with a scale for each index; None for one scale.
         hybrid: whether a kernel multiplies float32 inputs with int8 weights; else the operator only
             moves them, and its result is made float32 by a DEQUANTIZE.
@@ -179,6 +180,7 @@ class WeightRule:
     """
 
     weights: int = 1
+    others: tuple[int, ...] = ()
     axis: int | None = None
     hybrid: bool = True
     asymmetric: bool = False
@@ -187,8 +189,10 @@ class WeightRule:
 def _weight_rule(row: Operator) -> WeightRule:
     """What the table of operators says."""
     axis, options = row.numbers("channels"), options_class(row.kind)
+    weights, *others = row.operand_numbers("hybrid")
     return WeightRule(
-        weights=row.operand_numbers("hybrid")[0],
+        weights=weights,
+        others=tuple(others),
         axis=axis[0] if axis else None,
         asymmetric=hasattr(options, "asymmetric_quantize_inputs"),
     )
@@ -209,9 +213,17 @@ def is_float32(tensor: Tensor | None) -> bool:
 def rule_of(op: Op, scheme: Scheme = INT8) -> Rule | None:
     """The rule by which `op` is quantized in a scheme; None for one that stays as it is."""
     rule = rules_of(scheme.code).get(op.kind)
-    if rule is None or not touches_float32(op):
+    if rule is None or not touches_float32(op) or writes_state(op):
         return None
     return rule if rule.limit is None or rule.limit(op) is None else None
+
+
+def writes_state(op: Op) -> bool:
+    """Whether `op` gives a variable, which its readers want as it is, or only what makes one."""
+    if any(tensor.is_variable for tensor in op.outputs):
+        return True
+    readers = [reader for tensor in op.outputs for reader in tensor.readers]
+    return bool(readers) and all(map(writes_state, readers))
 
 
 def touches_float32(op: Op) -> bool:
@@ -231,8 +243,12 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
     dependent = next((tensor for tensor in tensors if tensor in size_dependent), None)
     if dependent is not None:
         return f"'{dependent.name}' is computed from unknown sizes and has another range at each"
+    if writes_state(op):
+        return f"'{op.output.name}' is for the state of an operator that stays float32"
     rule = rules_of(scheme.code).get(op.kind)
     nonfinite = nonfinite_constant(op)
+    if op.graphs:
+        return "it hands float32 to the graphs that it calls"
     if rule is None:
         kernel = dtype_of(scheme.code).name
         return (

@@ -47,6 +47,14 @@ def _of_limits(low: float, high: float, integers: Integers) -> Quantization:
     return Quantization([float(scale)], [quantized_zero_point])
 
 
+def of_scale(scale: float, low: float, high: float, integers: Integers) -> Quantization:
+    """A stated scale, and the zero point with which it holds values from `low` to `high`."""
+    if integers.symmetric:
+        return Quantization([scale], [0])
+    zero_point = np.clip(np.rint(integers.low - min(low, 0.0) / scale), integers.low, integers.high)
+    return Quantization([scale], [int(zero_point)])
+
+
 def of_ranges(
     low: Sequence[float] | np.ndarray,
     high: Sequence[float] | np.ndarray,

@@ -16,6 +16,11 @@ from ...schema.operators import TYPES
 
 BITS = {"i2": 2, "i4": 4, "i8": 8, "u8": 8, "i16": 16}
 
+BLOCK_SIZES = (32, 64, 128, 256)
+"""Elements that may share a scale."""
+BLOCKS, HYBRID_BLOCKS = ("i2", "i4", "i8"), ("i4",)
+"""Types of weights in blocks, and those of them that LiteRT multiplies with float32 inputs."""
+
 
 class Integers(NamedTuple):
     """The integers of one type that stand for float32 numbers.
@@ -66,6 +71,10 @@ class Scheme:
         axis: whether weights have a scale for each output channel, not one for all.
         hybrid: whether kernels multiply the stored weights with float32 inputs; else a DEQUANTIZE
             makes them float32 first.
+        block: how many elements along the last dimension of weights share a scale; None for the
+            scales that `axis` says.
+
+    Raises ValueError for blocks of another size, or of types that LiteRT has no kernel for.
     """
 
     name: str
@@ -76,6 +85,23 @@ class Scheme:
     narrow: bool = True
     axis: bool = True
     hybrid: bool = True
+    block: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.block is None:
+            return
+        if self.block not in BLOCK_SIZES:
+            raise ValueError(f"block of a scheme must be one of {BLOCK_SIZES}, got {self.block}")
+        if self.activations is not None:
+            raise ValueError(
+                "a scheme with weights in blocks must have activations None, got "
+                f"{self.activations}: LiteRT has no integer kernel for blocks"
+            )
+        if self.weights not in (HYBRID_BLOCKS if self.hybrid else BLOCKS):
+            raise ValueError(
+                f"LiteRT has no kernel for {self.weights} weights in blocks; they must be i4, or "
+                "i2, i4 or i8 with hybrid = False, which makes them float32 when a file is loaded"
+            )
 
     @property
     def code(self) -> str:
@@ -113,6 +139,12 @@ SCHEMES = {
         Scheme("dynamic_int2", weights="i2"),
         Scheme("weight_only_int4", weights="i4", hybrid=False),
         Scheme("weight_only_int2", weights="i2", hybrid=False),
+        *(Scheme(f"dynamic_int4_block{n}", weights="i4", block=n) for n in BLOCK_SIZES),
+        *(
+            Scheme(f"weight_only_int{bits}_block{n}", weights=f"i{bits}", hybrid=False, block=n)
+            for bits in (8, 4, 2)
+            for n in BLOCK_SIZES
+        ),
     )
 }
 """The schemes that have a name."""

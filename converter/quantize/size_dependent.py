@@ -10,7 +10,7 @@ repeats constants (BROADCAST_TO) has their range at all sizes; what takes a part
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from types import MappingProxyType
 
@@ -57,11 +57,11 @@ def ranges_of_parts(graph: Graph) -> dict[Tensor, Range]:
     for op in graph.ops:
         for result in op.outputs:
             if is_float32(result) and variations.get(result) == Variation.SELECTED:
-                whole = next(tensor for tensor in op.present_inputs if is_float32(tensor))
-                if whole.is_constant and nonfinite_constant(op) is None:
-                    ranges[result] = constant_range(whole)
-                elif whole in ranges:
-                    ranges[result] = ranges[whole]
+                operand = next(tensor for tensor in op.present_inputs if is_float32(tensor))
+                if operand.is_constant and nonfinite_constant(op) is None:
+                    ranges[result] = constant_range(operand)
+                elif operand in ranges:
+                    ranges[result] = ranges[operand]
     return ranges
 
 
@@ -84,6 +84,27 @@ def variations_of(
                 (result, variation_of(op, result, variations)) for result in op.outputs
             )
     return variations
+
+
+def size_dependent_operands(graphs: Sequence[Graph]) -> set[Tensor]:
+    """The inputs of called graphs that sizes alone tell where they are called.
+
+    They have no range that was measured, as at other sizes it is another.
+    """
+    operands: set[Tensor] = set()
+    pending = [(graph, variations_of(graph)) for graph in graphs]
+    while pending:
+        graph, variations = pending.pop()
+        for op in graph.ops:
+            outer = op.inputs[1:] if op.kind == "IF" else op.inputs
+            for called in op.graphs:
+                pairs = zip(called.inputs, outer, strict=False)
+                inner = {x: variations[y] for x, y in pairs if y in variations}
+                varying = {x for x, variation in inner.items() if variation == Variation.VARYING}
+                if not varying <= operands:
+                    operands |= varying
+                    pending.append((called, variations_of(called, inner)))
+    return operands
 
 
 def is_data_independent(tensor: Tensor, variations: Mapping[Tensor, Variation]) -> bool:

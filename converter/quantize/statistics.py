@@ -15,19 +15,21 @@ from typing import Any, Protocol
 
 import numpy as np
 
-N_BINS = 2048
+from ...engine.tiling import HISTOGRAM
+from ...interpreter.observation import COUNT, FIRST, HIGH, LOW, WIDTH
+
 Range = tuple[float, float]
 
 
 class Observer(Protocol):
-    """What has seen the values of one tensor."""
+    """What makes a range of the values of one tensor."""
 
-    def add(self, values: np.ndarray, low: float, high: float) -> None:
-        """Sees the values of one sample, from `low` to `high`."""
+    def add(self, row: np.ndarray) -> None:
+        """Takes what was measured: of one sample, for a histogram of all so far."""
         ...
 
     def range(self) -> Range:
-        """The range of all that it has seen."""
+        """The range of all that was measured."""
         ...
 
 
@@ -37,8 +39,9 @@ class MinMax:
     def __init__(self) -> None:
         self._low, self._high = np.inf, -np.inf
 
-    def add(self, values: np.ndarray, low: float, high: float) -> None:
-        """Sees the values of one sample."""
+    def add(self, row: np.ndarray) -> None:
+        """Takes the smallest and the largest value of one sample."""
+        low, high = row[LOW : HIGH + 1].tolist()
         self._low, self._high = min(low, self._low), max(high, self._high)
 
     def range(self) -> Range:
@@ -55,9 +58,9 @@ class MovingAverage:
         self._momentum = momentum
         self._ends: np.ndarray | None = None
 
-    def add(self, values: np.ndarray, low: float, high: float) -> None:
-        """Sees the values of one sample."""
-        ends = np.array([low, high])
+    def add(self, row: np.ndarray) -> None:
+        """Takes the smallest and the largest value of one sample."""
+        ends = row[LOW : HIGH + 1].astype(np.float64)
         before = ends if self._ends is None else self._ends
         self._ends = self._momentum * before + (1 - self._momentum) * ends
 
@@ -68,12 +71,13 @@ class MovingAverage:
 
 
 class Histogram:
-    """How often values lie in each of about N_BINS intervals of equal width.
+    """How often values lie in each of some intervals of equal width.
 
     Attributes:
         start: where the first interval begins.
         width: of an interval.
         counts: values in each.
+        ends: the smallest and the largest value.
     """
 
     def __init__(self) -> None:
@@ -81,32 +85,11 @@ class Histogram:
         self.counts = np.zeros(0, np.int64)
         self.ends: Range = (np.inf, -np.inf)
 
-    def add(self, values: np.ndarray, low: float, high: float) -> None:
-        """Sees the values of one sample; the intervals grow where they do not reach."""
-        self.ends = min(low, self.ends[0]), max(high, self.ends[1])
-        if not len(self.counts):
-            extent = max(high - low, 1e-6 * max(abs(low), abs(high)), 1e-12)
-            self.start, self.width = low, extent / N_BINS
-            self.counts = np.zeros(N_BINS, np.int64)
-        while self._reach(low, high) > 2 * N_BINS:
-            self._merge()
-        before = max(0, int(np.ceil((self.start - low) / self.width)))
-        after = max(0, int(np.ceil((high - self.start) / self.width)) - len(self.counts))
-        self.counts = np.pad(self.counts, (before, after))
-        self.start -= before * self.width
-        places = ((values.ravel() - self.start) / self.width).astype(np.int64)
-        places = np.clip(places, 0, len(self.counts) - 1)
-        self.counts += np.bincount(places, minlength=len(self.counts))
-
-    def _reach(self, low: float, high: float) -> float:
-        """How many intervals there would be with these values among them."""
-        end = self.start + len(self.counts) * self.width
-        return (max(high, end) - min(low, self.start)) / self.width
-
-    def _merge(self) -> None:
-        """Makes one interval of each two."""
-        self.counts = np.pad(self.counts, (0, len(self.counts) % 2)).reshape(-1, 2).sum(1)
-        self.width *= 2
+    def add(self, row: np.ndarray) -> None:
+        """Takes the histogram of all samples so far."""
+        low, high, self.start, self.width = row[LOW : WIDTH + 1].tolist()
+        self.ends = low, high
+        self.counts = row[FIRST : FIRST + int(row[COUNT])].astype(np.int64)
 
     @property
     def centers(self) -> np.ndarray:
@@ -145,9 +128,9 @@ class Entropy(Histogram):
         """Both ends, cut off at the threshold."""
         sizes = np.abs(self.centers)
         largest = float(max(sizes.max(initial=0.0), 1e-12))
-        n = N_BINS
-        places = np.minimum((sizes / largest * n).astype(int), n - 1)
-        counts = np.bincount(places, weights=self.counts, minlength=n)
+        n = HISTOGRAM
+        bins = np.minimum((sizes / largest * n).astype(int), n - 1)
+        counts = np.bincount(bins, weights=self.counts, minlength=n)
         candidates = range(self.LEVELS, n + 1, 16)
         divergences = [self._divergence(counts, m) for m in candidates]
         threshold = largest * candidates[int(np.argmin(divergences))] / n
@@ -187,10 +170,10 @@ class MeanSquare(Histogram):
         return float(low), float(high)
 
     def _error(self, low: float, high: float) -> float:
-        """The squared error of all values, stored from `low` to `high`."""
+        """The squared error of all values, quantized from `low` to `high`."""
         step = max(high - low, 1e-12) / (self._levels - 1)
-        stored = np.clip(np.rint(self.centers / step) * step, low, high)
-        return float((np.square(stored - self.centers) * self.counts).sum())
+        quantized = np.clip(np.rint(self.centers / step) * step, low, high)
+        return float((np.square(quantized - self.centers) * self.counts).sum())
 
 
 CALIBRATORS: dict[str, Callable[..., Observer]] = {
@@ -209,6 +192,11 @@ class Calibrator:
 
     name: str = "minmax"
     parameters: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def takes_histograms(self) -> bool:
+        """Whether the spread of values counts, not only their ends."""
+        return isinstance(self.observer(), Histogram)
 
     def observer(self) -> Observer:
         """An observer for another tensor."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...schema.quantization import Quantization
 from ..ir.graph import Op, Tensor
 from ..lowering.fake_quant import FakeQuantized
@@ -28,8 +30,16 @@ def weights_of(
     integers = scheme.weight_integers(code)
     if not integers.symmetric:
         return of_constant(tensor.data, integers), integers
+    if tensor.grid is not None and lies_on(tensor, integers):
+        return tensor.grid, integers
     is_per_axis = axis is not None and scheme.axis and op.kind not in per_tensor
     return of_weights(tensor.data, axis if is_per_axis else None, integers), integers
+
+
+def lies_on(tensor: Tensor, integers: Integers) -> bool:
+    """Whether the elements of a constant are steps of its grid that these integers reach."""
+    scale, _ = tensor.grid.shaped(tensor.data.ndim)
+    return bool((np.abs(tensor.data) <= (integers.high + 0.5) * scale).all())
 
 
 def of_fake_quantized(

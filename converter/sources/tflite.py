@@ -238,8 +238,7 @@ class _Reader:
         op.intermediates = tuple(declared(graph, spec.tensors[i]) for i in operator.intermediates)
         op.outputs = self._results(graph, op, results)
         for i, tensor, result in zip(operator.outputs, results, op.outputs, strict=True):
-            result.name = tensor.name
-            result.is_variable = tensor.is_variable
+            result.name, result.is_variable = tensor.name, tensor.is_variable
             tensors[i] = result
         graph.append(op)
 

@@ -65,9 +65,13 @@ class Function:
     has_state: bool = False
     is_rounded: bool = False
 
-    def interpreter(self, preserve: bool = False) -> Interpreter:
+    def interpreter(self, preserve: bool = False, threads: int = 1) -> Interpreter:
         """A new interpreter for `run`."""
-        return Interpreter(model_content=self.content, experimental_preserve_all_tensors=preserve)
+        return Interpreter(
+            model_content=self.content,
+            experimental_preserve_all_tensors=preserve,
+            num_threads=threads,
+        )
 
     def is_empty(self, shapes: Iterable[tuple[int, ...]]) -> bool:
         """Whether it takes no inputs of these shapes, or computes nothing from them."""

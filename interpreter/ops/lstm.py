@@ -20,6 +20,7 @@ from .recurrent import (
     auxiliary,
     dequantized,
     in_directions,
+    initialized,
     layout_of,
     require_float32,
     require_float32_input,
@@ -233,7 +234,8 @@ def _real(
     build = _cell(node, parts, n, places.first)
 
     def emit(program: Program) -> None:
-        recurrent.lstm(program, pairs, build(program), states, recurrent.rows_of(out), layout)
+        memory = initialized(program, states[0]), initialized(program, states[1])
+        recurrent.lstm(program, pairs, build(program), memory, recurrent.rows_of(out), layout)
 
     return emit
 

@@ -13,7 +13,7 @@ from ...engine.families import recurrent, recurrent_i8
 from ...engine.plan.buffer import constant
 from ..checks import required_input
 from .quantized import quantization_of
-from .recurrent import state_of
+from .recurrent import initialized, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,7 +65,7 @@ def lstm_quantized(
             recurrent.rows_of(x),
             weights,
             cell(program),
-            (hidden, memory),
+            (initialized(program, hidden), initialized(program, memory)),
             recurrent.rows_of(out),
             layout,
         )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families import recurrent
-from ...engine.plan.buffer import Buffer, constant
+from ...engine.families.layout import move
+from ...engine.plan.buffer import Buffer, arena, constant
 from ..checks import rank, required, required_input
 from ..node import Node
 from ..registry import op
@@ -112,7 +113,7 @@ def svdf(node: Node) -> Prepared:
             weights,
             times,
             bias,
-            state,
+            initialized(program, state),
             out,
             activation=int(node.options.fused_activation_function),
             asymmetric=bool(node.options.asymmetric_quantize_inputs),
@@ -172,7 +173,7 @@ def state_of(node: Node, i: int, batch: int, n: int) -> Buffer:
     if state is None:
         node.fail(f"input {i}, a state, is missing")
     node.require(
-        node.scope is None or state.storage.kind == "bound",
+        node.scope is None or state.storage.kind == "bound" or _is_variable(node, i),
         f"input {i} '{state.name}' must be a variable tensor",
     )
     node.require(
@@ -180,6 +181,27 @@ def state_of(node: Node, i: int, batch: int, n: int) -> Buffer:
         f"state '{state.name}' must have shape ({batch}, {n}), got {state.shape}",
     )
     return state.reshape((batch, n))
+
+
+def _is_variable(node: Node, i: int) -> bool:
+    """Whether the file says of input `i` that it keeps its value."""
+    if node.planner is None:
+        return False
+    spec = node.planner.spec
+    return spec.tensors[spec.operators[node.index].inputs[i]].is_variable
+
+
+def initialized(program: Program, state: Buffer) -> Buffer:
+    """The memory in which a run updates `state`: the variable's, which keeps it for the next run.
+
+    What an operator computes is copied in every run, so that each begins with it, as in LiteRT,
+    where that operator writes into the variable.
+    """
+    if state.storage.kind == "bound":
+        return state
+    memory = arena(state.shape, state.dtype)
+    move(program, state, memory)
+    return memory
 
 
 def weights_of(node: Node, operands: Sequence[Operand]) -> recurrent.Weights:
@@ -251,7 +273,7 @@ def _cell(
             pairs,
             recurrent_weights,
             bias_row,
-            hidden,
+            initialized(program, hidden),
             recurrent.rows_of(out),
             layout,
             activation=int(node.options.fused_activation_function),

@@ -17,16 +17,12 @@ ROUNDING = 1e-5  # share of an output's largest value by which sums in another o
 FLOAT = 1e-7  # the same, as an error that is not quantization's
 SEED = 4
 SMALL = (np.int8, np.uint8, np.int16)
-HIGHER = {
-    "B/softplus/r4/int8": "TensorFlow measures EXP after the ADD behind it has overwritten it; "
-    "with one scale for both the ADD happens to be exact",
-    "A/softsign/002": "TensorFlow's DIV divides by a stored 0; ours stays float",
-}
-"""Rows whose error may be up to a tenth above that of TensorFlow's file, and why."""
-HIGHER["B/softplus/r4/uint8io"] = HIGHER["B/softplus/r4/int8"]
-HIGHER["B/softplus/r4/int16x8"] = HIGHER["B/softplus/r4/int8"]
-MUCH_HIGHER = {"B/softplus/r4/int16x8": 1.5}
-"""Of these, the rows whose error is more than a tenth above."""
+HIGHER = {"B/softplus/r4/int16x8": 1.3}
+"""Rows whose error may be above that of TensorFlow's file, and by what factor.
+
+softplus in int16: the table of LOG has 512 steps of which few lie below 2, where it interpolates
+too low; TensorFlow's ADD rounds 1.0 up by a third of a step there, which makes good for some of it.
+"""
 
 UNLIKE = frozenset(
     ("B/tfk_lstm/bidir/int8", "B/tfk_lstm/big_dyn/int8", "C/lstm_text_tfk/tflite_b1_dyn")
@@ -69,8 +65,7 @@ def test_corpus(row, corpus, litert, record_property):
     error, limit = (rms(file.real(inputs), wanted) for file in (ours, theirs))
     if row["id"] in UNLIKE:
         return
-    factor = MUCH_HIGHER.get(row["id"], 1.1) if row["id"] in HIGHER else WORST
-    allowed = factor * limit + FLOAT * largest(wanted)
+    allowed = HIGHER.get(row["id"], WORST) * limit + FLOAT * largest(wanted)
     assert error <= allowed, f"{error:.4g} against {limit:.4g} of TensorFlow's file"
     if row["family"] not in OTHER_SCALES:
         for mine, yours in zip(ours.schemes(), theirs.schemes(), strict=True):

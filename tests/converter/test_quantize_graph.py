@@ -123,6 +123,54 @@ CASES = {
              return a as "out0", b as "out1"
            }""",
     ),
+    "a sum with a constant has one scale, in which the constant lies": (
+        """graph main(x: float32[n,4]) {
+             a = EXP(x)
+             b = ADD(a, float32[]{1.0})
+             y = LOG(b)
+             return y
+           }""",
+        {"x": UNIT, "a": (0.0, 30.6), "b": (1.0, 31.6), "y": UNIT},
+        """graph main(x: int8[n,4]<1:0>) {
+             a: int8[n,4]<0.125:-128> = EXP(x)
+             b: int8[n,4]<0.125:-128> = ADD(a, int8[]<0.003921568859368563:-128>{127})
+             y: int8[n,4]<1:0> = LOG(b)
+             return y as "out0"
+           }""",
+    ),
+    "two scales where the constant is less than a step": (
+        """graph main(x: float32[n,4]) {
+             a = EXP(x)
+             b = ADD(a, float32[]{0.05})
+             y = LOG(b)
+             return y
+           }""",
+        {"x": UNIT, "a": (0.0, 25.5), "b": (0.05, 28.05), "y": UNIT},
+        """graph main(x: int8[n,4]<1:0>) {
+             a: int8[n,4]<0.1:-128> = EXP(x)
+             b: int8[n,4]<0.11:-128> = ADD(a, int8[]<0.0001960784284165129:-128>{127})
+             y: int8[n,4]<1:0> = LOG(b)
+             return y as "out0"
+           }""",
+    ),
+    "a divisor stays real with what it is a sum of, below a step": (
+        """graph main(x: float32[n,4], y: float32[n,4]) {
+             a = ABS(y)
+             b = ADD(a, float32[]{0.5})
+             z = DIV(x, b)
+             return z
+           }""",
+        {"x": UNIT, "y": UNIT, "a": (0.0, 255.0), "b": (0.5, 255.5), "z": UNIT},
+        """graph main(x: int8[n,4]<1:0>, y: int8[n,4]<1:0>) {
+             ry: float32[n,4] = DEQUANTIZE(y)
+             a: float32[n,4] = ABS(ry)
+             b: float32[n,4] = ADD(a, float32[]{0.5})
+             rx: float32[n,4] = DEQUANTIZE(x)
+             z: float32[n,4] = DIV(rx, b)
+             q: int8[n,4]<1:0> = QUANTIZE(z)
+             return q as "out0"
+           }""",
+    ),
     "a divisor that would become 0 stays real": (
         """graph main(x: float32[n,4], y: float32[n,4]) {
              a = ABS(y)

@@ -6,14 +6,20 @@ import warnings
 import numpy as np
 import pytest
 from quantized_network import IMAGES, converter_of
+from rewriting import graph_of
 from running import answers, kinds
+from written import has_blocks
 
-from flatlite.converter.quantize.scheme import SCHEMES
-from flatlite.converter.quantize.statistics import N_BINS, calibrator_of
+from flatlite.converter.ir.write import write
+from flatlite.converter.quantize.calibrate import calibrate
+from flatlite.converter.quantize.scheme import BLOCK_SIZES, SCHEMES
+from flatlite.converter.quantize.statistics import calibrator_of
+from flatlite.converter.verify.verification import Function
+from flatlite.engine.tiling import HISTOGRAM
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
-from flatlite.schema.model import load
+from flatlite.schema.model import load, save
 
 GENERATOR = np.random.default_rng(9)
 INT16X8 = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
@@ -33,9 +39,11 @@ def types(content):
 def by_litert(content, litert, x):
     """LiteRT's answer, and the share of the largest value by which ours may be another.
 
-    The reference kernels lack DEPTHWISE_CONV_2D of 4 bits; the others round once more.
+    The reference kernels lack DEPTHWISE_CONV_2D of 4 bits; the others round once more. They take
+    the scales of blocks for none and give zeros.
     """
-    for resolver, share in (("BUILTIN_REF", 1e-5), ("BUILTIN_WITHOUT_DEFAULT_DELEGATES", 1 / 127)):
+    resolvers = (("BUILTIN_REF", 1e-5), ("BUILTIN_WITHOUT_DEFAULT_DELEGATES", 1 / 127))
+    for resolver, share in resolvers[has_blocks(content) :]:
         found = litert.run(content, [[x]], resolver)
         if not isinstance(found, str):
             return found[0][0], share
@@ -54,6 +62,8 @@ WEIGHTS = {
     "weight_only_int4": ["int4"] * 3,
     "weight_only_int2": ["int2"] * 3,
     "float16": ["float16"] * 3,
+    **{f"dynamic_int4_block{n}": ["int4", "int8", "int4"] for n in BLOCK_SIZES},
+    **{f"weight_only_int{b}_block{n}": [f"int{b}"] * 3 for b in (8, 4, 2) for n in BLOCK_SIZES},
 }
 """The types of the stored weights of convolution, depthwise convolution and product."""
 LARGEST_ERRORS = {"int2": 1.5, "int4": 0.35, "int8": 0.05, "float16": 1e-3}
@@ -68,6 +78,8 @@ def stored_types(content):
     for op in subgraph.operators:
         if op.op == "DEQUANTIZE":
             stored[op.outputs[0]] = types_in_file[op.inputs[0]]
+        elif op.op == "RESHAPE" and op.inputs[0] in stored:
+            stored[op.outputs[0]] = stored[op.inputs[0]]
         elif op.op in LINEAR:
             rows.append(stored.get(op.inputs[1], types_in_file[op.inputs[1]]))
     return rows
@@ -95,8 +107,62 @@ def test_scheme(scheme, litert):
     limit = max(LARGEST_ERRORS[name] for name in WEIGHTS[scheme])
     assert np.abs(expected - actual).max() <= limit * np.abs(expected).max()
     wanted, share = by_litert(content, litert, x)
-    assert (share == 1e-5) == (scheme != "int8_int4")
+    has_reference = scheme != "int8_int4" and not scheme.startswith("dynamic_int4_block1")
+    has_reference &= scheme not in ("dynamic_int4_block32", "dynamic_int4_block64")
+    assert (share == 1e-5) == has_reference
     np.testing.assert_allclose(actual, wanted, rtol=0, atol=share * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("block", BLOCK_SIZES)
+@pytest.mark.parametrize("hybrid", [True, False])
+def test_blocks(block, hybrid, litert):
+    """A row with an outlier in each block loses little with a scale for each, much with one."""
+    graph = Graph()
+    attributes = {"dtype": np.dtype("f4"), "shape": (3, 512)}
+    x = graph.add("Placeholder", "x", (), attributes).outputs[0]
+    weights = GENERATOR.normal(size=(512, 8)).astype(np.float32)
+    weights[:block] *= 50
+    graph.add("MatMul", "y", [x, graph.constant(weights, "w")])
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [3, 512])], ["y"])
+    x = GENERATOR.normal(size=(3, 512)).astype(np.float32)
+    x[:, :block] = 0  # what the outliers' scale would drown
+    errors = []
+    for size in (block, None):
+        scheme = {"weights": "i4", "block": size, "hybrid": hybrid}
+        converter.quantization_recipe = {"scheme": scheme}
+        content = converter.convert()
+        (ours,) = answers(Interpreter(model_content=content), x)
+        errors.append(np.abs(ours - x @ weights).max() / np.abs(x @ weights).max())
+        for resolver in ("BUILTIN_WITHOUT_DEFAULT_DELEGATES", "AUTO"):
+            theirs = litert.run(content, [[x]], resolver)
+            assert not isinstance(theirs, str), theirs
+            np.testing.assert_allclose(ours, theirs[0][0], rtol=0, atol=np.abs(ours).max() / 50)
+        assert has_blocks(content) == (hybrid and size is not None)
+    assert errors[0] < 0.25
+    assert errors[1] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("shape", "scale", "words"),
+    [
+        ((400, 8), 1, "blocks of 64 do not divide rows of 400"),
+        ((512, 3), 1, "takes 4 output channels or more"),
+        ((512, 8), 1e-6, "its scales do not fit into float16"),
+    ],
+)
+def test_weights_that_have_no_blocks(shape, scale, words, litert):
+    graph = Graph()
+    attributes = {"dtype": np.dtype("f4"), "shape": (3, shape[0])}
+    x = graph.add("Placeholder", "x", (), attributes).outputs[0]
+    weights = scale * GENERATOR.normal(size=shape).astype(np.float32)
+    graph.add("MatMul", "y", [x, graph.constant(weights, "w")])
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [3, shape[0]])], ["y"])
+    converter.quantization_recipe = {"scheme": "dynamic_int4_block64"}
+    with pytest.warns(UserWarning, match=f"have a scale for each channel, .*: .*{words}"):
+        content = converter.convert()
+    x = GENERATOR.normal(size=(3, shape[0])).astype(np.float32)
+    (ours,) = answers(Interpreter(model_content=content), x)
+    np.testing.assert_allclose(ours, litert.run(content, [[x]])[0][0], rtol=1e-5, atol=1e-5 * scale)
 
 
 def test_schemes_are_tested():
@@ -208,6 +274,15 @@ def test_a_recipe_in_a_file(tmp_path):
         ({"schema": "int8"}, "must have keys of scheme, layers, .*, got schema"),
         ({"scheme": "int3"}, "a scheme must be one of int8, int16x8, .*, got 'int3'"),
         ({"scheme": {"weights": "i3"}}, r"weights of a scheme must be one of \('i2', .*got i3"),
+        ({"scheme": {"weights": "i4", "block": 48}}, r"block of a scheme must be .*\(None, 32"),
+        (
+            {"scheme": {"weights": "i8", "block": 32}},
+            "LiteRT has no kernel for i8 weights in blocks",
+        ),
+        (
+            {"scheme": {"activations": "i8", "weights": "i4", "block": 32}},
+            "activations None, got i8",
+        ),
         ({"layers": ["head"]}, r"rows of \[pattern, scheme\], got 'head'"),
         ({"layers": [["(", "float"]]}, "'\\(' must be a regular expression, got "),
         ({"layers": [["tail", "float"]]}, "no layer is called 'tail'; layers are stem/"),
@@ -254,11 +329,14 @@ def test_a_saved_calibration(tmp_path):
 
 
 def observed(calibrator, *samples):
-    """The range after some samples."""
-    observer = calibrator_of(calibrator).observer()
-    for array in samples:
-        observer.add(array, float(array.min()), float(array.max()))
-    return observer.range()
+    """The range after some samples, as the model that gets them has measured them."""
+    graph = graph_of("graph main(x: float32[n]) {\ny = ABS(x)\nreturn y\n}")
+    written = write([graph])
+    function = Function(save(written.model), None, {})
+    labelled = ((0, f"sample {i}", [np.float32(array)]) for i, array in enumerate(samples))
+    calibrator = calibrator_of(calibrator)
+    (ranges,) = calibrate([function], written.tensors, labelled, calibrator=calibrator)
+    return ranges[graph.inputs[0]]
 
 
 NORMAL = [GENERATOR.normal(size=5000).astype(np.float32) * (1 + i) for i in range(4)]
@@ -281,7 +359,7 @@ RAMPS = ([-1, 10], [-2, 10], [-4, 10])
 def test_percentile(percentile):
     tail = (100 - percentile) / 2
     wanted = np.percentile(ALL, [tail, 100 - tail])
-    width = 2 * np.ptp(ALL) / N_BINS
+    width = 2 * np.ptp(ALL) / HISTOGRAM
     for order in (NORMAL, NORMAL[::-1]):  # the intervals grow with one, not with the other
         found = observed({"name": "percentile", "percentile": percentile}, *order)
         np.testing.assert_allclose(found, wanted, atol=2 * width)

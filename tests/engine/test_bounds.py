@@ -271,6 +271,7 @@ ELSEWHERE = {
         "backward.average_pool backward.max_pool backward.cross_entropy "
         "backward.sparse_cross_entropy outer.spread"
     ),
+    "engine/test_statistics.py": "statistics.extent statistics.histogram",
     "training/test_optimizers.py": (
         "backward.adam backward.gradient_descent backward.momentum optimizers.adadelta "
         "optimizers.adagrad optimizers.adagrad_da optimizers.centered_rms_prop optimizers.ftrl "
@@ -362,6 +363,7 @@ ON_OTHER_VECTORS = {
     "test_rounding": "quantize_f32",
     "test_scaled_vectors": "rescaled_simd",
     "test_small_sums": "sum_i8",
+    "test_statistics": "statistics",
     "test_softmax_i8": "softmax_i8",
     "test_tables": "lookup",
 }

@@ -1,0 +1,116 @@
+"""`flatlite quantize`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from ..converter.api.progress import Progress
+from ..tools.terminal import show_json
+from . import convert
+from .arguments import SOURCES
+from .files import check_target
+
+SUMMARY = "Quantize a model by a scheme or a recipe, and report what each layer loses."
+
+
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    sub.add_argument("source", metavar="MODEL", help=SOURCES)
+    sub.add_argument("-o", "--output", required=True, help="the .tflite file to write")
+    group = sub.add_mutually_exclusive_group()
+    group.add_argument("--scheme", help="int8, int16x8, dynamic, int8_int4 ... (default: int8)")
+    group.add_argument("--recipe", metavar="PATH", help="a recipe in JSON")
+    sub.add_argument(
+        "--data",
+        metavar="PATH",
+        help="samples: a .npz with an array for each input, a .npy for a single one, or a folder "
+        "with a file for each sample",
+    )
+    sub.add_argument(
+        "--algorithm",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="equalization, smooth_quant, hadamard, recovery, gptq, adaround or bias_correction; "
+        "may be repeated",
+    )
+    sub.add_argument("--report", metavar="PATH", help="write a page about it, one HTML file")
+    sub.add_argument("--strict", action="store_true", help="fail when an operator stays float")
+    for end in ("input", "output"):
+        sub.add_argument(
+            f"--{end}-type",
+            choices=("float32", "int8", "uint8", "int16"),
+            help=f"type of the {end}s (default: float32)",
+        )
+    sub.add_argument("--signature", action="append", metavar="KEY", help="signature (SavedModel)")
+    sub.add_argument(
+        "--input-shape",
+        action="append",
+        default=[],
+        metavar="NAME=1,224,224,3",
+        help="shape of an input, -1 for an unknown dimension; may be repeated",
+    )
+    sub.set_defaults(tags=None, inputs=None, outputs=None, quantize="recipe", io_order="source")
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """`flatlite quantize`."""
+    from ..schema.files import write_file
+    from ..tools import contents
+    from ..tools.quantization_report import write_report
+
+    check_target(arguments.output)
+    if arguments.report is not None:
+        check_target(arguments.report)
+        if arguments.data is None:
+            raise ValueError("--report compares layers on samples; add --data")
+    recipe = recipe_of(arguments)
+    with Progress("quantizing", quiet=True):
+        converter = converter_of(arguments, recipe)
+        content = converter.convert()
+    write_file(arguments.output, content)
+    if arguments.report is not None:
+        write_report(converter, arguments.report)
+    result = contents.inspect(arguments.output, content)
+    if arguments.json:
+        return show_json(convert.as_json(converter, result, arguments))
+    convert.show(converter, result, arguments)
+    return print(f"report: {arguments.report}") if arguments.report is not None else None
+
+
+def recipe_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The recipe that the arguments ask for: that of the file, and what they add."""
+    from ..schema.files import read_bytes
+
+    recipe: dict[str, Any] = {"scheme": arguments.scheme or "int8"}
+    if arguments.recipe is not None:
+        try:
+            recipe = json.loads(read_bytes(arguments.recipe))
+        except ValueError as error:
+            raise ValueError(f"'{arguments.recipe}' must be JSON, got {error}") from None
+        if not isinstance(recipe, dict):
+            raise ValueError(f"'{arguments.recipe}' must hold an object, got {recipe!r}")
+    for end in ("input_type", "output_type"):
+        if getattr(arguments, end) is not None:
+            recipe[end] = getattr(arguments, end)
+    if arguments.algorithm:
+        recipe["algorithms"] = [*recipe.get("algorithms", ()), *arguments.algorithm]
+    return recipe | ({"strict": True} if arguments.strict else {})
+
+
+def converter_of(arguments: argparse.Namespace, recipe: dict[str, Any]) -> Any:
+    """The converter with its recipe and samples."""
+    from ..converter.quantize.dataset import file_dataset
+    from ..converter.quantize.recipe_file import from_recipe
+    from ..converter.sources.positions import arranged
+
+    converter = convert.converter_for(arguments)
+    converter.quantization_recipe = recipe
+    if arguments.data is not None:
+        sources = arranged(converter._sources, arguments.io_order)
+        converter.representative_dataset = file_dataset(arguments.data, sources)
+    elif from_recipe(recipe).calibrates:
+        raise ValueError(f"scheme {recipe['scheme']} needs --data, samples to calibrate on")
+    return converter

@@ -1,0 +1,129 @@
+"""LSTM_SEQUENCE and RNN_SEQUENCE as TFLite's fused operators.
+
+Their states are variable tensors, which LiteRT keeps from run to run. An operator writes them here,
+so that each run begins with what the source begins with, whatever ran before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..ir.builder import Builder
+from ..ir.dims import Extent
+from ..ir.graph import Graph, Op, Tensor
+from ..lowering.moves import int32s
+from .rewrite import builder, constant_of
+
+N_STATES = {"LSTM_SEQUENCE": 2, "RNN_SEQUENCE": 1}
+N_PEEPHOLES = 3
+N_NORMS = 4
+FIRST_STATE = 6
+"""The position of the hidden state among the operands."""
+
+
+def write_states(graph: Graph) -> int:
+    """Gives sequences that start from zeros variables as states; one operator writes them all.
+
+        x -> LSTM_SEQUENCE -> y
+            becomes      SPLIT(zeros) -> h, c;  LSTM_SEQUENCE(x, h, c) -> y
+
+    Where the batch is unknown, the zeros are made of x:
+
+        x: [n, steps, k] -> x[:, 0, :1] -> ZEROS_LIKE -> TILE -> [n, all units]
+    """
+    groups: dict[Extent, list[Op]] = {}
+    for op in graph.ops:
+        if op.kind in N_STATES and op.input(FIRST_STATE) is None:
+            x = op.inputs[0]
+            assert x is not None and x.sizes is not None
+            groups.setdefault(x.sizes[_batch_axis(op)], []).append(op)
+    for ops in groups.values():
+        units = [op.output.dims[-1] or 0 for op in ops for _ in range(N_STATES[op.kind])]
+        states = iter(_zeros(builder(graph, ops[0]), ops[0], units))
+        for op in ops:
+            for i in range(N_STATES[op.kind]):
+                op.set_input(FIRST_STATE + i, next(states))
+    return len(groups)
+
+
+def _batch_axis(op: Op) -> int:
+    return 1 if constant_of(op.inputs[5]) else 0
+
+
+def _zeros(b: Builder, op: Op, units: Sequence[int]) -> list[Tensor]:
+    """Variables of [batch, n] for each n of `units`, which are zeros whenever a run begins."""
+    x, axis = op.inputs[0], _batch_axis(op)
+    assert x is not None
+    batch = x.dims[axis]
+    if batch is not None:
+        zeros = b.constant(np.zeros((batch, sum(units)), np.float32))
+        states = [b.ZEROS_LIKE(zeros)] if len(units) == 1 else _split(b, zeros, units)
+    else:
+        zeros = b.TILE(_column_of_zeros(b, x, axis), int32s([1, sum(units)]))
+        states = [zeros] if len(units) == 1 else _split(b, zeros, units)
+    for state in states:
+        state.is_variable = True
+    return states
+
+
+def _column_of_zeros(b: Builder, x: Tensor, axis: int) -> Tensor:
+    """[batch, 1] zeros."""
+    bounds = np.asarray([[0, 0, 0], [1, 1, 1], [1, 1, 1]], np.int32)
+    batch = 1 << axis
+    return b.ZEROS_LIKE(
+        b.STRIDED_SLICE(x, *bounds, begin_mask=batch, end_mask=batch, shrink_axis_mask=2 >> axis)
+    )
+
+
+def _split(b: Builder, x: Tensor, widths: Sequence[int]) -> list[Tensor]:
+    """The columns of `x` in parts."""
+    axis, count = np.asarray(1, np.int32), len(widths)
+    if len(set(widths)) == 1:
+        return list(b.SPLIT(axis, x, num_splits=count))
+    return list(b.SPLIT_V(x, int32s(widths), axis, num_splits=count))
+
+
+def write_rnn(op: Op, b: Builder) -> list[Tensor] | None:
+    """UNIDIRECTIONAL_SEQUENCE_RNN."""
+    y = b.UNIDIRECTIONAL_SEQUENCE_RNN(*op.inputs[:4], *_states(op, b), **_options(op))
+    return [y]
+
+
+def write_lstm(op: Op, b: Builder) -> list[Tensor] | None:
+    """UNIDIRECTIONAL_SEQUENCE_LSTM."""
+    x, *parameters = op.inputs[:4]
+    parts = [part for tensor in parameters for part in np.split(_value(tensor), 4)]
+    omitted = [None] * N_PEEPHOLES, [None, None], [None] * N_NORMS
+    y = b.UNIDIRECTIONAL_SEQUENCE_LSTM(
+        *(x, *parts[:8], *omitted[0], *parts[8:], *omitted[1], *_states(op, b), *omitted[2]),
+        **_options(op),
+    )
+    return [y]
+
+
+def _value(tensor: Tensor | None) -> np.ndarray:
+    if tensor is None:
+        raise ValueError("an operand of a sequence is missing")
+    return tensor.data
+
+
+def _options(op: Op) -> dict[str, int | bool]:
+    return {
+        "time_major": bool(_value(op.inputs[5])),
+        "fused_activation_function": int(_value(op.inputs[4])),
+    }
+
+
+def _states(op: Op, b: Builder) -> list[Tensor]:
+    """The variables of a sequence; those of states that the source gives are copies."""
+    states = []
+    for state in op.inputs[FIRST_STATE:]:
+        if state is None:
+            raise ValueError("a state of a sequence is missing")
+        if not state.is_variable:
+            state = b.SLICE(state, int32s([0, 0]), int32s([-1, -1]))
+            state.is_variable = True
+        states.append(state)
+    return states

@@ -1,0 +1,75 @@
+"""Loops without conditions that another one implies, and without values that nothing reads."""
+
+from __future__ import annotations
+
+from ..ir.graph import Graph, Op
+from .driver import rewrite
+from .fold import remove_dead_code
+from .loops import counted_loop, tests_of
+from .rewrite import builder
+
+
+@rewrite("WHILE")
+def trim_loops(graph: Graph, op: Op) -> bool:
+    """Drops values of a loop that only their own next value is computed from.
+
+        WHILE(i, j, x: i < 5 and j < 5)      becomes      WHILE(j, x: j < 5)
+
+    Of conditions that hold for the same number of iterations one stays. Holds off where another
+    operator calls the same graphs.
+    """
+    if sum(other.graphs == op.graphs for other in graph.ops if other.graphs) > 1:
+        return False
+    has_one_test = _keep_one_test(op)
+    unused = {i for i in range(len(op.inputs)) if _is_unused(graph, op, i)}
+    if not unused or len(unused) == len(op.inputs):
+        return has_one_test
+    values = [i for i in range(len(op.inputs)) if i not in unused]
+    condition, body = op.graphs
+    for callee in (condition, body):
+        callee.inputs = [callee.inputs[i] for i in values]
+    body.outputs = [body.outputs[i] for i in values]
+    body.output_names = None
+    remove_dead_code(body)
+    results = builder(graph, op).WHILE(*(op.inputs[i] for i in values), graphs=(condition, body))
+    for i, result in zip(values, results, strict=True):
+        old = op.outputs[i]
+        result.origin, result.name, result.sizes = old.origin, old.name, old.sizes
+        graph.replace(old, result)
+    graph.remove(op)
+    return True
+
+
+def _keep_one_test(op: Op) -> bool:
+    """Makes the condition one comparison, of the counter that the body reads most."""
+    condition, body = op.graphs[0], op.graphs[1]
+    tests = [] if counted_loop(op) is None else tests_of(condition.outputs[0])
+    if len(tests) < 2:
+        return False
+
+    def n_readers(test: Op) -> int:
+        position = condition.inputs.index(test.inputs[0])
+        return len(body.inputs[position].readers)
+
+    best = max((test for test in tests if test is not None), key=n_readers)
+    condition.outputs = [best.output]
+    remove_dead_code(condition)
+    return True
+
+
+def _is_unused(graph: Graph, op: Op, i: int) -> bool:
+    """Whether nothing but its own next value is computed from value `i`."""
+    condition, body = op.graphs
+    if op.outputs[i].readers or graph.is_output(op.outputs[i]) or condition.inputs[i].readers:
+        return False
+    entering, leaving = body.inputs[i], body.outputs[i]
+    if any(x is entering or x is leaving for j, x in enumerate(body.outputs) if j != i):
+        return False
+    if condition.is_output(condition.inputs[i]):
+        return False
+    if entering is leaving:
+        return not entering.readers
+    update = leaving.producer
+    if leaving.readers or (update is not None and len(update.outputs) > 1):
+        return False
+    return all(reader is update for reader in entering.readers)

@@ -1,0 +1,104 @@
+"""accuracy_budget: as few wider layers as a metric needs, and what was tried."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from quantized_network import IMAGES, converter_of
+from running import answers
+
+from flatlite.errors import ConverterError
+from flatlite.experimental import AccuracyBudget
+from flatlite.lite import Interpreter, Optimize
+from flatlite.schema.model import load
+
+
+def outputs(content):
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    return np.concatenate([answers(interpreter, x)[0] for x in IMAGES])
+
+
+EXPECTED = outputs(converter_of("Relu6", representative_dataset=None).convert())
+
+
+def metric(content):
+    """The smaller the mean error, the better."""
+    return -float(np.abs(outputs(content) - EXPECTED).mean())
+
+
+def converted(tolerance, wider="int16x8", scheme="int8_int4", **settings):
+    converter = converter_of("Relu6", quantization_recipe={"scheme": scheme}, **settings)
+    converter.accuracy_budget = AccuracyBudget(metric, tolerance, wider)
+    return converter, converter.convert()
+
+
+def test_nothing_is_wider_where_the_metric_holds():
+    converter, content = converted(100.0)
+    assert content == converter_of("Relu6", quantization_recipe={"scheme": "int8_int4"}).convert()
+    (candidate,) = converter.pareto_front.candidates
+    assert candidate[:2] == ((), 0.0)
+    assert converter.pareto_front.sensitivity == {}
+
+
+@pytest.mark.parametrize(("wider", "limit"), [("int16x8", 1.0), ("float", 0.1)])
+def test_the_metric_decides(wider, limit):
+    converter, content = converted(limit, wider)
+    front = converter.pareto_front
+    assert front.float_metric == 0.0
+    chosen = [row for row in front.candidates if row.metric >= front.limit]
+    best = min(chosen, key=lambda row: len(row.layers))
+    assert metric(content) == best.metric >= -limit
+    by_count = {len(row.layers): row for row in front.candidates}
+    assert by_count[len(best.layers) - 1].metric < front.limit  # one less would not do
+    ordered = sorted(front.sensitivity, key=lambda name: -front.sensitivity[name])
+    assert list(best.layers) == ordered[: len(best.layers)]
+    types = {tensor.dtype for tensor in load(content).subgraphs[0].tensors}
+    assert {"int16x8": "INT16", "float": "FLOAT32"}[wider] in types
+    assert converter.quantization_recipe == {"scheme": "int8_int4"}
+
+
+def test_the_most_sensitive_layer_is_the_one_that_makes_the_most_noise():
+    """The noise of each layer alone is that of a file in which only it is quantized."""
+    converter, _ = converted(1.0)
+    sensitivity = converter.pareto_front.sensitivity
+    for name in ("stem/relu", "head/product"):
+        recipe = {"scheme": "int8_int4", "layers": [[f"^{name}$", "int8_int4"], ["", "float"]]}
+        content = converter_of("Relu6", quantization_recipe=recipe).convert()
+        errors = np.square(outputs(content) - EXPECTED).sum(1) / np.square(EXPECTED).sum(1)
+        assert sensitivity[name] == pytest.approx(errors.mean(), rel=1e-3)
+
+
+def test_table_and_picture():
+    converter, _ = converted(1.0)
+    front = converter.pareto_front
+    table = front.table().splitlines()
+    assert len(table) == len(front.candidates) + 1
+    assert [row.startswith("*") for row in table[1:]] == [
+        row.is_on_front for row in front.candidates
+    ]
+    for row in front.front:
+        assert not any(
+            other.metric >= row.metric and other.share < row.share for other in front.candidates
+        )
+    picture = ElementTree.fromstring(front.svg())
+    circles = [node for node in picture if node.tag.endswith("circle")]
+    assert len(circles) == len(front.candidates)
+
+
+def test_refusals():
+    with pytest.raises(ConverterError, match=r'at most:[\s\S]*wider="float"'):
+        converted(1e-9, scheme="int8")
+    with pytest.raises(ValueError, match="metric of an AccuracyBudget must be a function"):
+        AccuracyBudget(0.5, 1.0)
+    with pytest.raises(ValueError, match="tolerance must be a number of at least 0, got -1"):
+        AccuracyBudget(metric, -1)
+    with pytest.raises(ValueError, match="wider must be one of int16x8, float, got 'int4'"):
+        AccuracyBudget(metric, 1, "int4")
+    converter = converter_of("Relu6", optimizations=[Optimize.DEFAULT])
+    converter.accuracy_budget = AccuracyBudget(lambda content: float("nan"), 1.0)
+    with pytest.raises(ValueError, match="the metric of accuracy_budget must be finite, got nan"):
+        converter.convert()
+    converter.optimizations = []
+    with pytest.raises(ValueError, match="in a model that is quantized with samples"):
+        converter.convert()

@@ -1,0 +1,189 @@
+"""`flatlite quantize` and its page: errors that are those of the files, and advice that fits."""
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from quantized_network import IMAGES, converter_of
+from running import kinds
+
+import flatlite
+from flatlite.cli import main
+from flatlite.lite import Interpreter
+from flatlite.tools.layer_errors import layer_errors
+from flatlite.tools.quantization_report import page, write_report
+
+DIGITS = Path(flatlite.__file__).parent / "models/digits"
+EMPTY = {"meta", "br", "rect", "line", "path", "circle", "polyline"}
+
+
+class Elements(HTMLParser):
+    """What a page has: tags, ids, links and words; tags that do not close are an error."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.links, self.words, self.tags = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.tags.append(tag)
+        self.ids.append(attributes.get("id"))
+        self.links.append(attributes.get("href") or attributes.get("src"))
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in EMPTY:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def quantized(activation="Relu6", **recipe):
+    converter = converter_of(activation, quantization_recipe={"scheme": "int8", **recipe})
+    converter.convert()
+    return converter
+
+
+def test_errors_are_those_of_the_files():
+    converter = quantized(scheme="int8_int4")
+    plain = converter_of("Relu6").convert()
+    rows = layer_errors(converter)
+    assert [row.operator for row in rows] == [
+        *("CONV_2D", "DEPTHWISE_CONV_2D", "MEAN", "FULLY_CONNECTED")
+    ]
+    files = []
+    for content in (plain, converter.convert()):
+        interpreter = Interpreter(model_content=content, experimental_preserve_all_tensors=True)
+        interpreter.allocate_tensors()
+        index = next(
+            op["outputs"][0]
+            for op in interpreter._get_ops_details()
+            if op["op_name"] == "DEPTHWISE_CONV_2D"
+        )
+        (detail,) = (d for d in interpreter.get_tensor_details() if d["index"] == index)
+        scale, zero_point = detail["quantization"]
+        values = []
+        for image in IMAGES:
+            interpreter.set_tensor(interpreter.get_input_details()[0]["index"], image)
+            interpreter.invoke()
+            array = interpreter.get_tensor(index).astype(np.float64)
+            values.append((array - zero_point) * scale if scale else array)
+        files.append(np.array(values))
+    error = files[1] - files[0]
+    row = rows[1]
+    decibels = 10 * np.log10(np.square(files[0]).sum() / np.square(error).sum())
+    assert row.decibels == pytest.approx(decibels, abs=1e-3)
+    assert row.max_abs == pytest.approx(np.abs(error).max(), rel=1e-5)
+    assert row.weight_type == "INT4"
+    assert row.weight_bytes == (row.weights.nbytes, row.weights.size // 2)
+    assert 10 < row.weight_decibels < 25
+    assert any("adaround" in words for words in row.advice)
+
+
+def test_the_page_needs_nothing_else():
+    text = page(quantized(layers=[["pool", "float"]]))
+    elements = Elements(text)
+    links = [link for link in elements.links if link]
+    assert links
+    assert all(link.startswith("#") for link in links)
+    assert {link[1:] for link in links} <= set(elements.ids)
+    assert "script" not in elements.tags
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    words = " ".join(elements.words)
+    for heading in ("What to change", "Float islands", "Sizes", "Layers", "Graph"):
+        assert heading in words
+    assert "MEAN" in words
+    assert elements.tags.count("svg") >= 8  # two for each layer with weights, and the graph
+
+
+def test_names_are_escaped():
+    converter = quantized()
+    for row in layer_errors(converter):
+        row.name = "<b>"
+    last = converter._last
+    last.files[1][0].model.subgraphs[0].name = "<script>"
+    assert "<script>" not in page(converter)
+
+
+def test_outliers_are_seen():
+    """One pixel of one image, a thousand times as large, takes the range from all others."""
+    converter = converter_of("Relu6", quantization_recipe={"scheme": "int8"})
+    assert not any("outliers" in words for words in advice_of(converter))
+    rough = [image.copy() for image in IMAGES]
+    rough[-1][0, 0, 0, 0] = 2000.0
+    converter.representative_dataset = lambda: ([x] for x in rough)
+    converter.verify = False
+    assert any("outliers" in words for words in advice_of(converter))
+
+
+def advice_of(converter):
+    """All that is said of the layers, measured on the first images."""
+    converter.convert()
+    converter.representative_dataset = lambda: ([x] for x in IMAGES[:5])
+    return [words for row in layer_errors(converter) for words in row.advice]
+
+
+def test_refusals(tmp_path):
+    converter = converter_of("Relu6")
+    converter.convert()
+    with pytest.raises(ValueError, match="a report needs a quantized model"):
+        write_report(converter, tmp_path / "report.html")
+    converter.quantization_recipe = {"scheme": "dynamic"}
+    converter.convert()
+    converter.representative_dataset = None
+    with pytest.raises(ValueError, match="compares layers on samples; set representative_dataset"):
+        write_report(converter, tmp_path / "report.html")
+
+
+def run(capsys, *arguments):
+    status = main(["quantize", str(DIGITS / "saved_model"), *map(str, arguments)])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_command_line(tmp_path, capsys):
+    target, report = tmp_path / "q.tflite", tmp_path / "q.html"
+    data = ("--data", DIGITS / "example.npz")
+    status, out, _ = run(capsys, "-o", target, *data, "--report", report, "--scheme", "int8_int4")
+    assert status == 0
+    assert f"report: {report}" in out
+    words = " ".join(Elements(report.read_text()).words)
+    assert "int4" in words
+    status, out, _ = run(capsys, "-o", target, *data, "--algorithm", "bias_correction", "--json")
+    assert status == 0
+    assert json.loads(out)["signal_to_noise"]
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text(json.dumps({"scheme": "int8", "layers": [["conv2d", "float"]]}))
+    types = ("--input-type", "int8")
+    status, _, _ = run(capsys, "-o", target, *data, "--recipe", recipe, *types)
+    assert status == 0
+    assert "DEQUANTIZE" in kinds(target.read_bytes())
+    interpreter = Interpreter(model_path=str(target))
+    assert interpreter.get_input_details()[0]["dtype"] == np.int8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--scheme", "int8"], "scheme int8 needs --data, samples to calibrate on"),
+        (["--scheme", "int5"], "a scheme must be one of int8"),
+        (["--scheme", "dynamic", "--report", "r.html"], "--report compares layers on samples"),
+        (["--scheme", "dynamic", "--algorithm", "gptq"], "the algorithms gptq measure on samples"),
+        (["--recipe", "{here}"], "must be JSON, got"),
+    ],
+)
+def test_refusals_of_the_command(arguments, words, tmp_path, capsys):
+    text = tmp_path / "text.json"
+    text.write_text("no JSON")
+    arguments = [str(text) if one == "{here}" else one for one in arguments]
+    status, _, err = run(capsys, "-o", tmp_path / "q.tflite", *arguments)
+    assert status == 1
+    assert words in err
+    assert not (tmp_path / "q.tflite").exists()

@@ -1,0 +1,240 @@
+"""What each layer of a quantized model loses, and what would help: what the report page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ..converter.api.samples import Sample, Samples
+from ..converter.ir.graph import Tensor
+from ..converter.quantize.check import ports
+from ..schema.model import Model, Operator, Subgraph
+from ..schema.quantization import Quantization
+from .layer_comparison import cosine, decibels
+
+N_SAMPLES = 16  # that layers are compared on
+N_VALUES = 4096  # of a layer that a histogram shows, from each sample
+LOW = 20.0  # decibels below which a layer is worth a word
+DROP = 6.0  # decibels that a layer may lose against its inputs
+OUTLIERS = 4.0  # times the size of 99.9% of the values: what a larger range is measured on
+UNEVEN = 16.0  # times the median channel's range, from which on the largest is uneven
+WEIGHTS_LOW = 30.0  # decibels of weights below which their rounding matters
+
+
+@dataclass
+class LayerErrors:
+    """A result of an operator of both files.
+
+    Attributes:
+        name, operator: which.
+        type: of its elements in the quantized file.
+        decibels: of the signal over the error.
+        cosine: of the angle between both.
+        max_abs: the largest error.
+        values: some of the float values.
+        limits: what the quantized type can store; None for float.
+        channel_ratio: the largest channel's range over the median channel's.
+        weights: the float weights, None without.
+        weight_type: of the stored weights.
+        weight_bytes: of the weights in both files.
+        weight_decibels: of the weights over their rounding.
+        inputs: the layers that it reads.
+        advice: what would help.
+    """
+
+    name: str
+    operator: str
+    type: str
+    decibels: float
+    cosine: float
+    max_abs: float
+    values: np.ndarray
+    limits: tuple[float, float] | None
+    channel_ratio: float
+    weights: np.ndarray | None = None
+    weight_type: str = ""
+    weight_bytes: tuple[int, int] = (0, 0)
+    weight_decibels: float = 0.0
+    inputs: list[str] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
+
+
+def layer_errors(converter: Any) -> list[LayerErrors]:
+    """The layers of the last model that a converter quantized, in the order of its operators.
+
+    They are compared on the first samples of the representative dataset.
+
+    Raises ValueError when `convert` has quantized nothing, or there are no samples.
+    """
+    last = converter._last
+    if last is None or not last.files:
+        raise ValueError("a report needs a quantized model; call convert() with a recipe before")
+    if converter.representative_dataset is None:
+        raise ValueError("a report compares layers on samples; set representative_dataset")
+    samples = Samples(converter.representative_dataset, last.sources, 1).each()
+    chosen = list(islice(samples, N_SAMPLES))
+    (plain, _), (quantized, _) = last.files
+    rows: list[LayerErrors] = []
+    for i in range(len(last.sources)):
+        own = [sample for sample in chosen if sample[0] == i]
+        if own:
+            subgraphs = plain.model.subgraphs[i], quantized.model.subgraphs[i]
+            measured = measure(last.files, i, own)
+            rows += [layer_of(tensor, *subgraphs, *values) for tensor, values in measured.items()]
+    by_name = {row.name: row for row in rows}
+    for row in rows:
+        row.advice = advice(row, [by_name[name] for name in row.inputs if name in by_name])
+    return rows
+
+
+def measure(
+    files: Any, i: int, samples: Sequence[Sample]
+) -> dict[Tensor, tuple[int, int, np.ndarray, np.ndarray]]:
+    """Of each result of both files its places, its float values, and the quantized ones."""
+    (plain, before), (quantized, after) = files
+    places = {tensor: k for k, tensor in enumerate(plain.tensors[i])}
+    pairs = {
+        tensor: (places[tensor], k)
+        for k, tensor in enumerate(quantized.tensors[i])
+        if tensor in places and tensor.producer is not None
+    }
+    runners = before[i].interpreter(True), after[i].interpreter(True)
+    inputs, _ = ports(after[i], runners[1])
+    columns: dict[Tensor, list[tuple[np.ndarray, np.ndarray]]] = {tensor: [] for tensor in pairs}
+    for _, _, arrays in samples:
+        before[i].run(runners[0], arrays)
+        after[i].run(runners[1], [p.quantize(x) for p, x in zip(inputs, arrays, strict=True)])
+        for tensor, (first, second) in pairs.items():
+            expected = runners[0].get_tensor(first, before[i].subgraph)
+            stored = runners[1].get_tensor(second, after[i].subgraph)
+            if expected.dtype == np.float32:
+                columns[tensor].append((expected, real(stored, tensor.quantization)))
+    return {
+        tensor: (*pairs[tensor], *(np.stack(column) for column in zip(*values, strict=True)))
+        for tensor, values in columns.items()
+        if values and len({x.shape for x, _ in values}) == 1
+    }
+
+
+def real(array: np.ndarray, params: Quantization | None) -> np.ndarray:
+    """The numbers that stored ones stand for."""
+    if params is None or not params.scales.size or array.dtype.kind == "f":
+        return array.astype(np.float32)
+    scale, zero_point = params.shaped(array.ndim)
+    return (array.astype(np.float32) - zero_point) * scale
+
+
+def layer_of(
+    tensor: Tensor,
+    plain: Subgraph,
+    quantized: Subgraph,
+    first: int,
+    second: int,
+    expected: np.ndarray,
+    actual: np.ndarray,
+) -> LayerErrors:
+    """What a layer loses; `expected` and `actual` are [samples, ...]."""
+    error = (actual - expected).astype(np.float64)
+    params, stored_type = tensor.quantization, np.dtype(tensor.dtype)
+    limits = None
+    if params is not None and stored_type.kind in "iu":
+        ends = np.array([np.iinfo(stored_type).min, np.iinfo(stored_type).max])
+        low, high = ((ends - params.zero_point) * params.scale).tolist()
+        limits = low, high
+    row = LayerErrors(
+        tensor.name,
+        tensor.producer.kind if tensor.producer is not None else "",
+        stored_type.name,
+        decibels(expected.ravel(), error.ravel()),
+        cosine(expected.ravel().astype(np.float64), actual.ravel().astype(np.float64)),
+        float(np.abs(error).max(initial=0.0)),
+        np.concatenate([part.ravel()[:: -(-part.size // N_VALUES) or 1] for part in expected]),
+        limits,
+        channel_ratio(expected),
+    )
+    row.inputs = input_names(plain, first)
+    add_weights(row, plain, quantized, first, second)
+    return row
+
+
+def channel_ratio(values: np.ndarray) -> float:
+    """The largest channel's range over that of the median one; 1 where there are no channels."""
+    if values.ndim < 3 or values.shape[-1] < 2:
+        return 1.0
+    ranges = np.abs(values).reshape(-1, values.shape[-1]).max(0)
+    used = ranges[ranges > 0]
+    return float(used.max() / np.median(used)) if used.size else 1.0
+
+
+def operator_of(subgraph: Subgraph, index: int) -> Operator | None:
+    """The operator that gives a tensor."""
+    return next((op for op in subgraph.operators if index in op.outputs), None)
+
+
+def input_names(subgraph: Subgraph, index: int) -> list[str]:
+    """The names of what the operator of a tensor reads."""
+    op = operator_of(subgraph, index)
+    return [subgraph.tensors[i].name for i in op.inputs if i >= 0] if op is not None else []
+
+
+def add_weights(
+    row: LayerErrors, plain: Subgraph, quantized: Subgraph, first: int, second: int
+) -> None:
+    """Adds what became of the largest float constant of a layer's operator."""
+    ops = operator_of(plain, first), operator_of(quantized, second)
+    if ops[0] is None or ops[1] is None or len(ops[0].inputs) != len(ops[1].inputs):
+        return
+    for i, j in zip(ops[0].inputs, ops[1].inputs, strict=True):
+        before, after = plain.tensors[i], stored_tensor(quantized, j)
+        data = before.data
+        if data is None or i < 0 or data.dtype != np.float32 or data.ndim < 2:
+            continue
+        if after.data is None or (row.weights is not None and data.size <= row.weights.size):
+            continue
+        rounded = real(after.data.reshape(data.shape), after.quantization)
+        row.weights, row.weight_type = data, after.dtype
+        row.weight_bytes = data.nbytes, stored_bytes(after.data)
+        row.weight_decibels = decibels(data.ravel(), (rounded - data).ravel())
+
+
+def stored_tensor(subgraph: Subgraph, index: int) -> Any:
+    """A tensor, or the constant that a DEQUANTIZE makes it of."""
+    op = operator_of(subgraph, index)
+    is_dequantized = op is not None and op.op == "DEQUANTIZE"
+    return subgraph.tensors[op.inputs[0] if op is not None and is_dequantized else index]
+
+
+def stored_bytes(array: np.ndarray) -> int:
+    """How many bytes a constant takes in a file."""
+    bits = {"int4": 4, "int2": 2, "uint4": 4}.get(array.dtype.name, 8 * array.dtype.itemsize)
+    return -(-array.size * bits // 8)
+
+
+def advice(row: LayerErrors, inputs: Iterable[LayerErrors]) -> list[str]:
+    """What would help a layer, from what was measured of it."""
+    words = []
+    best = max((layer.decibels for layer in inputs), default=np.inf)
+    is_lossy = row.decibels < LOW or (row.decibels < 2 * LOW and row.decibels < best - DROP)
+    if is_lossy and row.limits is not None:
+        words.append(f'keep it wider: "layers": [["^{row.name}$", "int16x8"]], or "float"')
+    bulk = float(np.percentile(np.abs(row.values), 99.9)) if row.values.size else 0.0
+    if is_lossy and row.limits is not None and max(map(abs, row.limits)) > OUTLIERS * bulk > 0:
+        words.append('outliers take most of its range: "calibrator": "percentile" or "mse"')
+    if is_lossy and row.channel_ratio > UNEVEN:
+        words.append('its channels are uneven: "algorithms": ["smooth_quant"] or ["equalization"]')
+    if row.weights is not None and row.weight_decibels < WEIGHTS_LOW:
+        words.append('its weights are coarse: "algorithms": ["adaround"] or ["gptq"]')
+    return words
+
+
+def weight_sizes(model: Model) -> dict[str, int]:
+    """Type -> bytes of all constants of a file."""
+    sizes: dict[str, int] = {}
+    for tensor in (tensor for subgraph in model.subgraphs for tensor in subgraph.tensors):
+        if tensor.data is not None:
+            sizes[tensor.dtype] = sizes.get(tensor.dtype, 0) + stored_bytes(tensor.data)
+    return sizes
