@@ -14,11 +14,13 @@ ADD f32,i32,qi8,qi16 =0 -> =0
 ADD_N f32 -> =0
 ARG_MAX f32,i8,qi8 i32 -> i32
 ARG_MIN f32,i8,qi8 i32 -> i32
+ASSIGN_VARIABLE any
 AVERAGE_POOL_2D f32,qi8,qi16 -> =0
 BATCH_MATMUL f32,qi8,qi16 =0 -> =0
 BATCH_TO_SPACE_ND f32,i8,qi8 i32 i32 -> =0
 BROADCAST_ARGS i32,i64 =0 -> =0
-BROADCAST_TO f32,i8,i16,i32,i64,bool,qi8,qi16 i32,i64 -> =0
+BROADCAST_TO f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32,i64 -> =0
+CALL_ONCE ->
 CAST f32,i8,i16,i32,bool,qi8,qi16 -> f32,i8,i16,i32,bool,qi8,qi16
 CEIL f32 -> =0
 CONCATENATION f32,i8,i16,i32,i64,bool,qi8,qi16 -> =0
@@ -27,7 +29,7 @@ COS f32 -> =0
 CUMSUM f32 i32 -> =0
 DEPTHWISE_CONV_2D f32 =0 f32 -> =0 | qi8 =0 qi32 -> =0 | qi16 qi8 qi64 -> =0
 DEPTH_TO_SPACE f32,i8,qi8 -> =0
-DEQUANTIZE qi8,qi16 -> f32
+DEQUANTIZE qi8,qu8,qi16 -> f32
 DIV f32,qi8 =0 -> =0
 DYNAMIC_UPDATE_SLICE f32,i8,i16,i32,qi8,qi16 =0 i32,i64 -> =0 | qi16 i16 i32,i64 -> =1 | qi8 i8 i32,i64 -> =1
 ELU f32,qi8 -> =0
@@ -45,6 +47,7 @@ GATHER_ND f32,i8,qi8 i32 -> =0
 GREATER f32,i32,i64,qi8 =0 -> bool
 GREATER_EQUAL f32,i32,i64,qi8 =0 -> bool
 HARD_SWISH f32,qi8 -> =0
+IF bool f32 -> f32
 L2_NORMALIZATION f32,qi8 -> =0
 L2_POOL_2D f32 -> =0
 LEAKY_RELU f32,qi8,qi16 -> =0
@@ -68,20 +71,21 @@ PACK f32,i8,i16,i32,i64,qi8,qi16 -> =0
 PAD f32,i8,i16,i32,qi8,qi16 i32 -> =0 ; constant=1
 PADV2 f32,i8,i16,i32,qi8,qi16 i32 =0 -> =0 | qi16 i32 i16 -> =2 | qi8 i32 i8 -> =2 ; constant=1,2
 PRELU f32,qi8 =0 -> =0
-QUANTIZE f32,qi8 -> qi8,qi16 | qi16 -> qi8,qi16,qi32
+QUANTIZE f32 -> qi8,qi16 | qi16 -> qi8,qi16,qi32 | qi8 -> qi8,qu8,qi16 | qu8 -> qi8
+READ_VARIABLE any
 REDUCE_ALL bool i32 -> =0
 REDUCE_MAX f32,i8,qi8 i32 -> =0
 REDUCE_MIN f32,i8,qi8 i32 -> =0
 RELU f32,qi8,qi16 -> =0
 RELU6 f32 -> =0
-RESHAPE f32,i8,i16,i32,i64,bool,qi8,qi16 i32,- -> =0
+RESHAPE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32,- -> =0
 RESIZE_BILINEAR f32,i8,qi8 i32 -> =0
 RESIZE_NEAREST_NEIGHBOR f32,i8,i16,qi8,qi16 i32 -> =0
-REVERSE_V2 f32,i8,i16,i32,i64,bool,qi8,qi16 i32 -> =0
+REVERSE_V2 f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i32 -> =0
 ROUND f32 -> =0
-RSQRT f32,qi8 -> =0
+RSQRT f32,qi8,qi16 -> =0
 SELECT_V2 bool f32,i8,i16,qi8,qi16 =1 -> =1
-SHAPE f32,i8,i16,i32,i64,bool,qi8,qi16 -> i32
+SHAPE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 -> i32
 SIN f32 -> =0
 SLICE f32,i8,i16,i32,bool,qi8,qi16 i32,i64 =1 -> =0 | f32,i8,i16,i32,bool,qi8,qi16 i32 i64 -> =0
 SOFTMAX f32,qi8,qi16 -> =0
@@ -92,14 +96,16 @@ SPLIT_V f32,i8,i16,i32,qi8,qi16 i32,i64 i16,i32,i64 -> =0 | qi16 i32,i64 i16,i32
 SQRT f32 -> =0
 SQUARE f32 -> =0
 SQUARED_DIFFERENCE f32,i32,qi8 =0 -> =0
-SQUEEZE f32,i8,i16,i32,i64,bool,qi8,qi16 -> =0
+SQUEEZE f32,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 -> =0
 STRIDED_SLICE f32,i8,i16,i32,bool,qi8,qi16 i32 i32 i32 -> =0 ; constant=1,2,3
 SUB f32,i32,qi8,qi16 =0 -> =0
 SUM f32,qi8,qi16 i32 -> =0
-TANH f32,qi16 -> =0
+TANH f32,qi8,qi16 -> =0
 TRANSPOSE f32,i8,i16,qi8,qi16 i32 -> =0 ; constant=1
 TRANSPOSE_CONV i32 f32 =1 f32,- -> =1 | i32 qi8 =1 qi32,- -> =1 | i32 qi8 qi16 qi64,- -> qi16
+UNIDIRECTIONAL_SEQUENCE_LSTM f32 f32 f32 f32 f32 f32 f32 f32 f32 - - - f32 f32 f32 f32 - - f32 f32 - - - - -> =0
 UNPACK f32,i8,i16,i32,qi8,qi16 -> =0
+VAR_HANDLE any
 ZEROS_LIKE f32,i32,i64 -> =0
 """
 """TensorFlow Lite Micro, the wheel tflite-micro 0.dev20261023182759."""
