@@ -199,7 +199,7 @@ def _against_edgetpu(op: Op) -> str:
         return "a fused activation function is not supported there"
     if limit == "dilation" and options.dilation_h_factor != options.dilation_w_factor:
         return "dilations must be equal in both directions"
-    if limit == "softmax" and (op.output.shape or (0,))[-1] > MAX_SOFTMAX:
+    if limit == "softmax" and ((op.output.shape or (0,))[-1] or 0) > MAX_SOFTMAX:
         return f"it takes at most {MAX_SOFTMAX} elements"
     if limit == "strides" and (
         options.ellipsis_mask

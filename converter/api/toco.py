@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from . import converter
 from .converter_v1 import TFLiteConverter
 from .options import OpsSet, Optimize
 
@@ -46,7 +47,7 @@ class TocoConverter:
     @classmethod
     def from_session(
         cls, sess: Any, input_tensors: Sequence[Any], output_tensors: Sequence[Any]
-    ) -> TFLiteConverter:
+    ) -> converter.TFLiteConverter:
         """Deprecated: use `lite.TFLiteConverter.from_session`."""
         _warn("TocoConverter.from_session", "lite.TFLiteConverter.from_session")
         return TFLiteConverter.from_session(sess, input_tensors, output_tensors)
@@ -58,7 +59,7 @@ class TocoConverter:
         input_arrays: Sequence[str],
         output_arrays: Sequence[str],
         input_shapes: Any = None,
-    ) -> TFLiteConverter:
+    ) -> converter.TFLiteConverter:
         """Deprecated: use `lite.TFLiteConverter.from_frozen_graph`."""
         _warn("TocoConverter.from_frozen_graph", "lite.TFLiteConverter.from_frozen_graph")
         return TFLiteConverter.from_frozen_graph(
@@ -74,7 +75,7 @@ class TocoConverter:
         output_arrays: Sequence[str] | None = None,
         tag_set: Any = None,
         signature_key: str | None = None,
-    ) -> TFLiteConverter:
+    ) -> converter.TFLiteConverter:
         """Deprecated: use `lite.TFLiteConverter.from_saved_model`."""
         _warn("TocoConverter.from_saved_model", "lite.TFLiteConverter.from_saved_model")
         return TFLiteConverter.from_saved_model(
@@ -88,7 +89,7 @@ class TocoConverter:
         input_arrays: Sequence[str] | None = None,
         input_shapes: Any = None,
         output_arrays: Sequence[str] | None = None,
-    ) -> TFLiteConverter:
+    ) -> converter.TFLiteConverter:
         """Deprecated: use `lite.TFLiteConverter.from_keras_model_file`."""
         _warn("TocoConverter.from_keras_model_file", "lite.TFLiteConverter.from_keras_model_file")
         return TFLiteConverter.from_keras_model_file(
@@ -121,7 +122,7 @@ def toco_convert(
     _warn("toco_convert", "lite.TFLiteConverter")
     if len(args) > len(OPTIONS):
         raise TypeError(f"toco_convert takes at most {len(OPTIONS) + 3} arguments")
-    settings = dict(zip(OPTIONS, args, strict=False))
+    settings: dict[str, Any] = dict(zip(OPTIONS, args, strict=False))
     for name, value in kwargs.items():
         if name not in OPTIONS or name in settings:
             reason = "twice" if name in settings else f"which is none of {', '.join(OPTIONS)}"
@@ -131,22 +132,22 @@ def toco_convert(
     if shapes is not None and input_tensors:
         names = [tensor.name.partition(":")[0] for tensor in input_tensors]
         outputs = [tensor.name.partition(":")[0] for tensor in output_tensors]
-        converter = TFLiteConverter(
+        made = TFLiteConverter(
             input_data, None, None, list(zip(names, shapes, strict=True)), outputs
         )
     else:
-        converter = TFLiteConverter(input_data, input_tensors, output_tensors)
+        made = TFLiteConverter(input_data, input_tensors, output_tensors)
     if settings.pop("post_training_quantize", False):
-        converter.optimizations = [Optimize.DEFAULT]
+        made.optimizations = [Optimize.DEFAULT]
     target_ops = settings.pop("target_ops", None)
     if target_ops is not None:
-        converter.target_spec.supported_ops = set(target_ops) or {OpsSet.TFLITE_BUILTINS}
+        made.target_spec.supported_ops = set(target_ops) or {OpsSet.TFLITE_BUILTINS}
     for name, value in NEUTRAL.items():
         if settings.pop(name, value) != value:
             raise ValueError(f"{name} must be {value!r}, as nothing else has an effect in flatlite")
     for name, value in settings.items():
-        setattr(converter, name, value)
-    return converter.convert()
+        setattr(made, name, value)
+    return made.convert()
 
 
 class SupportedOp(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -124,11 +125,11 @@ def _with_float_weights(position: int) -> Rule:
         floats = b.DEQUANTIZE(weights)
         floats.value = None  # folded, the weights would be stored as floats
         inputs = [floats if tensor is weights else tensor for tensor in op.inputs]
-        options = {
+        options: dict[str, Any] = {
             name: False if name == "asymmetric_quantize_inputs" else value
             for name, value in options_of(op).items()
         }
-        return b.op(op.kind, *inputs, **options)
+        return b.op(op.kind, *inputs, graphs=(), **options)
 
     return rule
 
