@@ -13,7 +13,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-pythons test-tf fuzz operators stubs check dev bench wheel clean
+.PHONY: demo test test-all test-pythons test-tf fuzz operators targets stubs check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
@@ -55,6 +55,14 @@ stubs: $(VENV)/.core
 operators: $(VENV)/.test
 	$(BIN)/flatlite warmup
 	$(BIN)/python tests/schema/record_operators.py
+
+# What other runtimes run, written into schema/target_types.py; needs Python 3.10 or 3.11 as PYTHON_OLD.
+PYTHON_OLD = python3.11
+targets: $(VENV)/.test
+	$(PYTHON_OLD) -m venv .venv-micro && .venv-micro/bin/pip install -q tflite-micro
+	$(PYTHON_OLD) -m venv .venv-2.14 && .venv-2.14/bin/pip install -q tflite-runtime==2.14.0 'numpy<2'
+	PYTHONPATH=tests:tests/schema $(BIN)/python tests/schema/record_targets.py \
+		MICRO .venv-micro/bin/python TF_2_14 .venv-2.14/bin/python
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -3,6 +3,7 @@
 from .facade import facade
 
 HOMES = {
+    "converter.api.toco": "get_potentially_supported_ops",
     "converter.ophint.stubs": "convert_op_hints_to_stubs",
     "converter.quantize.accuracy.budget": "AccuracyBudget",
     "converter.quantize.debugger": "QuantizationDebugOptions QuantizationDebugger",

@@ -54,6 +54,12 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         help="positions of inputs and outputs: the source's, or TensorFlow's (default: source)",
     )
     sub.add_argument(
+        "--target",
+        default="litert",
+        metavar="NAME",
+        help="the runtime that the file is for: litert, tf-2.N, tflm, edgetpu (default: litert)",
+    )
+    sub.add_argument(
         "--verify-inputs",
         metavar="PATH",
         help="a .npz with an array for each input, by name: compare on these first",
@@ -112,6 +118,7 @@ def execute(arguments: argparse.Namespace) -> None:
         converter = converter_for(arguments)
         converter.verify = arguments.verify
         converter.io_order = arguments.io_order
+        converter.target = arguments.target
         if arguments.verify_inputs is not None:
             arrays = load_arrays(arguments.verify_inputs, "")
             converter.verify_inputs = [*arrays.values()] if "" in arrays else arrays
@@ -166,7 +173,7 @@ def converter_for(arguments: argparse.Namespace) -> Any:
     inputs, outputs = split(arguments.inputs), split(arguments.outputs)
     shapes = shapes_of(arguments.input_shape)
     if kind == "tflite":
-        if arguments.quantize is None:
+        if arguments.quantize is None and arguments.target == "litert":
             raise ValueError(f"'{path}' is a .tflite file already; --quantize makes it smaller")
         for option in ("signature", "tags", "weights_file", "inputs", "outputs", "input_shape"):
             if getattr(arguments, option):

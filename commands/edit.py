@@ -82,9 +82,9 @@ def edited(model: Model, arguments: argparse.Namespace) -> Model:
     from ..tools.edit.shapes import set_batch, set_input_shapes
     from ..tools.edit.weights import set_weights, weights
 
-    inputs, outputs = split(arguments.inputs), split(arguments.outputs)
-    if inputs is not None or outputs is not None:
-        model = extract(model, inputs, outputs)
+    ends = split(arguments.inputs), split(arguments.outputs)
+    if ends != (None, None):
+        model = extract(model, *ends)
     if arguments.append is not None:
         connections = pairs_of("--connect", arguments.connect)
         model = merge(model, load(read_bytes(arguments.append)), connections or None)
@@ -107,11 +107,12 @@ def edited(model: Model, arguments: argparse.Namespace) -> Model:
     parts = split(arguments.strip)
     if parts is not None:
         model = strip(model, *parts)
-    names = {
-        f"{kind}s": pairs_of(f"--rename-{kind}", getattr(arguments, f"rename_{kind}"))
-        for kind in RENAMED
-    }
-    return rename(model, **names) if any(names.values()) else model
+    tensors, inputs, outputs, signatures = (
+        pairs_of(f"--rename-{kind}", getattr(arguments, f"rename_{kind}")) for kind in RENAMED
+    )
+    if not (tensors or inputs or outputs or signatures):
+        return model
+    return rename(model, tensors=tensors, inputs=inputs, outputs=outputs, signatures=signatures)
 
 
 def storable(array: np.ndarray) -> np.ndarray:

@@ -241,7 +241,7 @@ def spread(arguments: Sequence[Argument], types: Sequence[T], n: int) -> list[T]
 @functools.lru_cache(256)
 def operator(kind: str) -> Operator | None:
     """The row of a builtin operator, None when there is none of this name."""
-    text = _text_of(kind, ROWS)
+    text = text_of(kind, ROWS)
     return None if text is None else parsed(f"{kind} {text}")
 
 
@@ -269,7 +269,7 @@ def having(word: str) -> frozenset[str]:
     return frozenset(row.kind for row in map(known, kinds()) if row.has(word))
 
 
-def _text_of(kind: str, rows: str) -> str | None:
+def text_of(kind: str, rows: str) -> str | None:
     """The row of an operator without its name, None when there is none."""
     start = rows.find(f"\n{kind} ")
     if start < 0:
@@ -305,7 +305,12 @@ def _argument(text: str) -> Argument:
 def _combinations(kind: str) -> tuple[Combination, ...]:
     from .operator_types import ROWS as TYPE_ROWS  # of no use to an interpreter
 
-    here, _, elsewhere = (_text_of(kind, TYPE_ROWS) or "").partition("||")
+    return combinations_in(text_of(kind, TYPE_ROWS) or "")
+
+
+def combinations_in(text: str) -> tuple[Combination, ...]:
+    """The types of a row of the form that operator_types.py explains."""
+    here, _, elsewhere = text.partition("||")
     combinations: list[Combination] = []
     for part, runs_here in ((here, True), (elsewhere, False)):
         for types in filter(None, map(str.strip, part.split("|"))):

@@ -92,12 +92,14 @@ class Conversion:
             with_algorithms,
             with_stated_ranges,
         )
+        from ..targets import target_of
 
         recipe = with_algorithms(recipe_of(self.settings), self.settings)
         if recipe is not None:
             refuse_quantized(self.sources)
+        target = target_of(self.settings.target)
         for source in self.sources:
-            if self._wants_known_shapes(source):
+            if self._wants_known_shapes(source) or target.is_static:
                 fix_shapes(source)
             check_size(source)
         verify_inputs = check_verify_inputs(self.settings.verify_inputs, self.sources)
@@ -115,7 +117,7 @@ class Conversion:
             recipe = of_quantized_source(graphs)
         if recipe is None:
             self._verify(graphs, functions, samples, verify_inputs)
-            return functions[0].content
+            return self._for_target(graphs, functions[0].content)
         recipe = with_stated_ranges(recipe, graphs)
         ranges: list[dict[Tensor, Range]]
         if recipe.algorithms:
@@ -135,6 +137,18 @@ class Conversion:
         self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
+
+    def _for_target(self, graphs: list[Graph], content: bytes) -> bytes:
+        """The file as the target runs it; a quantized source may round otherwise then, and was
+        verified as it is.
+        """
+        from ..passes.targets import rewrite_for_target
+        from ..targets import target_of
+
+        target = target_of(self.settings.target)
+        changes = sum(rewrite_for_target(graph, target) for graph in graphs if graph.is_final)
+        target.check(graphs)
+        return self._write(graphs)[1][0].content if changes else content
 
     def _tuned(
         self,
@@ -216,8 +230,10 @@ class Conversion:
         samples: Samples,
     ) -> bytes:
         """The quantized file, compared with the float one."""
+        from ..passes.targets import rewrite_for_target
         from ..quantize.accuracy.budget import quantized_layers
         from ..quantize.quantizer import Stated, quantize
+        from ..targets import target_of
 
         self.layers = quantized_layers(graphs, recipe)
         calibrated = recipe.calibrates  # so that the float file has run on the samples
@@ -226,7 +242,11 @@ class Conversion:
         )
         float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
         self.float_operators = dict(float_operators)
+        target = target_of(self.settings.target)
+        for graph in graphs:
+            rewrite_for_target(graph, target)
         self._encode_sparse_weights(graphs)
+        target.check(graphs)
         quantized = self._write(graphs, recipe)
         self.quantized_graphs = graphs
         self.files = plain, quantized
@@ -259,7 +279,10 @@ class Conversion:
         from ..ir.check_sizes import check_sizes
         from ..ir.graphviz import write_drawing
         from ..passes import optimize
+        from ..passes.targets import rewrite_for_target
+        from ..targets import target_of
 
+        target = target_of(self.settings.target)
         custom = bool(self.settings.allow_custom_ops)
         graphs = [self._lowered(source, custom) for source in self.sources]
         folder = self.settings.dump_graphviz_dir
@@ -269,6 +292,7 @@ class Conversion:
         for graph in graphs:
             optimize(graph, self._note_run)
             if not graph.is_final:
+                rewrite_for_target(graph, target)
                 check_sizes(graph)
         if folder is not None:
             write_drawing(folder, "after_passes", graphs)

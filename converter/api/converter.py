@@ -77,6 +77,9 @@ class TFLiteConverter(Settings):
         exclude_conversion_metadata: leaves out what converted the model, from what and how.
         io_order: positions of inputs and outputs in the file: "source", or "tensorflow" for those
             that TensorFlow 2.21's converter gives them, which sorts by name or by a hash.
+        target: the runtime that the file is for: "litert", "tf-2.14" and the like for LiteRT as it
+            was in that release, "tflm" for TensorFlow Lite Micro, "edgetpu" for Coral's compiler
+            (docs/targets.md). What it lacks is written otherwise, or an error.
         verify_inputs: a dict of arrays by input name, a list of arrays in input order, or a list
             of such: inputs that source and file are compared on first.
         verify: whether `convert` runs source and result on the same inputs and compares (default).

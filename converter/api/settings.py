@@ -53,6 +53,7 @@ class Settings:
         self.canonicalizing_inf_as_min_max_float = True
         self.saved_model_dir: Any = None
         self.io_order = SOURCE
+        self.target = "litert"
         self.verify = True
         self.verify_inputs: Any = None
         self._experimental_disable_per_channel = False

@@ -33,7 +33,7 @@ def replace_operators(graph: Graph, op: Op) -> bool:
     rule = RULES.get(op.kind)
     results = None if rule is None else rule(op, builder(graph, op))
     if results is not None:
-        _swap(graph, op, results)
+        swap_results(graph, op, results)
         return True
     return False
 
@@ -67,12 +67,12 @@ def _widen(graph: Graph, ops: Sequence[Op], wider_forms: dict[Tensor, Tensor]) -
         if results is None and (integers := integer_formula(b, op.kind, op.inputs)) is not None:
             results = [integers]
         if results is not None:
-            _swap(graph, op, results)
+            swap_results(graph, op, results)
             count += 1
     return count
 
 
-def _swap(graph: Graph, op: Op, results: Sequence[Tensor]) -> None:
+def swap_results(graph: Graph, op: Op, results: Sequence[Tensor]) -> None:
     """Lets `results` stand for those of `op`, to which they are equal, and removes `op`."""
     for old, new in zip(op.outputs, results, strict=True):
         if new.producer is not None and new.origin is None:

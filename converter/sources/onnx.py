@@ -29,13 +29,17 @@ TRIED_SIZES = (224, 64)  # sizes of unknown dimensions that may make a model con
 KEY = "serving_default"  # the signature's, as TensorFlow names it
 
 
-@dataclass(frozen=True)
+@dataclass
 class Value:
     """An input or output: name, dtype and shape with None for unknown sizes."""
 
     name: str
     dtype: np.dtype
     shape: Shape
+
+    def set_shape(self, shape: Shape) -> None:
+        """Makes unknown dimensions known."""
+        self.shape = shape
 
 
 @dataclass(frozen=True)

@@ -33,13 +33,17 @@ if TYPE_CHECKING:
     from ...graph.core.shapes import Shape
 
 
-@dataclass(frozen=True)
+@dataclass
 class FileTensor:
     """A tensor of a file, as a source's `Typed`."""
 
     name: str
     dtype: np.dtype
     shape: Shape
+
+    def set_shape(self, shape: Shape) -> None:
+        """Makes unknown dimensions known."""
+        self.shape = shape
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,10 @@ class FileSource:
     def lower(self, allow_custom_ops: bool = False) -> Graph:
         """The IR of the subgraph; what it calls comes with it."""
         final = bool(self.reason)
-        graph = lowered(lambda scope: _Reader(self.model, scope, final).graph(self.subgraph))
+        shapes = [port.tensor.shape for port in self.inputs]
+        graph = lowered(
+            lambda scope: _Reader(self.model, scope, final).graph(self.subgraph, shapes)
+        )
         graph.output_names = [port.name for port in self.outputs]
         if self.key is not None:
             graph.name = self.key
@@ -175,8 +182,8 @@ class _Reader:
         self.final = final
         self.graphs: dict[int, Graph] = {}
 
-    def graph(self, index: int) -> Graph:
-        """The IR of subgraph `index`."""
+    def graph(self, index: int, shapes: Sequence[Shape] | None = None) -> Graph:
+        """The IR of subgraph `index`; `shapes` of inputs instead of those in the file."""
         if index in self.graphs:
             return self.graphs[index]
         spec = self.model.subgraph(index)
@@ -184,11 +191,12 @@ class _Reader:
         graph.is_final = self.final
         b = Builder(graph)
         tensors: dict[int, Tensor] = {}
-        for i in spec.inputs:
-            declared = spec.tensors[i]
-            tensors[i] = b.input(declared.name, declared.dtype, declared.dimensions)
-            tensors[i].quantization = declared.quantization
-            tensors[i].is_variable = declared.is_variable
+        shapes = shapes or [spec.tensors[i].dimensions for i in spec.inputs]
+        for i, shape in zip(spec.inputs, shapes, strict=True):
+            entering = spec.tensors[i]
+            tensors[i] = b.input(entering.name, entering.dtype, shape)
+            tensors[i].quantization = entering.quantization
+            tensors[i].is_variable = entering.is_variable
         for operator in spec.operators:
             self._append(graph, spec, operator, tensors, b)
         for i, name in enumerate(unique_names(tensor.name for tensor in spec.tensors)):

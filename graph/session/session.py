@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..core.indexed_slices import IndexedSlices
     from ..core.protocols import Evaluated, FeedDict, FeedKey
     from ..core.typing import TensorLike
+    from ..format.messages import GraphDef
     from .fetches import FetchNest, SparseTensorValue
 
 Blocks: TypeAlias = "tuple[AbstractContextManager[Graph], AbstractContextManager[Session]]"
@@ -126,6 +127,11 @@ class Session:
     def graph(self) -> Graph:
         """The graph it runs."""
         return self._graph
+
+    @property
+    def graph_def(self) -> GraphDef:
+        """Its graph as a GraphDef message."""
+        return self._graph.as_graph_def()
 
     @property
     def sess_str(self) -> str:

@@ -80,6 +80,7 @@ CHANGED = {
     "saved_model_dir": "folder",
     "serialize_debug_metadata": True,
     "strict_int8": True,
+    "target": "tflm",
     "target_spec": TargetSpec({OpsSet.EXPERIMENTAL_STABLEHLO_OPS}),
     "unfold_batchmatmul": True,
     "verify": False,

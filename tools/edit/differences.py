@@ -154,11 +154,11 @@ def _of_values(what: str, a: Any, b: Any) -> Iterator[str]:
         return
     n = int(np.count_nonzero(first != second))
     with np.errstate(all="ignore"):
-        wide = [
+        as_floats = [
             array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
             for array in (first, second)
         ]
-        largest = float(np.nanmax(np.abs(wide[0] - wide[1]), initial=0.0))
+        largest = float(np.nanmax(np.abs(as_floats[0] - as_floats[1]), initial=0.0))
     yield f"{what}: {n} of {first.size} values differ, by {largest:.6g} at most"
 
 

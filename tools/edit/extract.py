@@ -43,11 +43,11 @@ def extract(
     """
     result = with_subgraphs(model, [subgraph])
     graph = result.subgraphs[0]
-    given = None if inputs is None else [tensor_index(graph, name) for name in inputs]
+    cut = None if inputs is None else [tensor_index(graph, name) for name in inputs]
     wanted = graph.outputs if outputs is None else [tensor_index(graph, name) for name in outputs]
     sides = end_names(result, 0, "inputs"), end_names(result, 0, "outputs")
     input_names, output_names = {**sides[1], **sides[0]}, {**sides[0], **sides[1]}
-    sources = list(graph.inputs) if given is None else given
+    sources = list(graph.inputs) if cut is None else cut
     graph.operators, missing = _needed(graph, sources, wanted)
     if missing:
         texts = [graph.tensors[i].name for i in missing]
@@ -56,7 +56,7 @@ def extract(
             f"{listed([graph.tensors[i].name for i in sources])} alone: {listed(texts)} must be "
             "among the inputs, too"
         )
-    if given is None:
+    if cut is None:
         read = {i for op in graph.operators for i in op.inputs} | set(wanted)
         sources = [i for i in sources if i in read]
     for i in sources:

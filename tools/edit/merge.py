@@ -53,9 +53,9 @@ def merge(first: Model, second: Model, connections: Mapping[str, str] | None = N
     main, appended = left.subgraphs[0], right.subgraphs[0]
     taken = {input_: output for output, input_ in pairs.items()}
     shift = len(main.tensors)
-    places = {i: taken.get(i, i + shift) for i in range(len(appended.tensors))}
+    renumbered = {i: taken.get(i, i + shift) for i in range(len(appended.tensors))}
     _separate_names(main, appended)
-    renumber_tensors(appended, places)
+    renumber_tensors(appended, renumbered)
     main.tensors += appended.tensors
     main.operators += appended.operators
     main.inputs += [i for i in appended.inputs if i not in main.inputs and i >= shift]
@@ -65,7 +65,7 @@ def merge(first: Model, second: Model, connections: Mapping[str, str] | None = N
     left.signatures = [s for s in left.signatures if s.subgraph != 0]
     if signature is not None:
         inputs, outputs = (
-            _named(ends, names[0], {places[i]: name for i, name in names[1].items()})
+            _named(ends, names[0], {renumbered[i]: name for i, name in names[1].items()})
             for ends, names in ((main.inputs, input_names), (main.outputs, output_names))
         )
         left.signatures.insert(0, Signature(signature.key or SIGNATURE, inputs, outputs))

@@ -59,7 +59,8 @@ def _rename_ends(model: Model, subgraph: int, side: str, names: Mapping[str, str
         for index, new in by_index.items():
             graph.tensors[index].name = new
     else:
-        renamed = [(by_index.get(i, name), i) for name, i in getattr(signature, side).items()]
+        ends: dict[str, int] = getattr(signature, side)
+        renamed = [(by_index.get(i, name), i) for name, i in ends.items()]
         _check_new_names(side[:-1], [name for name, _ in renamed], names.values())
         setattr(signature, side, dict(renamed))
 

@@ -94,7 +94,7 @@ def _free_reshapes(graph: Subgraph, batch: int) -> None:
             continue
         free = [-1, *wanted[1:]]
         if op.options is not None and op.options.new_shape is not None:
-            op.options = with_fields(op.options, {"new_shape": np.int32(free)})
+            op.options = with_fields(op.options, {"new_shape": np.array(free, np.int32)})
         if len(op.inputs) > 1 and op.inputs[1] >= 0:
             constant = graph.tensors[op.inputs[1]]
             graph.tensors.append(

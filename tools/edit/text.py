@@ -93,7 +93,7 @@ def _encoded(value: Any, small: int) -> Any:
     if isinstance(value, dict):
         return {name: _encoded(x, small) for name, x in value.items()}
     if isinstance(value, float) and not np.isfinite(value):
-        return _array(np.float64(value).reshape(()), small)
+        return _array(np.array(value), small)
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -119,15 +119,15 @@ def _parsed(content: Any, cls: Any, where: str) -> Any:
             raise ValueError(f"{where} has no '{name}', there are {', '.join(sorted(names))}")
     values = {}
     for name, value in content.items():
-        place = f"{where}.{name}"
+        path = f"{where}.{name}"
         part = LISTS.get((cls, name))
         if part is not None:
             if not isinstance(value, list):
-                raise ValueError(f"{place} must be a list, got {_short(value)}")
-            values[name] = [_parsed(x, part, f"{place}[{i}]") for i, x in enumerate(value)]
+                raise ValueError(f"{path} must be a list, got {_short(value)}")
+            values[name] = [_parsed(x, part, f"{path}[{i}]") for i, x in enumerate(value)]
             continue
-        decoded = _decoded(value, place)
-        is_tuple = cls is Tensor and name in TUPLES and decoded is not None
+        decoded = _decoded(value, path)
+        is_tuple = cls is Tensor and name in TUPLES and isinstance(decoded, list | tuple)
         values[name] = tuple(decoded) if is_tuple else decoded
     try:
         return cls(**values)

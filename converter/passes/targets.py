@@ -1,0 +1,146 @@
+"""Operators that a target lacks, in terms of others that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..ir.builder import Builder
+from ..ir.graph import Graph, Op, Tensor
+from ..targets import Target
+from .driver import fault
+from .legalize import swap_results
+from .rewrite import builder, constant_of, options_of, scalar_of
+
+Rule = Callable[[Op, Builder], "Tensor | None"]
+MAX_POWER = 64  # a whole exponent that becomes multiplications
+MAX_PARTS = 256  # parts of a product or of a repetition
+
+
+def rewrite_for_target(graph: Graph, target: Target) -> int:
+    """Writes what a target does not run as what it may run, in place; gives the number of changes.
+
+        x -> POW(3) -> y        becomes        x -> MUL(x) -> MUL(x) -> y
+
+    Holds off where RULES has no form for an operator; `Target.check` refuses it then.
+    """
+    count = 0
+    for callee in graph.reachable():
+        for op in list(callee.ops):
+            if op.kind not in RULES or not target.reason_against(op):
+                continue
+            try:
+                result = RULES[op.kind](op, builder(callee, op))
+            except (ValueError, LookupError, TypeError) as error:
+                raise fault("rewrite_for_target", f" at {op.kind} '{op.origin}'", error) from error
+            if result is not None:
+                result.quantization = op.output.quantization
+                swap_results(callee, op, [result])
+                count += 1
+    return count
+
+
+def _power(op: Op, b: Builder) -> Tensor | None:
+    """x to a constant exponent: multiplications, roots, or EXP(exponent * LOG(x)).
+
+    A power that is no whole number is NaN below 0, as the logarithm is.
+    """
+    x, exponent = op.inputs[0], scalar_of(op.inputs[1])
+    if exponent is None or x.dtype != np.float32:
+        return None
+    one = np.float32(1)
+    if exponent == int(exponent) and 0 < abs(exponent) <= MAX_POWER:
+        power = _whole_power(b, x, abs(int(exponent)))
+        return power if exponent > 0 else b.DIV(one, power)
+    if abs(exponent) == 0.5:
+        root = b.SQRT(x)
+        return root if exponent > 0 else b.DIV(one, root)
+    if exponent == int(exponent):  # of a large exponent the sign would be lost
+        return None
+    return b.EXP(b.MUL(b.LOG(x), np.float32(exponent)))
+
+
+def _whole_power(b: Builder, x: Tensor, exponent: int) -> Tensor:
+    """x times itself, by squares."""
+    result, square = None, x
+    while exponent:
+        if exponent & 1:
+            result = square if result is None else b.MUL(result, square)
+        exponent >>= 1
+        if exponent:
+            square = b.MUL(square, square)
+    assert result is not None
+    return result
+
+
+def _product(op: Op, b: Builder) -> Tensor | None:
+    """REDUCE_PROD: the slices along each axis, multiplied."""
+    x, axes = op.inputs[0], constant_of(op.inputs[1])
+    if axes is None or not x.is_static or op.output.quantization is not None:
+        return None
+    rank, shape = len(x.dims), [n or 0 for n in x.dims]
+    wanted = sorted({int(axis) % rank for axis in axes.reshape(-1)}) if rank else []
+    if not wanted or 0 in shape or any(shape[axis] > MAX_PARTS for axis in wanted):
+        return None
+    result = x
+    for axis in wanted:
+        parts = [result]
+        if shape[axis] > 1:
+            parts = list(b.SPLIT(np.int32(axis), result, num_splits=shape[axis]))
+        result = reduce(b.MUL, parts)
+        shape[axis] = 1
+    if op.options.keep_dims:
+        return result
+    remaining = [n for axis, n in enumerate(shape) if axis not in wanted]
+    return b.RESHAPE(result, np.array(remaining, np.int32), new_shape=np.array(remaining, np.int32))
+
+
+def _tile(op: Op, b: Builder) -> Tensor | None:
+    """TILE: a CONCATENATION with itself along each axis that is repeated."""
+    x, multiples = op.inputs[0], constant_of(op.inputs[1])
+    if multiples is None or prod(multiples.reshape(-1).tolist()) > MAX_PARTS:
+        return None
+    if (multiples < 1).any() or (multiples == 1).all():
+        return None
+    result = x
+    for axis, n in enumerate(multiples.reshape(-1).tolist()):
+        if n > 1:
+            result = b.CONCATENATION(*[result] * n, axis=axis)
+            result.quantization = x.quantization
+    return result
+
+
+def _with_float_weights(position: int) -> Rule:
+    """The same operator in float32, on weights that a DEQUANTIZE writes out."""
+
+    def rule(op: Op, b: Builder) -> Tensor | None:
+        weights = op.inputs[position]
+        is_hybrid = op.output.dtype == np.float32 and weights.dtype.name in ("int8", "int4", "int2")
+        if not is_hybrid or weights.quantization is None:
+            return None
+        floats = b.DEQUANTIZE(weights)
+        floats.value = None  # folded, the weights would be stored as floats
+        inputs = [floats if tensor is weights else tensor for tensor in op.inputs]
+        options: dict[str, Any] = {
+            name: False if name == "asymmetric_quantize_inputs" else value
+            for name, value in options_of(op).items()
+        }
+        return b.op(op.kind, *inputs, graphs=(), **options)
+
+    return rule
+
+
+RULES: dict[str, Rule] = {
+    "CONV_2D": _with_float_weights(1),
+    "DEPTHWISE_CONV_2D": _with_float_weights(1),
+    "FULLY_CONNECTED": _with_float_weights(1),
+    "POW": _power,
+    "REDUCE_PROD": _product,
+    "TILE": _tile,
+    "TRANSPOSE_CONV": _with_float_weights(1),
+}
+"""Operator -> its form in others; None where there is none."""

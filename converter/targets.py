@@ -1,0 +1,213 @@
+"""Runtimes that a file can be written for, and what each of them runs.
+
+    litert    the newest LiteRT: whatever the converter writes
+    tf-2.N    LiteRT as it was in TensorFlow 2.N: versions of schema/runtime_versions.py
+    tflm      TensorFlow Lite Micro: schema/target_types.py
+    edgetpu   what Coral's compiler places on an Edge TPU: EDGETPU, after its list of operators
+
+What a target lacks is written in other operators where passes/targets.py has a form for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from ..schema import target_types
+from ..schema.errors import ConverterError
+from ..schema.model import Tensor as FileTensor
+from ..schema.operators import Combination, combinations_in, known, text_of
+from ..schema.versions import first_release, operator_version
+from .ir.graph import Graph, Op, Tensor
+from .ir.legal_types import code_of
+from .ir.write import type_name
+
+RELEASE = re.compile(r"tf-2\.(\d+)")
+OLDEST, NEWEST = 3, 23  # releases of TensorFlow 2 whose operators are on record
+RECORDED = 14  # the release that TF_2_14 was asked of; what it does not run, none before it does
+MAX_SHOWN = 5  # operators named in a message
+MAX_SOFTMAX = 16_000  # elements, on an Edge TPU
+
+EDGETPU = {
+    "ADD": "",
+    "AVERAGE_POOL_2D": "activation",
+    "CONCATENATION": "activation",
+    "CONV_2D": "dilation",
+    "DEPTHWISE_CONV_2D": "dilation",
+    "EXPAND_DIMS": "",
+    "FULLY_CONNECTED": "",
+    "L2_NORMALIZATION": "",
+    "LOGISTIC": "",
+    "MAXIMUM": "",
+    "MAX_POOL_2D": "activation",
+    "MEAN": "",
+    "MINIMUM": "",
+    "MUL": "",
+    "PACK": "",
+    "PAD": "",
+    "PRELU": "",
+    "QUANTIZE": "",
+    "REDUCE_MAX": "",
+    "REDUCE_MIN": "",
+    "RELU": "",
+    "RELU6": "",
+    "RELU_N1_TO_1": "",
+    "RESHAPE": "",
+    "RESIZE_BILINEAR": "",
+    "RESIZE_NEAREST_NEIGHBOR": "",
+    "RSQRT": "",
+    "SLICE": "",
+    "SOFTMAX": "softmax",
+    "SPACE_TO_DEPTH": "",
+    "SPLIT": "",
+    "SQUARED_DIFFERENCE": "",
+    "SQUEEZE": "",
+    "STRIDED_SLICE": "strides",
+    "SUB": "",
+    "SUM": "",
+    "TANH": "",
+    "TRANSPOSE": "",
+    "TRANSPOSE_CONV": "",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": "",
+}
+"""Operators of an Edge TPU, with the name of what limits them; Coral's documents have the list."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A runtime that a file is written for.
+
+    Attributes:
+        name: as `converter.target` has it.
+        is_static: whether every dimension must be a number.
+    """
+
+    name: str
+    is_static: bool = False
+
+    def reason_against(self, op: Op) -> str:
+        """Why the runtime does not run an operator, empty when it does as far as is known."""
+        if self.name == "litert" or (op.kind == "CUSTOM" and self.name != "edgetpu"):
+            return ""
+        if self.name == "tflm":
+            return _against_types(op, target_types.MICRO)
+        if self.name == "edgetpu":
+            return _against_edgetpu(op)
+        return _against_release(op, int(self.name.rpartition(".")[2]))
+
+    def check(self, graphs: Iterable[Graph]) -> None:
+        """Raises ConverterError naming the operators of `graphs` that the runtime does not run."""
+        reachable = dict.fromkeys(callee for graph in graphs for callee in graph.reachable())
+        refusals = [
+            f"{op.kind} '{op.origin or op.output.name}': {reason}"
+            for graph in reachable
+            for op in graph.ops
+            if (reason := self.reason_against(op))
+        ]
+        if not refusals:
+            return
+        more = [f"and {len(refusals) - MAX_SHOWN} more"] if len(refusals) > MAX_SHOWN else []
+        raise ConverterError(
+            f"the target {self.name} does not run all operators of the model; change them in the "
+            "source, or choose another target:\n  " + "\n  ".join([*refusals[:MAX_SHOWN], *more])
+        )
+
+
+def target_of(name: str) -> Target:
+    """The target of a name.
+
+    Raises ValueError when there is none.
+
+    >>> target_of("tflm").is_static
+    True
+    """
+    release = RELEASE.fullmatch(name) if isinstance(name, str) else None
+    if release is not None and OLDEST <= int(release[1]) <= NEWEST:
+        return Target(name)
+    if name not in ("litert", "tflm", "edgetpu"):
+        raise ValueError(
+            f"target must be 'litert', 'tflm', 'edgetpu' or 'tf-2.{OLDEST}' to 'tf-2.{NEWEST}', "
+            f"got {name!r}"
+        )
+    return Target(name, is_static=name != "litert")
+
+
+@cache
+def _facts(rows: str, kind: str) -> tuple[tuple[Combination, ...], frozenset[int]] | None:
+    """The types that a runtime takes, and the operands that must be constants; None for none."""
+    text = text_of(kind, rows)
+    if text is None:
+        return None
+    types, _, constants = text.partition("; constant=")
+    combinations = () if types.strip() == "any" else combinations_in(types)
+    return combinations, frozenset(map(int, filter(None, constants.split(","))))
+
+
+def _against_types(op: Op, rows: str) -> str:
+    """Why a runtime of which there are recorded rows does not run an operator."""
+    facts = _facts(rows, op.kind)
+    if facts is None:
+        return "it has no such operator"
+    if op.graphs:
+        return ""
+    combinations, constants = facts
+    operands, results = list(map(code_of, op.inputs)), list(map(code_of, op.outputs))
+    types = known(op.kind).by_argument(operands, results)
+    if types is not None and combinations and not any(c.accepts(*types) for c in combinations):
+        return f"it has no kernel for ({', '.join(operands)}) -> {', '.join(results)}"
+    for i in constants:
+        operand = op.input(i)
+        if operand is not None and operand.value is None:
+            return f"input {i} ('{operand.name}') must be constant"
+    return ""
+
+
+def _against_release(op: Op, minor: int) -> str:
+    """Why LiteRT of TensorFlow 2.minor does not run an operator."""
+    operands = [None if tensor is None else _file_tensor(tensor) for tensor in op.inputs]
+    version = operator_version(op.kind, op.options, operands, list(map(_file_tensor, op.outputs)))
+    release = first_release(op.kind, version)
+    if release and tuple(map(int, release.split(".")[:2])) > (2, minor):
+        return f"version {version} of it came with TensorFlow {'.'.join(release.split('.')[:2])}"
+    if minor <= RECORDED and _facts(target_types.TF_2_14, op.kind) is not None:
+        return _against_types(op, target_types.TF_2_14)
+    return ""
+
+
+def _file_tensor(tensor: Tensor) -> FileTensor:
+    """A tensor of the IR as the rules of versions look at it."""
+    return FileTensor(
+        tensor.name,
+        tuple(1 if n is None else n for n in tensor.shape or ()),
+        type_name(tensor.dtype),
+        quantization=tensor.quantization,
+        sparsity=tensor.sparsity,
+    )
+
+
+def _against_edgetpu(op: Op) -> str:
+    """Why Coral's compiler would leave an operator to the CPU."""
+    if op.kind not in EDGETPU:
+        return "Edge TPUs have no such operator"
+    codes = [code_of(tensor) for tensor in (*op.present_inputs, *op.outputs)]
+    if op.kind != "QUANTIZE" and any(code in ("f32", "f16", "qi16") for code in codes):
+        return "Edge TPUs compute in int8; quantize the model with a representative_dataset"
+    options, limit = op.options, EDGETPU[op.kind]
+    if limit == "activation" and options.fused_activation_function:
+        return "a fused activation function is not supported there"
+    if limit == "dilation" and options.dilation_h_factor != options.dilation_w_factor:
+        return "dilations must be equal in both directions"
+    if limit == "softmax" and ((op.output.shape or (0,))[-1] or 0) > MAX_SOFTMAX:
+        return f"it takes at most {MAX_SOFTMAX} elements"
+    if limit == "strides" and (
+        options.ellipsis_mask
+        or options.new_axis_mask
+        or (
+            op.input(3) is not None
+            and (op.inputs[3].value is None or (op.inputs[3].data != 1).any())
+        )
+    ):
+        return "strides must be 1, without ellipsis and new axes"
+    return ""

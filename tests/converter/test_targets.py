@@ -1,0 +1,189 @@
+"""Files for other runtimes: what they lack is written otherwise, or refused by name."""
+
+import numpy as np
+import pytest
+from building import Builder, save
+from cases import floats
+from onnx import TensorProto, helper
+
+from flatlite.converter.passes.targets import rewrite_for_target
+from flatlite.converter.targets import EDGETPU, target_of
+from flatlite.errors import ConverterError
+from flatlite.lite import Interpreter, Optimize, TFLiteConverter
+from flatlite.schema import operators, target_types
+from flatlite.schema.model import load
+
+LIMITS = {"tflm": target_types.MICRO, "tf-2.14": target_types.TF_2_14}
+
+
+def model_of(kind, shape, out, *constants, dtype="FLOAT32", **options):
+    """A file of one operator on an input and constants."""
+    b = Builder()
+    inputs = [b.input("x", shape, dtype)]
+    inputs += [b.constant(f"c{i}", value) for i, value in enumerate(constants)]
+    y = b.tensor("y", out, dtype)
+    b.op(kind, inputs, [y], **options)
+    return save(b.outputs(y))
+
+
+def converted(content, target, **settings):
+    """What a converter writes for a target."""
+    converter = TFLiteConverter.from_tflite_model(content)
+    converter.target = target
+    for name, value in settings.items():
+        setattr(converter, name, value)
+    written = converter.convert()
+    assert converter.verified
+    return written
+
+
+def kinds_of(content):
+    return [op.op for graph in load(content).subgraphs for op in graph.operators]
+
+
+def run(content, x):
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+
+@pytest.mark.parametrize("exponent", [2, 3, 7, -1, -3, 0.5, -0.5, 2.4, -1.7])
+def test_powers(exponent):
+    content = model_of("POW", (2, 3), (2, 3), np.float32(exponent))
+    written = converted(content, "tflm")
+    assert "POW" not in kinds_of(written)
+    x = np.float32([[0.5, 2, 3], [-1.5, -2, 0.25]])
+    with np.errstate(invalid="ignore"):
+        want = x ** np.float32(exponent)
+    np.testing.assert_allclose(run(written, x), want, rtol=2e-6)
+
+
+@pytest.mark.parametrize("keep_dims", [False, True])
+@pytest.mark.parametrize("axes", [[1], [0, 2], [-1], [0, 1, 2]])
+def test_products(axes, keep_dims):
+    want_shape = np.ones((2, 3, 4)).prod(axis=tuple(axes), keepdims=keep_dims).shape
+    content = model_of("REDUCE_PROD", (2, 3, 4), want_shape, np.int32(axes), keep_dims=keep_dims)
+    written = converted(content, "tflm")
+    assert "REDUCE_PROD" not in kinds_of(written)
+    x = floats(2, 3, 4)
+    want = x.prod(axis=tuple(axes), keepdims=keep_dims)
+    np.testing.assert_allclose(run(written, x), want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("multiples", [[2, 3], [1, 4], [3, 1]])
+def test_repetitions(multiples):
+    out = tuple(n * m for n, m in zip((2, 3), multiples, strict=True))
+    written = converted(model_of("TILE", (2, 3), out, np.int32(multiples)), "tflm")
+    assert "TILE" not in kinds_of(written)
+    x = floats(2, 3)
+    np.testing.assert_array_equal(run(written, x), np.tile(x, multiples))
+
+
+def fully_connected():
+    return model_of("FULLY_CONNECTED", (1, 64), (1, 64), floats(64, 64), floats(64))
+
+
+def transpose_conv():
+    b = Builder()
+    shape, w = b.constant("s", np.int32([1, 8, 8, 32])), b.constant("w", floats(32, 2, 2, 64))
+    x, y = b.input("x", (1, 4, 4, 64)), b.tensor("y", (1, 8, 8, 32))
+    b.op("TRANSPOSE_CONV", [shape, w, x], [y], stride_w=2, stride_h=2)
+    return save(b.outputs(y))
+
+
+@pytest.mark.parametrize("source", [fully_connected, transpose_conv])
+@pytest.mark.parametrize("target", ["tf-2.14", "tflm"])
+def test_weights_of_dynamic_ranges(source, target):
+    """The weights stay int8 in the file, and become floats when it runs."""
+    dynamic = converted(source(), "litert", optimizations=[Optimize.DEFAULT])
+    (kind,) = kinds_of(dynamic)
+    for content, settings in ((source(), {"optimizations": [Optimize.DEFAULT]}), (dynamic, {})):
+        written = converted(content, target, **settings)
+        assert kinds_of(written) == ["DEQUANTIZE", kind]
+        assert len(written) < 1.05 * len(dynamic) + 200
+        shape = (1, 64) if kind == "FULLY_CONNECTED" else (1, 4, 4, 64)
+        x = floats(*shape)
+        want = run(source(), x)
+        assert np.abs(run(written, x) - want).max() < 0.02 * np.abs(want).max()
+
+
+@pytest.mark.parametrize(
+    ("content", "target", "message"),
+    [
+        (model_of("FLOOR_MOD", (2, 3), (2, 3), np.float32([3])), "edgetpu", "no such operator"),
+        (model_of("ADD", (2, 3), (2, 3), np.float32([3])), "edgetpu", "compute in int8"),
+        (model_of("GELU", (2, 3), (2, 3)), "tf-2.8", "version 1 of it came with TensorFlow 2.9"),
+        (model_of("GELU", (2, 3), (2, 3)), "tflm", "it has no such operator"),
+    ],
+)
+def test_what_is_refused(content, target, message):
+    kind = kinds_of(content)[0]
+    with pytest.raises(ConverterError, match=rf"the target {target} .*\n  {kind} 'y': .*{message}"):
+        converted(content, target)
+
+
+def test_a_name_that_is_no_target():
+    content = model_of("RELU", (2, 3), (2, 3))
+    for name in ("tf-1.15", "tf-2.2", "micro", None):
+        with pytest.raises(
+            ValueError, match=r"target must be 'litert', 'tflm', 'edgetpu' or 'tf-2"
+        ):
+            converted(content, name)
+
+
+def test_small_devices_know_all_sizes():
+    """An unknown batch becomes 1; what else is unknown must be said."""
+    converter = TFLiteConverter.from_saved_model("models/digits/saved_model")
+    converter.target = "tflm"
+    (detail,) = Interpreter(model_content=converter.convert()).get_input_details()
+    assert detail["shape_signature"].tolist() == [1, 8, 8, 1]
+    (tensor, _) = (
+        load(converted(model_of("RELU", (None, 3), (None, 3)), "tflm")).subgraphs[0].tensors
+    )
+    assert (tensor.shape, tensor.shape_signature) == ((1, 3), None)
+    nodes = [helper.make_node("Relu", ["x"], ["y"])]
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", 3]) for n in "xy")
+    onnx_model = helper.make_model(helper.make_graph(nodes, "g", [x], [y]))
+    converter = TFLiteConverter.from_onnx_model(onnx_model.SerializeToString())
+    converter.target = "tflm"
+    assert load(converter.convert()).subgraphs[0].tensors[0].shape == (1, 3)
+    with pytest.raises(ValueError, match="None is only supported in the 1st dimension"):
+        converted(model_of("RELU", (None, None), (None, None)), "tflm")
+
+
+def test_an_edge_tpu_takes_int8():
+    converter = TFLiteConverter.from_saved_model("models/digits/saved_model")
+    converter.target = "edgetpu"
+    converter.optimizations = [Optimize.DEFAULT]
+    images = np.load("models/digits/example.npz")["image"]
+    converter.representative_dataset = lambda: ([image[None]] for image in images[:20])
+    converter.inference_input_type = converter.inference_output_type = np.int8
+    assert set(kinds_of(converter.convert())) <= set(EDGETPU)
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_rows_are_of_operators_and_types(name):
+    """Every type that a runtime was seen to take is one that LiteRT takes."""
+    for line in LIMITS[name].strip().splitlines():
+        kind, _, text = line.partition(" ")
+        types, _, constants = text.partition("; constant=")
+        row = operators.known(kind)
+        if types == "any":
+            continue
+        combinations = operators.combinations_in(types)
+        assert combinations
+        n = len(row.operands)
+        assert all(len(combination.operands) == n for combination in combinations)
+        assert all(
+            int(i) < n or row.operands[-1].is_variadic for i in filter(None, constants.split(","))
+        )
+
+
+def test_nothing_changes_for_litert():
+    converter = TFLiteConverter.from_tflite_model(model_of("POW", (2, 3), (2, 3), np.float32(3)))
+    (graph,) = [source.lower() for source in converter._sources]
+    before = str(graph)
+    assert rewrite_for_target(graph, target_of("litert")) == 0
+    assert str(graph) == before

@@ -1,0 +1,94 @@
+"""Converts corpus files for a target and runs them on the runtime itself; prints what came of it.
+
+    .venv/bin/python tests/schema/prove_targets.py tflm PYTHON [FOLDER]
+    .venv/bin/python tests/schema/prove_targets.py tf-2.14 PYTHON [FOLDER]
+
+PYTHON has the runtime, as for record_targets.py; FOLDER has .tflite files, by default tests/corpus.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from flatlite.errors import ConverterError, ModelError
+from flatlite.lite import Interpreter, TFLiteConverter
+from flatlite.schema import model
+
+CHILD = Path(__file__).with_name("runtime_child.py")
+RUNTIMES = {"tflm": "tflite_micro"}
+LARGEST = 1 << 19  # bytes of a file
+
+
+def inputs_of(content: bytes) -> list[np.ndarray] | None:
+    """Inputs that our interpreter takes, None when there are none."""
+    interpreter = Interpreter(model_content=content)
+    generator = np.random.default_rng(0)
+    arrays = []
+    try:
+        interpreter.allocate_tensors()
+        for detail in interpreter.get_input_details():
+            shape, dtype = detail["shape"], np.dtype(detail["dtype"])
+            if dtype.kind == "f":
+                array = generator.normal(size=shape).astype(dtype)
+            elif dtype.kind in "iu":
+                array = generator.integers(0, 3, shape).astype(dtype)
+            elif dtype.kind == "b":
+                array = generator.integers(0, 2, shape).astype(bool)
+            else:
+                return None
+            interpreter.set_tensor(detail["index"], array)
+            arrays.append(array)
+        interpreter.invoke()
+    except (RuntimeError, ValueError):
+        return None
+    return arrays
+
+
+def main(target: str, python: str, corpus: str = "tests/corpus") -> None:
+    """Prints how many files were refused, how many of those written run, and those that do not."""
+    warnings.simplefilter("ignore")
+    outcomes: Counter[str] = Counter()
+    paths: dict[str, Path] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for number, path in enumerate(sorted(Path(corpus).rglob("*.tflite"))):
+            if path.stat().st_size > LARGEST:
+                continue
+            content = path.read_bytes()
+            forms = {"source": content}
+            try:
+                converter = TFLiteConverter.from_tflite_model(content)
+                converter.target, converter.verify = target, False
+                forms["written"] = converter.convert()
+            except (ConverterError, ModelError, ValueError):
+                outcomes["refused"] += 1
+            for name, form in forms.items():
+                arrays = inputs_of(form)
+                if arrays is None:
+                    continue
+                stem = Path(folder, f"{number:05}{name}")
+                paths[stem.name] = path
+                stem.with_suffix(".tflite").write_bytes(form)
+                np.savez(stem.with_suffix(".npz"), **{str(i): x for i, x in enumerate(arrays)})
+        runtime = RUNTIMES.get(target, "tflite_runtime")
+        command = [python, str(CHILD), runtime, folder]
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        ran = set(printed.split())
+    for stem, path in paths.items():
+        runs = stem in ran
+        outcomes[f"{stem[5:]} {'runs' if runs else 'does not run'}"] += 1
+        is_written = f"{stem[:5]}written" in paths
+        if (stem.endswith("written") and not runs) or (runs and not is_written):
+            kinds = [op.op for op in model.load(path.read_bytes()).subgraphs[0].operators]
+            print(stem[5:], "runs" if runs else "does not run", path, kinds[:6])
+    print(target, dict(outcomes))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
