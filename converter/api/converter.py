@@ -431,9 +431,7 @@ class TFLiteConverter(Settings):
 
         if trackable_obj is not None and not hasattr(trackable_obj, "python_function"):
             with naming(None), tempfile.TemporaryDirectory() as folder:
-                return cls._of(
-                    running_tensorflow.saved(functions, trackable_obj, folder), None, 2
-                )
+                return cls._of(running_tensorflow.saved(functions, trackable_obj, folder), None, 2)
         if len(functions) > 1:
             raise noted(
                 ValueError("This converter can only convert a single ConcreteFunction."),

@@ -1,4 +1,4 @@
-"""Sessions and concrete functions of a running TensorFlow convert: `python live.py`.
+"""Sessions, functions and Keras models of a running TensorFlow convert: `python live.py`.
 
 Needs an environment with TensorFlow and flatlite. What TensorFlow computes of the same objects is
 the expected value; ends with an error when one differs.
@@ -55,6 +55,15 @@ def outputs_of(content, *inputs):
     return results
 
 
+def refusal(function, *arguments):
+    """The text of the ValueError that a call raises."""
+    try:
+        function(*arguments)
+    except ValueError as error:
+        return "\n".join([str(error), *getattr(error, "__notes__", ())])
+    raise AssertionError(f"{function.__name__} takes {arguments}")
+
+
 def check_frozen_function():
     module = Scaled()
     function = module.scale.get_concrete_function()
@@ -102,14 +111,9 @@ def check_refusals():
         (([scale, scale], module), "must have distinct names"),
         (([module.scale],), "call get_concrete_function"),
     ):
-        try:
-            TFLiteConverter.from_concrete_functions(*arguments)
-        except ValueError as error:
-            text = "\n".join([str(error), *getattr(error, "__notes__", ())])
-            assert words in text, text
-            assert len(text.splitlines()) <= 15, text
-        else:
-            raise AssertionError(f"not refused: {words}")
+        text = refusal(TFLiteConverter.from_concrete_functions, *arguments)
+        assert words in text, text
+        assert len(text.splitlines()) <= 15, text
 
 
 def check_session():
@@ -127,12 +131,35 @@ def check_session():
         other = v1.Graph()
         with other.as_default():
             foreign = v1.placeholder(tf.float32, [2], "z")
-        try:
-            TFLiteConverter.from_session(session, [foreign], [y])
-        except ValueError as error:
-            assert "is of another" in str(error), error
-        else:
-            raise AssertionError("a tensor of another graph is not refused")
+        assert "is of another" in refusal(TFLiteConverter.from_session, session, [foreign], [y])
+
+
+def keras_model(keras, is_subclass):
+    """Two layers and a function of TensorFlow, which a configuration alone does not describe."""
+    x = keras.Input([2])
+    y = keras.layers.Dense(3, activation="tanh")(x)
+    model = keras.Model(x, y)
+    if not is_subclass:
+        return model
+
+    class Wrapped(keras.Model):
+        def call(self, x):
+            return tf.nn.relu(model(x))
+
+    wrapped = Wrapped()
+    wrapped(X)
+    return wrapped
+
+
+def check_keras_models():
+    import keras
+    import tf_keras
+
+    for library in (keras, tf_keras):
+        for is_subclass in (False, True):
+            model = keras_model(library, is_subclass)
+            content = TFLiteConverter.from_keras_model(model).convert()
+            np.testing.assert_allclose(outputs_of(content, X)[0], model(X).numpy(), **TOLERANCE)
 
 
 def check_saved_afterwards():
@@ -150,6 +177,7 @@ CHECKS = (
     check_one_signature,
     check_refusals,
     check_session,
+    check_keras_models,
     check_saved_afterwards,
 )
 
