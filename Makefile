@@ -41,11 +41,15 @@ fuzz: $(VENV)/.test
 	$(BIN)/flatlite warmup
 	$(BIN)/python tests/fuzz $(FUZZERS) --seeds '$(SEEDS)' --count $(COUNT) --seconds $(SECONDS)
 
-# TensorFlow restores what flatlite has saved, and goes on training it.
+# TensorFlow restores what flatlite has saved, and goes on training it; flatlite, in TensorFlow's
+# process, converts its sessions, functions and Keras models. Both need the same version of Python.
 test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 	rm -rf out/tensorflow
 	$(BIN)/python tests/with_tensorflow/write.py out/tensorflow
 	$(TENSORFLOW) tests/with_tensorflow/check.py out/tensorflow
+	$(TENSORFLOW) -c "import site, runpy, sys; site.addsitedir(sys.argv[1]); \
+		runpy.run_path('tests/with_tensorflow/live.py', run_name='__main__')" \
+		$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 
 # What editors see of modules whose names are imported on first use.
 stubs: $(VENV)/.core

@@ -8,7 +8,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ...schema.errors import ConverterError, noted
 from ..sources.positions import SOURCE, arranged, difference
@@ -345,10 +345,10 @@ class TFLiteConverter(Settings):
     def from_session(
         cls, sess: Any, input_tensors: Sequence[Any], output_tensors: Sequence[Any]
     ) -> TFLiteConverter:
-        """A converter for a graph built with flatlite, with the values its variables have now.
+        """A converter for the graph of a session, with the values its variables have now.
 
         Args:
-            sess: the flatlite Session.
+            sess: a Session of flatlite, or of a TensorFlow in this process.
             input_tensors: the tensors that are fed; any tensors, placeholders as a rule.
             output_tensors: the tensors to compute.
 
@@ -358,11 +358,13 @@ class TFLiteConverter(Settings):
                 among the inputs.
             FailedPreconditionError: a variable that is needed has no value.
         """
-        from ..sources import session
+        from ..sources import running_tensorflow, session
 
         inputs = tensors_of("input_tensors", input_tensors)
         outputs = tensors_of("output_tensors", output_tensors)
-        return cls._of([session.load(sess, inputs, outputs, known_shapes(inputs))], None, 1)
+        is_theirs = running_tensorflow.is_session(sess)
+        load = running_tensorflow.from_session if is_theirs else session.load
+        return cls._of([load(sess, inputs, outputs, known_shapes(inputs))], None, 1)
 
     @classmethod
     def from_keras_model(cls, model: Any) -> TFLiteConverter:
@@ -401,12 +403,21 @@ class TFLiteConverter(Settings):
             raise
 
     @classmethod
-    def from_concrete_functions(cls, funcs: Any, trackable_obj: Any = None) -> NoReturn:
-        """Not supported: a concrete function exists in TensorFlow only.
+    def from_concrete_functions(cls, funcs: Any, trackable_obj: Any = None) -> TFLiteConverter:
+        """A converter for concrete functions of a TensorFlow in this process.
+
+        With `trackable_obj` TensorFlow saves them as a SavedModel, and each becomes a signature:
+        "serving_default" for a single one, else named like the function. Without it a single
+        function is frozen, with the values its variables have now, and the file has no signature.
+
+        Args:
+            funcs: the concrete functions, in a list.
+            trackable_obj: the object that owns the variables and tables they use.
 
         Raises:
-            ValueError: there are no functions, or they are not concrete, as TensorFlow says it.
-            NotImplementedError: they are.
+            ValueError: there are no functions, they are not concrete, several without
+                `trackable_obj`, or TensorFlow cannot save them.
+            NotImplementedError: they are not of a TensorFlow in this process.
         """
         functions = list(funcs) if isinstance(funcs, Iterable) else [funcs]
         if not all(map(is_concrete, functions)):
@@ -416,9 +427,22 @@ class TFLiteConverter(Settings):
             raise noted(ValueError(text), f"Given is {funcs}")
         if not functions:
             raise ValueError("No ConcreteFunction is specified.")
-        raise NotImplementedError(
-            f"from_concrete_functions cannot read functions of a running TensorFlow; {EXPORT}"
-        )
+        if not all(hasattr(function, "graph") for function in functions):
+            raise NotImplementedError(
+                f"from_concrete_functions needs functions of a running TensorFlow; {EXPORT}"
+            )
+        from ..sources import running_tensorflow
+
+        if trackable_obj is not None and not hasattr(trackable_obj, "python_function"):
+            with naming(None), tempfile.TemporaryDirectory() as folder:
+                return cls._of(running_tensorflow.saved(functions, trackable_obj, folder), None, 2)
+        if len(functions) > 1:
+            raise noted(
+                ValueError("This converter can only convert a single ConcreteFunction."),
+                f"For several, {running_tensorflow.PROVIDE}",
+            )
+        with naming(None):
+            return cls._of([running_tensorflow.frozen_function(functions[0])], None, 2)
 
     def get_input_arrays(self) -> list[str]:
         """The names of the input tensors, in order; of the first signature where several are."""

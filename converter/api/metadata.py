@@ -7,7 +7,7 @@ from collections.abc import Sequence
 NAME = "CONVERSION_METADATA"
 """The metadata entry that holds it."""
 
-SOURCES = {"saved_model": 1, "keras": 2, "graph_def": 4, "session": 5}
+SOURCES = {"saved_model": 1, "keras": 2, "concrete_functions": 3, "graph_def": 4, "session": 5}
 """ModelType of TensorFlow's conversion_metadata.fbs."""
 
 FLOAT16, DYNAMIC_RANGE, FULL_INTEGER, INT16 = 1001, 1002, 1003, 1004
