@@ -21,7 +21,11 @@ CORE = {
         "matrix_diag_part matrix_set_diag matrix_transpose meshgrid pad repeat reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
         "space_to_batch_nd space_to_depth split squeeze stack stop_gradient strided_slice "
-        "tensor_scatter_add tensor_scatter_sub tensor_scatter_update tile transpose unique "
+        "tensor_scatter_add tensor_scatter_nd_add=tensor_scatter_add "
+        "tensor_scatter_nd_max=tensor_scatter_max tensor_scatter_nd_min=tensor_scatter_min "
+        "tensor_scatter_nd_sub=tensor_scatter_sub "
+        "tensor_scatter_nd_update=tensor_scatter_update tensor_scatter_sub "
+        "tensor_scatter_update tile transpose unique "
         "unstack where where_v2"
     ),
     "graph.functions.behavior": (
@@ -42,10 +46,16 @@ CORE = {
         "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort "
         "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum unique_with_counts"
     ),
-    "graph.functions.strings": (
-        "regex_replace string_join=join string_strip=strip string_to_hash_bucket_strong "
-        "string_to_number=to_number substr"
+    "graph.functions.line_windows": (
+        "batch_to_space required_space_to_batch_paddings space_to_batch"
     ),
+    "graph.functions.special": "arg_max arg_min as_string unravel_index",
+    "graph.functions.strings": (
+        "decode_base64 encode_base64 reduce_join regex_replace string_join=join string_split "
+        "string_strip=strip string_to_hash_bucket string_to_hash_bucket_fast "
+        "string_to_hash_bucket_strong string_to_number=to_number substr"
+    ),
+    "graph.core.ragged_tensor": "RaggedTensor",
     "graph.functions.functional": "foldl foldr map_fn numpy_function py_func scan",
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
@@ -107,7 +117,10 @@ MATH = {
         "scalar_mul sigmoid sign sin sinh sqrt square squared_difference subtract tan tanh "
         "truediv truncatediv truncatemod"
     ),
-    "graph.functions.casting": "cast saturate_cast to_double to_float to_int32 to_int64",
+    "graph.functions.casting": (
+        "cast saturate_cast to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 "
+        "to_int64"
+    ),
     "graph.functions.creation": "lin_space linspace=lin_space range",
     "graph.functions.linear_algebra": (
         "cholesky einsum fft fft2d ifft ifft2d matmul matrix_determinant matrix_inverse "
@@ -122,12 +135,23 @@ MATH = {
         "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod "
         "unsorted_segment_sqrt_n unsorted_segment_sum"
     ),
+    "graph.functions.special": (
+        "angle betainc bincount confusion_matrix igamma igammac is_non_decreasing "
+        "is_strictly_increasing lbeta polygamma zeta"
+    ),
 }
 """Names of both `tf` and `tf.math`."""
 
 MATH_ALONE = {
-    "graph.functions.arithmetic": "polyval xdivy xlogy",
-    "graph.functions.reductions": "reduce_std reduce_variance",
+    "graph.functions.arithmetic": "divide_no_nan=div_no_nan polyval xdivy xlogy",
+    "graph.functions.reductions": "reduce_std reduce_variance zero_fraction",
+    "graph.functions.special": (
+        "bessel_i0 bessel_i0e bessel_i1 bessel_i1e cumulative_logsumexp erfcinv erfinv "
+        "multiply_no_nan ndtri nextafter reciprocal_no_nan reduce_euclidean_norm xlog1py"
+    ),
+    "graph.functions.activations": ("log_softmax softmax softplus softsign"),
+    "graph.functions.array": ("in_top_k invert_permutation top_k"),
+    "graph.functions.normalization": ("l2_normalize"),
 }
 
 BITWISE = {
@@ -142,7 +166,12 @@ NN = {
         "softsign swish xw_plus_b"
     ),
     "graph.functions.arithmetic": "log_sigmoid sigmoid tanh",
-    "graph.functions.array": "embedding_lookup in_top_k top_k",
+    "graph.functions.array": ("depth_to_space embedding_lookup in_top_k space_to_depth top_k"),
+    "graph.functions.line_windows": (
+        "avg_pool1d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
+        "conv3d_transpose erosion2d max_pool1d max_pool_with_argmax normalize_moments silu "
+        "space_to_batch"
+    ),
     "graph.functions.losses": (
         "l2_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
         "softmax_cross_entropy_with_logits_v2 sparse_softmax_cross_entropy_with_logits "
@@ -199,8 +228,10 @@ RNN_CELL = {
 LINALG = {
     "graph.functions.array": (
         "band_part=matrix_band_part diag=matrix_diag diag_part=matrix_diag_part matrix_transpose "
-        "set_diag=matrix_set_diag tensor_diag=diag tensor_diag_part=diag_part"
+        "set_diag=matrix_set_diag tensor_diag=diag tensor_diag_part=diag_part "
+        "transpose=matrix_transpose"
     ),
+    "graph.functions.clip": "global_norm",
     "graph.functions.creation": "eye",
     "graph.functions.decompositions": (
         "adjoint cholesky_solve cross eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals expm "
@@ -221,9 +252,12 @@ SIGNAL = {
 }
 
 STRINGS = {
+    "graph.functions.special": "as_string",
     "graph.functions.strings": (
-        "join length lower regex_full_match regex_replace strip substr "
-        "to_hash_bucket_strong=string_to_hash_bucket_strong to_number upper"
+        "bytes_split format join length lower reduce_join regex_full_match regex_replace split "
+        "strip substr to_hash_bucket=string_to_hash_bucket "
+        "to_hash_bucket_fast=string_to_hash_bucket_fast "
+        "to_hash_bucket_strong=string_to_hash_bucket_strong to_number unicode_transcode upper"
     ),
 }
 
@@ -233,4 +267,15 @@ SPARSE = {
         "add concat from_dense maximum minimum placeholder reduce_sum=reduce_sum_sparse reorder "
         "reshape retain sparse_dense_matmul to_dense"
     ),
+}
+
+SETS = {
+    "graph.functions.sets": (
+        "difference=set_difference intersection=set_intersection set_difference set_intersection "
+        "set_size set_union size=set_size union=set_union"
+    ),
+}
+
+RAGGED = {
+    "graph.functions.ragged": "constant range=ragged_range",
 }

@@ -8,6 +8,8 @@ from ...graph.functions.array import matrix_diag as diag
 from ...graph.functions.array import matrix_diag_part as diag_part
 from ...graph.functions.array import matrix_set_diag as set_diag
 from ...graph.functions.array import matrix_transpose as matrix_transpose
+from ...graph.functions.array import matrix_transpose as transpose
+from ...graph.functions.clip import global_norm as global_norm
 from ...graph.functions.creation import eye as eye
 from ...graph.functions.decompositions import adjoint as adjoint
 from ...graph.functions.decompositions import cholesky_solve as cholesky_solve

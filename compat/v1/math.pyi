@@ -1,6 +1,10 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.math`: arithmetic, reductions, products, segments."""
 
+from ...graph.functions.activations import log_softmax as log_softmax
+from ...graph.functions.activations import softmax as softmax
+from ...graph.functions.activations import softplus as softplus
+from ...graph.functions.activations import softsign as softsign
 from ...graph.functions.arithmetic import abs as abs
 from ...graph.functions.arithmetic import accumulate_n as accumulate_n
 from ...graph.functions.arithmetic import acos as acos
@@ -20,6 +24,7 @@ from ...graph.functions.arithmetic import cosh as cosh
 from ...graph.functions.arithmetic import digamma as digamma
 from ...graph.functions.arithmetic import div as div
 from ...graph.functions.arithmetic import div_no_nan as div_no_nan
+from ...graph.functions.arithmetic import div_no_nan as divide_no_nan
 from ...graph.functions.arithmetic import divide as divide
 from ...graph.functions.arithmetic import equal as equal
 from ...graph.functions.arithmetic import erf as erf
@@ -76,8 +81,14 @@ from ...graph.functions.arithmetic import truncatediv as truncatediv
 from ...graph.functions.arithmetic import truncatemod as truncatemod
 from ...graph.functions.arithmetic import xdivy as xdivy
 from ...graph.functions.arithmetic import xlogy as xlogy
+from ...graph.functions.array import in_top_k as in_top_k
+from ...graph.functions.array import invert_permutation as invert_permutation
+from ...graph.functions.array import top_k as top_k
 from ...graph.functions.casting import cast as cast
 from ...graph.functions.casting import saturate_cast as saturate_cast
+from ...graph.functions.casting import to_bfloat16 as to_bfloat16
+from ...graph.functions.casting import to_complex128 as to_complex128
+from ...graph.functions.casting import to_complex64 as to_complex64
 from ...graph.functions.casting import to_double as to_double
 from ...graph.functions.casting import to_float as to_float
 from ...graph.functions.casting import to_int32 as to_int32
@@ -98,6 +109,7 @@ from ...graph.functions.linear_algebra import matrix_solve as matrix_solve
 from ...graph.functions.linear_algebra import norm as norm
 from ...graph.functions.linear_algebra import tensordot as tensordot
 from ...graph.functions.linear_algebra import trace as trace
+from ...graph.functions.normalization import l2_normalize as l2_normalize
 from ...graph.functions.reductions import argmax as argmax
 from ...graph.functions.reductions import argmin as argmin
 from ...graph.functions.reductions import count_nonzero as count_nonzero
@@ -113,6 +125,7 @@ from ...graph.functions.reductions import reduce_prod as reduce_prod
 from ...graph.functions.reductions import reduce_std as reduce_std
 from ...graph.functions.reductions import reduce_sum as reduce_sum
 from ...graph.functions.reductions import reduce_variance as reduce_variance
+from ...graph.functions.reductions import zero_fraction as zero_fraction
 from ...graph.functions.segments import segment_max as segment_max
 from ...graph.functions.segments import segment_mean as segment_mean
 from ...graph.functions.segments import segment_min as segment_min
@@ -124,3 +137,27 @@ from ...graph.functions.segments import unsorted_segment_min as unsorted_segment
 from ...graph.functions.segments import unsorted_segment_prod as unsorted_segment_prod
 from ...graph.functions.segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
 from ...graph.functions.segments import unsorted_segment_sum as unsorted_segment_sum
+from ...graph.functions.special import angle as angle
+from ...graph.functions.special import bessel_i0 as bessel_i0
+from ...graph.functions.special import bessel_i0e as bessel_i0e
+from ...graph.functions.special import bessel_i1 as bessel_i1
+from ...graph.functions.special import bessel_i1e as bessel_i1e
+from ...graph.functions.special import betainc as betainc
+from ...graph.functions.special import bincount as bincount
+from ...graph.functions.special import confusion_matrix as confusion_matrix
+from ...graph.functions.special import cumulative_logsumexp as cumulative_logsumexp
+from ...graph.functions.special import erfcinv as erfcinv
+from ...graph.functions.special import erfinv as erfinv
+from ...graph.functions.special import igamma as igamma
+from ...graph.functions.special import igammac as igammac
+from ...graph.functions.special import is_non_decreasing as is_non_decreasing
+from ...graph.functions.special import is_strictly_increasing as is_strictly_increasing
+from ...graph.functions.special import lbeta as lbeta
+from ...graph.functions.special import multiply_no_nan as multiply_no_nan
+from ...graph.functions.special import ndtri as ndtri
+from ...graph.functions.special import nextafter as nextafter
+from ...graph.functions.special import polygamma as polygamma
+from ...graph.functions.special import reciprocal_no_nan as reciprocal_no_nan
+from ...graph.functions.special import reduce_euclidean_norm as reduce_euclidean_norm
+from ...graph.functions.special import xlog1py as xlog1py
+from ...graph.functions.special import zeta as zeta

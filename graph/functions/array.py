@@ -54,6 +54,8 @@ space_to_batch_nd   SpaceToBatchND   input block_shape paddings
 space_to_depth      SpaceToDepth     input block_size data_format='NHWC'
 stop_gradient       StopGradient     input
 tensor_scatter_add  TensorScatterAdd tensor indices updates
+tensor_scatter_max  TensorScatterMax tensor indices updates
+tensor_scatter_min  TensorScatterMin tensor indices updates
 tensor_scatter_sub  TensorScatterSub tensor indices updates
 tensor_scatter_update TensorScatterUpdate tensor indices updates
 tile                Tile             input multiples

@@ -61,10 +61,13 @@ def _cast_to(dtype: DTypeLike, default: str, own_name: str) -> Cast:
         return cast(x, dtype, name)
 
     function.__name__ = function.__qualname__ = own_name
-    function.__doc__ = f"`x` as {np.dtype(dtype).name}."
+    function.__doc__ = f"`x` as {as_numpy(dtype).name}."
     return function
 
 
+to_bfloat16 = _cast_to("bfloat16", "ToBFloat16", "to_bfloat16")
+to_complex128 = _cast_to(np.complex128, "ToComplex128", "to_complex128")
+to_complex64 = _cast_to(np.complex64, "ToComplex64", "to_complex64")
 to_float = _cast_to(np.float32, "ToFloat", "to_float")
 to_double = _cast_to(np.float64, "ToDouble", "to_double")
 to_int32 = _cast_to(np.int32, "ToInt32", "to_int32")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor
+from ..core.ragged_tensor import RaggedTensor
+from ..core.scopes import name_scope
+from ..core.sparse_tensor import SparseTensor
 from .arguments import one_of
 from .rows import functions
 
@@ -17,11 +20,16 @@ if TYPE_CHECKING:
     from ..core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
+decode_base64    DecodeBase64      input
+encode_base64    EncodeBase64      input pad=False
 length           StringLength      input unit='BYTE'
 lower            StringLower       input encoding=''
 regex_full_match RegexFullMatch    input pattern
 strip            StringStrip       input
+string_to_hash_bucket_fast StringToHashBucketFast input num_buckets
 string_to_hash_bucket_strong StringToHashBucketStrong input num_buckets key
+unicode_transcode UnicodeTranscode input input_encoding output_encoding errors='replace' \\
+    replacement_char=65533 replace_control_characters=False
 upper            StringUpper       input encoding=''
 """
 globals().update(functions(ONE_TO_ONE, __name__))
@@ -73,3 +81,121 @@ def to_number(
 def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """The number of bytes, or of characters."""
     return ops.StringLength(input, unit=unit, name=name)
+
+
+def string_to_hash_bucket(
+    string_tensor: TensorLike | None = None,
+    num_buckets: int | None = None,
+    name: str | None = None,
+    input: TensorLike | None = None,
+) -> Tensor:
+    """A hash of each string, modulo `num_buckets`; weaker than the fast and the strong one."""
+    text = one_of("input", input, "string_tensor", string_tensor)
+    return ops.StringToHashBucket(text, num_buckets=num_buckets, name=name)
+
+
+def reduce_join(
+    inputs: TensorLike,
+    axis: TensorLike | None = None,
+    keep_dims: bool | None = None,
+    separator: str = "",
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keepdims: bool | None = None,
+) -> Tensor:
+    """Strings joined along `axis`, of several the first varies fastest; all axes by default."""
+    axis = one_of("axis", axis, "reduction_indices", reduction_indices)
+    keeps = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    with name_scope(name, "reduce_join", [inputs]) as scope:
+        x = convert_to_tensor(inputs)
+        if axis is None:
+            rank = ops.Rank(x)
+            last = ops.Sub(rank, np.int32(1))
+            axis = ops.Range(last, np.int32(-1), np.int32(-1))
+            if x.shape is not None:
+                axis = np.arange(len(x.shape))[::-1].astype(np.int32)
+        return ops.ReduceJoin(x, axis, keep_dims=keeps, separator=separator, name=scope)
+
+
+def split(
+    input: TensorLike | None = None,
+    sep: str | None = None,
+    maxsplit: int = -1,
+    result_type: str = "SparseTensor",
+    source: TensorLike | None = None,
+    name: str | None = None,
+) -> SparseTensor | RaggedTensor:
+    """The parts of each string between `sep`, or between white space without one.
+
+    Args:
+        input: [n] strings.
+        sep: What separates; "" or None: any white space, and no empty parts.
+        maxsplit: How often to split at most, when positive.
+        result_type: "SparseTensor" or "RaggedTensor".
+        source: Another name of `input`.
+        name: Of the operations.
+
+    Raises ValueError for another type of results.
+    """
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError(f"result_type must be one of ('SparseTensor', 'RaggedTensor'), "
+                         f"got {result_type!r}")  # fmt: skip
+    text = convert_to_tensor(one_of("input", input, "source", source))
+    if text.shape == ():
+        text = ops.Reshape(text, np.array([1], np.int32))
+    indices, values, shape = ops.StringSplitV2(text, sep or "", maxsplit=maxsplit, name=name)
+    parts = SparseTensor(indices, values, shape)
+    return RaggedTensor.from_sparse(parts) if result_type == "RaggedTensor" else parts
+
+
+def string_split(
+    source: TensorLike,
+    sep: str | None = None,
+    skip_empty: bool = True,
+    delimiter: str = " ",
+    result_type: str = "SparseTensor",
+    name: str | None = None,
+) -> SparseTensor | RaggedTensor:
+    """The parts of each string between any of the characters of `sep`; `delimiter` of old."""
+    between = delimiter if sep is None else sep
+    indices, values, shape = ops.StringSplit(source, between, skip_empty=skip_empty, name=name)
+    parts = SparseTensor(indices, values, shape)
+    return RaggedTensor.from_sparse(parts) if result_type == "RaggedTensor" else parts
+
+
+def bytes_split(input: TensorLike, name: str | None = None) -> RaggedTensor:
+    """The bytes of each string, as rows of a ragged tensor."""
+    with name_scope(name, "StringsByteSplit", [input]):
+        indices, values, shape = ops.StringSplit(input, "", skip_empty=False)
+        return RaggedTensor.from_sparse(SparseTensor(indices, values, shape))
+
+
+def format(
+    template: str,
+    inputs: object,
+    placeholder: str = "{}",
+    summarize: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """A template with tensors, as TensorFlow prints them, in its placeholders' places.
+
+    Args:
+        template: Text with one placeholder for each input.
+        inputs: A tensor, or a sequence of them.
+        placeholder: What is replaced.
+        summarize: How many elements at both ends of each dimension are shown; -1: all.
+        name: Of the operation.
+
+    Raises ValueError when there are more or fewer placeholders than inputs.
+    """
+    many = isinstance(inputs, (list, tuple))
+    items = list(cast("Sequence[object]", inputs)) if many else [inputs]
+    if template.count(placeholder) != len(items):
+        raise ValueError(
+            f"num placeholders in template and num inputs must match: "
+            f"{template.count(placeholder)} vs. {len(items)}"
+        )
+    tensors = [convert_to_tensor(cast("TensorLike", item)) for item in items]
+    return ops.StringFormat(
+        tensors, template=template, placeholder=placeholder, summarize=summarize, name=name
+    )

@@ -11,6 +11,7 @@ FAMILIES = (
     "detection",
     "elementwise",
     "files",
+    "gamma",
     "gather",
     "image",
     "matmul",
@@ -20,6 +21,7 @@ FAMILIES = (
     "pool",
     "quantize",
     "reduce",
+    "sets",
     "slice",
     "source",
     "space",
@@ -27,6 +29,7 @@ FAMILIES = (
     "string",
     "tables",
     "tensorlist",
+    "split_text",
     "text",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

@@ -218,7 +218,7 @@ def _fft(function: Callable[..., np.ndarray], rank: int) -> Callable[[np.ndarray
     return kernel
 
 
-for _suffix, _rank in (("", 1), ("2D", 2)):
+for _suffix, _rank in (("", 1), ("2D", 2), ("3D", 3)):
     add_row(f"FFT{_suffix}", _fft(np.fft.fftn, _rank), same)
     add_row(f"IFFT{_suffix}", _fft(np.fft.ifftn, _rank), same)
     add_row(f"RFFT{_suffix}", _real_fft(np.fft.rfftn, _rank), _fft_shape(_rank, True))

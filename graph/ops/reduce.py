@@ -120,7 +120,7 @@ def arg_min(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     return np.argmin(x, axis=int(axis))
 
 
-def _running(function: Callable[..., np.ndarray], start: int) -> Callable[..., np.ndarray]:
+def _running(function: Callable[..., np.ndarray], start: float) -> Callable[..., np.ndarray]:
     """A kernel that accumulates along an axis: from the end, or without the element itself."""
 
     def kernel(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> np.ndarray:
@@ -138,6 +138,19 @@ def _running(function: Callable[..., np.ndarray], start: int) -> Callable[..., n
 
 add_row("Cumsum", _running(np.cumsum, 0), same)
 add_row("Cumprod", _running(np.cumprod, 1), same)
+
+
+def _log_sums(x: np.ndarray, axis: int, dtype: np.dtype) -> np.ndarray:
+    """The logarithm of the sums of exponentials up to each element."""
+    return np.logaddexp.accumulate(x.astype(dtype), axis=axis)
+
+
+@op("CumulativeLogsumexp", shape=same)
+def cumulative_logsumexp(
+    x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool
+) -> np.ndarray:
+    """As Cumsum, of exponentials; log 0 is minus infinity."""
+    return _running(_log_sums, -np.inf)(x, axis, exclusive=exclusive, reverse=reverse)
 
 
 def _require_sorted(ids: np.ndarray) -> int:

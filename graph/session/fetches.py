@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
+from ..core.ragged_tensor import RaggedTensor
 from ..core.sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..core.protocols import ElementLike, Evaluated
 
-FetchLeaf: TypeAlias = "ElementLike | IndexedSlices | SparseTensor"
+FetchLeaf: TypeAlias = "ElementLike | IndexedSlices | RaggedTensor | SparseTensor"
 FetchNest: TypeAlias = "FetchLeaf | Sequence[FetchNest | None] | Mapping[str, FetchNest] | None"
 """What a Session is asked for; None only within IndexedSlices."""
 Build: TypeAlias = "Callable[[Sequence[Evaluated]], Evaluated]"
@@ -29,6 +31,19 @@ class IndexedSlicesValue(NamedTuple):
     values: np.ndarray
     indices: np.ndarray
     dense_shape: np.ndarray | None
+
+
+class RaggedTensorValue(NamedTuple):
+    """What a Session gives for a RaggedTensor."""
+
+    values: Evaluated
+    row_splits: Evaluated
+
+    def to_list(self) -> list[object]:
+        """The rows as nested lists."""
+        values = self.values
+        items = values.to_list() if isinstance(values, RaggedTensorValue) else list(values)
+        return [items[start:end] for start, end in pairwise(self.row_splits)]
 
 
 class SparseTensorValue(NamedTuple):
@@ -75,6 +90,8 @@ class Fetches:
             return self._of_slices(nest)
         if isinstance(nest, SparseTensor):
             return self._of_sparse(nest)
+        if isinstance(nest, RaggedTensor):
+            return self._of_ragged(nest)
         return self._of_element(cast("ElementLike", nest))
 
     def _of_sparse(self, nest: SparseTensor) -> Build:
@@ -82,6 +99,14 @@ class Fetches:
 
         def build(values: Sequence[Evaluated]) -> Evaluated:
             return SparseTensorValue(*(part(values) for part in parts))
+
+        return build
+
+    def _of_ragged(self, nest: RaggedTensor) -> Build:
+        parts = [self._structure(part) for part in (nest.values, nest.row_splits)]
+
+        def build(values: Sequence[Evaluated]) -> Evaluated:
+            return RaggedTensorValue(*(part(values) for part in parts))
 
         return build
 

@@ -7,6 +7,7 @@ import pytest
 
 import flatlite.lite
 from flatlite.converter.api.settings import INTERNAL
+from flatlite.experimental import AccuracyBudget
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import OpsSet, Optimize, TargetSpec
@@ -18,6 +19,7 @@ INT8 = {
 }
 LEGACY = {"inference_type": np.uint8}
 CHANGED = {
+    "accuracy_budget": AccuracyBudget(lambda _: 1.0, 0.1),
     "_experimental_allow_all_select_tf_ops": True,
     "_experimental_calibrate_only": True,
     "_experimental_default_to_single_batch_in_tensor_list_ops": True,
@@ -74,6 +76,7 @@ CHANGED = {
     "print_ir_before": ".*",
     "print_ir_module_scope": True,
     "quantization_recipe": {"scheme": "weight_only"},
+    "quantization_algorithms": (["equalization"], INT8),
     "quantized_input_stats": ({"x": (128.0, 2.0)}, LEGACY | {"default_ranges_stats": (-9.0, 9.0)}),
     "reorder_across_fake_quant": True,
     "representative_dataset": (INT8["representative_dataset"], {"optimizations": DEFAULT}),
@@ -95,6 +98,8 @@ TARGET = {
     "supported_types": {np.float16},
 }
 ELSEWHERE = {
+    "accuracy_budget": "test_quantize_budget",
+    "quantization_algorithms": "test_quantize_accuracy",
     "_experimental_lower_tensor_list_ops": "flatlite lowers lists of tensors either way",
     "allow_custom_ops": "test_converter",
     "dump_graphviz_dir": "test_converter",

@@ -1,0 +1,101 @@
+"""Functions of ragged tensors: `tf.ragged`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ..core.build import ops
+from ..core.create import constant as tensor_constant
+from ..core.graph import Tensor
+from ..core.ragged_tensor import RaggedTensor
+from ..core.scopes import name_scope
+
+if TYPE_CHECKING:
+    from ..core.typing import DTypeLike, TensorLike
+
+
+def _depth(nested: object) -> int:
+    """How deep lists are nested."""
+    if not isinstance(nested, (list, tuple, np.ndarray)):
+        return 0
+    return 1 + max((_depth(item) for item in cast("Sequence[object]", nested)), default=0)
+
+
+def constant(
+    pylist: object,
+    dtype: DTypeLike | None = None,
+    ragged_rank: int | None = None,
+    inner_shape: Sequence[int] | None = None,
+    name: str | None = None,
+    row_splits_dtype: DTypeLike = np.int64,
+) -> RaggedTensor | Tensor:
+    """A ragged tensor of nested lists.
+
+    Args:
+        pylist: Lists, or arrays; all numbers or strings at the same depth.
+        dtype: Of the values; that of numpy by default, float32 for floats.
+        ragged_rank: How many dimensions are ragged; all but the last by default.
+        inner_shape: The shape of a value; () by default.
+        name: Of the operations.
+        row_splits_dtype: int64 or int32.
+
+    Raises ValueError when values stand at different depths.
+    """
+    depth = _depth(pylist)
+    n_inner = 0 if inner_shape is None else len(inner_shape)
+    rank = max(0, depth - 1 - n_inner) if ragged_rank is None else ragged_rank
+    with name_scope(name, "RaggedConstant"):
+        if depth == 0 or rank == 0:
+            return tensor_constant(cast("TensorLike", pylist), dtype)
+        splits: list[np.ndarray] = []
+        level: list[object] = list(cast("Sequence[object]", pylist))
+        for _ in range(rank):
+            if not all(isinstance(row, (list, tuple, np.ndarray)) for row in level):
+                raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={rank}")
+            rows = [list(cast("Sequence[object]", row)) for row in level]
+            splits.append(np.cumsum([0, *map(len, rows)]).astype(row_splits_dtype))
+            level = [item for row in rows for item in row]
+        if any(_depth(item) != depth - 1 - rank for item in level) and n_inner == 0:
+            raise ValueError(f"Invalid pylist={pylist}: empty list nesting is greater than scalar")
+        values: Tensor | RaggedTensor = tensor_constant(cast("TensorLike", _array(level)), dtype)
+        for numbers in reversed(splits):
+            values = RaggedTensor.from_row_splits(values, numbers)
+        return values
+
+
+def _array(values: list[object]) -> np.ndarray | list[object]:
+    if not values:
+        return np.zeros(0, np.float32)
+    return np.asarray(values, np.float32) if isinstance(values[0], float) else values
+
+
+def ragged_range(
+    starts: TensorLike,
+    limits: TensorLike | None = None,
+    deltas: TensorLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    row_splits_dtype: DTypeLike = np.int64,
+) -> RaggedTensor:
+    """A row from each start to its limit in steps; `tf.ragged.range(limits)` starts at 0."""
+    if limits is None:
+        starts, limits = 0, starts
+    with name_scope(name, "RaggedRange"):
+        numbers = [tensor_constant(x, dtype) if not isinstance(x, Tensor) else x
+                   for x in (starts, limits, deltas)]  # fmt: skip
+        shape = ops.BroadcastArgs(ops.Shape(numbers[0]), ops.Shape(numbers[1]))
+        first, last, step = (ops.BroadcastTo(x, shape) for x in numbers)
+        wide = np.dtype(np.float64)
+        spans = ops.Div(ops.Cast(ops.Sub(last, first), DstT=wide), ops.Cast(step, DstT=wide))
+        counts = ops.Cast(ops.Maximum(ops.Ceil(spans), np.float64(0)), DstT=np.dtype(np.int64))
+        rows = RaggedTensor.from_row_lengths(np.zeros(0, np.int64), ops.Reshape(counts, [-1]))
+        ids = rows.value_rowids()
+        total = ops.Sum(rows.row_lengths(), np.int32(0))
+        counted = ops.Range(np.int64(0), total, np.int64(1), Tidx=np.dtype(np.int64))
+        offsets = ops.Sub(counted, ops.GatherV2(rows.row_starts(), ids, np.int32(0)))
+        start, delta = (ops.GatherV2(ops.Reshape(x, [-1]), ids, np.int32(0)) for x in (first, step))
+        values = ops.AddV2(start, ops.Mul(ops.Cast(offsets, DstT=start.dtype), delta))
+        return RaggedTensor.from_row_splits(values, rows.row_splits)

@@ -1,0 +1,259 @@
+"""Strings taken apart, put together and written in other alphabets."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ..core.registry import op
+from ..core.shapes import Shape, same, scalar
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..core.protocols import OperationView
+
+_MASK = 2**64 - 1
+_MURMUR, _SHIFT, _SEED = 0xC6A4A7935BD1E995, 47, 0xDECAFCAFFE
+_SPARSE: list[Shape] = [(None, 2), (None,), (2,)]
+_CODECS = {b"UTF-8": "utf-8", b"UTF-16-BE": "utf-16-be", b"UTF-32-BE": "utf-32-be"}
+
+
+def _each(
+    x: np.ndarray, function: Callable[[bytes], object], dtype: npt.DTypeLike = object
+) -> np.ndarray:
+    values = np.empty(x.size, dtype)
+    for i, item in enumerate(x.reshape(-1).tolist()):
+        values[i] = function(item)
+    return values.reshape(x.shape)
+
+
+@op("AsString", shape=same)
+def as_string(
+    x: np.ndarray, *, precision: int, scientific: bool, shortest: bool, width: int, fill: bytes
+) -> np.ndarray:
+    """Each number as C's printf writes it: %d, or %f, %e or %g with `precision` digits."""
+    if x.dtype.kind == "b":
+        return np.array([b"false", b"true"], object)[x.astype(int)]
+    if x.dtype.kind in "iu" and precision >= 0:
+        raise ValueError("precision not supported for integer types")
+    letter = "e" if scientific else "g" if shortest else "f"
+    digits = f".{precision}" if precision > -1 else ""
+    size = str(width) if width > -1 else ""
+    pattern = f"%{fill.decode()}{size}" + ("d" if x.dtype.kind in "iu" else f"{digits}{letter}")
+
+    def written(number: complex) -> bytes:
+        if isinstance(number, complex):
+            return f"({pattern % number.real},{pattern % number.imag})".encode()
+        return (pattern % number).encode()
+
+    values = np.empty(x.size, object)
+    values[:] = [written(number) for number in x.reshape(-1).tolist()]
+    return values.reshape(x.shape)
+
+
+def _joined_shape(op: OperationView) -> Shape:
+    shape, axes = op.inputs[0].shape, op.inputs[1].value
+    if shape is None or axes is None:
+        return None
+    joined = {int(axis) % len(shape) for axis in axes.reshape(-1).tolist()}
+    keeps = bool(op.get_attr("keep_dims"))
+    return tuple(1 if i in joined else n for i, n in enumerate(shape) if keeps or i not in joined)
+
+
+@op("ReduceJoin", shape=_joined_shape)
+def reduce_join(
+    x: np.ndarray, axes: np.ndarray, *, keep_dims: bool, separator: bytes
+) -> np.ndarray:
+    """Strings joined along axes, of which the first varies fastest."""
+    wanted = [int(axis) for axis in axes.reshape(-1).tolist()]
+    if any(not -x.ndim <= axis < x.ndim for axis in wanted):
+        raise ValueError(f"Invalid reduction dimension {wanted} for input with {x.ndim} dimensions")
+    joined = [axis % x.ndim for axis in wanted]
+    if len(set(joined)) < len(joined):
+        raise ValueError(f"Duplicate reduction dimension in {wanted}")
+    others = [i for i in range(x.ndim) if i not in joined]
+    sizes = [x.shape[i] for i in others]
+    rows = x.transpose(*others, *joined[::-1]).reshape(int(np.prod(sizes)), -1)
+    values = np.empty(len(rows), object)
+    values[:] = [separator.join(row) for row in rows.tolist()]
+    if keep_dims:
+        sizes = [1 if i in joined else n for i, n in enumerate(x.shape)]
+    return values.reshape(sizes)
+
+
+def _ragged(rows: Sequence[Sequence[bytes]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Indices, values and shape of a sparse tensor of rows."""
+    indices = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
+    values = np.empty(len(indices), object)
+    values[:] = [item for row in rows for item in row]
+    longest = max((len(row) for row in rows), default=0)
+    return (
+        np.array(indices, np.int64).reshape(-1, 2),
+        values,
+        np.array([len(rows), longest], np.int64),
+    )
+
+
+@op("StringSplitV2", shape=lambda op: _SPARSE)
+def string_split_v2(
+    x: np.ndarray, separator: np.ndarray, *, maxsplit: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The parts of each string; between white space where the separator is empty."""
+    between, most = separator.item() or None, maxsplit if maxsplit > 0 else -1
+    strings: list[bytes] = x.tolist()
+    empty: list[bytes] = []
+    rows = [item.split(between, most) if item else empty for item in strings]
+    return _ragged(rows)
+
+
+def _parts(item: bytes, delimiters: bytes) -> Iterator[bytes]:
+    """The parts between any of the delimiters; without one, each byte."""
+    if not delimiters:
+        yield from (item[i : i + 1] for i in range(len(item)))
+        return
+    start = 0
+    for i, byte in enumerate(item):
+        if byte in delimiters:
+            yield item[start:i]
+            start = i + 1
+    yield item[start:]
+
+
+@op("StringSplit", shape=lambda op: _SPARSE)
+def string_split(
+    x: np.ndarray, delimiter: np.ndarray, *, skip_empty: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The parts of each string between any of the characters of `delimiter`."""
+    rows = [
+        [part for part in _parts(item, delimiter.item()) if part or not skip_empty]
+        for item in x.tolist()
+    ]
+    return _ragged(rows)
+
+
+@op("EncodeBase64", shape=same)
+def encode_base64(x: np.ndarray, *, pad: bool) -> np.ndarray:
+    """Web-safe base64, with = at the end when asked for."""
+
+    def encoded(item: bytes) -> bytes:
+        text = base64.urlsafe_b64encode(item)
+        return text if pad else text.rstrip(b"=")
+
+    return _each(x, encoded)
+
+
+@op("DecodeBase64", shape=same)
+def decode_base64(x: np.ndarray) -> np.ndarray:
+    """What web-safe base64 holds, with or without = at its end."""
+
+    def decoded(item: bytes) -> bytes:
+        try:
+            padded = item.rstrip(b"=") + b"=" * (-len(item.rstrip(b"=")) % 4)
+            return base64.b64decode(padded, altchars=b"-_", validate=True)
+        except binascii.Error:
+            raise ValueError("Invalid character found in base64.") from None
+
+    return _each(x, decoded)
+
+
+def murmur64(data: bytes) -> int:
+    """MurmurHash64A of some bytes (A. Appleby) with TensorFlow's seed."""
+    value = _SEED ^ (len(data) * _MURMUR & _MASK)
+    whole = len(data) // 8 * 8
+    for i in range(0, whole, 8):
+        word = int.from_bytes(data[i : i + 8], "little") * _MURMUR & _MASK
+        word = (word ^ (word >> _SHIFT)) * _MURMUR & _MASK
+        value = (value ^ word) * _MURMUR & _MASK
+    if whole < len(data):
+        value = (value ^ int.from_bytes(data[whole:], "little")) * _MURMUR & _MASK
+    value = (value ^ (value >> _SHIFT)) * _MURMUR & _MASK
+    return value ^ (value >> _SHIFT)
+
+
+@op("StringToHashBucket", shape=same)
+def string_to_hash_bucket(x: np.ndarray, *, num_buckets: int) -> np.ndarray:
+    """MurmurHash64A of each string, modulo a number."""
+    return _each(x, lambda item: murmur64(item) % num_buckets, np.int64)
+
+
+def _codec(name: bytes) -> str:
+    if name not in _CODECS:
+        known = ", ".join(key.decode() for key in _CODECS)
+        raise ValueError(f"encoding must be one of {known}, got {name.decode()}")
+    return _CODECS[name]
+
+
+def _characters(item: bytes, codec: str, errors: bytes, replacement: int) -> str:
+    if errors == b"strict":
+        try:
+            return item.decode(codec)
+        except UnicodeDecodeError:
+            raise ValueError("Invalid formatting on input string") from None
+    text = item.decode(codec, "ignore" if errors == b"ignore" else "replace")
+    return text.replace("\N{REPLACEMENT CHARACTER}", chr(replacement))
+
+
+@op("UnicodeTranscode", shape=same)
+def unicode_transcode(
+    x: np.ndarray,
+    *,
+    input_encoding: bytes,
+    output_encoding: bytes,
+    errors: bytes,
+    replacement_char: int,
+) -> np.ndarray:
+    """The strings in another encoding of Unicode."""
+    before, after = _codec(input_encoding), _codec(output_encoding)
+    return _each(x, lambda item: _characters(item, before, errors, replacement_char).encode(after))
+
+
+def _element(value: object) -> str:
+    if isinstance(value, bytes):
+        return f'"{value.decode(errors="replace")}"'
+    if isinstance(value, np.bool_):
+        return "1" if value else "0"
+    if isinstance(value, np.floating):
+        number = float(cast("float", value))
+        short = f"{number:.6g}"
+        is_same = np.float32(short) == np.float32(number) or number != number
+        return short if is_same else f"{number:.9g}"
+    return str(value)
+
+
+def _summary(x: np.ndarray, most: int, depth: int = 0) -> str:
+    """An array as TensorFlow prints it: `most` elements at both ends of each dimension."""
+    if x.ndim == 0:
+        return _element(x[()])
+    places = list(range(len(x)))
+    if 0 <= 2 * most < len(places):
+        places = [*places[:most], -1, *places[len(places) - most :]]
+    between = " " if x.ndim == 1 else "\n" * (x.ndim - 1) + " " * (depth + 1)
+    return (
+        "["
+        + between.join(
+            "..." if i < 0 else _summary(x[i : i + 1].reshape(x.shape[1:]), most, depth + 1)
+            for i in places
+        )
+        + "]"
+    )
+
+
+@op("StringFormat", shape=scalar)
+def string_format(
+    *inputs: np.ndarray, template: bytes, placeholder: bytes, summarize: int
+) -> np.ndarray:
+    """A template with arrays in the places of its placeholders."""
+    parts = template.split(placeholder)
+    if len(parts) - 1 != len(inputs):
+        raise ValueError(
+            f"num placeholders in template and num inputs must match: {len(parts) - 1} vs. "
+            f"{len(inputs)}"
+        )
+    texts = [_summary(x, summarize).encode() for x in inputs]
+    pieces = [piece for pair in zip(parts, [*texts, b""], strict=True) for piece in pair]
+    return np.array(b"".join(pieces), object)
