@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.plan.buffer import arena
 from .checks import name_of_dtype
-from .node import DynamicResult, Node, Operand, TensorDeclaration
+from .node import DynamicResult, HostCall, Node, Operand, TensorDeclaration
 
 if TYPE_CHECKING:
     from ..engine.plan.program import Program
@@ -57,21 +57,6 @@ def half_floats(prepare: Prepare) -> Prepare:
         return _in_float32(node, prepare, halves.pop())
 
     return prepare_halves
-
-
-def by_numpy(
-    node: Node,
-    function: Callable[..., np.ndarray],
-    shape: Sequence[int],
-    dtype: np.dtype,
-) -> DynamicResult:
-    """A result that numpy computes from all inputs, as numbers of `dtype`."""
-
-    def run(*arrays: np.ndarray) -> list[np.ndarray]:
-        with np.errstate(all="ignore"):
-            return [np.asarray(function(*arrays)).astype(dtype, copy=False).reshape(shape)]
-
-    return node.dynamic_result(run, [tuple(shape)])
 
 
 def _has_no_kernel(dtype: np.dtype) -> bool:
@@ -176,6 +161,8 @@ def _in_float32(node: Node, prepare: Prepare, half: str) -> Prepared:
 
         outputs_of_node = node.outputs
         return node.dynamic_result(run, prepared.shapes)
+    if isinstance(prepared, HostCall):
+        return _host_call_in_float32(node, prepared, other.results, dtype)
     narrowed: list[tuple[Operand, Operand]] = []
     for result in other.results:
         declared = node.outputs[len(node.results)].dtype
@@ -197,6 +184,31 @@ def _in_float32(node: Node, prepare: Prepare, half: str) -> Prepared:
             convert(program, result, dtype, narrow)
 
     return emit
+
+
+def _host_call_in_float32(
+    node: Node, call: HostCall, results: Sequence[Operand], dtype: np.dtype
+) -> HostCall:
+    """A call on float32 as one on operands of the half float type `dtype`."""
+    operands = [x for x in node.inputs if x is not None]
+    dtypes = [result.dtype for result in results]
+    outs = [
+        node.result(result.shape, dtype if result.dtype == _FLOAT32 else result.dtype)
+        for result in results
+    ]
+
+    def run(*arrays: np.ndarray) -> None:
+        inputs = [
+            array.astype(_FLOAT32) if array.dtype == dtype else array
+            for array in arrays[: len(operands)]
+        ]
+        outputs = arrays[len(operands) :]
+        values = [np.empty(out.shape, kind) for out, kind in zip(outputs, dtypes, strict=True)]
+        call.function(*inputs, *values)
+        for out, value in zip(outputs, values, strict=True):
+            out[...] = value
+
+    return HostCall(run, operands, outs)
 
 
 def _is(dtype: np.dtype | None, name: str) -> bool:

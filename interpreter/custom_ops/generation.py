@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import rank
+from ..numpy_calls import by_numpy
 from ..ops.composites import attention
 from .options import Options
-from .registry import by_numpy, custom, exactly
+from .registry import custom, exactly
 from .state import state_of
 
 if TYPE_CHECKING:

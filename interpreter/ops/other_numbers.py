@@ -1,6 +1,6 @@
 """Arithmetic on numbers that no kernel takes (float64, complex, unsigned and small integers).
 
-numpy computes it between the stages of a plan.
+numpy computes it, in host steps of a stage.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import NO_LIMIT
-from ..substitution import by_numpy
+from ..numpy_calls import array_by_numpy
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
-    from ..node import DynamicResult, Node, Operand
+    from ..node import DynamicResult, HostCall, Node, Operand
 
     Function = Callable[..., np.ndarray]
 
@@ -106,9 +106,9 @@ def takes(node: Node, functions: dict[str, tuple[str, Function]], x: Operand) ->
     return x.dtype.kind in kinds and not is_quantized(x)
 
 
-def unary(node: Node, x: Operand) -> DynamicResult:
+def unary(node: Node, x: Operand) -> HostCall | DynamicResult:
     """The function of each element."""
-    return by_numpy(node, UNARY[node.kind][1], x.shape, x.dtype)
+    return array_by_numpy(node, UNARY[node.kind][1], x.shape, x.dtype)
 
 
 def binary(
@@ -117,7 +117,7 @@ def binary(
     shape: tuple[int, ...],
     clamp: tuple[float, float] = (-NO_LIMIT, NO_LIMIT),
     dtype: np.dtype | None = None,
-) -> DynamicResult:
+) -> HostCall | DynamicResult:
     """The function of each pair of elements within `clamp`, as numbers of `dtype` or that of x."""
     function = BINARY[node.kind][1]
     limits = [limit if abs(limit) < NO_LIMIT else None for limit in clamp]
@@ -130,13 +130,13 @@ def binary(
         def clipped(a: np.ndarray, b: np.ndarray) -> np.ndarray:
             return np.clip(function(a, b), low, high)
 
-        return by_numpy(node, clipped, shape, dtype or x.dtype)
-    return by_numpy(node, function, shape, dtype or x.dtype)
+        return array_by_numpy(node, clipped, shape, dtype or x.dtype)
+    return array_by_numpy(node, function, shape, dtype or x.dtype)
 
 
 def reduction(
     node: Node, x: Operand, axes: Collection[int], shape: tuple[int, ...]
-) -> DynamicResult:
+) -> HostCall | DynamicResult:
     """`x` folded over `axes`, sums and products in its own type."""
     function = partial(REDUCTIONS[node.kind][1], axis=tuple(sorted(axes)))
     if node.kind in ("SUM", "REDUCE_PROD"):
@@ -145,4 +145,4 @@ def reduction(
     def folded(array: np.ndarray, _: np.ndarray) -> np.ndarray:
         return function(array)
 
-    return by_numpy(node, folded, shape, x.dtype)
+    return array_by_numpy(node, folded, shape, x.dtype)
