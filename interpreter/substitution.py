@@ -136,7 +136,8 @@ def _in_float32(node: Node, prepare: Prepare, half: str) -> Prepared:
     from .ops.cast import convert
 
     inputs = [
-        _widened(x) if x is not None and name_of_dtype(x.dtype) == half else x for x in node.inputs
+        _as_float32(x) if x is not None and name_of_dtype(x.dtype) == half else x
+        for x in node.inputs
     ]
     outputs = [
         TensorDeclaration(out.name, _FLOAT32, None, out.shape) if _is(out.dtype, half) else out
@@ -149,11 +150,11 @@ def _in_float32(node: Node, prepare: Prepare, half: str) -> Prepared:
         function: Callable[..., Sequence[np.ndarray]] = prepared.function
 
         def run(*arrays: np.ndarray | None) -> list[np.ndarray]:
-            wide = [
+            widened = [
                 array.astype(_FLOAT32) if array is not None and array.dtype == dtype else array
                 for array in arrays
             ]
-            results = function(*wide)
+            results = function(*widened)
             return [
                 result.astype(dtype) if _is(out.dtype, half) else result
                 for result, out in zip(results, outputs_of_node, strict=True)
@@ -163,25 +164,25 @@ def _in_float32(node: Node, prepare: Prepare, half: str) -> Prepared:
         return node.dynamic_result(run, prepared.shapes)
     if isinstance(prepared, HostCall):
         return _host_call_in_float32(node, prepared, other.results, dtype)
-    narrowed: list[tuple[Operand, Operand]] = []
+    roundings: list[tuple[Operand, Operand]] = []
     for result in other.results:
         declared = node.outputs[len(node.results)].dtype
         if result.dtype != _FLOAT32 or not (declared is None or _is(declared, half)):
             node.results.append(result)
             continue
         value = result.value
-        narrow = node.result(result.shape, dtype, None if value is None else value.astype(dtype))
+        rounded = node.result(result.shape, dtype, None if value is None else value.astype(dtype))
         if value is None:
-            narrowed.append((result, narrow))
+            roundings.append((result, rounded))
 
     def emit(program: Program) -> None:
-        for x, wide in zip(node.inputs, inputs, strict=True):
-            if x is not None and wide is not None and wide is not x and wide.value is None:
-                convert(program, x, _FLOAT32, wide)
+        for x, operand in zip(node.inputs, inputs, strict=True):
+            if x is not None and operand is not None and operand is not x and operand.value is None:
+                convert(program, x, _FLOAT32, operand)
         if prepared is not None:
             prepared(program)
-        for result, narrow in narrowed:
-            convert(program, result, dtype, narrow)
+        for result, rounded in roundings:
+            convert(program, result, dtype, rounded)
 
     return emit
 
@@ -215,7 +216,7 @@ def _is(dtype: np.dtype | None, name: str) -> bool:
     return dtype is not None and name_of_dtype(dtype) == name
 
 
-def _widened(x: Operand) -> Operand:
+def _as_float32(x: Operand) -> Operand:
     """An operand of float32 for a half float one, its values when these are known."""
     value = x.value
     if value is not None:

@@ -55,7 +55,11 @@ def cast(node: Node) -> Prepared:
         node.alias(x, x.shape)
         return None
     if not (_castable(x.dtype) and _castable(dtype)):
-        return array_by_numpy(node, lambda array: _cast(array, dtype), x.shape, dtype)
+
+        def run(array: np.ndarray) -> np.ndarray:
+            return _cast(array, dtype)
+
+        return array_by_numpy(node, run, x.shape, dtype)
     out = node.result(x.shape, dtype)
     return lambda program: convert(program, x, dtype, out)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Function = Callable[..., np.ndarray]
 
-_WHOLE, _REAL, _ANY = "iu", "iuf", "iufc"
+_INTEGERS, _ORDERED, _ANY = "iu", "iuf", "iufc"
 """Kinds of dtypes: integers, these and floats, these and complex numbers."""
 
 
@@ -60,25 +60,25 @@ BINARY: dict[str, tuple[str, Function]] = {
     "SUB": (_ANY, np.subtract),
     "MUL": (_ANY, np.multiply),
     "DIV": (_ANY, _quotient),
-    "MAXIMUM": (_REAL, np.maximum),
-    "MINIMUM": (_REAL, np.minimum),
+    "MAXIMUM": (_ORDERED, np.maximum),
+    "MINIMUM": (_ORDERED, np.minimum),
     "SQUARED_DIFFERENCE": (_ANY, _squared_difference),
     "POW": ("fc", np.power),
-    "FLOOR_DIV": (_REAL, _floor_quotient),
-    "FLOOR_MOD": (_REAL, _modulo),
-    "BITWISE_XOR": (_WHOLE, np.bitwise_xor),
-    "RIGHT_SHIFT": (_WHOLE, np.right_shift),
+    "FLOOR_DIV": (_ORDERED, _floor_quotient),
+    "FLOOR_MOD": (_ORDERED, _modulo),
+    "BITWISE_XOR": (_INTEGERS, np.bitwise_xor),
+    "RIGHT_SHIFT": (_INTEGERS, np.right_shift),
     "EQUAL": (_ANY, np.equal),
     "NOT_EQUAL": (_ANY, np.not_equal),
-    "LESS": (_REAL, np.less),
-    "LESS_EQUAL": (_REAL, np.less_equal),
-    "GREATER": (_REAL, np.greater),
-    "GREATER_EQUAL": (_REAL, np.greater_equal),
+    "LESS": (_ORDERED, np.less),
+    "LESS_EQUAL": (_ORDERED, np.less_equal),
+    "GREATER": (_ORDERED, np.greater),
+    "GREATER_EQUAL": (_ORDERED, np.greater_equal),
 }
 UNARY: dict[str, tuple[str, Function]] = {
-    "ABS": (_REAL, np.abs),
+    "ABS": (_ORDERED, np.abs),
     "NEG": (_ANY, np.negative),
-    "SIGN": (_REAL, np.sign),
+    "SIGN": (_ORDERED, np.sign),
     "SQUARE": (_ANY, np.square),
     "CEIL": ("f", np.ceil),
     "COS": ("fc", np.cos),
@@ -94,8 +94,8 @@ REDUCTIONS: dict[str, tuple[str, Function]] = {
     "SUM": (_ANY, np.sum),
     "MEAN": ("fc", np.mean),
     "REDUCE_PROD": (_ANY, np.prod),
-    "REDUCE_MAX": (_REAL, np.max),
-    "REDUCE_MIN": (_REAL, np.min),
+    "REDUCE_MAX": (_ORDERED, np.max),
+    "REDUCE_MIN": (_ORDERED, np.min),
 }
 """Operator -> the kinds of dtypes it is for, and numpy's function."""
 
@@ -122,7 +122,7 @@ def binary(
     function = BINARY[node.kind][1]
     limits = [limit if abs(limit) < NO_LIMIT else None for limit in clamp]
     if limits != [None, None]:
-        node.require(x.dtype.kind in _REAL, f"{x.dtype} has no order, so no fused activation")
+        node.require(x.dtype.kind in _ORDERED, f"{x.dtype} has no order, so no fused activation")
         if x.dtype.kind == "u" and limits[0] is not None:
             limits[0] = max(limits[0], 0.0)
         low, high = (None if limit is None else np.array(limit, x.dtype)[()] for limit in limits)

@@ -93,7 +93,6 @@ class Draw:
         self.extreme = self.chance(0.08)  # whether scales go far beyond what training gives
         self.hollow = self.chance(0.06)  # whether dimensions may be 0
         self._types: dict[int, str] = {}
-        self.caller = self.pick(["IF", "WHILE"]) if self.chance(0.1) else ""
 
     def chance(self, share: float) -> bool:
         """True in `share` of all calls."""
@@ -251,7 +250,8 @@ class Draw:
         model = Model([self.graph])
         update_versions(model)
         feeds = [self.feeds[i] for i in self.graph.inputs]
-        return Drawn(model, feeds, self.caller if self._may_be_called() else "")
+        caller = self.pick(["IF", "WHILE"]) if self.chance(0.1) else ""
+        return Drawn(model, feeds, caller if self._may_be_called() else "")
 
     def _may_be_called(self) -> bool:
         """Whether all results' shapes are known, so that a caller can have others like them."""
