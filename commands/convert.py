@@ -29,6 +29,11 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--tags", help="comma-separated tags of the MetaGraph (SavedModel)")
     sub.add_argument(
+        "--weights-file",
+        metavar="PATH",
+        help="what save_weights() wrote, for a Keras architecture in JSON",
+    )
+    sub.add_argument(
         "--inputs", help="comma-separated input tensors (default: the signature's, or placeholders)"
     )
     sub.add_argument(
@@ -163,11 +168,13 @@ def converter_for(arguments: argparse.Namespace) -> Any:
     if kind == "tflite":
         if arguments.quantize is None:
             raise ValueError(f"'{path}' is a .tflite file already; --quantize makes it smaller")
-        for option in ("signature", "tags", "inputs", "outputs", "input_shape"):
+        for option in ("signature", "tags", "weights_file", "inputs", "outputs", "input_shape"):
             if getattr(arguments, option):
                 name = option.replace("_", "-")
                 raise ValueError(f"--{name} cannot change a .tflite file; '{path}' is one")
         return TFLiteConverter.from_tflite_model(path)
+    if kind != "keras" and arguments.weights_file is not None:
+        raise ValueError(f"--weights-file is for Keras architectures in JSON, not for '{path}'")
     if kind == "saved_model":
         return TFLiteConverter.from_saved_model(
             path,
@@ -182,8 +189,11 @@ def converter_for(arguments: argparse.Namespace) -> Any:
             raise ValueError(f"--{option} is for SavedModels; '{path}' is {NAMES[kind]}")
     if kind == "frozen":
         return TFLiteConverter.from_frozen_graph(path, inputs, outputs, shapes)
-    load = {"keras": TFLiteConverter.from_keras_model_file, "onnx": TFLiteConverter.from_onnx_model}
-    return load[kind](path, inputs, shapes, outputs)
+    if kind == "keras":
+        return TFLiteConverter.from_keras_model_file(
+            path, inputs, shapes, outputs, weights_file=arguments.weights_file
+        )
+    return TFLiteConverter.from_onnx_model(path, inputs, shapes, outputs)
 
 
 def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:

@@ -287,6 +287,8 @@ class Node:
         shape: Iterable[Dimension],
         dtype: np.dtype | type | None = None,
         value: np.ndarray | None = None,
+        *,
+        retypes: bool = False,
     ) -> Operand:
         """The next output, with new memory.
 
@@ -294,6 +296,7 @@ class Node:
             shape: its dimensions.
             dtype: its type; the declared one when None.
             value: the result itself, when `prepare` already knows it.
+            retypes: whether LiteRT's kernel sets the type, whatever the model declares.
         """
         declaration = self._declaration()
         shape = _whole(shape)
@@ -302,7 +305,7 @@ class Node:
         if dtype is None:
             self.fail(f"the type of output {len(self.results)} is not declared")
         dtype = np.dtype(dtype)
-        if declaration.dtype is not None and dtype != declaration.dtype:
+        if declaration.dtype not in (None, dtype) and not retypes:
             self.fail(
                 f"output '{declaration.name}' must be {dtype}, "
                 f"the model declares {declaration.dtype}"

@@ -25,13 +25,13 @@ _IN_BUFFERS = "biufc"
 """Kinds of dtypes of which a program has buffers that numpy reads and writes."""
 
 
-def by_numpy(node: Node, function: Function, *results: Result) -> HostCall:
+def by_numpy(node: Node, function: Function, *results: Result, retypes: bool = False) -> HostCall:
     """What computes results of these shapes and types by a function of all inputs' arrays.
 
-    Inputs left out are not among the arrays.
+    Inputs left out are not among the arrays. `retypes` says that the model may declare other types.
     """
     operands = [x for x in node.inputs if x is not None]
-    outs = [node.result(shape, np.dtype(dtype)) for shape, dtype in results]
+    outs = [node.result(shape, np.dtype(dtype), retypes=retypes) for shape, dtype in results]
 
     def run(*arrays: np.ndarray) -> None:
         try:

@@ -242,7 +242,7 @@ def bidirectional_lstm(sort):
             if sort.auxiliary != "weights" or (sort.coupled and not gate):
                 maker.omitted()
             else:
-                maker.weights(sort.sizes[3], DEPTH + 1)
+                maker.weights(sort.sizes[3], depth + 1)
     directions(maker, n_out)
     return maker.content()
 
@@ -285,7 +285,7 @@ def bidirectional_rnn(sort):
         maker.omitted()
     for _ in range(2):
         if sort.auxiliary == "weights":
-            maker.weights(units, DEPTH + 1)
+            maker.weights(units, depth + 1)
         else:
             maker.omitted()
     directions(maker, units)

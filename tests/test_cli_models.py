@@ -3,9 +3,11 @@
 import json
 import sys
 
+import h5py
 import numpy as np
 import pytest
 
+from flatlite.lite import Interpreter
 from flatlite.tools.terminal import MAX_LINES
 
 LENET = "C/lenet_k3"
@@ -247,3 +249,36 @@ def test_compare_says_first_that_the_inputs_differ(cli, corpus, lenet):
     status, _, err = cli("compare", lenet, other)
     assert status == 1
     assert "do not take the same inputs: 'keras_tensor' float32 (?, 28, 28, 1) in the first" in err
+
+
+def test_convert_architecture_and_weights(cli, tmp_path):
+    """A Dense layer as JSON, its weights in a file as Keras 3's save_weights() writes them."""
+    spec = {"batch_input_shape": [None, 3], "dtype": "float32", "name": "x"}
+    layers = [
+        {"class_name": "InputLayer", "config": spec},
+        {"class_name": "Dense", "config": {"name": "d", "units": 2}},
+    ]
+    model = {"class_name": "Sequential", "config": {"name": "m", "layers": layers}}
+    architecture, weights = tmp_path / "model.json", tmp_path / "model.weights.h5"
+    architecture.write_text(json.dumps(model))
+    with h5py.File(weights, "w") as file:
+        file["layers/dense/vars/0"] = np.ones((3, 2), np.float32)
+        file["layers/dense/vars/1"] = np.float32([1, 2])
+    target = tmp_path / "m.tflite"
+    status, out, err = cli("convert", architecture, "--weights-file", weights, "-o", target)
+    assert (status, err) == (0, "")
+    assert ", verified" in out
+    interpreter = Interpreter(model_content=target.read_bytes())
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, np.ones((1, 3), np.float32))
+    interpreter.invoke()
+    index = interpreter.get_output_details()[0]["index"]
+    assert interpreter.get_tensor(index).tolist() == [[4, 5]]
+    status, _, err = cli("convert", architecture, "-o", target)
+    assert status
+    assert "weights_file" in err
+    status, _, err = cli(
+        "convert", target, "--quantize", "dynamic", "--weights-file", weights, "-o", target
+    )
+    assert status
+    assert "--weights-file cannot change a .tflite file" in err

@@ -5,6 +5,7 @@ Source -> float IR -> passes -> float file, verified -> quantized IR -> file, co
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from ...schema.errors import ConverterError
 from ..ophint.ophint import OpHint
 from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source, among_signatures, fix_shapes, short_name
-from .options import OpsSet, constants
+from .options import OpsSet, Optimize, constants
 from .sample_statistics import warn_of_samples
 from .samples import Sample, Samples, check_verify_inputs
 
@@ -59,6 +60,7 @@ class Conversion:
         files: the float file and the quantized one, with their functions.
         calibrated_ranges: what was measured, by signature key and name of the tensor.
         layers: the layers that were quantized, by name.
+        quantized_graphs: the IR of the quantized file.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -77,13 +79,19 @@ class Conversion:
         self.files: tuple[tuple[WrittenModel, list[Function]], ...] = ()
         self.calibrated_ranges: dict[str, dict[str, Range]] = {}
         self.layers: dict[str, QuantizedLayer] = {}
+        self.quantized_graphs: list[Graph] = []
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
         from ..ir.graphviz import drawing
         from ..ir.write import all_subgraphs
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
-        from ..quantize.recipe import recipe_of, with_algorithms, with_stated_ranges
+        from ..quantize.recipe import (
+            of_quantized_source,
+            recipe_of,
+            with_algorithms,
+            with_stated_ranges,
+        )
 
         recipe = with_algorithms(recipe_of(self.settings), self.settings)
         if recipe is not None:
@@ -100,15 +108,25 @@ class Conversion:
         graphs = self._graphs()
         if self.settings.output_format == constants.GRAPHVIZ_DOT:
             return drawing(graphs).encode()
+        if recipe is None:
+            self._encode_sparse_weights(graphs)
         written, functions = self._write(graphs)
+        if recipe is None and self.sources[0].kind == "onnx":  # whose FAKE_QUANT are QDQ pairs
+            recipe = of_quantized_source(graphs)
         if recipe is None:
             self._verify(graphs, functions, samples, verify_inputs)
             return functions[0].content
         recipe = with_stated_ranges(recipe, graphs)
+        ranges: list[dict[Tensor, Range]]
         if recipe.algorithms:
-            return self._tuned(graphs, recipe, (written, functions), samples, verify_inputs)
+            has_data = self.settings.representative_dataset is not None
+            rows = list(samples.each()) if has_data else []
+            self._warn_of(samples)
+            self._verify(graphs, functions, samples, verify_inputs)
+            plain, ranges = self._tuned(graphs, recipe, (written, functions), rows)
+            return self._quantized(graphs, recipe, ranges, plain, samples)
         subgraphs = all_subgraphs(graphs)
-        ranges: list[dict[Tensor, Range]] = [{} for _ in subgraphs]
+        ranges = [{} for _ in subgraphs]
         if calibrates:
             ranges = self._calibrate(functions, written, samples.each(), recipe.calibrator)
             self._warn_of(samples)
@@ -123,19 +141,17 @@ class Conversion:
         graphs: list[Graph],
         recipe: Recipe,
         plain: tuple[WrittenModel, list[Function]],
-        samples: Samples,
-        verify_inputs: Sequence[list[list[np.ndarray]]],
-    ) -> bytes:
-        """The quantized file of a recipe with algorithms, which read the samples several times."""
+        rows: list[Sample],
+    ) -> tuple[tuple[WrittenModel, list[Function]], list[dict[Tensor, Range]]]:
+        """Applies a recipe's algorithms; the float file before weights are rounded, and ranges.
+
+        Algorithms read the samples several times, so that `rows` holds all of them.
+        """
         from ..ir.write import all_subgraphs
         from ..quantize.accuracy.tuning import Tuning
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
         from .progress import Progress
 
-        has_data = self.settings.representative_dataset is not None
-        rows = list(samples.each()) if has_data else []
-        self._warn_of(samples)
-        self._verify(graphs, plain[1], samples, verify_inputs)
         tuning = Tuning(graphs, recipe, self._write, rows)
         plain = tuning.preserve(*plain)
         subgraphs = all_subgraphs(graphs)
@@ -147,7 +163,7 @@ class Conversion:
         self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges)
         with Progress("rounding weights") as progress:
             tuning.round(progress.advance)
-        return self._quantized(graphs, recipe, ranges, plain, samples)
+        return plain, ranges
 
     def _keys(self) -> list[str]:
         """The signature keys, "" for a model without."""
@@ -184,6 +200,13 @@ class Conversion:
         ]
         return written, functions
 
+    def _encode_sparse_weights(self, graphs: list[Graph]) -> None:
+        """Stores what is not zero of weights, where that is asked for."""
+        from ..quantize.sparsity import encode_sparse_weights
+
+        if Optimize.EXPERIMENTAL_SPARSITY in self.settings.optimizations:
+            encode_sparse_weights(graphs)
+
     def _quantized(
         self,
         graphs: list[Graph],
@@ -203,11 +226,33 @@ class Conversion:
         )
         float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
         self.float_operators = dict(float_operators)
+        self._encode_sparse_weights(graphs)
         quantized = self._write(graphs, recipe)
+        self.quantized_graphs = graphs
         self.files = plain, quantized
         if self.verified or (self.settings.verify and calibrated):
             self._compare(graphs, plain, quantized, samples)
         return quantized[1][0].content
+
+    def debug_functions(self, recipe: Recipe) -> list[Function]:
+        """The functions of the quantized file, each operator with a float one beside it."""
+        from ...schema.model import save
+        from ..quantize.numeric_verify import float_constants, insert_numeric_verify
+
+        plain = self.files[0][0]
+        constants = [
+            float_constants(plain.model.subgraphs[i], plain.tensors[i])
+            for i in range(len(self.quantized_graphs))
+        ]
+        verified = list(map(insert_numeric_verify, self.quantized_graphs, constants))
+        written, functions = self._write(self.quantized_graphs, recipe)
+        for i, rows in enumerate(verified):
+            tensors = {tensor: k for k, tensor in enumerate(written.tensors[i])}
+            for difference, result in rows.items():
+                tensor = written.model.subgraphs[i].tensors[tensors[difference]]
+                tensor.name = f"{difference.name}:{tensors[result]}"
+        content = save(written.model)
+        return [dataclasses.replace(function, content=content) for function in functions]
 
     def _graphs(self) -> list[Graph]:
         """The sources lowered and optimized."""

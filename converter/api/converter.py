@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -525,7 +526,11 @@ class TFLiteConverter(Settings):
         self._check_statistics()
         self.check()
         with naming(self._path):
-            last, content = self._searched() if self.accuracy_budget else self._converted(self)
+            if self.accuracy_budget is not None:
+                last, content = self._searched()
+            else:  # here, as warnings count the frames to whoever called
+                last = Conversion(self, self._sources, self._api_version)
+                content = last.run()
         self._last = last
         is_drawing = self.output_format != constants.TFLITE
         line = difference(last.sources) if self.io_order == SOURCE and not is_drawing else None
@@ -547,9 +552,13 @@ class TFLiteConverter(Settings):
         def samples(last: Conversion) -> Iterable[Sample]:
             return Samples(self.representative_dataset, last.sources, 1).each()
 
-        with Progress("measuring the sensitivity of layers") as progress:
-            search = Search(self, self._converted, samples)
-            last, content, self._pareto_front = search.run(progress.advance)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            with Progress("measuring the sensitivity of layers") as progress:
+                search = Search(self, self._converted, samples)
+                last, content, self._pareto_front = search.run(progress.advance)
+        for row in warned:
+            warnings.warn(row.message, row.category, stacklevel=3)
         return last, content
 
     def _check_statistics(self) -> None:

@@ -30,9 +30,11 @@ def dataset_function(dataset: Any) -> Callable[[], Iterable[Any]] | None:
     """
     function: Any = getattr(dataset, "input_gen", dataset)
     if function is not None and not callable(function):
+        is_used_up_once = isinstance(function, Iterator)
+        cure = "pass the function that makes it" if is_used_up_once else "wrap it: lambda: samples"
         raise ValueError(
             "representative_dataset must be a RepresentativeDataset or a callable that returns an "
-            f"iterable of samples, got {type(function).__name__}; wrap it: lambda: samples"
+            f"iterable of samples, got {type(function).__name__}; {cure}"
         )
     return cast("Callable[[], Iterable[Any]] | None", function)
 

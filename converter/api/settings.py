@@ -216,7 +216,6 @@ def check_members(name: str, values: Any, kind: type) -> None:
 
 
 UNSUPPORTED: dict[str, Callable[[Settings], object]] = {
-    "optimizations": lambda s: Optimize.EXPERIMENTAL_SPARSITY in s.optimizations,
     "inference_type": lambda s: (
         as_dtype("inference_type", s.inference_type) not in (None, np.float32, np.uint8, np.int8)
     ),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .build import Writer
 
 FAMILIES = (
-    *("activation", "arrange", "attention", "augment", "cells", "conv", "core", "merge", "neural"),
-    *("norm", "operations", "pool", "preprocess", "products", "recurrent", "reductions"),
+    *("activation", "arrange", "attention", "audio", "augment", "cells", "conv", "core", "merge"),
+    *("neural", "norm", "operations", "pool", "preprocess", "products", "recurrent", "reductions"),
     *("selection", "shape", "wrappers"),
 )
 TENSOR, LIST, ANY = "one tensor", "a list of tensors", "any arguments"

@@ -16,6 +16,8 @@ from ..sources.onnx import has_channels_last
 from . import half
 from .definitions import Body, body_of
 from .names import domain_of, qualified, schema_of
+from .qdq import QuantizedValues
+from .quantized import quantize
 from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class Block:
         self.opsets, self.functions, self.values = opsets, functions, values
         self.depth, self._is_source = depth, is_source
         self.halves: dict[Tensor, Tensor] = {}
+        self.quantized = QuantizedValues()
 
     def inner(self, values: dict[str, Any]) -> Block:
         """The nodes of a graph that is an attribute: they see `values` beside what this has."""
@@ -85,7 +88,9 @@ class Block:
         assert lowering is not None
         is_half = half.is_half(node)
         try:
-            results = lowering(half.widened(node, b, self.halves) if is_half else node, b)
+            results = self.quantized.moved(node, b, lowering, quantize)
+            if results is None:
+                results = lowering(half.widened(node, b, self.halves) if is_half else node, b)
         except ModelError:
             raise
         except ValueError as error:  # of a tensor whose rank or value must be known
@@ -107,7 +112,7 @@ class Block:
         values = dict.fromkeys(body.inputs)
         values.update(zip(body.inputs, node.inputs, strict=False))
         block = Block(body.opsets, self.functions, values, self.depth + 1)
-        block.halves = self.halves
+        block.halves, block.quantized = self.halves, self.quantized
         block.lower(body.nodes, b)
         return tuple(values.get(name) for name in body.outputs)
 
@@ -150,7 +155,9 @@ def _lower(source: OnnxSource, functions: Mapping[tuple[str, str], Any], scope: 
         tensors[port.name] = to_channels_first(x, b) if is_last else x
     for name, array in source.arrays.items():
         tensors[name] = b.constant(array, name)
-    Block(source.opsets, functions, tensors, is_source=True).lower(source.nodes, b)
+    block = Block(source.opsets, functions, tensors, is_source=True)
+    block.lower(source.nodes, b)
+    block.quantized.warn()
     for port in source.outputs:
         if not isinstance(tensors[port.name], Tensor):
             raise ConverterError(

@@ -65,9 +65,9 @@ def fused_conv(node, b):
 def fused_gemm(node, b):
     """Gemm and an activation."""
     names = ("alpha", "beta", "gamma")
-    given = (node.attr(f"activation_{name}", None) for name in names)
+    values = (node.attr(f"activation_{name}", None) for name in names)
     return _activated(
-        node, b, matmul.gemm(as_onnx(node), b), [value for value in given if value is not None]
+        node, b, matmul.gemm(as_onnx(node), b), [value for value in values if value is not None]
     )
 
 
@@ -286,6 +286,13 @@ def dynamic_quantize_matmul(node, b):
 def qgemm(node, b):
     """Gemm of quantized matrices; quantized again where a scale for the result is there."""
     x, x_scale, x_zero, y, y_scale, y_zero, bias, scale, zero = (node.input(i) for i in range(9))
+    floats = [
+        node.block.quantized.dequantized(node, b, *operand)
+        for operand in ((x, x_scale, x_zero), (y, y_scale, y_zero))
+    ]
+    if None not in floats and (bias is None or bias.is_constant) and scale is not None:
+        bias = None if bias is None else quantized.float_bias(b, bias, x_scale, y_scale)
+        return _quantized(node, b, matmul.gemm(as_onnx(node, *floats, bias), b), scale, zero)
     x, y = (
         _swapped(b, z) if node.attr(f"trans{name}", 0) else z for z, name in ((x, "A"), (y, "B"))
     )
@@ -296,7 +303,7 @@ def qgemm(node, b):
     return out if scale is None else _quantized(node, b, out, scale, zero)
 
 
-def _real(node, b, x, scale, zero):
+def _dequantized(node, b, x, scale, zero):
     return quantized.dequantize_linear(as_onnx(node, x, scale, zero), b)
 
 
@@ -311,7 +318,7 @@ BINARY = {"QLinearAdd": "ADD", "QLinearMul": "MUL"}
 def qlinear_binary(node, b):
     """A sum or product of quantized tensors, quantized."""
     inputs = [node.input(i) for i in range(8)]
-    x, y = (_real(node, b, *inputs[i : i + 3]) for i in (0, 3))
+    x, y = (_dequantized(node, b, *inputs[i : i + 3]) for i in (0, 3))
     return _quantized(node, b, getattr(b, BINARY[node.type])(x, y), *inputs[6:])
 
 
@@ -333,13 +340,13 @@ UNARY = {
 def qlinear_unary(node, b):
     """A function of a quantized tensor, quantized."""
     inputs = [node.input(i) for i in range(5)]
-    x = _real(node, b, *inputs[:3])
+    x = _dequantized(node, b, *inputs[:3])
     return _quantized(node, b, UNARY[node.type](node, b, x), *inputs[3:])
 
 
 @lower(f"{DOMAIN}QLinearConcat")
 def qlinear_concat(node, b):
     """Quantized tensors joined along an axis, in one quantization."""
-    scale, zero, *rest = node.inputs
-    parts = [_real(node, b, *rest[i : i + 3]) for i in range(0, len(rest), 3)]
+    scale, zero, *operands = node.inputs
+    parts = [_dequantized(node, b, *operands[i : i + 3]) for i in range(0, len(operands), 3)]
     return _quantized(node, b, b.CONCATENATION(*parts, axis=node.attr("axis")), scale, zero)

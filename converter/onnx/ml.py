@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 
 import numpy as np
 
-from ..lowering.moves import as_int32, int32s, like, reshaped
+from ..lowering.moves import as_int32, int32s, like, reshaped, slice_along
 from .registry import lower
 from .scores import best_label, labels_of, matrix, texts, transformed, with_complement
 
 DOMAIN = "ai.onnx.ml."
+CALLER = 9  # frames from a warning here to whoever called convert
 
 
 @lower(f"{DOMAIN}ArrayFeatureExtractor")
@@ -18,6 +20,9 @@ def array_feature_extractor(node, b):
     """The named columns."""
     x, indices = node.inputs
     x = reshaped(x, (1, -1), b) if x.rank == 1 else x
+    if x.dtype.kind in "OS" and indices.value is not None and indices.value.size == 1:
+        # LiteRT gathers texts of one dimension only
+        return slice_along(x, len(x.dims) - 1, int(indices.value.ravel()[0]), 1, b)
     return b.GATHER(x, as_int32(reshaped(indices, (-1,), b), b), axis=len(x.dims) - 1)
 
 
@@ -79,9 +84,12 @@ def one_hot_encoder(node, b):
     values = texts(node.attr("cats_strings")) if is_text else np.asarray(categories, np.int64)
     if not is_text:
         x = x if x.dtype == np.int64 else b.CAST(x, dtype=np.int64)
-    node.require(
-        node.attr("zeros", 1), "zeros must be 1: TFLite does not refuse unknown categories"
-    )
+    if not node.attr("zeros", 1):
+        warnings.warn(
+            f"OneHotEncoder '{node.name}' refuses unknown categories in the source; TFLite cannot, "
+            "the converted model gives zeros for them",
+            stacklevel=CALLER,
+        )
     return b.CAST(_matches(b, x, values), dtype=np.float32)
 
 

@@ -51,7 +51,25 @@ def quantize_linear(node, b):
     node.require(dtype in INTEGERS, f"results of {dtype} are not supported, only 8 to 32 bits")
     x, scale = as_type(x, np.float32, b), as_type(scale, np.float32, b)
     out = b.ROUND(b.DIV(x, _spread(node, b, scale, x, _axis(node))))
-    return _in_range(node, b, out, zero_point, dtype, x)
+    integers = _in_range(node, b, out, zero_point, dtype, x)
+    node.block.quantized.note(integers, x, scale, zero_point)
+    return integers
+
+
+def quantize(node, b, x, scale, zero_point):
+    """`x` as the integers of a scale and a zero point."""
+    return quantize_linear(node.with_inputs(x, scale, zero_point), b)
+
+
+def _dequantized(node, b, x, scale, zero_point):
+    """What integers stand for in float32, where the quantizer can make them integers again."""
+    return node.block.quantized.dequantized(node, b, x, scale, zero_point)
+
+
+def float_bias(b, bias, x_scale, weights_scale):
+    """A constant of int32 on the product of two scales, as float32."""
+    scale = x_scale.data.astype(np.float64) * weights_scale.data.ravel()
+    return b.constant((bias.data * scale).astype(np.float32))
 
 
 def _in_range(node, b, out, zero_point, dtype, x):
@@ -71,6 +89,9 @@ def dequantize_linear(node, b):
     """(x - zero point) * scale."""
     x, scale, zero_point = node.inputs[0], node.inputs[1], node.input(2)
     node.require(x.dtype in INTEGERS, f"x of {x.dtype} is not supported, only 8 to 32 bits")
+    dequantized = _dequantized(node, b, x, scale, zero_point)
+    if dequantized is not None:
+        return dequantized
     dtype, axis = scale.dtype, _axis(node)
     out = as_type(x, np.float32, b)
     if zero_point is not None and (zero_point.value is None or zero_point.value.any()):
@@ -133,6 +154,9 @@ def matmul_integer(node, b):
 def qlinear_matmul(node, b):
     """The product of two quantized tensors, quantized."""
     x, x_scale, x_zero, y, y_scale, y_zero, scale, zero = node.inputs
+    floats = [_dequantized(node, b, *node.inputs[i : i + 3]) for i in (0, 3)]
+    if None not in floats:
+        return quantize(node, b, matmul_of(b, *floats), scale, zero)
     left = _centered(node, b, x, x_zero, max(x.rank - 2, 0))
     right = _centered(node, b, y, y_zero, y.rank - 1)
     product = b.CAST(_integer_product(node, b, left, right), dtype=np.float32)
@@ -183,12 +207,17 @@ def _integer_conv(node, b, x, filters):
 def qlinear_conv(node, b):
     """The convolution of two quantized tensors, quantized."""
     x, x_scale, x_zero, filters, filter_scale, filter_zero, scale, zero = node.inputs[:8]
+    bias = node.input(8)
+    floats = [_dequantized(node, b, *node.inputs[i : i + 3]) for i in (0, 3)]
+    if None not in floats and (bias is None or bias.is_constant):
+        bias = None if bias is None else float_bias(b, bias, x_scale, filter_scale)
+        return quantize(node, b, conv(node.with_inputs(*floats, bias), b), scale, zero)
     total = _integer_conv(
         node, b, _centered(node, b, x, x_zero, 1), _centered(node, b, filters, filter_zero, 0)
     )
-    if node.input(8) is not None:
+    if bias is not None:
         bias_shape = (-1, *[1] * (x.rank - 2))
-        total = b.ADD(total, reshaped(node.inputs[8], bias_shape, b))
+        total = b.ADD(total, reshaped(bias, bias_shape, b))
     by_channel = _along(b, filter_scale, x.rank, 1)
     factor = b.DIV(b.MUL(_along(b, x_scale, x.rank, 1), by_channel), _along(b, scale, x.rank, 1))
     out = b.ROUND(b.MUL(b.CAST(total, dtype=np.float32), factor))

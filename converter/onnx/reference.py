@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..sources.onnx import OnnxSource
 
 NEW_SOFTMAX = 13  # operator set; before, all axes from `axis` on were one
+NEW_QUANTIZATION = 19  # operator set; the evaluator has no QuantizeLinear of older ones
+NO_ZERO_POINT = np.zeros((), np.uint8)
 TRAINING_MODE = 14  # operator set; the evaluator takes what is older to be training
 
 REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
@@ -175,14 +177,61 @@ def batch_normalization(
     return ((x - a) * b + c).astype(x.dtype)
 
 
+def _by_axis(attributes: Mapping[str, Any], x: np.ndarray, parameter: np.ndarray) -> np.ndarray:
+    """A scale or zero point, one or one for each index of an axis, in a shape for `x`."""
+    if parameter.size == 1:
+        return parameter.reshape(())
+    shape = [1] * x.ndim
+    shape[attributes.get("axis", 1)] = -1
+    return parameter.reshape(shape)
+
+
+def quantize_linear(
+    attributes: Mapping[str, Any],
+    x: np.ndarray,
+    scale: np.ndarray,
+    zero_point: np.ndarray = NO_ZERO_POINT,
+) -> np.ndarray:
+    """QuantizeLinear of the operator sets that the evaluator does not have."""
+    limits = np.iinfo(zero_point.dtype)
+    steps = np.rint(x / _by_axis(attributes, x, scale))
+    steps = steps + _by_axis(attributes, x, zero_point).astype(np.float32)
+    return np.clip(steps, limits.min, limits.max).astype(zero_point.dtype)
+
+
+def dequantize_linear(
+    attributes: Mapping[str, Any],
+    x: np.ndarray,
+    scale: np.ndarray,
+    zero_point: np.ndarray = NO_ZERO_POINT,
+) -> np.ndarray:
+    """DequantizeLinear of the operator sets that the evaluator does not have."""
+    zero_point = _by_axis(attributes, x, zero_point).astype(np.float32)
+    return (x.astype(np.float32) - zero_point) * _by_axis(attributes, x, scale)
+
+
+def normalizer(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """Normalizer; the evaluator takes absolute values for MAX, ONNX and ONNX Runtime do not."""
+    sizes = {
+        "MAX": lambda: x.max(axis=-1, keepdims=True),
+        "L1": lambda: np.abs(x).sum(axis=-1, keepdims=True),
+        "L2": lambda: np.sqrt(np.square(x).sum(axis=-1, keepdims=True)),
+    }
+    size = sizes[attributes.get("norm", b"MAX").decode()]()
+    return (x / np.where(size == 0, x.dtype.type(1), size)).astype(np.float32)
+
+
 EVALUATED = {"", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"}
 """Domains that the evaluator has operators of."""
 ALL_OPSETS = 1 << 31
 REPLACEMENTS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
     "BatchNormalization": (TRAINING_MODE, batch_normalization),
+    "DequantizeLinear": (NEW_QUANTIZATION, dequantize_linear),
     "GlobalMaxPool": (ALL_OPSETS, global_max_pool),
     "LogSoftmax": (NEW_SOFTMAX, partial(old_softmax, log=True)),
+    "QuantizeLinear": (NEW_QUANTIZATION, quantize_linear),
     "Softmax": (NEW_SOFTMAX, old_softmax),
+    "ai.onnx.ml.Normalizer": (ALL_OPSETS, normalizer),
     "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),
 }
 """What the evaluator gets wrong: before which operator set, and what is right."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ir.graph import Graph
 from .activation import fuse_activation, recognise_clipping
+from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
 from .fold import fold_constants, merge_duplicates, remove_dead_code
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
@@ -117,6 +118,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
 
 LAST: tuple[tuple[Pass, str], ...] = (
     (write_states, "once for all sequences, before each becomes an operator"),
+    (fuse_directions, "with the states that both have then"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),
     (widen_types, "what is replaced may have no kernel for its types either"),
     (add_missing_bias, "once, when nothing more will change"),

@@ -7,6 +7,7 @@ so that each run begins with what the source begins with, whatever ran before.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -87,20 +88,20 @@ def _split(b: Builder, x: Tensor, widths: Sequence[int]) -> list[Tensor]:
 
 def write_rnn(op: Op, b: Builder) -> list[Tensor] | None:
     """UNIDIRECTIONAL_SEQUENCE_RNN."""
-    y = b.UNIDIRECTIONAL_SEQUENCE_RNN(*op.inputs[:4], *_states(op, b), **_options(op))
+    y = b.UNIDIRECTIONAL_SEQUENCE_RNN(*op.inputs[:4], *states_of(op, b), **options_of_sequence(op))
     return [y]
 
 
 def write_lstm(op: Op, b: Builder) -> list[Tensor] | None:
     """UNIDIRECTIONAL_SEQUENCE_LSTM."""
-    x, *parameters = op.inputs[:4]
-    parts = [part for tensor in parameters for part in np.split(_value(tensor), 4)]
-    omitted = [None] * N_PEEPHOLES, [None, None], [None] * N_NORMS
-    y = b.UNIDIRECTIONAL_SEQUENCE_LSTM(
-        *(x, *parts[:8], *omitted[0], *parts[8:], *omitted[1], *_states(op, b), *omitted[2]),
-        **_options(op),
-    )
-    return [y]
+    operands = (*lstm_parameters(op), *states_of(op, b), *[None] * N_NORMS)
+    return [b.UNIDIRECTIONAL_SEQUENCE_LSTM(op.inputs[0], *operands, **options_of_sequence(op))]
+
+
+def lstm_parameters(op: Op) -> list[np.ndarray | None]:
+    """What builtins take of an LSTM_SEQUENCE: weights and biases for each gate, nothing else."""
+    parts = [part for tensor in op.inputs[1:4] for part in np.split(_value(tensor), 4)]
+    return [*parts[:8], *[None] * N_PEEPHOLES, *parts[8:], None, None]
 
 
 def _value(tensor: Tensor | None) -> np.ndarray:
@@ -109,14 +110,15 @@ def _value(tensor: Tensor | None) -> np.ndarray:
     return tensor.data
 
 
-def _options(op: Op) -> dict[str, int | bool]:
+def options_of_sequence(op: Op) -> dict[str, Any]:
+    """The options of the builtin that a sequence becomes."""
     return {
         "time_major": bool(_value(op.inputs[5])),
         "fused_activation_function": int(_value(op.inputs[4])),
     }
 
 
-def _states(op: Op, b: Builder) -> list[Tensor]:
+def states_of(op: Op, b: Builder) -> list[Tensor]:
     """The variables of a sequence; those of states that the source gives are copies."""
     states = []
     for state in op.inputs[FIRST_STATE:]:

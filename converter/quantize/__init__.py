@@ -12,6 +12,7 @@ exact_sums  scales on which the sum with a constant rounds nothing
 rewrite     the graph with integer tensors
 dynamic     the graph with quantized weights only
 blocks      weights with a scale for each block of elements
+sparsity    weights of which only what is not zero is stored
 forms       operators without an integer kernel, written as others
 islands     what stays float, why, and its share of the work
 check       the quantized file beside its float form

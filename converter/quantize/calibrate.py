@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -42,7 +41,7 @@ def calibrate(
 
     Raises CalibrationError, naming sample and tensor, when a value is not finite.
     """
-    interpreter = functions[0].interpreter(threads=available_cpus())
+    interpreter = functions[0].interpreter()
     observation = observe_ranges(interpreter, calibrator.takes_histograms)
     measured = [Measured(observation.rows(i), row, calibrator) for i, row in enumerate(tensors)]
     for i, label, arrays in samples:
@@ -53,11 +52,6 @@ def calibrate(
             observation.table[...] = 0
         advance()
     return [subgraph.ranges() for subgraph in measured]
-
-
-def available_cpus() -> int:
-    """How many CPUs this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Measured:

@@ -67,6 +67,8 @@ def quantize_hybrid(graph: Graph, op: Op, scheme: Scheme, per_tensor: frozenset[
     weights = op.input(rule.weights) if rule is not None else None
     if rule is None or weights is None or not has_large_weights(op, rule):
         return False
+    if rule.limit is not None and rule.limit(op) is not None:
+        return False
     params, quantized = integer_weights(op, rule.weights, rule, scheme, per_tensor)
     op.set_input(rule.weights, quantized)
     for i in rule.others:

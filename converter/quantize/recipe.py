@@ -237,6 +237,11 @@ def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph]) -> Recipe:
     return recipe
 
 
+def of_quantized_source(graphs: Sequence[Graph]) -> Recipe | None:
+    """Integers of the scales that a quantized source states; None where it states none."""
+    return Recipe((INT8,), states_ranges=True) if has_fake_quant(graphs) else None
+
+
 def require_data(settings: Settings) -> None:
     """Raises ValueError without a representative dataset."""
     if settings.representative_dataset is None:

@@ -177,6 +177,7 @@ class WeightRule:
         hybrid: whether a kernel multiplies float32 inputs with int8 weights; else the operator only
             moves them, and its result is made float32 by a DEQUANTIZE.
         asymmetric: whether the option `asymmetric_quantize_inputs` is set.
+        limit: says why an operator of this kind has no hybrid kernel; None for those that have.
     """
 
     weights: int = 1
@@ -184,6 +185,20 @@ class WeightRule:
     axis: int | None = None
     hybrid: bool = True
     asymmetric: bool = False
+    limit: Limit | None = None
+
+
+def merges_or_adds(op: Op) -> str | None:
+    """LiteRT's hybrid kernel of plain cells in two directions reads memory that it does not own."""
+    if op.options.time_major and op.options.merge_outputs:
+        return "LiteRT's hybrid kernel mixes up directions that are merged and time-major"
+    row = known(op.kind)
+    has_weights = any(op.input(row.position(name)) is not None for name in ("fw_aux", "bw_aux"))
+    return "LiteRT's hybrid kernel takes no weights of the auxiliary input" if has_weights else None
+
+
+HYBRID_LIMITS: dict[str, Limit] = {"BIDIRECTIONAL_SEQUENCE_RNN": merges_or_adds}
+"""What the hybrid kernels of some operators cannot do."""
 
 
 def _weight_rule(row: Operator) -> WeightRule:
@@ -195,6 +210,7 @@ def _weight_rule(row: Operator) -> WeightRule:
         others=tuple(others),
         axis=axis[0] if axis else None,
         asymmetric=hasattr(options, "asymmetric_quantize_inputs"),
+        limit=HYBRID_LIMITS.get(row.kind),
     )
 
 

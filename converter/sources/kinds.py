@@ -16,6 +16,7 @@ SUFFIXES = {
     ".lite": "tflite",
     ".h5": "keras",
     ".hdf5": "keras",
+    ".json": "keras",
     ".keras": "keras",
     ".onnx": "onnx",
 }

@@ -65,13 +65,9 @@ class Function:
     has_state: bool = False
     is_rounded: bool = False
 
-    def interpreter(self, preserve: bool = False, threads: int = 1) -> Interpreter:
+    def interpreter(self, preserve: bool = False) -> Interpreter:
         """A new interpreter for `run`."""
-        return Interpreter(
-            model_content=self.content,
-            experimental_preserve_all_tensors=preserve,
-            num_threads=threads,
-        )
+        return Interpreter(model_content=self.content, experimental_preserve_all_tensors=preserve)
 
     def is_empty(self, shapes: Iterable[tuple[int, ...]]) -> bool:
         """Whether it takes no inputs of these shapes, or computes nothing from them."""

@@ -135,7 +135,7 @@ def numeric_verify(node: Node) -> HostCall:
             node.fail(f"numbers must differ by at most {most:g}, got {worst:g}")
         return [difference]
 
-    return by_numpy(node, run, (x.shape, np.float32))
+    return by_numpy(node, run, (x.shape, np.float32), retypes=True)
 
 
 def _quantization(node: Node, x: Operand) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """Writes tests/converter/keras_layers with Keras 3 and tf_keras: small models, a few layers each.
 
-Run as `python tests/converter/make_keras_layers.py [FAMILY ...]` in an environment that has both.
+Run as `python tests/converter/make_keras_layers.py [FAMILY ...]` in an environment that has both,
+and scipy.
 The models are those of keras_cases, a module for each family.
 A family's file, whose models have much in common and are therefore packed together, has for each
 case "<case>/keras" and "<case>/h5", the files as bytes, and "<case>/in<i>" and "<case>/out<i>".
@@ -22,7 +23,7 @@ import tf_keras
 from keras_cases.registry import FAMILIES
 
 HERE = Path(__file__).parent / "keras_layers"
-MODULES = ("recurrent", "attention", "convolution", "norm", "preprocess", "functions")
+MODULES = ("recurrent", "attention", "audio", "convolution", "norm", "preprocess", "functions")
 
 
 def coarse(values: np.ndarray) -> np.ndarray:
@@ -115,6 +116,8 @@ def main(names: list[str]) -> None:
                     k.backend.clear_session()
                     arrays_of_case = recorded(make(k), np.random.default_rng(0))
                     arrays |= {f"{name}/{key}": value for key, value in arrays_of_case.items()}
+            if not arrays:
+                continue  # layers of the other Keras
             packed = io.BytesIO()
             np.savez(packed, **arrays)
             name = HERE / f"{family}_keras{version}.npz.xz"

@@ -281,7 +281,6 @@ def test_deprecated_names_warn_and_work(converter):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("optimizations", [Optimize.EXPERIMENTAL_SPARSITY], "optimizations: this way to quantize"),
         ("optimizations", "DEFAULT", "optimizations must be a list of Optimize members"),
         ("inference_input_type", np.int8, "must be tf.float32.\nFor inference_input"),
         ("inference_output_type", flatlite.lite.constants.QUANTIZED_UINT8, "inference_output_type"),

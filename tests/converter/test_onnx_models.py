@@ -380,3 +380,41 @@ def test_layouts_are_checked():
         TFLiteConverter.from_onnx_model(model, io_layout="NHWC")
     with pytest.raises(ValueError, match="Invalid tensors 'z' were found"):
         TFLiteConverter.from_onnx_model(model, io_layout={"z": "channels_last"})
+
+
+@pytest.mark.parametrize("norm", ["MAX", "L1", "L2"])
+def test_normalizer_as_onnx_runtime_has_it(norm, litert):
+    """ONNX Runtime 1.32 divides by the largest number for MAX, not by the largest absolute one."""
+    x = np.asarray([[-4, 1, 2], [-4, -1, -2], [0, 0, 0]], np.float32)
+    want = {
+        "MAX": [[-2, 0.5, 1], [4, 1, 2], [0, 0, 0]],
+        "L1": x / np.asarray([[7], [7], [1]]),
+        "L2": x / np.sqrt([[21], [21], [1]]),
+    }[norm]
+    model = model_of([node("Normalizer", domain="ai.onnx.ml", norm=norm)], {"x": x})
+    checked(model, {"x": x}, litert, [np.asarray(want, np.float32)])
+
+
+def test_one_hot_encoder_that_refuses_gives_zeros(litert):
+    x = np.asarray([[1], [3], [7]], np.float32)
+    encoder = node("OneHotEncoder", domain="ai.onnx.ml", cats_int64s=[1, 2, 3], zeros=0)
+    model = model_of([encoder], {"x": x})
+    want = np.asarray([[[1, 0, 0]], [[0, 0, 1]], [[0, 0, 0]]], np.float32)
+    with pytest.warns(UserWarning, match="gives zeros for them"):
+        checked(model, {"x": x}, litert, [want], verify=False)
+
+
+def test_a_column_of_texts_is_taken_by_slice(litert):
+    x = np.asarray([["a", "u"], ["b", "v"]], object)
+    extractor = node("ArrayFeatureExtractor", "x i", domain="ai.onnx.ml")
+    value = helper.make_tensor_value_info("x", onnx.TensorProto.STRING, [2, 2])
+    index = numpy_helper.from_array(np.asarray([1], np.int64), "i")
+    result = onnx.ValueInfoProto(name="y")
+    graph = helper.make_graph([extractor], "main", [value], [result], [index])
+    ids = [helper.make_opsetid(*row) for row in OPSETS.items()]
+    model = helper.make_model(graph, opset_imports=ids, ir_version=8)
+    content = converted(model, verify=False)
+    assert kinds(content) == ["SLICE"]
+    texts = np.asarray([[t.encode() for t in row] for row in x.tolist()], object)
+    got = Interpreter(model_content=content).get_signature_runner()(x=texts)["y"]
+    assert [bytes(t) for t in got.ravel()] == [b"u", b"v"]

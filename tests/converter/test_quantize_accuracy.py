@@ -282,7 +282,7 @@ def test_no_grid():
         (["adaruond"], "got 'adaruond'; did you mean 'adaround'?"),
         (["gptq", "adaround"], "gptq and adaround both round the weights; leave one out"),
         (["gptq", "gptq"], "must have each name once, got 'gptq' 2x"),
-        ([{"name": "gptq", "steps": 3}], "parameters are damping, reorder, seconds, got 'steps'"),
+        ([{"name": "gptq", "steps": 3}], "parameters are damping, reorder, got 'steps'"),
         ([{"name": "smooth_quant", "alpha": 2}], "alpha must be a number of 0 to 1, got 2"),
     ],
 )

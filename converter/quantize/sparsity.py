@@ -1,0 +1,150 @@
+"""Sparse weights: Optimize.EXPERIMENTAL_SPARSITY stores what is not zero, as TensorFlow does.
+
+    x, w:[32,64] in 1x4 blocks -> FULLY_CONNECTED -> y      w is sparse; the kernel skips the zeros
+    w:[16,3,3,8] -> DENSIFY -> CONV_2D -> y                 DENSIFY, once, when the file is loaded
+
+Weights stay dense where less than 30 % of them are zero, or their sparse form is not smaller; so do
+int8 ones that are not in blocks or whose operator gets float32, which LiteRT refuses or misreads
+with XNNPACK.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...schema import tables
+from ...schema.flatbuffer import record
+from ...schema.operators import operator
+from ..ir.graph import Graph, Op, Tensor
+from .rewrite import like
+
+if TYPE_CHECKING:
+    from ...schema.flatbuffer import Record
+
+LEAST = 0.3
+"""Share of zeros below which weights stay dense."""
+BLOCKS = {
+    ("FULLY_CONNECTED", np.dtype(np.float32)): (4, 0.9),
+    ("FULLY_CONNECTED", np.dtype(np.int8)): (16, 0.8),
+}
+"""Elements along the last dimension that a kernel for sparse weights takes together, and which
+share of all zeros must lie in whole blocks of them; other operators have no such kernel.
+"""
+KINDS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
+DTYPES = (np.dtype(np.float32), np.dtype(np.int8))
+SPARSE_CSR = tables.DIMENSION_TYPE["SPARSE_CSR"]
+VECTORS = (("Uint8Vector", np.uint8), ("Uint16Vector", np.uint16), ("Int32Vector", np.int32))
+CALLER = 6  # frames from a warning here to whoever called convert
+DENSIFY_BYTES = 200
+"""About what a DENSIFY, its tensor and the levels take in a file."""
+
+
+def encode_sparse_weights(graphs: Iterable[Graph]) -> None:
+    """Stores the weights of `graphs`, and of those they call, sparsely where that is smaller."""
+    reachable = dict.fromkeys(called for graph in graphs for called in graph.reachable())
+    n_refused = 0
+    for graph in reachable:
+        sparse_forms: dict[tuple[Tensor, int], Tensor] = {}
+        for op in list(graph.ops):
+            row = operator(op.kind) if op.kind in KINDS else None
+            if row is not None:
+                i = row.operand_numbers("weights")[0]
+                n_refused += not _encode(graph, op, i, sparse_forms)
+    if n_refused:
+        warnings.warn(
+            f"the int8 weights of {n_refused} operators have many zeros and stay dense: LiteRT "
+            "takes sparse ones only in blocks of 16, in FULLY_CONNECTED with int8 inputs",
+            stacklevel=CALLER,
+        )
+
+
+def _encode(graph: Graph, op: Op, i: int, sparse_forms: dict[tuple[Tensor, int], Tensor]) -> bool:
+    """Gives `op` sparse weights, if they have enough zeros; whether LiteRT would take them."""
+    weights = op.inputs[i]
+    if not weights.is_constant or weights.dtype not in DTYPES or not is_symmetric(weights):
+        return True
+    array = weights.data
+    zeros = share_of_zeros(array, 1)
+    if not array.size or zeros < LEAST:
+        return True
+    block, ratio = BLOCKS.get((op.kind, array.dtype), (1, 1.0))
+    if block > 1 and share_of_zeros(array, block) <= ratio * zeros:
+        block = 1
+    is_densified = block == 1
+    if array.dtype == np.int8 and (is_densified or op.inputs[0].dtype != np.int8):
+        return False
+    if (weights, block) not in sparse_forms:
+        n_bytes, levels = compressed(array, block)
+        size = n_bytes + sum(map(bytes_of, levels)) + DENSIFY_BYTES * is_densified
+        if size >= array.nbytes:
+            return True
+        sparse_forms[weights, block] = sparse(weights, levels, block)
+        if is_densified:
+            sparse_forms[weights, block] = densified(graph, op, sparse_forms[weights, block])
+    op.set_input(i, sparse_forms[weights, block])
+    return True
+
+
+def is_symmetric(tensor: Tensor) -> bool:
+    """Whether an element of 0 stands for 0.0."""
+    params = tensor.quantization
+    return params is None or (params.blocks is None and not params.zero_points.any())
+
+
+def share_of_zeros(array: np.ndarray, block: int) -> float:
+    """The share of blocks along the last dimension without any element but 0."""
+    if not array.size or not array.ndim or array.shape[-1] % block:
+        return 0.0
+    return float(1 - (array.reshape(-1, block) != 0).any(1).mean())
+
+
+def compressed(array: np.ndarray, block: int) -> tuple[int, list[Record]]:
+    """Bytes of the blocks that are not zero; the levels: dense ones, a listed one, the block."""
+    blocks = array.reshape(-1, array.shape[-1] // block, block)
+    present = (blocks != 0).any(-1)
+    level = record("DimensionMetadata")
+    levels = [level(dense_size=n) for n in array.shape[:-1]]
+    listed = level(
+        format=SPARSE_CSR,
+        array_segments=vector(np.concatenate([[0], np.cumsum(present.sum(1))])),
+        array_indices=vector(np.nonzero(present)[1]),
+    )
+    tail = [level(dense_size=block)] if block > 1 else []
+    return int(present.sum()) * block * array.itemsize, [*levels, listed, *tail]
+
+
+def vector(values: np.ndarray) -> Record:
+    """Positions in the narrowest integers that hold them."""
+    largest = values.max(initial=0)
+    name, dtype = next(pair for pair in VECTORS if largest <= np.iinfo(pair[1]).max)
+    return record(name)(values=values.astype(dtype))
+
+
+def bytes_of(level: Record) -> int:
+    """What the lists of a level take in a file."""
+    lists: list[Any] = [level.array_segments, level.array_indices]
+    return sum(one.values.nbytes for one in lists if one is not None)
+
+
+def sparse(weights: Tensor, levels: Sequence[Record], block: int) -> Tensor:
+    """A tensor of the same elements, of which a file has those that `levels` list."""
+    rank = weights.data.ndim
+    tensor = like(weights, weights.dtype, weights.quantization, weights.name)
+    tensor.value = weights.data
+    tensor.sparsity = record("SparsityParameters")(
+        traversal_order=np.arange(rank + (block > 1), dtype=np.int32),
+        block_map=np.array([rank - 1] if block > 1 else [], np.int32),
+        dim_metadata=tuple(levels),
+    )
+    return tensor
+
+
+def densified(graph: Graph, op: Op, tensor: Tensor) -> Tensor:
+    """Sparse weights as a DENSIFY before `op` gives them."""
+    result = like(tensor, tensor.dtype, tensor.quantization, tensor.name)
+    graph.insert_before(op, Op("DENSIFY", [tensor], [result], origin=op.origin))
+    return result

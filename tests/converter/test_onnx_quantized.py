@@ -1,0 +1,124 @@
+"""Models that ONNX Runtime quantized stay quantized; onnx_quantized/make_models.py made them and
+recorded its answers.
+"""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from running import kinds
+
+from flatlite.lite import Interpreter, TFLiteConverter
+
+REFERENCE = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
+FLOAT_TO_INTEGER = {"QUANTIZE": 1, "DEQUANTIZE": 1}
+WEIGHTS = {"CONV_2D": 1, "DEPTHWISE_CONV_2D": 1, "FULLY_CONNECTED": 1}
+OPERATORS = {"CONV_2D", "DEPTHWISE_CONV_2D", "ADD", "MAX_POOL_2D", "LOGISTIC", "MEAN"}
+OPERATORS |= {"FULLY_CONNECTED", "RESHAPE", "TRANSPOSE", *FLOAT_TO_INTEGER}
+NAMES = [
+    f"{form}_{kind}_{by}"
+    for form in ("qdq", "qoperator")
+    for kind in ("u8s8", "s8s8", "u8u8")
+    for by in ("tensor", "channel")
+]
+
+
+@pytest.fixture(scope="module")
+def folder(request):
+    return request.path.parent / "onnx_quantized"
+
+
+def converted(path):
+    converter = TFLiteConverter.from_onnx_model(path)
+    return converter.convert(), converter
+
+
+def weights_of(content):
+    """The weights of the operators that have some: integers, scales and the axis they go by."""
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    details = {d["index"]: d for d in interpreter.get_tensor_details()}
+    for op in interpreter._get_ops_details():
+        if op["op_name"] in WEIGHTS:
+            detail = details[op["inputs"][WEIGHTS[op["op_name"]]]]
+            yield interpreter.get_tensor(detail["index"]), detail["quantization_parameters"]
+
+
+@pytest.mark.filterwarnings("ignore:the converted model was not verified:UserWarning")
+@pytest.mark.filterwarnings("ignore:the weights of .* nodes:UserWarning")
+@pytest.mark.parametrize("name", NAMES)
+def test_quantized_stays_quantized(name, folder, litert):
+    content, converter = converted(folder / f"{name}.onnx")
+    assert converter.verified == name.startswith("qdq")  # QLinearAdd has no reference
+    used = kinds(content)
+    assert set(used) <= OPERATORS
+    assert {kind: used.count(kind) for kind in FLOAT_TO_INTEGER} == FLOAT_TO_INTEGER
+    answers = np.load(folder / "answers.npz")
+    x, want = answers["x"], answers[name]
+    ours = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
+    theirs = litert.run(content, [{"x": x}], REFERENCE, "serving_default")
+    assert not isinstance(theirs, str), theirs
+    model = onnx.load(folder / f"{name}.onnx")
+    arrays = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    step = arrays["y_scale"]
+    steps = [np.rint(y / step).astype(int) for y in (ours, theirs[0]["y"])]
+    np.testing.assert_array_equal(*steps)
+    assert np.abs(ours - want).max() <= 2.01 * step
+    assert np.abs(want - answers["float"]).max() > 0  # it is the quantized answer that is met
+    float_file, _ = converted(folder / "float.onnx")
+    assert len(content) < 0.42 * len(float_file)  # a quarter, and what stays as it is
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if "s8s8" in n or "u8s8" in n])
+@pytest.mark.filterwarnings("ignore:the converted model was not verified:UserWarning")
+def test_weights_are_the_source_s_integers(name, folder):
+    model = onnx.load(folder / f"{name}.onnx")
+    arrays = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    orders = {"w1": (0, 2, 3, 1), "w2": (1, 2, 3, 0), "w3": (0, 2, 3, 1), "w4": (1, 0)}
+    content, _ = converted(folder / f"{name}.onnx")
+    rows = list(weights_of(content))
+    assert len(rows) == len(orders)
+    for (weights, params), (key, order) in zip(rows, orders.items(), strict=True):
+        np.testing.assert_array_equal(weights, arrays[f"{key}_quantized"].transpose(order))
+        np.testing.assert_allclose(params["scales"], arrays[f"{key}_scale"].ravel(), 1e-6)
+        assert weights.dtype == np.int8 and not params["zero_points"].any()
+
+
+def test_weights_with_zero_points_are_said_to_be_quantized_again(folder):
+    with pytest.warns(UserWarning, match="the weights of 4 nodes, first 'w1_DequantizeLinear'"):
+        converted(folder / "qdq_u8u8_tensor.onnx")
+
+
+def model_of(nodes, constants, output, shape=(1, 4)):
+    x = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape)
+    y = helper.make_tensor_value_info("y", output, None)
+    initializers = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    graph = helper.make_graph(nodes, "main", [x], [y], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def test_integers_that_leave_the_model_are_exact(litert):
+    """QuantizeLinear whose integers are an output is computed as it stands."""
+    constants = {"s": np.float32(0.1), "z": np.uint8(7)}
+    nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])]
+    content, _ = converted(model_of(nodes, constants, onnx.TensorProto.UINT8))
+    x = np.asarray([[-3, 0.05, 0.26, 99]], np.float32)
+    want = np.clip(np.rint(x / np.float32(0.1)) + 7, 0, 255).astype(np.uint8)
+    np.testing.assert_array_equal(
+        Interpreter(model_content=content).get_signature_runner()(x=x)["y"], want
+    )
+
+
+def test_another_scale_is_no_pair():
+    """What is read on another scale than it was quantized on keeps its integers."""
+    constants = {"s": np.float32(0.1), "t": np.float32(0.2), "z": np.uint8(128)}
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "t", "z"], ["y"]),
+    ]
+    content, converter = converted(model_of(nodes, constants, onnx.TensorProto.FLOAT))
+    assert converter.verified
+    x = np.asarray([[-1, 0.26, 0.5, 1]], np.float32)
+    want = np.rint(x / np.float32(0.1)) * np.float32(0.2)
+    got = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
+    np.testing.assert_allclose(got, want, 1e-6)

@@ -1,0 +1,69 @@
+"""Recurrent operators of files of others in dynamic range: which weights become int8, and LiteRT
+runs them.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from recurrent_models import SORTS, content
+from running import answers
+
+from flatlite.converter.quantize.rules import WEIGHT_RULES
+from flatlite.lite import Interpreter, Optimize, TFLiteConverter
+from flatlite.schema.model import load
+
+LARGE = (3, 4, 48, 40, 32)  # batch, steps, depth, units, elements of a result
+FLOATS = [
+    replace(sort, sizes=LARGE)
+    for sort in SORTS
+    if sort.numbers == "float32" and sort.op != "LSTM" and not dict(sort.options).get("kernel_type")
+]
+
+
+def is_misread(sort):
+    """Whether LiteRT's hybrid kernel reads memory that it does not own."""
+    options = dict(sort.options)
+    is_merged = options.get("time_major") and options.get("merge_outputs")
+    plain = sort.op == "BIDIRECTIONAL_SEQUENCE_RNN"
+    return plain and bool(is_merged or sort.auxiliary == "weights")
+
+
+@pytest.mark.parametrize("sort", [s for s in FLOATS if is_misread(s)], ids=lambda s: s.name)
+def test_what_litert_misreads_stays_float(sort):
+    converter = TFLiteConverter.from_tflite_model(content(sort))
+    converter.optimizations = [Optimize.DEFAULT]
+    with pytest.warns(UserWarning, match="the model stays float"):
+        quantized = converter.convert()
+    assert "INT8" not in {tensor.dtype for tensor in load(quantized).subgraphs[0].tensors}
+
+
+@pytest.mark.parametrize("sort", [s for s in FLOATS if not is_misread(s)], ids=lambda s: s.name)
+def test_dynamic_range(sort, litert):
+    plain = content(sort)
+    converter = TFLiteConverter.from_tflite_model(plain)
+    converter.optimizations = [Optimize.DEFAULT]
+    quantized = converter.convert()
+    (op,) = load(quantized).subgraphs[0].operators
+    tensors = load(quantized).subgraphs[0].tensors
+    rule = WEIGHT_RULES[sort.op]
+    weights = [op.inputs[i] for i in (rule.weights, *rule.others) if i < len(op.inputs)]
+    assert {tensors[i].dtype for i in weights if i >= 0} == {"INT8"}
+    assert len(quantized) < 0.6 * len(plain)
+    subgraph = load(plain).subgraphs[0]
+    random = np.random.default_rng(2)
+    shapes = [subgraph.tensors[i].shape for i in subgraph.inputs]
+    feeds = [random.uniform(-1, 1, shape).astype(np.float32) for shape in shapes]
+    ours = answers(Interpreter(model_content=quantized), *feeds)
+    (theirs,) = litert.run(quantized, [feeds])
+    for mine, yours in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, yours, rtol=0, atol=1e-5 * max(1, np.abs(yours).max()))
+    expected = answers(Interpreter(model_content=plain), *feeds)
+    for mine, wanted in zip(ours, expected, strict=True):
+        assert np.abs(mine - wanted).max() < 0.1 * np.abs(wanted).max()
+
+
+def test_all_recurrent_operators_are_tested():
+    kinds = {sort.op for sort in FLOATS}
+    recurrent = {kind for kind in WEIGHT_RULES if any(x in kind for x in ("LSTM", "RNN", "SVDF"))}
+    assert kinds == recurrent
