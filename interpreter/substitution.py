@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.plan.buffer import arena
 from .checks import name_of_dtype
-from .node import DynamicResult, Node, Operand, TensorDeclaration
+from .node import DynamicResult, HostCall, Node, Operand, TensorDeclaration
 
 if TYPE_CHECKING:
     from ..engine.plan.program import Program
@@ -57,21 +57,6 @@ def half_floats(prepare: Prepare) -> Prepare:
         return _in_float32(node, prepare, halves.pop())
 
     return prepare_halves
-
-
-def by_numpy(
-    node: Node,
-    function: Callable[..., np.ndarray],
-    shape: Sequence[int],
-    dtype: np.dtype,
-) -> DynamicResult:
-    """A result that numpy computes from all inputs, as numbers of `dtype`."""
-
-    def run(*arrays: np.ndarray) -> list[np.ndarray]:
-        with np.errstate(all="ignore"):
-            return [np.asarray(function(*arrays)).astype(dtype, copy=False).reshape(shape)]
-
-    return node.dynamic_result(run, [tuple(shape)])
 
 
 def _has_no_kernel(dtype: np.dtype) -> bool:
@@ -151,7 +136,8 @@ def _in_float32(node: Node, prepare: Prepare, half: str) -> Prepared:
     from .ops.cast import convert
 
     inputs = [
-        _widened(x) if x is not None and name_of_dtype(x.dtype) == half else x for x in node.inputs
+        _as_float32(x) if x is not None and name_of_dtype(x.dtype) == half else x
+        for x in node.inputs
     ]
     outputs = [
         TensorDeclaration(out.name, _FLOAT32, None, out.shape) if _is(out.dtype, half) else out
@@ -164,11 +150,11 @@ def _in_float32(node: Node, prepare: Prepare, half: str) -> Prepared:
         function: Callable[..., Sequence[np.ndarray]] = prepared.function
 
         def run(*arrays: np.ndarray | None) -> list[np.ndarray]:
-            wide = [
+            widened = [
                 array.astype(_FLOAT32) if array is not None and array.dtype == dtype else array
                 for array in arrays
             ]
-            results = function(*wide)
+            results = function(*widened)
             return [
                 result.astype(dtype) if _is(out.dtype, half) else result
                 for result, out in zip(results, outputs_of_node, strict=True)
@@ -176,34 +162,61 @@ def _in_float32(node: Node, prepare: Prepare, half: str) -> Prepared:
 
         outputs_of_node = node.outputs
         return node.dynamic_result(run, prepared.shapes)
-    narrowed: list[tuple[Operand, Operand]] = []
+    if isinstance(prepared, HostCall):
+        return _host_call_in_float32(node, prepared, other.results, dtype)
+    roundings: list[tuple[Operand, Operand]] = []
     for result in other.results:
         declared = node.outputs[len(node.results)].dtype
         if result.dtype != _FLOAT32 or not (declared is None or _is(declared, half)):
             node.results.append(result)
             continue
         value = result.value
-        narrow = node.result(result.shape, dtype, None if value is None else value.astype(dtype))
+        rounded = node.result(result.shape, dtype, None if value is None else value.astype(dtype))
         if value is None:
-            narrowed.append((result, narrow))
+            roundings.append((result, rounded))
 
     def emit(program: Program) -> None:
-        for x, wide in zip(node.inputs, inputs, strict=True):
-            if x is not None and wide is not None and wide is not x and wide.value is None:
-                convert(program, x, _FLOAT32, wide)
+        for x, operand in zip(node.inputs, inputs, strict=True):
+            if x is not None and operand is not None and operand is not x and operand.value is None:
+                convert(program, x, _FLOAT32, operand)
         if prepared is not None:
             prepared(program)
-        for result, narrow in narrowed:
-            convert(program, result, dtype, narrow)
+        for result, rounded in roundings:
+            convert(program, result, dtype, rounded)
 
     return emit
+
+
+def _host_call_in_float32(
+    node: Node, call: HostCall, results: Sequence[Operand], dtype: np.dtype
+) -> HostCall:
+    """A call on float32 as one on operands of the half float type `dtype`."""
+    operands = [x for x in node.inputs if x is not None]
+    dtypes = [result.dtype for result in results]
+    outs = [
+        node.result(result.shape, dtype if result.dtype == _FLOAT32 else result.dtype)
+        for result in results
+    ]
+
+    def run(*arrays: np.ndarray) -> None:
+        inputs = [
+            array.astype(_FLOAT32) if array.dtype == dtype else array
+            for array in arrays[: len(operands)]
+        ]
+        outputs = arrays[len(operands) :]
+        values = [np.empty(out.shape, kind) for out, kind in zip(outputs, dtypes, strict=True)]
+        call.function(*inputs, *values)
+        for out, value in zip(outputs, values, strict=True):
+            out[...] = value
+
+    return HostCall(run, operands, outs)
 
 
 def _is(dtype: np.dtype | None, name: str) -> bool:
     return dtype is not None and name_of_dtype(dtype) == name
 
 
-def _widened(x: Operand) -> Operand:
+def _as_float32(x: Operand) -> Operand:
     """An operand of float32 for a half float one, its values when these are known."""
     value = x.value
     if value is not None:

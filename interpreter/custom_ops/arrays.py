@@ -13,8 +13,9 @@ import numpy as np
 from ...engine.families.layout import move
 from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
+from ..numpy_calls import by_numpy
 from .options import Options
-from .registry import by_numpy, custom, exactly
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,9 @@ import numpy as np
 
 from ...engine.sizes import largest
 from ..checks import rank
+from ..numpy_calls import by_numpy
 from .options import Options
-from .registry import by_numpy, custom, exactly
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node

@@ -124,9 +124,9 @@ def _decoded(logits: np.ndarray, width: int) -> list[_Prefix]:
     root = _Prefix(None, -1)
     root.total = root.blank = 0.0
     leaves = [root]
-    wide = logits.astype(np.float64)
-    top = wide.max(1, keepdims=True)
-    steps = wide - top - np.log(np.exp(wide - top).sum(1, keepdims=True))
+    scores = logits.astype(np.float64)
+    top = scores.max(1, keepdims=True)
+    steps = scores - top - np.log(np.exp(scores - top).sum(1, keepdims=True))
     for step in steps.tolist():
         leaves = _advanced(leaves, step, width)
     return leaves

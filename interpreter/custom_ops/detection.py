@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..checks import rank
+from ..numpy_calls import by_numpy
 from .options import Options
-from .registry import by_numpy, custom, exactly
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node, Operand
@@ -104,11 +105,13 @@ def detection_postprocess(node: Node) -> HostCall:
         decoded = _decoded(boxes[0, :, :4], corners[:n_boxes], settings.scales)
         valid = (decoded[:, 0] <= decoded[:, 2]) & (decoded[:, 1] <= decoded[:, 3])
         node.require(valid.all(), "boxes must not be turned inside out")
-        places, classes, values, found = choose(decoded, scores[0, :, background:], settings)
+        indices, classes, values, n_detections = choose(
+            decoded, scores[0, :, background:], settings
+        )
         results = (np.zeros((1, count, 4)), np.zeros((1, count)), np.zeros((1, count)))
-        for result, value in zip(results, (decoded[places], classes, values), strict=True):
+        for result, value in zip(results, (decoded[indices], classes, values), strict=True):
             result[0, : len(value)] = value
-        return [*results, np.array([found])]
+        return [*results, np.array([n_detections])]
 
     return by_numpy(
         node,
@@ -130,9 +133,12 @@ def _real(array: np.ndarray, operand: Operand) -> np.ndarray:
 
 def _decoded(boxes: np.ndarray, anchors: np.ndarray, scales: np.ndarray) -> np.ndarray:
     """The corners of boxes that are said by centre and size against their anchors'."""
-    wide, anchors = boxes.astype(np.float64) / scales.astype(np.float64), anchors.astype(np.float64)
-    centre = (wide[:, :2] * anchors[:, 2:] + anchors[:, :2]).astype(np.float32)
-    half = (0.5 * np.exp(wide[:, 2:]) * anchors[:, 2:]).astype(np.float32)
+    encoded, anchors = (
+        boxes.astype(np.float64) / scales.astype(np.float64),
+        anchors.astype(np.float64),
+    )
+    centre = (encoded[:, :2] * anchors[:, 2:] + anchors[:, :2]).astype(np.float32)
+    half = (0.5 * np.exp(encoded[:, 2:]) * anchors[:, 2:]).astype(np.float32)
     return np.concatenate([centre - half, centre + half], 1)
 
 

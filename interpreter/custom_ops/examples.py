@@ -179,8 +179,8 @@ def _sparse(
     node: Node, examples: Sequence[Mapping[str, _Feature]], key: bytes, dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Indices, values and shape of a feature of any length."""
-    found = [_values(node, example, key, dtype) for example in examples]
-    rows = [np.empty(0, dtype) if row is None else row for row in found]
+    parsed = [_values(node, example, key, dtype) for example in examples]
+    rows = [np.empty(0, dtype) if row is None else row for row in parsed]
     pairs = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
     longest = max((len(row) for row in rows), default=0)
     values = np.concatenate([np.empty(0, dtype), *rows])

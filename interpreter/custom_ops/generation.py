@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import rank
+from ..numpy_calls import by_numpy
 from ..ops.composites import attention
 from .options import Options
-from .registry import by_numpy, custom, exactly
+from .registry import custom, exactly
 from .state import state_of
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def update_kv_cache(node: Node) -> HostCall:
     """
     position, keys, values = exactly(node, 3)
     options = Options(node)
-    given, layer = options.integer("kv_cache_max", 0), options.integer("layer_index", 0)
-    most = given if given > 0 else _MOST_STEPS
+    limit, layer = options.integer("kv_cache_max", 0), options.integer("layer_index", 0)
+    most = limit if limit > 0 else _MOST_STEPS
     rank(node, "the keys", keys, 4)
     for x in (keys, values):
         node.require(x.dtype == np.float32, f"{x.dtype} is not supported")

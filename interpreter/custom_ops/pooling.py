@@ -12,8 +12,9 @@ import numpy as np
 
 from ...engine.sizes import largest
 from ..checks import Window, rank, slide
+from ..numpy_calls import by_numpy
 from .options import Options, pool_params
-from .registry import by_numpy, custom, exactly
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node, Operand
@@ -118,9 +119,9 @@ def _taps(x: np.ndarray, spans: Sequence[Window], padding: float) -> np.ndarray:
     for n, span in zip(x.shape[1:-1], spans, strict=True):
         reach = (largest(span.positions(n), 1) - 1) * span.stride + span.size
         pads.append((span.before(n), max(reach - n - span.before(n), 0)))
-    wide = np.pad(x, (*pads, (0, 0)), constant_values=padding)
+    padded = np.pad(x, (*pads, (0, 0)), constant_values=padding)
     axes = tuple(range(1, x.ndim - 1))
-    view = np.lib.stride_tricks.sliding_window_view(wide, [s.size for s in spans], axes)
+    view = np.lib.stride_tricks.sliding_window_view(padded, [s.size for s in spans], axes)
     counts = [span.positions(n) for n, span in zip(x.shape[1:-1], spans, strict=True)]
     steps = [slice(0, max(c, 0) * s.stride, s.stride) for c, s in zip(counts, spans, strict=True)]
     return view[(slice(None), *steps)]

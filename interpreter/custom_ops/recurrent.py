@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import rank
-from .registry import by_numpy, custom, exactly
+from ..numpy_calls import by_numpy
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node

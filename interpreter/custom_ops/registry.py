@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ...schema.registry import Registry
 from ..checks import required
-from ..node import HostCall
 
 if TYPE_CHECKING:
     from typing import TypeAlias
-
-    import numpy.typing as npt
 
     from ..node import Node, Operand, Prepared
 
     Prepare: TypeAlias = Callable[[Node], Prepared]
     """Checks a Node and infers its results."""
-    Function: TypeAlias = Callable[..., Sequence[npt.ArrayLike]]
-    """Gives the results for the arrays of the inputs."""
-    Result: TypeAlias = tuple[Sequence[int], npt.DTypeLike]
-    """Shape and type of a result."""
 
 _HOMES = {
     "arrays": ("Roll", "BroadcastGradientArgs", "NumericVerify", "aeq.hadamard_rotation"),
@@ -75,23 +66,3 @@ def exactly(node: Node, count: int) -> list[Operand]:
     """All inputs, of which there must be `count`; none may be omitted."""
     node.require(len(node.inputs) == count, f"takes {count} inputs, got {len(node.inputs)}")
     return required(node, count)
-
-
-def by_numpy(node: Node, function: Function, *results: Result, retypes: bool = False) -> HostCall:
-    """What computes results of these shapes and types by a function of all inputs' arrays.
-
-    `retypes` says that the model may declare other types.
-    """
-    operands = [x for x in node.inputs if x is not None]
-    outs = [node.result(shape, np.dtype(dtype), retypes=retypes) for shape, dtype in results]
-
-    def run(*arrays: np.ndarray) -> None:
-        try:
-            with np.errstate(all="ignore"):
-                values = function(*arrays[: len(operands)])
-        except MemoryError as error:
-            node.fail(f"needs more memory than there is ({error})")
-        for out, value in zip(arrays[len(operands) :], values, strict=True):
-            out[...] = value
-
-    return HostCall(run, operands, outs)

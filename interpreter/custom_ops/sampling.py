@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import rank
-from .registry import by_numpy, custom, exactly
+from ..numpy_calls import by_numpy
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node, Operand
@@ -114,12 +115,12 @@ def _images(node: Node) -> tuple[Operand, Operand]:
 def _between(image: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
     """An image at points between its pixels, 0 where these lie outside."""
     height, width = image.shape[:2]
-    wide = np.zeros((height + 2, width + 2, image.shape[2]), np.float32)
-    wide[1:-1, 1:-1] = image
+    padded = np.zeros((height + 2, width + 2, image.shape[2]), np.float32)
+    padded[1:-1, 1:-1] = image
     near_y = np.clip(np.nan_to_num(np.floor(y), nan=-1.0), -1, height - 1)
     near_x = np.clip(np.nan_to_num(np.floor(x), nan=-1.0), -1, width - 1)
     down, across = (y - near_y)[..., None], (x - near_x)[..., None]
     row, column = near_y.astype(np.int64) + 1, near_x.astype(np.int64) + 1
-    upper = (_ONE - across) * wide[row, column] + across * wide[row, column + 1]
-    lower = (_ONE - across) * wide[row + 1, column] + across * wide[row + 1, column + 1]
+    upper = (_ONE - across) * padded[row, column] + across * padded[row, column + 1]
+    lower = (_ONE - across) * padded[row + 1, column] + across * padded[row + 1, column + 1]
     return down * lower + (_ONE - down) * upper

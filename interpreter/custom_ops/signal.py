@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..numpy_calls import by_numpy
 from .options import Options
-from .registry import by_numpy, custom, exactly
+from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from ..node import HostCall, Node, Operand

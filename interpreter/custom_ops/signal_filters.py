@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..numpy_calls import by_numpy
 from .options import Options
-from .registry import by_numpy, custom, exactly
+from .registry import custom, exactly
 from .signal import require_dtype
 from .state import state_of
 
@@ -49,12 +50,12 @@ def filter_bank(node: Node) -> HostCall:
 
     def run(x: np.ndarray, *arrays: np.ndarray) -> list[np.ndarray]:
         weights, unweights, starts, weight_starts, widths = (a.astype(np.int64) for a in arrays)
-        wide, sums, carried = x.astype(np.uint64), np.zeros(n_channels + 1, np.uint64), 0
+        spectrum, sums, carried = x.astype(np.uint64), np.zeros(n_channels + 1, np.uint64), 0
         for i, width in enumerate(np.maximum(widths, 0).tolist()):
             first, at = int(starts[i]), int(weight_starts[i])
             inside = min(first, at) >= 0 and first + width <= x.size and at + width <= weights.size
             node.require(inside, f"channel {i} must lie in the spectrum and the weights")
-            part, span = wide[first : first + width], slice(at, at + width)
+            part, span = spectrum[first : first + width], slice(at, at + width)
             own = (weights[span].astype(np.uint64) * part).sum(dtype=np.uint64)
             sums[i] = np.uint64(carried) + own
             carried = (unweights[span].astype(np.uint64) * part).sum(dtype=np.uint64)
@@ -114,13 +115,13 @@ def spectral_subtraction(node: Node) -> HostCall:
     noise = state_of(node, "noise", np.zeros(n_channels, np.uint32))
 
     def run(x: np.ndarray) -> list[np.ndarray]:
-        wide, average = x.astype(np.uint64), noise()
-        signal = wide << np.uint64(smoothing) & np.uint64(_WORD)
+        energies, average = x.astype(np.uint64), noise()
+        signal = energies << np.uint64(smoothing) & np.uint64(_WORD)
         moved = signal * new + average.astype(np.uint64) * old >> np.uint64(shift)
         estimate = moved & np.uint64(_WORD)
         lower = np.minimum(estimate, signal)
         average[...] = lower if clamps else estimate
-        floor = wide * np.uint64(least) >> np.uint64(shift) & np.uint64(_WORD)
+        floor = energies * np.uint64(least) >> np.uint64(shift) & np.uint64(_WORD)
         return [np.maximum(signal - lower >> np.uint64(smoothing), floor), average]
 
     return by_numpy(node, run, (x.shape, np.uint32), (x.shape, np.uint32))
@@ -184,9 +185,9 @@ def log(node: Node) -> HostCall:
 def _log(x: np.ndarray, scale: int) -> np.ndarray:
     """The natural logarithms of positive numbers times `scale`, of 16 bits after the point."""
     power = np.frexp(x.astype(np.float64))[1].astype(np.int64) - 1
-    rest = x - (np.int64(1) << power)
-    fraction = np.where(power < _LOG_BITS, rest << np.maximum(_LOG_BITS - power, 0), rest)
-    fraction = np.where(power < _LOG_BITS, fraction, rest >> np.maximum(power - _LOG_BITS, 0))
+    remainder = x - (np.int64(1) << power)
+    fraction = np.where(power < _LOG_BITS, remainder << np.maximum(_LOG_BITS - power, 0), remainder)
+    fraction = np.where(power < _LOG_BITS, fraction, remainder >> np.maximum(power - _LOG_BITS, 0))
     unit = (1 << _LOG_BITS) // _LOG_SEGMENTS
     segment = fraction // unit
     table = _log_table()

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..numpy_calls import by_numpy
 from .options import Options
-from .registry import by_numpy, custom, exactly
+from .registry import custom, exactly
 from .signal import require_dtype
 
 if TYPE_CHECKING:

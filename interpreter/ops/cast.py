@@ -15,6 +15,7 @@ from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ..checks import name_of_dtype, required
 from ..node import Operand
+from ..numpy_calls import array_by_numpy
 from ..registry import op
 from .quantized import quantization_of, whole
 
@@ -55,10 +56,10 @@ def cast(node: Node) -> Prepared:
         return None
     if not (_castable(x.dtype) and _castable(dtype)):
 
-        def run(array: np.ndarray) -> list[np.ndarray]:
-            return [_cast(array, dtype)]
+        def run(array: np.ndarray) -> np.ndarray:
+            return _cast(array, dtype)
 
-        return node.dynamic_result(run, [x.shape])
+        return array_by_numpy(node, run, x.shape, dtype)
     out = node.result(x.shape, dtype)
     return lambda program: convert(program, x, dtype, out)
 

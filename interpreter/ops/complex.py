@@ -12,11 +12,12 @@ from ...engine.plan.buffer import Buffer
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain
 from ..checks import required
+from ..numpy_calls import by_numpy
 from ..registry import op
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import DynamicResult, Node, Operand
+    from ..node import DynamicResult, HostCall, Node, Operand
 
 _REAL = {"complex64": np.float32, "complex128": np.float64}
 _PARTS = {"REAL": 0, "IMAG": 1}
@@ -49,7 +50,7 @@ def magnitude(node: Node) -> Callable[[Program], None]:
 
 
 @op("RFFT2D")
-def rfft2d(node: Node) -> DynamicResult:
+def rfft2d(node: Node) -> HostCall | DynamicResult:
     """The discrete Fourier transform over the last two dimensions, half of the last one.
 
     The second input says to which sizes, powers of 2, they are cut or filled up with zeros. It is
@@ -74,7 +75,9 @@ def rfft2d(node: Node) -> DynamicResult:
         _require_powers(node, sizes)
         return [np.fft.rfft2(x.astype(float), sizes).astype(np.complex64)]
 
-    return node.dynamic_result(run, [(*x.shape[:-2], height, half)])
+    if height is None or half is None:
+        return node.dynamic_result(run, [(*x.shape[:-2], None, None)])
+    return by_numpy(node, run, ((*x.shape[:-2], height, half), np.complex64))
 
 
 def _require_powers(node: Node, sizes: tuple[int, ...]) -> None:

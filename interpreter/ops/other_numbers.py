@@ -1,6 +1,6 @@
 """Arithmetic on numbers that no kernel takes (float64, complex, unsigned and small integers).
 
-numpy computes it between the stages of a plan.
+numpy computes it, in host steps of a stage.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import NO_LIMIT
-from ..substitution import by_numpy
+from ..numpy_calls import array_by_numpy
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
-    from ..node import DynamicResult, Node, Operand
+    from ..node import DynamicResult, HostCall, Node, Operand
 
     Function = Callable[..., np.ndarray]
 
-_WHOLE, _REAL, _ANY = "iu", "iuf", "iufc"
+_INTEGERS, _ORDERED, _ANY = "iu", "iuf", "iufc"
 """Kinds of dtypes: integers, these and floats, these and complex numbers."""
 
 
@@ -60,25 +60,25 @@ BINARY: dict[str, tuple[str, Function]] = {
     "SUB": (_ANY, np.subtract),
     "MUL": (_ANY, np.multiply),
     "DIV": (_ANY, _quotient),
-    "MAXIMUM": (_REAL, np.maximum),
-    "MINIMUM": (_REAL, np.minimum),
+    "MAXIMUM": (_ORDERED, np.maximum),
+    "MINIMUM": (_ORDERED, np.minimum),
     "SQUARED_DIFFERENCE": (_ANY, _squared_difference),
     "POW": ("fc", np.power),
-    "FLOOR_DIV": (_REAL, _floor_quotient),
-    "FLOOR_MOD": (_REAL, _modulo),
-    "BITWISE_XOR": (_WHOLE, np.bitwise_xor),
-    "RIGHT_SHIFT": (_WHOLE, np.right_shift),
+    "FLOOR_DIV": (_ORDERED, _floor_quotient),
+    "FLOOR_MOD": (_ORDERED, _modulo),
+    "BITWISE_XOR": (_INTEGERS, np.bitwise_xor),
+    "RIGHT_SHIFT": (_INTEGERS, np.right_shift),
     "EQUAL": (_ANY, np.equal),
     "NOT_EQUAL": (_ANY, np.not_equal),
-    "LESS": (_REAL, np.less),
-    "LESS_EQUAL": (_REAL, np.less_equal),
-    "GREATER": (_REAL, np.greater),
-    "GREATER_EQUAL": (_REAL, np.greater_equal),
+    "LESS": (_ORDERED, np.less),
+    "LESS_EQUAL": (_ORDERED, np.less_equal),
+    "GREATER": (_ORDERED, np.greater),
+    "GREATER_EQUAL": (_ORDERED, np.greater_equal),
 }
 UNARY: dict[str, tuple[str, Function]] = {
-    "ABS": (_REAL, np.abs),
+    "ABS": (_ORDERED, np.abs),
     "NEG": (_ANY, np.negative),
-    "SIGN": (_REAL, np.sign),
+    "SIGN": (_ORDERED, np.sign),
     "SQUARE": (_ANY, np.square),
     "CEIL": ("f", np.ceil),
     "COS": ("fc", np.cos),
@@ -94,8 +94,8 @@ REDUCTIONS: dict[str, tuple[str, Function]] = {
     "SUM": (_ANY, np.sum),
     "MEAN": ("fc", np.mean),
     "REDUCE_PROD": (_ANY, np.prod),
-    "REDUCE_MAX": (_REAL, np.max),
-    "REDUCE_MIN": (_REAL, np.min),
+    "REDUCE_MAX": (_ORDERED, np.max),
+    "REDUCE_MIN": (_ORDERED, np.min),
 }
 """Operator -> the kinds of dtypes it is for, and numpy's function."""
 
@@ -106,9 +106,9 @@ def takes(node: Node, functions: dict[str, tuple[str, Function]], x: Operand) ->
     return x.dtype.kind in kinds and not is_quantized(x)
 
 
-def unary(node: Node, x: Operand) -> DynamicResult:
+def unary(node: Node, x: Operand) -> HostCall | DynamicResult:
     """The function of each element."""
-    return by_numpy(node, UNARY[node.kind][1], x.shape, x.dtype)
+    return array_by_numpy(node, UNARY[node.kind][1], x.shape, x.dtype)
 
 
 def binary(
@@ -117,12 +117,12 @@ def binary(
     shape: tuple[int, ...],
     clamp: tuple[float, float] = (-NO_LIMIT, NO_LIMIT),
     dtype: np.dtype | None = None,
-) -> DynamicResult:
+) -> HostCall | DynamicResult:
     """The function of each pair of elements within `clamp`, as numbers of `dtype` or that of x."""
     function = BINARY[node.kind][1]
     limits = [limit if abs(limit) < NO_LIMIT else None for limit in clamp]
     if limits != [None, None]:
-        node.require(x.dtype.kind in _REAL, f"{x.dtype} has no order, so no fused activation")
+        node.require(x.dtype.kind in _ORDERED, f"{x.dtype} has no order, so no fused activation")
         if x.dtype.kind == "u" and limits[0] is not None:
             limits[0] = max(limits[0], 0.0)
         low, high = (None if limit is None else np.array(limit, x.dtype)[()] for limit in limits)
@@ -130,13 +130,13 @@ def binary(
         def clipped(a: np.ndarray, b: np.ndarray) -> np.ndarray:
             return np.clip(function(a, b), low, high)
 
-        return by_numpy(node, clipped, shape, dtype or x.dtype)
-    return by_numpy(node, function, shape, dtype or x.dtype)
+        return array_by_numpy(node, clipped, shape, dtype or x.dtype)
+    return array_by_numpy(node, function, shape, dtype or x.dtype)
 
 
 def reduction(
     node: Node, x: Operand, axes: Collection[int], shape: tuple[int, ...]
-) -> DynamicResult:
+) -> HostCall | DynamicResult:
     """`x` folded over `axes`, sums and products in its own type."""
     function = partial(REDUCTIONS[node.kind][1], axis=tuple(sorted(axes)))
     if node.kind in ("SUM", "REDUCE_PROD"):
@@ -145,4 +145,4 @@ def reduction(
     def folded(array: np.ndarray, _: np.ndarray) -> np.ndarray:
         return function(array)
 
-    return by_numpy(node, folded, shape, x.dtype)
+    return array_by_numpy(node, folded, shape, x.dtype)

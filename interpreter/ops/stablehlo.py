@@ -14,9 +14,10 @@ import numpy as np
 
 from ...engine.families.elementwise import elementwise
 from ..checks import required, same_dtype
-from ..node import DynamicResult
+from ..node import DynamicResult, HostCall
+from ..numpy_calls import array_by_numpy
 from ..registry import op
-from ..substitution import by_numpy, moves_any
+from ..substitution import moves_any
 from .binary import limits_of
 
 if TYPE_CHECKING:
@@ -96,13 +97,13 @@ COMPARISONS: tuple[tuple[str, bool, Function], ...] = (
 
 
 @op(*(f"STABLEHLO_{name}" for name in UNARY))
-def unary(node: Node) -> Emit | DynamicResult:
+def unary(node: Node) -> Emit | HostCall | DynamicResult:
     """The function of each element."""
     (x,) = operands(node, 1)
     kernel, dtypes, function = UNARY[node.kind.removeprefix("STABLEHLO_")]
     node.require(x.dtype != np.bool_, "bool is not supported")
     if x.dtype.name not in dtypes:
-        return by_numpy(node, function, x.shape, x.dtype)
+        return array_by_numpy(node, function, x.shape, x.dtype)
     out = node.result(x.shape, x.dtype)
 
     def emit(program: Program) -> None:
@@ -113,7 +114,7 @@ def unary(node: Node) -> Emit | DynamicResult:
 
 
 @op(*(f"STABLEHLO_{name}" for name in BINARY))
-def binary(node: Node) -> Emit | DynamicResult:
+def binary(node: Node) -> Emit | HostCall | DynamicResult:
     """The function of each pair of elements of two operands of one shape."""
     x, y = operands(node, 2)
     same_dtype(node, (x, y))
@@ -122,7 +123,7 @@ def binary(node: Node) -> Emit | DynamicResult:
     kernel, dtypes, function = BINARY[name]
     node.require(name not in _BITS or x.dtype.kind in "biu", f"{x.dtype} is not supported")
     if x.dtype.name not in dtypes:
-        return by_numpy(node, function, x.shape, x.dtype)
+        return array_by_numpy(node, function, x.shape, x.dtype)
     out = node.result(x.shape, x.dtype)
 
     def emit(program: Program) -> None:
@@ -136,7 +137,7 @@ def binary(node: Node) -> Emit | DynamicResult:
 
 
 @op("STABLEHLO_COMPARE")
-def compare(node: Node) -> Emit | DynamicResult:
+def compare(node: Node) -> Emit | HostCall | DynamicResult:
     """Whether `comparison_direction` holds for each pair of elements."""
     x, y = operands(node, 2)
     same_dtype(node, (x, y))
@@ -147,7 +148,7 @@ def compare(node: Node) -> Emit | DynamicResult:
     )
     kernel, swapped, function = COMPARISONS[direction]
     if x.dtype.name not in _ORDERED:
-        return by_numpy(node, function, x.shape, np.dtype(bool))
+        return array_by_numpy(node, function, x.shape, np.dtype(bool))
     out = node.result(x.shape, np.bool_)
     return lambda program: elementwise(program, kernel, (y, x) if swapped else (x, y), out)
 
@@ -167,7 +168,7 @@ def select(node: Node) -> Emit | DynamicResult:
 
 
 @op("STABLEHLO_CLAMP")
-def clamp(node: Node) -> Emit | DynamicResult:
+def clamp(node: Node) -> Emit | HostCall | DynamicResult:
     """The second input, not below the first and not above the third; both may be scalars."""
     low, x, high = operands(node, 3)
     same_dtype(node, (low, x, high))
@@ -175,7 +176,7 @@ def clamp(node: Node) -> Emit | DynamicResult:
         if limit.ndim:
             require_shape(node, x, limit)
     if x.dtype.name not in BINARY["MAXIMUM"][1]:
-        return by_numpy(node, _clipped, x.shape, x.dtype)
+        return array_by_numpy(node, _clipped, x.shape, x.dtype)
     out = node.result(x.shape, x.dtype)
 
     def emit(program: Program) -> None:

@@ -16,9 +16,10 @@ import numpy as np
 
 from ...engine.sizes import largest
 from ..checks import scope_of
-from ..node import DynamicResult
+from ..node import DynamicResult, HostCall
+from ..numpy_calls import array_by_numpy
 from ..registry import op
-from .stablehlo import by_numpy, numbers, operands
+from .stablehlo import numbers, operands
 from .stablehlo_moves import index_vectors
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def reduce_window(node: Node) -> DynamicResult:
 
 
 @op("STABLEHLO_SCATTER")
-def scatter(node: Node) -> DynamicResult:
+def scatter(node: Node) -> HostCall | DynamicResult:
     """`x` with updates at the places that the indices name, combined by a subgraph.
 
     A subgraph without operators puts the update in the element's place.
@@ -167,7 +168,7 @@ def scatter(node: Node) -> DynamicResult:
         combine(result, tuple(place[inside] for place in places), ordered[inside])
         return result
 
-    return by_numpy(node, run, x.shape, x.dtype)
+    return array_by_numpy(node, run, x.shape, x.dtype)
 
 
 @op("STABLEHLO_SORT")

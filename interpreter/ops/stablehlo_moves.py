@@ -14,10 +14,11 @@ from ...engine.families.layout import fill, move
 from ...engine.plan.view import View
 from ...engine.sizes import largest
 from ..checks import same_dtype
-from ..node import DynamicResult
+from ..node import DynamicResult, HostCall
+from ..numpy_calls import array_by_numpy
 from ..registry import op
 from ..substitution import moves_any
-from .stablehlo import by_numpy, numbers, operands
+from .stablehlo import numbers, operands
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -161,7 +162,7 @@ def pad(node: Node) -> Emit:
 
 
 @op("STABLEHLO_DYNAMIC_SLICE")
-def dynamic_slice(node: Node) -> DynamicResult:
+def dynamic_slice(node: Node) -> HostCall | DynamicResult:
     """The box of `slice_sizes` that the other inputs place, moved inside where it is not."""
     x, *starts = operands(node, len(node.inputs))
     sizes = numbers(node, "slice_sizes")
@@ -170,11 +171,11 @@ def dynamic_slice(node: Node) -> DynamicResult:
     def run(x: np.ndarray, *starts: np.ndarray) -> np.ndarray:
         return x[_box(x.shape, sizes, starts)]
 
-    return by_numpy(node, run, sizes, x.dtype)
+    return array_by_numpy(node, run, sizes, x.dtype)
 
 
 @op("STABLEHLO_DYNAMIC_UPDATE_SLICE")
-def dynamic_update_slice(node: Node) -> DynamicResult:
+def dynamic_update_slice(node: Node) -> HostCall | DynamicResult:
     """`x` with the second input at the place that the scalars of the others name."""
     x, update, *starts = operands(node, len(node.inputs))
     same_dtype(node, (x, update))
@@ -185,11 +186,11 @@ def dynamic_update_slice(node: Node) -> DynamicResult:
         result[_box(x.shape, update.shape, starts)] = update
         return result
 
-    return by_numpy(node, run, x.shape, x.dtype)
+    return array_by_numpy(node, run, x.shape, x.dtype)
 
 
 @op("STABLEHLO_GATHER")
-def gather(node: Node) -> DynamicResult:
+def gather(node: Node) -> HostCall | DynamicResult:
     """Slices of the first input where the second says, moved inside where they are not."""
     x, indices = operands(node, 2)
     options = node.options
@@ -228,7 +229,7 @@ def gather(node: Node) -> DynamicResult:
             places.append(place)
         return x[tuple(np.broadcast_arrays(*places))].transpose(order)
 
-    return by_numpy(node, run, shape, x.dtype)
+    return array_by_numpy(node, run, shape, x.dtype)
 
 
 def index_vectors(indices: np.ndarray, axis: int) -> np.ndarray:

@@ -16,9 +16,10 @@ from ...engine.families.layout import move
 from ...engine.plan.buffer import Buffer, arena
 from ...engine.plan.view import View
 from ...engine.sizes import largest
-from ..node import DynamicResult
+from ..node import DynamicResult, HostCall
+from ..numpy_calls import array_by_numpy
 from ..registry import op
-from .stablehlo import by_numpy, numbers, operands
+from .stablehlo import numbers, operands
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @op("STABLEHLO_DOT_GENERAL")
-def dot_general(node: Node) -> Callable[[Program], None] | DynamicResult:
+def dot_general(node: Node) -> Callable[[Program], None] | HostCall | DynamicResult:
     """Sums over the contracting dimensions of products, for each index of the batching ones.
 
     The result has the batching dimensions, then the others of the left operand, then of the right.
@@ -66,7 +67,7 @@ def dot_general(node: Node) -> Callable[[Program], None] | DynamicResult:
             ]
             return np.matmul(wide[0], wide[1].transpose(0, 2, 1))
 
-        return by_numpy(node, run, shape, dtype)
+        return array_by_numpy(node, run, shape, dtype)
     out = node.result(shape, dtype)
 
     def emit(program: Program) -> None:
@@ -90,7 +91,7 @@ def _arranged(program: Program, x: Operand, permutation: list[int]) -> Buffer:
 
 
 @op("STABLEHLO_CONVOLUTION")
-def convolution(node: Node) -> DynamicResult:
+def convolution(node: Node) -> HostCall | DynamicResult:
     """The convolution over any spatial dimensions, with dilations of both operands and groups."""
     x, filters = operands(node, 2)
     options = node.options
@@ -183,7 +184,7 @@ def convolution(node: Node) -> DynamicResult:
             parts.append(np.moveaxis(np.tensordot(part, weights, axes), -1, 1))
         return np.concatenate(parts, axis=1).transpose(np.argsort(orders[2]))
 
-    return by_numpy(node, run, shape, dtype)
+    return array_by_numpy(node, run, shape, dtype)
 
 
 def _spread(

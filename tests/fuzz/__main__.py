@@ -1,4 +1,4 @@
-"""Runs fuzzers: python tests/fuzz [FUZZER ...] [SEED/NUMBER] [--seconds S]; `make fuzz`."""
+"""python tests/fuzz [FUZZER ...] [SEED/NUMBER] [--seeds A..B] [--processes P]; `make fuzz`."""
 
 import sys
 from pathlib import Path

@@ -7,13 +7,16 @@ machine and for every commit; `make fuzz` draws from new seeds each time.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import secrets
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +105,11 @@ def main(arguments=None) -> int:
     parser.add_argument("what", nargs="*", help="fuzzers, all without; SEED/NUMBER: one case")
     parser.add_argument("--seeds", default="", help="A..B, both included; A..: no end; else new")
     parser.add_argument("--count", type=int, default=COUNT, help="cases of each seed")
-    parser.add_argument("--seconds", type=float, default=60.0, help="time for each fuzzer")
-    parser.add_argument("--stop", type=int, default=10, help="failures after which it ends")
+    parser.add_argument("--seconds", type=float, help="time for each fuzzer; else 60, A..B: no end")
+    parser.add_argument(
+        "--stop", type=int, help="failures after which it ends; else 10, A..B: none"
+    )
+    parser.add_argument("--processes", type=int, default=1, help="among which seeds are shared")
     parser.add_argument("--brief", action="store_true", help="two lines for a failure")
     given = parser.parse_args(arguments)
     named = [w for w in given.what if "/" not in w]
@@ -120,22 +126,69 @@ def main(arguments=None) -> int:
             fuzzer.close()
 
 
+@dataclass(frozen=True)
+class _Share:
+    """What one process does of a campaign: every `step`th seed from `first` to `last`.
+
+    Attributes:
+        seconds: after which it ends, as it does after `stop` failures.
+    """
+
+    name: str
+    first: int
+    last: float
+    step: int
+    count: int
+    seconds: float
+    stop: float
+    brief: bool
+
+
 def _campaign(fuzzer, given) -> int:
     first, _, last = (given.seeds or f"{secrets.randbelow(10**9)}..").partition("..")
-    seed, counts, failed = int(first), Counter(), 0
-    print(f"{name_of(fuzzer)}: seeds from {seed}, {given.count} cases of each", flush=True)
-    end = time.monotonic() + given.seconds
-    while time.monotonic() < end and (not last or seed <= int(last)) and failed < given.stop:
-        for failure in hunt(fuzzer, seed, given.count, end, counts):
+    seconds, stop = (inf, inf) if last else (60.0, 10)
+    seconds = seconds if given.seconds is None else given.seconds
+    stop = stop if given.stop is None else given.stop
+    end, name, n = float(last or inf), name_of(fuzzer), given.processes
+    print(f"{name}: seeds from {first}, {given.count} cases of each", flush=True)
+    shares = [
+        _Share(name, int(first) + k, end, n, given.count, seconds, stop, given.brief)
+        for k in range(n)
+    ]
+    if n == 1:
+        results = [_run(fuzzer, shares[0])]
+    else:
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(n, mp_context=context) as pool:
+            results = list(pool.map(_run_alone, shares))
+    counts = sum((counts for counts, _ in results), Counter())
+    kinds = ", ".join(f"{kind} {n}" for kind, n in counts.most_common())
+    print(f"{name}: {sum(counts.values())} cases: {kinds}", flush=True)
+    return int(any(failed for _, failed in results))
+
+
+def _run_alone(share: _Share) -> tuple[Counter, int]:
+    """A share in a process of its own."""
+    fuzzer = import_module(f"fuzz.{share.name}")
+    try:
+        return _run(fuzzer, share)
+    finally:
+        fuzzer.close()
+
+
+def _run(fuzzer, share: _Share) -> tuple[Counter, int]:
+    """Prints the failures of a share; how often each verdict came, and how many failed."""
+    seed, counts, failed = share.first, Counter(), 0
+    end = time.monotonic() + share.seconds
+    while time.monotonic() < end and seed <= share.last and failed < share.stop:
+        for failure in hunt(fuzzer, seed, share.count, end, counts):
             failed += 1
             small = shrink(failure)
-            print(brief(small) if given.brief else describe(failure, small), flush=True)
-            if failed >= given.stop:
+            print(brief(small) if share.brief else describe(failure, small), flush=True)
+            if failed >= share.stop:
                 break
-        seed += 1
-    kinds = ", ".join(f"{kind} {n}" for kind, n in counts.most_common())
-    print(f"{name_of(fuzzer)}: {sum(counts.values())} cases: {kinds}", flush=True)
-    return int(failed > 0)
+        seed += share.step
+    return counts, failed
 
 
 def _repeat(fuzzer, address) -> int:

@@ -38,10 +38,12 @@ class Drawn:
 
     model: Model
     feeds: list[np.ndarray]
+    called_by: str = ""
+    """The operator that runs it as its subgraph: "IF" or "WHILE"; a model of its own without."""
 
     @property
     def graph(self) -> Subgraph:
-        """The only subgraph."""
+        """The only subgraph, but for that of the caller."""
         return self.model.subgraphs[0]
 
 
@@ -175,7 +177,7 @@ class Draw:
         self.graph.tensors.append(
             Tensor(f"t{index}", () if unknown else tuple(shape), name, data, quantization=scheme)
         )
-        self._types[index] = "closed" if unknown else kind
+        self._types[index] = "unknown" if unknown else kind
         return index
 
     def close(self, index: int) -> None:
@@ -247,7 +249,14 @@ class Draw:
         self.graph.outputs = [i for i in made if i not in read or self.chance(0.25)]
         model = Model([self.graph])
         update_versions(model)
-        return Drawn(model, [self.feeds[i] for i in self.graph.inputs])
+        feeds = [self.feeds[i] for i in self.graph.inputs]
+        caller = self.pick(["IF", "WHILE"]) if self.chance(0.1) else ""
+        return Drawn(model, feeds, caller if self._may_be_called() else "")
+
+    def _may_be_called(self) -> bool:
+        """Whether all results' shapes are known, so that a caller can have others like them."""
+        states = any(tensor.is_variable for tensor in self.graph.tensors)
+        return not states and "unknown" not in [self._types[i] for i in self.graph.outputs]
 
 
 def _same(one: Quantization, other: Quantization | None) -> bool:

@@ -298,6 +298,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("UNIQUE", lambda use: use.has_nan, "NaN is equal to the value before it"),
     Fault("DIV", _quotient_beyond_shifts, "a shift by more bits than there are"),
     Fault("CONCATENATION", _float_beyond_int32, "a float beyond int32 is cast to it"),
+    Fault("RFFT2D", lambda use: use.value(1)[1] == 1, "one column: its sum stands in both parts"),
     Fault("POW", lambda use: use.dtype == "INT32", "a result beyond int32 wraps for one exponent"),
     Fault("STRIDED_SLICE", _empty_ellipsis, "an ellipsis of no dimension takes the next field's"),
     Fault("REDUCE_PROD", _folds_nothing, "where nothing is folded, a scale is not converted"),

@@ -8,7 +8,11 @@ import pytest
 from cases import OPTIMIZED, Case, all_cases, content, floats, options_record
 from running import answers
 
+from flatlite.interpreter.compute import run_now
+from flatlite.interpreter.node import Node, Operand, TensorDeclaration
+from flatlite.interpreter.numpy_calls import by_numpy
 from flatlite.interpreter.registry import prepare_of
+from flatlite.interpreter.substitution import half_floats
 from flatlite.lite import Interpreter
 from flatlite.schema import model, operators
 from flatlite.schema.dtypes import TENSOR_TYPES
@@ -221,3 +225,48 @@ def test_packed_integers_dequantized(dtype, per_channel, litert):
     theirs = litert.run(file, [[]])
     if not isinstance(theirs, str):
         np.testing.assert_array_equal(got, theirs[0][0])
+
+
+@pytest.mark.parametrize("case", ["ADD float64", "SQRT float64", "LESS uint8", "CAST float64"])
+def test_numpy_is_a_step_of_its_stage(case, builder, saved):
+    """Where the shape is known, what numpy computes ends no stage."""
+    op, dtype = case.split()
+    n = {"ADD": 2, "LESS": 2}.get(op, 1)
+    b = builder()
+    operands = [b.input(f"x{i}", (3,), dtype.upper()) for i in range(n)]
+    result = {"LESS": "BOOL", "CAST": "COMPLEX64"}.get(op, dtype.upper())
+    y, z = b.tensor("y", (3,), result), b.tensor("z", (1, 3), result)
+    b.op(op, operands, [y])
+    b.op("RESHAPE", [y, b.constant("shape", np.array([1, 3], np.int32))], [z])
+    interpreter = Interpreter(model_content=saved(b.outputs(z)))
+    x = np.array([1, 4, 9], dtype)
+    wanted = {"ADD": x + x, "SQRT": np.sqrt(x), "LESS": x < x, "CAST": x.astype(np.complex64)}
+    (got,) = answers(interpreter, *[x] * n)
+    np.testing.assert_array_equal(got, wanted[op][None])
+    plan = interpreter._plans[0]
+    assert plan.reached is plan.first
+
+
+def test_half_floats_of_a_host_call():
+    """numpy's function sees float32, and its result is rounded once."""
+    half = np.dtype(ml_dtypes.bfloat16)
+    seen = []
+
+    @half_floats
+    def prepare(node):
+        (x,) = node.inputs
+
+        def run(x):
+            seen.append(x.dtype)
+            return [x / 3]
+
+        return by_numpy(node, run, (x.shape, x.dtype))
+
+    x = np.array([1, 2, 5], half)
+    node = Node("SIN", [Operand.known(x, "x")], [TensorDeclaration("y", half)])
+    run_now(node, prepare(node))
+    (result,) = node.results
+    assert seen == [np.float32]
+    assert result.dtype == half
+    wanted = (x.astype(np.float32) / 3).astype(half)
+    np.testing.assert_array_equal(result.value.astype(np.float32), wanted.astype(np.float32))

@@ -1,0 +1,63 @@
+"""Operators that numpy computes, as host steps of a stage where the results' shapes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .node import HostCall
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import numpy.typing as npt
+
+    from .node import DynamicResult, Node
+
+    Function: TypeAlias = Callable[..., Sequence[npt.ArrayLike]]
+    """Gives the results for the arrays of the inputs."""
+    Result: TypeAlias = tuple[Sequence[int], npt.DTypeLike]
+    """Shape and type of a result."""
+
+_IN_BUFFERS = "biufc"
+"""Kinds of dtypes of which a program has buffers that numpy reads and writes."""
+
+
+def by_numpy(node: Node, function: Function, *results: Result, retypes: bool = False) -> HostCall:
+    """What computes results of these shapes and types by a function of all inputs' arrays.
+
+    Inputs left out are not among the arrays. `retypes` says that the model may declare other types.
+    """
+    operands = [x for x in node.inputs if x is not None]
+    outs = [node.result(shape, np.dtype(dtype), retypes=retypes) for shape, dtype in results]
+
+    def run(*arrays: np.ndarray) -> None:
+        try:
+            with np.errstate(all="ignore"):
+                values = function(*arrays[: len(operands)])
+        except MemoryError as error:
+            node.fail(f"needs more memory than there is ({error})")
+        for out, value in zip(arrays[len(operands) :], values, strict=True):
+            out[...] = value
+
+    return HostCall(run, operands, outs)
+
+
+def array_by_numpy(
+    node: Node, function: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.dtype
+) -> HostCall | DynamicResult:
+    """One result that numpy computes from all inputs, as numbers of `dtype`.
+
+    Types that no program has buffers of, such as float8, are computed between two stages.
+    """
+
+    def run(*arrays: np.ndarray) -> list[np.ndarray]:
+        with np.errstate(all="ignore"):
+            return [np.asarray(function(*arrays)).astype(dtype, copy=False).reshape(shape)]
+
+    dtypes = [dtype, *(x.dtype for x in node.inputs if x is not None)]
+    if all(kind.kind in _IN_BUFFERS for kind in dtypes) and None not in node.inputs:
+        return by_numpy(node, run, (shape, dtype))
+    return node.dynamic_result(run, [tuple(shape)])
