@@ -31,15 +31,17 @@ test-pythons:
 	$(PYTHON) tests/pythons.py
 
 # Random models and programs until the time is up; what fails is printed with the command that
-# repeats it. FUZZERS: which, all without; SEEDS: A..B, without it new ones each time; COUNT: cases
-# of each seed; SECONDS: for each fuzzer.
+# repeats it. FUZZERS: which, all without; SEEDS: A..B, all of them, without it new ones until the
+# time is up; COUNT: cases of each seed; SECONDS: for each fuzzer; PROCESSES: that share the seeds.
 FUZZERS ?=
 SEEDS ?=
 COUNT ?= 1000
 SECONDS ?= 600
+PROCESSES ?= 1
 fuzz: $(VENV)/.test
 	$(BIN)/flatlite warmup
-	$(BIN)/python tests/fuzz $(FUZZERS) --seeds '$(SEEDS)' --count $(COUNT) --seconds $(SECONDS)
+	$(BIN)/python tests/fuzz $(FUZZERS) --seeds '$(SEEDS)' --count $(COUNT) \
+		--processes $(PROCESSES) $(if $(SEEDS),,--seconds $(SECONDS))
 
 # TensorFlow restores what flatlite has saved, and goes on training it; flatlite, in TensorFlow's
 # process, converts its sessions, functions and Keras models. Both need the same version of Python.

@@ -52,6 +52,11 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         metavar="NAME=1,224,224,3",
         help="shape of an input, -1 for an unknown dimension; may be repeated",
     )
+    sub.add_argument(
+        "--weights-file",
+        metavar="PATH",
+        help="what model.save_weights() wrote, beside an architecture in JSON (Keras)",
+    )
     sub.set_defaults(tags=None, inputs=None, outputs=None, quantize="recipe", io_order="source")
 
 

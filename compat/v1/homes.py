@@ -166,7 +166,8 @@ NN = {
         "softsign swish xw_plus_b"
     ),
     "graph.functions.arithmetic": "log_sigmoid sigmoid tanh",
-    "graph.functions.array": ("depth_to_space embedding_lookup in_top_k space_to_depth top_k"),
+    "graph.functions.array": ("depth_to_space in_top_k space_to_depth top_k"),
+    "graph.functions.embedding": "embedding_lookup",
     "graph.functions.line_windows": (
         "avg_pool1d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
         "conv3d_transpose erosion2d max_pool1d max_pool_with_argmax normalize_moments silu "

@@ -162,9 +162,9 @@ class _Reader:
         if addition is None or activation_of(addition) != NONE:
             return None
         for first, second in (addition.inputs, addition.inputs[::-1]):
-            kept, new = self._product(first), self._product(second)
-            if kept is not None and new is not None and kept[1] == (memory, NONE):
-                return kept[0], (new[0], new[1][0]), new[1][1]
+            forgotten, new = self._product(first), self._product(second)
+            if forgotten is not None and new is not None and forgotten[1] == (memory, NONE):
+                return forgotten[0], (new[0], new[1][0]), new[1][1]
         return None
 
     def _linear(self, y: Tensor | None, ignored: int = NONE) -> Linear | None:

@@ -124,8 +124,8 @@ class RaggedTensor:
     def nested_row_splits(self) -> tuple[Tensor, ...]:
         """Those of this one, and of the ragged values within, from the outside in."""
         inner = self._values
-        rest = inner.nested_row_splits if isinstance(inner, RaggedTensor) else ()
-        return (self._row_splits, *rest)
+        inner_splits = inner.nested_row_splits if isinstance(inner, RaggedTensor) else ()
+        return (self._row_splits, *inner_splits)
 
     @property
     def ragged_rank(self) -> int:
@@ -172,8 +172,8 @@ class RaggedTensor:
             places = _counted(n)
             limits = ops.ExpandDims(self.row_limits(), _ZERO)
             flat = ops.Reshape(places, np.array([1, -1], np.int32))
-            found = ops.UpperBound(limits, flat, out_type=np.dtype(np.int64))
-            return ops.Reshape(found, np.array([-1], np.int32))
+            rows = ops.UpperBound(limits, flat, out_type=np.dtype(np.int64))
+            return ops.Reshape(rows, np.array([-1], np.int32))
 
     def to_tensor(self, default_value: TensorLike | None = None, name: str | None = None) -> Tensor:
         """The rows, all as long as the longest, filled up with `default_value` (zeros, "")."""
@@ -195,8 +195,8 @@ class RaggedTensor:
             inner = ops.StridedSlice(
                 ops.Shape(values, out_type=np.dtype(np.int64)), [1], [0], [1], end_mask=1
             )
-            whole = ops.Fill(ops.ConcatV2([size, inner], _ZERO), filler)
-            return ops.TensorScatterUpdate(whole, ops.Pack([rows, columns], axis=1), values)
+            padded = ops.Fill(ops.ConcatV2([size, inner], _ZERO), filler)
+            return ops.TensorScatterUpdate(padded, ops.Pack([rows, columns], axis=1), values)
 
     def to_sparse(self, name: str | None = None) -> SparseTensor:
         """A sparse tensor of rank 2 with the same rows.

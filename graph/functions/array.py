@@ -206,29 +206,6 @@ def gather(
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
-def embedding_lookup(
-    params: TensorLike,
-    ids: TensorLike,
-    partition_strategy: str = "mod",
-    name: str | None = None,
-    validate_indices: bool = True,
-    max_norm: float | None = None,
-) -> Tensor:
-    """Rows of a matrix, one for each of `ids`."""
-    if isinstance(params, (list, tuple)):
-        if len(params) != 1:
-            raise NotImplementedError(
-                f"embedding_lookup takes the whole table as one tensor, got {len(params)} parts"
-            )
-        params = params[0]
-    if max_norm is not None:
-        raise NotImplementedError(
-            f"embedding_lookup takes max_norm=None, got {max_norm}; use clip_by_norm on its result"
-        )
-    with name_scope(name, "embedding_lookup", [ids]) as scope:
-        return ops.Identity(gather(params, ids, name=scope))
-
-
 def pad(
     tensor: TensorLike,
     paddings: TensorLike,

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
-from ..core.scopes import name_scope
+from ..core.scopes import GraphKeys, add_to_collection, name_scope
 from ..core.shapes import is_static
 from ..variables.get_variable import get_variable
 from ..variables.initializers import zeros_initializer
@@ -36,8 +36,8 @@ def flatten(
 ) -> Tensor:
     """[batch, ...] as [batch, everything else]."""
     inputs = convert_to_tensor(inputs)
-    if data_format != "channels_last":
-        raise NotImplementedError(f"flatten of data_format {data_format!r} is not supported")
+    if _layout(data_format) == "NCHW" and inputs.shape is not None and len(inputs.shape) > 2:
+        inputs = array.transpose(inputs, [0, *np.arange(2, len(inputs.shape)).tolist(), 1])
     inner = None if inputs.shape is None else inputs.shape[1:]
     with name_scope(name, "flatten", [inputs]):
         if is_static(inner):
@@ -66,7 +66,6 @@ def dense(
     Raises ValueError when the last dimension of `inputs` is not known.
     """
     inputs = convert_to_tensor(inputs)
-    _refuse_activity(activity_regularizer)
     shape = inputs.shape or ()
     depth = shape[-1] if shape else None
     if depth is None:
@@ -88,7 +87,7 @@ def dense(
         if use_bias:
             more = (bias_initializer, bias_regularizer, bias_constraint, trainable)
             y = _with_bias(y, units, *more)
-        return _activated(y, activation)
+        return _activated(y, activation, activity_regularizer)
 
 
 def _product(inputs: Tensor, kernel: Variable, units: int) -> Tensor:
@@ -121,13 +120,16 @@ def _with_bias(
     return bias_add(y, bias, data_format)
 
 
-def _refuse_activity(regularizer: Callable[[Tensor], Tensor] | None) -> None:
+def _activated(
+    y: Tensor, activation: Activation | None, regularizer: Callable[[Tensor], Tensor] | None
+) -> Tensor:
+    """The activation of `y`; its regularizer's mean over the batch becomes a loss."""
+    y = y if activation is None else activation(y)
     if regularizer is not None:
-        raise NotImplementedError("activity_regularizer is not supported")
-
-
-def _activated(y: Tensor, activation: Activation | None) -> Tensor:
-    return y if activation is None else activation(y)
+        with name_scope(None, "ActivityRegularizer", [y]):
+            batch = ops.Cast(get_item(creation.shape(y), 0), DstT=y.dtype)
+            add_to_collection(GraphKeys.REGULARIZATION_LOSSES, ops.RealDiv(regularizer(y), batch))
+    return y
 
 
 def _pair(numbers: int | Sequence[int], name: str) -> list[int]:
@@ -170,7 +172,6 @@ def conv2d(
     """A convolution, a bias and an activation, with variables `<name>/kernel`, `<name>/bias`."""
     inputs, layout = convert_to_tensor(inputs), _layout(data_format)
     axis = 3 if layout == "NHWC" else 1
-    _refuse_activity(activity_regularizer)
     if inputs.shape is None or len(inputs.shape) != 4 or inputs.shape[axis] is None:
         raise ValueError(
             "The channel dimension of the inputs should be defined. The input_shape received is "
@@ -192,7 +193,7 @@ def conv2d(
         if use_bias:
             more = (bias_initializer, bias_regularizer, bias_constraint, trainable)
             y = _with_bias(y, filters, *more, data_format=layout)
-        return _activated(y, activation)
+        return _activated(y, activation, activity_regularizer)
 
 
 def max_pooling2d(

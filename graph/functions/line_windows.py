@@ -318,8 +318,8 @@ def required_space_to_batch_paddings(
                                   shrink_axis_mask=2)  # fmt: skip
         after = ops.StridedSlice(base, [0, 1], [0, 2], [1, 1], begin_mask=1, end_mask=1,
                                  shrink_axis_mask=2)  # fmt: skip
-        whole = ops.AddV2(ops.AddV2(sizes, before), after)
-        extra = ops.FloorMod(ops.Sub(blocks, ops.FloorMod(whole, blocks)), blocks)
+        padded = ops.AddV2(ops.AddV2(sizes, before), after)
+        extra = ops.FloorMod(ops.Sub(blocks, ops.FloorMod(padded, blocks)), blocks)
         paddings = array.stack([before, ops.AddV2(after, extra)], axis=1)
         crops = array.stack([ops.ZerosLike(extra), extra], axis=1)
         return paddings, crops

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..core.tensor_shape import TensorShape
 from . import array, creation
 from .arguments import one_of
 from .casting import cast
+from .embedding import embedding_lookup
 from .reductions import reduce_sum
 from .sorting import argsort, sort
 
@@ -249,10 +250,10 @@ def embedding_lookup_sparse(
     """For each row of `sp_ids` the rows of `params` that it names, combined.
 
     Args:
-        params: [n, ...], or a list of one.
+        params: [n, ...], or a list of its parts.
         sp_ids: [rows, places] of int32 or int64.
         sp_weights: Of the same places, or None.
-        partition_strategy: Taken for TensorFlow's sake.
+        partition_strategy: Which rows each part has; see `embedding_lookup`.
         name: Of the operations.
         combiner: "sum", "mean" (the default) or "sqrtn".
         max_norm: The length to which rows are cut first.
@@ -263,29 +264,37 @@ def embedding_lookup_sparse(
     rows = cast(sp.indices[:, 0], np.int32)
     last = ops.Max(rows, _ZERO) + 1
     weights = None if sp_weights is None else sp_weights.values
-    return _embedded(params, sp.values, rows, last, weights, combiner, max_norm, name)
+    lookup = Lookup(params, partition_strategy, max_norm)
+    return _embedded(lookup, sp.values, rows, last, weights, combiner, name)
+
+
+class Lookup(NamedTuple):
+    """A table, or its parts, and how rows are looked up in it; see `embedding_lookup`."""
+
+    params: TensorLike | Sequence[TensorLike]
+    partition_strategy: str
+    max_norm: float | None
+
+    def rows(self, ids: TensorLike) -> Tensor:
+        """The rows of some ids."""
+        params, strategy, max_norm = self
+        return embedding_lookup(params, ids, strategy, max_norm=max_norm)
 
 
 def _embedded(
-    params: TensorLike | Sequence[TensorLike],
+    lookup: Lookup,
     ids: Tensor,
     rows: Tensor,
     n_rows: Tensor,
     weights: Tensor | None,
     combiner: str | None,
-    max_norm: float | None,
     name: str | None,
 ) -> Tensor:
     combiner = combiner or "mean"
     if combiner not in ("mean", "sqrtn", "sum"):
         raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
     with name_scope(name, "embedding_lookup_sparse"):
-        table = params
-        if isinstance(params, (list, tuple)):
-            if len(params) != 1:
-                raise NotImplementedError("embeddings in several parts are not supported")
-            table = params[0]
-        picked = array.embedding_lookup(convert_to_tensor(table), ids, max_norm=max_norm)
+        picked = lookup.rows(ids)
         if weights is None:
             weights = ops.Fill(ops.Shape(ids), np.ones((), picked.dtype))
         factors = cast(weights, picked.dtype)
@@ -318,19 +327,15 @@ def safe_embedding_lookup_sparse(
     if sparse_weights is not None:
         positive = ops.Greater(sparse_weights.values, np.zeros((), sparse_weights.dtype))
         valid = ops.LogicalAnd(valid, positive)
-    kept = retain(sp, valid)
+    usable = retain(sp, valid)
     weights = None if sparse_weights is None else retain(sparse_weights, valid).values
-    rows = cast(kept.indices[:, 0], np.int32)
+    rows = cast(usable.indices[:, 0], np.int32)
     n_rows = cast(sp.dense_shape[0], np.int32)
-    found = _embedded(
-        embedding_weights, kept.values, rows, n_rows, weights, combiner, max_norm, name
-    )
+    lookup = Lookup(embedding_weights, partition_strategy, max_norm)
+    embedded = _embedded(lookup, usable.values, rows, n_rows, weights, combiner, name)
     if default_id is None:
-        return found
+        return embedded
     ones = ops.Fill(ops.Shape(rows), np.int32(1))
     is_empty = ops.Equal(ops.UnsortedSegmentSum(ones, rows, n_rows), np.int32(0))
-    table = (
-        embedding_weights[0] if isinstance(embedding_weights, (list, tuple)) else embedding_weights
-    )
-    default = ops.GatherV2(convert_to_tensor(table), np.int32(default_id), _ZERO)
-    return ops.SelectV2(array.expand_dims(is_empty, 1), default, found)
+    default = lookup.rows(np.int32(default_id))
+    return ops.SelectV2(array.expand_dims(is_empty, 1), default, embedded)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -281,11 +281,38 @@ def pool(
 ) -> Tensor:
     """Pooling over height and width: `pooling_type` is "MAX" or "AVG"."""
     rate = one_of("dilations", dilations, "dilation_rate", dilation_rate)
-    if rate is not None and np.any(np.asarray(rate) != 1):
-        raise NotImplementedError(
-            f"pool takes dilations of 1, got {rate}: TFLite has no pooling under windows with gaps"
-        )
     if pooling_type not in ("MAX", "AVG"):
         raise ValueError(f"pooling_type must be 'MAX' or 'AVG', got {pooling_type!r}")
     function = max_pool if pooling_type == "MAX" else avg_pool
+    gaps = [int(n) for n in np.broadcast_to(np.asarray(1 if rate is None else rate), 2)]
+    if gaps != [1, 1]:
+        if strides is not None and np.any(np.asarray(strides) != 1):
+            raise ValueError("`strides > 1` not supported in conjunction with `dilation_rate > 1`")
+        if padding != "VALID":
+            raise ValueError(
+                f"pooling with '{padding}' padding is not implemented for `dilation_rate` > 1. "
+                f"Received: padding={padding} and dilation_rate={np.array(gaps)}"
+            )
+        if data_format not in (None, "NHWC"):
+            raise ValueError(f"pool with dilations takes data_format='NHWC', got {data_format!r}")
+        return _pool_with_gaps(function, input, window_shape, gaps, name)
     return function(input, window_shape, strides, padding, data_format or "NHWC", name)
+
+
+def _pool_with_gaps(
+    function: Callable[..., Tensor],
+    input: TensorLike,
+    window_shape: int | Sequence[int],
+    gaps: Sequence[int],
+    name: str | None,
+) -> Tensor:
+    """A pool under windows with gaps: of the batch of images that take every n-th element."""
+    from .line_windows import required_space_to_batch_paddings
+
+    window = [int(n) for n in np.broadcast_to(np.asarray(window_shape), 2)]
+    with name_scope(name, "pool", [input]):
+        images, blocks = convert_to_tensor(input), np.array(gaps, np.int32)
+        sizes = ops.StridedSlice(ops.Shape(images), [1], [3], [1])
+        paddings, crops = required_space_to_batch_paddings(sizes, blocks)
+        pooled = function(ops.SpaceToBatchND(images, blocks, paddings), window, 1, "VALID")
+        return ops.BatchToSpaceND(pooled, blocks, crops)

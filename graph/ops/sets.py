@@ -117,7 +117,12 @@ def sparse_to_sparse(
     return _combined(a, b, set_operation, a_values.dtype)
 
 
-@op("SetSize", shape=lambda op: None)
+def _sizes_shape(op: OperationView) -> Shape:
+    shape = op.inputs[2].value
+    return None if shape is None else tuple(int(n) for n in shape[:-1])
+
+
+@op("SetSize", shape=_sizes_shape)
 def set_size(indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """How many different elements each set has."""
     sets, batch = _of_sparse(indices, values, shape)

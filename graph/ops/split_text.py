@@ -106,8 +106,7 @@ def string_split_v2(
     """The parts of each string; between white space where the separator is empty."""
     between, most = separator.item() or None, maxsplit if maxsplit > 0 else -1
     strings: list[bytes] = x.tolist()
-    empty: list[bytes] = []
-    rows = [item.split(between, most) if item else empty for item in strings]
+    rows = [item.split(between, most) for item in strings]
     return _ragged(rows)
 
 
@@ -164,13 +163,13 @@ def decode_base64(x: np.ndarray) -> np.ndarray:
 def murmur64(data: bytes) -> int:
     """MurmurHash64A of some bytes (A. Appleby) with TensorFlow's seed."""
     value = _SEED ^ (len(data) * _MURMUR & _MASK)
-    whole = len(data) // 8 * 8
-    for i in range(0, whole, 8):
+    n_full = len(data) // 8 * 8
+    for i in range(0, n_full, 8):
         word = int.from_bytes(data[i : i + 8], "little") * _MURMUR & _MASK
         word = (word ^ (word >> _SHIFT)) * _MURMUR & _MASK
         value = (value ^ word) * _MURMUR & _MASK
-    if whole < len(data):
-        value = (value ^ int.from_bytes(data[whole:], "little")) * _MURMUR & _MASK
+    if n_full < len(data):
+        value = (value ^ int.from_bytes(data[n_full:], "little")) * _MURMUR & _MASK
     value = (value ^ (value >> _SHIFT)) * _MURMUR & _MASK
     return value ^ (value >> _SHIFT)
 

@@ -5,6 +5,7 @@ Run it in an environment with TensorFlow, which the tests themselves do without:
     python tests/graph/make_expressions.py
 """
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -184,6 +185,13 @@ EXPRESSIONS = [
     "tf.tensor_scatter_nd_max(a, [[0], [2]], p[:2])",
     "tf.to_complex64(a)",
     "tf.linalg.transpose(m)",
+    "tf.nn.embedding_lookup([a, p, a], [[0, 5], [8, 1]])",
+    "tf.nn.embedding_lookup([a, p, a[:2]], [0, 5, 7, 1, 2], 'div')",
+    "tf.nn.embedding_lookup(a, [0, 2], max_norm=1.)",
+    f"tf.nn.embedding_lookup_sparse([a, p], {IDS}, None, 'div', combiner='mean')",
+    "tf.layers.flatten(tf.reshape(a, [1, 2, 2, 3]), data_format='channels_first')",
+    "tf.nn.pool(tf.reshape(a, [1, 4, 3, 1]), [2, 2], 'MAX', 'VALID', dilations=[2, 1])",
+    "tf.nn.pool(tf.reshape(a, [1, 4, 3, 1]), [2, 3], 'AVG', 'VALID', dilation_rate=[2, 1])",
 ]
 
 
@@ -206,6 +214,7 @@ def evaluated(tf, expr: str) -> list[np.ndarray]:
 
 
 if __name__ == "__main__":
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"  # tf.layers
     import tensorflow.compat.v1 as tf
 
     tf.disable_v2_behavior()

@@ -1,7 +1,7 @@
 """Boxes, counts, colours and hashes."""
 
 import numpy as np
-from op_cases import CASES, c, case, f, i
+from op_cases import CASES, c, case, f, i, z
 
 BEFORE = len(CASES)
 BOXES = f(12, 4, low=0.0, high=1.0)
@@ -59,5 +59,40 @@ case(
     np.array([[b"one"], [b"two"]], object),
     num_buckets=1,
 )
+POSITIVE, X, INSIDE = f(3, 5, low=0.1, high=6), f(3, 5, low=0, high=9), f(3, 5, low=0.01, high=0.99)
+for name in ("Igamma", "Igammac"):
+    case(name, name, POSITIVE, X, rtol=1e-5)
+case("Betainc", "Betainc", POSITIVE, POSITIVE, INSIDE, rtol=2e-5)
+case("Polygamma", "Polygamma", c([[0.0], [1.0], [3.0]], np.float32), POSITIVE, rtol=1e-4)
+case("Zeta", "Zeta", f(3, 5, low=1.1, high=5), POSITIVE, rtol=1e-5)
+for name in ("BesselI0", "BesselI0e", "BesselI1", "BesselI1e"):
+    case(name, name, f(3, 5, low=-9, high=9), rtol=1e-5)
+case("CumulativeLogsumexp", "CumulativeLogsumexp", f(3, 5), c(1), rtol=1e-5)
+case("FFT3D", "FFT3D", z(2, 3, 4, 2), rtol=1e-4)
+case("IFFT3D", "IFFT3D", z(2, 3, 4, 2), rtol=1e-4)
+case("RFFT3D", "RFFT3D", f(3, 4, 6), c([3, 4, 6]), rtol=1e-4)
+case("IRFFT3D", "IRFFT3D", z(3, 4, 4), c([3, 4, 6]), rtol=1e-4)
+STRINGS = np.array([[b"a b", b"c"], [b"", b" d  e"]], object)
+WORDS = np.array([b"a b", b"", b" d,,e"], object)
+case("AsString", "AsString", c([1.5, -2e-7], np.float32), width=12, precision=2)
+case("ReduceJoin", "ReduceJoin", STRINGS, c([1, 0]), separator="-")
+case("ReduceJoin/keep_dims", "ReduceJoin", STRINGS, c([-1]), keep_dims=True)
+data_case("StringSplit", "StringSplit", WORDS, np.array(b" ,", object))
+data_case("StringSplitV2", "StringSplitV2", WORDS, np.array(b",", object), maxsplit=1)
+case("StringToHashBucket", "StringToHashBucket", STRINGS, num_buckets=1000)
+case("EncodeBase64", "EncodeBase64", STRINGS, pad=True)
+case("DecodeBase64", "DecodeBase64", np.array([b"YT8-Yg", b"eHl6", b"YWI="], object))
+case("UnicodeTranscode", "UnicodeTranscode", STRINGS, input_encoding="UTF-8",
+     output_encoding="UTF-16-BE")  # fmt: skip
+case("StringFormat", "StringFormat", [f(2, 9), i(3)], template="%s and %s")
+SETS = c([[1, 2, 2], [3, 4, 5]]), c([[2, 1, 7], [9, 5, 3]])
+PLACES, ELEMENTS, WHOLE = c([[0, 0], [1, 1]], np.int64), c([2, 9]), c([2, 3], np.int64)
+for operation in ("a-b", "b-a", "intersection", "union"):
+    data_case(f"Dense/{operation}", "DenseToDenseSetOperation", *SETS, set_operation=operation)
+    data_case(f"DenseToSparse/{operation}", "DenseToSparseSetOperation", SETS[0], PLACES, ELEMENTS,
+              WHOLE, set_operation=operation)  # fmt: skip
+    data_case(f"Sparse/{operation}", "SparseToSparseSetOperation", PLACES, ELEMENTS, WHOLE, PLACES,
+              c([2, 8]), WHOLE, set_operation=operation)  # fmt: skip
+case("SetSize", "SetSize", PLACES, ELEMENTS, WHOLE)
 MORE_CASES = CASES[BEFORE:]
 """Those of this file, which have a file of answers of their own."""

@@ -33,8 +33,8 @@ def step_of(values: np.ndarray, high: int) -> float | None:
     if not is_grid.any():
         return None
     step = steps[int(np.argmax(is_grid))]
-    whole = np.rint(sizes / step)
-    fitted = np.float32((sizes @ whole) / (whole @ whole))
+    steps_of_each = np.rint(sizes / step)
+    fitted = np.float32((sizes @ steps_of_each) / (steps_of_each @ steps_of_each))
     return exact_step(fitted, np.unique(np.abs(values)).astype(np.float32))
 
 
@@ -57,10 +57,10 @@ def grid_scales(matrices: np.ndarray, scales: np.ndarray, high: int) -> np.ndarr
         scales: what they would have otherwise, [groups, outputs, 1].
         high: the largest integer.
     """
-    found = scales.copy()
-    is_found = False
+    on_grid = scales.copy()
+    is_any = False
     for i in np.ndindex(*matrices.shape[:2]):
         step = step_of(matrices[i], high)
         if step is not None:
-            found[i], is_found = step, True
-    return found if is_found else None
+            on_grid[i], is_any = step, True
+    return on_grid if is_any else None

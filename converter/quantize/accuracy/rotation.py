@@ -92,8 +92,8 @@ def rotate_inputs(sink: Sink, matrix: np.ndarray) -> None:
 def rotate_constant(op: Op, matrix: np.ndarray) -> None:
     """Lets an ADD add its constant times `matrix`."""
     _, value, i = split_constant(op) or (None, np.zeros(1), 0)
-    whole = np.broadcast_to(value, (*value.shape[:-1], len(matrix)))
-    set_constant(op, i, whole @ matrix)
+    rows = np.broadcast_to(value, (*value.shape[:-1], len(matrix)))
+    set_constant(op, i, rows @ matrix)
 
 
 def hadamard(size: int) -> np.ndarray:
@@ -118,9 +118,9 @@ def mean_preserving(size: int) -> np.ndarray:
     axis[0] += 1
     length = axis @ axis
     reflection = np.eye(size) - (2 * np.outer(axis, axis) / length if length else 0)
-    whole = np.eye(size)
-    whole[1:, 1:] = inner
-    return reflection @ whole @ reflection
+    rotation = np.eye(size)
+    rotation[1:, 1:] = inner
+    return reflection @ rotation @ reflection
 
 
 @dataclass

@@ -257,12 +257,12 @@ def recover_grids(graphs: Sequence[Graph], recipe: Recipe) -> int:
         if grid is None:
             continue
         weights = matrices(op, op.inputs[WEIGHTS].data)
-        found = grid_scales(weights, channel_scales(op, grid.params.scales), grid.integers.high)
-        if found is None:
+        on_grid = grid_scales(weights, channel_scales(op, grid.params.scales), grid.integers.high)
+        if on_grid is None:
             continue
-        scales, params = found.ravel(), grid.params
+        scales, params = on_grid.ravel(), grid.params
         if not params.is_per_channel:
-            step = grid_scales(weights.reshape(1, 1, -1), found[:1, :1], grid.integers.high)
+            step = grid_scales(weights.reshape(1, 1, -1), on_grid[:1, :1], grid.integers.high)
             if step is None:
                 continue
             scales = step.ravel()
