@@ -20,10 +20,10 @@ from ...graph.functions.arithmetic import log_sigmoid as log_sigmoid
 from ...graph.functions.arithmetic import sigmoid as sigmoid
 from ...graph.functions.arithmetic import tanh as tanh
 from ...graph.functions.array import depth_to_space as depth_to_space
-from ...graph.functions.array import embedding_lookup as embedding_lookup
 from ...graph.functions.array import in_top_k as in_top_k
 from ...graph.functions.array import space_to_depth as space_to_depth
 from ...graph.functions.array import top_k as top_k
+from ...graph.functions.embedding import embedding_lookup as embedding_lookup
 from ...graph.functions.line_windows import avg_pool1d as avg_pool1d
 from ...graph.functions.line_windows import batch_norm_with_global_normalization as batch_norm_with_global_normalization
 from ...graph.functions.line_windows import conv1d as conv1d
