@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 WORD = ir.IntType(64)
 
 HIGHEST = (1 << 31) - 1
+NEAREST_SHIFT = -31
+"""The farthest shift to the right of `scaled_near`."""
 
 
 @inline
@@ -57,6 +59,13 @@ def scaled(value: int, multiplier: int, shift: int) -> int:
     """value * multiplier * 2 ** (shift - 31), rounded as MultiplyByQuantizedMultiplier does."""
     left = max(shift, 0)
     return far_rounding_shift(high_product(int64(int32(value << left)), multiplier), left - shift)
+
+
+@inline
+def scaled_near(value: int, multiplier: int, shift: int) -> int:
+    """`scaled` by a shift of NEAREST_SHIFT or more, in code that LLVM makes vectors of."""
+    left = max(shift, 0)
+    return rounding_shift(high_product(int64(int32(value << left)), multiplier), left - shift)
 
 
 @inline

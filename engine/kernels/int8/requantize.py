@@ -7,7 +7,7 @@ import math
 
 from numba import float32, float64, int32, int64
 
-from ...build.fixedpoint import high_product, scaled, scaled_wide
+from ...build.fixedpoint import NEAREST_SHIFT, high_product, scaled, scaled_near, scaled_wide
 from ...build.kernel import inline, kernel
 
 QUANTIZED = ("int8", "uint8", "int16")
@@ -39,10 +39,27 @@ def scaled_half_up(value, multiplier, shift):
 
 
 kernel(f"sums:int32[rows,n] {_TERMS}", name="round_half_up", T=("int16",))(finish(scaled_half_up))
-kernel(f"sums:S[rows,n] {_TERMS}", name="round_half_away", S=SUMS, T=QUANTIZED)(finish(scaled))
 kernel(f"sums:int64[rows,n] {_TERMS}", name="round_int64_half_up", T=("int16",))(
     finish(scaled_wide)
 )
+
+
+@kernel(f"sums:S[rows,n] {_TERMS}", S=SUMS, T=QUANTIZED)
+def round_half_away(sums, multipliers, shifts, out, zero_point, low, high, first, last, fault):
+    """out[r, c] = scaled(sums[r, c], scale of c) within [low, high]"""
+    are_near = True
+    for c in range(shifts.size):
+        are_near &= shifts[c] >= NEAREST_SHIFT
+    for r in range(first, last):
+        row, target = sums[r], out[r]
+        if are_near:
+            for c in range(target.size):
+                value = scaled_near(int64(row[c]), int64(multipliers[c]), int64(shifts[c]))
+                target[c] = min(max(value + zero_point, low), high)
+        else:
+            for c in range(target.size):
+                value = scaled(int64(row[c]), int64(multipliers[c]), int64(shifts[c]))
+                target[c] = min(max(value + zero_point, low), high)
 
 
 @inline

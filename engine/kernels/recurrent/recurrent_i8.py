@@ -7,7 +7,7 @@ last gate up to a multiple of 32. Weights are packed as _matvec.py says.
 
 from numba import int16, int32, int64
 
-from ...build.fixedpoint import inverse_root, scaled
+from ...build.fixedpoint import NEAREST_SHIFT, inverse_root, scaled, scaled_near
 from ...build.kernel import address, inline, kernel
 from ...records import SequencePart
 from ..float32._matvec import matvec_i8
@@ -26,9 +26,14 @@ MULTIPLIER, SHIFT, MIN_VARIANCE = range(3)
 def add_scaled(counts, term, gate):
     """gate += counts * term, held within int16; a term is multiplier and shift."""
     multiplier, shift = term[MULTIPLIER], term[SHIFT]
-    for i in range(gate.size):
-        value = gate[i] + scaled(int64(counts[i]), multiplier, shift)
-        gate[i] = min(max(value, _LOW), _HIGH)
+    if shift >= NEAREST_SHIFT:
+        for i in range(gate.size):
+            value = gate[i] + scaled_near(int64(counts[i]), multiplier, shift)
+            gate[i] = min(max(value, _LOW), _HIGH)
+    else:
+        for i in range(gate.size):
+            value = gate[i] + scaled(int64(counts[i]), multiplier, shift)
+            gate[i] = min(max(value, _LOW), _HIGH)
 
 
 @inline
@@ -188,9 +193,14 @@ def lstm(
                 for i in range(n):
                     value[i] = 0 if coupled else input_gate[i]
             multiplier, shift = numbers[HIDDEN_MULTIPLIER], numbers[HIDDEN_SHIFT]
-            for i in range(n):
-                result = scaled(int64(output_gate[i]) * value[i], multiplier, shift) + zero
-                small[i] = min(max(result, -128), 127)
+            if shift >= NEAREST_SHIFT:
+                for i in range(n):
+                    result = scaled_near(int64(output_gate[i]) * value[i], multiplier, shift) + zero
+                    small[i] = min(max(result, -128), 127)
+            else:
+                for i in range(n):
+                    result = scaled(int64(output_gate[i]) * value[i], multiplier, shift) + zero
+                    small[i] = min(max(result, -128), 127)
             if projection.shape[0] == 0:
                 for i in range(n_out):
                     hidden[i] = small[i]
