@@ -15,7 +15,7 @@ import numpy as np
 from . import tables
 from .dtypes import PACKED_BITS, TENSOR_TYPES
 from .errors import ModelError
-from .flatbuffer import Record, options_class
+from .record import Record, options_class
 
 if TYPE_CHECKING:
     from .files import Content

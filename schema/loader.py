@@ -7,8 +7,8 @@ import numpy as np
 from . import tables
 from .checks import operator_name
 from .dtypes import PACKED_BITS, TENSOR_TYPES
-from .flatbuffer import Record
-from .model import Model, Operator, Quantization, Signature, Subgraph, Tensor
+from .record import Record
+from .structure import Model, Operator, Quantization, Signature, Subgraph, Tensor
 
 
 class Loader:

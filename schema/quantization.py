@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from .flatbuffer import Record
+    from .record import Record
 
     _Content = tuple[bytes, bytes, int, int, bytes | None, bytes | None, Record | None]
 

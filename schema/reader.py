@@ -20,7 +20,7 @@ import numpy as np
 
 from . import tables
 from .errors import ModelError, noted
-from .flatbuffer import FieldValue, Record, record
+from .record import FieldValue, Record, record
 
 INVALID = "The model is not a valid Flatbuffer buffer"
 MAX_TABLES = 10**6

@@ -9,9 +9,9 @@ import numpy as np
 from . import tables
 from .dtypes import PACKED_BITS, TENSOR_TYPES
 from .errors import ModelError
-from .flatbuffer import Record, record
-from .model import Model, Operator, Quantization, Signature, Subgraph, Tensor
+from .record import Record, record
 from .strings import write_strings
+from .structure import Model, Operator, Quantization, Signature, Subgraph, Tensor
 
 
 class Saver:

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import tables
 from .errors import ModelError
-from .flatbuffer import Record
+from .record import Record
 
 _SPARSE = tables.DIMENSION_TYPE["SPARSE_CSR"]
 

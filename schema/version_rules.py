@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .flatbuffer import Record
-from .model import Tensor
+from .record import Record
+from .structure import Tensor
 from .tables import Default
 
 _ABSENT = Tensor(dtype="")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .flatbuffer import Record
-from .model import Model, Operator, Subgraph, Tensor
+from .record import Record
 from .runtime_versions import FIRST_RELEASES
+from .structure import Model, Operator, Subgraph, Tensor
 from .version_rules import FIRST_VERSION, RULES, Use
 
 METADATA_NAME = "min_runtime_version"

@@ -17,7 +17,7 @@ from flatbuffers.number_types import UOffsetTFlags
 
 from . import tables
 from .errors import ModelError
-from .flatbuffer import FieldValue, Record
+from .record import FieldValue, Record
 
 if TYPE_CHECKING:
     from .files import Content

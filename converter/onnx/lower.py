@@ -12,9 +12,9 @@ from ..ir.graph import Graph, Origin, Signature, Tensor
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..lowering.moves import to_channels_first, to_channels_last
-from ..sources.onnx import has_channels_last
 from . import half
 from .definitions import Body, body_of
+from .image_layout import has_channels_last
 from .names import domain_of, qualified, schema_of
 from .qdq import QuantizedValues
 from .quantized import quantize

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...schema.errors import DeadlineExceededError
-from ..sources.onnx import has_channels_last
+from .image_layout import has_channels_last
 from .names import domain_of, names_read, qualified
 
 if TYPE_CHECKING:

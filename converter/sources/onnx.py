@@ -12,6 +12,7 @@ import numpy as np
 
 from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ...schema.files import map_file, member
+from ..onnx.image_layout import has_channels_last
 from ..onnx.names import domain_of, names_read, schema_of
 from .source import Port, Shapes, check_names, set_shapes, some
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 MIN_OPSET = 7  # operator set; before, broadcasting was an attribute
 MAX_ELEMENTS = 2**31 - 1  # elements of a tensor
-MAX_IMAGE_RANK = 5  # dimensions of volumes with batch and channels
 TRIED_SIZES = (224, 64)  # sizes of unknown dimensions that may make a model convertible
 KEY = "serving_default"  # the signature's, as TensorFlow names it
 
@@ -213,11 +213,6 @@ def _layouts(io_layout: str | Mapping[str, str] | None, names: Sequence[str]) ->
         if layout not in LAYOUTS:
             raise ValueError(f"io_layout must be one of {LAYOUTS}, got '{layout}'")
     return {name: least for name, layout in stated.items() if layout == "channels_last"}
-
-
-def has_channels_last(shape: Sequence[Any] | None, least: int | None) -> bool:
-    """Whether something of a shape is an image whose channels are to come last."""
-    return least is not None and shape is not None and least <= len(shape) <= MAX_IMAGE_RANK
 
 
 def with_channels_last(port: Port) -> Port:
