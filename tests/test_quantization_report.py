@@ -87,6 +87,13 @@ def test_errors_are_those_of_the_files():
     assert any("adaround" in words for words in row.advice)
 
 
+def test_an_algorithm_that_was_used_is_no_advice():
+    rows = layer_errors(quantized(scheme="int8_int4", algorithms=["gptq"]))
+    advice = [words for row in rows for words in row.advice]
+    assert any("weights of more bits" in words for words in advice)
+    assert not any("adaround" in words for words in advice)
+
+
 def test_the_page_needs_nothing_else():
     text = page(quantized(layers=[["pool", "float"]]))
     elements = Elements(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from ..converter.api.samples import Sample, Samples
 from ..converter.ir.graph import Tensor
 from ..converter.quantize.check import ports
+from ..converter.quantize.recipe import recipe_of, with_algorithms
 from ..schema.model import Model, Operator, Subgraph
 from ..schema.quantization import Quantization
 from .layer_comparison import cosine, decibels
@@ -86,8 +87,10 @@ def layer_errors(converter: Any) -> list[LayerErrors]:
             measured = measure(last.files, i, own)
             rows += [layer_of(tensor, *subgraphs, *values) for tensor, values in measured.items()]
     by_name = {row.name: row for row in rows}
+    recipe = with_algorithms(recipe_of(converter), converter)
+    used = {algorithm.name for algorithm in recipe.algorithms} if recipe is not None else set()
     for row in rows:
-        row.advice = advice(row, [by_name[name] for name in row.inputs if name in by_name])
+        row.advice = advice(row, [by_name[name] for name in row.inputs if name in by_name], used)
     return rows
 
 
@@ -214,8 +217,8 @@ def stored_bytes(array: np.ndarray) -> int:
     return -(-array.size * bits // 8)
 
 
-def advice(row: LayerErrors, inputs: Iterable[LayerErrors]) -> list[str]:
-    """What would help a layer, from what was measured of it."""
+def advice(row: LayerErrors, inputs: Iterable[LayerErrors], used: Container[str]) -> list[str]:
+    """What would help a layer, from what was measured of it, beside the algorithms in `used`."""
     words = []
     best = max((layer.decibels for layer in inputs), default=np.inf)
     is_lossy = row.decibels < LOW or (row.decibels < 2 * LOW and row.decibels < best - DROP)
@@ -227,7 +230,9 @@ def advice(row: LayerErrors, inputs: Iterable[LayerErrors]) -> list[str]:
     if is_lossy and row.channel_ratio > UNEVEN:
         words.append('its channels are uneven: "algorithms": ["smooth_quant"] or ["equalization"]')
     if row.weights is not None and row.weight_decibels < WEIGHTS_LOW:
-        words.append('its weights are coarse: "algorithms": ["adaround"] or ["gptq"]')
+        rounds = "adaround" in used or "gptq" in used
+        cure = "weights of more bits" if rounds else '"algorithms": ["adaround"] or ["gptq"]'
+        words.append(f"its weights are coarse: {cure}")
     return words
 
 

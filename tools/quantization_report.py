@@ -18,7 +18,7 @@ from ..schema.model import Model, Subgraph
 from .layer_errors import LOW, LayerErrors, layer_errors, weight_sizes
 
 STYLE = """
-body {font-family: sans-serif; margin: 2em auto; max-width: 76em; color: #222}
+body {font-family: sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; color: #222}
 table {border-collapse: collapse; margin: 1em 0}
 th, td {border-bottom: 1px solid #ddd; padding: 0.25em 0.7em; text-align: left; vertical-align: top}
 td.n, th.n {text-align: right; font-variant-numeric: tabular-nums}
