@@ -38,7 +38,10 @@ def dilate(node: Node) -> Callable[[Program], None]:
         len(factors) == x.ndim, f"there must be {x.ndim} factors, one a dimension, got {factors}"
     )
     node.require(min(factors) >= 1, f"factors must be at least 1, got {factors}")
-    node.require(0 not in x.shape, f"dimensions must not be empty, got shape {x.shape}")
+    node.require(
+        all(n > 0 or k == 1 for n, k in zip(x.shape, factors, strict=True)),
+        f"factors of empty dimensions must be 1, got {factors} for shape {x.shape}",
+    )
     node.require(
         value.dtype == x.dtype and value.size == 1,
         f"the padding must be one {x.dtype}, got {value.dtype} of shape {value.shape}",
@@ -46,6 +49,8 @@ def dilate(node: Node) -> Callable[[Program], None]:
     out = node.result([(n - 1) * k + 1 for n, k in zip(x.shape, factors, strict=True)], x.dtype)
 
     def emit(program: Program) -> None:
+        if not out.size:
+            return
         target = View.of(out)
         for axis, (n, k) in enumerate(zip(x.shape, factors, strict=True)):
             for between in range(1, k):

@@ -99,10 +99,13 @@ CASES = [
             ("rows", counting((2, 3, 2), "int8"), [3, 1, 1], -1),
             ("columns", counting((2, 3), "int64"), [1, 4], 7),
             ("complex", COMPLEX, [2, 2], 1j),
+            ("empty", floats(0, 2), [1, 1], 9),
         )
     ),
     Refuse("dilate/factors", "DILATE", {}, [floats(3, 4), i32([2]), f32(0)],
            "there must be 2 factors, one a dimension, got [2]", constants=(1,)),
+    Refuse("dilate/empty_factor", "DILATE", {}, [floats(2, 0), i32([1, 2]), f32(0)],
+           "factors of empty dimensions must be 1, got [1, 2] for shape (2, 0)", constants=(1,)),
     *(
         windows(f"{function.lower()}_{x.dtype}", x, init, (2, 3), (1, 2), (2, 1), function)
         for function, init in (("ADD", 1), ("MUL", 2), ("MINIMUM", 50), ("MAXIMUM", 3),
