@@ -15,7 +15,8 @@ HOMES = {
         "assert_global_step create_global_step get_global_step get_or_create_global_step "
         "global_step"
     ),
-    "training.meta_graph": "export_meta_graph import_meta_graph",
+    "training.meta_graph": "export_meta_graph",
+    "training.meta_graph_import": "import_meta_graph",
     "training.moving_averages": "ExponentialMovingAverage",
     "training.optimizer": "Optimizer",
     "training.optimizers": "AdamOptimizer GradientDescentOptimizer MomentumOptimizer",

@@ -22,7 +22,7 @@ from .training.global_step import get_global_step as get_global_step
 from .training.global_step import get_or_create_global_step as get_or_create_global_step
 from .training.global_step import global_step as global_step
 from .training.meta_graph import export_meta_graph as export_meta_graph
-from .training.meta_graph import import_meta_graph as import_meta_graph
+from .training.meta_graph_import import import_meta_graph as import_meta_graph
 from .training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 from .training.optimizer import Optimizer as Optimizer
 from .training.optimizers import AdamOptimizer as AdamOptimizer

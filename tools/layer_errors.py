@@ -12,7 +12,7 @@ import numpy as np
 from ..converter.api.samples import Sample, Samples
 from ..converter.ir.graph import Tensor
 from ..converter.quantize.check import ports
-from ..converter.quantize.recipe import recipe_of, with_algorithms
+from ..converter.quantize.settings_recipe import recipe_of, with_algorithms
 from ..schema.model import Model, Operator, Subgraph
 from ..schema.quantization import Quantization
 from .layer_comparison import cosine, decibels

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..graph.core.graph import Graph, Operation, Tensor
 from ..graph.core.scopes import GraphKeys, get_default_graph
 from ..graph.format.graphdef import to_graph_def
-from ..graph.format.importing import import_graph_def
 from ..graph.variables.variables import Variable
 from ..schema import proto
-from ..schema.files import read_bytes, remove_leftovers, write_atomic
-from .saver import Saver
+from ..schema.files import remove_leftovers, write_atomic
 
 if TYPE_CHECKING:
-    from ..graph.format.messages import VariableDef
+    pass
 
 VARIABLES = (
     GraphKeys.GLOBAL_VARIABLES,
@@ -121,70 +118,3 @@ def _written(item) -> tuple[str | None, Any]:
     if isinstance(item, str | bytes):
         return "bytes_list", item.encode() if isinstance(item, str) else item
     return NUMBERS.get(type(item)), item
-
-
-def import_meta_graph(
-    meta_graph_or_file,
-    clear_devices: bool = False,
-    import_scope: str | None = None,
-    **kwargs: Any,
-) -> Saver | None:
-    """Adds a graph and its collections to the default graph.
-
-    Args:
-        meta_graph_or_file: A MetaGraphDef message, or the path of a .meta file, binary or text.
-        clear_devices: Whether to leave devices out.
-        import_scope: Put before all names.
-        **kwargs: Arguments of the saver, where the message describes none.
-
-    Returns:
-        The saver that the message describes, else one of its variables; None when there are none.
-
-    Raises:
-        OSError: There is no such file, or it holds no graph.
-        ValueError: The graph is malformed, or has a name that is taken.
-    """
-    message = _read(meta_graph_or_file)
-    graph = get_default_graph()
-    if clear_devices:
-        for node in message.graph_def.node:
-            node.device = ""
-    import_graph_def(message.graph_def, name=f"{import_scope}/" if import_scope else "")
-    made: dict[bytes, Variable] = {}
-    for key, collection in sorted(message.collection_def.items()):
-        kind = collection.WhichOneof("kind")
-        if kind is not None and kind != "any_list":
-            for value in getattr(collection, kind).value:
-                graph.add_to_collection(key, _item(graph, key, kind, value, import_scope, made))
-    if message.HasField("saver_def"):
-        return Saver.from_proto(message.saver_def, import_scope)
-    return Saver(**kwargs) if made else None
-
-
-def _item(graph: Graph, key: str, kind: str, value, scope: str | None, made: dict):
-    """An item of a collection; a variable that several have is one object."""
-    if key in VARIABLES and kind == "bytes_list":
-        if value not in made:
-            definition = cast("VariableDef", proto.parse("VariableDef", value))
-            made[value] = Variable.from_proto(definition, import_scope=scope)
-        return made[value]
-    if kind == "node_list":
-        return graph.as_graph_element(f"{scope}/{value}" if scope else value)
-    return value
-
-
-def _read(source):
-    """A message of our own, which may be changed."""
-    if hasattr(source, "SerializeToString"):
-        return proto.parse("MetaGraphDef", source.SerializeToString())
-    path = os.fspath(source)
-    if not os.path.exists(path):
-        raise OSError(f"File {path} does not exist.")
-    content = read_bytes(path)
-    try:
-        return proto.parse("MetaGraphDef", content)
-    except ValueError as error:
-        try:
-            return proto.parse_text("MetaGraphDef", content)
-        except ValueError:
-            raise OSError(f"Cannot parse file {path}: {error}.") from None

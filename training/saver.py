@@ -24,6 +24,7 @@ from .checkpoints import (
     remove_checkpoint,
     write_state,
 )
+from .meta_graph import export_meta_graph
 from .saver_ops import Restoring, add_operations, named_variables
 
 V2 = 2
@@ -306,8 +307,6 @@ class Saver:
         save_debug_info: bool = False,
     ):
         """The default graph and this saver as a message; see `tf.train.export_meta_graph`."""
-        from .meta_graph import export_meta_graph
-
         return export_meta_graph(
             filename,
             saver_def=self.saver_def,

@@ -264,9 +264,6 @@ from ...graph.functions.functional import map_fn as map_fn
 from ...graph.functions.functional import numpy_function as numpy_function
 from ...graph.functions.functional import py_func as py_func
 from ...graph.functions.functional import scan as scan
-from ...graph.functions.line_windows import batch_to_space as batch_to_space
-from ...graph.functions.line_windows import required_space_to_batch_paddings as required_space_to_batch_paddings
-from ...graph.functions.line_windows import space_to_batch as space_to_batch
 from ...graph.functions.linear_algebra import cholesky as cholesky
 from ...graph.functions.linear_algebra import einsum as einsum
 from ...graph.functions.linear_algebra import fft as fft
@@ -319,6 +316,9 @@ from ...graph.functions.sorting import sparse_segment_mean as sparse_segment_mea
 from ...graph.functions.sorting import sparse_segment_sqrt_n as sparse_segment_sqrt_n
 from ...graph.functions.sorting import sparse_segment_sum as sparse_segment_sum
 from ...graph.functions.sorting import unique_with_counts as unique_with_counts
+from ...graph.functions.space_to_batch import batch_to_space as batch_to_space
+from ...graph.functions.space_to_batch import required_space_to_batch_paddings as required_space_to_batch_paddings
+from ...graph.functions.space_to_batch import space_to_batch as space_to_batch
 from ...graph.functions.sparse import add as sparse_add
 from ...graph.functions.sparse import concat as sparse_concat
 from ...graph.functions.sparse import maximum as sparse_maximum

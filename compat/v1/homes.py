@@ -46,7 +46,7 @@ CORE = {
         "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort "
         "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum unique_with_counts"
     ),
-    "graph.functions.line_windows": (
+    "graph.functions.space_to_batch": (
         "batch_to_space required_space_to_batch_paddings space_to_batch"
     ),
     "graph.functions.special": "arg_max arg_min as_string unravel_index",
@@ -170,8 +170,7 @@ NN = {
     "graph.functions.embedding": "embedding_lookup",
     "graph.functions.line_windows": (
         "avg_pool1d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
-        "conv3d_transpose erosion2d max_pool1d max_pool_with_argmax normalize_moments silu "
-        "space_to_batch"
+        "conv3d_transpose erosion2d max_pool1d max_pool_with_argmax normalize_moments silu"
     ),
     "graph.functions.losses": (
         "l2_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
@@ -184,6 +183,7 @@ NN = {
     ),
     "graph.functions.reductions": "zero_fraction",
     "graph.functions.sparse": "embedding_lookup_sparse safe_embedding_lookup_sparse",
+    "graph.functions.space_to_batch": "space_to_batch",
     "graph.functions.sorting": "log_poisson_loss sufficient_statistics weighted_moments",
     "graph.functions.rnn": (
         "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"

@@ -35,7 +35,6 @@ from ...graph.functions.line_windows import max_pool1d as max_pool1d
 from ...graph.functions.line_windows import max_pool_with_argmax as max_pool_with_argmax
 from ...graph.functions.line_windows import normalize_moments as normalize_moments
 from ...graph.functions.line_windows import silu as silu
-from ...graph.functions.line_windows import space_to_batch as space_to_batch
 from ...graph.functions.losses import l2_loss as l2_loss
 from ...graph.functions.losses import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from ...graph.functions.losses import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
@@ -57,6 +56,7 @@ from ...graph.functions.rnn import static_rnn as static_rnn
 from ...graph.functions.sorting import log_poisson_loss as log_poisson_loss
 from ...graph.functions.sorting import sufficient_statistics as sufficient_statistics
 from ...graph.functions.sorting import weighted_moments as weighted_moments
+from ...graph.functions.space_to_batch import space_to_batch as space_to_batch
 from ...graph.functions.sparse import embedding_lookup_sparse as embedding_lookup_sparse
 from ...graph.functions.sparse import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from ...graph.functions.windows import atrous_conv2d as atrous_conv2d

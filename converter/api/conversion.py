@@ -86,7 +86,7 @@ class Conversion:
         from ..ir.graphviz import drawing
         from ..ir.write import all_subgraphs
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
-        from ..quantize.recipe import (
+        from ..quantize.settings_recipe import (
             of_quantized_source,
             recipe_of,
             with_algorithms,

@@ -98,7 +98,7 @@ class Settings:
 
         Warns where a value has no effect.
         """
-        from ..quantize.recipe import recipe_of, with_algorithms
+        from ..quantize.settings_recipe import recipe_of, with_algorithms
 
         check_choices(self)
         unsupported = [name for name, is_set in UNSUPPORTED.items() if is_set(self)]

@@ -1,4 +1,4 @@
-"""Attention: Attention, AdditiveAttention, MultiHeadAttention, GroupQueryAttention."""
+"""Attention: the four layers, and scaled dot-product attention as an operation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from ...graph.core.graph import Tensor
 from .architecture import Layer
+from .operations import floating, operation
 from .products import dims_of, matmul, reshaped
 from .registry import ANY, Call, is_integer, layer
 
@@ -311,3 +312,27 @@ def repeated(call: Call, x: Tensor, n: int) -> Tensor:
     batch, heads, *others = dims_of(call, x)
     assert isinstance(heads, int)
     return reshaped(call, y, [batch, heads * n, *others])
+
+
+@operation("DotProductAttention")
+def dot_product_attention(
+    call: Call,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Any = None,
+    mask: Any = None,
+    scale: Any = None,
+    is_causal: Any = False,
+    **others: Any,
+) -> Tensor:
+    """softmax(query @ key / sqrt(n)) @ value, of [batch, steps, heads, n]."""
+    n = call.known(call.shape(query, 4)[-1], "the last dimension")
+    scale = float(scale) if isinstance(scale, int | float) and scale else n**-0.5
+    query = call.op("Mul", query, call.constant(scale, query))
+    q, k, v = (call.op("Transpose", x, call.constant([0, 2, 1, 3])) for x in (query, key, value))
+    if is_causal is True:
+        triangle = causal(call, q, k)
+        mask = triangle if mask is None else call.op("LogicalAnd", triangle, mask)
+    y, _ = attended(call, q, k, v, mask, bias=None if bias is None else floating(call, bias))
+    return call.op("Transpose", y, call.constant([0, 2, 1, 3]))

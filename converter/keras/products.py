@@ -9,7 +9,7 @@ from typing import Any
 from ...graph.core.graph import Tensor
 from .activation import activated
 from .architecture import Layer
-from .operations import axes_of, floating, operands, operation
+from .operations import axes_of, operands, operation
 from .registry import Call, layer
 
 EQUATION = re.compile(r"(\.\.\.)?([a-zA-Z]+)(\.\.\.)?,([a-zA-Z]+)->(\.\.\.)?([a-zA-Z]+)(\.\.\.)?")
@@ -172,29 +172,3 @@ def outer(call: Call, x1: Any, x2: Any) -> Tensor:
     x, y = operands(call, x1, x2)
     column = call.op("Reshape", x, call.constant([-1, 1]))
     return call.op("Mul", column, call.op("Reshape", y, call.constant([1, -1])))
-
-
-@operation("DotProductAttention")
-def dot_product_attention(
-    call: Call,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    bias: Any = None,
-    mask: Any = None,
-    scale: Any = None,
-    is_causal: Any = False,
-    **others: Any,
-) -> Tensor:
-    """softmax(query @ key / sqrt(n)) @ value, of [batch, steps, heads, n]."""
-    from .attention import attended, causal
-
-    n = call.known(call.shape(query, 4)[-1], "the last dimension")
-    scale = float(scale) if isinstance(scale, int | float) and scale else n**-0.5
-    query = call.op("Mul", query, call.constant(scale, query))
-    q, k, v = (call.op("Transpose", x, call.constant([0, 2, 1, 3])) for x in (query, key, value))
-    if is_causal is True:
-        triangle = causal(call, q, k)
-        mask = triangle if mask is None else call.op("LogicalAnd", triangle, mask)
-    y, _ = attended(call, q, k, v, mask, bias=None if bias is None else floating(call, bias))
-    return call.op("Transpose", y, call.constant([0, 2, 1, 3]))

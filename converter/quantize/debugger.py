@@ -200,7 +200,8 @@ class QuantizationDebugger:
 
     def _convert(self) -> tuple[bytes, Recipe]:
         """Quantizes; the denied operators stay float."""
-        from .recipe import Layers, recipe_of
+        from .recipe import Layers
+        from .settings_recipe import recipe_of
 
         converter = self._converter
         if converter is None:

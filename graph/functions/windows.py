@@ -13,6 +13,7 @@ from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from .arguments import one_of
 from .rows import functions
+from .space_to_batch import required_space_to_batch_paddings
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
@@ -307,8 +308,6 @@ def _pool_with_gaps(
     name: str | None,
 ) -> Tensor:
     """A pool under windows with gaps: of the batch of images that take every n-th element."""
-    from .line_windows import required_space_to_batch_paddings
-
     window = [int(n) for n in np.broadcast_to(np.asarray(window_shape), 2)]
     with name_scope(name, "pool", [input]):
         images, blocks = convert_to_tensor(input), np.array(gaps, np.int32)

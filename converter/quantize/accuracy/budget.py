@@ -19,9 +19,10 @@ import numpy as np
 
 from ....schema.errors import ConverterError
 from ..islands import work_of
-from ..recipe import Layers, Recipe, recipe_of, with_algorithms
+from ..recipe import Layers, Recipe
 from ..rules import rule_of
 from ..scheme import INT16X8, Scheme
+from ..settings_recipe import recipe_of, with_algorithms
 from .charts import Point, scatter
 
 if TYPE_CHECKING:

@@ -1,0 +1,178 @@
+"""The Recipe that a converter's attributes ask for; contradictions are errors here."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...schema.errors import noted
+from ..api.options import OpsSet, Optimize, as_dtype, constants
+from .accuracy.algorithms import algorithms_of, needs_data
+from .fake_quant import has_fake_quant
+from .recipe import FLOAT32, IO_TYPES, Recipe
+from .recipe_file import from_recipe
+from .rules import RULES
+from .scheme import DYNAMIC, FLOAT16, INT8, INT16X8, UINT8, Scheme
+
+if TYPE_CHECKING:
+    from ..api.settings import Settings
+    from ..ir.graph import Graph
+
+INT16_SET = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
+INTEGER_SETS = {INT16_SET: INT16X8, OpsSet.TFLITE_BUILTINS_INT8: INT8}
+"""The sets of integer operators -> their scheme; the first of those asked for is the main one."""
+FLOAT_SETS = frozenset({OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
+DATASET = (
+    "representative_dataset = RepresentativeDataset(samples), where samples() yields lists with "
+    "one array for each input"
+)
+
+
+def recipe_of(settings: Settings) -> Recipe | None:
+    """The Recipe that the attributes of a converter ask for; None for a float model.
+
+    Raises ValueError when they contradict each other.
+    """
+    is_quantized = any(
+        option is not Optimize.EXPERIMENTAL_SPARSITY for option in settings.optimizations
+    )
+    if settings.quantization_recipe is not None:
+        recipe = from_recipe(settings.quantization_recipe)
+        if settings.strict_int8:
+            recipe = dataclasses.replace(recipe, strict=True)
+        if recipe.calibrates:
+            require_data(settings)
+        return recipe
+    if as_dtype("inference_type", settings.inference_type) not in (None, FLOAT32):
+        return legacy_recipe(settings)
+    ops = set(settings.target_spec.supported_ops)
+    types = {
+        as_dtype("target_spec.supported_types", t) for t in settings.target_spec.supported_types
+    }
+    halves = constants.FLOAT16 in types
+    has_data = settings.representative_dataset is not None
+    integer_sets = [kind for kind in INTEGER_SETS if kind in ops]
+    asks_integers = bool(integer_sets or types - {constants.FLOAT16})
+    if asks_integers:
+        require_data(settings)
+    schemes = tuple(INTEGER_SETS[kind] for kind in integer_sets) or (INT8,)
+    if halves and not asks_integers:
+        schemes = (FLOAT16,)
+    elif not has_data:
+        schemes = (DYNAMIC,)
+    io_types = types_of_ends(settings, schemes[0], is_quantized)
+    if not is_quantized and (asks_integers or halves):
+        warnings.warn(
+            "target_spec (supported_ops, supported_types) asks for a quantized model, but "
+            "optimizations is empty: the model stays float; set optimizations = [Optimize.DEFAULT]",
+            stacklevel=5,
+        )
+    if not is_quantized or settings.experimental_use_stablehlo_quantizer:
+        return None
+    integers_only = bool(integer_sets) and not ops & FLOAT_SETS
+    per_tensor: frozenset[str] = frozenset()
+    if settings._experimental_disable_per_channel:
+        per_tensor = frozenset(RULES)
+    elif settings._experimental_disable_per_channel_quantization_for_dense_layers:
+        per_tensor = frozenset({"FULLY_CONNECTED"})
+    return Recipe(
+        schemes,
+        strict=settings.strict_int8,
+        warns=integers_only,
+        input_type=io_types[0],
+        output_type=io_types[1],
+        per_tensor=per_tensor,
+    )
+
+
+def with_algorithms(recipe: Recipe | None, settings: Settings) -> Recipe | None:
+    """The recipe with the algorithms that a converter's attribute asks for besides.
+
+    Raises ValueError for those that there are not, and when samples that they need are missing.
+    """
+    asked = algorithms_of(settings.quantization_algorithms)
+    if recipe is None:
+        if asked:
+            raise ValueError(
+                f"quantization_algorithms ({asked[0].name}) need a quantized model; set "
+                "optimizations = [Optimize.DEFAULT] or quantization_recipe"
+            )
+        return None
+    algorithms = algorithms_of((*recipe.algorithms, *asked))
+    names = needs_data(algorithms)
+    if names and settings.representative_dataset is None:
+        raise ValueError(f"the algorithms {', '.join(names)} measure on samples; set {DATASET}")
+    return dataclasses.replace(recipe, algorithms=algorithms)
+
+
+def legacy_recipe(settings: Settings) -> Recipe:
+    """What TensorFlow 1's `inference_type` asks for: integers throughout, of stated ranges."""
+    dtype = as_dtype("inference_type", settings.inference_type)
+    scheme = UINT8 if dtype == np.uint8 else INT8
+    names = ("inference_input_type", "inference_output_type")
+    input_type, output_type = (as_dtype(name, getattr(settings, name)) or dtype for name in names)
+    for name, end in zip(names, (input_type, output_type), strict=True):
+        if end not in IO_TYPES[scheme.code]:
+            raise ValueError(f"{name} must be float32 or {dtype}, as inference_type is, got {end}")
+    return Recipe(
+        (scheme,),
+        strict=settings.strict_int8,
+        warns=True,
+        input_type=input_type or FLOAT32,
+        output_type=output_type or FLOAT32,
+        states_ranges=settings.representative_dataset is None,
+    )
+
+
+def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph]) -> Recipe:
+    """Full integers in the place of dynamic range, where FakeQuant tells all ranges."""
+    if recipe.schemes == (DYNAMIC,) and not recipe.layers and has_fake_quant(graphs):
+        return dataclasses.replace(recipe, schemes=(INT8,), states_ranges=True)
+    return recipe
+
+
+def of_quantized_source(graphs: Sequence[Graph]) -> Recipe | None:
+    """Integers of the scales that a quantized source states; None where it states none."""
+    return Recipe((INT8,), states_ranges=True) if has_fake_quant(graphs) else None
+
+
+def require_data(settings: Settings) -> None:
+    """Raises ValueError without a representative dataset."""
+    if settings.representative_dataset is None:
+        raise noted(
+            ValueError(
+                "For full integer quantization, a `representative_dataset` must be specified."
+            ),
+            f"Set {DATASET}",
+        )
+
+
+def types_of_ends(settings: Settings, scheme: Scheme, is_quantized: bool) -> list[np.dtype]:
+    """The types of inputs and outputs; raises ValueError for those that a scheme has not."""
+    names = ("inference_input_type", "inference_output_type")
+    io_types = [as_dtype(name, getattr(settings, name)) or FLOAT32 for name in names]
+    for name, dtype in zip(names, io_types, strict=True):
+        has_data = settings.representative_dataset is not None
+        if dtype == FLOAT32:
+            continue
+        if not (is_quantized and has_data) or scheme.activations is None:
+            raise noted(
+                ValueError(
+                    "The inference_input_type and inference_output_type must be tf.float32."
+                ),
+                f"For {name} {dtype} the model must be quantized with samples: optimizations = "
+                f"[Optimize.DEFAULT] and {DATASET}",
+            )
+        if dtype not in IO_TYPES[scheme.code]:
+            supported = [f"tf.{io_type}" for io_type in IO_TYPES[scheme.code]]
+            raise noted(
+                ValueError(
+                    f"The inference_input_type and inference_output_type must be in {supported}."
+                ),
+                f"{name} is {dtype}.",
+            )
+    return io_types
