@@ -134,7 +134,7 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
     height, width = i8_rows(), i8_columns()
     panel_length = (panels.pitch - _ROW) // 2
-    raw = 0 if epilogue.rounding == QUICK else sums
+    raw = sums
     while column < end:
         panel = column // PANEL
         weights = panels.start + panel * panels.pitch + 4 * (column - panel * PANEL)
