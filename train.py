@@ -6,6 +6,7 @@ HOMES = {
     "training.adaptive_optimizers": (
         "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"
     ),
+    "training.checkpoint_manager": "CheckpointManager checkpoints_iterator",
     "training.checkpoints": (
         "NewCheckpointReader checkpoint_exists generate_checkpoint_state_proto "
         "get_checkpoint_mtimes get_checkpoint_state latest_checkpoint list_variables "
@@ -18,6 +19,7 @@ HOMES = {
     "training.meta_graph": "export_meta_graph",
     "training.meta_graph_import": "import_meta_graph",
     "training.moving_averages": "ExponentialMovingAverage",
+    "training.object_checkpoint": "Checkpoint",
     "training.optimizer": "Optimizer",
     "training.optimizers": "AdamOptimizer GradientDescentOptimizer MomentumOptimizer",
     "training.proximal_optimizers": (
@@ -30,4 +32,5 @@ HOMES = {
         "piecewise_constant_decay=piecewise_constant polynomial_decay"
     ),
 }
-__all__, __getattr__, __dir__ = facade(__name__, HOMES)
+MODULES = {"experimental": "training.experimental"}
+__all__, __getattr__, __dir__ = facade(__name__, HOMES, modules=MODULES)

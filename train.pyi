@@ -1,10 +1,13 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
+from .training import experimental as experimental
 from .training.adaptive_optimizers import AdadeltaOptimizer as AdadeltaOptimizer
 from .training.adaptive_optimizers import AdagradDAOptimizer as AdagradDAOptimizer
 from .training.adaptive_optimizers import AdagradOptimizer as AdagradOptimizer
 from .training.adaptive_optimizers import RMSPropOptimizer as RMSPropOptimizer
+from .training.checkpoint_manager import CheckpointManager as CheckpointManager
+from .training.checkpoint_manager import checkpoints_iterator as checkpoints_iterator
 from .training.checkpoints import NewCheckpointReader as NewCheckpointReader
 from .training.checkpoints import checkpoint_exists as checkpoint_exists
 from .training.checkpoints import generate_checkpoint_state_proto as generate_checkpoint_state_proto
@@ -24,6 +27,7 @@ from .training.global_step import global_step as global_step
 from .training.meta_graph import export_meta_graph as export_meta_graph
 from .training.meta_graph_import import import_meta_graph as import_meta_graph
 from .training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
+from .training.object_checkpoint import Checkpoint as Checkpoint
 from .training.optimizer import Optimizer as Optimizer
 from .training.optimizers import AdamOptimizer as AdamOptimizer
 from .training.optimizers import GradientDescentOptimizer as GradientDescentOptimizer

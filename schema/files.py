@@ -216,10 +216,10 @@ def remove(path: StrPath) -> None:
 
 
 def make_folder(path: StrPath) -> None:
-    """Makes a folder; nothing happens when there is one."""
+    """Makes a folder and those above it; nothing happens when there is one."""
     from pathlib import Path
 
-    Path(path).mkdir(exist_ok=True)
+    Path(path).mkdir(parents=True, exist_ok=True)
 
 
 def remove_folder(path: StrPath) -> None:

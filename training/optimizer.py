@@ -9,7 +9,7 @@ import numpy as np
 
 from ..graph.core.build import ops
 from ..graph.core.create import convert_to_tensor
-from ..graph.core.graph import Operation, Tensor
+from ..graph.core.graph import Graph, Operation, Tensor
 from ..graph.core.indexed_slices import IndexedSlices
 from ..graph.core.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
 from ..graph.derivatives.gradients import Gradient, gradients
@@ -227,6 +227,12 @@ class Optimizer:
         graph = get_default_graph()
         own = [v for v in (*self._others.values(), *found) if v.graph is graph]
         return sorted(own, key=lambda variable: variable.name)
+
+    def non_slot_variables(self, graph: Graph | None = None) -> dict[str, Variable]:
+        """What it keeps once in a graph, the default one when None: variables by name, in order."""
+        graph = get_default_graph() if graph is None else graph
+        found = {key[0]: v for key, v in self._others.items() if v.graph is graph}
+        return dict(sorted(found.items()))
 
     # What subclasses say.
 

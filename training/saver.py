@@ -14,6 +14,7 @@ from ..graph.session.session import Session
 from ..graph.variables.variable_lists import global_variables
 from ..graph.variables.variables import Variable
 from ..schema import proto
+from ..schema.bundle import open_bundle
 from ..schema.errors import InvalidArgumentError, NotFoundError
 from ..schema.files import is_folder, remove_leftovers
 from .checkpoints import (
@@ -24,7 +25,10 @@ from .checkpoints import (
     remove_checkpoint,
     write_state,
 )
+from .load_status import load_values
 from .meta_graph import export_meta_graph
+from .object_checkpoint import read_object_graph
+from .object_graph import OBJECT_GRAPH_KEY
 from .saver_ops import Restoring, add_operations, named_variables
 
 V2 = 2
@@ -114,10 +118,7 @@ class Saver:
         """Makes the operations that save and restore."""
         if self.saver_def is not None:
             return
-        found = self._var_list
-        if found is None:
-            found = global_variables() + get_collection(GraphKeys.SAVEABLE_OBJECTS)
-        variables = named_variables(found)
+        variables = self._variables()
         if not variables:
             if not self._allow_empty:
                 raise ValueError("No variables to save")
@@ -139,6 +140,12 @@ class Saver:
             keep_checkpoint_every_n_hours=self._every_n_hours,
             version=V2,
         )
+
+    def _variables(self) -> dict[str, Variable]:
+        """What it saves, by the names in the checkpoint."""
+        if self._var_list is not None:
+            return named_variables(self._var_list)
+        return named_variables(global_variables() + get_collection(GraphKeys.SAVEABLE_OBJECTS))
 
     @property
     def last_checkpoints(self) -> list[str]:
@@ -269,6 +276,9 @@ class Saver:
     def restore(self, sess: Session, save_path) -> None:
         """Gives variables the values of a checkpoint; they need no value before.
 
+        A checkpoint that `tf.train.Checkpoint` wrote is restored by the names that the variables
+        had then.
+
         Args:
             sess: Whose variables to set.
             save_path: The checkpoint's name, as `save` or `latest_checkpoint` gives it.
@@ -290,10 +300,26 @@ class Saver:
         try:
             sess.run(definition.restore_op_name, {definition.filename_tensor_name: path})
         except NotFoundError as error:
+            if self._restore_objects(sess, path):
+                return
             raise _explained(error, "a Variable name or other graph key that is missing") from error
         except InvalidArgumentError as error:
             reason = "a mismatch between the current graph and the graph"
             raise _explained(error, reason) from error
+
+    def _restore_objects(self, sess: Session, path: str) -> bool:
+        """Restores an object-based checkpoint; False when `path` is none, or lacks a variable."""
+        bundle = open_bundle(path)
+        if OBJECT_GRAPH_KEY not in bundle:
+            return False
+        nodes = read_object_graph(bundle).nodes
+        keys = {item.full_name: item.checkpoint_key for node in nodes for item in node.attributes}
+        with sess.graph.as_default():
+            variables = self._variables()
+        if not keys.keys() >= variables.keys():
+            return False
+        load_values(sess, bundle, [(v, keys[name]) for name, v in variables.items()])
+        return True
 
     def export_meta_graph(
         self,

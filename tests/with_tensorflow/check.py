@@ -4,11 +4,15 @@ Needs an environment with TensorFlow, and nothing of flatlite's. Ends with an er
 differs.
 """
 
+import json
 import sys
 from pathlib import Path
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+
+sys.path.append(str(Path(__file__).parents[1] / "training"))
+from object_programs import PROGRAMS
 
 
 def check(folder: Path, name: str) -> None:
@@ -33,9 +37,26 @@ def check(folder: Path, name: str) -> None:
     print(f"{folder.name}/{name}: {len(tf.train.list_variables(prefix))} variables restored")
 
 
+def check_objects(folder: Path) -> None:
+    """The checkpoints by objects: all is found, and has the values it had."""
+    for name, expected in json.loads((folder / "expected.json").read_text()).items():
+        with tf.Graph().as_default(), tf.Session() as session:
+            checkpoint, train = PROGRAMS[name](tf, use_resource=True)
+            status = checkpoint.restore(str(folder / f"{name}-1")).assert_consumed()
+            status.run_restore_ops(session)
+            for variable in tf.global_variables():
+                got = session.run(variable)
+                got = got.astype("U" if got.dtype == object else got.dtype)
+                np.testing.assert_array_equal(got, expected[variable.op.name], variable.op.name)
+            if train is not None:
+                session.run(train)
+        print(f"{folder.name}/{name}: {len(expected)} variables restored")
+
+
 if __name__ == "__main__":
     root = Path(sys.argv[1])
-    for folder in sorted(path for path in root.iterdir() if path.is_dir()):
-        assert tf.train.latest_checkpoint(str(folder)) == str(folder / "sharded")
+    for kind in ("reference", "resource"):
+        assert tf.train.latest_checkpoint(str(root / kind)) == str(root / kind / "sharded")
         for name in ("plain", "sharded", "twice"):
-            check(folder, name)
+            check(root / kind, name)
+    check_objects(root / "objects")

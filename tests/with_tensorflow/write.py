@@ -2,14 +2,19 @@
 
 A LeNet and a table of strings, trained for a few steps; its checkpoints plain, in shards, and
 written twice under one name; and expected.npz: variables, outputs and the loss after one more step.
+In objects/ the checkpoints of tests/training/object_programs.py, and what they hold.
 """
 
+import json
 import sys
 from pathlib import Path
 
 import numpy as np
 
 import flatlite.compat.v1 as tf
+
+sys.path.append(str(Path(__file__).parents[1] / "training"))
+from object_programs import PROGRAMS
 
 
 def network(images, labels, use_resource):
@@ -59,6 +64,25 @@ def write(folder: Path, use_resource: bool) -> None:
     np.savez(folder / "expected.npz", **expected, **{f"in:{k}": v for k, v in feeds.items()})
 
 
+def write_objects(folder: Path) -> None:
+    """Saves the programs with `tf.train.Checkpoint`, a step apart from their initial values."""
+    expected = {}
+    for name, program in PROGRAMS.items():
+        with tf.Graph().as_default(), tf.Session() as session:
+            checkpoint, train = program(tf, use_resource=True)
+            session.run(tf.global_variables_initializer())
+            if train is not None:
+                session.run(train)
+            checkpoint.save(folder / name, session)
+            values = {v.op.name: session.run(v) for v in tf.global_variables()}
+            expected[name] = {
+                k: v.astype("U" if v.dtype == object else v.dtype).tolist()
+                for k, v in values.items()
+            }
+    (folder / "expected.json").write_text(json.dumps(expected))
+
+
 if __name__ == "__main__":
     for kind in ("reference", "resource"):
         write(Path(sys.argv[1]) / kind, kind == "resource")
+    write_objects(Path(sys.argv[1]) / "objects")

@@ -47,7 +47,7 @@ from ._gemm_i8_tile import (
 )
 from ._gemm_i8_widening import as_segments, block_pitch, padded_depth, widen_block
 from ._gemv_i8 import gemv_i8, gemv_panels
-from ._requantize import QUICK, TERMS
+from ._requantize import TERMS
 
 ROWS, AMX_ROWS = 168, 160
 """Done at once, at most: multiples of what each processor's tiles have."""
