@@ -32,5 +32,5 @@ HOMES = {
         "piecewise_constant_decay=piecewise_constant polynomial_decay"
     ),
 }
-MODULES = {"experimental": "training.experimental"}
+MODULES = {"experimental": "compat.v1.train_experimental"}
 __all__, __getattr__, __dir__ = facade(__name__, HOMES, modules=MODULES)

@@ -1,7 +1,7 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
-from .training import experimental as experimental
+from .compat.v1 import train_experimental as experimental
 from .training.adaptive_optimizers import AdadeltaOptimizer as AdadeltaOptimizer
 from .training.adaptive_optimizers import AdagradDAOptimizer as AdagradDAOptimizer
 from .training.adaptive_optimizers import AdagradOptimizer as AdagradOptimizer

@@ -12,6 +12,7 @@ import numpy as np
 from ..graph.core.graph import Tensor
 from ..graph.core.scopes import get_default_session
 from ..graph.variables.variables import Variable
+from ..schema.files import remove_leftovers
 from .checkpoints import get_checkpoint_state, latest_checkpoint, remove_checkpoint, write_state
 from .load_status import session_or_default
 from .object_checkpoint import Checkpoint
@@ -150,10 +151,11 @@ class CheckpointManager:
         self._active.pop(path, None)
         self._active[path] = time.time()
         self._latest = path
-        kept = self._swept()
+        removed = self._swept()
         self._write_state()
-        for old in kept:
+        for old in removed:
             remove_checkpoint(old)
+        remove_leftovers(self._prefix)
         return path
 
     def _is_due(self, check_interval: bool) -> bool:

@@ -131,6 +131,7 @@ class Checkpoint(Trackable):
             session.run(self.save_counter.initializer)
         path = self.write(f"{prefix}-{self.count(session)}", session)
         write_state(os.path.dirname(prefix), path, [path], relative=True)
+        remove_leftovers(prefix)
         return path
 
     def count(self, session: Session) -> int:

@@ -1,6 +1,9 @@
 """Saver: TensorFlow's checkpoints restored and written byte for byte, faults while writing."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -349,3 +352,15 @@ def test_leftovers_of_others_stay(tmp_path):
     os.close(descriptor)
     files.remove_leftovers(target)
     assert not temporary.exists()
+
+
+def test_killed_at_random_moments():
+    script = Path(__file__).with_name("kill_while_saving.py")
+    command = [sys.executable, script, "--kills", "32"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr
+    counts = dict(line.split(": ") for line in done.stdout.splitlines() if ": " in line)
+    assert {
+        way: counts[way] for way in ("manager", "over-itself", "saver", "sharded")
+    } == dict.fromkeys(("manager", "over-itself", "saver", "sharded"), "8")
+    assert any(int(count) for way, count in counts.items() if way.endswith("unfinished"))
