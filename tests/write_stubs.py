@@ -19,6 +19,7 @@ FACADES = (
     "flatlite.compat.v1.nn",
     "flatlite.compat.v1.ragged",
     "flatlite.compat.v1.rnn_cell",
+    "flatlite.compat.v1.saved_model",
     "flatlite.compat.v1.sets",
     "flatlite.compat.v1.signal",
     "flatlite.compat.v1.sparse",

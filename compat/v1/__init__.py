@@ -21,6 +21,7 @@ MODULES = {
     "nn": "compat.v1.nn",
     "ragged": "compat.v1.ragged",
     "random": "graph.functions.random",
+    "saved_model": "compat.v1.saved_model",
     "sets": "compat.v1.sets",
     "signal": "compat.v1.signal",
     "sparse": "compat.v1.sparse",

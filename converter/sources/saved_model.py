@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,17 @@ from ...graph.core.attributes import read_shape
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.shapes import Shape
 from ...graph.format.graphdef import import_graph_def
-from ...schema import proto
 from ...schema.errors import noted
-from ...schema.files import read_bytes
+from ...schema.saved_model import (
+    ASSETS,
+    CHECKPOINT,
+    INITIALIZER,
+    MAIN_OPS,
+    asset_files,
+    inside,
+    missing_tags,
+    read_saved_model,
+)
 from .calls import argument_order, result_order
 from .freeze import Ends, Frozen, freeze_all
 from .signatures import choose_signatures, tensorflow_order
@@ -34,11 +41,6 @@ from .source import (
 from .tables import FILLING, HASH_TABLES, Tables
 from .variables import Variables
 
-BINARY, TEXT = "saved_model.pb", "saved_model.pbtxt"
-CHECKPOINT, ASSETS = "variables/variables", "assets"
-INITIALIZER = "__saved_model_init_op"
-COLLECTIONS = ("saved_model_main_op", "legacy_init_op")
-"""Where models of TensorFlow 2, and of TensorFlow 1, name what initialises them."""
 DEFAULT_TAGS = ("serve",)
 
 
@@ -87,7 +89,7 @@ def load(
     filling = _table_roots(meta)
     prune_nodes(meta.graph_def, [restore_op, *filling, *roots])
     graph = import_graph_def(meta.graph_def)
-    variables = Variables(graph, restore_op, _inside(folder, CHECKPOINT))
+    variables = Variables(graph, restore_op, inside(folder, CHECKPOINT))
     tables = Tables(graph, filling, _assets(meta, folder))
     ports = [_tensors(graph, signature, known) for signature in signatures]
     ends = [
@@ -136,7 +138,7 @@ def _table_roots(meta) -> list[str]:
     names = []
     if INITIALIZER in meta.signature_def:
         names = [info.name for info in meta.signature_def[INITIALIZER].outputs.values()]
-    for collection in COLLECTIONS:
+    for collection in MAIN_OPS:
         if collection in meta.collection_def:
             names += meta.collection_def[collection].node_list.value
     names += [node.name for node in meta.graph_def.node if node.op in FILLING]
@@ -145,32 +147,9 @@ def _table_roots(meta) -> list[str]:
 
 def _assets(meta, folder: Path) -> dict[str, Path]:
     """The model's files, by the names of the tensors that hold their paths."""
-    assets = {}
-    for asset in meta.asset_file_def:
-        if Path(asset.filename).name == asset.filename:
-            assets[asset.tensor_info.name] = _inside(folder, f"{ASSETS}/{asset.filename}")
-    return assets
-
-
-def read_saved_model(folder: Path):
-    """The SavedModel message of a folder; OSError when it has none."""
-    for name, parse in ((BINARY, proto.parse), (TEXT, proto.parse_text)):
-        path = folder / name
-        if not path.is_file():
-            continue
-        _inside(folder, name)
-        try:
-            saved_model = parse("SavedModel", read_bytes(path))
-        except ValueError as error:
-            raise OSError(f"Cannot parse file '{path}': it has {error}.") from None
-        if not saved_model.meta_graphs:
-            raise OSError(f"Cannot parse file '{path}': it holds no graph.")
-        return saved_model
-    inside = sorted(path.parent for name in (BINARY, TEXT) for path in folder.glob(f"*/{name}"))
-    hint = f"; there is one in '{inside[0]}'" if inside else ""
-    raise FileNotFoundError(
-        f"SavedModel file does not exist at: {os.fspath(folder)}/{{{TEXT}|{BINARY}}}{hint}"
-    )
+    return {
+        tensor: inside(folder, f"{ASSETS}/{file}") for tensor, file in asset_files(meta).items()
+    }
 
 
 def choose_graph(saved_model, tags: Iterable[str] | None, folder: Path, api_version: int = 1):
@@ -189,19 +168,8 @@ def choose_graph(saved_model, tags: Iterable[str] | None, folder: Path, api_vers
             )
         )
     if tag_set not in meta_graphs:
-        sets = ", ".join(map(_braced, meta_graphs))
-        raise noted(
-            RuntimeError(
-                f"MetaGraphDef associated with tags {_braced(tag_set)} could not be found in "
-                f"SavedModel, with available tags '[{sets}]'. To inspect available tag-sets in the "
-                "SavedModel, please use the SavedModel CLI: `saved_model_cli`."
-            )
-        )
+        raise noted(missing_tags(saved_model, tag_set))
     return meta_graphs[tag_set]
-
-
-def _braced(names: Iterable[str]) -> str:
-    return f"{{{', '.join(map(repr, sorted(names)))}}}"
 
 
 def refuse_keys(meta, input_arrays) -> None:
@@ -300,18 +268,3 @@ def _ports(
     keys = list(keys)
     pairs = zip(keys, list(tensors or ())[: len(keys)], strict=True)
     return tuple(Port(key, full_name(names[key]), tensor) for key, tensor in pairs)
-
-
-def _inside(folder: Path, name: str) -> Path:
-    """The path of a file of the model.
-
-    Raises OSError when it, or what it belongs to, is a link that leads out of the folder.
-    """
-    root = Path(os.path.realpath(folder))
-    for path in (folder / name).parent.glob((folder / name).name + "*"):
-        if not Path(os.path.realpath(path)).is_relative_to(root):
-            raise OSError(
-                f"'{path}' is a link that leads out of the SavedModel; copy the folder with its "
-                f"links followed (cp -rL '{folder}' COPY) and load the copy"
-            )
-    return folder / name

@@ -12,10 +12,10 @@ from converter_calls import CALLS, KERAS_CALLS, OPEN, ORDERS, POSITIONS, TEXTS, 
 
 import flatlite.compat.v1.lite as lite_v1
 import flatlite.lite
-from flatlite.converter.sources.saved_model import read_saved_model
 from flatlite.lite import Optimize
 from flatlite.schema.fingerprint import fingerprint64
 from flatlite.schema.model import load
+from flatlite.schema.saved_model import read_saved_model
 
 HERE = Path(__file__).parent
 RECORDED = json.loads((HERE / "as_tensorflow.json").read_text())

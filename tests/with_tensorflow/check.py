@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import tensorflow as tf2
 import tensorflow.compat.v1 as tf
 
 sys.path.append(str(Path(__file__).parents[1] / "training"))
 from object_programs import PROGRAMS
+from saved_model_programs import X
 
 
 def check(folder: Path, name: str) -> None:
@@ -53,6 +55,24 @@ def check_objects(folder: Path) -> None:
         print(f"{folder.name}/{name}: {len(expected)} variables restored")
 
 
+def check_saved_models(folder: Path) -> None:
+    """The SavedModels, loaded into a session and by TensorFlow 2."""
+    for kind in ("reference", "resource"):
+        expected, path = np.load(folder / f"{kind}.npy"), str(folder / kind)
+        with tf.Graph().as_default(), tf.Session() as session:
+            meta = tf.saved_model.load(session, ["serve"], path)
+            outputs = meta.signature_def["serving_default"].outputs
+            got = session.run(outputs["out"].name, {"x:0": X})
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+            variables = {v.op.name: session.run(v) for v in tf.local_variables()}
+            assert variables["net/local"] == 7
+            assert Path(variables["where"].decode()).read_text() == "a\n"
+        function = tf2.saved_model.load(path).signatures["serving_default"]
+        got = function(tf2.constant(X))["out"].numpy()
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
+        print(f"{folder.name}/{kind}: loaded")
+
+
 if __name__ == "__main__":
     root = Path(sys.argv[1])
     for kind in ("reference", "resource"):
@@ -60,3 +80,4 @@ if __name__ == "__main__":
         for name in ("plain", "sharded", "twice"):
             check(root / kind, name)
     check_objects(root / "objects")
+    check_saved_models(root / "saved_models")

@@ -2,7 +2,8 @@
 
 A LeNet and a table of strings, trained for a few steps; its checkpoints plain, in shards, and
 written twice under one name; and expected.npz: variables, outputs and the loss after one more step.
-In objects/ the checkpoints of tests/training/object_programs.py, and what they hold.
+In objects/ the checkpoints of tests/training/object_programs.py, and what they hold; in
+saved_models/ SavedModels.
 """
 
 import json
@@ -15,6 +16,8 @@ import flatlite.compat.v1 as tf
 
 sys.path.append(str(Path(__file__).parents[1] / "training"))
 from object_programs import PROGRAMS
+from saved_model_programs import X
+from saved_model_programs import network as small_network
 
 
 def network(images, labels, use_resource):
@@ -82,7 +85,36 @@ def write_objects(folder: Path) -> None:
     (folder / "expected.json").write_text(json.dumps(expected))
 
 
+def write_saved_models(folder: Path) -> None:
+    """SavedModels of both kinds of variables, with an asset and a main op."""
+    folder.mkdir()
+    asset = folder / "words.txt"
+    asset.write_text("a\n")
+    for kind in ("reference", "resource"):
+        with tf.Graph().as_default(), tf.Session() as session:
+            x, y, w, local = small_network(tf, kind == "resource")
+            session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+            session.run(w.assign(w.read_value() + 1.0))
+            builder = tf.saved_model.Builder(folder / kind)
+            path = tf.constant(str(asset), name="path")
+            where = tf.get_local_variable("where", initializer=tf.identity(path))
+            builder.add_meta_graph_and_variables(
+                session,
+                ["serve"],
+                {
+                    "serving_default": tf.saved_model.predict_signature_def(
+                        {"features": x}, {"out": y}
+                    )
+                },
+                assets_collection=[path],
+                main_op=tf.group(local.initializer, where.initializer),
+            )
+            builder.save()
+            np.save(folder / f"{kind}.npy", session.run(y, {x: X}))
+
+
 if __name__ == "__main__":
     for kind in ("reference", "resource"):
         write(Path(sys.argv[1]) / kind, kind == "resource")
     write_objects(Path(sys.argv[1]) / "objects")
+    write_saved_models(Path(sys.argv[1]) / "saved_models")
