@@ -16,6 +16,7 @@ HOMES = {
         "assert_global_step create_global_step get_global_step get_or_create_global_step "
         "global_step"
     ),
+    "training.init_from_checkpoint": "init_from_checkpoint",
     "training.meta_graph": "export_meta_graph",
     "training.meta_graph_import": "import_meta_graph",
     "training.moving_averages": "ExponentialMovingAverage",
@@ -31,6 +32,8 @@ HOMES = {
         "linear_cosine_decay natural_exp_decay noisy_linear_cosine_decay piecewise_constant "
         "piecewise_constant_decay=piecewise_constant polynomial_decay"
     ),
+    "training.warm_start": "VocabInfo warm_start",
+    "training.write_graph": "write_graph",
 }
 MODULES = {"experimental": "compat.v1.train_experimental"}
 __all__, __getattr__, __dir__ = facade(__name__, HOMES, modules=MODULES)

@@ -24,6 +24,7 @@ from .training.global_step import create_global_step as create_global_step
 from .training.global_step import get_global_step as get_global_step
 from .training.global_step import get_or_create_global_step as get_or_create_global_step
 from .training.global_step import global_step as global_step
+from .training.init_from_checkpoint import init_from_checkpoint as init_from_checkpoint
 from .training.meta_graph import export_meta_graph as export_meta_graph
 from .training.meta_graph_import import import_meta_graph as import_meta_graph
 from .training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
@@ -46,3 +47,6 @@ from .training.schedules import noisy_linear_cosine_decay as noisy_linear_cosine
 from .training.schedules import piecewise_constant as piecewise_constant
 from .training.schedules import piecewise_constant as piecewise_constant_decay
 from .training.schedules import polynomial_decay as polynomial_decay
+from .training.warm_start import VocabInfo as VocabInfo
+from .training.warm_start import warm_start as warm_start
+from .training.write_graph import write_graph as write_graph

@@ -227,12 +227,12 @@ def checkpoints_iterator(
     """
     path: str | None = None
     while True:
-        found = _wait_for_new(checkpoint_dir, path, timeout)
-        if found is None:
+        newest = _wait_for_new(checkpoint_dir, path, timeout)
+        if newest is None:
             if timeout_fn is None or timeout_fn():
                 return
             continue
-        begun, path = time.time(), found
+        begun, path = time.time(), newest
         yield path
         time.sleep(max(0.0, begun + min_interval_secs - time.time()))
 

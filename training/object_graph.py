@@ -99,25 +99,25 @@ def references(value: Any) -> dict[str, Any]:
         ValueError: A dict has a key that is no string beside trackable values.
     """
     if isinstance(value, Trackable):
-        found: Mapping[Any, Any] = value._references
+        children: Mapping[Any, Any] = value._references
     elif isinstance(value, Optimizer):
-        found = value.non_slot_variables()
+        children = value.non_slot_variables()
     elif isinstance(value, RNNCell):
-        found = {v.op.name.rpartition("/")[2]: v for v in value.variables}
+        children = {v.op.name.rpartition("/")[2]: v for v in value.variables}
     elif isinstance(value, Mapping):
-        found = value
+        children = value
     elif isinstance(value, list | tuple):
-        found = {str(i): item for i, item in enumerate(value)}
+        children = {str(i): item for i, item in enumerate(value)}
     else:
         return {}
-    held = {name: item for name, item in found.items() if is_trackable(item)}
-    for name in held:
+    trackables = {name: item for name, item in children.items() if is_trackable(item)}
+    for name in trackables:
         if not isinstance(name, str):
             raise ValueError(
                 f"Unable to save the object {value}: a dictionary in a checkpoint must have "
                 f"strings as keys, got {name!r}; use strings, or a list"
             )
-    return held
+    return trackables
 
 
 def object_graph(root: Any) -> ObjectGraph:
@@ -229,17 +229,19 @@ def match(root: Any, message) -> dict[int, Any]:
     matched = {0: root}
     pending = [0]
     for node_id in pending:
-        held = references(matched[node_id])
+        children = references(matched[node_id])
         for child in message.nodes[node_id].children:
-            if child.node_id not in matched and child.local_name in held:
-                matched[child.node_id] = held[child.local_name]
+            if child.node_id not in matched and child.local_name in children:
+                matched[child.node_id] = children[child.local_name]
                 pending.append(child.node_id)
     for node_id, value in list(matched.items()):
         for slot in message.nodes[node_id].slot_variables if isinstance(value, Optimizer) else ():
             variable = matched.get(slot.original_variable_node_id)
-            found = value.get_slot(variable, slot.slot_name) if variable is not None else None
-            if found is not None:
-                matched[slot.slot_variable_node_id] = found
+            slot_variable = (
+                value.get_slot(variable, slot.slot_name) if variable is not None else None
+            )
+            if slot_variable is not None:
+                matched[slot.slot_variable_node_id] = slot_variable
     return matched
 
 

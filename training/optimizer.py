@@ -231,8 +231,8 @@ class Optimizer:
     def non_slot_variables(self, graph: Graph | None = None) -> dict[str, Variable]:
         """What it keeps once in a graph, the default one when None: variables by name, in order."""
         graph = get_default_graph() if graph is None else graph
-        found = {key[0]: v for key, v in self._others.items() if v.graph is graph}
-        return dict(sorted(found.items()))
+        variables = {key[0]: v for key, v in self._others.items() if v.graph is graph}
+        return dict(sorted(variables.items()))
 
     # What subclasses say.
 

@@ -116,11 +116,12 @@ def _add_restore(
     for variable, tensor in zip(variables.values(), tensors, strict=True):
         before = assigns[-1:] if restoring.sequentially else []
         with control_dependencies(before):
-            assigns.append(_assign(variable, tensor, restoring.reshape))
+            assigns.append(assign(variable, tensor, restoring.reshape))
     return group(*assigns, name=name)
 
 
-def _assign(variable: Variable, tensor: Tensor, reshape: bool) -> Operation:
+def assign(variable: Variable, tensor: Tensor, reshape: bool) -> Operation:
+    """Gives a variable a tensor of a checkpoint, in its shape if `reshape`."""
     is_known = is_static(variable.shape)
     if reshape and is_known:
         tensor = ops.Reshape(tensor, np.array(variable.shape, np.int32))
