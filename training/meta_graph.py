@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..graph.core.graph import Graph, Operation, Tensor
 from ..graph.core.scopes import GraphKeys, get_default_graph
@@ -11,9 +11,7 @@ from ..graph.format.graphdef import to_graph_def
 from ..graph.variables.variables import Variable
 from ..schema import proto
 from ..schema.files import remove_leftovers, write_atomic
-
-if TYPE_CHECKING:
-    pass
+from .scoped_graph import is_within, keep_scope, remove_other_savers, without_scope
 
 VARIABLES = (
     GraphKeys.GLOBAL_VARIABLES,
@@ -26,6 +24,8 @@ VARIABLES = (
     GraphKeys.GLOBAL_STEP,
 )
 """Collections whose items are variables, each as a VariableDef message."""
+UNBOUND_COLLECTION = "unbound_inputs"
+"""The collection with the tensors that a scope reads from outside of it."""
 NUMBERS = {bool: "int64_list", int: "int64_list", float: "float_list"}
 MAX_BYTES = 2**31 - 1
 
@@ -54,7 +54,9 @@ def export_meta_graph(
         collection_list: The collections to write; all by default.
         as_text: Whether the file is text.
         graph: The default graph when left out.
-        export_scope: Not supported.
+        export_scope: The name scope to write alone, under the names it has within. Tensors read
+            from outside get "$unbound_inputs_" before their names, which the collection
+            "unbound_inputs" lists; `import_meta_graph` takes them as `input_map`.
         clear_devices: Whether to leave devices out.
         clear_extraneous_savers: Whether to leave out the nodes of other savers.
         strip_default_attrs: Whether to leave out attributes with default values.
@@ -63,8 +65,6 @@ def export_meta_graph(
     Raises:
         ValueError: The graph has more than 2 GB.
     """
-    if export_scope:
-        raise NotImplementedError(f"export_scope must be None, got '{export_scope}'")
     graph = get_default_graph() if graph is None else graph
     message = proto.MetaGraphDef()
     if meta_info_def is not None:
@@ -75,11 +75,23 @@ def export_meta_graph(
         _strip_defaults(graph, message.graph_def)
     for node in message.graph_def.node if clear_devices else ():
         node.device = ""
+    removed: set[str] = set()
+    if clear_extraneous_savers:
+        removed = remove_other_savers(message.graph_def, saver_def)
+    unbound = keep_scope(message.graph_def, export_scope) if export_scope else []
     if saver_def is not None:
         message.saver_def.CopyFrom(saver_def)
     keys = sorted(graph.scopes.collections) if collection_list is None else collection_list
     for key in keys:
-        _write_collection(message, key, graph.get_collection(key))
+        items = [
+            item
+            for item in graph.get_collection(key)
+            if _is_written(item, export_scope) and _operation_name(item) not in removed
+        ]
+        _write_collection(message, key, items, export_scope)
+    if unbound:
+        names = [name.encode() for name in unbound]
+        message.collection_def[UNBOUND_COLLECTION].bytes_list.value[:] = names
     if message.ByteSize() > MAX_BYTES:
         raise ValueError(f"a graph may have {MAX_BYTES} bytes, got {message.ByteSize()}")
     if filename is not None:
@@ -98,23 +110,36 @@ def _strip_defaults(graph: Graph, graph_def) -> None:
                 del node.attr[name]
 
 
-def _write_collection(message, key: str, items: list) -> None:
+def _operation_name(item) -> str | None:
+    """The name of the operation that an item is, or is computed by; texts count as names."""
+    name = item if isinstance(item, str) else getattr(item, "name", None)
+    return name.partition(":")[0] if isinstance(name, str) else None
+
+
+def _is_written(item, scope: str | None) -> bool:
+    """Whether an item lies in a scope, or is none of the graph's."""
+    name = _operation_name(item)
+    return name is None or is_within(name, scope)
+
+
+def _write_collection(message, key: str, items: list, scope: str | None) -> None:
     """Writes a collection; one with items that have no form in a message is left out."""
     if not items:
         return
-    rows = [_written(item) for item in items]
+    rows = [_written(item, scope) for item in items]
     kinds = {kind for kind, _ in rows}
     kind = kinds.pop() if len(kinds) == 1 else None
     if kind is not None:
         getattr(message.collection_def[key], kind).value.extend(value for _, value in rows)
 
 
-def _written(item) -> tuple[str | None, Any]:
+def _written(item, scope: str | None) -> tuple[str | None, Any]:
     """The kind of list an item belongs to, and its form there."""
     if isinstance(item, Variable):
-        return "bytes_list", item.to_proto().SerializeToString(deterministic=True)
+        definition = item.to_proto(scope and scope.rstrip("/"))
+        return "bytes_list", definition.SerializeToString(deterministic=True)
     if isinstance(item, Tensor | Operation):
-        return "node_list", item.name
+        return "node_list", without_scope(item.name, scope)
     if isinstance(item, str | bytes):
         return "bytes_list", item.encode() if isinstance(item, str) else item
     return NUMBERS.get(type(item)), item

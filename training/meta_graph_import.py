@@ -11,7 +11,7 @@ from ..graph.format.importing import import_graph_def
 from ..graph.variables.variables import Variable
 from ..schema import proto
 from ..schema.files import read_bytes
-from .meta_graph import VARIABLES
+from .meta_graph import UNBOUND_COLLECTION, VARIABLES
 from .saver import Saver
 
 if TYPE_CHECKING:
@@ -30,30 +30,53 @@ def import_meta_graph(
         meta_graph_or_file: A MetaGraphDef message, or the path of a .meta file, binary or text.
         clear_devices: Whether to leave devices out.
         import_scope: Put before all names.
-        **kwargs: Arguments of the saver, where the message describes none.
+        **kwargs: `input_map`, tensors by the names of what to read in their place, all of the
+            collection "unbound_inputs" when there is one; `restore_collections_predicate`, which
+            says of a collection's name whether to add it; and arguments of the saver, where the
+            message describes none.
 
     Returns:
         The saver that the message describes, else one of its variables; None when there are none.
 
     Raises:
         OSError: There is no such file, or it holds no graph.
-        ValueError: The graph is malformed, or has a name that is taken.
+        ValueError: The graph is malformed, has a name that is taken, or reads what `input_map`
+            lacks.
     """
     message = _read(meta_graph_or_file)
     graph = get_default_graph()
     if clear_devices:
         for node in message.graph_def.node:
             node.device = ""
-    import_graph_def(message.graph_def, name=f"{import_scope}/" if import_scope else "")
+    input_map = kwargs.pop("input_map", None)
+    is_restored = kwargs.pop("restore_collections_predicate", lambda key: True)
+    _check_unbound(message, input_map or {})
+    scope = f"{import_scope}/" if import_scope else ""
+    import_graph_def(message.graph_def, input_map=input_map, name=scope)
     made: dict[bytes, Variable] = {}
     for key, collection in sorted(message.collection_def.items()):
         kind = collection.WhichOneof("kind")
-        if kind is not None and kind != "any_list":
+        if kind is None or kind == "any_list" or key == UNBOUND_COLLECTION:
+            continue
+        if is_restored(key):
             for value in getattr(collection, kind).value:
                 graph.add_to_collection(key, _item(graph, key, kind, value, import_scope, made))
     if message.HasField("saver_def"):
         return Saver.from_proto(message.saver_def, import_scope)
     return Saver(**kwargs) if made else None
+
+
+def _check_unbound(message, input_map) -> None:
+    """Raises ValueError unless all that the graph reads from outside is mapped."""
+    if UNBOUND_COLLECTION not in message.collection_def:
+        return
+    names = message.collection_def[UNBOUND_COLLECTION].bytes_list.value
+    missing = [name.decode() for name in names if name.decode() not in input_map]
+    if missing:
+        raise ValueError(
+            f"Graph contains unbound inputs: {','.join(missing)}. Must provide these inputs "
+            "through input_map."
+        )
 
 
 def _item(graph: Graph, key: str, kind: str, value, scope: str | None, made: dict):

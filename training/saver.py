@@ -30,6 +30,7 @@ from .meta_graph import export_meta_graph
 from .object_checkpoint import read_object_graph
 from .object_graph import OBJECT_GRAPH_KEY
 from .saver_ops import Restoring, add_operations, named_variables
+from .scoped_graph import is_within, without_scope
 
 V2 = 2
 HOUR = 3600
@@ -335,7 +336,7 @@ class Saver:
         """The default graph and this saver as a message; see `tf.train.export_meta_graph`."""
         return export_meta_graph(
             filename,
-            saver_def=self.saver_def,
+            saver_def=self.to_proto(export_scope),
             collection_list=collection_list,
             as_text=as_text,
             export_scope=export_scope,
@@ -349,8 +350,14 @@ class Saver:
         return self.saver_def
 
     def to_proto(self, export_scope: str | None = None):
-        """The SaverDef message that describes it, names without the scope `export_scope`."""
-        return renamed(self.saver_def, lambda name: _without(name, export_scope))
+        """The SaverDef message that describes it, names without the scope `export_scope`.
+
+        None when its operations lie outside of that scope.
+        """
+        definition = self.saver_def
+        if definition is None or not is_within(definition.filename_tensor_name, export_scope):
+            return None
+        return renamed(definition, lambda name: without_scope(name, export_scope))
 
     @staticmethod
     def from_proto(saver_def, import_scope: str | None = None) -> Saver:
@@ -366,10 +373,6 @@ def renamed(saver_def, rename):
     for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
         setattr(result, field, rename(getattr(saver_def, field)))
     return result
-
-
-def _without(name: str, scope: str | None) -> str:
-    return name.removeprefix(f"{scope}/") if scope else name
 
 
 def _explained(error, reason: str):

@@ -1,9 +1,15 @@
 """MetaGraphDef: graphs, collections and savers written and read again."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+from meta_graph_programs import exports, imported, network
 
 import flatlite.compat.v1 as tf
+
+RECORDED = json.loads(Path(__file__).with_name("meta_graphs.json").read_text())
 
 
 @pytest.fixture
@@ -103,3 +109,53 @@ def test_bad_files(tmp_path, session):
     (tmp_path / "bad").write_bytes(b"\xff\xfe nonsense")
     with pytest.raises(OSError, match="Cannot parse file"):
         tf.train.import_meta_graph(tmp_path / "bad")
+
+
+@pytest.mark.parametrize("name", RECORDED["exports"])
+def test_scopes_as_tensorflow_exports_them(name):
+    ours, theirs = exports(tf)[name], RECORDED["exports"][name]
+    assert ours["nodes"].keys() == theirs["nodes"].keys()
+    for node, (op, inputs, places) in theirs["nodes"].items():
+        assert ours["nodes"][node][:2] == [op, inputs], node
+        assert set(ours["nodes"][node][2]) <= set(places), node
+    assert ours["collections"] == theirs["collections"]
+    if name != "saver within":  # there TensorFlow names operations that the part does not have
+        assert ours["saver"] == theirs["saver"]
+
+
+def test_scopes_as_tensorflow_imports_them():
+    assert json.loads(json.dumps(imported(tf))) == RECORDED["imported"]
+
+
+def test_a_saver_within_a_scope(tmp_path, session):
+    network(tf, use_resource=True)
+    with tf.name_scope("two/"):
+        saver = tf.train.Saver(tf.get_collection("variables", "two"))
+    assert tf.train.Saver().to_proto("two") is None
+    message = saver.export_meta_graph(export_scope="two")
+    session.run(tf.global_variables_initializer())
+    path = saver.save(session, tmp_path / "m")
+    with tf.Graph().as_default(), tf.Session() as other:
+        inputs = {"$unbound_inputs_one/parts": [[1.0]], "$unbound_inputs_one/parts:1": [[2.0]]}
+        again = tf.train.import_meta_graph(
+            message,
+            import_scope="new",
+            input_map=inputs,
+            restore_collections_predicate=lambda key: key == "variables",
+        )
+        again.restore(other, path.replace("two/", ""))
+        assert other.run("new/y:0").tolist() == [[12, 22]]
+        assert tf.trainable_variables() == []
+
+
+def test_unknown_names_of_an_input_map(session):
+    tf.identity(tf.constant(1.0, name="c"), name="d")
+    message = tf.get_default_graph().as_graph_def()
+    missing = pytest.raises(ValueError, match=r"not found in graph_def: \[none:0\]")
+    with tf.Graph().as_default(), missing:
+        tf.import_graph_def(message, {"none": 1.0})
+    del message.node[0]
+    with tf.Graph().as_default() as graph, tf.Session() as other:
+        tf.import_graph_def(message, {"c": 3.0}, name="")
+        assert other.run("d:0") == 3
+        assert "Placeholder" not in {op.type for op in graph.get_operations()}
