@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -44,6 +44,20 @@ class Slice(NamedTuple):
     shape: tuple[int, ...]
 
 
+class SlicedTensor(NamedTuple):
+    """Parts of a tensor of `shape`, each with its elements; not all of it, where shards have more.
+
+    A slice has WHOLE as its size in dimensions that are not cut.
+    """
+
+    shape: tuple[int, ...]
+    parts: tuple[tuple[Slice, np.ndarray], ...]
+
+
+Saved: TypeAlias = "np.ndarray | SlicedTensor"
+"""What is written of a tensor."""
+
+
 def open_bundle(prefix: StrPath) -> Bundle:
     """The checkpoint `prefix`, such as "folder/variables" for "folder/variables.index".
 
@@ -54,7 +68,7 @@ def open_bundle(prefix: StrPath) -> Bundle:
     return Bundle(prefix)
 
 
-def write_bundle(path: StrPath, *parts: Mapping[str, np.ndarray]) -> None:
+def write_bundle(path: StrPath, *parts: Mapping[str, Saved]) -> None:
     """Writes a checkpoint with one data file for each part, byte for byte as TensorFlow does.
 
     The index is written last, and all at once: until then the checkpoint that was there before is
@@ -92,31 +106,53 @@ def _n_shards(prefix: str) -> int:
         return 0
 
 
-def build_bundle(*parts: Mapping[str, np.ndarray]) -> tuple[bytes, list[bytes]]:
-    """The bytes of the index and of the data files, which hold their tensors in order."""
+def build_bundle(*parts: Mapping[str, Saved]) -> tuple[bytes, list[bytes]]:
+    """The bytes of the index and of the data files, which hold their tensors in order.
+
+    Slices of one tensor may lie in several parts.
+    """
     header = proto.BundleHeaderProto(num_shards=len(parts), version=proto.VersionDef(producer=1))
     entries = [(HEADER_KEY, _serialize(header))]
+    sliced: dict[str, Message] = {}
     contents: list[bytes] = []
     for shard, tensors in enumerate(parts):
         data = bytearray()
-        for key, array in tensors.items():
-            value = np.asarray(array)
-            content, checksum = (
-                _string_content(value) if value.dtype.kind == "O" else _content(value)
-            )
-            entry = proto.BundleEntryProto(
-                dtype=tf_enum(value.dtype),
-                shard_id=shard,
-                offset=len(data),
-                size=len(content),
-                crc32c=checksum,
-            )
-            entry.shape.SetInParent()
-            entry.shape.dim.extend(proto.TensorShapeProto.Dim(size=n) for n in value.shape)
-            entries.append((_encode(key), _serialize(entry)))
-            data += content
+        for key, value in tensors.items():
+            if not isinstance(value, SlicedTensor):
+                entries.append((_encode(key), _append(data, np.asarray(value), shard)))
+                continue
+            for part, elements in value.parts:
+                whole = sliced.setdefault(key, _entry_of(elements.dtype, value.shape))
+                extents = [_extent(*numbers) for numbers in zip(*part, strict=True)]
+                whole.slices.append(proto.TensorSliceProto(extent=extents))
+                entries.append((slice_key(key, whole.slices[-1]), _append(data, elements, shard)))
         contents.append(bytes(data))
+    entries += [(_encode(key), _serialize(entry)) for key, entry in sliced.items()]
     return build_table(sorted(entries)), contents
+
+
+def _append(data: bytearray, value: np.ndarray, shard: int) -> bytes:
+    """Appends elements to a data file; the entry that says where they are."""
+    content, checksum = _string_content(value) if value.dtype.kind == "O" else _content(value)
+    entry = _entry_of(value.dtype, value.shape)
+    entry.shard_id, entry.offset, entry.size = shard, len(data), len(content)
+    entry.crc32c = checksum
+    data += content
+    return _serialize(entry)
+
+
+def _entry_of(dtype: np.dtype, shape: tuple[int, ...]) -> Message:
+    entry = proto.BundleEntryProto(dtype=tf_enum(dtype))
+    entry.shape.SetInParent()
+    entry.shape.dim.extend(proto.TensorShapeProto.Dim(size=n) for n in shape)
+    return entry
+
+
+def _extent(start: int, length: int) -> Message:
+    """A slice in one dimension; nothing is said of one that is not cut."""
+    if length == WHOLE:
+        return proto.TensorSliceProto.Extent()
+    return proto.TensorSliceProto.Extent(start=start, length=length)
 
 
 def remove_bundle(path: StrPath) -> None:
@@ -165,6 +201,17 @@ class Bundle:
         named = (key for key in self._entries if key != HEADER_KEY and not key.startswith(b"\0"))
         return [key.decode("utf-8", "surrogateescape") for key in named]
 
+    def keys_by_offset(self) -> list[str]:
+        """The names of all tensors in the order in which their elements lie in the data files."""
+        return sorted(self.keys(), key=self._offset)
+
+    def _offset(self, key: str) -> tuple[int, int]:
+        """The data file and the place in it where the elements of a tensor begin."""
+        entry = self._entry(key)
+        if entry.slices:
+            entry = self._slice_entry(entry, key, 0)
+        return entry.shard_id, entry.offset
+
     def __contains__(self, key: str) -> bool:
         return bool(key) and _encode(key) in self._entries
 
@@ -187,6 +234,19 @@ class Bundle:
         value = self._assemble(entry, key) if entry.slices else self._value(entry, key)
         value.flags.writeable = False
         return value
+
+    def read_saved(self, key: str) -> Saved:
+        """A tensor as it was saved; where that was in slices, those that are there."""
+        entry = self._entry(key)
+        if not entry.slices:
+            return self.read(key)
+        shape = self._shape(entry, key)
+        parts: list[tuple[Slice, np.ndarray]] = []
+        for i, extents in enumerate(entry.slices):
+            start: tuple[int, ...] = tuple(extent.start for extent in extents.extent)
+            lengths = tuple(_length(extent) for extent in extents.extent)
+            parts.append((Slice(start, lengths), self._stored_slice(entry, key, i)))
+        return SlicedTensor(shape, tuple(parts))
 
     def read_slice(self, key: str, part: Slice) -> np.ndarray:
         """A part of a tensor; of the tensors saved in slices only what is needed is read."""
@@ -220,14 +280,17 @@ class Bundle:
 
     def _stored_slice(self, whole: Message, key: str, i: int) -> np.ndarray:
         """The i-th slice of a tensor that was saved in slices."""
-        name = slice_key(key, whole.slices[i])
-        if name not in self._entries:
-            raise self._loss(key, f"has no data for slice {i}")
-        entry = self._parse("BundleEntryProto", name)
+        entry = self._slice_entry(whole, key, i)
         part = self._part(whole.slices[i], self._shape(whole, key), key)
         if self._shape(entry, key) != part.shape or entry.dtype != whole.dtype:
             raise self._loss(key, f"has a slice {i} of another type or shape than it says")
         return self._value(entry, key)
+
+    def _slice_entry(self, whole: Message, key: str, i: int) -> Message:
+        name = slice_key(key, whole.slices[i])
+        if name not in self._entries:
+            raise self._loss(key, f"has no data for slice {i}")
+        return self._parse("BundleEntryProto", name)
 
     def _value(self, entry: Message, key: str) -> np.ndarray:
         shape, dtype = self._shape(entry, key), self._dtype(entry, key)

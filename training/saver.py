@@ -62,7 +62,8 @@ class Saver:
 
     Raises:
         TypeError: `var_list` is neither a list nor a dict of variables.
-        ValueError: There are no variables, or two have one name.
+        ValueError: There are no variables, two have one name, or `builder` or `write_version` is
+            another one.
     """
 
     def __init__(
@@ -89,9 +90,12 @@ class Saver:
                 "defer_build=False or var_list=None."
             )
         if builder is not None:
-            raise NotImplementedError("Saver: builder must be None; only its own one exists")
+            raise ValueError(f"Saver: builder must be None, its own one is used, got {builder!r}")
         if write_version != V2:
-            raise NotImplementedError(f"Saver: write_version must be 2, got {write_version}")
+            raise ValueError(
+                f"Saver: write_version must be 2, got {write_version}; TensorFlow reads the files "
+                "of version 2, too"
+            )
         self._var_list = var_list
         self._reshape = reshape
         self._sharded = sharded

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ...schema.bundle import Bundle, Slice, open_bundle, remove_bundle, write_bundle
+from ...schema.bundle import (
+    WHOLE,
+    Bundle,
+    Saved,
+    Slice,
+    SlicedTensor,
+    open_bundle,
+    remove_bundle,
+    write_bundle,
+)
 from ...schema.files import make_folder, remove_folder
 from .hosted import hosted
 
@@ -38,16 +47,28 @@ def save_v2(
     slices: np.ndarray,
     *tensors: np.ndarray,
 ) -> tuple[()]:
-    """Writes a checkpoint of tensors, in the order of their names; makes its folder, if missing."""
-    path, keys = _path(prefix), _texts(names)
-    if len(set(keys)) != len(keys):
-        raise ValueError(f"tensor_names must differ, got {keys}")
-    cut = [key for key, part in zip(keys, _texts(slices), strict=True) if part]
-    if cut:
-        raise ValueError(f"slices of variables cannot be saved yet, got one of '{cut[0]}'")
+    """Writes a checkpoint of tensors, some of them in slices; makes its folder, if missing."""
+    path = _path(prefix)
+    rows = list(zip(_texts(names), _texts(slices), tensors, strict=True))
+    if len({row[:2] for row in rows}) != len(rows):
+        raise ValueError(f"tensor_names must differ, got {_texts(names)}")
+    saved: dict[str, Saved] = {}
+    for key, text, tensor in rows:
+        if not text:
+            saved[key] = tensor
+            continue
+        shape, part = _slice_of(text)
+        sizes = _within(part, shape).shape
+        if tensor.shape != sizes:
+            raise ValueError(
+                f"Slice in shape_and_slice specification does not match the shape of the tensor to "
+                f"save: {list(sizes)}, tensor: {list(tensor.shape)}"
+            )
+        before = saved.get(key)
+        parts = before.parts if isinstance(before, SlicedTensor) else ()
+        saved[key] = SlicedTensor(shape, (*parts, (part, tensor)))
     make_folder(os.path.dirname(path) or os.curdir)
-    pairs = zip(keys, tensors, strict=True)
-    write_bundle(path, dict(sorted(pairs, key=lambda pair: pair[0].encode())))
+    write_bundle(path, saved)
     return ()
 
 
@@ -69,17 +90,29 @@ def restore_v2(
     return results[0] if len(results) == 1 else results
 
 
-def _restored(bundle: Bundle, key: str, part: str) -> np.ndarray:
-    """A tensor, or the part of it that "100 3 64,36:-" (shape, start and length) means."""
-    if not part:
+def _restored(bundle: Bundle, key: str, text: str) -> np.ndarray:
+    """A tensor, or the part of it that is meant."""
+    if not text:
         return bundle.read(key)
-    *shape, extents = part.split(" ")
+    shape, part = _slice_of(text)
+    return bundle.read_slice(key, _within(part, shape))
+
+
+def _slice_of(text: str) -> tuple[tuple[int, ...], Slice]:
+    """The shape of a tensor and the part of it that "100 3 64,36:-" (start, length) means."""
+    *shape, extents = text.split(" ")
     pairs = [
-        [0, int(size)] if extent == "-" else [int(number) for number in extent.split(",")]
-        for size, extent in zip(shape, extents.split(":"), strict=True)
+        [0, WHOLE] if extent == "-" else [int(number) for number in extent.split(",")]
+        for extent in extents.split(":")
     ]
     start, sizes = zip(*pairs, strict=True)
-    return bundle.read_slice(key, Slice(start, sizes))
+    return tuple(map(int, shape)), Slice(start, sizes)
+
+
+def _within(part: Slice, shape: tuple[int, ...]) -> Slice:
+    """The same with the sizes of the dimensions that are not cut."""
+    pairs = zip(part.shape, shape, strict=True)
+    return Slice(part.start, tuple(n if size == WHOLE else size for size, n in pairs))
 
 
 @hosted("MergeV2Checkpoints")
@@ -89,7 +122,7 @@ def merge_v2_checkpoints(
     """Makes one checkpoint of several, with a data file for each."""
     paths = _texts(prefixes)
     bundles = [open_bundle(path) for path in paths]
-    parts = [{key: bundle.read(key) for key in bundle} for bundle in bundles]
+    parts = [{key: bundle.read_saved(key) for key in bundle.keys_by_offset()} for bundle in bundles]
     write_bundle(_path(destination), *parts)
     for path in paths if op.get_attr("delete_old_dirs") else ():
         remove_bundle(path)

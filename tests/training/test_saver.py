@@ -1,6 +1,7 @@
 """Saver: TensorFlow's checkpoints restored and written byte for byte, faults while writing."""
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,10 @@ from flatlite.errors import (
     NotFoundError,
     ResourceExhaustedError,
 )
+from flatlite.graph.core.build import ops
 from flatlite.schema import files
 
+BUNDLES = runpy.run_path(str(Path(__file__).parents[1] / "schema" / "make_bundles.py"))
 ROWS = [row for row in rows() if row["kind"] == "tf1_checkpoint"]
 
 
@@ -364,3 +367,75 @@ def test_killed_at_random_moments():
         way: counts[way] for way in ("manager", "over-itself", "saver", "sharded")
     } == dict.fromkeys(("manager", "over-itself", "saver", "sharded"), "8")
     assert any(int(count) for way, count in counts.items() if way.endswith("unfinished"))
+
+
+def run_save(session, prefix, rows):
+    """Saves (name, slice specification, array) rows by the operation itself."""
+    names, specs = (np.array([row[i].encode("latin-1") for row in rows], object) for i in (0, 1))
+    path = np.array(str(prefix).encode(), object)
+    session.run(ops.SaveV2(path, names, specs, [tf.constant(row[2]) for row in rows]))
+
+
+def test_slices_are_saved_as_tensorflow_does(tmp_path, session):
+    shards = [[], [], []]
+    for key, specs in BUNDLES["SLICES"].items():
+        for i, spec in enumerate(specs):
+            array = BUNDLES["sliced"]()[key][BUNDLES["cut"](spec)]
+            shards[i % 3].append((key, spec, array))
+    for i, shard in enumerate(shards):
+        run_save(session, tmp_path / f"part{i}", shard)
+    prefixes = np.array([str(tmp_path / f"part{i}").encode() for i in range(3)], object)
+    merged = np.array(str(tmp_path / "sliced").encode(), object)
+    session.run(ops.MergeV2Checkpoints(prefixes, merged, delete_old_dirs=True))
+    written = [name for name in names(tmp_path) if name.startswith("sliced.")]
+    assert len(written) == 4
+    for name in written:
+        assert (tmp_path / name).read_bytes() == (BUNDLES["HERE"] / name).read_bytes(), name
+
+
+def test_slices_of_several_sizes(tmp_path, session):
+    array = np.arange(24, dtype=np.float32).reshape(6, 4)
+    cuts = {"6 4 0,2:-": array[:2], "6 4 2,4:0,3": array[2:, :3], "6 4 2,4:3,1": array[2:, 3:]}
+    run_save(session, tmp_path / "m", [("w", spec, part) for spec, part in cuts.items()])
+    assert tf.train.list_variables(tmp_path / "m") == [("w", [6, 4])]
+    np.testing.assert_array_equal(tf.train.load_variable(tmp_path / "m", "w"), array)
+    name, path = np.array([b"w"], object), np.array(str(tmp_path / "m").encode(), object)
+    for spec, part in {"6 4 1,3:-": array[1:4], "6 4 0,6:1,3": array[:, 1:], **cuts}.items():
+        texts = np.array([spec.encode()], object)
+        found = ops.RestoreV2(path, name, texts, dtypes=[np.dtype(np.float32)])
+        np.testing.assert_array_equal(session.run(found), [part])
+    with pytest.raises(InvalidArgumentError, match=r"Slice in shape_and_slice specification"):
+        run_save(session, tmp_path / "n", [("w", "6 4 0,2:-", array)])
+    with pytest.raises(InvalidArgumentError, match="tensor_names must differ"):
+        run_save(session, tmp_path / "n", [("w", "", array), ("w", "", array)])
+
+
+@pytest.mark.parametrize(("parts", "source"), [(2, 2), (3, 3), (2, 3), (3, 2)])
+def test_partitioned_variables_of_tensorflow(parts, source, tmp_path, session):
+    """A graph with a variable in `parts` goes on from a checkpoint that has it in others."""
+    folder = Path(__file__).with_name("partitioned")
+    recorded = np.load(folder / "recorded.npz")
+    saver = tf.train.import_meta_graph(str(folder / f"in{parts}.meta"))
+    saver.restore(session, folder / f"in{source}")
+    sizes = [v.shape[0] for v in tf.global_variables() if not v.op.name.endswith("Momentum")]
+    assert len(sizes) == parts
+    path = saver.save(session, tmp_path / "m")
+    for name in ("w", "w/Momentum"):
+        np.testing.assert_array_equal(
+            tf.train.load_variable(path, name), recorded[f"{source}:{name}"]
+        )
+    if parts == source:
+        for suffix in ("index", "data-00000-of-00001"):
+            written = (tmp_path / f"m.{suffix}").read_bytes()
+            assert written == (folder / f"in{parts}.{suffix}").read_bytes()
+    session.run("train", {"x:0": recorded["x"]})
+    loss = session.run("loss:0", {"x:0": recorded["x"]})
+    np.testing.assert_allclose(loss, recorded[f"{source}:loss"], rtol=1e-5)
+
+
+def test_what_a_saver_does_not_take(session):
+    two_variables(session)
+    with pytest.raises(ValueError, match="builder must be None"):
+        tf.train.Saver(builder=object())
+    with pytest.raises(ValueError, match="write_version must be 2, got 1"):
+        tf.train.Saver(write_version=1)
