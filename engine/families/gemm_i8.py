@@ -15,7 +15,7 @@ from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
 from ..records import ConvGeometry, Int8Epilogue, ItemSize
 from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
-from .gemm_f32 import HALF_TILE, SHALLOW, by_rows, pad_input, phases
+from .gemm_f32 import HALF_TILE, by_rows, pad_input, phases
 from .multipliers import requantize_terms_i8, value_of
 from .quantization import Hybrid, Int8Operand, Quantized, Scheme
 
@@ -27,6 +27,8 @@ _DOT_LENGTH = 4
 """Products that one instruction adds; the last of a row are read with those before them."""
 _MAX_DEPTH = BLOCK_BYTES // 2 - 2 * AMX_DEPTH
 """Products of a row, which has to fit in a block as int16 (kernels/int8/_gemm_i8_widening.py)."""
+_MAX_RUN_DEPTH = 32
+"""Channels up to which a row of taps is read as one run of a padded copy."""
 _MIN_AMX_ROWS, _MIN_AMX_DEPTH = 6, 16
 """Rows, and products of a sum, for which AMX pays."""
 _MAX_IN_PLACE_PITCH = 512
@@ -74,7 +76,7 @@ def fits_convolution(
 def reads_runs(weights: Buffer, dilation: Sequence[int], groups: int) -> bool:
     """Whether the input under a row of taps is read as one run."""
     _, _, width, depth = weights.shape
-    return groups == 1 and dilation[1] == 1 and depth < SHALLOW and width > 1
+    return groups == 1 and dilation[1] == 1 and depth <= _MAX_RUN_DEPTH and width > 1
 
 
 def _with_prefix(program: Program, values: Buffer, depth: int) -> Buffer:

@@ -24,7 +24,6 @@ from ...build.vector import BYTE, INT, WORD
 from ...tiling import BLOCK_ROWS, PANEL, TILE_HEADERS
 from .._int32 import SHORT, Integers
 from ..float32._gemm_f32_tile import PARTS
-from ._requantize import QUICK, Requantizer, offset_of
 
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
@@ -176,12 +175,12 @@ def dot(w, sums, weights, inputs):
     return w.call(_DOTS[w.width], w.i32_vector, [sums, weights, inputs])
 
 
-_SIGNATURE = types.void(*[types.int64] * 13)
+_SIGNATURE = types.void(*[types.int64] * 6)
 
 
 def _tile(builder, simd, n_rows, n_vectors, arguments):
     """Writes the tile with `n_rows` rows of `n_vectors` vectors; `i8_tile` says what it does."""
-    headers, segments, depth, panel, ahead, sums = arguments[:6]
+    headers, segments, depth, panel, ahead, sums = arguments
     w = Integers(builder, simd)
     tile = Tile(w, n_rows, n_vectors)
     headers, begin = w.pointer(headers), w.pointer(panel)
@@ -203,15 +202,10 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
                 step(values, lambda row: tile.read(row, at))
         outer[:] = w.results
     totals = tile.results(w.results[2:], begin, w.move(headers, _TABLE))
-    raw = builder.icmp_signed("!=", sums, WORD(0))
-    with builder.if_else(raw) as (as_sums, as_bytes):
-        with as_sums:
-            target = w.pointer(sums)
-            for i, value in enumerate(totals):
-                m, v = divmod(i, n_vectors)
-                w.write(value, target, m * _ROW + v * w.bytes)
-        with as_bytes:
-            _quick(w, totals, n_rows, headers, arguments[6:])
+    target = w.pointer(sums)
+    for i, value in enumerate(totals):
+        m, v = divmod(i, n_vectors)
+        w.write(value, target, m * _ROW + v * w.bytes)
 
 
 def _in_fours(w, depth, carried, step):
@@ -232,36 +226,13 @@ def _in_fours(w, depth, carried, step):
         step(values, lambda row: b.lshr(w.read(row, last, INT), shift))
 
 
-def _quick(w, sums, n_rows, targets, arguments):
-    """Stores finished sums as bytes in the rows of the table `targets`."""
-    out_skip, columns, terms, *limits = arguments
-    n_vectors = len(sums) // n_rows
-    results = []
-    for v in range(n_vectors):
-        requantizer = Requantizer(w, QUICK, w.pointer(terms), offset_of(w, v), limits)
-        results += [requantizer.bytes(sums[i]) for i in range(v, len(sums), n_vectors)]
-    rows = [w.move(w.load_pointer(targets, 8 * m), out_skip) for m in range(n_rows)]
-    whole = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
-    with w.builder.if_else(whole) as (every_column, first_columns):
-        with every_column:
-            for i, value in enumerate(results):
-                w.write(value, rows[i % n_rows], i // n_rows * w.width)
-        with first_columns:
-            for i, value in enumerate(results):
-                v, m = divmod(i, n_rows)
-                mask = w.mask(w.builder.sub(columns, WORD(v * w.width)))
-                w.write_masked(value, w.move(rows[m], v * w.width), mask)
-
-
 @microkernel(_SIGNATURE)
 def i8_tile(builder, simd, *arguments):
-    """The results of a tile: sums of products, as bytes or as they are.
+    """The sums of products of a tile.
 
     Arguments: the tables, headers first; how many segments there are; products in each, of int16
-    whole fours; the panel's row of what sums start from; an address from where to fetch ahead;
-    where the sums go, 0 if they become bytes by QUICK rounding, and then: bytes to skip in the rows
-    of the results, how many columns are to be written, their terms, and the limits of a
-    Requantizer.
+    whole fours; the panel's row of what sums start from; an address from where to fetch ahead; and
+    where the sums go, in rows of a panel's width.
     """
     _tile(builder, simd, *_shape(simd), arguments)
 

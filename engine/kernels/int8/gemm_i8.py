@@ -47,7 +47,7 @@ from ._gemm_i8_tile import (
 )
 from ._gemm_i8_widening import as_segments, block_pitch, padded_depth, widen_block
 from ._gemv_i8 import gemv_i8, gemv_panels
-from ._requantize import QUICK, TERMS
+from ._requantize import TERMS
 
 ROWS, AMX_ROWS = 168, 160
 """Done at once, at most: multiples of what each processor's tiles have."""
@@ -118,15 +118,11 @@ def finish(sums, n_rows, headers, column, n, start, panel, terms, epilogue, to_f
 
 
 @inline
-def run_tile(
-    part, tables, segments, depth, weights, ahead, raw, column, columns, terms, epilogue, to_float32
-):
+def run_tile(part, tables, segments, depth, weights, ahead, columns, sums):
     """The tile of the form `part`, or the partial one."""
-    tile_terms = terms_of_tile(terms, to_float32, column)
     if columns <= vector_width() < i8_columns():
         part = _PARTIAL
-    _tile(part, tables, segments, depth, weights, ahead, raw, column, columns, tile_terms,
-          epilogue.zero_point, epilogue.low, epilogue.high, epilogue.flip)  # fmt: skip
+    _tile(part, tables, segments, depth, weights, ahead, sums)
 
 
 @inline
@@ -134,7 +130,6 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
     height, width = i8_rows(), i8_columns()
     panel_length = (panels.pitch - _ROW) // 2
-    raw = sums
     while column < end:
         panel = column // PANEL
         weights = panels.start + panel * panels.pitch + 4 * (column - panel * PANEL)
@@ -143,11 +138,10 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
         at = tables
         while row < n_rows:
             count = min(height, n_rows - row)
-            run_tile(i8_part_for(count), at, segments, depth, weights, next_weights, raw, column,
-                     panels.n - column, terms, epilogue, to_float32)  # fmt: skip
-            if raw:
-                finish(sums, count, at, column, panels.n, weights, False, terms, epilogue,
-                       to_float32)  # fmt: skip
+            run_tile(i8_part_for(count), at, segments, depth, weights, next_weights,
+                     panels.n - column, sums)  # fmt: skip
+            finish(sums, count, at, column, panels.n, weights, False, terms, epilogue,
+                   to_float32)  # fmt: skip
             if row <= height:
                 next_weights += panel_length
             if row == height:
