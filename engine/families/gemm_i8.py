@@ -26,7 +26,7 @@ _INT8_DTYPES = {np.dtype(np.int8), np.dtype(np.uint8)}
 _DOT_LENGTH = 4
 """Products that one instruction adds; the last of a row are read with those before them."""
 _MAX_DEPTH = BLOCK_BYTES // 2 - 2 * AMX_DEPTH
-"""Products of a row, which has to fit in a block as int16 (kernels/int8/_gemm_i8_widening.py)."""
+"""Products of a row, which has to fit in a block as int16 (kernels/int8/_gemm_i8_block.py)."""
 _MAX_RUN_DEPTH = 32
 """Channels up to which a row of taps is read as one run of a padded copy."""
 _MIN_AMX_ROWS, _MIN_AMX_DEPTH = 6, 16
@@ -127,6 +127,7 @@ class _PackedWeights:
         self.panels = _pack(
             program, weights, start, segments, pitch > 0,
             flip=flip, zero_point=zero_point, x_zero=x_zero,
+            to_float32=int(isinstance(scheme, Hybrid)),
         )  # fmt: skip
         if isinstance(scheme, Hybrid):
             self.terms, numbers = _dequantize_terms(scheme, bias, groups, n)
@@ -141,7 +142,7 @@ class _PackedWeights:
 
 
 def _pack(
-    program: Program, weights: Buffer, start: Buffer, segments: int, for_amx: bool, **zeros: int
+    program: Program, weights: Buffer, start: Buffer, segments: int, for_amx: bool, **numbers: int
 ) -> Buffer:
     batch, n, count = weights.shape
     depth = count // segments
@@ -155,7 +156,7 @@ def _pack(
         split=batch * out.shape[1],
         segments=segments,
         for_amx=int(for_amx),
-        **zeros,
+        **numbers,
     )
     return out.view(np.int8)
 

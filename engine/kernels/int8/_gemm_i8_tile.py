@@ -4,15 +4,16 @@ Tables, panels and tiles are as in _gemm_f32_tile.py, with four products in the 
 of a panel has four bytes of weights for each of its columns, one for each of four inputs that lie
 next to each other. Before them is a row of int32 that sums start from.
 
-Inputs are signed bytes. Four are read at once, the last of a row with those before them: where rows
-have fewer, there must be others before the first.
+Weights are signed bytes. Where the processor multiplies signed bytes, inputs are too, and lie where
+the tables say. Four are read at once, the last of a row with those before them: where rows have
+fewer, there must be others before the first.
 
-Where the processor only multiplies unsigned bytes with signed ones, the weights are the unsigned
-ones, 128 more than they are. To each row of results its zero-point `correction` is added: minus the
-sum of its inputs times what the weights are too large by, which is their zero point and these 128.
+Elsewhere the rows are gathered first, once for all columns (_gemm_i8_block.py): as unsigned bytes,
+`input_offset` more than they are, where the processor multiplies unsigned with signed bytes, and as
+int16 where it multiplies no bytes, as the weights are when a tile reads them.
 
-Where it multiplies no bytes, they become int16: weights when a tile reads them, inputs before, once
-for all columns (_gemm_i8_widening.py). A tile then reads rows of int16.
+To each row of results its zero-point `correction` is added: minus the sum of its inputs times the
+zero point of the weights.
 """
 
 from llvmlite import ir
@@ -27,8 +28,6 @@ from ..float32._gemm_f32_tile import PARTS
 
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
-_SHALLOW = 16
-"""Products of a segment up to which it pays to gather inputs of several rows in a vector."""
 _TILES = {
     (16, UNSIGNED): (14, 2),
     (16, ""): (14, 1),
@@ -72,8 +71,8 @@ def i8_columns(builder, simd):
 
 
 @microkernel(types.int64(), inline=True)
-def weights_flip(builder, simd):
-    """What turns signed weights into those in the panels."""
+def input_offset(builder, simd):
+    """What is added to inputs, which tiles read as unsigned bytes then."""
     return WORD(0x80 if simd.dots == UNSIGNED else 0)
 
 
@@ -168,11 +167,11 @@ class Tile:
 
 
 def dot(w, sums, weights, inputs):
-    """`sums` with products of four bytes each added."""
+    """`sums` with products of four bytes each added; only inputs may be unsigned."""
     if w.simd.dots == SIGNED:
         kind = ir.VectorType(BYTE, 4 * w.width)
         weights, inputs = (w.builder.bitcast(value, kind) for value in (weights, inputs))
-    return w.call(_DOTS[w.width], w.i32_vector, [sums, weights, inputs])
+    return w.call(_DOTS[w.width], w.i32_vector, [sums, inputs, weights])
 
 
 _SIGNATURE = types.void(*[types.int64] * 6)
@@ -195,7 +194,7 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
             tile.step(values, lambda m: four_inputs(rows[m]))
             values[1] = w.move(values[1], _ROW // 2)
 
-        if tile.dots:
+        if tile.dots == SIGNED:
             _in_fours(w, depth, outer, step)
         else:
             with w.loop(0, depth, 4, outer) as (at, values):
@@ -274,48 +273,7 @@ def corrections(builder, simd, headers, segments, depth, zero_point, n_rows):
     `zero_point` is that of the weights.
     """
     w = Integers(builder, simd)
-    headers = w.pointer(headers)
-    factor = builder.add(zero_point, WORD(128 if simd.dots == UNSIGNED else 0))
-    is_nonzero = builder.icmp_signed("!=", factor, WORD(0))
-    if simd.dots:
-        shallow = builder.icmp_signed("<=", depth, WORD(_SHALLOW))
-        with builder.if_else(builder.and_(is_nonzero, shallow)) as (to_rows, to_each_row):
-            with to_rows:
-                _correct_rows(w, headers, segments, depth, factor)
-            with to_each_row:
-                _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero)
-    else:
-        _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero)
-
-
-def _correct_rows(w, headers, segments, depth, factor):
-    """`corrections` of rows whose segments are short: of several rows at once."""
-    b, n = w.builder, BLOCK_ROWS // w.width
-    ones = ir.Constant(w.i32_vector, [0x01010101] * w.width)
-    table = w.move(headers, TILE_HEADERS * _TABLE)
-    with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.splat(0)] * n) as (entry, outer):
-        segment_table = w.move(table, entry)
-        rows = [w.load_pointer(segment_table, 8 * m) for m in range(BLOCK_ROWS)]
-
-        def step(sums, four_inputs):
-            for i in range(n):
-                fours = ir.Constant(w.i32_vector, ir.Undefined)
-                for m in range(w.width):
-                    four = four_inputs(rows[i * w.width + m])
-                    fours = b.insert_element(fours, four, INT(m))
-                sums[i] = dot(w, sums[i], ones, fours)
-
-        _in_fours(w, depth, outer, step)
-        outer[:] = w.results
-    negative_factor = w.splat(b.sub(INT(0), b.trunc(factor, INT)))
-    for i, sums in enumerate(w.results):
-        words = b.zext(b.mul(sums, negative_factor), ir.VectorType(WORD, w.width))
-        w.write(words, headers, _TABLE + 8 * w.width * i)
-
-
-def _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero):
-    """`corrections`, 0 unless `is_nonzero`."""
-    builder, simd = w.builder, w.simd
+    headers, is_nonzero = w.pointer(headers), builder.icmp_signed("!=", zero_point, WORD(0))
     add, n_rows = _add_dots if simd.dots else _add_bytes, w.mul(n_rows, 8)
     end = builder.select(is_nonzero, n_rows, WORD(0))
     with w.loop(0, end, 8, [INT(0)]) as (row, last):
@@ -323,7 +281,7 @@ def _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero):
         with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.splat(0)]) as (entry, sums):
             sums[0] = add(w, sums[0], w.load_pointer(w.move(table, entry)), depth)
         total = w.call(f"llvm.vector.reduce.add.v{w.width}i32", INT, w.results)
-        last[0] = builder.mul(total, builder.sub(INT(0), builder.trunc(factor, INT)))
+        last[0] = builder.mul(total, builder.sub(INT(0), builder.trunc(zero_point, INT)))
         w.write(last[0], w.move(w.move(headers, _TABLE), row))
     last = w.results[0]
     with w.loop(end, 8 * _shape(simd)[0], 8) as (row, _):
@@ -336,15 +294,15 @@ def _add_dots(w, sums, begin, depth):
     ones = ir.Constant(w.i32_vector, [0x01010101] * w.width)
     whole, fours = b.and_(depth, WORD(-w.bytes)), b.and_(depth, WORD(-4))
     with w.loop(0, whole, w.bytes, [sums]) as (at, inner):
-        inner[0] = dot(w, inner[0], ones, w.read(w.move(begin, at), 0, w.i32_vector))
+        inner[0] = dot(w, inner[0], w.read(w.move(begin, at), 0, w.i32_vector), ones)
     with w.loop(whole, fours, w.bytes, w.results) as (at, inner):
         mask = w.mask(b.lshr(b.sub(fours, at), WORD(2)))
-        inner[0] = dot(w, inner[0], ones, _read_words(w, w.move(begin, at), mask))
+        inner[0] = dot(w, inner[0], _read_words(w, w.move(begin, at), mask), ones)
     with w.loop(fours, depth, 4, w.results) as (at, inner):
         last = w.read(w.move(begin, b.sub(depth, WORD(4))), 0, INT)
         shift = w.mul(b.sub(WORD(4), b.sub(depth, fours)), 8)
         last = b.insert_element(w.splat(0), b.lshr(last, b.trunc(shift, INT)), INT(0))
-        inner[0] = dot(w, inner[0], ones, last)
+        inner[0] = dot(w, inner[0], last, ones)
     return w.results[0]
 
 
