@@ -15,7 +15,7 @@ from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
 from ..records import ConvGeometry, Int8Epilogue, ItemSize
 from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
-from .gemm_f32 import HALF_TILE, SHALLOW, by_rows, pad_input, phases
+from .gemm_f32 import HALF_TILE, by_rows, pad_input, phases
 from .multipliers import requantize_terms_i8, value_of
 from .quantization import Hybrid, Int8Operand, Quantized, Scheme
 
@@ -26,7 +26,9 @@ _INT8_DTYPES = {np.dtype(np.int8), np.dtype(np.uint8)}
 _DOT_LENGTH = 4
 """Products that one instruction adds; the last of a row are read with those before them."""
 _MAX_DEPTH = BLOCK_BYTES // 2 - 2 * AMX_DEPTH
-"""Products of a row, which has to fit in a block as int16 (kernels/int8/_gemm_i8_widening.py)."""
+"""Products of a row, which has to fit in a block as int16 (kernels/int8/_gemm_i8_block.py)."""
+_MAX_RUN_DEPTH = 32
+"""Channels up to which a row of taps is read as one run of a padded copy."""
 _MIN_AMX_ROWS, _MIN_AMX_DEPTH = 6, 16
 """Rows, and products of a sum, for which AMX pays."""
 _MAX_IN_PLACE_PITCH = 512
@@ -74,7 +76,7 @@ def fits_convolution(
 def reads_runs(weights: Buffer, dilation: Sequence[int], groups: int) -> bool:
     """Whether the input under a row of taps is read as one run."""
     _, _, width, depth = weights.shape
-    return groups == 1 and dilation[1] == 1 and depth < SHALLOW and width > 1
+    return groups == 1 and dilation[1] == 1 and depth <= _MAX_RUN_DEPTH and width > 1
 
 
 def _with_prefix(program: Program, values: Buffer, depth: int) -> Buffer:
@@ -125,6 +127,7 @@ class _PackedWeights:
         self.panels = _pack(
             program, weights, start, segments, pitch > 0,
             flip=flip, zero_point=zero_point, x_zero=x_zero,
+            to_float32=int(isinstance(scheme, Hybrid)),
         )  # fmt: skip
         if isinstance(scheme, Hybrid):
             self.terms, numbers = _dequantize_terms(scheme, bias, groups, n)
@@ -139,7 +142,7 @@ class _PackedWeights:
 
 
 def _pack(
-    program: Program, weights: Buffer, start: Buffer, segments: int, for_amx: bool, **zeros: int
+    program: Program, weights: Buffer, start: Buffer, segments: int, for_amx: bool, **numbers: int
 ) -> Buffer:
     batch, n, count = weights.shape
     depth = count // segments
@@ -153,7 +156,7 @@ def _pack(
         split=batch * out.shape[1],
         segments=segments,
         for_amx=int(for_amx),
-        **zeros,
+        **numbers,
     )
     return out.view(np.int8)
 

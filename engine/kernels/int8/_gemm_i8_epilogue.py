@@ -19,7 +19,7 @@ ROW, TABLE = 4 * PANEL, 8 * BLOCK_ROWS
 FLOAT32_TERMS = 32
 """Numbers that turn sums of CHANNEL_BLOCK channels into float32: scales, then biases."""
 _INT8 = types.void(*[types.int64] * 11)
-_FLOAT32 = types.void(*[types.int64] * 8, types.float32, types.float32)
+_FLOAT32 = types.void(*[types.int64] * 9, types.float32, types.float32)
 
 
 @microkernel(_INT8)
@@ -70,8 +70,8 @@ class _Int8:
 class _Float32:
     """A vector of sums as float32: sum * (scale of the row * scale) + bias, within limits if any.
 
-    From the sums, which start from the sums of the weights, one more than the row's zero point
-    times these is taken off first.
+    From the sums, which start from the sums of the weights, the row's zero point and `more` times
+    these is taken off first: one, and what was added to the inputs.
     """
 
     nbytes = 4
@@ -82,19 +82,20 @@ class _Float32:
     def load(self, v):
         """Makes ready for the vector after `v` others."""
         w = self.w
-        terms, start, self.to_zero, *limits = self.arguments
+        terms, start, self.to_zero, more, *limits = self.arguments
         block, within = divmod(v * w.width, CHANNEL_BLOCK)
         offset = 4 * (FLOAT32_TERMS * block + within)
         self.scale = w.load(terms, offset)
         self.bias = w.load(terms, offset + 4 * CHANNEL_BLOCK)
         self.weights = w.read(start, v * w.bytes, w.i32_vector, 4)
+        self.more = w.builder.trunc(more, INT)
         self.limits = [w.repeat(limit) for limit in limits]
 
     def make(self, sums, entry):
         """The results of a row, whose scale the third table points to."""
         w, b = self.w, self.w.builder
         scale_address = w.load_pointer(entry, 2 * TABLE)
-        zero = b.add(w.read(w.move(scale_address, self.to_zero), 0, INT, 4), INT(1))
+        zero = b.add(w.read(w.move(scale_address, self.to_zero), 0, INT, 4), self.more)
         sums = b.sub(sums, b.mul(self.weights, w.splat(zero)))
         scale = w.mul(w.repeat(w.load(scale_address, 0, FLOAT)), self.scale)
         value = w.add(w.mul(b.sitofp(sums, w.vector), scale), self.bias)
@@ -107,7 +108,7 @@ def float32_of_tile_sums(builder, simd, *arguments):
 
     Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
     written; their numbers; the sums of their weights; how far the zero points of rows lie from
-    their scales; and the limits.
+    their scales; what is more to take off; and the limits.
     """
     _float32(builder, simd, i8_vectors(simd), False, *arguments)
 
@@ -119,16 +120,16 @@ def float32_of_panel_sums(builder, simd, *arguments):
 
 
 def _float32(builder, simd, n_vectors, correction, *arguments):
-    sums, n_rows, headers, out_skip, columns, terms, start, to_zero, *limits = arguments
+    sums, n_rows, headers, out_skip, columns, terms, start, to_zero, more, *limits = arguments
     w = Integers(builder, simd)
     rows = _Rows(w, sums, n_rows, headers, out_skip, correction)
-    addresses = (w.pointer(terms), w.pointer(start), to_zero)
+    numbers = (w.pointer(terms), w.pointer(start), to_zero, more)
     ends = (FLOAT(-math.inf), FLOAT(math.inf))
     free = [builder.fcmp_ordered("==", *pair) for pair in zip(limits, ends, strict=True)]
     with builder.if_else(builder.and_(*free)) as (unlimited, limited):
         for part, clamp_limits in ((unlimited, ()), (limited, limits)):
             with part:
-                vectors = [_Float32(w, *addresses, *clamp_limits) for _ in range(n_vectors)]
+                vectors = [_Float32(w, *numbers, *clamp_limits) for _ in range(n_vectors)]
                 rows.store(vectors, columns, unrolled=True)
 
 

@@ -13,7 +13,7 @@ from ...build.vector import INT, WORD, Writer
 from ...tiling import PANEL
 from .._int32 import SHORT, Integers
 from ._gemm_i8_amx import has_amx
-from ._gemm_i8_tile import weights_flip
+from ._gemm_i8_tile import input_offset
 
 _ROW = 4 * PANEL
 _ADDED = 128  # bytes that a sum of 16 bits has room for
@@ -139,9 +139,10 @@ def put_int(row, j, value):
 
 
 @inline
-def pack(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, first, last):
+def pack(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, to_float32, first, last):
     """Packs panels; gemm_i8.pack says what."""
-    pack_flip = flip if for_amx and has_amx() else flip ^ weights_flip()
+    is_offset = not (to_float32 or (for_amx and has_amx()))
+    offset = input_offset() if is_offset else 0
     panels, n, depth = out.shape[1], weights.shape[1], weights.shape[2] // segments
     for item in range(first, last):
         batch = item // panels
@@ -153,14 +154,13 @@ def pack(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, first,
                 n_done, end = int64(0), column + columns_at_once()
                 if end <= n:
                     columns = weights[batch, column:end]
-                    n_done = put_columns(columns, segments, depth, pack_flip, j, target[1:])
+                    n_done = put_columns(columns, segments, depth, flip, j, target[1:])
             if column < n:
                 column_weights = weights[batch, column]
                 start = int64(bias[batch if bias.shape[0] > 1 else 0, column])
-                start -= x_zero * (
-                    sum_of(column_weights, 0x80 ^ flip) - zero_point * column_weights.size
-                )
-                put_column(column_weights, segments, depth, pack_flip, j, target[1:], n_done)
+                total = sum_of(column_weights, 0x80 ^ flip)
+                start -= x_zero * (total - zero_point * column_weights.size) + offset * total
+                put_column(column_weights, segments, depth, flip, j, target[1:], n_done)
             else:
                 for row in range(1, out.shape[2]):
                     for i in range(4):

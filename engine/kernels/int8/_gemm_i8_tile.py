@@ -4,15 +4,16 @@ Tables, panels and tiles are as in _gemm_f32_tile.py, with four products in the 
 of a panel has four bytes of weights for each of its columns, one for each of four inputs that lie
 next to each other. Before them is a row of int32 that sums start from.
 
-Inputs are signed bytes. Four are read at once, the last of a row with those before them: where rows
-have fewer, there must be others before the first.
+Weights are signed bytes. Where the processor multiplies signed bytes, inputs are too, and lie where
+the tables say. Four are read at once, the last of a row with those before them: where rows have
+fewer, there must be others before the first.
 
-Where the processor only multiplies unsigned bytes with signed ones, the weights are the unsigned
-ones, 128 more than they are. To each row of results its zero-point `correction` is added: minus the
-sum of its inputs times what the weights are too large by, which is their zero point and these 128.
+Elsewhere the rows are gathered first, once for all columns (_gemm_i8_block.py): as unsigned bytes,
+`input_offset` more than they are, where the processor multiplies unsigned with signed bytes, and as
+int16 where it multiplies no bytes, as the weights are when a tile reads them.
 
-Where it multiplies no bytes, they become int16: weights when a tile reads them, inputs before, once
-for all columns (_gemm_i8_widening.py). A tile then reads rows of int16.
+To each row of results its zero-point `correction` is added: minus the sum of its inputs times the
+zero point of the weights.
 """
 
 from llvmlite import ir
@@ -24,12 +25,9 @@ from ...build.vector import BYTE, INT, WORD
 from ...tiling import BLOCK_ROWS, PANEL, TILE_HEADERS
 from .._int32 import SHORT, Integers
 from ..float32._gemm_f32_tile import PARTS
-from ._requantize import QUICK, Requantizer, offset_of
 
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
-_SHALLOW = 16
-"""Products of a segment up to which it pays to gather inputs of several rows in a vector."""
 _TILES = {
     (16, UNSIGNED): (14, 2),
     (16, ""): (14, 1),
@@ -73,8 +71,8 @@ def i8_columns(builder, simd):
 
 
 @microkernel(types.int64(), inline=True)
-def weights_flip(builder, simd):
-    """What turns signed weights into those in the panels."""
+def input_offset(builder, simd):
+    """What is added to inputs, which tiles read as unsigned bytes then."""
     return WORD(0x80 if simd.dots == UNSIGNED else 0)
 
 
@@ -169,19 +167,19 @@ class Tile:
 
 
 def dot(w, sums, weights, inputs):
-    """`sums` with products of four bytes each added."""
+    """`sums` with products of four bytes each added; only inputs may be unsigned."""
     if w.simd.dots == SIGNED:
         kind = ir.VectorType(BYTE, 4 * w.width)
         weights, inputs = (w.builder.bitcast(value, kind) for value in (weights, inputs))
-    return w.call(_DOTS[w.width], w.i32_vector, [sums, weights, inputs])
+    return w.call(_DOTS[w.width], w.i32_vector, [sums, inputs, weights])
 
 
-_SIGNATURE = types.void(*[types.int64] * 13)
+_SIGNATURE = types.void(*[types.int64] * 6)
 
 
 def _tile(builder, simd, n_rows, n_vectors, arguments):
     """Writes the tile with `n_rows` rows of `n_vectors` vectors; `i8_tile` says what it does."""
-    headers, segments, depth, panel, ahead, sums = arguments[:6]
+    headers, segments, depth, panel, ahead, sums = arguments
     w = Integers(builder, simd)
     tile = Tile(w, n_rows, n_vectors)
     headers, begin = w.pointer(headers), w.pointer(panel)
@@ -196,22 +194,17 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
             tile.step(values, lambda m: four_inputs(rows[m]))
             values[1] = w.move(values[1], _ROW // 2)
 
-        if tile.dots:
+        if tile.dots == SIGNED:
             _in_fours(w, depth, outer, step)
         else:
             with w.loop(0, depth, 4, outer) as (at, values):
                 step(values, lambda row: tile.read(row, at))
         outer[:] = w.results
     totals = tile.results(w.results[2:], begin, w.move(headers, _TABLE))
-    raw = builder.icmp_signed("!=", sums, WORD(0))
-    with builder.if_else(raw) as (as_sums, as_bytes):
-        with as_sums:
-            target = w.pointer(sums)
-            for i, value in enumerate(totals):
-                m, v = divmod(i, n_vectors)
-                w.write(value, target, m * _ROW + v * w.bytes)
-        with as_bytes:
-            _quick(w, totals, n_rows, headers, arguments[6:])
+    target = w.pointer(sums)
+    for i, value in enumerate(totals):
+        m, v = divmod(i, n_vectors)
+        w.write(value, target, m * _ROW + v * w.bytes)
 
 
 def _in_fours(w, depth, carried, step):
@@ -232,36 +225,13 @@ def _in_fours(w, depth, carried, step):
         step(values, lambda row: b.lshr(w.read(row, last, INT), shift))
 
 
-def _quick(w, sums, n_rows, targets, arguments):
-    """Stores finished sums as bytes in the rows of the table `targets`."""
-    out_skip, columns, terms, *limits = arguments
-    n_vectors = len(sums) // n_rows
-    results = []
-    for v in range(n_vectors):
-        requantizer = Requantizer(w, QUICK, w.pointer(terms), offset_of(w, v), limits)
-        results += [requantizer.bytes(sums[i]) for i in range(v, len(sums), n_vectors)]
-    rows = [w.move(w.load_pointer(targets, 8 * m), out_skip) for m in range(n_rows)]
-    whole = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
-    with w.builder.if_else(whole) as (every_column, first_columns):
-        with every_column:
-            for i, value in enumerate(results):
-                w.write(value, rows[i % n_rows], i // n_rows * w.width)
-        with first_columns:
-            for i, value in enumerate(results):
-                v, m = divmod(i, n_rows)
-                mask = w.mask(w.builder.sub(columns, WORD(v * w.width)))
-                w.write_masked(value, w.move(rows[m], v * w.width), mask)
-
-
 @microkernel(_SIGNATURE)
 def i8_tile(builder, simd, *arguments):
-    """The results of a tile: sums of products, as bytes or as they are.
+    """The sums of products of a tile.
 
     Arguments: the tables, headers first; how many segments there are; products in each, of int16
-    whole fours; the panel's row of what sums start from; an address from where to fetch ahead;
-    where the sums go, 0 if they become bytes by QUICK rounding, and then: bytes to skip in the rows
-    of the results, how many columns are to be written, their terms, and the limits of a
-    Requantizer.
+    whole fours; the panel's row of what sums start from; an address from where to fetch ahead; and
+    where the sums go, in rows of a panel's width.
     """
     _tile(builder, simd, *_shape(simd), arguments)
 
@@ -303,48 +273,7 @@ def corrections(builder, simd, headers, segments, depth, zero_point, n_rows):
     `zero_point` is that of the weights.
     """
     w = Integers(builder, simd)
-    headers = w.pointer(headers)
-    factor = builder.add(zero_point, WORD(128 if simd.dots == UNSIGNED else 0))
-    is_nonzero = builder.icmp_signed("!=", factor, WORD(0))
-    if simd.dots:
-        shallow = builder.icmp_signed("<=", depth, WORD(_SHALLOW))
-        with builder.if_else(builder.and_(is_nonzero, shallow)) as (to_rows, to_each_row):
-            with to_rows:
-                _correct_rows(w, headers, segments, depth, factor)
-            with to_each_row:
-                _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero)
-    else:
-        _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero)
-
-
-def _correct_rows(w, headers, segments, depth, factor):
-    """`corrections` of rows whose segments are short: of several rows at once."""
-    b, n = w.builder, BLOCK_ROWS // w.width
-    ones = ir.Constant(w.i32_vector, [0x01010101] * w.width)
-    table = w.move(headers, TILE_HEADERS * _TABLE)
-    with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.splat(0)] * n) as (entry, outer):
-        segment_table = w.move(table, entry)
-        rows = [w.load_pointer(segment_table, 8 * m) for m in range(BLOCK_ROWS)]
-
-        def step(sums, four_inputs):
-            for i in range(n):
-                fours = ir.Constant(w.i32_vector, ir.Undefined)
-                for m in range(w.width):
-                    four = four_inputs(rows[i * w.width + m])
-                    fours = b.insert_element(fours, four, INT(m))
-                sums[i] = dot(w, sums[i], ones, fours)
-
-        _in_fours(w, depth, outer, step)
-        outer[:] = w.results
-    negative_factor = w.splat(b.sub(INT(0), b.trunc(factor, INT)))
-    for i, sums in enumerate(w.results):
-        words = b.zext(b.mul(sums, negative_factor), ir.VectorType(WORD, w.width))
-        w.write(words, headers, _TABLE + 8 * w.width * i)
-
-
-def _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero):
-    """`corrections`, 0 unless `is_nonzero`."""
-    builder, simd = w.builder, w.simd
+    headers, is_nonzero = w.pointer(headers), builder.icmp_signed("!=", zero_point, WORD(0))
     add, n_rows = _add_dots if simd.dots else _add_bytes, w.mul(n_rows, 8)
     end = builder.select(is_nonzero, n_rows, WORD(0))
     with w.loop(0, end, 8, [INT(0)]) as (row, last):
@@ -352,7 +281,7 @@ def _correct_each_row(w, headers, segments, depth, factor, n_rows, is_nonzero):
         with w.loop(0, w.mul(segments, _TABLE), _TABLE, [w.splat(0)]) as (entry, sums):
             sums[0] = add(w, sums[0], w.load_pointer(w.move(table, entry)), depth)
         total = w.call(f"llvm.vector.reduce.add.v{w.width}i32", INT, w.results)
-        last[0] = builder.mul(total, builder.sub(INT(0), builder.trunc(factor, INT)))
+        last[0] = builder.mul(total, builder.sub(INT(0), builder.trunc(zero_point, INT)))
         w.write(last[0], w.move(w.move(headers, _TABLE), row))
     last = w.results[0]
     with w.loop(end, 8 * _shape(simd)[0], 8) as (row, _):
@@ -365,15 +294,15 @@ def _add_dots(w, sums, begin, depth):
     ones = ir.Constant(w.i32_vector, [0x01010101] * w.width)
     whole, fours = b.and_(depth, WORD(-w.bytes)), b.and_(depth, WORD(-4))
     with w.loop(0, whole, w.bytes, [sums]) as (at, inner):
-        inner[0] = dot(w, inner[0], ones, w.read(w.move(begin, at), 0, w.i32_vector))
+        inner[0] = dot(w, inner[0], w.read(w.move(begin, at), 0, w.i32_vector), ones)
     with w.loop(whole, fours, w.bytes, w.results) as (at, inner):
         mask = w.mask(b.lshr(b.sub(fours, at), WORD(2)))
-        inner[0] = dot(w, inner[0], ones, _read_words(w, w.move(begin, at), mask))
+        inner[0] = dot(w, inner[0], _read_words(w, w.move(begin, at), mask), ones)
     with w.loop(fours, depth, 4, w.results) as (at, inner):
         last = w.read(w.move(begin, b.sub(depth, WORD(4))), 0, INT)
         shift = w.mul(b.sub(WORD(4), b.sub(depth, fours)), 8)
         last = b.insert_element(w.splat(0), b.lshr(last, b.trunc(shift, INT)), INT(0))
-        inner[0] = dot(w, inner[0], ones, last)
+        inner[0] = dot(w, inner[0], last, ones)
     return w.results[0]
 
 

@@ -26,6 +26,7 @@ from ._gemm_i8_amx import (
     i8_amx_half_tile,
     i8_amx_tile,
 )
+from ._gemm_i8_block import as_segments, block_pitch, gather_rows, padded_depth
 from ._gemm_i8_epilogue import (
     FLOAT32_TERMS,
     float32_of_panel_sums,
@@ -44,8 +45,8 @@ from ._gemm_i8_tile import (
     i8_partial_tile,
     i8_rows,
     i8_tile,
+    input_offset,
 )
-from ._gemm_i8_widening import as_segments, block_pitch, padded_depth, widen_block
 from ._gemv_i8 import gemv_i8, gemv_panels
 from ._requantize import TERMS
 
@@ -59,7 +60,7 @@ _tile = choose(i8_part_4, i8_part_7, i8_part_10, i8_tile, i8_partial_tile)
 _PARTIAL = 4
 _tables = stack_buffer(TABLES * _TABLE)
 _sums = stack_buffer(2 * _PAIR * _ROW)
-_blocks = stack_buffer(BLOCK_BYTES)
+_blocks = stack_buffer(BLOCK_BYTES + 64)
 _pixels = stack_buffer(3 * _TABLE)
 
 
@@ -91,11 +92,12 @@ def terms_of_tile(terms, to_float32, column):
 
 
 @inline
-def finish(sums, n_rows, headers, column, n, start, panel, terms, epilogue, to_float32):
+def finish(sums, n_rows, headers, column, n, start, panel, offset, terms, epilogue, to_float32):
     """Turns the sums of `n_rows` rows into results.
 
     If they are those of a whole `panel`, not of a tile, they lack their zero-point correction. For
-    float32 results of AMX there is none, as their weights have no zero point.
+    float32 results of AMX there is none, as their weights have no zero point. `offset` was added
+    to the inputs.
     """
     columns, tile_terms = n - column, terms_of_tile(terms, to_float32, column)
     # numba compiles what follows from one type of `to_float32` only.
@@ -111,22 +113,18 @@ def finish(sums, n_rows, headers, column, n, start, panel, terms, epilogue, to_f
         to_zero, low_float32, high_float32 = to_float32
         if panel:
             float32_of_panel_sums(sums, n_rows, headers, 4 * column, columns, tile_terms, start,
-                                  to_zero, low_float32, high_float32)  # fmt: skip
+                                  to_zero, 1 + offset, low_float32, high_float32)  # fmt: skip
         else:
             float32_of_tile_sums(sums, n_rows, headers, 4 * column, columns, tile_terms, start,
-                                 to_zero, low_float32, high_float32)  # fmt: skip
+                                 to_zero, 1 + offset, low_float32, high_float32)  # fmt: skip
 
 
 @inline
-def run_tile(
-    part, tables, segments, depth, weights, ahead, raw, column, columns, terms, epilogue, to_float32
-):
+def run_tile(part, tables, segments, depth, weights, ahead, columns, sums):
     """The tile of the form `part`, or the partial one."""
-    tile_terms = terms_of_tile(terms, to_float32, column)
     if columns <= vector_width() < i8_columns():
         part = _PARTIAL
-    _tile(part, tables, segments, depth, weights, ahead, raw, column, columns, tile_terms,
-          epilogue.zero_point, epilogue.low, epilogue.high, epilogue.flip)  # fmt: skip
+    _tile(part, tables, segments, depth, weights, ahead, sums)
 
 
 @inline
@@ -134,7 +132,6 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
     height, width = i8_rows(), i8_columns()
     panel_length = (panels.pitch - _ROW) // 2
-    raw = sums
     while column < end:
         panel = column // PANEL
         weights = panels.start + panel * panels.pitch + 4 * (column - panel * PANEL)
@@ -143,11 +140,10 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
         at = tables
         while row < n_rows:
             count = min(height, n_rows - row)
-            run_tile(i8_part_for(count), at, segments, depth, weights, next_weights, raw, column,
-                     panels.n - column, terms, epilogue, to_float32)  # fmt: skip
-            if raw:
-                finish(sums, count, at, column, panels.n, weights, False, terms, epilogue,
-                       to_float32)  # fmt: skip
+            run_tile(i8_part_for(count), at, segments, depth, weights, next_weights,
+                     panels.n - column, sums)  # fmt: skip
+            finish(sums, count, at, column, panels.n, weights, False, input_offset(), terms,
+                   epilogue, to_float32)  # fmt: skip
             if row <= height:
                 next_weights += panel_length
             if row == height:
@@ -174,12 +170,12 @@ def amx_tiles(tables, n_rows, blocks, pitch, steps, panels, column, end, terms, 
                 i8_amx_tile(blocks + row * pitch, pitch, steps, panel, sums)
             else:
                 i8_amx_half_tile(blocks + row * pitch, pitch, steps, panel, sums)
-            finish(sums, first, at, column, panels.n, panel, to_float32 is None, terms, epilogue,
-                   to_float32)  # fmt: skip
+            finish(sums, first, at, column, panels.n, panel, to_float32 is None, 0, terms,
+                   epilogue, to_float32)  # fmt: skip
             if second:
                 at += TILE_HEADERS * _TABLE
                 finish(sums + BLOCK_ROWS * _ROW, second, at, column, panels.n, panel,
-                       to_float32 is None, terms, epilogue, to_float32)  # fmt: skip
+                       to_float32 is None, 0, terms, epilogue, to_float32)  # fmt: skip
             row += _PAIR
         column += PANEL
 
@@ -193,8 +189,8 @@ def gemv(tables, depth, panels, column, end, terms, epilogue, to_float32, sums):
         n_panels = min(max_panels, (end - column + PANEL - 1) // PANEL)
         gemv_i8(tables, depth, panel, panels.pitch, (n_panels - 1) * panels.pitch, sums)
         for i in range(n_panels):
-            finish(sums + i * _ROW, 1, tables, column, panels.n, panel, True, terms, epilogue,
-                   to_float32)  # fmt: skip
+            finish(sums + i * _ROW, 1, tables, column, panels.n, panel, True, input_offset(),
+                   terms, epilogue, to_float32)  # fmt: skip
             column += PANEL
             panel += panels.pitch
 
@@ -210,7 +206,7 @@ def prepare_tile(headers, n_rows, segments, depth, weights_zero, for_amx, pitch,
         return headers + TILE_HEADERS * _TABLE
     corrections(headers, segments, depth, weights_zero, n_rows)
     if pitch:
-        widen_block(headers, segments, depth, block, pitch, n_rows)
+        gather_rows(headers, segments, depth, block, pitch, n_rows)
     n_segments, _ = as_segments(segments, depth)
     return headers + (TILE_HEADERS + n_segments) * _TABLE
 
@@ -431,14 +427,17 @@ def convolution_float32(
 
 @kernel(
     "weights:T[batch,n,k] bias:int32[*,n] out:T[batch,panels,*,128] segments:i flip:i "
-    "zero_point:i x_zero:i for_amx:i",
+    "zero_point:i x_zero:i for_amx:i to_float32:i",
     T=_BYTE,
 )
-def pack(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, first, last, fault):
+def pack(
+    weights, bias, out, segments, flip, zero_point, x_zero, for_amx, to_float32, first, last, fault
+):
     """Packs matrices whose columns are contiguous, cut in `segments`. An item is a panel.
 
-    Sums start from bias - x_zero * sum of (weights - zero_point). `for_amx` says whether they
-    are for AMX where there is any. Here, as all that uses the panels must be made for the same
-    processor.
+    Sums start from bias - x_zero * sum of (weights - zero_point). `for_amx` says whether they are
+    for AMX where there is any, `to_float32` whether results are float32. Here, as all that uses the
+    panels must be made for the same processor.
     """
-    pack_panels(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, first, last)
+    pack_panels(weights, bias, out, segments, flip, zero_point, x_zero, for_amx, to_float32, first,
+                last)  # fmt: skip
