@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ..schema import proto
-from ..schema.bundle import Bundle, open_bundle, remove_bundle
+from ..schema.bundle import remove_bundle
 from ..schema.files import is_file, modified, read_bytes, remove, remove_leftovers, write_atomic
+from ..schema.slice_table import open_checkpoint, table_files
 
+V1 = 1
+SHARDS = re.compile(r"-[\d?]+-of-\d+$")
 STATE = "checkpoint"
 """The text file that names the checkpoints of a folder, the latest apart."""
 
@@ -158,27 +162,37 @@ def latest_checkpoint(checkpoint_dir, latest_filename: str | None = None) -> str
 
 
 def checkpoint_exists(checkpoint_prefix) -> bool:
-    """Whether there is a checkpoint of this name."""
-    return is_file(f"{os.fspath(checkpoint_prefix)}.index")
+    """Whether there is a checkpoint of this name, or of this pattern for shards of version 1."""
+    return _main_file(checkpoint_prefix) is not None
+
+
+def _main_file(prefix) -> str | None:
+    """The file that makes a checkpoint one: the index, or the first table of version 1."""
+    index = f"{os.fspath(prefix)}.index"
+    return index if is_file(index) else next(iter(table_files(prefix)), None)
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes: Sequence) -> list[int]:
     """When checkpoints were written, in microseconds since 1970; of those that exist."""
-    paths = [f"{os.fspath(prefix)}.index" for prefix in checkpoint_prefixes]
-    return [int(modified(path) * 1e6) for path in paths if is_file(path)]
+    paths = [_main_file(prefix) for prefix in checkpoint_prefixes]
+    return [int(modified(path) * 1e6) for path in paths if path is not None]
 
 
 def remove_checkpoint(
     checkpoint_prefix, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta"
 ) -> None:
-    """Removes the files of a checkpoint and its graph."""
-    remove_bundle(checkpoint_prefix)
+    """Removes the files of a checkpoint, of version 2 or 1, and its graph."""
+    if checkpoint_format_version == V1:
+        for path in table_files(checkpoint_prefix):
+            remove(path)
+    else:
+        remove_bundle(checkpoint_prefix)
     remove(meta_graph_path(checkpoint_prefix, meta_graph_suffix))
 
 
 def meta_graph_path(prefix, suffix: str = "meta") -> str:
     """Where the graph of a checkpoint lies."""
-    return f"{os.fspath(prefix)}.{suffix}"
+    return f"{SHARDS.sub('', os.fspath(prefix))}.{suffix}"
 
 
 class CheckpointReader:
@@ -193,7 +207,7 @@ class CheckpointReader:
     """
 
     def __init__(self, filepattern):
-        self._bundle: Bundle = open_bundle(filepattern)
+        self._bundle = open_checkpoint(filepattern)
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """The shapes of all tensors by name."""

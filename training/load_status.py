@@ -16,6 +16,7 @@ from ..graph.session.session import Session
 from ..graph.variables.variables import Variable
 from ..schema.bundle import Bundle
 from ..schema.errors import InvalidArgumentError
+from ..schema.slice_table import SliceTable
 from .object_graph import attribute_of, match, node_names, object_graph
 from .python_state import PythonState
 
@@ -53,7 +54,7 @@ class LoadStatus:
 class CheckpointLoadStatus(LoadStatus):
     """The restoring of an object-based checkpoint."""
 
-    def __init__(self, root: Any, bundle: Bundle, message: Any):
+    def __init__(self, root: Any, bundle: Bundle | SliceTable, message: Any):
         self._root, self._bundle, self._message = root, bundle, message
 
     def assert_consumed(self) -> LoadStatus:
@@ -172,7 +173,7 @@ class InitializationOnlyStatus(LoadStatus):
 class NameBasedSaverStatus(LoadStatus):
     """The restoring of a checkpoint that a Saver wrote: variables are found by their names."""
 
-    def __init__(self, root: Any, bundle: Bundle, optional: Variable):
+    def __init__(self, root: Any, bundle: Bundle | SliceTable, optional: Variable):
         self._root, self._bundle, self._optional = root, bundle, optional
 
     def assert_consumed(self) -> LoadStatus:
@@ -220,7 +221,9 @@ def session_or_default(session: Session | None) -> Session:
     return session
 
 
-def load_values(session: Session, bundle: Bundle, pairs: list[tuple[Variable, str]]) -> None:
+def load_values(
+    session: Session, bundle: Bundle | SliceTable, pairs: list[tuple[Variable, str]]
+) -> None:
     """Gives variables the tensors of a checkpoint, by keys; nothing is set when one does not fit.
 
     Raises InvalidArgumentError when a tensor has another dtype or shape than its variable.

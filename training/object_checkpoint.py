@@ -10,9 +10,10 @@ import numpy as np
 from ..graph.session.session import Session
 from ..graph.variables.variables import Variable
 from ..schema import proto
-from ..schema.bundle import open_bundle, write_bundle
+from ..schema.bundle import write_bundle
 from ..schema.errors import DataLossError
 from ..schema.files import make_folder, remove_leftovers
+from ..schema.slice_table import open_checkpoint
 from .checkpoints import write_state
 from .load_status import (
     CheckpointLoadStatus,
@@ -161,7 +162,7 @@ class Checkpoint(Trackable):
             status = InitializationOnlyStatus(self)
             _ = self.save_counter
             return status
-        bundle = open_bundle(save_path)
+        bundle = open_checkpoint(save_path)
         if OBJECT_GRAPH_KEY not in bundle:
             return NameBasedSaverStatus(self, bundle, self.save_counter)
         status = CheckpointLoadStatus(self, bundle, read_object_graph(bundle))

@@ -14,9 +14,9 @@ from ..graph.session.session import Session
 from ..graph.variables.variable_lists import global_variables
 from ..graph.variables.variables import Variable
 from ..schema import proto
-from ..schema.bundle import open_bundle
 from ..schema.errors import InvalidArgumentError, NotFoundError
 from ..schema.files import is_folder, remove_leftovers
+from ..schema.slice_table import open_checkpoint
 from .checkpoints import (
     STATE,
     checkpoint_exists,
@@ -314,7 +314,7 @@ class Saver:
 
     def _restore_objects(self, sess: Session, path: str) -> bool:
         """Restores an object-based checkpoint; False when `path` is none, or lacks a variable."""
-        bundle = open_bundle(path)
+        bundle = open_checkpoint(path)
         if OBJECT_GRAPH_KEY not in bundle:
             return False
         nodes = read_object_graph(bundle).nodes

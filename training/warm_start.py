@@ -14,8 +14,8 @@ from ..graph.core.graph import Tensor
 from ..graph.core.scopes import GraphKeys, get_collection, name_scope
 from ..graph.variables.initializers import Initializer, zeros_initializer
 from ..graph.variables.variables import Variable
-from ..schema.bundle import open_bundle
 from ..schema.files import read_bytes
+from ..schema.slice_table import open_checkpoint
 from .init_from_checkpoint import (
     checkpoint_path,
     init_from_checkpoint,
@@ -151,7 +151,7 @@ def _chosen(vars_to_warm_start: str | Sequence[str] | Sequence[Variable] | None)
 
 def _names_in_objects(ckpt_dir_or_file, variables: Mapping[str, Variable]) -> dict[str, str]:
     """Where an object-based checkpoint has variables, by name; nothing for one of a Saver."""
-    bundle = open_bundle(checkpoint_path(ckpt_dir_or_file))
+    bundle = open_checkpoint(checkpoint_path(ckpt_dir_or_file))
     if OBJECT_GRAPH_KEY not in bundle:
         return {}
     nodes = read_object_graph(bundle).nodes
@@ -185,10 +185,10 @@ def _follow_vocabulary(variable: Variable, path: str, name: str, info: VocabInfo
     sizes[info.axis] = len(old_indices)
     with name_scope(None):
         old = restored(path, name, dtype)
-        if not len(open_bundle(path).shape(name)) == len(sizes):
+        if not len(open_checkpoint(path).shape(name)) == len(sizes):
             raise ValueError(
                 f"Tensor {name} of the checkpoint must have rank {len(sizes)}, as variable "
-                f"'{variable.name}', got shape {list(open_bundle(path).shape(name))}"
+                f"'{variable.name}', got shape {list(open_checkpoint(path).shape(name))}"
             )
         known = ops.GatherV2(old, np.maximum(old_indices, 0), np.int32(info.axis))
         value = _filled(known, sizes, old_indices < 0, info.axis, initializer, dtype)

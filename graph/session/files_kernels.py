@@ -19,6 +19,7 @@ from ...schema.bundle import (
     write_bundle,
 )
 from ...schema.files import make_folder, remove_folder
+from ...schema.slice_table import SliceTable, open_checkpoint
 from .hosted import hosted
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def restore_v2(
     op: Operation, state: State, prefix: np.ndarray, names: np.ndarray, slices: np.ndarray
 ) -> np.ndarray | list[np.ndarray]:
     """The tensors of a checkpoint with these names."""
-    bundle = open_bundle(_path(prefix))
+    bundle = open_checkpoint(_path(prefix))
     results: list[np.ndarray] = []
     for key, part, tensor in zip(_texts(names), _texts(slices), op.outputs, strict=True):
         value = _restored(bundle, key, part)
@@ -90,7 +91,7 @@ def restore_v2(
     return results[0] if len(results) == 1 else results
 
 
-def _restored(bundle: Bundle, key: str, text: str) -> np.ndarray:
+def _restored(bundle: Bundle | SliceTable, key: str, text: str) -> np.ndarray:
     """A tensor, or the part of it that is meant."""
     if not text:
         return bundle.read(key)
