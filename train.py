@@ -3,6 +3,7 @@
 from .facade import facade
 
 HOMES = {
+    "schema.proto": "SaverDef",
     "training.adaptive_optimizers": (
         "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"
     ),

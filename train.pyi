@@ -2,6 +2,7 @@
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
 from .compat.v1 import train_experimental as experimental
+from .schema.proto import SaverDef as SaverDef
 from .training.adaptive_optimizers import AdadeltaOptimizer as AdadeltaOptimizer
 from .training.adaptive_optimizers import AdagradDAOptimizer as AdagradDAOptimizer
 from .training.adaptive_optimizers import AdagradOptimizer as AdagradOptimizer

@@ -122,10 +122,10 @@ def build_bundle(*parts: Mapping[str, Saved]) -> tuple[bytes, list[bytes]]:
                 entries.append((_encode(key), _append(data, np.asarray(value), shard)))
                 continue
             for part, elements in value.parts:
-                whole = sliced.setdefault(key, _entry_of(elements.dtype, value.shape))
+                entry = sliced.setdefault(key, _entry_of(elements.dtype, value.shape))
                 extents = [_extent(*numbers) for numbers in zip(*part, strict=True)]
-                whole.slices.append(proto.TensorSliceProto(extent=extents))
-                entries.append((slice_key(key, whole.slices[-1]), _append(data, elements, shard)))
+                entry.slices.append(proto.TensorSliceProto(extent=extents))
+                entries.append((slice_key(key, entry.slices[-1]), _append(data, elements, shard)))
         contents.append(bytes(data))
     entries += [(_encode(key), _serialize(entry)) for key, entry in sliced.items()]
     return build_table(sorted(entries)), contents

@@ -51,7 +51,15 @@ def open_checkpoint(prefix: StrPath) -> Bundle | SliceTable:
     """
     path = os.fspath(prefix)
     files = [] if is_file(path + INDEX_SUFFIX) else table_files(path)
-    return SliceTable(path, files) if files else open_bundle(path)
+    if files:
+        return SliceTable(path, files)
+    try:
+        return open_bundle(path)
+    except NotFoundError as error:
+        reason = f"Failed to find any matching files for {path}"
+        raise NotFoundError(
+            None, None, f"Unsuccessful TensorSliceReader constructor: {reason}: {error.message}"
+        ) from None
 
 
 def table_files(prefix: StrPath) -> list[str]:
@@ -61,8 +69,8 @@ def table_files(prefix: StrPath) -> list[str]:
         return [path]
     folder, name = os.path.split(path)
     shards = re.compile(re.escape(name) + r"-\d{5}-of-\d{5}")
-    found = [item for item in listed(folder) if shards.fullmatch(item) or fnmatchcase(item, name)]
-    return [os.path.join(folder, item) for item in found]
+    files = [item for item in listed(folder) if shards.fullmatch(item) or fnmatchcase(item, name)]
+    return [os.path.join(folder, item) for item in files]
 
 
 class SliceTable:

@@ -136,3 +136,10 @@ def test_damage(problem, tmp_path):
     (tmp_path / "m").write_bytes(DAMAGED[problem])
     with pytest.raises(DataLossError, match=problem):
         tf.train.load_variable(tmp_path / "m", "a")
+
+
+def test_no_checkpoint(tmp_path):
+    start = "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for"
+    with pytest.raises(NotFoundError, match=f"{start} .*none"):
+        tf.train.NewCheckpointReader(tmp_path / "none")
+    assert (tf.train.SaverDef.V1, tf.train.SaverDef.V2) == (1, 2)
