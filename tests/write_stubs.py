@@ -23,6 +23,7 @@ FACADES = (
     "flatlite.compat.v1.signal",
     "flatlite.compat.v1.sparse",
     "flatlite.compat.v1.strings",
+    "flatlite.compat.v1.test",
     "flatlite.edit",
     "flatlite.experimental",
     "flatlite.lite",
