@@ -26,6 +26,7 @@ MODULES = {
     "signal": "compat.v1.signal",
     "sparse": "compat.v1.sparse",
     "strings": "compat.v1.strings",
+    "test": "compat.v1.test",
     "train": "train",
 }
 __all__, __getattr__, __dir__ = facade(__name__, CORE, MATH, modules=MODULES)

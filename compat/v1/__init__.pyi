@@ -17,6 +17,7 @@ from ...compat.v1 import sets as sets
 from ...compat.v1 import signal as signal
 from ...compat.v1 import sparse as sparse
 from ...compat.v1 import strings as strings
+from ...compat.v1 import test as test
 from ...graph.core.create import constant as constant
 from ...graph.core.create import convert_to_tensor as convert_to_tensor
 from ...graph.core.dtype import DType as DType
@@ -66,11 +67,16 @@ from ...graph.core.scopes import set_random_seed as set_random_seed
 from ...graph.core.sparse_tensor import SparseTensor as SparseTensor
 from ...graph.core.tensor_shape import Dimension as Dimension
 from ...graph.core.tensor_shape import TensorShape as TensorShape
+from ...graph.derivatives.custom_gradient import custom_gradient as custom_gradient
+from ...graph.derivatives.custom_gradient import grad_pass_through as grad_pass_through
+from ...graph.derivatives.custom_gradient import recompute_grad as recompute_grad
 from ...graph.derivatives.gradients import AggregationMethod as AggregationMethod
 from ...graph.derivatives.gradients import UnconnectedGradients as UnconnectedGradients
 from ...graph.derivatives.gradients import gradients as gradients
+from ...graph.derivatives.hessians import hessians as hessians
 from ...graph.derivatives.registry import NotDifferentiable as NoGradient
 from ...graph.derivatives.registry import NotDifferentiable as NotDifferentiable
+from ...graph.derivatives.registry import NotDifferentiable as no_gradient
 from ...graph.derivatives.registry import RegisterGradient as RegisterGradient
 from ...graph.format.importing import import_graph_def as import_graph_def
 from ...graph.functions import layers as layers

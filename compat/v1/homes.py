@@ -66,8 +66,13 @@ CORE = {
         "scatter_max scatter_min scatter_mul scatter_sub scatter_update"
     ),
     "graph.variables.get_variable": "get_local_variable get_variable no_regularizer",
+    "graph.derivatives.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
+    "graph.derivatives.hessians": "hessians",
     "graph.derivatives.gradients": "AggregationMethod UnconnectedGradients gradients",
-    "graph.derivatives.registry": "NoGradient=NotDifferentiable NotDifferentiable RegisterGradient",
+    "graph.derivatives.registry": (
+        "NoGradient=NotDifferentiable NotDifferentiable RegisterGradient "
+        "no_gradient=NotDifferentiable"
+    ),
     "graph.core.graph": "Graph Operation Tensor",
     "graph.format.importing": "import_graph_def",
     "graph.core.indexed_slices": "IndexedSlices",

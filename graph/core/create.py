@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn, SupportsIndex, TypeAlias, TypeGuard, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NoReturn,
+    SupportsIndex,
+    TypeAlias,
+    TypeGuard,
+    TypeVar,
+    cast,
+)
 
 import numpy as np
 
@@ -21,10 +30,11 @@ if TYPE_CHECKING:
     from .protocols import AttrValue, DTypeAttr, MaybeDType
     from .typing import DTypeLike, TensorLike
 
-    Conversion: TypeAlias = Callable[[Variable, np.dtype | None, str | None, bool], Tensor]
+    Value = TypeVar("Value")
+    Conversion: TypeAlias = Callable[[Value, np.dtype | None, str | None, bool], Tensor]
 
 
-_CONVERSIONS: list[tuple[type[Variable], Conversion]] = []
+_CONVERSIONS: list[tuple[type[object], int, Conversion[Any]]] = []  # pyright: ignore[reportExplicitAny] - each of its type
 _LARGEST_SHOWN = 100
 
 
@@ -99,6 +109,8 @@ def append(
             f"{words} for '{{{{node {name}}}}} = {kind}({names})' with input shapes: {sizes}."
         ) from None
     op.device = scopes.device_of(op)
+    if kind in scopes.gradient_overrides:
+        op.attrs["_gradient_op_type"] = scopes.gradient_overrides[kind].encode()
     scopes.record(op)
     return op
 
@@ -113,12 +125,14 @@ def output(
     return create(kind, inputs, attrs, name).outputs[0]
 
 
-def register_conversion(kind: type[Variable], convert: Conversion) -> None:
+def register_conversion(kind: type[Value], convert: Conversion[Value], priority: int = 100) -> None:
     """Lets objects of a type stand for tensors: `convert(value, dtype, name, reference)`.
 
-    `reference` asks for the variable itself rather than what it holds.
+    `reference` asks for the variable itself rather than what it holds. Of several conversions for
+    an object that with the lowest `priority`, then the first one registered, is used.
     """
-    _CONVERSIONS.append((kind, convert))
+    _CONVERSIONS.append((kind, priority, convert))
+    _CONVERSIONS.sort(key=lambda row: row[1])
 
 
 def convert_to_tensor(
@@ -145,7 +159,7 @@ def convert_to_tensor(
                 f"{type_name(value.dtype)}: {value!r}"
             )
         return value
-    for kind, convert in _CONVERSIONS:
+    for kind, _, convert in _CONVERSIONS:
         if isinstance(value, kind):
             return convert(value, numpy_dtype, name, reference)
     if numpy_dtype is None and preferred_dtype is not None:
@@ -160,7 +174,7 @@ def convert_to_tensor(
 
 def is_tensor_like(value: object) -> TypeGuard[Tensor | Variable]:
     """Whether `value` is a tensor or, as a variable does, stands for one."""
-    return isinstance(value, (Tensor, *(kind for kind, _ in _CONVERSIONS)))
+    return isinstance(value, (Tensor, *(kind for kind, _, _ in _CONVERSIONS)))
 
 
 def constant(

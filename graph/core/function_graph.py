@@ -55,6 +55,7 @@ class FunctionGraph(Graph):
         self.scopes.collections = outer.scopes.collections
         self.scopes.extras = outer.scopes.extras
         self.scopes.seed = outer.scopes.seed
+        self.scopes.gradient_overrides = outer.scopes.gradient_overrides
 
     @property
     def parents(self) -> Sequence[Graph]:
@@ -153,6 +154,17 @@ def outermost(graph: Graph) -> Graph:
     while graph.outer is not None:
         graph = graph.outer
     return graph
+
+
+def captured(graph: Graph) -> dict[Tensor, Tensor]:
+    """What stands inside of a function for tensors of the graph around -> those."""
+    if not isinstance(graph, FunctionGraph):
+        return {}
+    outside = {inside: tensor for tensor, inside in graph.captures.items()}
+    for argument, source in graph.sources.items():
+        if argument in outside:
+            outside[source] = outside[argument]
+    return outside
 
 
 def origin(tensor: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ from .scopes import (
     default_graph,
     graph_control_dependencies,
     graph_device,
+    graph_gradient_overrides,
     graph_name_scope,
 )
 from .shapes import Shape, merge
@@ -430,6 +431,16 @@ class Graph:
     def device(self, device_name_or_function: DeviceSpec) -> AbstractContextManager[None]:
         """A block whose operations have a device noted."""
         return graph_device(self, device_name_or_function)
+
+    def gradient_override_map(self, op_type_map: Mapping[str, str]) -> AbstractContextManager[None]:
+        """A block whose operations have the gradient registered under another name.
+
+        Args:
+            op_type_map: Op type -> a name of RegisterGradient.
+
+        Raises TypeError when it is not a dict of strings.
+        """
+        return graph_gradient_overrides(self, op_type_map)
 
     @property
     def seed(self) -> int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .build import ops
+from .create import register_conversion, type_name
 from .graph import Graph, Operation, Tensor
 from .shapes import Shape
 
@@ -96,6 +97,21 @@ def dense(value: Tensor | IndexedSlices, name: str | None = None) -> Tensor:
         )
     size = ops.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
     return ops.UnsortedSegmentSum(value.values, value.indices, size, name=name)
+
+
+def _as_tensor(
+    value: IndexedSlices, dtype: np.dtype | None, name: str | None, reference: bool
+) -> Tensor:
+    """The whole tensor, as convert_to_tensor gives it."""
+    if dtype is not None and value.dtype != dtype:
+        raise ValueError(
+            f"Tensor conversion requested dtype {type_name(dtype)} for IndexedSlices with dtype "
+            f"{type_name(value.dtype)}"
+        )
+    return dense(value, name)
+
+
+register_conversion(IndexedSlices, _as_tensor)
 
 
 def joined(slices: list[IndexedSlices]) -> IndexedSlices:

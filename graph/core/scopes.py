@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -85,6 +85,7 @@ class Scopes:
     Attributes:
         controls: The open `control_dependencies` blocks.
         devices: The open `device` blocks: strings, functions of an operation, or None.
+        gradient_overrides: Op type -> the name of the gradient that new operations of it have.
         collections: Lists by key.
         seed: The graph's seed, None when it was not set.
         finalized: Whether nothing may be added any more.
@@ -96,6 +97,7 @@ class Scopes:
         self._open = _OpenNames()
         self.controls: list[Dependencies] = []
         self.devices: list[DeviceSpec] = []
+        self.gradient_overrides: Mapping[str, str] = {}
         self.collections: dict[str, Collection] = {}
         self.seed: int | None = None
         self.finalized = False
@@ -377,6 +379,26 @@ def graph_device(graph: Graph, name: DeviceSpec) -> Generator[None]:
         yield
     finally:
         graph.scopes.devices.pop()
+
+
+@contextlib.contextmanager
+def graph_gradient_overrides(graph: Graph, overrides: object) -> Generator[None]:
+    """Lets new operations have other gradients, by op type; inner blocks come before outer ones.
+
+    Raises TypeError when `overrides` is not a dict of strings.
+    """
+    if not isinstance(overrides, Mapping):
+        raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+    items = cast("Mapping[object, object]", overrides).items()
+    if not all(isinstance(item, str) for pair in items for item in pair):
+        raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+    scopes = graph.scopes
+    outer = scopes.gradient_overrides
+    scopes.gradient_overrides = {**outer, **cast("Mapping[str, str]", overrides)}
+    try:
+        yield
+    finally:
+        scopes.gradient_overrides = outer
 
 
 def device(device_name_or_function: DeviceSpec) -> AbstractContextManager[None]:

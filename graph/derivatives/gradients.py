@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -11,7 +12,8 @@ import numpy as np
 
 from ..core.build import ops
 from ..core.create import constant, convert_to_tensor
-from ..core.graph import Operation, Tensor
+from ..core.function_graph import captured
+from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices, dense, joined
 from ..core.operands import Operands
 from ..core.order import data_inputs, ordered
@@ -36,12 +38,23 @@ class UnconnectedGradients(enum.Enum):
 
 
 class AggregationMethod:
-    """How gradients are added; all ways are one here, the names are kept."""
+    """How the gradients of a tensor with several readers are added.
+
+    `ADD_N`, the default, waits for all of them and adds them in one operation. The others add two
+    at a time, so that each can be forgotten early.
+    """
 
     ADD_N = 0
     DEFAULT = ADD_N
     EXPERIMENTAL_TREE = 1
     EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+_METHODS = (
+    AggregationMethod.ADD_N,
+    AggregationMethod.EXPERIMENTAL_TREE,
+    AggregationMethod.EXPERIMENTAL_ACCUMULATE_N,
+)
 
 
 def gradients(
@@ -64,7 +77,7 @@ def gradients(
         name: The name scope of the new operations.
         colocate_gradients_with_ops: Taken for TensorFlow's sake; nothing has a place here.
         gate_gradients: Whether all gradients of an operation are there before one is used.
-        aggregation_method: Taken for TensorFlow's sake.
+        aggregation_method: One of AggregationMethod, ADD_N by default.
         stop_gradients: Tensors that count as constants.
         unconnected_gradients: What to give where nothing connects `ys` and an x.
 
@@ -77,15 +90,27 @@ def gradients(
         ValueError: `grad_ys` has another length than `ys`; an argument is not known.
         TypeError: A gradient has another dtype than what it is the gradient of.
     """
-    unconnected = UnconnectedGradients(unconnected_gradients)
-    x_tensors = [_tensor(x) for x in _listed(xs)]
+    unconnected = _unconnected(unconnected_gradients)
+    method = AggregationMethod.DEFAULT if aggregation_method is None else aggregation_method
+    if method not in _METHODS:
+        raise ValueError(
+            f"Invalid `aggregation_method` specified {method}. Accepted values are {[*_METHODS]}."
+        )
+    x_tensors = [as_tensor(x) for x in _listed(xs)]
     with name_scope(name):
-        y_tensors = [_tensor(_value(y)) for y in _listed(ys)]
-        stops = [_tensor(x) for x in _listed(() if stop_gradients is None else stop_gradients)]
-        walk = _Walk(y_tensors, x_tensors, stops)
+        y_tensors = [as_tensor(_value(y)) for y in _listed(ys)]
+        stops = [as_tensor(x) for x in _listed(() if stop_gradients is None else stop_gradients)]
+        walk = _Walk(y_tensors, x_tensors, stops, method)
         walk.seed(y_tensors, _grad_ys(y_tensors, grad_ys))
         walk.run(gate_gradients)
         return [walk.result(x, unconnected) for x in x_tensors]
+
+
+def _unconnected(value: UnconnectedGradients | str) -> UnconnectedGradients:
+    try:
+        return UnconnectedGradients(value)
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: '{value}'") from None
 
 
 def _listed(values: Differentiable | Sequence[Differentiable]) -> Sequence[Differentiable]:
@@ -99,7 +124,7 @@ def _value(y: Differentiable) -> Tensor | IndexedSlices:
     return y
 
 
-def _tensor(value: Differentiable) -> Tensor:
+def as_tensor(value: Differentiable) -> Tensor:
     """The tensor that a value stands for; of a variable, its reference or handle."""
     if isinstance(value, Tensor):
         return value
@@ -150,14 +175,18 @@ def _grad_y(y: Tensor, value: TensorLike | IndexedSlices | None, name: str) -> G
 class _Walk:
     """One call of `gradients`: what has flowed into each tensor so far."""
 
-    def __init__(self, ys: list[Tensor], xs: list[Tensor], stops: list[Tensor]) -> None:
+    def __init__(
+        self, ys: list[Tensor], xs: list[Tensor], stops: list[Tensor], method: int
+    ) -> None:
         self.xs = dict.fromkeys(xs)
-        self.between = _between(ys, xs, {tensor.op for tensor in stops})
+        self.method = method
+        self.outside = _Outside(ys, xs)
+        self.between = _between(ys, xs, {tensor.op for tensor in stops}, self.outside)
         self.arrived: dict[Tensor, list[Gradient]] = defaultdict(list)
         self.order = ordered([y.op for y in ys if y.op in self.between], self._before)
 
     def _before(self, op: Operation) -> list[Operation]:
-        return [other for other in data_inputs(op) if other in self.between]
+        return [other for other in self.outside.data_inputs(op) if other in self.between]
 
     def seed(self, ys: Sequence[Tensor], grad_ys: Sequence[Gradient]) -> None:
         """Puts in what flows into the results."""
@@ -184,7 +213,7 @@ class _Walk:
                 results = after_all(results)
         for tensor, gradient in zip(op.inputs, results, strict=True):
             if gradient is not None and is_trainable(tensor):
-                self._add(tensor, gradient, op)
+                self._add(self.outside.of(tensor), gradient, op)
 
     def _add(self, tensor: Tensor, gradient: Gradient, op: Operation) -> None:
         is_handle = tensor.dtype is None or tensor.dtype.names is not None
@@ -203,7 +232,7 @@ class _Walk:
         if not arrived:
             return None
         if len(arrived) > 1:
-            arrived[:] = [_added(arrived)]
+            arrived[:] = [_added(arrived, self.method)]
         return arrived[0]
 
     def result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient | None:
@@ -212,6 +241,36 @@ class _Walk:
         if gradient is None and unconnected is UnconnectedGradients.ZERO:
             return _zeros_like(x)
         return gradient
+
+
+class _Outside:
+    """Where the inputs of operations come from, when an x is outside of the function of the ys.
+
+    What a function has of the graph around counts there as that itself, but for what is an x.
+    """
+
+    def __init__(self, ys: list[Tensor], xs: list[Tensor]) -> None:
+        inside = {y.graph for y in ys}
+        self._is_needed = any(x.graph not in inside for x in xs)
+        self._xs = set(xs)
+        self._tensors: dict[Graph, dict[Tensor, Tensor]] = {}
+
+    def of(self, tensor: Tensor) -> Tensor:
+        """The tensor of the graph around that `tensor` stands for, or itself."""
+        while self._is_needed and tensor not in self._xs:
+            graph = tensor.graph
+            if graph not in self._tensors:
+                self._tensors[graph] = captured(graph)
+            if tensor not in self._tensors[graph]:
+                break
+            tensor = self._tensors[graph][tensor]
+        return tensor
+
+    def data_inputs(self, op: Operation) -> list[Operation]:
+        """The operations whose outputs `op` reads, through functions where that is needed."""
+        if not self._is_needed:
+            return data_inputs(op)
+        return [self.of(tensor).op for tensor in op.inputs]
 
 
 def _zeros_like(x: Tensor) -> Tensor:
@@ -225,17 +284,18 @@ def _zeros_like(x: Tensor) -> Tensor:
 
 
 def _between(
-    ys: Iterable[Tensor], xs: Iterable[Tensor], stops: set[Operation]
+    ys: Iterable[Tensor], xs: Iterable[Tensor], stops: set[Operation], outside: _Outside
 ) -> dict[Operation, bool]:
     """The operations that depend on `xs` and that `ys` depend on.
 
     The value says whether something may flow on from the operation to its inputs.
     """
-    upstream = ordered([y.op for y in ys], data_inputs)
+    upstream = ordered([y.op for y in ys], outside.data_inputs)
     starts = {x.op for x in xs}
     between: dict[Operation, bool] = {}
     for op in upstream:
-        inside = any(t is not None and t.op in between and is_trainable(t) for t in op.all_inputs)
+        inputs = [outside.of(tensor) for tensor in op.all_inputs if tensor is not None]
+        inside = any(tensor.op in between and is_trainable(tensor) for tensor in inputs)
         if inside or op in starts:
             between[op] = inside and op not in stops
     return between
@@ -276,9 +336,12 @@ def _called(
     return results
 
 
-def _added(gradients: list[Gradient]) -> Gradient:
+def _added(gradients: list[Gradient], method: int) -> Gradient:
     """The sum of gradients; sparse where all of them are."""
     slices = [gradient for gradient in gradients if isinstance(gradient, IndexedSlices)]
     if len(slices) == len(gradients):
         return joined(slices)
-    return ops.AddN([dense(gradient) for gradient in gradients])
+    tensors = [dense(gradient) for gradient in gradients]
+    if method == AggregationMethod.ADD_N:
+        return ops.AddN(tensors)
+    return functools.reduce(lambda total, tensor: ops.AddN([total, tensor]), tensors)

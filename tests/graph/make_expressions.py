@@ -8,8 +8,10 @@ Run it in an environment with TensorFlow, which the tests themselves do without:
 import os
 from pathlib import Path
 
+import expressions_gradients
 import numpy as np
 
+TABLES = (expressions_gradients,)
 GOLDENS = Path(__file__).with_name("expressions.npz")
 RANDOM = np.random.RandomState(11)
 M = RANDOM.randn(2, 3, 3).astype("f4")
@@ -193,6 +195,8 @@ EXPRESSIONS = [
     "tf.nn.pool(tf.reshape(a, [1, 4, 3, 1]), [2, 2], 'MAX', 'VALID', dilations=[2, 1])",
     "tf.nn.pool(tf.reshape(a, [1, 4, 3, 1]), [2, 3], 'AVG', 'VALID', dilation_rate=[2, 1])",
 ]
+EXPRESSIONS += [row for table in TABLES for row in (*table.EXPRESSIONS, *table.GRADIENTS)]
+DIFFERENTIATED = {row for table in TABLES for row in table.GRADIENTS}
 
 
 def leaves(tf, value) -> list:
@@ -206,11 +210,24 @@ def leaves(tf, value) -> list:
     return [value]
 
 
-def evaluated(tf, expr: str) -> list[np.ndarray]:
-    """The arrays of an expression."""
+def evaluated(tf, expr: str) -> dict[str, np.ndarray]:
+    """The arrays of an expression, and the gradients by the inputs where they are recorded."""
     with tf.Graph().as_default(), tf.Session() as session:
-        names = {key: tf.constant(array) for key, array in INPUTS.items()}
-        return [np.asarray(x) for x in session.run(leaves(tf, eval(expr, {"tf": tf, **names})))]
+        inputs = {key: tf.constant(array) for key, array in INPUTS.items()}
+        tensors = leaves(tf, eval(expr, {"tf": tf, "np": np, **inputs}))
+        arrays = [np.asarray(x) for x in session.run(tensors)]
+        found = {str(j): array for j, array in enumerate(arrays)}
+        if expr not in DIFFERENTIATED:
+            return found
+        pairs = [pair for pair in zip(tensors, arrays, strict=True) if pair[1].dtype.kind in "fc"]
+        dys = [np.cos(np.arange(y.size) + 1).reshape(y.shape).astype(y.dtype) for _, y in pairs]
+        xs = {key: x for key, x in inputs.items() if INPUTS[key].dtype.kind == "f"}
+        results = tf.gradients(
+            [t for t, _ in pairs], list(xs.values()), list(map(tf.constant, dys))
+        )
+        flowing = {f"d{k}": dx for k, dx in zip(xs, results, strict=True) if dx is not None}
+        whole = {key: tf.convert_to_tensor(dx) for key, dx in flowing.items()}
+        return found | {key: np.asarray(x) for key, x in session.run(whole).items()}
 
 
 if __name__ == "__main__":
@@ -220,6 +237,6 @@ if __name__ == "__main__":
     tf.disable_v2_behavior()
     made = {}
     for i, expr in enumerate(EXPRESSIONS):
-        for j, array in enumerate(evaluated(tf, expr)):
-            made[f"{i}:{j}"] = array.astype("S") if array.dtype == object else array
+        for key, array in evaluated(tf, expr).items():
+            made[f"{i}:{key}"] = array.astype("S") if array.dtype == object else array
     np.savez_compressed(GOLDENS, **made)
