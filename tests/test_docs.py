@@ -44,6 +44,7 @@ def modules() -> list[str]:
 
 @pytest.mark.parametrize("name", modules())
 def test_docstring_examples(name, monkeypatch):
+    (ROOT / "out").mkdir(exist_ok=True)  # where examples write
     monkeypatch.chdir(ROOT)
     module = importlib.import_module(name)
     result = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
