@@ -26,8 +26,8 @@ def facade(module: str, *tables: Homes, modules: Homes | None = None) -> Facade:
         if name not in homes:
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         home, attribute = homes[name]
-        place = importlib.import_module(f".{home}", __package__)
-        return getattr(place, attribute) if attribute else place
+        home_module = importlib.import_module(f".{home}", __package__)
+        return getattr(home_module, attribute) if attribute else home_module
 
     return names, get, lambda: names
 

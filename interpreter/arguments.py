@@ -136,8 +136,8 @@ def strings_of(array: np.ndarray) -> np.ndarray:
     Of an array of bytes numpy takes zeros at the end for padding; when it has no dimensions, they
     belong to the string, as in LiteRT. Raises ValueError when one is neither str nor bytes.
     """
-    whole = array.dtype.kind == "S" and array.ndim == 0
-    items = [array.tobytes()] if whole else array.reshape(-1).tolist()
+    is_scalar = array.dtype.kind == "S" and array.ndim == 0
+    items = [array.tobytes()] if is_scalar else array.reshape(-1).tolist()
     for item in items:
         if not isinstance(item, (str, bytes)):
             raise ValueError(f"a string tensor takes str or bytes, got {type(item).__name__}")

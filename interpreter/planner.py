@@ -222,13 +222,13 @@ class Planner:
             return False, prepare_custom(node, self.scope.custom_op)
         return is_pure(operator.kind), prepare_of(operator.kind)(node)
 
-    def node_at(self, places: Sequence[tuple[int, int]]) -> Node:
+    def node_at(self, path: Sequence[tuple[int, int]]) -> Node:
         """The node at the last of some places (subgraph, position), each called by the one before.
 
         It has no inputs: it is there to be named.
         """
         node = None
-        for subgraph, position in places:
+        for subgraph, position in path:
             spec = self.scope.model.subgraph(subgraph)
             planner = self if node is None else Planner(self.scope, spec, node)
             node = planner._node_without_inputs(spec.operators[position])

@@ -148,14 +148,14 @@ def _random_kernel(node: Node, op: Operation) -> Kernel:
     """What draws the numbers of a random operation, going on where its last run left off."""
     function, scope = HOSTED.known(op.type), node.scope
     streams = {} if scope is None else _STREAMS.setdefault(scope, {})
-    place = -1 if node.planner is None else node.planner.spec.index, node.index
+    site = -1 if node.planner is None else node.planner.spec.index, node.index
 
     def draw(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         state = State()
-        if place in streams:
-            state.streams[op] = streams[place]
+        if site in streams:
+            state.streams[op] = streams[site]
         results = each_output(op, function(op, state, *arrays))
-        streams[place] = state.streams[op]
+        streams[site] = state.streams[op]
         return [np.asarray(result) for result in results]
 
     return draw

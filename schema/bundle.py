@@ -34,7 +34,7 @@ INDEX_SUFFIX = ".index"
 MAX_RANK = 254
 ESCAPES = {0x00: b"\x00\xff", 0xFF: b"\xff\x00"}
 FULL = (errno.ENOSPC, errno.EDQUOT)
-WHOLE = -1  # the length of a slice's dimension that is not cut
+FULL_EXTENT = -1  # the length of a slice's dimension that is not cut
 
 
 class Slice(NamedTuple):
@@ -47,7 +47,7 @@ class Slice(NamedTuple):
 class SlicedTensor(NamedTuple):
     """Parts of a tensor of `shape`, each with its elements; not all of it, where shards have more.
 
-    A slice has WHOLE as its size in dimensions that are not cut.
+    A slice has FULL_EXTENT as its size in dimensions that are not cut.
     """
 
     shape: tuple[int, ...]
@@ -150,7 +150,7 @@ def _entry_of(dtype: np.dtype, shape: tuple[int, ...]) -> Message:
 
 def _extent(start: int, length: int) -> Message:
     """A slice in one dimension; nothing is said of one that is not cut."""
-    if length == WHOLE:
+    if length == FULL_EXTENT:
         return proto.TensorSliceProto.Extent()
     return proto.TensorSliceProto.Extent(start=start, length=length)
 
@@ -245,7 +245,7 @@ class Bundle:
         for i, extents in enumerate(entry.slices):
             start: tuple[int, ...] = tuple(extent.start for extent in extents.extent)
             lengths = tuple(_length(extent) for extent in extents.extent)
-            parts.append((Slice(start, lengths), self._stored_slice(entry, key, i)))
+            parts.append((Slice(start, lengths), self._slice(entry, key, i)))
         return SlicedTensor(shape, tuple(parts))
 
     def read_slice(self, key: str, part: Slice) -> np.ndarray:
@@ -257,9 +257,9 @@ class Bundle:
                 f"a slice of '{key}' must lie in its shape {shape}, "
                 f"got start {part.start} and shape {part.shape}"
             )
-        stored = [self._part(extents, shape, key) for extents in entry.slices]
-        if part in stored:
-            return self._stored_slice(entry, key, stored.index(part))
+        parts = [self._part(extents, shape, key) for extents in entry.slices]
+        if part in parts:
+            return self._slice(entry, key, parts.index(part))
         return self.read(key)[_indices(part)]
 
     def _assemble(self, entry: Message, key: str) -> np.ndarray:
@@ -268,26 +268,26 @@ class Bundle:
         parts = [self._part(extents, shape, key) for extents in entry.slices]
         if problem := _misfit(parts, shape):
             raise self._loss(key, problem)
-        stored = [self._stored_slice(entry, key, i) for i in range(len(parts))]
+        slices = [self._slice(entry, key, i) for i in range(len(parts))]
         # Entries that share bytes could make a small file a tensor larger than memory.
-        n_bytes, limit = sum(part.nbytes for part in stored), sum(map(len, self._shards.values()))
-        if n_bytes > limit and stored[0].dtype.kind != "O":
+        n_bytes, limit = sum(part.nbytes for part in slices), sum(map(len, self._shards.values()))
+        if n_bytes > limit and slices[0].dtype.kind != "O":
             raise self._loss(key, f"has slices of {n_bytes} bytes in data files of {limit}")
-        value = np.empty(shape, stored[0].dtype)
-        for part, elements in zip(parts, stored, strict=True):
+        value = np.empty(shape, slices[0].dtype)
+        for part, elements in zip(parts, slices, strict=True):
             value[_indices(part)] = elements
         return value
 
-    def _stored_slice(self, whole: Message, key: str, i: int) -> np.ndarray:
+    def _slice(self, tensor_entry: Message, key: str, i: int) -> np.ndarray:
         """The i-th slice of a tensor that was saved in slices."""
-        entry = self._slice_entry(whole, key, i)
-        part = self._part(whole.slices[i], self._shape(whole, key), key)
-        if self._shape(entry, key) != part.shape or entry.dtype != whole.dtype:
+        entry = self._slice_entry(tensor_entry, key, i)
+        part = self._part(tensor_entry.slices[i], self._shape(tensor_entry, key), key)
+        if self._shape(entry, key) != part.shape or entry.dtype != tensor_entry.dtype:
             raise self._loss(key, f"has a slice {i} of another type or shape than it says")
         return self._value(entry, key)
 
-    def _slice_entry(self, whole: Message, key: str, i: int) -> Message:
-        name = slice_key(key, whole.slices[i])
+    def _slice_entry(self, tensor_entry: Message, key: str, i: int) -> Message:
+        name = slice_key(key, tensor_entry.slices[i])
         if name not in self._entries:
             raise self._loss(key, f"has no data for slice {i}")
         return self._parse("BundleEntryProto", name)
@@ -318,12 +318,12 @@ class Bundle:
         for _ in range(n):
             length, position = read_varint(data, position, self.prefix)
             lengths.append(length)
-        stored = bytes(data[position : position + 4])
+        length_checksum = bytes(data[position : position + 4])
         position += 4
         so_far = crc32c(_fixed_lengths(lengths, self._order))
-        if mask_crc32c(so_far) != int.from_bytes(stored, self._order):
+        if mask_crc32c(so_far) != int.from_bytes(length_checksum, self._order):
             raise self._loss(key, "has string lengths with a wrong checksum")
-        if mask_crc32c(crc32c(data[position:], crc32c(stored, so_far))) != checksum:
+        if mask_crc32c(crc32c(data[position:], crc32c(length_checksum, so_far))) != checksum:
             raise self._loss(key, "has strings with a wrong checksum")
         if sum(lengths) != len(data) - position:
             raise self._loss(key, f"has {len(data) - position} bytes for {sum(lengths)} in strings")
@@ -398,7 +398,9 @@ class Bundle:
         lengths = tuple(_length(extent) for extent in proto_slice.extent)
         if len(lengths) != len(shape):
             raise self._loss(key, f"has a slice of {len(lengths)} dimensions for shape {shape}")
-        sizes = (n if length == WHOLE else length for n, length in zip(shape, lengths, strict=True))
+        sizes = (
+            n if length == FULL_EXTENT else length for n, length in zip(shape, lengths, strict=True)
+        )
         part = Slice(start, tuple(sizes))
         if not _fits(part, shape):
             raise self._loss(key, f"has a slice {part} beyond shape {shape}")
@@ -432,10 +434,10 @@ def _string_content(value: np.ndarray) -> tuple[bytes, int]:
     """The same for strings; see Bundle._strings."""
     strings = [s.encode() if isinstance(s, str) else bytes(s) for s in value.ravel().tolist()]
     so_far = crc32c(_fixed_lengths(map(len, strings), "little"))
-    stored = mask_crc32c(so_far).to_bytes(4, "little")
+    length_checksum = mask_crc32c(so_far).to_bytes(4, "little")
     content = b"".join(strings)
-    checksum = mask_crc32c(crc32c(content, crc32c(stored, so_far)))
-    return b"".join(map(varint, map(len, strings))) + stored + content, checksum
+    checksum = mask_crc32c(crc32c(content, crc32c(length_checksum, so_far)))
+    return b"".join(map(varint, map(len, strings))) + length_checksum + content, checksum
 
 
 def _fixed_lengths(lengths: Iterable[int], order: Literal["big", "little"]) -> bytes:
@@ -458,7 +460,7 @@ def _ordered(number: int) -> bytes:
 
 
 def _length(extent: Message) -> int:
-    return extent.length if extent.HasField("length") else WHOLE
+    return extent.length if extent.HasField("length") else FULL_EXTENT
 
 
 def _fits(part: Slice, shape: tuple[int, ...]) -> bool:

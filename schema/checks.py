@@ -47,7 +47,7 @@ def check(model: Record, n_operands: int | None = None) -> None:
         )
     if not model.subgraphs:
         raise ModelError("No subgraph in the model.")
-    place = "model"
+    location = "model"
     try:
         if len(model.subgraphs) > MAX_SUBGRAPHS:
             raise Mistake(f"at most {MAX_SUBGRAPHS} subgraphs, got {len(model.subgraphs)}")
@@ -55,14 +55,14 @@ def check(model: Record, n_operands: int | None = None) -> None:
         tensors = _Tensors(model)
         calls: list[set[int]] = []
         for index, subgraph in enumerate(model.subgraphs):
-            place = f"subgraph {index}"
+            location = f"subgraph {index}"
             constants = tensors.check(subgraph)
             calls.append(operators.check(subgraph, constants))
-        place = "model"
+        location = "model"
         _check_calls(calls)
         _check_names(model)
     except Mistake as mistake:
-        raise ModelError(f"{place}: {mistake}") from None
+        raise ModelError(f"{location}: {mistake}") from None
 
 
 def operator_name(code: Record) -> str:
@@ -227,17 +227,17 @@ class _Operators:
         """Raises Mistake, naming the operator, for the first wrong one; the subgraphs called."""
         n_tensors = len(subgraph.tensors or ())
         calls: set[int] = set()
-        place = ""
+        location = ""
         try:
             for index, operator in enumerate(subgraph.operators or ()):
-                place = f"operator {index}"
+                location = f"operator {index}"
                 op = self.name(operator.opcode_index)
-                place = f"operator {index} ({op})"
+                location = f"operator {index} ({op})"
                 self.check_operands(operator, op, n_tensors, constants)
                 _check_options(operator, op)
                 calls.update(_called(operator, self.n_subgraphs))
         except Mistake as mistake:
-            raise Mistake(f"{place}: {mistake}") from None
+            raise Mistake(f"{location}: {mistake}") from None
         return calls
 
     def name(self, index: int) -> str:
@@ -355,15 +355,16 @@ def _check_names(model: Record) -> None:
             )
     for signature in model.signature_defs or ():
         limit = len(model.subgraphs)
-        place = f"signature {signature.signature_key!r:.99}"
+        location = f"signature {signature.signature_key!r:.99}"
         if signature.subgraph_index >= limit:
             raise Mistake(
-                f"{place}: subgraph_index must be in [0, {limit}), got {signature.subgraph_index}"
+                f"{location}: subgraph_index must be in [0, {limit}),"
+                f" got {signature.subgraph_index}"
             )
         n_tensors = len(model.subgraphs[signature.subgraph_index].tensors or ())
         for entry in (*(signature.inputs or ()), *(signature.outputs or ())):
             if entry.tensor_index >= n_tensors:
                 raise Mistake(
-                    f"{place}: {entry.name!r:.99} must be a tensor in [0, {n_tensors}),"
+                    f"{location}: {entry.name!r:.99} must be a tensor in [0, {n_tensors}),"
                     f" got {entry.tensor_index}"
                 )

@@ -142,8 +142,8 @@ class _Reader:
         count = self._count(keys, key_width)
         if count != len(values):
             raise ModelError(f"a map of a FlexBuffer has {count} keys for {len(values)} values")
-        places = [keys + i * key_width for i in range(count)]
-        names = [self._key(place - self._unsigned(place, key_width)) for place in places]
+        offsets = [keys + i * key_width for i in range(count)]
+        names = [self._key(offset - self._unsigned(offset, key_width)) for offset in offsets]
         return dict(zip(names, values, strict=True))
 
     def _typed_vector(self, at: int, width: int, kind: int, depth: int) -> list[FlexValue]:

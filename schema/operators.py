@@ -163,8 +163,8 @@ class Operator(NamedTuple):
             return int(text) if text else None
         name = text.strip("#+-0123456789")
         of_operands = lengths if text.startswith("#") else ranks
-        place = self.position(name)
-        n = of_operands[place] if place < len(of_operands) else None
+        position = self.position(name)
+        n = of_operands[position] if position < len(of_operands) else None
         offset = text.partition(name)[2]
         return None if n is None else n + int(offset or 0)
 

@@ -363,8 +363,8 @@ class _Layout:
 
     def __init__(self, kind: _Kind, start: int, slots: list[int]) -> None:
         self.size = slots[0]
-        places = slots[1:]
-        present = {slot: (place, code) for slot, place, code in _inline(kind, places)}
+        vtable = slots[1:]
+        present = {slot: (offset, code) for slot, offset, code in _inline(kind, vtable)}
         order = sorted(present, key=present.__getitem__)
         index = {slot: i for i, slot in enumerate(order)}
         self.unpack = self._struct(start, [present[slot] for slot in order]).unpack_from
@@ -375,38 +375,38 @@ class _Layout:
             (f, index[slot], limit) for f, slot, *_, limit in kind.plain if limit and slot in index
         ]
         self.pointers = [
-            (f, index[slot], places[slot], decode, argument)
+            (f, index[slot], vtable[slot], decode, argument)
             for f, slot, decode, argument in kind.pointers
             if slot in index
         ]
         self.unions: list[tuple[str, int, int, int, _Members]] = []
         for field, slot, members in kind.unions:
             type_index, value_index = index.get(slot, -1), index.get(slot + 1, -1)
-            place = places[slot + 1] if value_index >= 0 else 0
-            self.unions.append((field, type_index, value_index, place, members))
+            offset = vtable[slot + 1] if value_index >= 0 else 0
+            self.unions.append((field, type_index, value_index, offset, members))
 
     def _struct(self, start: int, present: list[tuple[int, str]]) -> Struct:
         """What unpacks the fields that lie at these places."""
         pieces, end = ["<"], 4
         if self.size < 4:
             raise _Malformed(start, f"table must have 4 bytes or more, got {self.size}")
-        for place, code in present:
-            gap = place - (end if len(pieces) > 1 else 0)
-            if place < end:
-                raise _Malformed(start, f"fields overlap at byte {place} of the table")
+        for offset, code in present:
+            gap = offset - (end if len(pieces) > 1 else 0)
+            if offset < end:
+                raise _Malformed(start, f"fields overlap at byte {offset} of the table")
             pieces.append(f"{gap}x{code}")
-            end = place + Struct("<" + code).size
+            end = offset + Struct("<" + code).size
         if end > self.size:
             raise _Malformed(start, f"a field ends past the {self.size} bytes of its table")
         return Struct("".join(pieces))
 
 
-def _inline(kind: _Kind, places: list[int]) -> Iterator[tuple[int, int, str]]:
+def _inline(kind: _Kind, vtable: list[int]) -> Iterator[tuple[int, int, str]]:
     """(slot, place, code) of all inline values of a table that a vtable has."""
     codes = [(slot, code) for _, slot, _, code, _ in kind.plain]
     codes += [(slot, "I") for _, slot, _, _ in kind.pointers]
     for _, slot, _ in kind.unions:
         codes += [(slot, "B"), (slot + 1, "I")]
     for slot, code in codes:
-        if slot < len(places) and places[slot]:
-            yield slot, places[slot], code
+        if slot < len(vtable) and vtable[slot]:
+            yield slot, vtable[slot], code

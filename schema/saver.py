@@ -77,7 +77,7 @@ class Saver:
             name=tensor.name or None,
             shape=list(tensor.shape),
             type=tables.TENSOR_TYPE[tensor.dtype],
-            buffer=self.buffer(_stored(tensor)),
+            buffer=self.buffer(_buffer_content(tensor)),
             shape_signature=list(tensor.shape_signature or ()) or None,
             quantization=_quantization_record(tensor.quantization),
             is_variable=tensor.is_variable,
@@ -151,7 +151,7 @@ def _quantization_record(quantization: Quantization | None) -> Record | None:
     )
 
 
-def _stored(tensor: Tensor) -> bytes | np.ndarray | None:
+def _buffer_content(tensor: Tensor) -> bytes | np.ndarray | None:
     """The bytes of a tensor's constant, as a file has them; None when there is none."""
     data = tensor.data
     if not isinstance(data, np.ndarray):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import proto
-from .bundle import INDEX_SUFFIX, WHOLE, Bundle, Slice, open_bundle, slice_key
+from .bundle import FULL_EXTENT, INDEX_SUFFIX, Bundle, Slice, open_bundle, slice_key
 from .dtypes import tf_dtype
 from .errors import DataLossError, NotFoundError
 from .files import is_file, listed, map_file
@@ -167,8 +167,10 @@ class SliceTable:
         if len(extents.extent) != len(shape):
             raise self._loss(key, f"has a slice of {len(extents.extent)} dimensions for {shape}")
         start: tuple[int, ...] = tuple(extent.start for extent in extents.extent)
-        lengths: list[int] = [e.length if e.HasField("length") else WHOLE for e in extents.extent]
-        sizes = tuple(n if m == WHOLE else m for n, m in zip(shape, lengths, strict=True))
+        lengths: list[int] = [
+            e.length if e.HasField("length") else FULL_EXTENT for e in extents.extent
+        ]
+        sizes = tuple(n if m == FULL_EXTENT else m for n, m in zip(shape, lengths, strict=True))
         if any(a < 0 or m < 0 or a + m > n for a, m, n in zip(start, sizes, shape, strict=True)):
             raise self._loss(key, f"has a slice beyond its shape {shape}")
         return Slice(start, sizes)

@@ -97,16 +97,16 @@ class _Writer:
             content = getattr(value, field)
             if content is default or (default is not None and content == default):
                 continue
-            place = f"{name}.{field}"
+            field_path = f"{name}.{field}"
             if type_ in tables.UNIONS:
-                slots += self.union(content, type_, slot, place)
+                slots += self.union(content, type_, slot, field_path)
             elif is_offset:
-                offset = self.child(value, field, type_, place)
+                offset = self.child(value, field, type_, field_path)
                 slots.append((4, slot, "offset", offset, 0))
             else:
                 scalar = tables.ENUM_TYPES.get(type_, type_)
                 size = np.dtype(_DTYPES[scalar]).itemsize
-                slots.append((size, slot, scalar, _checked(content, scalar, place), default))
+                slots.append((size, slot, scalar, _checked(content, scalar, field_path), default))
         slots.sort(key=lambda slot: slot[:2], reverse=True)
         if not shared:
             return self.assemble(name, slots)
@@ -122,21 +122,21 @@ class _Writer:
             _PREPEND[scalar](self.builder, slot, content, default)
         return self.builder.EndObject()
 
-    def union(self, value: Record, union: str, slot: int, place: str) -> list[Slot]:
+    def union(self, value: Record, union: str, slot: int, field_path: str) -> list[Slot]:
         """The slots of a union: its type, and the table it holds."""
         member = type(value).__name__
         if member not in tables.UNIONS[union]:
-            raise ModelError(f"{place} must be a member of {union}, got {value!r:.80}")
+            raise ModelError(f"{field_path} must be a member of {union}, got {value!r:.80}")
         offset = self.table(value, member)
         type_value = tables.UNIONS[union].index(member)
         return [(1, slot, "ubyte", type_value, 0), (4, slot + 1, "offset", offset, 0)]
 
-    def child(self, record: Record, field: str, type_: str, place: str) -> int:
+    def child(self, record: Record, field: str, type_: str, field_path: str) -> int:
         """Offset of what a field of a record points to."""
         content = getattr(record, field)
         inner = type_.strip("[]")
         if type_ == "string":
-            return self.text(content, place)
+            return self.text(content, field_path)
         if type_ == inner:
             return self.table(content, inner)
         if inner == "Buffer":
@@ -144,7 +144,7 @@ class _Writer:
         if inner in tables.TABLES:
             return self.offsets([self.table(item, inner, shared=False) for item in content])
         dtype = np.dtype(_DTYPES[tables.ENUM_TYPES.get(inner, inner)])
-        return self.numbers(_vector(content, dtype, place), dtype.itemsize)
+        return self.numbers(_vector(content, dtype, field_path), dtype.itemsize)
 
     def buffers(self, buffers: Sequence[Record]) -> int:
         """Offset of the vector of Buffers, whose tables fill gaps between the aligned constants."""
@@ -179,10 +179,10 @@ class _Writer:
             )
         return None if buffer.data is None else _vector(buffer.data, np.dtype("u1"), "Buffer.data")
 
-    def text(self, value: str, place: str) -> int:
+    def text(self, value: str, field_path: str) -> int:
         """Offset of a string."""
         if not isinstance(value, str):
-            raise ModelError(f"{place} must be a str, got {value!r:.80}")
+            raise ModelError(f"{field_path} must be a str, got {value!r:.80}")
         key = ("string", value)
         if key not in self.written:
             encoded = value.encode("utf-8", "surrogateescape")
@@ -234,7 +234,7 @@ def _n_slots(name: str) -> int:
     )
 
 
-def _checked(value: float, scalar: str, place: str) -> float:
+def _checked(value: float, scalar: str, field_path: str) -> float:
     """A number as its field holds it; ModelError if it does not fit."""
     dtype = np.dtype(_DTYPES[scalar])
     if dtype.kind == "f":
@@ -242,14 +242,14 @@ def _checked(value: float, scalar: str, place: str) -> float:
     number = int(value)
     low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     if not low <= number <= high:
-        raise ModelError(f"{place} must be in [{low}, {high}], got {value}")
+        raise ModelError(f"{field_path} must be in [{low}, {high}], got {value}")
     return number
 
 
 def _vector(
     values: np.ndarray | list[float] | tuple[float, ...] | bytes | bytearray | memoryview,
     dtype: np.dtype,
-    place: str,
+    field_path: str,
 ) -> np.ndarray:
     """A flat array of the element type of a field; ModelError if a value changes by that."""
     if isinstance(values, bytes | bytearray | memoryview):
@@ -257,7 +257,7 @@ def _vector(
     array = np.asarray(values)
     flat = np.ascontiguousarray(array.reshape(-1), dtype)
     if array.dtype != dtype and dtype.kind != "f" and not np.array_equal(flat, array.reshape(-1)):
-        raise ModelError(f"{place} must hold {dtype} numbers, got {array.dtype} {array!r:.80}")
+        raise ModelError(f"{field_path} must hold {dtype} numbers, got {array.dtype} {array!r:.80}")
     return flat
 
 

@@ -99,11 +99,11 @@ def measure(
 ) -> dict[Tensor, tuple[int, int, np.ndarray, np.ndarray]]:
     """Of each result of both files its places, its float values, and the quantized ones."""
     (plain, before), (quantized, after) = files
-    places = {tensor: k for k, tensor in enumerate(plain.tensors[i])}
+    positions = {tensor: k for k, tensor in enumerate(plain.tensors[i])}
     pairs = {
-        tensor: (places[tensor], k)
+        tensor: (positions[tensor], k)
         for k, tensor in enumerate(quantized.tensors[i])
-        if tensor in places and tensor.producer is not None
+        if tensor in positions and tensor.producer is not None
     }
     runners = before[i].interpreter(True), after[i].interpreter(True)
     inputs, _ = ports(after[i], runners[1])
@@ -113,9 +113,9 @@ def measure(
         after[i].run(runners[1], [p.quantize(x) for p, x in zip(inputs, arrays, strict=True)])
         for tensor, (first, second) in pairs.items():
             expected = runners[0].get_tensor(first, before[i].subgraph)
-            stored = runners[1].get_tensor(second, after[i].subgraph)
+            quantized = runners[1].get_tensor(second, after[i].subgraph)
             if expected.dtype == np.float32:
-                columns[tensor].append((expected, real(stored, tensor.quantization)))
+                columns[tensor].append((expected, real(quantized, tensor.quantization)))
     return {
         tensor: (*pairs[tensor], *(np.stack(column) for column in zip(*values, strict=True)))
         for tensor, values in columns.items()

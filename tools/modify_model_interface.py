@@ -93,9 +93,9 @@ def _integer_output(model: Model, graph: Subgraph, index: int, wanted: str) -> N
 
 
 def _check(graph: Subgraph, index: int, wanted: str) -> None:
-    stored = graph.tensors[index].dtype
-    if stored != wanted and {stored, wanted} != {"INT8", "UINT8"}:
-        raise _failed(graph, index, f"it is {stored}, which cannot become {wanted}")
+    current = graph.tensors[index].dtype
+    if current != wanted and {current, wanted} != {"INT8", "UINT8"}:
+        raise _failed(graph, index, f"it is {current}, which cannot become {wanted}")
 
 
 def _replace(model: Model, graph: Subgraph, ends: Any, side: str, old: int, new: int) -> None:

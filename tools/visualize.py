@@ -114,9 +114,9 @@ class _Named:
         self._tensors = tensors
 
     def __call__(self, indices: Sequence[int] | None) -> str:
-        return ", ".join(self._one(index) for index in indices or ())
+        return ", ".join(self._label(index) for index in indices or ())
 
-    def _one(self, index: int) -> str:
+    def _label(self, index: int) -> str:
         if not 0 <= index < len(self._tensors):
             return "-" if index == -1 else f"{index} (no tensor)"
         tensor = self._tensors[index]

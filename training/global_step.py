@@ -28,11 +28,11 @@ def get_global_step(graph: Graph | None = None) -> Variable | None:
         TypeError: It is not a single integer.
     """
     graph = get_default_graph() if graph is None else graph
-    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
-    if len(found) == 1:
-        step = found[0]
-    elif found:
-        raise TypeError(f"Multiple tensors in global_step collection: {found}")
+    steps = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(steps) == 1:
+        step = steps[0]
+    elif steps:
+        raise TypeError(f"Multiple tensors in global_step collection: {steps}")
     else:
         by_name = {variable.name: variable for variable in _all_variables(graph)}
         step = by_name.get("global_step:0")
@@ -70,8 +70,8 @@ def create_global_step(graph: Graph | None = None) -> Variable:
 def get_or_create_global_step(graph: Graph | None = None) -> Variable:
     """The global step of a graph, a new one when there is none."""
     graph = get_default_graph() if graph is None else graph
-    found = get_global_step(graph)
-    return create_global_step(graph) if found is None else found
+    step = get_global_step(graph)
+    return create_global_step(graph) if step is None else step
 
 
 def assert_global_step(global_step_tensor: Variable | Tensor) -> None:

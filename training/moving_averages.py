@@ -140,14 +140,14 @@ def assign_moving_average(
     """
     with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
         decay = convert_to_tensor(decay) if isinstance(decay, Tensor) else decay
-        rest = cast(convert_to_tensor(1.0 - decay, name="decay"), variable)
+        complement = cast(convert_to_tensor(1.0 - decay, name="decay"), variable)
         value = convert_to_tensor(value)
         if not zero_debias:
-            return variable.assign_sub((variable.value() - value) * rest, name=scope)
+            return variable.assign_sub((variable.value() - value) * complement, name=scope)
         biased, steps = _debias_variables(variable)
-        new_biased = biased.assign_sub((biased.value() - value) * rest)
+        new_biased = biased.assign_sub((biased.value() - value) * complement)
         new_steps = steps.assign_add(np.ones((), steps.dtype))
-        unbiased = new_biased / (1 - ops.Pow(1 - rest, new_steps))
+        unbiased = new_biased / (1 - ops.Pow(1 - complement, new_steps))
         return variable.assign(unbiased, name=scope)
 
 

@@ -136,7 +136,7 @@ class Optimizer:
                 raise TypeError(f"Argument is not a tf.Variable: {variable!r}")
         if not variables:
             raise ValueError("No variables to optimize.")
-        found = gradients(
+        grads = gradients(
             loss,
             variables,
             grad_loss,
@@ -145,8 +145,8 @@ class Optimizer:
             colocate_gradients_with_ops=colocate_gradients_with_ops,
         )
         if gate_gradients == self.GATE_GRAPH:
-            found = tuple_of(found)
-        pairs = list(zip(found, variables, strict=True))
+            grads = tuple_of(grads)
+        pairs = list(zip(grads, variables, strict=True))
         self._require_floats([variable for gradient, variable in pairs if gradient is not None])
         return pairs
 
@@ -223,9 +223,9 @@ class Optimizer:
 
     def variables(self) -> list[Variable]:
         """The optimizer's own variables in the default graph: slots and what it keeps once."""
-        found = [v for slots in self._slots.values() for v in slots.values()]
+        slot_variables = [v for slots in self._slots.values() for v in slots.values()]
         graph = get_default_graph()
-        own = [v for v in (*self._others.values(), *found) if v.graph is graph]
+        own = [v for v in (*self._others.values(), *slot_variables) if v.graph is graph]
         return sorted(own, key=lambda variable: variable.name)
 
     def non_slot_variables(self, graph: Graph | None = None) -> dict[str, Variable]:

@@ -176,9 +176,9 @@ class Saver:
 
         Give it `get_checkpoint_state(folder).all_model_checkpoint_paths`.
         """
-        found = [path for path in checkpoint_paths if checkpoint_exists(path)]
-        times = [time / 1e6 for time in get_checkpoint_mtimes(found)]
-        self.set_last_checkpoints_with_time(list(zip(found, times, strict=True)))
+        existing = [path for path in checkpoint_paths if checkpoint_exists(path)]
+        times = [time / 1e6 for time in get_checkpoint_mtimes(existing)]
+        self.set_last_checkpoints_with_time(list(zip(existing, times, strict=True)))
 
     def save(
         self,
@@ -256,18 +256,18 @@ class Saver:
             return None
         definition = self.saver_def
         feeds = {definition.filename_tensor_name: prefix}
-        found = sess.run(definition.save_tensor_name, feeds)
-        return os.fsdecode(found.item() if isinstance(found, np.ndarray) else found)
+        saved = sess.run(definition.save_tensor_name, feeds)
+        return os.fsdecode(saved.item() if isinstance(saved, np.ndarray) else saved)
 
     def _record(self, path: str) -> None:
         """Notes a checkpoint as the newest."""
         if self._max_to_keep:
-            kept = [pair for pair in self._last_checkpoints if pair[0] != path]
-            self._last_checkpoints = [*kept, (path, time.time())]
+            others = [pair for pair in self._last_checkpoints if pair[0] != path]
+            self._last_checkpoints = [*others, (path, time.time())]
 
     def _write_state(self, folder: str, path: str, latest_filename: str) -> None:
-        kept = self.last_checkpoints[-(self._max_to_keep or 1) :]
-        write_state(folder, path, kept, latest_filename, self._save_relative_paths)
+        checkpoints = self.last_checkpoints[-(self._max_to_keep or 1) :]
+        write_state(folder, path, checkpoints, latest_filename, self._save_relative_paths)
 
     def _remove_old(self, meta_graph_suffix: str) -> None:
         """Removes checkpoints that are one too many; the state file no longer names them."""

@@ -24,19 +24,19 @@ class Restoring(NamedTuple):
     sequentially: bool
 
 
-def named_variables(found) -> dict[str, Variable]:
+def named_variables(var_list) -> dict[str, Variable]:
     """Variables by the names they are saved under, in order of the names.
 
     Raises:
         TypeError: Something else is among them.
         ValueError: Two have one name, or one has two.
     """
-    if isinstance(found, Mapping):
-        pairs = list(found.items())
-    elif isinstance(found, list | tuple | set):
-        pairs = [(getattr(getattr(item, "op", None), "name", ""), item) for item in found]
+    if isinstance(var_list, Mapping):
+        pairs = list(var_list.items())
+    elif isinstance(var_list, list | tuple | set):
+        pairs = [(getattr(getattr(item, "op", None), "name", ""), item) for item in var_list]
     else:
-        raise TypeError(f"Variables to save should be passed in a dict or a list: {found!r}")
+        raise TypeError(f"Variables to save should be passed in a dict or a list: {var_list!r}")
     for _, variable in pairs:
         if not isinstance(variable, Variable):
             raise TypeError(f"Variable to save is not a Variable: {variable!r}")
@@ -58,8 +58,8 @@ def add_operations(
 ) -> tuple[Tensor, Tensor, Operation]:
     """What to feed with the checkpoint's name, what to run to save, what to run to restore."""
     with name_scope(scope, "save", [variable.op for variable in variables.values()]):
-        given = np.array(filename.encode(), object)
-        path = ops.PlaceholderWithDefault(given, shape=(), name="filename")
+        default = np.array(filename.encode(), object)
+        path = ops.PlaceholderWithDefault(default, shape=(), name="filename")
         path = ops.PlaceholderWithDefault(path, shape=(), name="Const")
         if sharded:
             return path, *_add_sharded(path, variables, restoring)
@@ -132,7 +132,7 @@ def assign(variable: Variable, tensor: Tensor, reshape: bool) -> Operation:
 
 
 def _strings(texts: Iterable[str]) -> np.ndarray:
-    found = [text.encode("utf-8", "surrogateescape") for text in texts]
-    array = np.empty(len(found), object)
-    array[:] = found
+    encoded = [text.encode("utf-8", "surrogateescape") for text in texts]
+    array = np.empty(len(encoded), object)
+    array[:] = encoded
     return array

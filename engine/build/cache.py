@@ -50,7 +50,7 @@ _COMPILING = (
     "build/compiler.py",
     "build/linker.py",
 )  # what makes code beside the kernel file and its imports
-_KEPT = 16  # states of one module whose images stay: other processors, other versions
+_MAX_STATES = 16  # states of one module whose images stay: other processors, other versions
 _sources: dict[str, tuple[bytes, list[str]]] = {}
 _listed: dict[str, frozenset[str]] = {}  # the names in folders of the engine
 _versions: list[bytes] = []
@@ -175,10 +175,10 @@ def cached_name(
 
 def cached(module: str, source: bytes | None = None) -> list[str]:
     """The paths of the images built here that hold code of a module, that of all of it first."""
-    home, whole = folder(), cached_name(module, source=source)
+    home, complete = folder(), cached_name(module, source=source)
     if home is None:
         return []
-    state = whole.removesuffix(".image")
+    state = complete.removesuffix(".image")
     names = [name for name in os.listdir(home) if name.startswith(state)]
     names = [name for name in sorted(names, key=len) if name.endswith(".image")]
     return [os.path.join(home, name) for name in names]
@@ -258,10 +258,10 @@ def _compilers() -> bytes:
     return _versions[0]
 
 
-def prune(module: str, whole: bool = False) -> None:
+def prune(module: str, complete: bool = False) -> None:
     """Removes images of all but the newest states of a module, and what a killed build has left.
 
-    When its image is of the `whole` module, those of parts of it in the same state go, too.
+    When its image is of the complete module, those of parts of it in the same state go, too.
     """
     image = re.compile(rf"({re.escape(module)}-[0-9a-f]{{24}})(-[0-9a-f]{{16}})?\.image")
     part = re.compile(rf"\.{image.pattern}\..*\.tmp")
@@ -274,9 +274,9 @@ def prune(module: str, whole: bool = False) -> None:
                 files.append((entry.stat().st_mtime_ns, entry.path, bool(match[2])))
             elif part.fullmatch(entry.name):
                 old.append(entry.path)
-    for files in sorted(states.values(), key=max)[:-_KEPT]:
+    for files in sorted(states.values(), key=max)[:-_MAX_STATES]:
         old += [path for _, path, _ in files]
-    if whole:
+    if complete:
         current = states.get(cached_name(module).removesuffix(".image"), [])
         old += [path for _, path, is_part in current if is_part]
     for path in old:

@@ -148,9 +148,9 @@ class Declaration:
 
     def _add(self, word: str) -> None:
         """Reads one word of the declaration."""
-        name, _, rest = word.partition(":")
+        name, _, type_text = word.partition(":")
         name, *over = name.split("~")
-        kind, bracket, inside = rest.partition("[")
+        kind, bracket, inside = type_text.partition("[")
         names_fit = all(part.isidentifier() for part in (*name.split(".", 1), kind))
         if not names_fit or inside[-1:] != "]"[: len(bracket)]:
             raise ValueError(f"{self.name}: cannot read '{word}' in the declaration")
@@ -188,7 +188,9 @@ class Declaration:
     @classmethod
     def restore(cls, name: str, text: str, sets: DescribedSets) -> Declaration:
         """The declaration that `described_sets` and `text` describe."""
-        return cls(name, text, {k: Widths(v) if wide else v for k, (wide, v) in sets.items()})
+        return cls(
+            name, text, {k: Widths(v) if is_widths else v for k, (is_widths, v) in sets.items()}
+        )
 
     def described_sets(self) -> DescribedSets:
         """The sets as plain data: {letter: (by width?, dtype names)}."""

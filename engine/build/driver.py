@@ -51,17 +51,17 @@ class _Line:
 
     def __init__(self) -> None:
         self._start = time.monotonic()
-        self._told: int | None = None
+        self._reported: int | None = None
 
     def __call__(self, done: int, total: int, missing: Sequence[str]) -> None:
-        if time.monotonic() - self._start < _PATIENCE or self._told == done:
+        if time.monotonic() - self._start < _PATIENCE or self._reported == done:
             return
         if not _announced or sys.stderr.isatty():
             _announced.append(self)
             end = "\n" if not missing or not sys.stderr.isatty() else "\r"
             words = f"flatlite: compiling kernels for this processor, once: {done} of {total}"
             print(words, end=end, file=sys.stderr, flush=True)
-        self._told = done
+        self._reported = done
 
 
 def ensure(requests: Sequence[str], progress: Progress | None = None) -> None:
@@ -303,7 +303,7 @@ def _build_into(
             _remove_damaged(module)
             path = os.path.join(folder, cache.cached_name(module, wanted))
             files.write_atomic(path, image.pack(*compile_flat(module, wanted=wanted)))
-            cache.prune(module, whole=wanted is None)
+            cache.prune(module, complete=wanted is None)
             built(module)
             if gc.get_count()[0] > _MANY:
                 gc.collect()  # which is switched off in a process that does nothing but build

@@ -26,26 +26,26 @@ NEAREST_SHIFT = -31
 
 
 @inline
-def rounding_shift(value: int, places: int) -> int:
+def rounding_shift(value: int, shift: int) -> int:
     """value / 2 ** places, rounded to nearest, halves away from zero."""
-    if places <= 0:
+    if shift <= 0:
         return value
-    return (value + (int64(1) << (places - 1)) - int64(value < 0)) >> places
+    return (value + (int64(1) << (shift - 1)) - int64(value < 0)) >> shift
 
 
 @inline
-def far_rounding_shift(value: int, places: int) -> int:
+def far_rounding_shift(value: int, shift: int) -> int:
     """`rounding_shift` of int32, by any number of places.
 
     More than 31 are what gemmlowp makes of them: as scalars, from 64 on as vectors do it.
     """
-    if places > 63:
-        mask = (int64(1) << (places - 64)) - 1 if places < 96 else int64(-1)
+    if shift > 63:
+        mask = (int64(1) << (shift - 64)) - 1 if shift < 96 else int64(-1)
         threshold = (mask >> 1) + int64(value < 0)
         return (value >> 63) + int64((value & mask) > threshold)
-    if places > 31:
-        return (value >> (places & 31)) + int64(value >= 0)
-    return rounding_shift(value, places)
+    if shift > 31:
+        return (value >> (shift & 31)) + int64(value >= 0)
+    return rounding_shift(value, shift)
 
 
 @inline
@@ -75,8 +75,8 @@ def scaled_wide(value: int, multiplier: int, shift: int) -> int:
     What MultiplyByQuantizedMultiplier does with int64 values, and 15 bits of the multiplier.
     """
     short = (multiplier + (1 << 15)) >> 16 if multiplier < 0x7FFF0000 else int64(0x7FFF)
-    places = 15 - shift
-    rounded = (value * short + (int64(1) << ((places - 1) & 63))) >> (places & 63)
+    right_shift = 15 - shift
+    rounded = (value * short + (int64(1) << ((right_shift - 1) & 63))) >> (right_shift & 63)
     return int64(int32(rounded))
 
 
@@ -90,9 +90,9 @@ def leading_zeros(builder: ir.IRBuilder, simd: Simd, value: ir.Value) -> ir.Valu
 
 
 @inline
-def _saturating_shift(value: int, places: int) -> int:
+def _saturating_shift(value: int, shift: int) -> int:
     """value * 2 ** places, held within int32."""
-    return min(max(value << places, -HIGHEST - 1), HIGHEST)
+    return min(max(value << shift, -HIGHEST - 1), HIGHEST)
 
 
 @inline
@@ -115,8 +115,8 @@ def reciprocal(value: int) -> tuple[int, int]:
 
     The digits are those of gemmlowp's one_over_one_plus_x_for_x_in_0_1.
     """
-    places = leading_zeros(value)
-    return _inverse_above_one((value << places) - (int64(1) << 31)), 31 - places
+    zeros = leading_zeros(value)
+    return _inverse_above_one((value << zeros) - (int64(1) << 31)), 31 - zeros
 
 
 @inline
@@ -127,30 +127,30 @@ def inverse_root(value: int) -> tuple[int, int]:
     """
     if value <= 1:
         return int64(HIGHEST), int64(0)
-    places = int64(11)
+    shift = int64(11)
     while value >= 1 << 29:
         value >>= 2
-        places += 1
+        shift += 1
     pairs = (leading_zeros(value) - 1) // 2 - 1
-    places -= pairs
-    whole = (value << (2 * pairs)) >> 1
-    half = rounding_shift(whole, 1)
+    shift -= pairs
+    normalized = (value << (2 * pairs)) >> 1
+    half = rounding_shift(normalized, 1)
     x = int64(1) << 28
     for _ in range(5):
         cube = _saturating_shift(high_product(high_product(x, x), x), 6)
         x = _saturating_shift(high_product((1 << 28) + (1 << 27), x) - high_product(half, cube), 3)
     x = high_product(x, 1518500250)
-    if places < 0:
-        x, places = x << -places, int64(0)
-    return x, places
+    if shift < 0:
+        x, shift = x << -shift, int64(0)
+    return x, shift
 
 
 @inline
 def logarithm(value: int) -> int:
     """log(value / 2 ** 19) * 2 ** 26 of value / 2 ** 19 >= 1, as TFLite's LOG_SOFTMAX takes it."""
-    places = leading_zeros(value)
-    a = _saturating_shift(high_product(_saturating_shift(value, places - 1), 1518500250), 1)
-    a_power = _saturating_shift(12 - places, 25) + (1 << 23)
+    zeros = leading_zeros(value)
+    a = _saturating_shift(high_product(_saturating_shift(value, zeros - 1), 1518500250), 1)
+    a_power = _saturating_shift(12 - zeros, 25) + (1 << 23)
     b_places = leading_zeros(high_product(value, 1518500250)) - 1
     b = _saturating_shift(value, b_places)
     b_power = _saturating_shift(12 - b_places, 25) - (1 << 23)

@@ -83,7 +83,7 @@ class Image:
         return f"Image({', '.join(self.kernels)})"
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether all specialisations of all kernels are there."""
         sizes = (
             prod(len(names) for _, names in sets.values()) for _, sets in self.kernels.values()
@@ -125,7 +125,7 @@ def available(module: str) -> Image | None:
     Raises ValueError when there is no such module.
     """
     image = _images.get(module)
-    if image is None or not (image.searched or image.whole):
+    if image is None or not (image.searched or image.complete):
         with _lock:
             image = _search(module)
     return image
@@ -150,7 +150,7 @@ def _is_there(request: str) -> bool:
     image = available(module)
     if image is None:
         return False
-    return image.has(wanted) if wanted else image.whole
+    return image.has(wanted) if wanted else image.complete
 
 
 def search_again(requests: Iterable[str]) -> None:
@@ -183,10 +183,10 @@ def provide(module: str, image: Image) -> Image:
         return _merge(module, image)
 
 
-def whole(module: str) -> Image | None:
+def complete(module: str) -> Image | None:
     """The image of a kernel module, where all of it is in this process."""
     image = _images.get(module)
-    return image if image is not None and image.whole else None
+    return image if image is not None and image.complete else None
 
 
 def _merge(module: str, image: Image) -> Image:
@@ -206,7 +206,7 @@ def _search(module: str) -> Image | None:
         if image is None or all(path != known for known, _ in image.files.values()):
             with contextlib.suppress(OSError, ImageError):
                 image = _merge(module, read(path))
-        if image is not None and image.whole:
+        if image is not None and image.complete:
             break
     if image is not None:
         image.searched = True
@@ -285,7 +285,8 @@ def _header(flat: Flat, kernels: Kernels, symbols: Mapping[str, str]) -> bytes:
     lines: list[tuple[str, ...]] = []
     for name, (text, sets) in sorted(kernels.items()):
         marked = [
-            f"{k}{'~' if wide else '='}{','.join(v)}" for k, (wide, v) in sorted(sets.items())
+            f"{letter}{'~' if is_widths else '='}{','.join(dtypes)}"
+            for letter, (is_widths, dtypes) in sorted(sets.items())
         ]
         lines.append(("kernel", name, " ".join(text.split()), *marked))
     lines += [("export", key, str(flat.exports[symbols[key]])) for key in sorted(symbols)]

@@ -11,7 +11,7 @@ import re
 
 _NAME = r'(%"[^"]*"|%[-\w.$]+)'
 _NUMBER = re.compile(r"^!(\d+) = ", re.MULTILINE)
-_PLACE = re.compile(rf"  {_NAME} = (?:alloca |getelementptr .*?ptr {_NAME})")
+_POINTER = re.compile(rf"  {_NAME} = (?:alloca |getelementptr .*?ptr {_NAME})")
 _ACCESS = re.compile(rf"  (?:%.* = load|store) .*ptr {_NAME}, align")
 _BLOCK = re.compile(r'("[^"]*"|[-\w.$]+):')
 _TARGET = re.compile(r'label %("[^"]*"|[-\w.$]+)')
@@ -35,7 +35,7 @@ def independent(text: str) -> str:
             before, variables = set(), set()
         elif match := _BLOCK.match(line):
             before.add(match[1])
-        elif (match := _PLACE.match(line)) and (match[2] is None or match[2] in variables):
+        elif (match := _POINTER.match(line)) and (match[2] is None or match[2] in variables):
             variables.add(match[1])  # no array: on the stack
         elif (match := _ACCESS.match(line)) and match[1] not in variables:
             line += f", !llvm.access.group !{group}"

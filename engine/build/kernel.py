@@ -230,8 +230,8 @@ def _write_fault(
         swap = builder.cmpxchg(pointer, word(0), words[0], "acq_rel", "acquire")
         with builder.if_then(builder.extract_value(swap, 1)):
             for offset, content in enumerate(words[1:], 1):
-                place = builder.add(address, word(8 * offset))
-                builder.store(content, builder.inttoptr(place, word.as_pointer()))
+                offset_address = builder.add(address, word(8 * offset))
+                builder.store(content, builder.inttoptr(offset_address, word.as_pointer()))
         return context.get_dummy_value()
 
     return types.void(*[types.int64] * 5), emit

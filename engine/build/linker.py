@@ -87,7 +87,7 @@ def link(data: bytes, exports: Iterable[str]) -> Flat:
     sections = _sections(data)
     code, offsets = _lay_out(data, sections)
     symbols = _symbols(data, sections)
-    externals = sorted({name for name, place, _ in symbols if place == _UNDEFINED and name})
+    externals = sorted({name for name, section, _ in symbols if section == _UNDEFINED and name})
     for name in externals:
         if name not in EXTERNALS:
             where = _user(data, sections, offsets, symbols, name)
@@ -107,7 +107,7 @@ def link(data: bytes, exports: Iterable[str]) -> Flat:
         target = _target_offset(symbols[symbol], kind, offsets, jumps, slots, len(code))
         here = offsets[section] + offset
         struct.pack_into("<i", code, here, target + addend - here)
-    defined = {n: offsets[place] + value for n, place, value in symbols if place in offsets}
+    defined = {n: offsets[section] + value for n, section, value in symbols if section in offsets}
     return Flat(bytes(code), {name: defined[name] for name in exports}, slots)
 
 
@@ -176,9 +176,9 @@ def _target_offset(
     end: int,
 ) -> int:
     """Where a reference points, as an offset in the image that is `end` bytes long."""
-    name, place, value = symbol
-    if kind in _DIRECT and place in offsets:
-        return offsets[place] + value
+    name, section, value = symbol
+    if kind in _DIRECT and section in offsets:
+        return offsets[section] + value
     if kind in _DIRECT and name in jumps:
         return jumps[name]
     if kind in _THROUGH_SLOT and name in slots:
@@ -196,7 +196,11 @@ def _user(
     """The last symbol that begins before the first reference to `name`."""
     for section, offset, _, symbol, _ in _references(data, sections, offsets):
         if symbols[symbol][0] == name:
-            before = [(v, n) for n, place, v in symbols if place == section and v <= offset and n]
+            before = [
+                (v, n)
+                for n, defined_in, v in symbols
+                if defined_in == section and v <= offset and n
+            ]
             return max(before, default=(0, ""))[1]
     return ""
 

@@ -102,11 +102,11 @@ class Code(CodeLibrary):
 
     def linked(self) -> llvm.ModuleRef:
         """An LLVM module of the function with all that it calls."""
-        whole = llvm.parse_assembly("")
+        module = llvm.parse_assembly("")
         for library in _reached(self):
             for text in library._modules if isinstance(library, Code) else [_written(library)]:
-                whole.link_in(llvm.parse_assembly(text))
-        return whole
+                module.link_in(llvm.parse_assembly(text))
+        return module
 
 
 def _written(library: CodeLibrary) -> str:

@@ -22,9 +22,9 @@ def ensure(requests: Sequence[str]) -> None:
 
 def loaded(module: str) -> Image:
     """The image of a whole kernel module, built now when there is none."""
-    code = image.whole(module)
+    code = image.complete(module)
     if code is None:
         ensure([module])
-        code = image.whole(module)
+        code = image.complete(module)
         assert code is not None  # `ensure` has built it
     return code

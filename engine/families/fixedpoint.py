@@ -62,8 +62,8 @@ def exp_on_negative_values(values: ArrayLike) -> np.ndarray:
         _EXP_OF_EIGHTH, x + rounding_divide_by_pot(tail, 1)
     )
     remainder = fraction - values
-    for place, power in enumerate(_POWERS, 24):
-        result = np.where(remainder >> place & 1, rounding_doubling_high_mul(result, power), result)
+    for bit, power in enumerate(_POWERS, 24):
+        result = np.where(remainder >> bit & 1, rounding_doubling_high_mul(result, power), result)
     return np.where(values == 0, _HIGHEST, result)
 
 

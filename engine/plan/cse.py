@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 def eliminate_common(
-    instructions: Sequence[AnyInstruction], kept: AbstractSet[Storage]
+    instructions: Sequence[AnyInstruction], live_out: AbstractSet[Storage]
 ) -> list[AnyInstruction]:
     """`instructions` without the repeated ones, whose readers read the results of the first.
 
     An instruction repeats another if both run whenever one does (no branch leads in between), do
-    the same to the same bytes, and nobody else writes to their results. If these are `kept`, or
+    the same to the same bytes, and nobody else writes to their results. If these are `live_out`, or
     read by a host step, it stays.
     """
     writers = Counter(storage for x in instructions for storage in x.writes)
-    used = {*kept}.union(*(x.reads for x in instructions if not isinstance(x, Instruction)))
+    used = {*live_out}.union(*(x.reads for x in instructions if not isinstance(x, Instruction)))
     remaining: list[AnyInstruction] = []
     first_of: dict[Hashable, Instruction] = {}
     replacements: dict[Storage, Storage] = {}

@@ -33,13 +33,13 @@ def add_instruction(
     """
     declaration = declared("run", kernel.declaration, kernel.sets)
     names = [argument.name for argument in declaration.arguments]
-    given = {key: value for key, value in arguments.items() if key != "split"}
-    if given.keys() != set(names):
+    values = {key: value for key, value in arguments.items() if key != "split"}
+    if values.keys() != set(names):
         raise ValueError(
-            f"{name}: arguments must give {', '.join(names)}, got {', '.join(given) or 'none'}"
+            f"{name}: arguments must give {', '.join(names)}, got {', '.join(values) or 'none'}"
         )
-    buffers = {key: value for key, value in given.items() if isinstance(value, Buffer)}
-    numbers = {key: value for key, value in given.items() if not isinstance(value, Buffer)}
+    buffers = {key: value for key, value in values.items() if isinstance(value, Buffer)}
+    numbers = {key: value for key, value in values.items() if not isinstance(value, Buffer)}
     arrays = [argument.name for argument in declaration.arrays]
     if buffers.keys() != set(arrays):
         raise ValueError(

@@ -61,19 +61,19 @@ class Layout:
         return _partition(instructions, self.constant_positions)
 
 
-def layout(instructions: Sequence[AnyInstruction], kept: AbstractSet[Storage]) -> Layout:
-    """The Layout of a program's instructions when the storages `kept` are readable at its end."""
+def layout(instructions: Sequence[AnyInstruction], live_out: AbstractSet[Storage]) -> Layout:
+    """The Layout of a program's instructions when `live_out` are readable at its end."""
     positions, objects = constant_instructions(instructions), _objects(instructions)
     first, others = _partition(instructions, positions)
     constants: list[Storage] = []
     scratch: tuple[dict[Storage, int], int] = {}, 0
     if first:
-        read = {*kept}.union(*(instruction.reads for instruction in others))
+        read = {*live_out}.union(*(instruction.reads for instruction in others))
         written = dict.fromkeys(storage for x in first for storage in x.writes)
         constants = [storage for storage in written if storage in read]
         alive = lifetimes(first, (), {*constants})
         scratch = assign(alive, overlays(first, alive))
-    alive = lifetimes(others, kept, {*constants})
+    alive = lifetimes(others, live_out, {*constants})
     for storage in objects:
         alive.pop(storage, None)
     fused = fusion.fusions(others)
@@ -128,7 +128,7 @@ def constant_instructions(instructions: Sequence[AnyInstruction]) -> set[int]:
 
 
 def lifetimes(
-    instructions: Sequence[AnyInstruction], kept: Iterable[Storage], known: Container[Storage]
+    instructions: Sequence[AnyInstruction], live_out: Iterable[Storage], known: Container[Storage]
 ) -> dict[Storage, list[int]]:
     """{storage: [first position, last position]} of every arena storage not `known` beforehand.
 
@@ -155,7 +155,7 @@ def lifetimes(
         for span in alive.values():
             if span[0] < first <= span[1] < last:  # read again in the next iteration
                 span[1] = last
-    for storage in kept:
+    for storage in live_out:
         if storage in alive:
             alive[storage][1] = end
     return alive
@@ -184,14 +184,14 @@ def overlays(
         if not _is_whole(result) or alive.get(result.storage, (-1,))[0] != i:
             continue
         at_once = instructions[starts.get(i, i) : i + 1]
-        ending = [
+        dying = [
             x.storage
             for x in (instruction.buffers[k] for k in operands)
             if x.itemsize == result.itemsize and alive.get(x.storage, (-1, -1))[1] == i
             if all(_is_elementwise(other, x.storage) for other in at_once)
         ]
-        if ending:  # the one written last is still near
-            over[result.storage] = max(ending, key=lambda storage: alive[storage][0])
+        if dying:  # the one written last is still near
+            over[result.storage] = max(dying, key=lambda storage: alive[storage][0])
     return over
 
 

@@ -92,7 +92,7 @@ class Program:
         self.shared_constants: SharedConstants | None = None
         self.instructions: list[AnyInstruction] = []
         self._uncompiled: list[Instruction] = []
-        self.kept: set[Storage] = set()
+        self.live_out: set[Storage] = set()
         self._locations: dict[Storage, tuple[np.ndarray, int]] = {}
         """storage -> (array that owns the memory, first byte in it)"""
         self._addresses: dict[Storage, int] = {}  # of storages with memory of their own
@@ -154,7 +154,7 @@ class Program:
     def keep(self, buffer: Buffer) -> None:
         """Keeps the buffer's bytes readable to the end of the run."""
         self._require_open()
-        self.kept.add(buffer.storage)
+        self.live_out.add(buffer.storage)
 
     def close(
         self,
@@ -173,8 +173,8 @@ class Program:
         may_split = any((x.split or 0) > 1 for x in self.instructions if x.is_pure)
         faults = np.zeros((MOST_CHUNKS if may_split else 1, abi.FAULT_WORDS), np.int64)
         self._faults, self._faults_address = faults, arena.address(faults)
-        self.instructions = eliminate_common(self.instructions, self.kept)
-        layout = planner.layout(self.instructions, self.kept)
+        self.instructions = eliminate_common(self.instructions, self.live_out)
+        layout = planner.layout(self.instructions, self.live_out)
         if note is not None:
             note(layout)
         constant, self.instructions = layout.partition(self.instructions)
@@ -194,8 +194,8 @@ class Program:
         """
         if buffer.storage.kind != BOUND or not self._closed:
             raise ValueError(f"only bound buffers of a closed program can be bound, got {buffer}")
-        flags, whole = array.flags, array.nbytes == buffer.storage.nbytes
-        if array.dtype != buffer.dtype or not whole or not flags.c_contiguous:
+        flags, same_size = array.flags, array.nbytes == buffer.storage.nbytes
+        if array.dtype != buffer.dtype or not same_size or not flags.c_contiguous:
             raise ValueError(
                 f"cannot bind {array.dtype} {array.shape}: {buffer.dtype} {buffer.shape}"
                 " in C order is expected"
@@ -215,7 +215,7 @@ class Program:
         Raises ValueError for an arena buffer that was not kept: its memory has served others.
         """
         storage = buffer.storage
-        if storage.kind == ARENA and storage not in self.kept:
+        if storage.kind == ARENA and storage not in self.live_out:
             raise ValueError(f"{buffer} was not kept; call keep() before close()")
         return self._view(buffer)
 
@@ -295,16 +295,16 @@ class Program:
 
         What another program that shares constants with this one holds already is not made again.
         """
-        needed = self.kept.union(*(instruction.reads for instruction in self.instructions))
+        needed = self.live_out.union(*(instruction.reads for instruction in self.instructions))
         shared = None if self._guard else self.shared_constants
         keys = {} if shared is None else shared.keys(instructions)
         made = layout.constants
         if shared is not None:
-            found = {s: shared.find(keys[s]) for s in made if s in keys}
-            places = {s: place for s, place in found.items() if place is not None}
-            available = {*places}
+            entries = {s: shared.find(keys[s]) for s in made if s in keys}
+            locations = {s: entry for s, entry in entries.items() if entry is not None}
+            available = {*locations}
             instructions, made = to_make(instructions, made, available)
-            self._locations.update((s, places[s]) for s in available)
+            self._locations.update((s, locations[s]) for s in available)
         offsets, scratch_bytes = layout.scratch
         constant_bytes = sum(arena.aligned(storage.nbytes) for storage in made)
         arena.check_limit(constant_bytes + scratch_bytes, self.memory_limit)
@@ -339,7 +339,7 @@ class Program:
         """Gives memory to everything but bound buffers."""
         for storage, n_elements in layout.objects.items():
             self._locations[storage] = (np.empty(n_elements, object), 0)
-        others = dict.fromkeys(self.kept)
+        others = dict.fromkeys(self.live_out)
         for instruction in self.instructions:
             touched = (*instruction.reads, *instruction.writes)
             others.update((s, None) for s in touched if s.kind != ARENA)

@@ -155,7 +155,7 @@ def serialize(
     layout: Layout,
     content: np.ndarray,
     bound: Sequence[Buffer],
-    kept: Sequence[Buffer],
+    readable: Sequence[Buffer],
     tag: Callable[..., Tag],
 ) -> SerializedFields | None:
     """A program whose `close` has called its note, as plain data; None where that cannot be.
@@ -188,7 +188,7 @@ def serialize(
             sizes,
             bytes(serializer.blob),
             [(b.dtype.str, b.shape, b.storage in written) for b in bound],
-            [(b.dtype.str, b.shape, b.offset, *serializer.location(b.storage)) for b in kept],
+            [(b.dtype.str, b.shape, b.offset, *serializer.location(b.storage)) for b in readable],
         )
     except _Unserializable:
         return None
@@ -254,14 +254,14 @@ class SerializedProgram(Program):
         super().__init__(memory_limit, threads=threads)
         self._packed = packed
         images, self._constant_table, self._main_table = fields[:3]
-        fused, self._sizes, self._blob, bound, kept = fields[3:]
+        fused, self._sizes, self._blob, bound, readable = fields[3:]
         self._images = {file[0]: image.adopt(*file) for file in images}
         self._content = content
         self._fusions = [Fusion(*arguments) for arguments in fused]
         self.bound_buffers = [_buffer(dtype, shape, BOUND) for dtype, shape, _ in bound]
         pairs = zip(self.bound_buffers, bound, strict=True)
         self._written = {buffer.storage for buffer, (_, _, is_written) in pairs if is_written}
-        self._kept_locations = kept
+        self._readable_locations = readable
         self.readable: list[Buffer] = []
 
     def close(
@@ -355,13 +355,13 @@ class SerializedProgram(Program):
             pairs = zip(words[is_own].tolist(), offsets[is_own].tolist(), strict=True)
             self._bound[buffer.storage] = [*pairs]
         self._unbound.update(self._bound)
-        for dtype, shape, offset, region, first in self._kept_locations:
+        for dtype, shape, offset, region, first in self._readable_locations:
             buffer = _buffer(dtype, shape, ARENA, offset)
             if region >= _FIRST_BOUND:
                 buffer.storage = self.bound_buffers[region - _FIRST_BOUND].storage
             else:
                 self._locations[buffer.storage] = (regions[region], first)
-            self.kept.add(buffer.storage)
+            self.live_out.add(buffer.storage)
             self.readable.append(buffer)
 
 

@@ -38,7 +38,7 @@ class SharedConstants:
         self._start = arena.address(content)
         self._end = self._start + content.nbytes
         self._content = content
-        self._places: dict[Hashable, tuple[ref[np.ndarray], int]] = {}
+        self._entries: dict[Hashable, tuple[ref[np.ndarray], int]] = {}
 
     def keys(self, instructions: Sequence[AnyInstruction]) -> dict[Storage, Hashable]:
         """What each written storage will hold, for those that can be told."""
@@ -58,16 +58,16 @@ class SharedConstants:
 
     def find(self, key: Hashable) -> tuple[np.ndarray, int] | None:
         """(memory, first byte in it) of what has this key; None where nobody holds it."""
-        place = self._places.get(key)
-        memory = None if place is None else place[0]()
-        return None if place is None or memory is None else (memory, place[1])
+        entry = self._entries.get(key)
+        memory = None if entry is None else entry[0]()
+        return None if entry is None or memory is None else (memory, entry[1])
 
     def keep(self, key: Hashable, memory: np.ndarray, first: int) -> None:
         """Notes where something lies that was just made."""
-        if len(self._places) >= _MOST:
-            places = [*self._places.items()]  # another thread may be here
-            self._places = {k: place for k, place in places if place[0]() is not None}
-        self._places[key] = ref(memory), first
+        if len(self._entries) >= _MOST:
+            entries = [*self._entries.items()]  # another thread may be here
+            self._entries = {k: entry for k, entry in entries if entry[0]() is not None}
+        self._entries[key] = ref(memory), first
 
     def _expression(
         self, instruction: Instruction, written: Mapping[Storage, Hashable]

@@ -171,10 +171,10 @@ def origin(tensor: Tensor) -> Tensor:
     """The tensor of the outermost graph that an argument stands for, as far as it is one."""
     graph = tensor.graph
     while isinstance(graph, FunctionGraph):
-        found = next((t for t, inside in graph.captures.items() if inside is tensor), None)
-        if found is None:
+        outer = next((t for t, inside in graph.captures.items() if inside is tensor), None)
+        if outer is None:
             break
-        tensor, graph = found, found.graph
+        tensor, graph = outer, outer.graph
     return tensor
 
 

@@ -169,9 +169,9 @@ class RaggedTensor:
         """The row of each value."""
         with name_scope(name, "RaggedValueRowIds"):
             n = ops.StridedSlice(self._row_splits, [-1], [0], [1], end_mask=1, shrink_axis_mask=1)
-            places = _counted(n)
+            positions = _counted(n)
             limits = ops.ExpandDims(self.row_limits(), _ZERO)
-            flat = ops.Reshape(places, np.array([1, -1], np.int32))
+            flat = ops.Reshape(positions, np.array([1, -1], np.int32))
             rows = ops.UpperBound(limits, flat, out_type=np.dtype(np.int64))
             return ops.Reshape(rows, np.array([-1], np.int32))
 

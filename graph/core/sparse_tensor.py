@@ -104,8 +104,8 @@ class SparseTensor:
         from .hooks import implementation
 
         session_for = implementation("session_for")
-        found = session_for(self.graph, session, "evaluate tensor", "eval")
-        return found.run(self, feed_dict)
+        active = session_for(self.graph, session, "evaluate tensor", "eval")
+        return active.run(self, feed_dict)
 
     def __repr__(self) -> str:
         return (

@@ -178,7 +178,7 @@ def add_n(program: Program, op: Site, *inputs: Buffer) -> Emitted:
 
 _TO_REAL = frozenset(map(np.dtype, ("uint8", "int8", "int16", "int32", "int64", "float32")))
 _REAL: frozenset[np.dtype] = frozenset(map(np.dtype, ("float32", "float64")))
-_WHOLE: frozenset[np.dtype] = frozenset(map(np.dtype, ("int32", "int64")))
+_INTS: frozenset[np.dtype] = frozenset(map(np.dtype, ("int32", "int64")))
 
 
 @emit("Cast")
@@ -191,9 +191,9 @@ def cast(program: Program, op: Site, x: Buffer) -> Emitted:
     kernel = None
     if dtype in _REAL and source.dtype in _TO_REAL:
         kernel = "cast.to_float"
-    elif source.dtype in _WHOLE and dtype in _WHOLE:
+    elif source.dtype in _INTS and dtype in _INTS:
         kernel = "cast.wrap"
-    elif dtype in _WHOLE and source.dtype == np.uint8:
+    elif dtype in _INTS and source.dtype == np.uint8:
         kernel = "cast.widen"
     if kernel is None:
         return None

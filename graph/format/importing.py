@@ -153,11 +153,11 @@ def _copied(
 def _attrs(op: Operation, scope: str) -> dict[str, AttrValue]:
     """The attributes, with the places of other operations under their new names."""
     attrs, mark = dict(op.attrs), b"loc:@"
-    places = attrs.get("_class")
-    if isinstance(places, list):
+    locations = attrs.get("_class")
+    if isinstance(locations, list):
         attrs["_class"] = [
-            mark + scope.encode() + place[len(mark) :] if place.startswith(mark) else place
-            for place in cast("list[bytes]", places)
+            mark + scope.encode() + location[len(mark) :] if location.startswith(mark) else location
+            for location in cast("list[bytes]", locations)
         ]
     return attrs
 

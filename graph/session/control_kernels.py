@@ -87,20 +87,22 @@ def _bound(
     if not any(op.type == "VarHandleOp" for op in handles.values()):
         return body, list(arguments), list(results)
     graph = Graph(body.functions)
-    places: dict[Tensor, Tensor] = {}
+    substitutes: dict[Tensor, Tensor] = {}
     inputs: list[Tensor | None] = []
     for argument in arguments:
         handle = handles.get(argument)
         if handle is None or handle.type != "VarHandleOp":
-            place = graph.add(argument.op.type, argument.op.name, (), argument.op.attrs).outputs[0]
-            place.set_shape(argument.shape)
-            inputs.append(place)
+            substitute = graph.add(
+                argument.op.type, argument.op.name, (), argument.op.attrs
+            ).outputs[0]
+            substitute.set_shape(argument.shape)
+            inputs.append(substitute)
         else:
             attrs = {**handle.attrs, "shared_name": variable_key(handle).encode()}
-            place = graph.add("VarHandleOp", argument.op.name, (), attrs).outputs[0]
+            substitute = graph.add("VarHandleOp", argument.op.name, (), attrs).outputs[0]
             inputs.append(None)
-        places[argument] = place
-    copies = copy_graph(body, graph, places)
+        substitutes[argument] = substitute
+    copies = copy_graph(body, graph, substitutes)
     return graph, inputs, [copies[tensor] for tensor in results]
 
 

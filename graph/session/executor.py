@@ -85,10 +85,10 @@ class Plan(StageMachine[Tensor, Buffer, StageVariables]):
 
     def _wait_for_chains(self) -> None:
         """Lets what a chain reads be there until its last operation."""
-        places = {op: position for position, op in enumerate(self.order) if op in self.chains}
+        positions = {op: position for position, op in enumerate(self.order) if op in self.chains}
         for last, chain in self.chains.items():
             for tensor in (tensor for op in chain for tensor in op.inputs):
-                self.last_use[tensor] = max(self.last_use[tensor], places[last])
+                self.last_use[tensor] = max(self.last_use[tensor], positions[last])
 
     @property
     def is_stale(self) -> bool:
@@ -253,7 +253,7 @@ class Plan(StageMachine[Tensor, Buffer, StageVariables]):
         if len(shapes) < len(inferred):
             return False
         outputs = [
-            arena(shape, _stored(tensor.dtype), tensor.name)
+            arena(shape, _array_dtype(tensor.dtype), tensor.name)
             for shape, tensor in zip(shapes, op.outputs, strict=True)
         ]
         stage.program.host(self._step(op, len(buffers)), buffers, outputs)
@@ -295,7 +295,7 @@ class Plan(StageMachine[Tensor, Buffer, StageVariables]):
         if in_place:
             return []
         return [
-            np.asarray(result).astype(_stored(tensor.dtype), copy=False)
+            np.asarray(result).astype(_array_dtype(tensor.dtype), copy=False)
             for tensor, result in zip(op.outputs, each_output(op, results), strict=True)
         ]
 
@@ -336,6 +336,6 @@ def _shapes(site: Site, row: Row | None) -> list[Shape]:
         raise failed(site.op, str(error).removeprefix(f"{site.type} '{site.name}': ")) from None
 
 
-def _stored(dtype: DTypeAttr) -> DTypeAttr:
+def _array_dtype(dtype: DTypeAttr) -> DTypeAttr:
     """The dtype of arrays: handles and variants are objects."""
     return np.dtype(object) if dtype.names else dtype

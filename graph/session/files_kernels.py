@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...schema.bundle import (
-    WHOLE,
+    FULL_EXTENT,
     Bundle,
     Saved,
     Slice,
@@ -103,7 +103,7 @@ def _slice_of(text: str) -> tuple[tuple[int, ...], Slice]:
     """The shape of a tensor and the part of it that "100 3 64,36:-" (start, length) means."""
     *shape, extents = text.split(" ")
     pairs = [
-        [0, WHOLE] if extent == "-" else [int(number) for number in extent.split(",")]
+        [0, FULL_EXTENT] if extent == "-" else [int(number) for number in extent.split(",")]
         for extent in extents.split(":")
     ]
     start, sizes = zip(*pairs, strict=True)
@@ -113,7 +113,7 @@ def _slice_of(text: str) -> tuple[tuple[int, ...], Slice]:
 def _within(part: Slice, shape: tuple[int, ...]) -> Slice:
     """The same with the sizes of the dimensions that are not cut."""
     pairs = zip(part.shape, shape, strict=True)
-    return Slice(part.start, tuple(n if size == WHOLE else size for size, n in pairs))
+    return Slice(part.start, tuple(n if size == FULL_EXTENT else size for size, n in pairs))
 
 
 @hosted("MergeV2Checkpoints")

@@ -29,13 +29,13 @@ def py_func(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | li
     types = cast("list[DTypeAttr]", op.get_attr("Tout"))
     answer = function(*[array.copy() for array in arrays])
     if isinstance(answer, (list, tuple)):
-        given = list(cast("Sequence[object]", answer))
+        values = list(cast("Sequence[object]", answer))
     else:
-        given = [] if answer is None else [answer]
-    results = [_as_array(item, dtype) for item, dtype in zip(given, types, strict=False)]
-    if len(given) != len(types):
+        values = [] if answer is None else [answer]
+    results = [_as_array(item, dtype) for item, dtype in zip(values, types, strict=False)]
+    if len(values) != len(types):
         raise ValueError(
-            f"{token} returns {len(given)} values, but expects to see {len(types)} values."
+            f"{token} returns {len(values)} values, but expects to see {len(types)} values."
         )
     return results[0] if len(results) == 1 else results
 

@@ -171,10 +171,10 @@ def _regular(
         for label in range(settings.n_classes)
         for box in _suppressed(boxes, scores[:, label], settings, most)
     ]
-    places, classes = np.array(pairs, np.int64).reshape(-1, 2).T
-    values = scores[places, classes]
+    anchors, classes = np.array(pairs, np.int64).reshape(-1, 2).T
+    values = scores[anchors, classes]
     order = np.argsort(-values, kind="stable")[: settings.max_detections]
-    return places[order], classes[order], values[order], len(order)
+    return anchors[order], classes[order], values[order], len(order)
 
 
 def _fast(
@@ -186,10 +186,10 @@ def _fast(
     top = np.take_along_axis(scores, best[:, :1], 1)[:, 0]
     chosen = _suppressed(boxes, top, settings, settings.max_detections)
     # A box has room for max_classes, of which those that there are not stay empty.
-    places = np.repeat(chosen, settings.max_classes).astype(np.int64)
-    labels = np.resize(np.arange(settings.max_classes), places.size)
-    classes = np.zeros(places.size, np.int64)
+    anchors = np.repeat(chosen, settings.max_classes).astype(np.int64)
+    labels = np.resize(np.arange(settings.max_classes), anchors.size)
+    classes = np.zeros(anchors.size, np.int64)
     real = labels < n
-    classes[real] = best[places[real], labels[real]]
-    values = np.where(real, scores[places, classes], 0)
-    return places, classes, values, len(chosen)
+    classes[real] = best[anchors[real], labels[real]]
+    values = np.where(real, scores[anchors, classes], 0)
+    return anchors, classes, values, len(chosen)

@@ -68,9 +68,9 @@ def max_pool_with_argmax(node: Node) -> HostCall:
         values, (row, column) = _largest(x, spans)
         rows = np.arange(shape[1]).reshape((-1, 1, 1)) * spans[0].stride - spans[0].before(height)
         columns = np.arange(shape[2]).reshape((-1, 1)) * spans[1].stride - spans[1].before(width)
-        places = ((rows + row) * width + columns + column) * channels + np.arange(channels)
+        indices = ((rows + row) * width + columns + column) * channels + np.arange(channels)
         nothing = values == _LOWEST  # as in LiteRT: no number of the window is larger than that
-        return [values, np.where(nothing, np.arange(channels), places)]
+        return [values, np.where(nothing, np.arange(channels), indices)]
 
     return by_numpy(node, run, (shape, np.float32), (shape, dtype))
 
@@ -84,8 +84,8 @@ def max_pooling_with_argmax_2d(node: Node) -> HostCall:
 
     def run(x: np.ndarray) -> list[np.ndarray]:
         values, (row, column) = _largest(x, spans)
-        places = (row * spans[1].size + column).astype(np.float32) + _WITHIN
-        return [values, np.where(values == _LOWEST, _WITHIN, places)]
+        indices = (row * spans[1].size + column).astype(np.float32) + _WITHIN
+        return [values, np.where(values == _LOWEST, _WITHIN, indices)]
 
     return by_numpy(node, run, (shape, np.float32), (shape, np.float32))
 

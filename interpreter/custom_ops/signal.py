@@ -84,7 +84,7 @@ def energy(node: Node) -> HostCall:
     def run(x: np.ndarray) -> list[np.ndarray]:
         real, imaginary = x.astype(np.int64).reshape(-1, 2).T
         squares = (real * real + imaginary * imaginary).astype(np.uint32)
-        places = np.arange(n)
-        return [np.where((start <= places) & (places < end), squares, 0)]
+        positions = np.arange(n)
+        return [np.where((start <= positions) & (positions < end), squares, 0)]
 
     return by_numpy(node, run, ((n,), np.uint32))

@@ -157,11 +157,11 @@ def _roots(n: int, inverse: bool, bits: int, offset: float = 0.0, count: int = 0
 
 def _transform(x: Fixed, roots: Fixed, inverse: bool, level: int = 0) -> Fixed:
     """The transform of the last dimension, divided by its length."""
-    n, whole = x.r.shape[-1], roots.r.shape[0]
+    n, length = x.r.shape[-1], roots.r.shape[0]
     if n == 1:
         return x
-    p = _factors(whole)[level]
-    m, step = n // p, whole // n
+    p = _factors(length)[level]
+    m, step = n // p, length // n
     inner = _transform(x.split(p), roots, inverse, level + 1).divided(p)
     parts = [inner[..., q, :] for q in range(p)]
     k = np.arange(int(m))

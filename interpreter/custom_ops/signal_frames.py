@@ -44,18 +44,18 @@ def framer(node: Node) -> HostCall:
     count = state_of(node, "count", np.array([(size - step) if prefill else 0]))
 
     def run(x: np.ndarray) -> list[np.ndarray | bool]:
-        kept, filled, valid = samples(), count(), True
+        buffer, filled, valid = samples(), count(), True
         out = np.zeros((rows, n_frames, size), np.int16)
         steps = x.reshape(rows, n_frames, step)
         for i in range(n_frames):
             n = int(filled[0])
-            kept[:, n : n + step] = steps[:, i]
+            buffer[:, n : n + step] = steps[:, i]
             filled[0] = n + step
             if n + step < size:
                 valid = False
                 continue
-            out[:, i] = kept[:, :size]
-            kept[:, :size] = kept[:, step:].copy()
+            out[:, i] = buffer[:, :size]
+            buffer[:, :size] = buffer[:, step:].copy()
             filled[0] = n
         return [out.reshape(shape), valid]
 
@@ -83,15 +83,15 @@ def stacker(node: Node) -> HostCall:
     count = state_of(node, "count", np.array([-1]))
 
     def run(x: np.ndarray) -> list[np.ndarray | bool]:
-        kept, filled = frames(), count()
+        buffer, filled = frames(), count()
         fresh = left + 1 if filled[0] < 0 else 1
         start = max(int(filled[0]), 0)
-        kept[start : start + fresh] = x
+        buffer[start : start + fresh] = x
         filled[0] = start + fresh
         if filled[0] < total:
             return [np.zeros(total * n, np.int16), False]
-        out = kept.ravel().copy()
-        kept[: total - step] = kept[step:].copy()
+        out = buffer.ravel().copy()
+        buffer[: total - step] = buffer[step:].copy()
         filled[0] = total - step
         return [out, True]
 
@@ -110,9 +110,9 @@ def delay(node: Node) -> HostCall:
     late = state_of(node, "late", np.zeros((rows, length), np.int16))
 
     def run(x: np.ndarray) -> list[np.ndarray]:
-        kept, n = late(), x.shape[-1]
-        samples = np.concatenate([kept, x.reshape(rows, n)], 1)
-        kept[...] = samples[:, n:]
+        buffer, n = late(), x.shape[-1]
+        samples = np.concatenate([buffer, x.reshape(rows, n)], 1)
+        buffer[...] = samples[:, n:]
         return [samples[:, :n].reshape(x.shape)]
 
     return by_numpy(node, run, (x.shape, np.int16))
@@ -134,17 +134,17 @@ def overlap_add(node: Node) -> HostCall:
     sums = state_of(node, "sums", np.zeros((rows, size), x.dtype))
 
     def run(x: np.ndarray) -> list[np.ndarray]:
-        kept, out = sums(), np.zeros((rows, n_frames, step), x.dtype)
+        buffer, out = sums(), np.zeros((rows, n_frames, step), x.dtype)
         frames = x.reshape(rows, n_frames, size)
         for i in range(n_frames):
             if x.dtype == np.int16:
-                wide = kept.astype(np.int32) + frames[:, i]
-                kept[...] = np.clip(wide, -_SHORT - 1, _SHORT)
+                total = buffer.astype(np.int32) + frames[:, i]
+                buffer[...] = np.clip(total, -_SHORT - 1, _SHORT)
             else:
-                kept += frames[:, i]
-            out[:, i] = kept[:, :step]
-            kept[:, : size - step] = kept[:, step:].copy()
-            kept[:, size - step :] = 0
+                buffer += frames[:, i]
+            out[:, i] = buffer[:, :step]
+            buffer[:, : size - step] = buffer[:, step:].copy()
+            buffer[:, size - step :] = 0
         return [out.reshape(shape)]
 
     return by_numpy(node, run, (shape, x.dtype))

@@ -23,14 +23,14 @@ def state_of(
     It begins as `initial`, and again after reset_all_variables and where its shape has changed.
     Operators with the same `owner`, in all subgraphs, keep one together.
     """
-    kept: dict[int, Resource] = {}
+    by_node: dict[int, Resource] = {}
     number, scope = 0, node.scope
     if scope is not None:
         subgraph = -1 if node.planner is None or owner else node.planner.spec.index
         number = scope.resource(OPERATORS, f"{subgraph}.{owner or node.index}.{name}")
 
     def current() -> np.ndarray:
-        resources = kept if scope is None else scope.resources
+        resources = by_node if scope is None else scope.resources
         array = resources.get(number)
         if (
             not isinstance(array, np.ndarray)

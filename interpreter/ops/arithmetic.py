@@ -11,7 +11,7 @@ from ...engine.families import gemm, quantization, quantized_gemm
 from ...engine.plan.buffer import Buffer
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
-from .quantized import dequantized_blocks, quantization_of, quantized_limits, whole
+from .quantized import dequantized_blocks, quantization_of, quantized_limits, whole_bytes
 
 _SUM_TYPES = {
     ("int8", "int8"): np.int32,
@@ -61,7 +61,7 @@ def arithmetic(
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
         requantization = _requantization(node, x, weights, bias, clamp, rounding)
-        return quantized_gemm, whole(weights), {"scheme": requantization}
+        return quantized_gemm, whole_bytes(weights), {"scheme": requantization}
     node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
     node.require(
         bias is None or bias.dtype == x.dtype, f"bias must be float32, got {bias and bias.dtype}"
@@ -136,4 +136,4 @@ def _zero_point(node: Node, weights: Operand) -> int:
 
 def bytes_of(weights: Operand) -> Buffer:
     """Quantized weights of a hybrid product, as int8."""
-    return weights.view(np.int8) if weights.dtype == np.uint8 else whole(weights)
+    return weights.view(np.int8) if weights.dtype == np.uint8 else whole_bytes(weights)

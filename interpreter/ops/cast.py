@@ -17,7 +17,7 @@ from ..checks import name_of_dtype, required
 from ..node import Operand
 from ..numpy_calls import array_by_numpy
 from ..registry import op
-from .quantized import quantization_of, whole
+from .quantized import quantization_of, whole_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,7 +200,7 @@ def dequantize(node: Node) -> Prepared:
             return [blocks.dequantized(values)]
 
         return node.dynamic_result(run, [x.shape])
-    integers = whole(x)
+    integers = whole_bytes(x)
     node.require(integers.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
     quantization = quantization_of(node, x, "the input")
     _require_fit(node, x.shape, quantization)

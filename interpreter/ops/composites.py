@@ -215,13 +215,13 @@ def _update_cache(node: Node, operands: Sequence[Operand], attributes: Attribute
         for (cache, update), out in zip(pairs, outs, strict=True):
             if out.size:
                 batch, n = cache.shape[:2]
-                wide = prod(cache.shape[2:])
+                row_size = prod(cache.shape[2:])
                 program.call(
                     "scatter.rows",
-                    cache.reshape((batch, n, wide)),
+                    cache.reshape((batch, n, row_size)),
                     steps,
-                    update.reshape((batch, steps.size, wide)),
-                    out.reshape((batch, n, wide)),
+                    update.reshape((batch, steps.size, row_size)),
+                    out.reshape((batch, n, row_size)),
                     split=batch,
                 )
 

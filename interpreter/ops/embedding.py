@@ -59,10 +59,10 @@ def embedding_lookup_sparse(node: Node) -> DynamicResult:
     the table. Names of one row follow one another; where they do not, each run of them is divided
     by its own weight, as in TFLite.
     """
-    names, places, shape, weights, table = required(node, 5)
+    names, indices, shape, weights, table = required(node, 5)
     for operand, rank, dtype, what in (
         (names, 1, np.int32, "names"),
-        (places, 2, np.int32, "places"),
+        (indices, 2, np.int32, "indices"),
         (shape, 1, np.int32, "the shape"),
         (weights, 1, np.float32, "weights"),
     ):
@@ -73,9 +73,9 @@ def embedding_lookup_sparse(node: Node) -> DynamicResult:
         )
     node.require(table.ndim >= 2, f"the table must have 2 dimensions, got shape {table.shape}")
     node.require(table.dtype == np.float32, f"the table must be float32, got {table.dtype}")
-    counts = (names.size, places.shape[0], weights.size)
-    node.require(len(set(counts)) == 1, f"names, places and weights must be as many, got {counts}")
-    rank = places.shape[1]
+    counts = (names.size, indices.shape[0], weights.size)
+    node.require(len(set(counts)) == 1, f"names, indices and weights must be as many, got {counts}")
+    rank = indices.shape[1]
     if not is_plain(rank):
         raise NeedsValue(1)
     node.require(shape.size == rank, f"the shape must have {rank} sizes, got {shape.size}")
@@ -83,17 +83,17 @@ def embedding_lookup_sparse(node: Node) -> DynamicResult:
 
     def run(
         names: np.ndarray,
-        places: np.ndarray,
+        indices: np.ndarray,
         shape: np.ndarray,
         weights: np.ndarray,
         table: np.ndarray,
     ) -> list[np.ndarray]:
         _require_below(node, "names", names, len(table))
         outer = shape[:-1]
-        _require_below(node, "places", places[:, :-1], outer)
+        _require_below(node, "indices", indices[:, :-1], outer)
         buckets = np.zeros(names.size, np.int64)
         if rank > 1:
-            buckets[:] = np.ravel_multi_index(tuple(places[:, :-1].T), tuple(outer))
+            buckets[:] = np.ravel_multi_index(tuple(indices[:, :-1].T), tuple(outer))
         result = np.zeros((int(np.prod(outer, dtype=np.int64)), *table.shape[1:]), np.float32)
         starts = np.flatnonzero(np.diff(buckets, prepend=-1))
         for start, end in zip(starts, [*starts[1:], names.size], strict=True):

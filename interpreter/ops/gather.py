@@ -63,7 +63,7 @@ def gather(node: Node) -> Prepared:
             program.call(
                 "gather.slices",
                 params.reshape((batches, outer, params.shape[axis], inner)),
-                _wide(program, indices).reshape((batches, count)),
+                _as_int64(program, indices).reshape((batches, count)),
                 out.reshape((batches, outer, count, inner)),
                 split=batches * outer,
             )
@@ -91,7 +91,7 @@ def gather_nd(node: Node) -> Prepared:
             program.call(
                 "gather.points",
                 params.reshape((prod(params.shape[:depth]), inner)),
-                _wide(program, indices).reshape((count, depth)),
+                _as_int64(program, indices).reshape((count, depth)),
                 constant(np.array(params.shape[:depth], np.int64)),
                 out.reshape((count, inner)),
                 split=count,
@@ -185,13 +185,13 @@ def embedding_lookup(node: Node) -> Emit:
     )
     row_scales = _row_scales(node, table)
     value = table.value
-    stored = table.view(np.int8) if value is None else constant(value.astype(np.int8))
+    int8_table = table.view(np.int8) if value is None else constant(value.astype(np.int8))
 
     def emit(program: Program) -> None:
         if not out.size:
             return
         entries = arena(out.shape, np.int8)
-        _take(program, stored, rows, entries)
+        _take(program, int8_table, rows, entries)
         n_scales = rows.size * row_scales.shape[-1]
         scales = arena((n_scales,), np.float32)
         if len(row_scales) == 1:
@@ -297,6 +297,6 @@ def _require_indices(node: Node, indices: Operand) -> None:
     )
 
 
-def _wide(program: Program, indices: Operand) -> Buffer:
+def _as_int64(program: Program, indices: Operand) -> Buffer:
     """The indices in a type the kernels take."""
     return convert(program, indices, np.int32) if indices.dtype == np.int16 else indices

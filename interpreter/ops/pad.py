@@ -75,14 +75,14 @@ def mirror_pad(node: Node) -> Emit:
         move(program, x, inside)
         for axis in reversed(range(len(borders))):
             n, (before, after) = borders[axis]
-            whole = View.of(out)
+            view = View.of(out)
             for outer, (m, (start, _)) in enumerate(borders[:axis]):
-                whole = whole.part(outer, start, m)
+                view = view.part(outer, start, m)
             end = before + n
-            mirrored = whole.part(axis, 2 * before - 1 + edge, before, -1)
-            move(program, mirrored, whole.part(axis, 0, before))
-            mirrored = whole.part(axis, end - 1 - edge, after, -1)
-            move(program, mirrored, whole.part(axis, end, after))
+            mirrored = view.part(axis, 2 * before - 1 + edge, before, -1)
+            move(program, mirrored, view.part(axis, 0, before))
+            mirrored = view.part(axis, end - 1 - edge, after, -1)
+            move(program, mirrored, view.part(axis, end, after))
 
     return emit
 

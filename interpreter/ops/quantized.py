@@ -88,9 +88,9 @@ def quotient(above: Sequence[float], below: Sequence[float]) -> float:
 
 def to_int32(values: npt.ArrayLike) -> np.ndarray:
     """Floats as C++ makes int32 of them on a processor: what does not fit is the lowest one."""
-    wide = np.asarray(values, np.float64)
-    fits = np.abs(wide) < 2.0**31
-    return np.where(fits, np.where(fits, wide, 0).astype(np.int64), -(1 << 31))
+    values64 = np.asarray(values, np.float64)
+    fits = np.abs(values64) < 2.0**31
+    return np.where(fits, np.where(fits, values64, 0).astype(np.int64), -(1 << 31))
 
 
 def wrapped(values: npt.ArrayLike, bits: int = 32) -> np.ndarray:
@@ -174,7 +174,7 @@ def quantize_limit(limit: float, dtype: np.dtype, quantization: Quantization) ->
     return int(min(max(nearest, lowest), highest))
 
 
-def whole(weights: Operand) -> Buffer:
+def whole_bytes(weights: Operand) -> Buffer:
     """`weights`, integers of less than a byte as int8 or uint8."""
     dtype = _SUBBYTE.get(name_of_dtype(weights.dtype))
     if dtype is None:

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 NUMBERS = (np.float32, np.int32, np.int64)
-_STORED: Sequence[type] = (np.int8, np.uint8, np.int16)
+_QUANTIZED: Sequence[type] = (np.int8, np.uint8, np.int16)
 REDUCTIONS = {
     "SUM": ("add", NUMBERS),
     "MEAN": ("mean", NUMBERS),
     "REDUCE_PROD": ("multiply", NUMBERS),
-    "REDUCE_MAX": ("maximum", (*NUMBERS, *_STORED)),
-    "REDUCE_MIN": ("minimum", (*NUMBERS, *_STORED)),
+    "REDUCE_MAX": ("maximum", (*NUMBERS, *_QUANTIZED)),
+    "REDUCE_MIN": ("minimum", (*NUMBERS, *_QUANTIZED)),
     "REDUCE_ANY": ("maximum", (np.bool_,)),
     "REDUCE_ALL": ("minimum", (np.bool_,)),
 }
@@ -70,8 +70,8 @@ def reduce(node: Node) -> Prepared:
     out_shape = [1 if i in folded else n for i, n in enumerate(x.shape)]
     if not node.options.keep_dims:
         out_shape = [n for i, n in enumerate(x.shape) if i not in folded]
-    wide = x.itemsize > 1 and x.dtype not in dtypes
-    if wide and other_numbers.takes(node, other_numbers.REDUCTIONS, x):
+    is_other = x.itemsize > 1 and x.dtype not in dtypes
+    if is_other and other_numbers.takes(node, other_numbers.REDUCTIONS, x):
         return other_numbers.reduction(node, x, folded, tuple(out_shape))
     quantized = is_quantized(x)
     if not quantized:
@@ -110,9 +110,9 @@ def _quantized(node: Node, kind: str, x: Operand, out: Operand) -> Reduction:
         return partial(reductions.sum_quantized, kernel="round_sums", **numbers)
     if kind == "mean":
         multiplier, shift = quantize_multiplier(before.scale / after.scale, ALL_OF_SHIFT)
-        places = min(count.bit_length() - 1, 32, 31 + shift)
-        numbers = {"multiplier": (multiplier << places) // count, **ends}
-        numbers["shift"] = cyclic_shift(shift - places)
+        extra_bits = min(count.bit_length() - 1, 32, 31 + shift)
+        numbers = {"multiplier": (multiplier << extra_bits) // count, **ends}
+        numbers["shift"] = cyclic_shift(shift - extra_bits)
         offset = before.zero_point * count
         return partial(reductions.sum_quantized, kernel="rescale_sums", offset=offset, **numbers)
     scale = before.scale / after.scale ** (1 / count)

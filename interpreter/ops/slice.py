@@ -155,10 +155,10 @@ def _entries(node: Node, x: Operand, count: int) -> list[Entry]:
 def _only_picks(node: Node, entries: Sequence[Entry]) -> bool:
     """Whether every dimension is either taken whole or at one index."""
     options = node.options
-    whole = options.begin_mask & options.end_mask | options.shrink_axis_mask
+    full_mask = options.begin_mask & options.end_mask | options.shrink_axis_mask
     named = [i for i, axis in entries if i is not None and axis is not None]
     strides = node.constant(3).ravel()
-    return all(whole >> i & 1 and strides[i] == 1 for i in named)
+    return all(full_mask >> i & 1 and strides[i] == 1 for i in named)
 
 
 def _dynamic_picks(node: Node, x: Operand, begin: Operand, entries: Sequence[Entry]) -> Emit:

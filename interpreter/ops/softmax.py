@@ -44,7 +44,7 @@ def softmax(node: Node) -> Emit:
     )
     numbers: dict[str, float] = {}
     if is_quantized(x):
-        kernel, tables, numbers = _stored(node, x)
+        kernel, tables, numbers = _quantized(node, x)
         out = node.result(x.shape, node.outputs[0].dtype or x.dtype)
     else:
         supported(node, (x,))
@@ -67,7 +67,7 @@ _RESULTS = {"int8": ("int8", "int16"), "uint8": ("uint8", "int16"), "int16": ("i
 """Type of the input -> of the result of SOFTMAX."""
 
 
-def _stored(node: Node, x: Operand) -> Call:
+def _quantized(node: Node, x: Operand) -> Call:
     """The kernel for quantized integers, its tables and numbers."""
     input_params, _ = one_scale(node, x)
     result = node.outputs[0].dtype or x.dtype

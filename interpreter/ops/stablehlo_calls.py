@@ -99,7 +99,7 @@ def reduce_window(node: Node) -> DynamicResult:
         return fold(columns, values[len(starts) :])
 
     def _padded(x: np.ndarray, start: np.ndarray) -> np.ndarray:
-        wide = np.full(
+        enlarged = np.full(
             [
                 n + max(-low, 0) + max(-high, 0)
                 for n, (low, high) in zip(padded, padding, strict=True)
@@ -107,13 +107,13 @@ def reduce_window(node: Node) -> DynamicResult:
             start.ravel()[0],
             x.dtype,
         )
-        wide[
+        enlarged[
             tuple(
                 slice(max(low, 0), max(low, 0) + (n - 1) * step + 1 if n else 0, step)
                 for n, step, (low, _) in zip(x.shape, spread, padding, strict=True)
             )
         ] = x
-        return wide[
+        return enlarged[
             tuple(
                 slice(max(-low, 0), max(-low, 0) + n)
                 for n, (low, _) in zip(padded, padding, strict=True)
@@ -146,26 +146,26 @@ def scatter(node: Node) -> HostCall | DynamicResult:
         and all(0 <= d < x.ndim for d in (*inserted, *index_map)),
         f"window dimensions {window_dims} and {inserted} must make up the {x.ndim} of {x.shape}",
     )
-    kept = [d for d in range(x.ndim) if d not in inserted]
+    axes = [d for d in range(x.ndim) if d not in inserted]
     combine = _combination(node, node.options.update_computation_subgraph_index)
 
     def run(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         outer = [d for d in range(updates.ndim) if d not in window_dims]
         ordered = updates.transpose([*outer, *window_dims])
         starts = index_vectors(indices, vector)
-        places = [np.zeros(ordered.shape, np.int64) for _ in range(x.ndim)]
-        for position, d in enumerate(kept):
+        coordinates = [np.zeros(ordered.shape, np.int64) for _ in range(x.ndim)]
+        for position, d in enumerate(axes):
             axis = len(outer) + position
             along = [-1 if i == axis else 1 for i in range(ordered.ndim)]
-            places[d] += np.arange(int(ordered.shape[axis])).reshape(along)
+            coordinates[d] += np.arange(int(ordered.shape[axis])).reshape(along)
         for position, d in enumerate(index_map):
-            first = starts[..., position].reshape([*ordered.shape[: len(outer)], *[1] * len(kept)])
-            places[d] += first
+            first = starts[..., position].reshape([*ordered.shape[: len(outer)], *[1] * len(axes)])
+            coordinates[d] += first
         inside = np.ones(ordered.shape, bool)
-        for place, n in zip(places, x.shape, strict=True):
-            inside &= (place >= 0) & (place < n)
+        for coordinate, n in zip(coordinates, x.shape, strict=True):
+            inside &= (coordinate >= 0) & (coordinate < n)
         result = x.copy()
-        combine(result, tuple(place[inside] for place in places), ordered[inside])
+        combine(result, tuple(c[inside] for c in coordinates), ordered[inside])
         return result
 
     return array_by_numpy(node, run, x.shape, x.dtype)
@@ -242,13 +242,15 @@ def _combination(
     """What a subgraph does to elements of an array and their updates, in place."""
     function = _function(node, subgraph, 2)
 
-    def one_by_one(result: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
-        for *place, update in zip(*places, updates, strict=True):
-            pair = [np.array(result[tuple(place)]), np.array(update)]
-            result[tuple(place)] = scope_of(node).run(subgraph, pair)[0]
+    def one_by_one(
+        result: np.ndarray, coordinates: tuple[np.ndarray, ...], updates: np.ndarray
+    ) -> None:
+        for *index, update in zip(*coordinates, updates, strict=True):
+            pair = [np.array(result[tuple(index)]), np.array(update)]
+            result[tuple(index)] = scope_of(node).run(subgraph, pair)[0]
 
-    def put(result: np.ndarray, places: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
-        result[places] = updates
+    def put(result: np.ndarray, coordinates: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
+        result[coordinates] = updates
 
     if node.scope is not None and not node.scope.callee(subgraph).operators:
         return put

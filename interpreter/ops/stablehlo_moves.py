@@ -208,26 +208,28 @@ def gather(node: Node) -> HostCall | DynamicResult:
         and all(0 <= d < x.ndim for d in (*index_map, *collapsed)),
         f"start_index_map {index_map} must name a dimension for each index in {indices.shape}",
     )
-    kept = [d for d in range(x.ndim) if d not in collapsed]
-    rank = len(batch) + len(kept)
+    slice_axes = [d for d in range(x.ndim) if d not in collapsed]
+    rank = len(batch) + len(slice_axes)
     _require_axes(node, "offset_dims", offset_dims, rank)
-    node.require(len(offset_dims) == len(kept), f"offset_dims must be {len(kept)} numbers")
+    node.require(
+        len(offset_dims) == len(slice_axes), f"offset_dims must be {len(slice_axes)} numbers"
+    )
     outer = [i for i in range(rank) if i not in offset_dims]
     order = np.argsort([*outer, *offset_dims], kind="stable")
-    unordered = [*batch, *(sizes[d] for d in kept)]
+    unordered = [*batch, *(sizes[d] for d in slice_axes)]
     shape = [unordered[int(i)] for i in order]
 
     def run(x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         starts = index_vectors(indices, vector)
-        places: list[np.ndarray] = []
+        coordinates: list[np.ndarray] = []
         for d, size in enumerate(sizes):
-            offsets = np.arange(size if d in kept else 1)
-            place = offsets.reshape([size if k == d else 1 for k in kept])
+            offsets = np.arange(size if d in slice_axes else 1)
+            coordinate = offsets.reshape([size if k == d else 1 for k in slice_axes])
             if d in index_map:
                 first = np.clip(starts[..., index_map.index(d)], 0, x.shape[d] - size)
-                place = place + first.reshape([*first.shape, *[1] * len(kept)])
-            places.append(place)
-        return x[tuple(np.broadcast_arrays(*places))].transpose(order)
+                coordinate = coordinate + first.reshape([*first.shape, *[1] * len(slice_axes)])
+            coordinates.append(coordinate)
+        return x[tuple(np.broadcast_arrays(*coordinates))].transpose(order)
 
     return array_by_numpy(node, run, shape, x.dtype)
 

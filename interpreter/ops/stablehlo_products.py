@@ -61,11 +61,11 @@ def dot_general(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
     if not all(x.dtype == np.float32 for x in pair) or dtype != np.float32:
 
         def run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-            wide = [
+            operands = [
                 array.transpose([*parts[0], *parts[1], *parts[2]]).reshape(matrix).astype(dtype)
                 for array, parts, matrix in zip((x, y), axes, matrices, strict=True)
             ]
-            return np.matmul(wide[0], wide[1].transpose(0, 2, 1))
+            return np.matmul(operands[0], operands[1].transpose(0, 2, 1))
 
         return array_by_numpy(node, run, shape, dtype)
     out = node.result(shape, dtype)
@@ -195,11 +195,11 @@ def _spread(
         (n - 1) * step + 1 + max(low, 0) + max(high, 0)
         for n, step, (low, high) in zip(x.shape[2:], dilations, padding, strict=True)
     ]
-    wide = np.zeros((*x.shape[:2], *sizes), x.dtype)
+    dilated = np.zeros((*x.shape[:2], *sizes), x.dtype)
     inside: list[slice] = []
     cut: list[slice] = []
     for n, step, (low, high) in zip(x.shape[2:], dilations, padding, strict=True):
         inside.append(slice(max(low, 0), max(low, 0) + (n - 1) * step + 1, step))
         cut.append(slice(max(-low, 0), min(high, 0) or None))
-    wide[(slice(None), slice(None), *inside)] = x
-    return wide[(slice(None), slice(None), *cut)]
+    dilated[(slice(None), slice(None), *inside)] = x
+    return dilated[(slice(None), slice(None), *cut)]

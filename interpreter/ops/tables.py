@@ -58,8 +58,8 @@ def look_up(node: Node, x: Operand) -> Emit:
 
 def rounded(values: np.ndarray) -> np.ndarray:
     """Floats rounded to nearest, halves away from zero."""
-    wide = values.astype(np.float64)
-    return np.trunc(wide + np.copysign(0.5, wide)).astype(values.dtype)
+    values64 = values.astype(np.float64)
+    return np.trunc(values64 + np.copysign(0.5, values64)).astype(values.dtype)
 
 
 def sampled(
@@ -315,13 +315,13 @@ def _input_steps(
     shift = 12 + round(float(rough))
     if abs(rough - round(float(rough))) < 1e-3 and shift in whole_shifts:
         return values * (3 << shift)
-    factor, places = input_params.scale * 4096 * 3, 0
-    while factor <= 32767 / 2 and places <= 30:
-        factor, places = factor * 2, places + 1
+    factor, shift = input_params.scale * 4096 * 3, 0
+    while factor <= 32767 / 2 and shift <= 30:
+        factor, shift = factor * 2, shift + 1
     multiplier = int(to_int32(factor))
     if not multiplier:  # TFLite takes the shift for the logarithm of the scale
-        multiplier, places = int(wrapped(3 << places)), 0
-    return wrapped(values * multiplier + ((1 << places) >> 1)) >> places
+        multiplier, shift = int(wrapped(3 << shift)), 0
+    return wrapped(values * multiplier + ((1 << shift) >> 1)) >> shift
 
 
 def _between(sizes: np.ndarray, bits: int) -> np.ndarray:
@@ -359,10 +359,7 @@ def _inverse_root(
     )
     pairs = [inverse_sqrt(size) for size in np.maximum(sizes, 1).tolist()]
     roots = np.array(
-        [
-            int(multiply_by_quantized_multiplier(1, inverse, 20 - places))
-            for inverse, places in pairs
-        ]
+        [int(multiply_by_quantized_multiplier(1, inverse, 20 - shift)) for inverse, shift in pairs]
     )
     results = (
         multiply_by_quantized_multiplier(roots, multiplier, cyclic_shift(shift - 20))

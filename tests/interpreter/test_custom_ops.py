@@ -178,7 +178,7 @@ def test_max_unpooling_as_litert_defines_it(builder, saved, padding, same):
     )
     (y,) = run(Interpreter(model_content=content), x, places)
     assert y.ravel().tolist() == [0, 13, 0, 0, 0, 0, 4, 0]
-    with pytest.raises(RuntimeError, match=r"places must be in \[0, 8\), got 1 to 8"):
+    with pytest.raises(RuntimeError, match=r"indices must be in \[0, 8\), got 1 to 8"):
         run(Interpreter(model_content=content), x, places + np.int32([0, 2]).reshape(1, 1, 2, 1))
 
 

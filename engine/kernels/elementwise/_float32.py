@@ -75,8 +75,8 @@ MAX_ANGLE = 1e6  # beyond which sin and cos know too little of the angle
 def _times_power(value, power):
     """value * 2 ** n, where `power` is n + _TO_WHOLE and |n| < 250; denormals are rounded once."""
     builder = value.builder
-    n = builder.sub(power.bits(), value.whole(_WHOLE_BITS))
-    part = builder.ashr(n, value.whole(1))
+    n = builder.sub(power.bits(), value.splat_int(_WHOLE_BITS))
+    part = builder.ashr(n, value.splat_int(1))
     for exponent in (part, builder.sub(n, part)):
         value = value * _power_of_2(value, exponent, 127)
     return value
@@ -84,13 +84,13 @@ def _times_power(value, power):
 
 def _power_of_2(value, exponent, bias):
     builder = value.builder
-    exponent = builder.add(exponent, value.whole(bias))
-    return value.of_bits(builder.shl(exponent, value.whole(23)))
+    exponent = builder.add(exponent, value.splat_int(bias))
+    return value.of_bits(builder.shl(exponent, value.splat_int(23)))
 
 
 def _scale(power):
     """2 ** (n + 64), where `power` is n + _TO_SCALE and n from -190 to 63."""
-    return power.of_bits(power.builder.shl(power.bits(), power.whole(23)))
+    return power.of_bits(power.builder.shl(power.bits(), power.splat_int(23)))
 
 
 def _exponent(x, offset):
@@ -194,8 +194,8 @@ def _rectified(x):
 def _split(x):
     """The whole n and the m from sqrt(1 / 2) to sqrt(2) with x = m * 2 ** n, of normal numbers."""
     builder, bits = x.builder, x.bits()
-    n = builder.ashr(builder.sub(bits, x.whole(0x3F3504F3)), x.whole(23))
-    m = x.of_bits(builder.sub(bits, builder.shl(n, x.whole(23))))
+    n = builder.ashr(builder.sub(bits, x.splat_int(0x3F3504F3)), x.splat_int(23))
+    m = x.of_bits(builder.sub(bits, builder.shl(n, x.splat_int(23))))
     return type(x)(x.w, builder.sitofp(n, x.value.type)), m
 
 
@@ -220,9 +220,9 @@ def power(x, y):
     s = (m - 1.0) / (m + 1.0)
     logarithm = s.fma((s * s).polynomial(*_LOG2), n.to_float64())
     exponent = (y.to_float64() * logarithm).maximum(-400.0).minimum(400.0)
-    whole = exponent + _TO_WHOLE_64
-    result = (exponent - (whole - _TO_WHOLE_64)).polynomial(*_EXP2)
-    bits = x.builder.add(result.bits(), x.builder.shl(whole.bits(), result.whole(52)))
+    rounded = exponent + _TO_WHOLE_64
+    result = (exponent - (rounded - _TO_WHOLE_64)).polynomial(*_EXP2)
+    bits = x.builder.add(result.bits(), x.builder.shl(rounded.bits(), result.splat_int(52)))
     return result.of_bits(bits).to_float32()
 
 
@@ -236,9 +236,9 @@ def _shifted_sin(x, quarters):
     sin = (square * r).fma(square.polynomial(*_SIN), r)
     cos = (square * square).fma(square.polynomial(*_COS), square.fma(-0.5, 1.0))
     kind = x.bits().type
-    quarter_turns = builder.add(builder.trunc(power.bits(), kind), x.whole(quarters))
+    quarter_turns = builder.add(builder.trunc(power.bits(), kind), x.splat_int(quarters))
     odd = builder.trunc(quarter_turns, type(kind)(BIT, kind.count))
-    sign = builder.shl(builder.and_(quarter_turns, x.whole(2)), x.whole(30))
+    sign = builder.shl(builder.and_(quarter_turns, x.splat_int(2)), x.splat_int(30))
     return x.of_bits(builder.xor(cos.where(odd, sin).bits(), sign))
 
 

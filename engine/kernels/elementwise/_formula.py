@@ -71,13 +71,13 @@ class FloatVector:
         name = f"llvm.fma.v{kind.count}f{32 if kind.element == FLOAT else 64}"
         return FloatVector(self.w, self.w.call(name, kind, [self.value, factor, term]))
 
-    def fms(self, factor, whole):
+    def fms(self, factor, subtrahend):
         """self * factor - whole of float32 that hardly differ: a fused multiply-subtract."""
         if self.w.simd.fused:
-            return self.fma(factor, -whole)
+            return self.fma(factor, -subtrahend)
         front, (fraction, exponent) = self._front(), math.frexp(factor)
         short = math.ldexp(round(fraction * 2.0**12), exponent - 12)
-        return front * short - whole + (front * (factor - short) + (self - front) * factor)
+        return front * short - subtrahend + (front * (factor - short) + (self - front) * factor)
 
     def approx_div(self, divisor):
         """self / divisor of float32 to a unit in the last place, if all are far from the limits."""
@@ -148,18 +148,18 @@ class FloatVector:
         """The numbers of this type with these bits."""
         return FloatVector(self.w, self.builder.bitcast(bits, self.value.type))
 
-    def whole(self, number):
+    def splat_int(self, number):
         """A whole number in all places, as wide as an element of this."""
         kind = self.bits().type
         return ir.Constant(kind, [number] * kind.count)
 
     def abs(self):
         """The absolute value."""
-        return self.of_bits(self.builder.and_(self.bits(), self.whole(self._sign() - 1)))
+        return self.of_bits(self.builder.and_(self.bits(), self.splat_int(self._sign() - 1)))
 
     def copysign(self, other):
         """A number that is not negative, with the sign of another."""
-        sign = self.builder.and_(other.bits(), self.whole(-self._sign()))
+        sign = self.builder.and_(other.bits(), self.splat_int(-self._sign()))
         return self.of_bits(self.builder.or_(self.bits(), sign))
 
     def _sign(self):
@@ -168,14 +168,14 @@ class FloatVector:
     def square(self):
         """The square of a float32, and what it has been rounded by."""
         if self.w.simd.fused:
-            whole = self * self
-            return whole, self.fma(self, -whole)
+            product = self * self
+            return product, self.fma(self, -product)
         front = self._front()
         return front * front, (self - front) * (self + front)  # 12 bits have an exact square
 
     def _front(self):
         """The first 12 bits of a float32."""
-        return self.of_bits(self.builder.and_(self.bits(), self.whole(-1 << 12)))
+        return self.of_bits(self.builder.and_(self.bits(), self.splat_int(-1 << 12)))
 
     def sqrt(self):
         """The square root."""
@@ -212,14 +212,14 @@ def elementwise(formula, operands=1, numbers=0, total=False):
             return formula(*(FloatVector(w, value) for value in values)).value
 
         unrolled = _UNROLL[simd.registers] * w.width
-        whole, kind = builder.and_(count, WORD(-unrolled)), ir.VectorType(FLOAT, unrolled)
+        vector_end, kind = builder.and_(count, WORD(-unrolled)), ir.VectorType(FLOAT, unrolled)
         float64_vector = ir.VectorType(DOUBLE, w.width)
         sums = [ir.Constant(float64_vector, None)] if total else []
-        with w.loop(0, w.mul(whole, 4), 4 * unrolled, sums) as (at, carried):
+        with w.loop(0, w.mul(vector_end, 4), 4 * unrolled, sums) as (at, carried):
             value = result([w.load(x, at, kind) for x in sources])
             w.store(value, out, at)
             carried[:] = [_added(builder, part, value) for part in carried]
-        with w.loop(whole, count, w.width, w.results) as (i, carried):
+        with w.loop(vector_end, count, w.width, w.results) as (i, carried):
             at, mask = w.mul(i, 4), w.mask(builder.sub(count, i))
             value = result([w.load_masked(x, mask, at) for x in sources])
             w.store_masked(value, out, mask, at)

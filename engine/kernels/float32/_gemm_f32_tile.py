@@ -98,8 +98,8 @@ def _finish(w, values, n_rows, n_vectors, arguments):
             values = [w.clamp(value, low, high) for value in values]
             table = w.pointer(out)
             targets = [w.move(w.load_pointer(table, 8 * m), out_skip) for m in range(n_rows)]
-            whole = builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
-            with builder.if_else(whole) as (every_column, first_columns):
+            is_full = builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
+            with builder.if_else(is_full) as (every_column, first_columns):
                 with every_column:
                     _store(w, values, targets, None)
                 with first_columns:

@@ -31,14 +31,16 @@ def strip(taps, stride, short=False):
             target = w.move(target, builder.select(further, pitch, WORD(0)))
         low, high = w.repeat(low), w.repeat(high)
         end = w.mul(channels, 4)
-        whole = builder.and_(end, WORD(-w.bytes))
+        vector_end = builder.and_(end, WORD(-w.bytes))
         shape = (taps, stride, results)
-        with w.loop(0, whole, w.bytes) as (at, _):
+        with w.loop(0, vector_end, w.bytes) as (at, _):
             _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, None)
-        n_channels = builder.sub(channels, builder.sdiv(whole, WORD(4)))
+        n_channels = builder.sub(channels, builder.sdiv(vector_end, WORD(4)))
         with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
             mask = w.mask(n_channels)
-            _vector(w, shape, tables, rows, weights, bias, targets, whole, pitch, low, high, mask)
+            _vector(
+                w, shape, tables, rows, weights, bias, targets, vector_end, pitch, low, high, mask
+            )
 
     emit.__name__ = f"strip_{taps}_{stride}{'_short' if short else ''}"
     return microkernel(_SIGNATURE)(emit)
@@ -88,8 +90,8 @@ strip_3_1_short, strip_3_2_short = strip(3, 1, short=True), strip(3, 2, short=Tr
 def _width(kind, columns):
     """How many results the strips of a row have, all but its last."""
     width = strip_width(kind // 10, kind % 10) if kind else strip_width(1, 1)
-    whole, last = columns // width * width, columns % width
-    padded = whole + (0 if last == 0 else _SHORT_STRIP if last <= _SHORT_STRIP else width)
+    full, last = columns // width * width, columns % width
+    padded = full + (0 if last == 0 else _SHORT_STRIP if last <= _SHORT_STRIP else width)
     padded_short = (columns + _SHORT_STRIP - 1) // _SHORT_STRIP * _SHORT_STRIP
     return _SHORT_STRIP if padded_short < padded and kind // 10 == 3 else width
 

@@ -26,18 +26,18 @@ def dot_rows(builder, simd, x, weights, count, depth, bias, out, low, high):
         row_numbers.append(builder.select(past_end, last, WORD(r)))
     rows = [w.move(weights, w.mul(number, pitch)) for number in row_numbers]
     ahead = w.mul(pitch, DOT_ROWS)
-    whole = builder.and_(pitch, WORD(-w.bytes))
-    with w.loop(0, whole, w.bytes, [w.zero()] * DOT_ROWS) as (at, sums):
+    vector_end = builder.and_(pitch, WORD(-w.bytes))
+    with w.loop(0, vector_end, w.bytes, [w.zero()] * DOT_ROWS) as (at, sums):
         inputs = w.load(x, at)
         for r, row in enumerate(rows):
             current = w.move(row, at)
             w.prefetch(w.move(current, ahead))
             sums[r] = w.fma(inputs, w.load(current), sums[r])
     sums = w.results
-    mask = w.mask(builder.sdiv(builder.sub(pitch, whole), WORD(4)))
-    inputs = w.load_masked(x, mask, whole)
+    mask = w.mask(builder.sdiv(builder.sub(pitch, vector_end), WORD(4)))
+    inputs = w.load_masked(x, mask, vector_end)
     sums = [
-        w.fma(inputs, w.load_masked(row, mask, whole), value)
+        w.fma(inputs, w.load_masked(row, mask, vector_end), value)
         for row, value in zip(rows, sums, strict=True)
     ]
     for number, value in zip(row_numbers, sums, strict=True):

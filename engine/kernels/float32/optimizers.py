@@ -25,14 +25,14 @@ def adagrad(inout, inout_accum, rate, grad, update, first, last, fault):
 def adadelta(inout, inout_accum, inout_update, rate, rho, epsilon, grad, first, last, fault):
     """inout -= rate * update, where update = grad * sqrt(update's mean / gradients' mean square)"""
     decay, eps = rho[0], epsilon[0]
-    rest = inout.dtype.type(1) - decay
+    complement = inout.dtype.type(1) - decay
     for i in range(first, last):
         g = grad[i]
-        accum = inout_accum[i] * decay + g * g * rest
+        accum = inout_accum[i] * decay + g * g * complement
         update = np.sqrt(inout_update[i] + eps) / np.sqrt(accum + eps) * g
         inout_accum[i] = accum
         inout[i] -= update * rate[0]
-        inout_update[i] = inout_update[i] * decay + update * update * rest
+        inout_update[i] = inout_update[i] * decay + update * update * complement
 
 
 @kernel(
@@ -44,10 +44,10 @@ def rms_prop(
     inout, inout_ms, inout_mom, rate, rho, momentum, epsilon, grad, first, last, fault
 ):  # fmt: skip
     """mom = momentum * mom + rate * grad / sqrt(mean square + epsilon); inout -= mom"""
-    rest = inout.dtype.type(1) - rho[0]
+    complement = inout.dtype.type(1) - rho[0]
     for i in range(first, last):
         g = grad[i]
-        ms = inout_ms[i] + (g * g - inout_ms[i]) * rest
+        ms = inout_ms[i] + (g * g - inout_ms[i]) * complement
         mom = inout_mom[i] * momentum[0] + g * rate[0] / np.sqrt(ms + epsilon[0])
         inout_ms[i], inout_mom[i] = ms, mom
         inout[i] -= mom
@@ -63,11 +63,11 @@ def centered_rms_prop(
     first, last, fault,
 ):  # fmt: skip
     """As rms_prop, with the variance of the gradients in place of their mean square."""
-    rest = inout.dtype.type(1) - rho[0]
+    complement = inout.dtype.type(1) - rho[0]
     for i in range(first, last):
         g = grad[i]
-        ms = inout_ms[i] + (g * g - inout_ms[i]) * rest
-        mg = inout_mg[i] + (g - inout_mg[i]) * rest
+        ms = inout_ms[i] + (g * g - inout_ms[i]) * complement
+        mg = inout_mg[i] + (g - inout_mg[i]) * complement
         mom = inout_mom[i] * momentum[0] + g * rate[0] / np.sqrt(ms - mg * mg + epsilon[0])
         inout_mg[i], inout_ms[i], inout_mom[i] = mg, ms, mom
         inout[i] -= mom

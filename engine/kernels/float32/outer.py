@@ -146,10 +146,10 @@ def accumulate(builder, simd, source, target, count):
     """target += source, so many numbers."""
     w = Writer(builder, simd)
     source, target = w.pointer(source), w.pointer(target)
-    whole = builder.sub(count, builder.urem(count, WORD(w.width)))
-    with w.loop(0, w.mul(whole, 4), w.bytes) as (at, _):
+    vector_end = builder.sub(count, builder.urem(count, WORD(w.width)))
+    with w.loop(0, w.mul(vector_end, 4), w.bytes) as (at, _):
         w.store(w.add(w.load(source, at), w.load(target, at)), target, at)
-    end, mask = w.position, w.mask(builder.sub(count, whole))
+    end, mask = w.position, w.mask(builder.sub(count, vector_end))
     total = w.add(w.load_masked(source, mask, end), w.load_masked(target, mask, end))
     w.store_masked(total, target, mask, end)
 

@@ -69,10 +69,10 @@ def window_pool(name, step, join, finish, from_low):
                 w.store_masked(value, out, mask, at)
 
         unrolled = _UNROLL * w.width
-        whole = builder.and_(channels, WORD(-unrolled))
-        with w.loop(0, whole, unrolled) as (channel, _):
+        vector_end = builder.and_(channels, WORD(-unrolled))
+        with w.loop(0, vector_end, unrolled) as (channel, _):
             vector(channel, unrolled, None)
-        with w.loop(whole, channels, w.width) as (channel, _):
+        with w.loop(vector_end, channels, w.width) as (channel, _):
             vector(channel, w.width, w.mask(builder.sub(channels, channel)))
 
     emit.__name__ = name

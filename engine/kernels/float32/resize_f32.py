@@ -21,8 +21,8 @@ def blend(builder, simd, upper, lower, out, channels, count, offsets, weights, l
     upper, lower, offsets, weights = (w.pointer(p) for p in (upper, lower, offsets, weights))
     step, one = w.mul(channels, 4), FLOAT(1.0)
     upper_weight = builder.fsub(one, lower_weight)
-    whole = builder.and_(channels, WORD(-w.width))
-    mask, tail = w.mask(builder.sub(channels, whole)), w.mul(whole, 4)
+    vector_end = builder.and_(channels, WORD(-w.width))
+    mask, tail = w.mask(builder.sub(channels, vector_end)), w.mul(vector_end, 4)
     with w.loop(0, count, 1, [w.pointer(out)]) as (j, carried):
         left_offset, right_offset = (
             w.load(offsets, w.mul(w.add(j, w.mul(count, i)), 8), WORD) for i in (0, 1)
@@ -48,7 +48,7 @@ def blend(builder, simd, upper, lower, out, channels, count, offsets, weights, l
         target = carried[0]
         with w.loop(0, tail, w.bytes) as (at, _):
             w.store(mean(at, None), target, at)
-        with builder.if_then(builder.icmp_signed("<", whole, channels)):
+        with builder.if_then(builder.icmp_signed("<", vector_end, channels)):
             w.store_masked(mean(tail, mask), target, mask, tail)
         carried[0] = w.move(target, step)
 

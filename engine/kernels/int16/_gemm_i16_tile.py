@@ -122,7 +122,7 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
     """Writes the tile with `n_rows` rows of `n_vectors` vectors; `i16_tile` says what it does."""
     tables, segments, skip, depth, panel, ahead, totals = arguments[:7]
     w = Integers(builder, simd)
-    whole = w.mul(builder.lshr(depth, WORD(1)), 4)
+    pairs_end = w.mul(builder.lshr(depth, WORD(1)), 4)
     i8_pairs, pairs = ir.VectorType(BYTE, 2 * w.width), ir.VectorType(SHORT, 2 * w.width)
     tables = w.pointer(tables)
 
@@ -139,12 +139,12 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
     with w.loop(0, w.mul(segments, _TABLE), _TABLE, carried) as (entry, outer):
         table = w.move(tables, entry)
         rows = [w.move(w.load_pointer(table, 8 * m), skip) for m in range(n_rows)]
-        with w.loop(0, whole, 4, outer) as (at, inner):
+        with w.loop(0, pairs_end, 4, outer) as (at, inner):
             w.prefetch(inner[1])
             step(inner, lambda m: w.read(rows[m], at, INT, 2))
             inner[1] = w.move(inner[1], PAIRS // 2)
         with w.loop(0, builder.and_(depth, WORD(1)), 1, w.results) as (_, inner):
-            step(inner, lambda m: builder.zext(w.read(rows[m], whole, SHORT, 2), INT))
+            step(inner, lambda m: builder.zext(w.read(rows[m], pairs_end, SHORT, 2), INT))
         outer[:] = w.results
     values = w.results[2:]
     with builder.if_else(builder.icmp_signed("!=", totals, WORD(0))) as (unfinished, finished):
@@ -172,8 +172,8 @@ def _finish(w, values, n_vectors, arguments):
                     range(v, len(values), n_vectors)]  # fmt: skip
     n_rows = len(values) // n_vectors
     rows = [w.move(w.load_pointer(targets, 8 * m), out_skip) for m in range(n_rows)]
-    whole = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
-    with w.builder.if_else(whole) as (every_column, first_columns):
+    is_full = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
+    with w.builder.if_else(is_full) as (every_column, first_columns):
         with every_column:
             for m, v, value in results:
                 w.write(value, rows[m], 2 * v * w.width)

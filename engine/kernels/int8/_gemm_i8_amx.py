@@ -90,9 +90,9 @@ def gather_block(builder, simd, headers, segments, depth, block, pitch):
         begins = w.move(table, entry)
         with w.loop(0, depth, AMX_DEPTH, []) as (at, _):
             n_inputs = builder.sub(depth, at)
-            whole = builder.icmp_signed(">=", n_inputs, WORD(AMX_DEPTH))
+            is_full = builder.icmp_signed(">=", n_inputs, WORD(AMX_DEPTH))
             low_bits = builder.sub(builder.shl(WORD(1), builder.and_(n_inputs, WORD(63))), WORD(1))
-            mask = builder.bitcast(builder.select(whole, WORD(-1), low_bits), bits)
+            mask = builder.bitcast(builder.select(is_full, WORD(-1), low_bits), bits)
             target = w.move(outer[0], at)
             for m, row in enumerate(rows):
                 source = w.move(w.load_pointer(begins, 8 * m), at)

@@ -80,20 +80,20 @@ def _copy_masked(w, source, target, depth):
     """Copies a segment a line at a time; what is written beyond it is written over later."""
     kind, mask_bits = ir.VectorType(BYTE, _LINE), ir.VectorType(ir.IntType(1), _LINE)
     b, signs = w.builder, w.splat(_SIGN, BYTE, _LINE)
-    whole = b.and_(depth, WORD(-_LINE))
-    with w.loop(0, whole, _LINE) as (at, _):
+    lines_end = b.and_(depth, WORD(-_LINE))
+    with w.loop(0, lines_end, _LINE) as (at, _):
         w.write(b.xor(w.read(source, at, kind), signs), target, at)
-    n_last = b.sub(depth, whole)
+    n_last = b.sub(depth, lines_end)
     with b.if_then(b.icmp_signed(">", n_last, WORD(0))):
         mask = b.bitcast(b.sub(b.shl(WORD(1), n_last), WORD(1)), mask_bits)
-        value = w.read_masked(w.move(source, whole), kind, mask)
-        w.write(b.xor(value, signs), target, whole)
+        value = w.read_masked(w.move(source, lines_end), kind, mask)
+        w.write(b.xor(value, signs), target, lines_end)
 
 
 def _copy(w, source, target, depth):
     """Copies a segment by vectors, and then by fours."""
     b, count = w.builder, w.bytes if w.simd.dots else 2 * w.width
-    whole, even = b.and_(depth, WORD(-count)), b.and_(depth, WORD(-4))
+    vector_end, even = b.and_(depth, WORD(-count)), b.and_(depth, WORD(-4))
     n_last = b.sub(depth, even)
     shift = b.trunc(w.mul(b.sub(WORD(4), n_last), 8), INT)
 
@@ -105,9 +105,9 @@ def _copy(w, source, target, depth):
         else:
             w.write(b.sext(value, ir.VectorType(SHORT, n)), target, w.mul(at, 2))
 
-    with w.loop(0, whole, count) as (at, _):
+    with w.loop(0, vector_end, count) as (at, _):
         write(w.read(source, at, ir.VectorType(BYTE, count)), at)
-    with w.loop(whole, even, 4) as (at, _):
+    with w.loop(vector_end, even, 4) as (at, _):
         write(w.read(source, at, INT), at)
     with b.if_then(b.icmp_signed(">", n_last, WORD(0))):
         last = w.read(source, b.sub(depth, WORD(4)), INT)

@@ -142,11 +142,11 @@ class _Rows:
 
     def store(self, vectors, columns, unrolled):
         """Stores vectors up to the last column; `unrolled` if code for all at once is worth it."""
-        whole = self.w.builder.icmp_signed(">=", columns, WORD(len(vectors) * self.w.width))
+        is_full = self.w.builder.icmp_signed(">=", columns, WORD(len(vectors) * self.w.width))
         if not unrolled:
             self._store_partial(vectors, columns)
             return
-        with self.w.builder.if_else(whole) as (every_column, first_columns):
+        with self.w.builder.if_else(is_full) as (every_column, first_columns):
             with every_column:
                 self._store([*enumerate(vectors)], None)
             with first_columns:

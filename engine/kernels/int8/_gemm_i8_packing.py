@@ -96,36 +96,36 @@ def put_columns(weights, segments, depth, flip, column, target):
 
     `weights` are theirs. Gives how many products of each segment are done.
     """
-    whole = depth // 4 // columns_at_once() * columns_at_once()
+    n_fours = depth // 4 // columns_at_once() * columns_at_once()
     for segment in range(segments):
         source, row = address(weights) + segment * depth, segment * ((depth + 3) // 4)
         begin = address(target) + _ROW * row + 4 * column
-        transpose_fours(source, weights.shape[1], begin, whole, flip)
-    return 4 * whole
+        transpose_fours(source, weights.shape[1], begin, n_fours, flip)
+    return 4 * n_fours
 
 
 @inline
 def put_column(weights, segments, depth, flip, column, target, n_done):
     """A column of a panel, where `n_done` products of each segment are there already."""
-    rows, whole = (depth + 3) // 4, depth // 4
+    rows, n_fours = (depth + 3) // 4, depth // 4
     for segment in range(segments):
         source, row = address(weights) + segment * depth, segment * rows
         begin = address(target) + _ROW * (row + n_done // 4) + 4 * column
-        copy_fours(source + n_done, begin, _ROW, whole - n_done // 4, flip)
-        if rows > whole:
+        copy_fours(source + n_done, begin, _ROW, n_fours - n_done // 4, flip)
+        if rows > n_fours:
             for i in range(4):
-                target[row + whole, 4 * column + i] = 0
-            for i in range(4 * whole, depth):
+                target[row + n_fours, 4 * column + i] = 0
+            for i in range(4 * n_fours, depth):
                 value = weights[segment * depth + i] ^ flip
-                target[row + whole, 4 * column + i - 4 * whole] = value
+                target[row + n_fours, 4 * column + i - 4 * n_fours] = value
 
 
 @inline
 def sum_of(weights, flip):
     """The sum of the weights as signed bytes."""
-    whole = weights.size // 64 * 64
-    total = sum_bytes(address(weights), whole, flip)
-    for i in range(whole, weights.size):
+    vector_end = weights.size // 64 * 64
+    total = sum_bytes(address(weights), vector_end, flip)
+    for i in range(vector_end, weights.size):
         total += int64(weights[i] ^ flip)
     return total - 128 * weights.size
 

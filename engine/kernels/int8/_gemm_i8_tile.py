@@ -214,11 +214,11 @@ def _in_fours(w, depth, carried, step):
     with those before them, and zeros stand for those that are missing.
     """
     b = w.builder
-    whole = b.and_(depth, WORD(-4))
-    n_last = b.sub(depth, whole)
+    fours_end = b.and_(depth, WORD(-4))
+    n_last = b.sub(depth, fours_end)
     shift = b.trunc(w.mul(b.sub(WORD(4), n_last), 8), INT)
     has_last = b.zext(b.icmp_signed("!=", n_last, WORD(0)), WORD)
-    with w.loop(0, whole, 4, carried) as (at, values):
+    with w.loop(0, fours_end, 4, carried) as (at, values):
         step(values, lambda row: w.read(row, at, INT))
     with w.loop(0, has_last, 1, w.results) as (_, values):
         last = b.sub(depth, WORD(4))
@@ -292,10 +292,10 @@ def _add_dots(w, sums, begin, depth):
     """`sums` with those of `depth` bytes added."""
     b = w.builder
     ones = ir.Constant(w.i32_vector, [0x01010101] * w.width)
-    whole, fours = b.and_(depth, WORD(-w.bytes)), b.and_(depth, WORD(-4))
-    with w.loop(0, whole, w.bytes, [sums]) as (at, inner):
+    vector_end, fours = b.and_(depth, WORD(-w.bytes)), b.and_(depth, WORD(-4))
+    with w.loop(0, vector_end, w.bytes, [sums]) as (at, inner):
         inner[0] = dot(w, inner[0], w.read(w.move(begin, at), 0, w.i32_vector), ones)
-    with w.loop(whole, fours, w.bytes, w.results) as (at, inner):
+    with w.loop(vector_end, fours, w.bytes, w.results) as (at, inner):
         mask = w.mask(b.lshr(b.sub(fours, at), WORD(2)))
         inner[0] = dot(w, inner[0], _read_words(w, w.move(begin, at), mask), ones)
     with w.loop(fours, depth, 4, w.results) as (at, inner):
@@ -309,11 +309,11 @@ def _add_dots(w, sums, begin, depth):
 def _add_bytes(w, sums, begin, depth):
     """`sums` with those of `depth` bytes added."""
     b = w.builder
-    whole = b.and_(depth, WORD(-w.width))
-    with w.loop(0, whole, w.width, [sums]) as (at, inner):
+    vector_end = b.and_(depth, WORD(-w.width))
+    with w.loop(0, vector_end, w.width, [sums]) as (at, inner):
         values = w.read(w.move(begin, at), 0, w.i8_vector)
         inner[0] = b.add(inner[0], b.sext(values, w.i32_vector))
-    with w.loop(whole, depth, 1, w.results) as (at, inner):
+    with w.loop(vector_end, depth, 1, w.results) as (at, inner):
         values = b.sext(w.read(w.move(begin, at), 0, BYTE), INT)
         inner[0] = b.add(inner[0], b.insert_element(w.splat(0), values, INT(0)))
     return w.results[0]

@@ -46,7 +46,7 @@ def gemv_i8(builder, simd, headers, depth, panel, pitch, max_offset, sums):
         offset = w.mul(pitch, i)
         offset = builder.select(builder.icmp_signed("<", offset, max_offset), offset, max_offset)
         begins.append(w.move(w.pointer(panel), offset))
-    whole = builder.and_(depth, WORD(-4))
+    fours_end = builder.and_(depth, WORD(-4))
 
     def starts():
         return [
@@ -61,12 +61,12 @@ def gemv_i8(builder, simd, headers, depth, panel, pitch, max_offset, sums):
         values[0] = builder.add(values[0], WORD(_ROW))
 
     begin = starts() if tile.dots else [w.splat(0)] * (2 * len(begins) * tile.n_vectors)
-    with w.loop(0, whole, 4, [WORD(_ROW), *begin]) as (at, values):
+    with w.loop(0, fours_end, 4, [WORD(_ROW), *begin]) as (at, values):
         step(values, tile.read(x, at))
     if tile.dots:
-        with w.loop(whole, depth, 4, w.results) as (at, values):
+        with w.loop(fours_end, depth, 4, w.results) as (at, values):
             last = tile.read(x, builder.sub(depth, WORD(4)))
-            shift = w.mul(builder.sub(WORD(4), builder.sub(depth, whole)), 8)
+            shift = w.mul(builder.sub(WORD(4), builder.sub(depth, fours_end)), 8)
             step(values, builder.lshr(last, builder.trunc(shift, INT)))
     totals = tile.combined(w.results[1:])
     if not tile.dots:

@@ -36,12 +36,12 @@ def lines(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step
                 value = w.clamp_int(builder.ashr(value, s), low, high)
                 w.write_masked(builder.trunc(value, w.i8_vector), w.move(target, at), mask)
 
-            whole = builder.and_(columns, WORD(-w.width))
-            with w.loop(0, whole, w.width) as (at, _):
+            vector_end = builder.and_(columns, WORD(-w.width))
+            with w.loop(0, vector_end, w.width) as (at, _):
                 vector(at, None)
-            n_columns = builder.sub(columns, whole)
+            n_columns = builder.sub(columns, vector_end)
             with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
-                vector(whole, w.mask(n_columns))
+                vector(vector_end, w.mask(n_columns))
             steps = (a_row, b_row, columns)
             pointers[:] = [w.move(operand, n) for operand, n in zip(pointers, steps, strict=True)]
 

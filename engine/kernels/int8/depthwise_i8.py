@@ -71,12 +71,12 @@ def strip(name, finish, sizes, taps, stride, pairs=False):
                     address = w.move(targets[i], w.mul(channel, out_size))
                     w.write_masked(make(sums[i]), address, mask)
 
-        whole = builder.and_(channels, WORD(-w.width))
-        with w.loop(0, whole, w.width) as (channel, _):
+        vector_end = builder.and_(channels, WORD(-w.width))
+        with w.loop(0, vector_end, w.width) as (channel, _):
             vector(channel, None)
-        n_channels = builder.sub(channels, whole)
+        n_channels = builder.sub(channels, vector_end)
         with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
-            vector(whole, w.mask(n_channels))
+            vector(vector_end, w.mask(n_channels))
 
     emit.__name__ = name
     return microkernel(_SIGNATURE)(emit)

@@ -8,7 +8,7 @@ from numba import types
 from ...build.kernel import address, kernel, microkernel
 from ...build.vector import BYTE, WORD
 from .._int32 import Integers
-from ._permute import VALUES, WHOLE, look_up_vectors, tail_mask
+from ._permute import LOOKUP_BYTES, VALUES, look_up_vectors, tail_mask
 
 _ROW, _PAIR = 16, 32  # bytes of a table that one instruction knows; that it looks up
 
@@ -35,8 +35,8 @@ def _by_rows(w, x, table, out, count):
         others = [rows[j] for j in (i - 1, i - 8, i - 9) if j >= 0]
         part = reduce(b.xor, others, row)
         parts.append(w.shuffle(part, part, 2 * list(range(_ROW))))
-    whole = b.and_(count, WORD(-_PAIR))
-    with w.loop(0, whole, _PAIR) as (at, _):
+    vector_end = b.and_(count, WORD(-_PAIR))
+    with w.loop(0, vector_end, _PAIR) as (at, _):
         index = w.read(x, at, kind)
         values = None
         for i, part in enumerate(parts):
@@ -47,7 +47,7 @@ def _by_rows(w, x, table, out, count):
             values_of_row = w.call("llvm.x86.avx2.pshuf.b", kind, [part, index])
             values = values_of_row if values is None else b.xor(values, values_of_row)
         w.write(values, out, at)
-    return whole
+    return vector_end
 
 
 @microkernel(types.void(*[types.int64] * 4))
@@ -59,14 +59,14 @@ def look_up_int8(builder, simd, x, table, out, count):
         start = _by_rows(w, x, table, out, count) if simd.width > 4 else 0
         _by_bytes(w, x, table, out, start, count)
         return
-    kind = ir.VectorType(BYTE, WHOLE)
-    quarters = [w.read(table, start, kind) for start in range(0, VALUES, WHOLE)]
-    whole = builder.and_(count, WORD(-WHOLE))
-    with w.loop(0, whole, WHOLE) as (at, _):
+    kind = ir.VectorType(BYTE, LOOKUP_BYTES)
+    quarters = [w.read(table, start, kind) for start in range(0, VALUES, LOOKUP_BYTES)]
+    vector_end = builder.and_(count, WORD(-LOOKUP_BYTES))
+    with w.loop(0, vector_end, LOOKUP_BYTES) as (at, _):
         w.write(look_up_vectors(w, quarters, w.read(x, at, kind)), out, at)
-    mask = tail_mask(w, builder.sub(count, whole))
-    index = w.read_masked(w.move(x, whole), kind, mask)
-    w.write_masked(look_up_vectors(w, quarters, index), w.move(out, whole), mask)
+    mask = tail_mask(w, builder.sub(count, vector_end))
+    index = w.read_masked(w.move(x, vector_end), kind, mask)
+    w.write_masked(look_up_vectors(w, quarters, index), w.move(out, vector_end), mask)
 
 
 @kernel("x:uint8[1] table:uint8[1] out~x:uint8[1]")

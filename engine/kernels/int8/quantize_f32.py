@@ -28,15 +28,15 @@ def _each_vector(w, x, out, nbytes, count, make):
     """Writes the integers of `nbytes` bytes that `make` gives for vectors of float32."""
     builder, kind = w.builder, ir.VectorType(ir.IntType(8 * nbytes), w.width)
     x, out = w.pointer(x), w.pointer(out)
-    whole = builder.and_(count, WORD(-w.width))
-    with w.loop(0, whole, w.width) as (at, _):
+    vector_end = builder.and_(count, WORD(-w.width))
+    with w.loop(0, vector_end, w.width) as (at, _):
         value = builder.trunc(make(w.load(x, w.mul(at, 4))), kind)
         w.write(value, out, w.mul(at, nbytes))
-    n_last = builder.sub(count, whole)
+    n_last = builder.sub(count, vector_end)
     with builder.if_then(builder.icmp_signed(">", n_last, WORD(0))):
         mask = w.mask(n_last)
-        value = builder.trunc(make(w.load_masked(w.move(x, w.mul(whole, 4)), mask)), kind)
-        w.write_masked(value, w.move(out, w.mul(whole, nbytes)), mask)
+        value = builder.trunc(make(w.load_masked(w.move(x, w.mul(vector_end, 4)), mask)), kind)
+        w.write_masked(value, w.move(out, w.mul(vector_end, nbytes)), mask)
 
 
 def quantizer_of(nbytes):

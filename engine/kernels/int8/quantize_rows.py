@@ -38,16 +38,16 @@ def int8_of(builder, simd, x, out, count, inverse, zero, low):
         value = builder.fmul(value, w.splat(inverse, FLOAT, n))
         half = ir.Constant(value.type, [0.5] * n)
         half = w.call(f"llvm.copysign.v{n}f32", value.type, [half, value])
-        whole = builder.fptosi(builder.fadd(value, half), ints)
-        whole = builder.add(whole, w.splat(zero, INT, n))
-        whole = w.clamp_int(whole, w.splat(low, INT, n), w.splat(127, INT, n))
-        return builder.trunc(whole, ir.VectorType(BYTE, n))
+        quantized = builder.fptosi(builder.fadd(value, half), ints)
+        quantized = builder.add(quantized, w.splat(zero, INT, n))
+        quantized = w.clamp_int(quantized, w.splat(low, INT, n), w.splat(127, INT, n))
+        return builder.trunc(quantized, ir.VectorType(BYTE, n))
 
     unrolled = _UNROLL * w.width
-    whole = builder.and_(count, WORD(-unrolled))
-    with w.loop(0, whole, unrolled) as (at, _):
+    vector_end = builder.and_(count, WORD(-unrolled))
+    with w.loop(0, vector_end, unrolled) as (at, _):
         w.write(quantized(w.load(x, w.mul(at, 4), ir.VectorType(FLOAT, unrolled))), out, at)
-    with w.loop(whole, count, w.width) as (at, _):
+    with w.loop(vector_end, count, w.width) as (at, _):
         mask = w.mask(builder.sub(count, at))
         w.write_masked(quantized(w.load_masked(x, mask, w.mul(at, 4))), w.move(out, at), mask)
 

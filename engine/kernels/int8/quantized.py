@@ -60,8 +60,8 @@ def round_sums(sums, out, scale, bias, out_zero, low, high, first, last, fault):
     for i in range(first, last):
         value = float64(float32(sums[i]) * scale + bias)
         value += math.copysign(0.5, value)
-        whole = math.trunc(value if abs(value) < 2.0**31 else -(2.0**31))
-        out[i] = min(max(int64(int32(int64(whole) + out_zero)), low), high)
+        truncated = math.trunc(value if abs(value) < 2.0**31 else -(2.0**31))
+        out[i] = min(max(int64(int32(int64(truncated) + out_zero)), low), high)
 
 
 @kernel(

@@ -79,8 +79,8 @@ def exact(sums, scales, out, zero_point, low, high, first, last, fault):
         row, target = sums[r], out[r]
         for c in range(target.size):
             value = float64(row[c]) * scales[c]
-            whole = nearest(value if abs(value) < HALF_RANGE else -(2.0**31))
-            target[c] = min(max(int64(int32(int64(whole) + zero_point)), low), high)
+            rounded = nearest(value if abs(value) < HALF_RANGE else -(2.0**31))
+            target[c] = min(max(int64(int32(int64(rounded) + zero_point)), low), high)
 
 
 @kernel(

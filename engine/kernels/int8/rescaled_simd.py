@@ -269,12 +269,12 @@ def _each_row(w, addresses, rows, steps):
 def _each_vector(w, count, vector):
     """Writes `vector(byte offset, mask)` for all of `count` elements."""
     builder = w.builder
-    whole = builder.and_(count, WORD(-w.width))
-    with w.loop(0, w.mul(whole, w.size), w.size * w.width) as (at, _):
+    vector_end = builder.and_(count, WORD(-w.width))
+    with w.loop(0, w.mul(vector_end, w.size), w.size * w.width) as (at, _):
         vector(at, None)
-    n_columns = builder.sub(count, whole)
+    n_columns = builder.sub(count, vector_end)
     with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
-        vector(w.mul(whole, w.size), w.mask(n_columns))
+        vector(w.mul(vector_end, w.size), w.mask(n_columns))
 
 
 def pairs_of(size, forms):

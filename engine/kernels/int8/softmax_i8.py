@@ -12,7 +12,7 @@ from ...build.fixedpoint import HIGHEST, reciprocal, rounding_shift
 from ...build.kernel import address, kernel, microkernel, stack_buffer
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import Integers
-from ._permute import VALUES, WHOLE, look_up_vectors, tail_mask
+from ._permute import LOOKUP_BYTES, VALUES, look_up_vectors, tail_mask
 
 _MAX_SHIFT = 30  # of a scaled exponential to the right, for int64 to have room
 _table_buffer = stack_buffer(VALUES + 8 * 16)
@@ -25,13 +25,13 @@ def largest_of(signed):
         w, n = Integers(builder, simd), simd.width * 4
         kind, name = ir.VectorType(BYTE, n), f"{'s' if signed else 'u'}max.v{n}i8"
         x, lowest = w.pointer(x), -128 if signed else 0
-        whole = builder.and_(count, WORD(-n))
-        with w.loop(0, whole, n, [w.splat(lowest, BYTE, n)]) as (at, carried):
+        vector_end = builder.and_(count, WORD(-n))
+        with w.loop(0, vector_end, n, [w.splat(lowest, BYTE, n)]) as (at, carried):
             carried[0] = w.call(f"llvm.{name}", kind, [carried[0], w.read(x, at, kind)])
         folded = w.call(f"llvm.vector.reduce.{name}", BYTE, w.results)
         widen = builder.sext if signed else builder.zext
         compare = builder.icmp_signed
-        with w.loop(whole, count, 1, [widen(folded, WORD)]) as (at, carried):
+        with w.loop(vector_end, count, 1, [widen(folded, WORD)]) as (at, carried):
             value = widen(w.read(x, at, BYTE), WORD)
             carried[0] = builder.select(compare(">", value, carried[0]), value, carried[0])
         return w.results[0]
@@ -56,29 +56,32 @@ def sum_of_planes(builder, simd, x, count, top, planes):
                 part = builder.zext(w.read(w.move(planes, i * VALUES), down, BYTE), WORD)
                 carried[0] = builder.add(carried[0], builder.shl(part, WORD(8 * i)))
         return w.results[0]
-    kind = ir.VectorType(BYTE, WHOLE)
+    kind = ir.VectorType(BYTE, LOOKUP_BYTES)
     tables = [
-        [w.read(planes, i * VALUES + at, kind) for at in range(0, VALUES, WHOLE)] for i in range(3)
+        [w.read(planes, i * VALUES + at, kind) for at in range(0, VALUES, LOOKUP_BYTES)]
+        for i in range(3)
     ]
-    tops, words = w.splat(top, BYTE, WHOLE), ir.VectorType(WORD, WHOLE // 8)
+    tops, words = w.splat(top, BYTE, LOOKUP_BYTES), ir.VectorType(WORD, LOOKUP_BYTES // 8)
 
     def add(totals, value, mask):
         down = builder.sub(tops, value)
         for i, table in enumerate(tables):
             part = look_up_vectors(w, table, down)
             if mask is not None:
-                part = builder.select(mask, part, w.splat(0, BYTE, WHOLE))
-            sums = w.call("llvm.x86.avx512.psad.bw.512", words, [part, w.splat(0, BYTE, WHOLE)])
+                part = builder.select(mask, part, w.splat(0, BYTE, LOOKUP_BYTES))
+            sums = w.call(
+                "llvm.x86.avx512.psad.bw.512", words, [part, w.splat(0, BYTE, LOOKUP_BYTES)]
+            )
             totals[i] = builder.add(totals[i], sums)
 
-    whole = builder.and_(count, WORD(-WHOLE))
-    with w.loop(0, whole, WHOLE, [ir.Constant(words, None)] * 3) as (at, carried):
+    vector_end = builder.and_(count, WORD(-LOOKUP_BYTES))
+    with w.loop(0, vector_end, LOOKUP_BYTES, [ir.Constant(words, None)] * 3) as (at, carried):
         add(carried, w.read(x, at, kind), None)
-    totals, mask = list(w.results), tail_mask(w, builder.sub(count, whole))
-    add(totals, w.read_masked(w.move(x, whole), kind, mask), mask)
+    totals, mask = list(w.results), tail_mask(w, builder.sub(count, vector_end))
+    add(totals, w.read_masked(w.move(x, vector_end), kind, mask), mask)
     total = w.word(0)
     for i, part in enumerate(totals):
-        part = w.call(f"llvm.vector.reduce.add.v{WHOLE // 8}i64", WORD, [part])
+        part = w.call(f"llvm.vector.reduce.add.v{LOOKUP_BYTES // 8}i64", WORD, [part])
         total = builder.add(total, builder.shl(part, WORD(8 * i)))
     return total
 
@@ -117,14 +120,14 @@ def look_up_down(builder, simd, x, out, count, top, table):
             down = builder.zext(builder.sub(top, w.read(x, at, BYTE)), WORD)
             w.write(w.read(table, down, BYTE), out, at)
         return
-    kind = ir.VectorType(BYTE, WHOLE)
-    quarters = [w.read(table, at, kind) for at in range(0, VALUES, WHOLE)]
-    tops, whole = w.splat(top, BYTE, WHOLE), builder.and_(count, WORD(-WHOLE))
-    with w.loop(0, whole, WHOLE) as (at, _):
+    kind = ir.VectorType(BYTE, LOOKUP_BYTES)
+    quarters = [w.read(table, at, kind) for at in range(0, VALUES, LOOKUP_BYTES)]
+    tops, vector_end = w.splat(top, BYTE, LOOKUP_BYTES), builder.and_(count, WORD(-LOOKUP_BYTES))
+    with w.loop(0, vector_end, LOOKUP_BYTES) as (at, _):
         w.write(look_up_vectors(w, quarters, builder.sub(tops, w.read(x, at, kind))), out, at)
-    mask = tail_mask(w, builder.sub(count, whole))
-    down = builder.sub(tops, w.read_masked(w.move(x, whole), kind, mask))
-    w.write_masked(look_up_vectors(w, quarters, down), w.move(out, whole), mask)
+    mask = tail_mask(w, builder.sub(count, vector_end))
+    down = builder.sub(tops, w.read_masked(w.move(x, vector_end), kind, mask))
+    w.write_masked(look_up_vectors(w, quarters, down), w.move(out, vector_end), mask)
 
 
 def softmax_with(largest):

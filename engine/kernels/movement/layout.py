@@ -66,8 +66,8 @@ def _tiles(x, out, s, d, rows, columns, x_row, x_column, out_row, out_column):
         first_column = 0
         while first_column < columns:
             end_column = min(first_column + _TILE, columns)
-            whole = end_row - first_row == _TILE and end_column - first_column == _TILE
-            if whole and x_row == 1 and out_column == 1 and x.itemsize <= _MAX_SQUARE:
+            is_full = end_row - first_row == _TILE and end_column - first_column == _TILE
+            if is_full and x_row == 1 and out_column == 1 and x.itemsize <= _MAX_SQUARE:
                 source = s + first_row + first_column * x_column
                 target = d + first_row * out_row + first_column
                 _transpose_square(x, out, source, target, x_column, out_row)

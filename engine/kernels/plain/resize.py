@@ -150,12 +150,12 @@ def mix(builder, simd, first, second, third, fourth, out, channels, *weights):
         value = builder.ashr(builder.add(total, negative_offset), w.splat(20))
         w.write_masked(builder.trunc(value, w.i8_vector), w.move(out, at), mask)
 
-    whole = builder.and_(channels, WORD(-w.width))
-    with w.loop(0, whole, w.width) as (at, _):
+    vector_end = builder.and_(channels, WORD(-w.width))
+    with w.loop(0, vector_end, w.width) as (at, _):
         vector(at, None)
-    n_channels = builder.sub(channels, whole)
+    n_channels = builder.sub(channels, vector_end)
     with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
-        vector(whole, w.mask(n_channels))
+        vector(vector_end, w.mask(n_channels))
 
 
 @kernel("x:int8[b,*,*,c] out:int8[b,*,*,c] scale_h:i scale_w:i half:i")

@@ -79,10 +79,10 @@ def _as(builder, value, kind):
 def _folded(w, x, begin, nbytes, value, step, join):
     """The rest of a row from byte `begin` on folded into a vector, and that into a number."""
     builder, kind = w.builder, value.type
-    whole = builder.and_(nbytes, WORD(-w.bytes))
-    with w.loop(begin, whole, w.bytes, [value]) as (at, values):
+    vector_end = builder.and_(nbytes, WORD(-w.bytes))
+    with w.loop(begin, vector_end, w.bytes, [value]) as (at, values):
         values[0] = step(builder, values[0], _as(builder, w.load(x, at), kind))
-    with w.loop(whole, nbytes, w.bytes, w.results) as (at, values):
+    with w.loop(vector_end, nbytes, w.bytes, w.results) as (at, values):
         mask = w.mask(builder.sdiv(builder.sub(nbytes, at), WORD(4)))
         folded = step(builder, values[0], _as(builder, w.load_masked(x, mask, at), kind))
         values[0] = builder.select(mask, folded, values[0])
@@ -108,12 +108,12 @@ squares_of = _fold_of("squares_of", types.float64, _add_square, _add)
 
 def _each_vector(w, columns, write):
     """Runs `write(offset in elements, mask or None)` for vectors of columns."""
-    builder, whole = w.builder, w.builder.and_(columns, WORD(-w.width))
-    with w.loop(0, whole, w.width) as (column, _):
+    builder, vector_end = w.builder, w.builder.and_(columns, WORD(-w.width))
+    with w.loop(0, vector_end, w.width) as (column, _):
         write(column, None)
-    n_columns = builder.sub(columns, whole)
+    n_columns = builder.sub(columns, vector_end)
     with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
-        write(whole, w.mask(n_columns))
+        write(vector_end, w.mask(n_columns))
 
 
 def _row_loads(w, x, pitch, column, mask, n_rows):
@@ -178,11 +178,11 @@ SMALLEST = [_comparing_rows("smallest", n, _smaller) for n in (UNROLL, 1)]
 def first_equal(builder, simd, x, count, value):
     """The lowest place of the first vector at `x` that holds a value; `width` if none does."""
     w = Writer(builder, simd)
-    whole = w.mask(
+    mask = w.mask(
         builder.select(builder.icmp_signed("<", count, WORD(w.width)), count, WORD(w.width))
     )
-    equal = builder.fcmp_ordered("==", w.load_masked(w.pointer(x), whole), w.repeat(value))
-    bits = builder.bitcast(builder.and_(equal, whole), ir.IntType(w.width))
+    equal = builder.fcmp_ordered("==", w.load_masked(w.pointer(x), mask), w.repeat(value))
+    bits = builder.bitcast(builder.and_(equal, mask), ir.IntType(w.width))
     bits = builder.or_(builder.zext(bits, WORD), WORD(1 << w.width))
     return w.call("llvm.cttz.i64", WORD, [bits, BIT(1)])
 

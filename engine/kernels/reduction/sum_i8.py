@@ -31,12 +31,12 @@ def add_columns(size, signed):
                 builder.add(total, w.read_masked(target, i64_vector, mask)), target, mask
             )
 
-        whole = builder.and_(columns, WORD(-w.width))
-        with w.loop(0, whole, w.width) as (column, _):
+        vector_end = builder.and_(columns, WORD(-w.width))
+        with w.loop(0, vector_end, w.width) as (column, _):
             vector(column, None)
-        n_columns = builder.sub(columns, whole)
+        n_columns = builder.sub(columns, vector_end)
         with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
-            vector(whole, w.mask(n_columns))
+            vector(vector_end, w.mask(n_columns))
 
     emit.__name__ = f"add_columns_{size}_{int(signed)}"
     return microkernel(types.void(*[types.int64] * 4))(emit)
