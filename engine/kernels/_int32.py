@@ -2,6 +2,7 @@
 
 from llvmlite import ir
 
+from ..build.simd import SIGNED, UNSIGNED
 from ..build.vector import BYTE, DOUBLE, INT, WORD, Writer
 
 SHORT = ir.IntType(16)
@@ -10,6 +11,13 @@ _PACKS = {
     32: ("llvm.x86.avx2.packssdw", "llvm.x86.avx2.packsswb"),
 }
 """Bytes of a vector -> what packs two vectors of int32, and two of int16, within 16-byte lanes."""
+_DOTS = {
+    (16, UNSIGNED): ("llvm.x86.avx512.vpdpbusd.512", "llvm.x86.avx512.vpdpwssd.512"),
+    (8, UNSIGNED): ("llvm.x86.avx512.vpdpbusd.256", "llvm.x86.avx512.vpdpwssd.256"),
+    (4, UNSIGNED): ("llvm.x86.avx512.vpdpbusd.128", "llvm.x86.avx512.vpdpwssd.128"),
+    (4, SIGNED): ("llvm.aarch64.neon.sdot.v4i32.v16i8", ""),
+}
+"""Width of a vector and the bytes it multiplies -> what adds products of fours and of pairs."""
 
 
 class Integers(Writer):
@@ -83,6 +91,30 @@ class Integers(Writer):
         """The elements of a and then b at `lanes`."""
         order = ir.Constant(ir.VectorType(INT, len(lanes)), lanes)
         return self.builder.shuffle_vector(a, b, order)
+
+    def add_fours(self, total, inputs, weights):
+        """total + the sums of four products each of bytes.
+
+        Inputs are unsigned where the processor multiplies unsigned bytes (simd.dots), weights are
+        signed.
+        """
+        dot = _DOTS[self.width, self.simd.dots][0]
+        is_signed = self.simd.dots == SIGNED
+        kind = ir.VectorType(BYTE, 4 * self.width) if is_signed else self.i32_vector
+        inputs, weights = (self.builder.bitcast(x, kind) for x in (inputs, weights))
+        return self.call(dot, self.i32_vector, [total, inputs, weights])
+
+    def add_pairs(self, total, a, b):
+        """total + the sums of two products each of int16."""
+        if self.simd.dots == UNSIGNED:  # a processor that multiplies bytes multiplies these, too
+            a, b = (self.builder.bitcast(x, self.i32_vector) for x in (a, b))
+            return self.call(_DOTS[self.width, UNSIGNED][1], self.i32_vector, [total, a, b])
+        builder, kind = self.builder, ir.VectorType(INT, 2 * self.width)
+        products = builder.mul(builder.sext(a, kind), builder.sext(b, kind))
+        even, odd = (
+            self.shuffle(products, products, list(range(i, 2 * self.width, 2))) for i in (0, 1)
+        )
+        return builder.add(total, builder.add(even, odd))
 
     def saturated_bytes(self, vectors):
         """int32 as signed bytes, the nearest ones: of a vector, or of the four of a block.

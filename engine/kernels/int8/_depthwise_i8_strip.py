@@ -12,19 +12,12 @@ from numba import types
 
 from ...build.kernel import inline, microkernel
 from ...build.simd import UNSIGNED
-from ...build.vector import BYTE, INT, WORD
+from ...build.vector import BYTE, WORD
 from .._columns import TABLE, results_of
 from .._int32 import SHORT, Integers
 
 _SIGNATURE = types.void(*[types.int64] * 11)
 _LANE = 16
-_DOTS = {
-    (16, UNSIGNED): "llvm.x86.avx512.vpdpbusd.512",
-    (8, UNSIGNED): "llvm.x86.avx512.vpdpbusd.256",
-    (4, UNSIGNED): "llvm.x86.avx512.vpdpbusd.128",
-    (4, "signed"): "llvm.aarch64.neon.sdot.v4i32.v16i8",
-}
-"""Width of a vector and what it multiplies -> what adds four products of bytes to each int32."""
 
 
 def _sizes_of(simd):
@@ -166,7 +159,7 @@ def _half_block_sums(w, shape, tables, groups, weights, start, channel, padded, 
             for i, tap in uses:
                 for k in range(2):
                     at = k * results + i
-                    sums[at] = _add_fours(w, sums[at], fours[k], factors[tap][k])
+                    sums[at] = w.add_fours(sums[at], fours[k], factors[tap][k])
         values[:] = [w.move(table, 4 * TABLE), filters, *sums]
     sums = w.results[2:]
     return [sums[:results], sums[results:]]
@@ -221,8 +214,8 @@ def _sums(w, shape, tables, groups, weights, start, channel, padded, mask):
                 addresses = [w.move(address, at) for address in addresses]
                 x = _pair(w, size, *addresses, mask) if rows == 2 else _four(w, addresses, mask)
             for i, tap in uses:
-                add = _add_pairs if rows == 2 else _add_fours
-                sums[i] = add(w, sums[i], x, factors[tap])
+                add = w.add_pairs if rows == 2 else w.add_fours
+                sums[i] = add(sums[i], x, factors[tap])
         carried[:] = [w.move(table, rows * TABLE), filters, *sums]
     return w.results[2:]
 
@@ -248,19 +241,3 @@ def _four(w, addresses, mask):
         w.shuffle(third, fourth, list(range(2 * n))),
     )
     return _as_factor(w, w.shuffle(*pairs, [n * (i % 4) + i // 4 for i in range(4 * n)]))
-
-
-def _add_pairs(w, total, a, b):
-    """total + the sums of two products each of int16, as LLVM knows them for one instruction."""
-    builder, kind = w.builder, ir.VectorType(INT, 2 * w.width)
-    products = builder.mul(builder.sext(a, kind), builder.sext(b, kind))
-    undefined = ir.Constant(kind, ir.Undefined)
-    even, odd = (w.shuffle(products, undefined, list(range(i, 2 * w.width, 2))) for i in (0, 1))
-    return builder.add(total, builder.add(even, odd))
-
-
-def _add_fours(w, total, a, b):
-    """total + the sums of four products each of bytes."""
-    kind = w.i32_vector if w.simd.dots == UNSIGNED else ir.VectorType(BYTE, 4 * w.width)
-    a, b = (w.builder.bitcast(x, kind) for x in (a, b))
-    return w.call(_DOTS[w.width, w.simd.dots], w.i32_vector, [total, a, b])
