@@ -174,9 +174,6 @@ from ...graph.functions.array import identity as identity
 from ...graph.functions.array import identity_n as identity_n
 from ...graph.functions.array import invert_permutation as invert_permutation
 from ...graph.functions.array import matrix_band_part as matrix_band_part
-from ...graph.functions.array import matrix_diag as matrix_diag
-from ...graph.functions.array import matrix_diag_part as matrix_diag_part
-from ...graph.functions.array import matrix_set_diag as matrix_set_diag
 from ...graph.functions.array import matrix_transpose as matrix_transpose
 from ...graph.functions.array import meshgrid as meshgrid
 from ...graph.functions.array import pad as pad
@@ -265,6 +262,11 @@ from ...graph.functions.decompositions import qr as qr
 from ...graph.functions.decompositions import self_adjoint_eig as self_adjoint_eig
 from ...graph.functions.decompositions import self_adjoint_eigvals as self_adjoint_eigvals
 from ...graph.functions.decompositions import svd as svd
+from ...graph.functions.diagonals import matrix_diag as matrix_diag
+from ...graph.functions.diagonals import matrix_diag_part as matrix_diag_part
+from ...graph.functions.diagonals import matrix_set_diag as matrix_set_diag
+from ...graph.functions.equations import matrix_solve_ls as matrix_solve_ls
+from ...graph.functions.equations import sqrtm as matrix_square_root
 from ...graph.functions.functional import foldl as foldl
 from ...graph.functions.functional import foldr as foldr
 from ...graph.functions.functional import map_fn as map_fn

@@ -17,8 +17,8 @@ CORE = {
         "batch_to_space_nd boolean_mask broadcast_to check_numerics concat depth_to_space diag "
         "diag_part dynamic_partition dynamic_stitch expand_dims fake_quant_with_min_max_args "
         "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel gather gather_nd "
-        "guarantee_const identity identity_n invert_permutation matrix_band_part matrix_diag "
-        "matrix_diag_part matrix_set_diag matrix_transpose meshgrid pad repeat reshape reverse "
+        "guarantee_const identity identity_n invert_permutation matrix_band_part "
+        "matrix_transpose meshgrid pad repeat reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
         "space_to_batch_nd space_to_depth split squeeze stack stop_gradient strided_slice "
         "tensor_scatter_add tensor_scatter_nd_add=tensor_scatter_add "
@@ -42,6 +42,8 @@ CORE = {
     "graph.functions.decompositions": (
         "cholesky_solve cross matrix_triangular_solve qr self_adjoint_eig self_adjoint_eigvals svd"
     ),
+    "graph.functions.diagonals": "matrix_diag matrix_diag_part matrix_set_diag",
+    "graph.functions.equations": "matrix_solve_ls matrix_square_root=sqrtm",
     "graph.functions.sorting": (
         "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort "
         "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum unique_with_counts"
@@ -233,8 +235,7 @@ RNN_CELL = {
 
 LINALG = {
     "graph.functions.array": (
-        "band_part=matrix_band_part diag=matrix_diag diag_part=matrix_diag_part matrix_transpose "
-        "set_diag=matrix_set_diag tensor_diag=diag tensor_diag_part=diag_part "
+        "band_part=matrix_band_part matrix_transpose tensor_diag=diag tensor_diag_part=diag_part "
         "transpose=matrix_transpose"
     ),
     "graph.functions.clip": "global_norm",
@@ -243,9 +244,16 @@ LINALG = {
         "adjoint cholesky_solve cross eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals expm "
         "logdet qr slogdet svd triangular_solve=matrix_triangular_solve"
     ),
+    "graph.functions.diagonals": (
+        "diag=matrix_diag diag_part=matrix_diag_part set_diag=matrix_set_diag"
+    ),
+    "graph.functions.equations": (
+        "eigh_tridiagonal logm lstsq=matrix_solve_ls lu lu_matrix_inverse lu_reconstruct lu_solve "
+        "matrix_rank pinv sqrtm tridiagonal_matmul tridiagonal_solve"
+    ),
     "graph.functions.linear_algebra": (
-        "cholesky det=matrix_determinant einsum inv=matrix_inverse matmul norm solve=matrix_solve "
-        "tensordot trace"
+        "cholesky det=matrix_determinant einsum inv=matrix_inverse matmul matvec norm normalize "
+        "solve=matrix_solve tensordot trace"
     ),
     "graph.functions.normalization": "l2_normalize",
 }
