@@ -111,8 +111,7 @@ ERRORS = [
         "Expected last two dimensions of diagonals to be same, got 4 and 3",
     ),
     (
-        "tf.linalg.tridiagonal_solve(tf.ones([3, 4]), tf.ones([4]), partial_pivoting=False,"
-        " perturb_singular=True)",
+        "tf.linalg.tridiagonal_solve(m, m, partial_pivoting=False, perturb_singular=True)",
         "ValueError",
         "partial_pivoting must be True if perturb_singular is.",
     ),
