@@ -3,7 +3,21 @@
 `new=old` gives the object `old` of a module the public name `new`.
 """
 
+CHECKS = {
+    "graph.functions.checks": (
+        "assert_equal assert_greater assert_greater_equal assert_less assert_less_equal "
+        "assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal "
+        "assert_positive assert_proper_iterable"
+    ),
+    "graph.functions.shape_checks": (
+        "assert_integer assert_rank assert_rank_at_least assert_rank_in assert_same_float_dtype "
+        "assert_scalar assert_type is_numeric_tensor"
+    ),
+}
+"""Names of both `tf` and `tf.debugging`."""
+
 CORE = {
+    "graph.functions.checks": "verify_tensor_all_finite",
     "graph.functions.clip": (
         "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
     ),
@@ -148,6 +162,22 @@ MATH = {
     ),
 }
 """Names of both `tf` and `tf.math`."""
+
+DEBUGGING = {
+    "graph.functions.arithmetic": "is_finite is_inf is_nan",
+    "graph.functions.array": "check_numerics",
+    "graph.functions.checks": "assert_all_finite=verify_tensor_all_finite",
+    "graph.functions.control_flow": "Assert",
+    "graph.functions.device_placement": "get_log_device_placement set_log_device_placement",
+    "graph.functions.shape_checks": "assert_shapes",
+    "graph.functions.special": "is_non_decreasing is_strictly_increasing",
+}
+
+NEST = {
+    "graph.functions.nest": (
+        "assert_same_structure flatten is_nested map_structure pack_sequence_as"
+    ),
+}
 
 MATH_ALONE = {
     "graph.functions.arithmetic": "divide_no_nan=div_no_nan polyval xdivy xlogy",

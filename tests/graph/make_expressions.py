@@ -10,6 +10,7 @@ import os
 import sys
 from pathlib import Path
 
+import expressions_checks
 import expressions_gradients
 import expressions_linalg
 import numpy as np
@@ -198,7 +199,7 @@ EXPRESSIONS = [
     "tf.nn.pool(tf.reshape(a, [1, 4, 3, 1]), [2, 3], 'AVG', 'VALID', dilation_rate=[2, 1])",
 ]
 EXPRESSIONS += [*expressions_gradients.EXPRESSIONS, *expressions_gradients.GRADIENTS]
-TABLES = {"linalg": expressions_linalg}
+TABLES = {"checks": expressions_checks, "linalg": expressions_linalg}
 GROUPS = {"": EXPRESSIONS} | {
     f"_{name}": [*table.EXPRESSIONS, *table.GRADIENTS] for name, table in TABLES.items()
 }
