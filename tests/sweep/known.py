@@ -84,6 +84,7 @@ ROWS = (
       for op in ("REDUCE_PROD", "SUM", "MEAN")),
     Row("REDUCE_WINDOW", lambda c: _other_lengths(c) or not all(x.all() for x in c.inputs[2:]),
         "LiteRT does not look at the lists: it reads beyond them, and takes windows of nothing"),
+    Row("TRANSPOSE", lambda c: _shape(c, 0) == (), "LiteRT does not copy a scalar"),
     Row("SELECT_V2", lambda c: all(prod(x.shape) == 1 for x in c.inputs),
         "of single elements LiteRT's result has the second operand's shape"),
     Row("STABLEHLO_PAD", _other_options, "LiteRT reads beyond lists that are too short"),
