@@ -459,5 +459,6 @@ def check_size(source: Source) -> None:
         largest = max(sizes, key=sizes.__getitem__)
         raise ConverterError(
             f"the constants of the source have {total} bytes, a .tflite file at most {MAX_BYTES}; "
-            f"the largest is '{largest}' with {sizes[largest]}"
+            f"the largest is '{largest}' with {sizes[largest]}; make it smaller, or cut the model "
+            "with input_arrays and output_arrays and convert its parts"
         )

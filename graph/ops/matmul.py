@@ -15,7 +15,6 @@ from ..core.shapes import (
     broadcast_ranked,
     divided,
     known,
-    merge_dims,
     plus,
     require,
     same,
@@ -106,7 +105,10 @@ def _einsum_shape(op: OperationView) -> Shape:
         end = len(shape) - len(tail)
         named = zip(head + tail, shape[: len(head)] + shape[end:], strict=True)
         for name, size in named:
-            sizes[name] = merge_dims(sizes.get(name), size)
+            other = sizes.get(name)
+            fits = None in (other, size) or other == size
+            require(op, fits, f"label '{name}' must have one size, got {other} and {size}")
+            sizes[name] = other if size is None else size
         if dots:
             batch = broadcast_ranked(batch, shape[len(head) : end])
     head, dots, tail = output.partition("...")
