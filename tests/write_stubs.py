@@ -32,6 +32,7 @@ FACADES = (
     "flatlite.experimental",
     "flatlite.lite",
     "flatlite.litert",
+    "flatlite.metadata",
     "flatlite.train",
 )
 HEAD = "# What editors and type checkers see of this module; tests/write_stubs.py writes it.\n"

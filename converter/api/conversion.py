@@ -198,6 +198,7 @@ class Conversion:
         is_tensorflow = all(isinstance(source, GraphSource) for source in self.sources)
         bounded = bool(self.settings.canonicalizing_inf_as_min_max_float) and is_tensorflow
         written = write(graphs, metadata=self._metadata(recipe), bounded=bounded)
+        written.model.associated_files = dict(getattr(self.sources[0], "associated_files", {}))
         content = save(written.model)
         functions = [
             Function(
