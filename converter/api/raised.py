@@ -29,7 +29,7 @@ class RaisedModel:
         inputs: placeholders by the names of the model's inputs, in its order.
         outputs: tensors by the names of its outputs, in its order.
         variables: the weights that became variables, and those of the model, by name.
-        initializer: gives variables and tables their values in the model.
+        initializer: gives the variables their values in the model.
         weights: the names of all of the model's weights, in its order; any of them can be given
             as `trainable`.
     """
@@ -164,7 +164,7 @@ def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
             for tensor, name in zip(results, names, strict=True)
         ]
         states = [variable.initializer for variable in raiser.variables.values()]
-        initializer = group(*states, *raiser.resources.initializers, name="initializer")
+        initializer = group(*states, name="initializer")
     weights.check()
     inputs = keys.inputs if keys else [short_name(tensor.name) for tensor in lowered.inputs]
     output_keys = keys.outputs if keys else [short_name(name) for name in names]

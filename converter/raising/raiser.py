@@ -58,7 +58,7 @@ class Raiser:
 
     Attributes:
         variables: those by name, and the model's own.
-        resources: the model's own variables and tables.
+        resources: the model's own variables.
     """
 
     def __init__(self, weights: WeightFilter, graphs: list[ir.Graph]) -> None:
