@@ -74,7 +74,8 @@ def to_graph(
             frozen GraphDef.
         trainable: which weights become variables, the others are constants. True for all; a regular
             expression that is searched in the names of weights and layers (of a layer's result);
-            or a list of such names, or of what they start with up to a "/".
+            or a list of names, each of a weight; or, where none has it, of a layer, or what names
+            start with up to a "/".
         signature_key: which signature, where there are several; "serving_default" or the first one
             by default.
 
@@ -174,5 +175,5 @@ def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
         dict(zip(output_keys, outputs, strict=True)),
         raiser.variables,
         initializer,
-        tuple(dict.fromkeys(weight.name for weight in weights.seen)),
+        tuple(dict.fromkeys(weight.name for weight in weights.known)),
     )

@@ -65,6 +65,9 @@ class Raiser:
         self.weights = weights
         self.variables: dict[str, Variable] = {}
         self.resources = Resources(graphs)
+        for graph in graphs:
+            weights.learn(Weight.all_of(graph))
+        weights.learn(Weight(name, ()) for name in self.resources.first_names)
         self._stored: dict[int, Stored] = {}
         self._kept: list[ir.Tensor] = []
 
@@ -87,7 +90,7 @@ class Raiser:
         if id(tensor) not in self._stored:
             array = dequantized(tensor)
             original = array.shape
-            weight = Weight.of(node, i, tensor)
+            weight = Weight.of(node.op, i, tensor)
             is_trained = weight is not None and self.weights.takes(weight)
             if is_trained:
                 array = arranged_array(array, order, shape)

@@ -20,11 +20,15 @@ class Resources:
 
     Args:
         graphs: all graphs of the model.
+
+    Attributes:
+        first_names: the variables of reals that get a value at first.
     """
 
     def __init__(self, graphs: list[ir.Graph]) -> None:
         self.variables: dict[str, Variable] = {}
         self._first = first_values(graphs)
+        self.first_names = [name for name, value in self._first.items() if value.dtype.kind == "f"]
         self._seen = {key: t for graph in graphs for key, t in _contents(graph).items()}
 
     def variable(self, node: Node) -> Variable:
