@@ -24,6 +24,7 @@ FACADES = (
     "flatlite.compat.v1.signal",
     "flatlite.compat.v1.sparse",
     "flatlite.compat.v1.strings",
+    "flatlite.compat.v1.summary",
     "flatlite.compat.v1.test",
     "flatlite.compat.v1.train_experimental",
     "flatlite.edit",

@@ -26,6 +26,7 @@ MODULES = {
     "signal": "compat.v1.signal",
     "sparse": "compat.v1.sparse",
     "strings": "compat.v1.strings",
+    "summary": "compat.v1.summary",
     "test": "compat.v1.test",
     "train": "train",
 }

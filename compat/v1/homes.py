@@ -96,7 +96,14 @@ CORE = {
         "get_collection get_collection_ref get_default_graph get_default_session name_scope "
         "reset_default_graph set_random_seed"
     ),
-    "schema.proto": "RunMetadata RunOptions",
+    "graph.functions.summaries": (
+        "audio_summary histogram_summary image_summary merge_all_summaries merge_summary "
+        "scalar_summary"
+    ),
+    "schema.proto": (
+        "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef "
+        "RunMetadata RunOptions SessionLog Summary SummaryMetadata"
+    ),
     "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
     "graph.variables.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",
@@ -284,4 +291,13 @@ SETS = {
 
 RAGGED = {
     "graph.functions.ragged": "constant range=ragged_range",
+}
+
+SUMMARY = {
+    "graph.functions.summaries": (
+        "all_v2_summary_ops audio get_summary_description histogram image merge merge_all scalar "
+        "tensor_summary text"
+    ),
+    "schema.proto": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
+    "training.summary_writer": "FileWriter FileWriterCache",
 }

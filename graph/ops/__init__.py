@@ -27,6 +27,7 @@ FAMILIES = (
     "space",
     "state",
     "string",
+    "summaries",
     "tables",
     "tensorlist",
     "split_text",
