@@ -11,6 +11,7 @@ FACADES = (
     "flatlite",
     "flatlite.compat.v1",
     "flatlite.compat.v1.bitwise",
+    "flatlite.compat.v1.layers",
     "flatlite.compat.v1.linalg",
     "flatlite.compat.v1.lite",
     "flatlite.compat.v1.losses",

@@ -11,7 +11,7 @@ MODULES = {
     "bitwise": "compat.v1.bitwise",
     "errors": "errors",
     "initializers": "graph.variables.initializers",
-    "layers": "graph.functions.layers",
+    "layers": "compat.v1.layers",
     "linalg": "compat.v1.linalg",
     "lite": "compat.v1.lite",
     "logging": "compat.v1.logging",

@@ -4,6 +4,7 @@
 from ... import errors as errors
 from ... import train as train
 from ...compat.v1 import bitwise as bitwise
+from ...compat.v1 import layers as layers
 from ...compat.v1 import linalg as linalg
 from ...compat.v1 import lite as lite
 from ...compat.v1 import logging as logging
@@ -80,7 +81,6 @@ from ...graph.derivatives.registry import NotDifferentiable as NotDifferentiable
 from ...graph.derivatives.registry import NotDifferentiable as no_gradient
 from ...graph.derivatives.registry import RegisterGradient as RegisterGradient
 from ...graph.format.importing import import_graph_def as import_graph_def
-from ...graph.functions import layers as layers
 from ...graph.functions import random as random
 from ...graph.functions.arithmetic import abs as abs
 from ...graph.functions.arithmetic import accumulate_n as accumulate_n
