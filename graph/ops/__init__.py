@@ -28,6 +28,7 @@ FAMILIES = (
     "space",
     "state",
     "string",
+    "summaries",
     "tables",
     "tensorlist",
     "split_text",
