@@ -195,7 +195,8 @@ def _solve_shape(op: OperationView) -> Shape:
     rows = a[-1], b[-2]
     words = f"Dimensions must be equal, but are {rows[0]} and {rows[1]}"
     require(op, None in rows or rows[0] == rows[1], f"{words} in {shown(a)} and {shown(b)}")
-    return broadcast_ranked(a[:-2], b[:-2]) + (merge_dims(*rows), b[-1])
+    size = rows[1] if rows[0] is None else rows[0]
+    return broadcast_ranked(a[:-2], b[:-2]) + (size, b[-1])
 
 
 @op("MatrixSolve", shape=_solve_shape)
