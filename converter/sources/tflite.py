@@ -18,6 +18,7 @@ from ...interpreter.interpreter import Interpreter
 from ...interpreter.model import LoadedModel
 from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
 from ...schema.errors import InvalidArgumentError
+from ...schema.external import embedded
 from ...schema.files import read_bytes
 from ...schema.flatbuffer import parse
 from ...schema.model import unique_names
@@ -105,10 +106,14 @@ def load(content: str | os.PathLike | bytes) -> list[FileSource]:
 
     Raises:
         OSError: there is no such file.
-        ModelError: it is no `.tflite` file, or damaged.
+        ModelError: it is no `.tflite` file, or damaged, or needs a file that is not in its folder.
     """
     is_path = isinstance(content, str | os.PathLike)
-    model = LoadedModel(read_bytes(content) if is_path else bytes(content))
+    folder = os.path.dirname(os.path.abspath(os.fsdecode(content))) if is_path else None
+    data = read_bytes(content) if is_path else bytes(content)
+    model = LoadedModel(data)
+    if folder is not None and not model.is_alone:
+        model = LoadedModel(embedded(data, folder))
     reasons = (reason_final(model.subgraph(i)) for i in range(model.n_subgraphs))
     reason = next(filter(None, reasons), "")
     metadata = _metadata(model)
