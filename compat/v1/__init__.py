@@ -22,7 +22,7 @@ MODULES = {
     "nest": "compat.v1.nest",
     "nn": "compat.v1.nn",
     "ragged": "compat.v1.ragged",
-    "random": "graph.functions.random",
+    "random": "compat.v1.random",
     "saved_model": "compat.v1.saved_model",
     "sets": "compat.v1.sets",
     "signal": "compat.v1.signal",

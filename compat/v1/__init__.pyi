@@ -14,6 +14,7 @@ from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nest as nest
 from ...compat.v1 import nn as nn
 from ...compat.v1 import ragged as ragged
+from ...compat.v1 import random as random
 from ...compat.v1 import saved_model as saved_model
 from ...compat.v1 import sets as sets
 from ...compat.v1 import signal as signal
@@ -82,7 +83,6 @@ from ...graph.derivatives.registry import NotDifferentiable as no_gradient
 from ...graph.derivatives.registry import RegisterGradient as RegisterGradient
 from ...graph.format.importing import import_graph_def as import_graph_def
 from ...graph.functions import layers as layers
-from ...graph.functions import random as random
 from ...graph.functions.arithmetic import abs as abs
 from ...graph.functions.arithmetic import accumulate_n as accumulate_n
 from ...graph.functions.arithmetic import acos as acos

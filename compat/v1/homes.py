@@ -204,10 +204,21 @@ NN = {
     ),
     "graph.functions.arithmetic": "log_sigmoid sigmoid tanh",
     "graph.functions.array": ("depth_to_space in_top_k space_to_depth top_k"),
+    "graph.functions.ctc": (
+        "collapse_repeated ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder "
+        "ctc_loss ctc_loss_v2 ctc_unique_labels"
+    ),
     "graph.functions.embedding": "embedding_lookup",
+    "graph.functions.fractional_pools": "fractional_avg_pool fractional_max_pool",
+    "graph.functions.sampling": (
+        "all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler "
+        "learned_unigram_candidate_sampler log_uniform_candidate_sampler nce_loss "
+        "sampled_softmax_loss uniform_candidate_sampler"
+    ),
     "graph.functions.line_windows": (
-        "avg_pool1d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
-        "conv3d_transpose erosion2d max_pool1d max_pool_with_argmax normalize_moments silu"
+        "avg_pool1d avg_pool3d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
+        "conv3d_transpose erosion2d max_pool1d max_pool3d max_pool_with_argmax normalize_moments "
+        "silu"
     ),
     "graph.functions.losses": (
         "l2_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
@@ -226,9 +237,9 @@ NN = {
         "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"
     ),
     "graph.functions.windows": (
-        "atrous_conv2d avg_pool avg_pool2d=avg_pool avg_pool3d conv2d conv2d_backprop_filter "
+        "atrous_conv2d avg_pool avg_pool2d=avg_pool conv2d conv2d_backprop_filter "
         "conv2d_backprop_input conv2d_transpose depthwise_conv2d depthwise_conv2d_native "
-        "dilation2d max_pool max_pool2d=max_pool max_pool3d pool separable_conv2d"
+        "dilation2d max_pool max_pool2d=max_pool pool separable_conv2d"
     ),
 }
 
@@ -310,6 +321,17 @@ SPARSE = {
     "graph.functions.sparse": (
         "add concat from_dense maximum minimum placeholder reduce_sum=reduce_sum_sparse reorder "
         "reshape retain sparse_dense_matmul to_dense"
+    ),
+}
+
+RANDOM = {
+    "graph.functions.random": (
+        "normal set_random_seed shuffle stateless_normal stateless_truncated_normal "
+        "stateless_uniform truncated_normal uniform"
+    ),
+    "graph.functions.sampling": (
+        "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
+        "log_uniform_candidate_sampler uniform_candidate_sampler"
     ),
 }
 

@@ -22,5 +22,6 @@ FAMILIES = (
     "slice",
     "source",
     "space",
+    "special",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

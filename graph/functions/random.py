@@ -48,7 +48,8 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     return (0, _LARGEST) if seeds == (0, 0) else seeds
 
 
-def _seeds(seed: int | None) -> dict[str, int]:
+def op_seeds(seed: int | None) -> dict[str, int]:
+    """The attributes of an operation that hold its seeds; 0 for none."""
     first, second = get_seed(seed)
     return {"seed": first or 0, "seed2": second or 0}
 
@@ -89,12 +90,12 @@ def random_uniform(
         from_zero = isinstance(minval, int) and minval == 0
         to_one = isinstance(maxval, int) and maxval == 1
         if from_zero and to_one and dtype.kind not in "iu":
-            return ops.RandomUniform(sizes, dtype=dtype, **_seeds(seed))
+            return ops.RandomUniform(sizes, dtype=dtype, **op_seeds(seed))
         low = convert_to_tensor(minval, dtype, "min")
         high = convert_to_tensor(maxval, dtype, "max")
         if dtype.kind in "iu":
-            return ops.RandomUniformInt(sizes, low, high, name=scope, **_seeds(seed))
-        result = ops.RandomUniform(sizes, dtype=dtype, **_seeds(seed))
+            return ops.RandomUniformInt(sizes, low, high, name=scope, **op_seeds(seed))
+        result = ops.RandomUniform(sizes, dtype=dtype, **op_seeds(seed))
         if from_zero:
             return ops.Mul(result, high)
         return ops.AddV2(result * (high - low), low, name=scope)
@@ -139,13 +140,13 @@ def _normal(
         sizes = _shape(shape)
         mean = convert_to_tensor(mean, dtype, "mean")
         stddev = convert_to_tensor(stddev, dtype, "stddev")
-        numbers = getattr(ops, kind)(sizes, dtype=dtype, **_seeds(seed))
+        numbers = getattr(ops, kind)(sizes, dtype=dtype, **op_seeds(seed))
         return ops.AddV2(numbers * stddev, mean, name=scope)
 
 
 def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """The slices of `value` in random order."""
-    return ops.RandomShuffle(value, name=name, **_seeds(seed))
+    return ops.RandomShuffle(value, name=name, **op_seeds(seed))
 
 
 uniform, normal, shuffle = random_uniform, random_normal, random_shuffle

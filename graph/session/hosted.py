@@ -24,7 +24,9 @@ MODULES = (
     "control_kernels",
     "files_kernels",
     "python_kernels",
+    "pool_kernels",
     "random_kernels",
+    "sampler_kernels",
     "stateless_kernels",
     "variable_kernels",
 )

@@ -1,0 +1,16 @@
+# What editors and type checkers see of this module; tests/write_stubs.py writes it.
+"""The names of `tf.random`."""
+
+from ...graph.functions.random import normal as normal
+from ...graph.functions.random import set_random_seed as set_random_seed
+from ...graph.functions.random import shuffle as shuffle
+from ...graph.functions.random import stateless_normal as stateless_normal
+from ...graph.functions.random import stateless_truncated_normal as stateless_truncated_normal
+from ...graph.functions.random import stateless_uniform as stateless_uniform
+from ...graph.functions.random import truncated_normal as truncated_normal
+from ...graph.functions.random import uniform as uniform
+from ...graph.functions.sampling import all_candidate_sampler as all_candidate_sampler
+from ...graph.functions.sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from ...graph.functions.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+from ...graph.functions.sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from ...graph.functions.sampling import uniform_candidate_sampler as uniform_candidate_sampler
