@@ -46,6 +46,12 @@ class Philox:
         """Leaves out so many counters, four words each."""
         self._start = (self._start + counters) % 2**128
 
+    def advanced(self, counters: int) -> Philox:
+        """The same stream, so many counters further on."""
+        stream = Philox(1, 0)
+        stream._key, stream._start = self._key, (self._start + counters) % 2**128
+        return stream
+
     def words(self, offsets: np.ndarray) -> np.ndarray:
         """The four words at each of the counters `offsets` from here: [..., 4] uint64."""
         low, high = self._start % 2**64, self._start >> 64

@@ -26,6 +26,7 @@ FACADES = (
     "flatlite.compat.v1.sets",
     "flatlite.compat.v1.signal",
     "flatlite.compat.v1.sparse",
+    "flatlite.compat.v1.spectral",
     "flatlite.compat.v1.strings",
     "flatlite.compat.v1.test",
     "flatlite.compat.v1.train_experimental",

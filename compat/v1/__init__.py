@@ -27,6 +27,7 @@ MODULES = {
     "sets": "compat.v1.sets",
     "signal": "compat.v1.signal",
     "sparse": "compat.v1.sparse",
+    "spectral": "compat.v1.spectral",
     "strings": "compat.v1.strings",
     "test": "compat.v1.test",
     "train": "train",

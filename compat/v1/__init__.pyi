@@ -19,6 +19,7 @@ from ...compat.v1 import saved_model as saved_model
 from ...compat.v1 import sets as sets
 from ...compat.v1 import signal as signal
 from ...compat.v1 import sparse as sparse
+from ...compat.v1 import spectral as spectral
 from ...compat.v1 import strings as strings
 from ...compat.v1 import test as test
 from ...graph.core.create import constant as constant
@@ -306,6 +307,9 @@ from ...graph.functions.random import random_normal as random_normal
 from ...graph.functions.random import random_shuffle as random_shuffle
 from ...graph.functions.random import random_uniform as random_uniform
 from ...graph.functions.random import truncated_normal as truncated_normal
+from ...graph.functions.random_draws import multinomial as multinomial
+from ...graph.functions.random_draws import random_gamma as random_gamma
+from ...graph.functions.random_draws import random_poisson as random_poisson
 from ...graph.functions.reductions import argmax as argmax
 from ...graph.functions.reductions import argmin as argmin
 from ...graph.functions.reductions import count_nonzero as count_nonzero
@@ -378,6 +382,8 @@ from ...graph.functions.special import lbeta as lbeta
 from ...graph.functions.special import polygamma as polygamma
 from ...graph.functions.special import unravel_index as unravel_index
 from ...graph.functions.special import zeta as zeta
+from ...graph.functions.spectral import fft3d as fft3d
+from ...graph.functions.spectral import ifft3d as ifft3d
 from ...graph.functions.state import assign as assign
 from ...graph.functions.state import assign_add as assign_add
 from ...graph.functions.state import assign_sub as assign_sub

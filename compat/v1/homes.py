@@ -76,6 +76,8 @@ CORE = {
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
+    "graph.functions.random_draws": "multinomial random_gamma random_poisson",
+    "graph.functions.spectral": "fft3d ifft3d",
     "graph.functions.slices": "newaxis",
     "graph.functions.state": (
         "assign assign_add assign_sub is_variable_initialized scatter_add scatter_div "
@@ -304,6 +306,18 @@ SIGNAL = {
         "fft fft2d frame hamming_window hann_window ifft ifft2d linear_to_mel_weight_matrix "
         "overlap_and_add"
     ),
+    "graph.functions.spectral": (
+        "dct fft3d fftshift idct ifft3d ifftshift irfft irfft2d irfft3d rfft rfft2d rfft3d"
+    ),
+    "graph.functions.stft": (
+        "inverse_mdct inverse_stft inverse_stft_window_fn kaiser_bessel_derived_window "
+        "kaiser_window mdct mfccs_from_log_mel_spectrograms stft vorbis_window"
+    ),
+}
+
+SPECTRAL = {
+    "graph.functions.signal": "fft fft2d ifft ifft2d",
+    "graph.functions.spectral": "dct fft3d idct ifft3d irfft irfft2d irfft3d rfft rfft2d rfft3d",
 }
 
 STRINGS = {
@@ -328,6 +342,10 @@ RANDOM = {
     "graph.functions.random": (
         "normal set_random_seed shuffle stateless_normal stateless_truncated_normal "
         "stateless_uniform truncated_normal uniform"
+    ),
+    "graph.functions.random_draws": (
+        "categorical fold_in gamma=random_gamma multinomial poisson=random_poisson split "
+        "stateless_categorical stateless_gamma stateless_multinomial stateless_poisson"
     ),
     "graph.functions.sampling": (
         "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "

@@ -126,7 +126,6 @@ class _Ops:
     StatefulPartitionedCall: TensorsFunction
     StatelessCase: TensorsFunction
     StatelessIf: TensorsFunction
-    StatelessRandomGetKeyCounter: TensorsFunction
     StatelessWhile: TensorsFunction
     StringNGrams: TensorsFunction
     StringSplit: TensorsFunction

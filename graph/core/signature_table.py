@@ -170,7 +170,6 @@ ExtractImagePatches images:T -> patches:T ; ksizes:list(int) strides:list(int) r
 FFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 FFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 FFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
-FFTND input:Tcomplex fft_length:int32 axes:int32 -> output:Tcomplex ; Tcomplex:type="complex64"
 !FIFOQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 !FIFOQueueV2 -> handle:resource ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 FakeQuantWithMinMaxArgs inputs:float32 -> outputs:float32 ; min:float=-6.0 max:float=6.0 num_bits:int=8 narrow_range:bool=false
@@ -208,11 +207,9 @@ HistogramFixedWidth values:T value_range:T nbins:int32 -> out:dtype ; T:type dty
 IFFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IFFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IFFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
-IFFTND input:Tcomplex fft_length:int32 axes:int32 -> output:Tcomplex ; Tcomplex:type="complex64"
 IRFFT input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 IRFFT2D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 IRFFT3D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
-IRFFTND input:Tcomplex fft_length:int32 axes:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 Identity input:T -> output:T ; T:type
 IdentityN input:*T -> output:*T ; T:list(type)
 !If cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
@@ -328,7 +325,6 @@ Pad input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int32"
 PadV2 input:T paddings:Tpaddings constant_values:T -> output:T ; T:type Tpaddings:type="int32"
 ParallelConcat values:N*T -> output:T ; N:int T:type shape:shape
 ParallelDynamicStitch indices:N*int32 data:N*T -> merged:T ; N:int T:type
-!ParameterizedTruncatedNormal shape:T means:dtype stdevs:dtype minvals:dtype maxvals:dtype -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type
 ParseExample serialized:string names:string sparse_keys:Nsparse*string dense_keys:Ndense*string dense_defaults:*Tdense -> sparse_indices:Nsparse*int64 sparse_values:*sparse_types sparse_shapes:Nsparse*int64 dense_values:*Tdense ; Nsparse:int Ndense:int sparse_types:list(type) Tdense:list(type) dense_shapes:list(shape)
 ParseExampleV2 serialized:string names:string sparse_keys:string dense_keys:string ragged_keys:string dense_defaults:*Tdense -> sparse_indices:num_sparse*int64 sparse_values:*sparse_types sparse_shapes:num_sparse*int64 dense_values:*Tdense ragged_values:*ragged_value_types ragged_row_splits:*ragged_split_types ; Tdense:list(type) num_sparse:int sparse_types:list(type) ragged_value_types:list(type) ragged_split_types:list(type) dense_shapes:list(shape)
 ParseTensor serialized:string -> output:out_type ; out_type:type
@@ -371,7 +367,6 @@ QueueSize handle:&string -> size:int32 ;
 RFFT input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RFFT2D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RFFT3D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
-RFFTND input:Treal fft_length:int32 axes:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RGBToHSV images:T -> output:T ; T:type="float32"
 RaggedGather params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues ; Tvalues:type Tindices:type Tsplits:type="int64" PARAMS_RAGGED_RANK:int OUTPUT_RAGGED_RANK:int
 RaggedRange starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_values:T ; T:type="int32" Tsplits:type="int64"
@@ -572,17 +567,12 @@ Squeeze input:T -> output:T ; T:type squeeze_dims:list(int)=[]
 StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
 StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
 StatelessMultinomial logits:T num_samples:int32 seed:Tseed -> output:output_dtype ; T:type Tseed:type="int64" output_dtype:type="int64"
-StatelessParameterizedTruncatedNormal shape:S seed:Tseed means:dtype stddevs:dtype minvals:dtype maxvals:dtype -> output:dtype ; S:type Tseed:type="int64" dtype:type
-StatelessRandomBinomial shape:S seed:Tseed counts:T probs:T -> output:dtype ; S:type Tseed:type="int64" T:type="float64" dtype:type="int64"
 StatelessRandomGammaV2 shape:T seed:Tseed alpha:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
-!StatelessRandomGetAlg -> alg:int32 ;
-StatelessRandomGetKeyCounter seed:Tseed -> key:uint64 counter:uint64 ; Tseed:type="int64"
 StatelessRandomNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessRandomNormalV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
 StatelessRandomPoisson shape:T seed:Tseed lam:Rtype -> output:dtype ; Rtype:type dtype:type T:type Tseed:type="int64"
 StatelessRandomUniform shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessRandomUniformFullInt shape:T seed:Tseed -> output:dtype ; dtype:type="uint64" T:type="int32" Tseed:type="int64"
-StatelessRandomUniformFullIntV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="uint64" Tshape:type="int32"
 StatelessRandomUniformInt shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
 StatelessRandomUniformIntV2 shape:Tshape key:uint64 counter:uint64 alg:int32 minval:dtype maxval:dtype -> output:dtype ; dtype:type Tshape:type="int32"
 StatelessRandomUniformV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"

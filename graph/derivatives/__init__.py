@@ -23,5 +23,6 @@ FAMILIES = (
     "source",
     "space",
     "special",
+    "spectral",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

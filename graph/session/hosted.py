@@ -26,6 +26,7 @@ MODULES = (
     "python_kernels",
     "pool_kernels",
     "random_kernels",
+    "rejection_kernels",
     "sampler_kernels",
     "stateless_kernels",
     "variable_kernels",

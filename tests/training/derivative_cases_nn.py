@@ -1,5 +1,6 @@
 """Cases of test_derivatives.py: pools, convolutions over volumes, special functions, segments."""
 
+import numpy as np
 from derivative_cases import c, case, f, positive
 
 from flatlite.graph.core.build import ops
@@ -65,3 +66,29 @@ case("SegmentProd/zeros", lambda x: ops.SegmentProd(x * c([[1], [0], [0], [1], [
                                                     SEGMENTS), f(5, 2))  # fmt: skip
 case("UnsortedSegmentProd",
      lambda x: ops.UnsortedSegmentProd(x, c([1, -1, 0, 1, 2]), c(4)), f(5, 2))  # fmt: skip
+for _suffix, _shape in (("", (2, 5)), ("2D", (3, 4)), ("3D", (2, 3, 4))):
+    _lengths = c(_shape[-{"": 1, "2D": 2, "3D": 3}[_suffix] :])
+    for _less in (0, 1):
+        case(
+            f"RFFT{_suffix}/{_less}",
+            lambda x, _s=_suffix, _n=_lengths - _less: getattr(ops, f"RFFT{_s}")(
+                x, _n, Tcomplex=np.dtype(complex)
+            ),
+            f(*_shape),
+        )
+    case(
+        f"IRFFT{_suffix}",
+        lambda x, y, _s=_suffix, _n=_lengths: getattr(ops, f"IRFFT{_s}")(
+            ops.Complex(x, y, Tout=np.dtype(complex)), _n, Treal=np.dtype(float)
+        ),
+        f(*_shape),
+        f(*_shape),
+    )
+    case(
+        f"FFT{_suffix}",
+        lambda x, y, _s=_suffix: getattr(ops, f"IFFT{_s}")(
+            ops.Square(getattr(ops, f"FFT{_s}")(ops.Complex(x, y, Tout=np.dtype(complex))))
+        ),
+        f(*_shape),
+        f(*_shape),
+    )
