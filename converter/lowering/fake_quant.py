@@ -16,6 +16,7 @@ class FakeQuantized(NamedTuple):
         axis: the dimension with a range for each index, where there are several.
         bits: how many the integers have.
         narrow: whether they leave the lowest one out.
+        dynamic: whether what they are multiplied with is quantized, too, by its own range.
     """
 
     low: np.ndarray
@@ -23,6 +24,7 @@ class FakeQuantized(NamedTuple):
     axis: int
     bits: int
     narrow: bool
+    dynamic: bool = False
 
     @property
     def is_per_axis(self) -> bool:

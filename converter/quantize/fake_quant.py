@@ -10,7 +10,7 @@ from math import floor
 from typing import Any
 
 from ...schema.errors import ConverterError
-from ..ir.graph import Graph, Tensor
+from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import ops_of
 from .needs import Range, limits_of
 from .ranges import Scales
@@ -24,6 +24,17 @@ Stats = Mapping[str, tuple[float, float]]
 def has_fake_quant(graphs: Sequence[Graph]) -> bool:
     """Whether a graph, or one that it calls, has FAKE_QUANT operators."""
     return any(ops_of(called, "FAKE_QUANT") for graph in graphs for called in graph.reachable())
+
+
+def has_dynamic_weights(graphs: Sequence[Graph]) -> bool:
+    """Whether an operator of a graph, or of one that it calls, reads such weights."""
+    ops = (op for graph in graphs for called in graph.reachable() for op in called.ops)
+    return any(reads_dynamic_weights(op) for op in ops)
+
+
+def reads_dynamic_weights(op: Op) -> bool:
+    """Whether the source quantizes what an operator multiplies its integer weights with."""
+    return any(x.fake_quant is not None and x.fake_quant.dynamic for x in op.present_inputs)
 
 
 def take_fake_quant(graph: Graph) -> dict[Tensor, Range]:
