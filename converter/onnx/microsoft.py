@@ -99,7 +99,7 @@ def _factor(node, b, x, name):
     """An operand as a batch of matrices, whose rows may lie before the batch."""
     if node.attr(f"transBatch{name}", 0) and x.rank > 2:
         x = transposed(x, (*range(1, x.rank - 1), 0, x.rank - 1), b)
-    return swapped(b, x) if node.attr(f"trans{name}", 0) and x.rank > 1 else x
+    return swapped(b, x) if node.attr(f"trans{name}", 0) and (x.rank or 0) > 1 else x
 
 
 def swapped(b, x):

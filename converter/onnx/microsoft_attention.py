@@ -136,13 +136,14 @@ def _rotated(node, b, x, positions, cos, sin, is_interleaved):
     size, half = x.dims[3], cos.dims[1]
     node.require(None not in (size, half), "the number of features must be known")
     assert half is not None
-    rotated, rest = (x, None) if size == 2 * half else _parts(b, x, [2 * half, size - 2 * half], 3)
+    width = 2 * half
+    rotated, rest = (x, None) if size == width else _parts(b, x, [width, size - width], 3)
     cos, sin = (b.GATHER(cache, positions) for cache in (cos, sin))
     if positions.rank == 2:
         cos, sin = (b.EXPAND_DIMS(angles, np.int32(1)) for angles in (cos, sin))
     if is_interleaved:
         even, odd = (
-            b.GATHER(rotated, np.arange(i, 2 * half, 2, dtype=np.int32), axis=3) for i in (0, 1)
+            b.GATHER(rotated, np.arange(i, width, 2, dtype=np.int32), axis=3) for i in (0, 1)
         )
     else:
         even, odd = _parts(b, rotated, [half, half], 3)
@@ -152,7 +153,7 @@ def _rotated(node, b, x, positions, cos, sin, is_interleaved):
     ]
     out = b.CONCATENATION(*parts, axis=3)
     if is_interleaved:
-        order = np.arange(2 * half).reshape(2, half).T.ravel().astype(np.int32)
+        order = np.arange(width).reshape(2, half).T.ravel().astype(np.int32)
         out = b.GATHER(out, order, axis=3)
     return out if rest is None else b.CONCATENATION(out, rest, axis=3)
 
