@@ -73,7 +73,9 @@ class TFLiteConverter(Settings):
         allow_custom_ops: whether operations TFLite lacks become custom operators.
         dump_graphviz_dir: a folder for drawings of the graph before and after the passes.
         dump_graphviz_video: whether to draw it there after every pass that changes it, too.
-        reorder_across_fake_quant, change_concat_input_ranges: for fake-quantized graphs.
+        reorder_across_fake_quant: whether FakeQuant gives way to a bias, a normalisation or an
+            activation behind it, which move into the convolution before it.
+        change_concat_input_ranges: whether what is concatenated gets the range of the result.
         exclude_conversion_metadata: leaves out what converted the model, from what and how.
         io_order: positions of inputs and outputs in the file: "source", or "tensorflow" for those
             that TensorFlow 2.21's converter gives them, which sorts by name or by a hash.

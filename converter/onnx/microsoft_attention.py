@@ -198,10 +198,11 @@ def _mask(node, b, q, k, mask):
     if mask.rank == 1:
         steps, batch = _steps(b, k, 2), q.dims[0]
         node.require(
-            batch is not None and mask.dims[0] in (batch, 2 * batch),
+            batch is not None and mask.dims[0] in (batch, 2 * (batch or 0)),
             "a mask of one dimension must have a length for each row, or an end and a start",
         )
-        is_both = mask.dims[0] == 2 * batch
+        assert batch is not None
+        is_both = mask.dims[0] != batch
         bounds = _parts(b, as_int32(mask, b), [batch] * (2 if is_both else 1), 0)
         bounds = bounds if is_both else [as_int32(mask, b)]
         end, *start = (b.EXPAND_DIMS(bound, np.int32(1)) for bound in bounds)

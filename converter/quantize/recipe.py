@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..lowering.fake_quant import reads_dynamic_weights
 from .accuracy.algorithms import Algorithm
-from .fake_quant import reads_dynamic_weights
 from .scheme import INT8, Scheme
 from .statistics import MINMAX, Calibrator
 
