@@ -78,7 +78,7 @@ def quantize(
     recipe.check_layers(graphs)
     warn_of_other_weights(graphs, recipe)
     if recipe.weights_only:
-        quantize_floats(graphs, recipe, always=True)
+        quantize_floats(graphs, recipe, always=not recipe.dynamic_only)
         return count(op for graph in subgraphs for op in graph.ops if computes_float32(op)), []
     n_ops = sum(computes_in_float32(op) for graph in subgraphs for op in graph.ops)
     size_dependent = size_dependent_operands(graphs)
