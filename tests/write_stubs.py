@@ -37,6 +37,7 @@ FACADES = (
     "flatlite.lite",
     "flatlite.litert",
     "flatlite.metadata",
+    "flatlite.micro",
     "flatlite.train",
 )
 HEAD = "# What editors and type checkers see of this module; tests/write_stubs.py writes it.\n"
