@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from ...graph.core.graph import Graph, Operation, Tensor
 from ..sources.kinds import MAGIC_BYTES, kind_of
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ...graph.session.session import Session
     from ...graph.variables.variables import Variable
     from ..ir import graph as ir
+    from ..sources.source import GraphSource
     from .converter import TFLiteConverter
 
 DEFAULT_KEY = "serving_default"
@@ -30,6 +31,7 @@ class RaisedModel:
         outputs: tensors by the names of its outputs, in its order.
         variables: the weights that became variables, and those of the model, by name.
         initializer: gives the variables their values in the model.
+        signature_key: the key of the model's signature, None where it has none.
         weights: the names of all of the model's weights, in its order; any of them can be given
             as `trainable`.
     """
@@ -39,10 +41,14 @@ class RaisedModel:
     outputs: dict[str, Tensor]
     variables: dict[str, Variable]
     initializer: Operation
+    signature_key: str | None
     weights: tuple[str, ...]
+    _names: tuple[Sequence[str], Sequence[str]] = field(repr=False)
 
     def converter(self, session: Session) -> TFLiteConverter:
         """The way back: a converter for inputs and outputs with the values variables have now.
+
+        The file has the model's signature and the names of its inputs and outputs.
 
         Args:
             session: one of the graph, in which the variables have values.
@@ -52,7 +58,19 @@ class RaisedModel:
         from .converter import TFLiteConverter
 
         ends = list(self.inputs.values()), list(self.outputs.values())
-        return TFLiteConverter.from_session(session, *ends)
+        (source,) = TFLiteConverter.from_session(session, *ends)._sources
+        sides = (source.inputs, source.outputs), (self.inputs, self.outputs), self._names
+        inputs, outputs = (
+            tuple(
+                replace(port, key=key, name=name)
+                for port, key, name in zip(end, keys, names, strict=True)
+            )
+            for end, keys, names in zip(*sides, strict=True)
+        )
+        named = replace(
+            cast("GraphSource", source), key=self.signature_key, inputs=inputs, outputs=outputs
+        )
+        return TFLiteConverter._of([named], None, 1)
 
 
 def to_graph(
@@ -158,11 +176,12 @@ def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
             )
             for tensor in lowered.inputs
         ]
-        results = raiser.run(lowered, arguments)
         names = lowered.output_names or [tensor.name for tensor in lowered.outputs]
+        unique_names = [graph.unique_name(valid_name(name)) for name in names]
+        results = raiser.run(lowered, arguments)
         outputs = [
-            ops.Identity(tensor, name=valid_name(name))
-            for tensor, name in zip(results, names, strict=True)
+            ops.Identity(tensor, name=f"{name}/")
+            for tensor, name in zip(results, unique_names, strict=True)
         ]
         states = [variable.initializer for variable in raiser.variables.values()]
         initializer = group(*states, name="initializer")
@@ -175,5 +194,7 @@ def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
         dict(zip(output_keys, outputs, strict=True)),
         raiser.variables,
         initializer,
+        keys.key if keys else None,
         tuple(dict.fromkeys(weight.name for weight in weights.known)),
+        ([tensor.name for tensor in lowered.inputs], names),
     )
