@@ -579,3 +579,11 @@ case(
     f(2, 2, 2, 2, 3),
     f(1, 2, 4, 3, 3),
 )
+
+
+def _part_of(x, start):
+    begin = ops.Pack([ops.Cast(start, DstT=np.dtype(I32)), I32(1)], axis=0)
+    return ops.Slice(x, begin, I32([2, 2]))
+
+
+case("Slice/known in part", lambda x: _part_of(x, ops.Sum(ops.ZerosLike(x), I32([0, 1]))), f(3, 4))
