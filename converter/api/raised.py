@@ -116,12 +116,12 @@ def to_graph(
         )
     path = os.fspath(model) if isinstance(model, (str, os.PathLike)) else None
     with naming(path):
-        sources = _sources(model)
+        sources = _sources(model, signature_key)
         source = _chosen(sources, signature_key)
         return _raised(source, _lowered(source), weights)
 
 
-def _sources(model: Any) -> Sequence[Source]:
+def _sources(model: Any, signature_key: str | None) -> Sequence[Source]:
     """The signatures of a model in any format."""
     from ..sources import frozen, keras, onnx, saved_model, tflite
 
@@ -137,7 +137,8 @@ def _sources(model: Any) -> Sequence[Source]:
     if kind == "tflite":
         return tflite.load(path)
     if kind == "saved_model":
-        return saved_model.load(path)
+        keys = None if signature_key is None else [signature_key]
+        return saved_model.load(path, signature_keys=keys, api_version=2)
     return [{"frozen": frozen, "keras": keras, "onnx": onnx}[kind].load(path)]
 
 

@@ -9,6 +9,7 @@ FAMILIES = (
     "concat",
     "control",
     "conv",
+    "decompose",
     "elementwise",
     "gather",
     "image",

@@ -94,6 +94,33 @@ for operation in ("a-b", "b-a", "intersection", "union"):
     data_case(f"Sparse/{operation}", "SparseToSparseSetOperation", PLACES, ELEMENTS, WHOLE, PLACES,
               c([2, 8]), WHOLE, set_operation=operation)  # fmt: skip
 case("SetSize", "SetSize", PLACES, ELEMENTS, WHOLE)
+SQUARE, RHS, BANDS = f(2, 4, 4), f(2, 4, 3), f(2, 3, 4, low=0.5, high=3)
+
+
+def positive(rng):
+    """Symmetric matrices with positive eigenvalues."""
+    x = rng.randn(2, 4, 4).astype(np.float32)
+    return x @ x.transpose(0, 2, 1) + np.eye(4, dtype=np.float32)
+
+
+case("Lu", "Lu", SQUARE, rtol=1e-5)
+case("Lu/complex", "Lu", z(2, 3, 3), output_idx_type=np.int64, rtol=1e-5)
+case("MatrixSquareRoot", "MatrixSquareRoot", positive, rtol=1e-5)
+case("MatrixLogarithm", "MatrixLogarithm", z(2, 3, 3), rtol=1e-5)
+case("MatrixSolveLs", "MatrixSolveLs", f(2, 4, 3), RHS, c(0.1, np.float64), rtol=1e-5)
+case("MatrixSolveLs/wide", "MatrixSolveLs", f(2, 3, 4), f(2, 3, 2), c(0.1, np.float64), rtol=1e-5)
+case("MatrixSolveLs/slow", "MatrixSolveLs", f(2, 3, 4), f(2, 3, 2), c(0, np.float64), fast=False,
+     rtol=1e-5)  # fmt: skip
+case("TridiagonalSolve", "TridiagonalSolve", BANDS, RHS, rtol=1e-5)
+case("TridiagonalSolve/plain", "TridiagonalSolve", BANDS, RHS, partial_pivoting=False, rtol=1e-4)
+case("TridiagonalSolve/singular", "TridiagonalSolve",
+     c([[[1, 1, 0], [0, 1, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 0], [0, 1, 0]]], np.float32),
+     f(2, 3, 1), rtol=1e-5)  # fmt: skip
+case("TridiagonalMatMul", "TridiagonalMatMul", f(2, 1, 4), f(2, 1, 4), f(2, 1, 4), RHS)
+for lower in (True, False):
+    for adjoint in (True, False):
+        case(f"BandedTriangularSolve/{lower}{adjoint}", "BandedTriangularSolve", BANDS, f(4, 3),
+             lower=lower, adjoint=adjoint, rtol=1e-5)  # fmt: skip
 for align, half in ((False, False), (True, False), (False, True)):
     sampling = {"align_corners": align, "half_pixel_centers": half}
     for rows, columns in ((7, 3), (2, 9)):
