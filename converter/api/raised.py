@@ -179,6 +179,7 @@ def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
         ]
         names = lowered.output_names or [tensor.name for tensor in lowered.outputs]
         unique_names = [graph.unique_name(valid_name(name)) for name in names]
+        raiser.reserve(graph)
         results = raiser.run(lowered, arguments)
         outputs = [
             ops.Identity(tensor, name=f"{name}/")

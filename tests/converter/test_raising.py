@@ -17,7 +17,7 @@ from running import kinds
 import flatlite.compat.v1 as tf
 from flatlite.converter.raising.registry import RAISES
 from flatlite.errors import ConverterError, UnsupportedOps
-from flatlite.lite import Interpreter, to_graph
+from flatlite.lite import Interpreter, TFLiteConverter, to_graph
 from flatlite.schema import operators as operator_rows
 
 OVERFLOW = "TFLite gives the largest number, or saturates, where TensorFlow overflows"
@@ -384,6 +384,24 @@ def test_loop_has_a_gradient():
     ((x,), (y,)) = raised.inputs.values(), raised.outputs.values()
     with raised.graph.as_default(), tf.Session() as session:
         assert session.run([y, *tf.gradients(y, x)], {x: 1.5}) == [12, 8]
+
+
+@pytest.mark.parametrize("signature", ["branch", "loop", "called", "nested", "case"])
+def test_variables_last(signature, litert):
+    """Three runs give what LiteRT gives in three runs of the file."""
+    folder = Path(__file__).parent / "saved_models" / "effects"
+    raised = to_graph(folder, signature_key=signature)
+    assert [v.op.name for v in raised.variables.values()] == ["seen"]
+    assert not any(variable.trainable for variable in raised.variables.values())
+    converter = TFLiteConverter.from_saved_model(folder, signature_keys=[signature])
+    given = np.float32([1.5, -2])
+    theirs = litert.run(converter.convert(), [[given], (given,), (given,)], "BUILTIN_REF")
+    assert not isinstance(theirs, str), theirs
+    ((x,), (y,)) = raised.inputs.values(), raised.outputs.values()
+    with tf.Session(graph=raised.graph) as session:
+        session.run(raised.initializer)
+        for (want,) in theirs:
+            np.testing.assert_allclose(session.run(y, {x: given}), want, rtol=1e-6)
 
 
 def model_path(*parts):
