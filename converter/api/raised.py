@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ...graph.session.session import Session
     from ...graph.variables.variables import Variable
     from ..ir import graph as ir
+    from ..raising.trainable import WeightFilter
     from ..sources.source import GraphSource
     from .converter import TFLiteConverter
 
@@ -77,6 +78,7 @@ def to_graph(
     model: str | os.PathLike | bytes,
     trainable: bool | str | Collection[str] | None = None,
     signature_key: str | None = None,
+    unroll: bool = True,
 ) -> RaisedModel:
     """A model as a graph of TensorFlow's operations, with gradients.
 
@@ -96,6 +98,9 @@ def to_graph(
             start with up to a "/".
         signature_key: which signature, where there are several; "serving_default" or the first one
             by default.
+        unroll: whether recurrent operators are written out step by step where the number of steps
+            is known, which trains faster. A loop, which they are else, becomes one operator again
+            on the way back where it is plain.
 
     Raises:
         TypeError: `model` is no path or bytes, or `trainable` something else.
@@ -118,7 +123,7 @@ def to_graph(
     with naming(path):
         sources = _sources(model, signature_key)
         source = _chosen(sources, signature_key)
-        return _raised(source, _lowered(source), weights)
+        return _raised(source, _lowered(source), weights, unroll)
 
 
 def _sources(model: Any, signature_key: str | None) -> Sequence[Source]:
@@ -160,7 +165,7 @@ def _lowered(source: Source) -> ir.Graph:
     return graph if source.kind == "tflite" else optimize(graph)
 
 
-def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
+def _raised(source: Source, lowered: ir.Graph, weights: WeightFilter, unroll: bool) -> RaisedModel:
     from ...graph.core.build import ops
     from ...graph.functions.control_flow import group
     from ..raising.quantized import dtype_of
@@ -168,7 +173,7 @@ def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
 
     graphs = lowered.reachable()
     refuse_unknown(graphs)
-    graph, raiser = Graph(), Raiser(weights, graphs)
+    graph, raiser = Graph(), Raiser(weights, graphs, unroll)
     keys = lowered.signature or None
     with graph.as_default():
         arguments = [

@@ -55,14 +55,15 @@ class Raiser:
     Args:
         weights: which of the model's constants become variables.
         graphs: all graphs of the model.
+        unroll: whether sequences of known length are written out step by step.
 
     Attributes:
         variables: those by name, and the model's own.
         resources: the model's own variables.
     """
 
-    def __init__(self, weights: WeightFilter, graphs: list[ir.Graph]) -> None:
-        self.weights = weights
+    def __init__(self, weights: WeightFilter, graphs: list[ir.Graph], unroll: bool) -> None:
+        self.weights, self.unroll = weights, unroll
         self.variables: dict[str, Variable] = {}
         self.resources = Resources(graphs)
         for graph in graphs:

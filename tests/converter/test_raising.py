@@ -18,6 +18,7 @@ import flatlite.compat.v1 as tf
 from flatlite.converter.raising.registry import RAISES
 from flatlite.errors import ConverterError, UnsupportedOps
 from flatlite.lite import Interpreter, TFLiteConverter, to_graph
+from flatlite.schema import model as schema
 from flatlite.schema import operators as operator_rows
 
 OVERFLOW = "TFLite gives the largest number, or saturates, where TensorFlow overflows"
@@ -231,6 +232,48 @@ def test_recurrent(sort):
     atol = 2e-6 if sort.numbers == "float32" else 0.1 * float(np.abs(want[0]).max())
     for got, expected, detail in zip(in_session(raised, feeds), want, outputs, strict=True):
         assert_like(got, expected, detail, 2e-5, atol)
+
+
+def of_any_length(content, axis):
+    """A model, and the same with any number of steps."""
+    model = schema.load(content)
+    graph = model.subgraphs[0]
+    for i in (*graph.inputs, *graph.outputs):
+        sizes = list(graph.tensors[i].shape)
+        sizes[axis] = -1
+        graph.tensors[i].shape_signature = tuple(sizes)
+    return schema.save(model)
+
+
+LOOPS = [sort for sort in SORTS if sort.numbers == "float32" and "SEQUENCE" in sort.op]
+
+
+@pytest.mark.parametrize("sort", LOOPS, ids=lambda sort: sort.name)
+def test_recurrent_of_any_length(sort):
+    axis = 0 if dict(sort.options).get("time_major") else 1
+    model = of_any_length(recurrent_models.content(sort), axis)
+    raised = to_graph(model, trainable=True)
+    rng, feeds = np.random.default_rng(1), []
+    for x in raised.inputs.values():
+        assert x.shape[axis] is None
+        feeds.append(np.float32(rng.normal(0, 1, [8 if n is None else n for n in x.shape])))
+    want, (_, outputs) = interpreted(model, feeds)
+    for got, expected, detail in zip(in_session(raised, feeds), want, outputs, strict=True):
+        assert_like(got, expected, detail, 2e-5, 2e-6)
+
+
+@pytest.mark.parametrize("op", ["UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN"])
+def test_a_loop_becomes_one_operator_again(op):
+    sort = next(sort for sort in LOOPS if sort.op == op and recurrent_models.TANH in sort.options)
+    raised = to_graph(recurrent_models.content(sort), trainable=True, unroll=False)
+    with tf.Session(graph=raised.graph) as session:
+        session.run(raised.initializer)
+        (x,), (y,) = raised.inputs.values(), raised.outputs.values()
+        with raised.graph.as_default():
+            gradients = tf.gradients(y, list(raised.variables.values()))
+        given = np.float32(np.random.default_rng(0).normal(0, 1, x.shape))
+        assert all(np.any(dy) for dy in session.run(gradients, {x: given}))
+        assert op in kinds(raised.converter(session).convert())
 
 
 def test_states_of_uint8_are_refused():
