@@ -136,7 +136,38 @@ def ifft2d(op: Operation, dy: Tensor) -> Tensor:
     return ops.FFT2D(dy) / _size(op, dy, 2)
 
 
+@gradient("RFFT")
+def rfft(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
+    """The real part of the inverse transform, with zeros for the half that was left out."""
+    return _of_half(op, dy, ops.IFFT, 1), None
+
+
+@gradient("RFFT2D")
+def rfft2d(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
+    """The real part of the inverse transform, with zeros for the half that was left out."""
+    return _of_half(op, dy, ops.IFFT2D, 2), None
+
+
+def _of_half(op: Operation, dy: Tensor, inverse: Callable[[Tensor], Tensor], rank: int) -> Tensor:
+    x, length = op.inputs
+    width = ops.StridedSlice(length, [-1], [0], [1], end_mask=1)
+    others = ops.StridedSlice(ops.Shape(dy), [0], [-1], [1], begin_mask=1)
+    whole = _filled(dy, ops.ConcatV2([others, width], np.int32(0)))
+    dx = ops.Real(inverse(whole) * _last_sizes(whole, whole, rank), Tout=x.dtype)
+    return _filled(dx, ops.Shape(x))
+
+
+def _filled(x: Tensor, sizes: Tensor) -> Tensor:
+    """`x` with zeros behind it, up to these sizes."""
+    missing = sizes - ops.Shape(x)
+    return ops.Pad(x, ops.Pack([ops.ZerosLike(missing), missing], axis=1))
+
+
 def _size(op: Operation, like: Tensor, rank: int) -> Tensor:
-    """The number of elements of the last dimensions."""
-    shape = ops.StridedSlice(ops.Shape(op.inputs[0]), [-rank], [0], [1], end_mask=1)
+    """The number of elements of the operand's last dimensions."""
+    return _last_sizes(op.inputs[0], like, rank)
+
+
+def _last_sizes(x: Tensor, like: Tensor, rank: int) -> Tensor:
+    shape = ops.StridedSlice(ops.Shape(x), [-rank], [0], [1], end_mask=1)
     return ops.Cast(ops.Prod(shape, np.array([0], np.int32)), DstT=like.dtype)

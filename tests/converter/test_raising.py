@@ -1,9 +1,6 @@
-"""to_graph: every operator as TensorFlow's operations gives what TFLite's gives, and has gradients;
-weights become variables, and the way back gives no more operators.
-"""
+"""Every operator as TensorFlow's operations gives what TFLite's gives, and has gradients."""
 
 from collections import defaultdict
-from pathlib import Path
 
 import declared
 import numpy as np
@@ -11,15 +8,15 @@ import pytest
 import recurrent_models
 from building import Builder
 from cases import Case, all_cases, content, floats
+from raised import NOT_RAISED, assert_like, in_session, interpreted, real
 from recorded import agree, folder, has_runs, rows, runs_of
 from running import kinds
 
 import flatlite.compat.v1 as tf
 from flatlite.converter.raising.registry import RAISES
-from flatlite.errors import ConverterError, UnsupportedOps
-from flatlite.lite import Interpreter, TFLiteConverter, to_graph
+from flatlite.errors import ConverterError
+from flatlite.lite import Interpreter, to_graph
 from flatlite.schema import model as schema
-from flatlite.schema import operators as operator_rows
 
 OVERFLOW = "TFLite gives the largest number, or saturates, where TensorFlow overflows"
 INTEGERS = "TFLite rounds, compares or looks up integers where the graph has real numbers"
@@ -82,49 +79,6 @@ def chosen():
         yield from cases[:: max(len(cases) // PER_KIND, 1)][:PER_KIND]
 
 
-def real(array, detail):
-    """The real numbers that an array of a quantized tensor stands for; others as they are."""
-    scale, zero_point = detail["quantization"]
-    if not scale or array.dtype.kind == "f":
-        return array
-    return (array.astype(np.float32) - zero_point) * np.float32(scale)
-
-
-def interpreted(model, feeds):
-    interpreter = Interpreter(model_content=model)
-    details = interpreter.get_input_details()
-    for detail, array in zip(details, feeds, strict=True):
-        if tuple(detail["shape"]) != array.shape:
-            interpreter.resize_tensor_input(detail["index"], array.shape)
-    interpreter.allocate_tensors()
-    for detail, array in zip(details, feeds, strict=True):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    details = details, interpreter.get_output_details()
-    return [interpreter.get_tensor(detail["index"]) for detail in details[1]], details
-
-
-def in_session(raised, feeds):
-    with tf.Session(graph=raised.graph) as session:
-        session.run(raised.initializer)
-        inputs = dict(zip(raised.inputs.values(), feeds, strict=True))
-        return session.run(list(raised.outputs.values()), inputs)
-
-
-def assert_like(got, want, detail, rtol, atol):
-    """A result of the graph is the interpreter's, within a step where that is quantized."""
-    scale = detail["quantization"][0]
-    want_real = real(want, detail)
-    if want_real is not want:
-        np.testing.assert_allclose(got, want_real, rtol=0, atol=1.01 * scale)
-    elif want.dtype.kind in "fc":
-        assert got.dtype == want.dtype and got.shape == want.shape
-        np.testing.assert_allclose(got, want, rtol=rtol, atol=atol)
-    else:
-        assert got.dtype == want.dtype
-        np.testing.assert_array_equal(got, want)
-
-
 def is_hybrid(case):
     """Whether TFLite rounds the reals that go in, to multiply them with weights of 8 bits."""
     floats = any(x is not None and x.dtype == np.float32 for x in case.inputs)
@@ -148,17 +102,6 @@ def test_case(case):
 def test_what_is_left_out_is_there():
     names = [case.name for case in all_cases()]
     assert [start for start in DIFFERENT if not any(n.startswith(start) for n in names)] == []
-
-
-NOT_RAISED = {
-    *("CONCAT_EMBEDDINGS", "CUSTOM", "DELEGATE", "PLACEHOLDER_FOR_GREATER_OP_CODES"),
-    *("EMBEDDING_LOOKUP_SPARSE", "HASHTABLE_LOOKUP", "LSH_PROJECTION", "SKIP_GRAM"),
-    *("HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE", "MULTINOMIAL"),
-    *("DILATE", "REDUCE_WINDOW", "STABLEHLO_CONVOLUTION", "STABLEHLO_CUSTOM_CALL"),
-    *("STABLEHLO_GATHER", "STABLEHLO_REDUCE_WINDOW", "STABLEHLO_RNG_BIT_GENERATOR"),
-    *("STABLEHLO_SCATTER", "STABLEHLO_SORT"),
-}
-"""Operators without a form in TensorFlow's operations, which to_graph refuses."""
 
 
 def is_raised(row):
@@ -282,10 +225,6 @@ def test_states_of_uint8_are_refused():
         to_graph(recurrent_models.content(sort))
 
 
-WITHOUT_GRADIENT = {
-    *("RFFT2D",),
-}
-"""Operators of real numbers, differentiable, whose TensorFlow operation has no gradient here."""
 FLAT = {
     *("CEIL", "EQUAL", "FLOOR", "FLOOR_DIV", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"),
     *("NOT_EQUAL", "ROUND", "SIGN", "STABLEHLO_FLOOR", "STABLEHLO_COMPARE"),
@@ -307,7 +246,7 @@ def differentiable():
     """
     found = {}
     for case in all_cases():
-        if not isinstance(case, Case) or case.op in FLAT | WITHOUT_GRADIENT | set(found):
+        if not isinstance(case, Case) or case.op in FLAT | set(found):
             continue
         if case.quantization or RAISES.get(case.op) is None or not case.feeds:
             continue
@@ -427,141 +366,3 @@ def test_loop_has_a_gradient():
     ((x,), (y,)) = raised.inputs.values(), raised.outputs.values()
     with raised.graph.as_default(), tf.Session() as session:
         assert session.run([y, *tf.gradients(y, x)], {x: 1.5}) == [12, 8]
-
-
-@pytest.mark.parametrize("signature", ["branch", "loop", "called", "nested", "case"])
-def test_variables_last(signature, litert):
-    """Three runs give what LiteRT gives in three runs of the file."""
-    folder = Path(__file__).parent / "saved_models" / "effects"
-    raised = to_graph(folder, signature_key=signature)
-    assert [v.op.name for v in raised.variables.values()] == ["seen"]
-    assert not any(variable.trainable for variable in raised.variables.values())
-    converter = TFLiteConverter.from_saved_model(folder, signature_keys=[signature])
-    given = np.float32([1.5, -2])
-    theirs = litert.run(converter.convert(), [[given], (given,), (given,)], "BUILTIN_REF")
-    assert not isinstance(theirs, str), theirs
-    ((x,), (y,)) = raised.inputs.values(), raised.outputs.values()
-    with tf.Session(graph=raised.graph) as session:
-        session.run(raised.initializer)
-        for (want,) in theirs:
-            np.testing.assert_allclose(session.run(y, {x: given}), want, rtol=1e-6)
-
-
-def model_path(*parts):
-    return folder().joinpath("C", *parts)
-
-
-MODELS = {
-    "mobilenet_v2_k3/float.tflite": 65,
-    "lenet_k3/float.tflite": 15,
-    "lenet_tfk/float.tflite": 12,
-    "tf1_simple_save_cnn_cfv1/float.tflite": 7,
-    "lenet_k3/model.keras": 12,
-    "lenet_tfk/model.h5": 12,
-}
-"""Model -> the operators of its file, for a source those of what the converter writes."""
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_there_and_back(name):
-    """The converter verifies what it writes against the graph, with every weight a variable."""
-    path = model_path(*Path(name).parts)
-    raised = to_graph(path, trainable=True)
-    assert len(raised.variables) == len(raised.weights) > 4
-    with tf.Session(graph=raised.graph) as session:
-        session.run(raised.initializer)
-        converter = raised.converter(session)
-        written = converter.convert()
-    assert converter.verified
-    assert len(kinds(written)) <= MODELS[name]
-    if path.suffix == ".tflite":
-        before, after = (
-            Interpreter(model_content=file).get_signature_list()
-            for file in (path.read_bytes(), written)
-        )
-        assert after == before
-        names = [x["name"] for x in Interpreter(model_content=written).get_output_details()]
-        assert names == [x["name"] for x in Interpreter(str(path)).get_output_details()]
-        shapes = [[3 if n is None else n for n in x.shape] for x in raised.inputs.values()]
-        feeds = [np.float32(np.random.default_rng(0).normal(0, 1, shape)) for shape in shapes]
-        want, (_, details) = interpreted(path.read_bytes(), feeds)
-        got, _ = interpreted(written, feeds)
-        for ours, expected, detail in zip(got, want, details, strict=True):
-            assert_like(ours, expected, detail, 1e-4, 1e-5)
-
-
-def test_quantized_model_is_one_of_reals():
-    path = model_path("lenet_k3", "int8.tflite")
-    raised = to_graph(path, trainable=True)
-    types = {op.type for op in raised.graph.get_operations()}
-    assert "FakeQuantWithMinMaxArgs" in types and "Cast" not in types
-    assert {x.dtype for x in (*raised.inputs.values(), *raised.outputs.values())} == {tf.float32}
-    details = Interpreter(str(path)).get_input_details()
-    shape = [2 if n < 0 else n for n in details[0]["shape_signature"]]
-    given = np.random.default_rng(0).integers(-128, 128, shape).astype(np.int8)
-    want, (_, outputs) = interpreted(path.read_bytes(), [given])
-    (got,) = in_session(raised, [real(given, details[0])])
-    scale = outputs[0]["quantization"][0]
-    np.testing.assert_allclose(got, real(want[0], outputs[0]), rtol=0, atol=3 * scale)
-    with raised.graph.as_default():
-        (loss,) = (tf.reduce_sum(tf.square(y)) for y in raised.outputs.values())
-        gradients = tf.gradients(loss, list(raised.variables.values()))
-    assert None not in gradients
-
-
-LENET = ("lenet_tfk", "float.tflite")
-
-
-def trained_names(trainable):
-    return list(to_graph(model_path(*LENET), trainable=trainable).variables)
-
-
-def test_weights_are_chosen_by_name():
-    raised = to_graph(model_path(*LENET))
-    assert not raised.variables
-    weights = raised.weights
-    assert len(weights) == 10
-    everything = trained_names(True)
-    assert len(everything) == 10
-    assert trained_names([weights[-2]]) == everything[-2:-1]
-    prefix = weights[-1].rpartition("/")[0]
-    assert trained_names([prefix]) == everything[-2:]
-    assert trained_names("Conv2D") == everything[:4]  # both weights of two layers
-    assert trained_names(False) == []
-
-
-def test_a_name_that_is_none():
-    with pytest.raises(ValueError, match=r"trainable must name weights or layers of the model, "):
-        to_graph(model_path(*LENET), trainable=["no_such_layer"])
-    with pytest.raises(ValueError, match=r"got 'no\.such', which none has; names of some are '"):
-        to_graph(model_path(*LENET), trainable="no.such")
-    with pytest.raises(ValueError, match=r"trainable must be a regular expression, got '\('"):
-        to_graph(model_path(*LENET), trainable="(")
-    with pytest.raises(TypeError, match="trainable must be True, a pattern or a list of names"):
-        to_graph(model_path(*LENET), trainable=3)
-
-
-def test_what_is_no_model():
-    with pytest.raises(TypeError, match=r"to_graph takes a path, or the bytes of a \.tflite file"):
-        to_graph(3)
-    with pytest.raises(ValueError, match=r"must be those of a .tflite file, got b'no model'"):
-        to_graph(b"no model")
-    with pytest.raises(ValueError, match=r"signature_key must be one of \['serving_default'\]"):
-        to_graph(model_path(*LENET), signature_key="other")
-    with pytest.raises(FileNotFoundError):
-        to_graph("nowhere.tflite")
-
-
-def test_what_has_no_form_is_refused_by_name():
-    case = next(case for case in all_cases() if case.op == "LSH_PROJECTION")
-    with pytest.raises(UnsupportedOps) as refused:
-        to_graph(content(case))
-    words = str(refused.value)
-    assert "LSH_PROJECTION x 1, first 'out0'" in words
-    assert "ABS, ADD, ADD_N" in words and "flatlite.edit.cut" in words
-
-
-def test_every_operator_is_raised_or_known_not_to_be():
-    """What is missing is listed here, so that a new operator is not forgotten."""
-    missing = set(operator_rows.kinds()) - set(RAISES.names())
-    assert missing == NOT_RAISED
