@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..ir.write import all_subgraphs
 from .blocks import reason_against_blocks
+from .cells import hide_inner, measured_results
 from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
 from .fake_quant import stated_ranges, take_fake_quant
 from .forms import use_integer_forms
@@ -87,10 +88,12 @@ def quantize(
         measured = {**measured, **fake}
         if recipe.states_ranges:
             measured = stated_ranges(graph, measured, recipe.main, *stated)
+        measured |= measured_results(graph, measured)
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
         main, scales = scales_of(graph, measured, recipe)
         unquantized = rewrite(graph, scales, main, ends)
+        hide_inner(graph)
         if not recipe.strict:
             unquantized = [op for op in unquantized if computes_in_float32(op)]
         unasked = [op for op in unquantized if op not in to_be_float]

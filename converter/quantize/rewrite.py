@@ -17,6 +17,7 @@ from ...schema.quantization import Quantization
 from ..ir.builder import as_array
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import with_options
+from .cell_rewrite import quantize_cell, scales_of_cell
 from .ranges import Scales
 from .recipe import Recipe
 from .rules import (
@@ -57,7 +58,7 @@ def rewrite(graph: Graph, scales: Mapping[Op, Scales], main: Scales, recipe: Rec
     """
     rules = {op: rule for op in graph.ops if op in scales and (rule := quantizable(op, scales[op]))}
     float_ops = [op for op in graph.ops if op not in rules and touches_float32(op)]
-    rewriter = _Rewriter(graph, main, recipe.per_tensor)
+    rewriter = Rewriter(graph, main, recipe.per_tensor)
     ops = list(graph.ops)
     rewriter.inputs(recipe.input_type)
     for op in ops:
@@ -66,13 +67,15 @@ def rewrite(graph: Graph, scales: Mapping[Op, Scales], main: Scales, recipe: Rec
         else:
             rewriter.keep_float(op)
     rewriter.outputs(recipe.output_type)
-    return float_ops
+    return [op for op in float_ops if op in graph.ops]
 
 
 def quantizable(op: Op, scales: Scales) -> Rule | None:
     """The rule of `op` when the scales it needs are known, else None."""
     rule = rule_of(op, scales.scheme)
     if rule is None:
+        return None
+    if rule.cell is not None and scales_of_cell(op, rule.cell, scales) is None:
         return None
     bias = op.input(rule.bias) if rule.bias is not None else None
     if bias is not None and not bias.is_constant:
@@ -98,7 +101,7 @@ def divides_by_zero(op: Op, rule: Rule, scales: Scales) -> bool:
     return bool((quantized(tensor.data, params, integers) == params.zero_point).any())
 
 
-class _Rewriter:
+class Rewriter:
     """The graph half rewritten: which forms of each float32 tensor there are.
 
     Attributes:
@@ -140,6 +143,9 @@ class _Rewriter:
 
     def quantize(self, op: Op, rule: Rule, scales: Scales) -> None:
         """Lets `op` work on quantized numbers."""
+        if rule.cell is not None:
+            quantize_cell(self, op, rule.cell, scales)
+            return
         integers = scales.scheme.integers
         weight_positions = self.quantize_weights(op, rule, scales)
         for i, tensor in enumerate(op.inputs):

@@ -16,6 +16,7 @@ import numpy as np
 from ...schema.flatbuffer import options_class
 from ...schema.operators import Operator, having, known
 from ..ir.graph import Op, Tensor
+from .cells import CELLS, MOST_CELL, Cell, limit_of_cell
 from .scheme import INT8, Scheme, dtype_of
 
 FLOAT32 = np.dtype(np.float32)
@@ -38,6 +39,7 @@ class Rule:
         min_scale: of the largest scale of the inputs the scale that its result must be above, as
             the kernel multiplies sums by a factor below 1.
         divisor: the input whose quantized numbers must not stand for 0.
+        cell: of a recurrent operator, how its kernel takes what is within.
         limit: says why an operator of this kind has no kernel; None for those that have.
     """
 
@@ -50,6 +52,7 @@ class Rule:
     data: int = 0
     min_scale: Callable[[float], float] | None = None
     divisor: int | None = None
+    cell: Cell | None = None
     limit: Limit | None = None
 
 
@@ -130,9 +133,12 @@ def _rule(row: Operator, code: str) -> Rule:
 def rules_of(code: str) -> dict[str, Rule]:
     """The rules of the operators that have kernels for a type of integers."""
     rows = map(known, sorted(having("int8") | having("i8")))
-    return {
+    rules = {
         row.kind: _rule(row, code) for row in rows if code == "i8" or has_kernel(row, f"q{code}")
     }
+    if code == "i8":
+        rules |= {kind: Rule(cell=cell, limit=limit_of_cell) for kind, cell in CELLS.items()}
+    return rules
 
 
 def has_kernel(row: Operator, *codes: str) -> bool:
@@ -274,4 +280,6 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
         return f"its constant '{nonfinite.name}' has NaN or infinity"
     if rule.limit is not None and (reason := rule.limit(op)) is not None:
         return reason
+    if rule.cell is not None:
+        return f"a range within it is not known, or its cell state is above {MOST_CELL:g}"
     return "a range around it is not known" if rule.divisor is None else "it may divide by zero"
