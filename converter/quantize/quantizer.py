@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..ir.write import all_subgraphs
+from ..passes.fold import merge_constants
 from .blocks import reason_against_blocks
 from .cells import hide_inner, measured_results
 from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
@@ -71,6 +72,8 @@ def quantize(
     warn_of_other_weights(graphs, recipe)
     if recipe.weights_only:
         quantize_floats(graphs, recipe, always=True)
+        for graph in subgraphs:
+            merge_constants(graph)
         return count(op for graph in subgraphs for op in graph.ops if computes_float32(op)), []
     n_ops = sum(computes_in_float32(op) for graph in subgraphs for op in graph.ops)
     size_dependent = size_dependent_operands(graphs)
@@ -101,6 +104,8 @@ def quantize(
         float_ops += unquantized
         main_dtype = main.scheme.integers.dtype.name
     quantize_floats(graphs, recipe, always=False)
+    for graph in subgraphs:
+        merge_constants(graph)
     if recipe.strict:
         refuse(float_islands)
     if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == FLOAT32:
