@@ -72,3 +72,14 @@ def described(subgraph, i: int) -> list | None:
         elements = np.asarray(data, np.int64)
         found += [int(elements.sum()), int(np.abs(elements).sum())]
     return found
+
+
+def variable_uses(content: bytes) -> list[list]:
+    """[operator, type, scale, zero point] of all that a file reads of variables and assigns."""
+    found = []
+    for subgraph in load(content).subgraphs:
+        for op in subgraph.operators:
+            if op.op in ("READ_VARIABLE", "ASSIGN_VARIABLE"):
+                value = op.outputs[0] if op.op == "READ_VARIABLE" else op.inputs[1]
+                found.append([op.op, *described(subgraph, value)[:3]])
+    return sorted(found)

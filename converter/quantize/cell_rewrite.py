@@ -19,7 +19,15 @@ from ..ir.graph import Graph, Op, Tensor
 from ..lowering.moves import int32s
 from ..passes.rewrite import builder, constant_of
 from .cells import HIDDEN, LEAST_CELL, MOST_CELL, POWER_OF_TWO, RESULT, Cell, Product
-from .scales import ACTIVATIONS, of_range, of_weights, quantized, quantized_bias, quantized_weights
+from .scales import (
+    ACTIVATIONS,
+    constant,
+    of_range,
+    of_weights,
+    quantized,
+    quantized_bias,
+    quantized_weights,
+)
 from .scheme import Integers, dtype_of, integers
 
 if TYPE_CHECKING:
@@ -132,11 +140,6 @@ def scale_of_bias(
         scale *= params[name].scale
     hidden = None if product.intermediate is None else inner[product.intermediate]
     return Quantization([scale * (1.0 if hidden is None else hidden.scale)], [0])
-
-
-def constant(tensor: Tensor, array: np.ndarray, params: Quantization) -> Tensor:
-    """A quantized constant in the place of a float32 one."""
-    return Tensor(tensor.name, array.dtype, array.shape, array, quantization=params)
 
 
 def written_state(

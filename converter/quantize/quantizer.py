@@ -23,8 +23,10 @@ from .rewrite import rewrite
 from .rules import WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
 from .scheme import dtype_of
 from .size_dependent import size_dependent_operands
+from .variables import variable_scales
 
 if TYPE_CHECKING:
+    from ...schema.quantization import Quantization
     from ..ir.graph import Graph, Op, Tensor
     from .scheme import Scheme
 
@@ -77,6 +79,7 @@ def quantize(
         return count(op for graph in subgraphs for op in graph.ops if computes_float32(op)), []
     n_ops = sum(computes_in_float32(op) for graph in subgraphs for op in graph.ops)
     size_dependent = size_dependent_operands(graphs)
+    variables = variable_scales(subgraphs, ranges, recipe)
     float_ops: list[Op] = []
     float_islands: list[Island] = []
     main_dtype = ""
@@ -94,8 +97,8 @@ def quantize(
         measured |= measured_results(graph, measured)
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
-        main, scales = scales_of(graph, measured, recipe)
-        unquantized = rewrite(graph, scales, main, ends)
+        main, scales = scales_of(graph, measured, recipe, variables)
+        unquantized = rewrite(graph, scales, main, ends, variables)
         hide_inner(graph)
         if not recipe.strict:
             unquantized = [op for op in unquantized if computes_in_float32(op)]
@@ -152,14 +155,18 @@ def warn_of_other_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
 
 
 def scales_of(
-    graph: Graph, measured: Mapping[Tensor, Range], recipe: Recipe
+    graph: Graph,
+    measured: Mapping[Tensor, Range],
+    recipe: Recipe,
+    variables: Mapping[Op, Quantization],
 ) -> tuple[Scales, dict[Op, Scales]]:
     """The scales of inputs and outputs, and those in which each operator is quantized."""
     by_scheme: dict[Scheme, Scales] = {}
 
     def of(scheme: Scheme) -> Scales:
         if scheme not in by_scheme:
-            by_scheme[scheme] = Scales(graph, measured, scheme)
+            fixed = variables if scheme == recipe.main else {}
+            by_scheme[scheme] = Scales(graph, measured, scheme, fixed)
         return by_scheme[scheme]
 
     integer_schemes = [scheme for scheme in recipe.schemes if scheme.activations is not None]

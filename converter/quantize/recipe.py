@@ -64,6 +64,7 @@ class Recipe:
             measure.
         states_ranges: whether the model states its ranges, so that nothing is measured.
         algorithms: what is done for its accuracy, in this order.
+        variables: whether variables are integers, too; in int16x8 they are.
     """
 
     schemes: tuple[Scheme, ...] = (INT8,)
@@ -77,6 +78,13 @@ class Recipe:
     ranges: str | os.PathLike | Mapping[str, Mapping[str, Range]] | None = None
     states_ranges: bool = False
     algorithms: tuple[Algorithm, ...] = ()
+    variables: bool = False
+
+    @property
+    def quantizes_variables(self) -> bool:
+        """Whether what variables hold is stored as integers, where its range is known."""
+        asked = self.variables or self.strict or self.main.symmetric
+        return asked and self.main.activations is not None
 
     @property
     def weights_only(self) -> bool:

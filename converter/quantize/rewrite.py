@@ -14,7 +14,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...schema.quantization import Quantization
-from ..ir.builder import as_array
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import with_options
 from .cell_rewrite import quantize_cell, scales_of_cell
@@ -30,6 +29,7 @@ from .rules import (
 )
 from .scales import (
     as_uint8,
+    constant,
     enlarged_for_bias,
     of_bias,
     of_constant,
@@ -38,12 +38,19 @@ from .scales import (
     quantized_weights,
 )
 from .scheme import dtype_of
+from .variables import quantize_variable
 from .weights import weights_of
 
 FLOAT32, UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
 
 
-def rewrite(graph: Graph, scales: Mapping[Op, Scales], main: Scales, recipe: Recipe) -> list[Op]:
+def rewrite(
+    graph: Graph,
+    scales: Mapping[Op, Scales],
+    main: Scales,
+    recipe: Recipe,
+    variables: Mapping[Op, Quantization],
+) -> list[Op]:
     """Quantizes `graph` in place.
 
     Args:
@@ -52,18 +59,22 @@ def rewrite(graph: Graph, scales: Mapping[Op, Scales], main: Scales, recipe: Rec
             scheme; those that have no kernel in it stay float.
         main: the scales of the graph's inputs and outputs.
         recipe: types of inputs and outputs, kinds of weights with one scale.
+        variables: the operators that read and assign variables of integers, and their scales.
 
     Returns:
         The operators on float32 numbers that stay as they are.
     """
     rules = {op: rule for op in graph.ops if op in scales and (rule := quantizable(op, scales[op]))}
-    float_ops = [op for op in graph.ops if op not in rules and touches_float32(op)]
+    integer_ops = rules.keys() | variables.keys()
+    float_ops = [op for op in graph.ops if op not in integer_ops and touches_float32(op)]
     rewriter = Rewriter(graph, main, recipe.per_tensor)
     ops = list(graph.ops)
     rewriter.inputs(recipe.input_type)
     for op in ops:
         if op in rules:
             rewriter.quantize(op, rules[op], scales[op])
+        elif op in variables:
+            quantize_variable(rewriter, op, variables[op])
         else:
             rewriter.keep_float(op)
     rewriter.outputs(recipe.output_type)
@@ -266,9 +277,3 @@ class Rewriter:
 def like(tensor: Tensor, dtype: np.dtype, params: Quantization | None, name: str) -> Tensor:
     """A tensor of the shape of another, for the same values in another form."""
     return Tensor(name, dtype, tensor.sizes, origin=tensor.origin, quantization=params)
-
-
-def constant(tensor: Tensor, array: np.ndarray, params: Quantization) -> Tensor:
-    """A quantized constant in the place of a float32 one."""
-    array = as_array(array)
-    return Tensor(tensor.name, array.dtype, array.shape, array, quantization=params)

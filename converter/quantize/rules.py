@@ -165,6 +165,8 @@ def weights_code(kind: str, scheme: Scheme, code: str = "") -> str:
 
 RULES = rules_of("i8")
 
+VARIABLES = ("READ_VARIABLE", "ASSIGN_VARIABLE")
+"""Operators that take a variable as it is stored."""
 DIVISORS = {
     **{kind: rule.divisor for kind, rule in RULES.items() if rule.divisor is not None},
     **dict.fromkeys(("FLOOR_DIV", "FLOOR_MOD"), 1),
@@ -269,6 +271,8 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
         return f"'{op.output.name}' is for the state of an operator that stays float32"
     rule = rules_of(scheme.code).get(op.kind)
     nonfinite = nonfinite_constant(op)
+    if op.kind in VARIABLES:
+        return "its variable stays float32; `variables` in a recipe makes it one of integers"
     if op.graphs:
         return "it hands float32 to the graphs that it calls"
     if rule is None:
