@@ -158,7 +158,7 @@ def scales_of(
     graph: Graph,
     measured: Mapping[Tensor, Range],
     recipe: Recipe,
-    variables: Mapping[Op, Quantization],
+    variables: Mapping[Op, Quantization] = MappingProxyType({}),
 ) -> tuple[Scales, dict[Op, Scales]]:
     """The scales of inputs and outputs, and those in which each operator is quantized."""
     by_scheme: dict[Scheme, Scales] = {}

@@ -10,6 +10,7 @@ Where operators of two schemes meet, a QUANTIZE makes the integers of one those 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def rewrite(
     scales: Mapping[Op, Scales],
     main: Scales,
     recipe: Recipe,
-    variables: Mapping[Op, Quantization],
+    variables: Mapping[Op, Quantization] = MappingProxyType({}),
 ) -> list[Op]:
     """Quantizes `graph` in place.
 
