@@ -15,6 +15,7 @@ from recurrent_models import SORTS, Sort, content
 from running import answers
 
 import flatlite.compat.v1.lite
+from flatlite.experimental import QuantizationDebugger
 from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
 from flatlite.schema.model import load, save
 
@@ -256,3 +257,16 @@ def test_every_calibrator_measures_inner_values(calibrator):
     converter.representative_dataset = lambda: iter(samples)
     (cell,) = cells(converter.convert())
     assert all(one[1] > 0 for one in cell if one is not None)
+
+
+def test_the_debugger_tells_the_error_of_a_cell():
+    plain = content(CELL_SORTS[0])
+    samples = random_inputs(shapes_of(plain), 1, 5)
+    converter = TFLiteConverter.from_tflite_model(plain)
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.representative_dataset = lambda: iter(samples)
+    debugger = QuantizationDebugger(converter=converter, debug_dataset=lambda: iter(samples))
+    debugger.run()
+    ((name, row),) = debugger.layer_statistics.items()
+    assert "t15" in name
+    assert 0 < row["max_abs_error"] < 0.05
