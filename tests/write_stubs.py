@@ -17,6 +17,7 @@ FACADES = (
     "flatlite.compat.v1.math",
     "flatlite.compat.v1.metrics",
     "flatlite.compat.v1.nn",
+    "flatlite.compat.v1.quantization",
     "flatlite.compat.v1.ragged",
     "flatlite.compat.v1.rnn_cell",
     "flatlite.compat.v1.saved_model",

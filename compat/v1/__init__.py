@@ -19,6 +19,7 @@ MODULES = {
     "math": "compat.v1.math",
     "metrics": "compat.v1.metrics",
     "nn": "compat.v1.nn",
+    "quantization": "compat.v1.quantization",
     "ragged": "compat.v1.ragged",
     "random": "graph.functions.random",
     "saved_model": "compat.v1.saved_model",

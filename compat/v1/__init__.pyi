@@ -11,6 +11,7 @@ from ...compat.v1 import losses as losses
 from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nn as nn
+from ...compat.v1 import quantization as quantization
 from ...compat.v1 import ragged as ragged
 from ...compat.v1 import saved_model as saved_model
 from ...compat.v1 import sets as sets

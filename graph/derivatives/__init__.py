@@ -17,6 +17,7 @@ FAMILIES = (
     "matrix",
     "nn",
     "pool",
+    "quantize",
     "reduce",
     "slice",
     "source",
