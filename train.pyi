@@ -38,6 +38,7 @@ from .training.optimizers import MomentumOptimizer as MomentumOptimizer
 from .training.proximal_optimizers import FtrlOptimizer as FtrlOptimizer
 from .training.proximal_optimizers import ProximalAdagradOptimizer as ProximalAdagradOptimizer
 from .training.proximal_optimizers import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
+from .training.quantize_training import do_quantize_training_on_graphdef as do_quantize_training_on_graphdef
 from .training.saver import Saver as Saver
 from .training.schedules import cosine_decay as cosine_decay
 from .training.schedules import cosine_decay_restarts as cosine_decay_restarts

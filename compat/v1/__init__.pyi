@@ -14,6 +14,7 @@ from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nest as nest
 from ...compat.v1 import nn as nn
+from ...compat.v1 import quantization as quantization
 from ...compat.v1 import ragged as ragged
 from ...compat.v1 import random as random
 from ...compat.v1 import saved_model as saved_model

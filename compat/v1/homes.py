@@ -200,6 +200,14 @@ MATH_ALONE = {
     "graph.functions.normalization": ("l2_normalize"),
 }
 
+QUANTIZATION = {
+    "graph.functions.array": (
+        "fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "
+        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel "
+        "quantize_and_dequantize"
+    ),
+}
+
 BITWISE = {
     "graph.functions.arithmetic": (
         "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
