@@ -12,6 +12,8 @@ from ..schema.dtypes import PACKED_BITS, numpy_dtype
 from ..schema.errors import ModelError
 from ..schema.flatbuffer import Record, options_class
 from ..schema.quantization import Blocks, Quantization
+from ..schema.runtime_versions import known_versions
+from .registry import family_of
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
 
 _HANDLES = frozenset(("RESOURCE", "VARIANT"))
@@ -161,6 +163,22 @@ def _by_blocks(
     zero_points = numbers(int(details.zero_points), np.int64)
     blocks = Blocks(block, scales, zero_points)
     return Quantization([], [], max(len(shape) - 1, 0), block[-1], details=details, blocks=blocks)
+
+
+def check_operators(model: Record) -> None:
+    """Raises ModelError, in LiteRT's words, when a model has an operator that nothing here runs."""
+    for code in model.operator_codes or ():
+        kind, version, is_custom = _code(code)
+        known = known_versions(kind)
+        if is_custom or (version in known and family_of(kind)):
+            continue
+        why = (
+            "An older version of this builtin might be supported. Are you using an old TFLite "
+            f"binary with a newer model? flatlite knows {known[0]} to {known[-1]}."
+        )
+        if not family_of(kind):
+            why = "Neither TensorFlow Lite nor flatlite has a kernel for it."
+        raise ModelError(f"Didn't find op for builtin opcode '{kind}' version '{version}'. {why}")
 
 
 def _code(record: Record) -> tuple[str, int, bool]:

@@ -35,7 +35,8 @@ class LoadedModel:
         share_weights: whether all processes share its packed constants.
 
     Raises:
-        ModelError: it is no model, or damaged, where nobody has verified it.
+        ModelError: it is no model, or damaged, where nobody has verified it, or has an operator, or
+            a version of one, that nothing here runs.
     """
 
     def __init__(
@@ -51,6 +52,10 @@ class LoadedModel:
             self.use_plan(serialized, entry, share_weights)
         self._subgraphs: dict[int, SubgraphSpec] = {}
         plan = self.cached_plan
+        if plan is None:
+            from .file_specs import check_operators
+
+            check_operators(self._record)
         self.n_subgraphs = len(self._record.subgraphs) if plan is None else plan.n_subgraphs
 
     @cached_property

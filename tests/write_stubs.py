@@ -11,12 +11,14 @@ FACADES = (
     "flatlite",
     "flatlite.compat.v1",
     "flatlite.compat.v1.bitwise",
+    "flatlite.compat.v1.debugging",
     "flatlite.compat.v1.layers",
     "flatlite.compat.v1.linalg",
     "flatlite.compat.v1.lite",
     "flatlite.compat.v1.losses",
     "flatlite.compat.v1.math",
     "flatlite.compat.v1.metrics",
+    "flatlite.compat.v1.nest",
     "flatlite.compat.v1.nn",
     "flatlite.compat.v1.ragged",
     "flatlite.compat.v1.rnn_cell",
@@ -32,6 +34,7 @@ FACADES = (
     "flatlite.experimental",
     "flatlite.lite",
     "flatlite.litert",
+    "flatlite.metadata",
     "flatlite.train",
 )
 HEAD = "# What editors and type checkers see of this module; tests/write_stubs.py writes it.\n"

@@ -60,6 +60,7 @@ AvgPool value:T -> output:T ; ksize:list(int) strides:list(int) padding:string d
 AvgPool3D input:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
 AvgPool3DGrad orig_input_shape:int32 grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
 AvgPoolGrad orig_input_shape:int32 grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NHWC" T:type
+BandedTriangularSolve matrix:T rhs:T -> output:T ; lower:bool=true adjoint:bool=false T:type
 BatchMatMul x:T y:T -> output:T ; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
 BatchMatMulV2 x:T y:T -> output:T ; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
 BatchMatMulV3 x:Ta y:Tb -> output:Tout ; Ta:type Tb:type Tout:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
@@ -263,11 +264,13 @@ MatrixDiagPartV3 input:T k:int32 padding_value:T -> diagonal:T ; T:type align:st
 MatrixDiagV2 diagonal:T k:int32 num_rows:int32 num_cols:int32 padding_value:T -> output:T ; T:type
 MatrixDiagV3 diagonal:T k:int32 num_rows:int32 num_cols:int32 padding_value:T -> output:T ; T:type align:string="RIGHT_LEFT"
 MatrixInverse input:T -> output:T ; adjoint:bool=false T:type
+MatrixLogarithm input:T -> output:T ; T:type
 MatrixSetDiag input:T diagonal:T -> output:T ; T:type
 MatrixSetDiagV2 input:T diagonal:T k:int32 -> output:T ; T:type
 MatrixSetDiagV3 input:T diagonal:T k:int32 -> output:T ; T:type align:string="RIGHT_LEFT"
 MatrixSolve matrix:T rhs:T -> output:T ; adjoint:bool=false T:type
 MatrixSolveLs matrix:T rhs:T l2_regularizer:float64 -> output:T ; T:type fast:bool=true
+MatrixSquareRoot input:T -> output:T ; T:type
 MatrixTriangularSolve matrix:T rhs:T -> output:T ; lower:bool=true adjoint:bool=false T:type
 Max input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
 MaxPool input:T -> output:T ; T:type="float32" ksize:list(int) strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC"
@@ -633,6 +636,8 @@ ToBool input:T -> output:bool ; T:type
 TopK input:T -> values:T indices:int32 ; k:int sorted:bool=true T:type
 TopKV2 input:T k:Tk -> values:T indices:index_type ; sorted:bool=true T:type Tk:type="int32" index_type:type="int32"
 Transpose x:T perm:Tperm -> y:T ; T:type Tperm:type="int32"
+TridiagonalMatMul superdiag:T maindiag:T subdiag:T rhs:T -> output:T ; T:type
+TridiagonalSolve diagonals:T rhs:T -> output:T ; partial_pivoting:bool=true perturb_singular:bool=false T:type
 TruncateDiv x:T y:T -> z:T ; T:type
 TruncateMod x:T y:T -> z:T ; T:type
 !TruncatedNormal shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type

@@ -16,6 +16,7 @@ FAMILIES = (
     "image",
     "matmul",
     "matrix",
+    "matrix_functions",
     "norm",
     "optimizers",
     "pool",
@@ -32,5 +33,6 @@ FAMILIES = (
     "tensorlist",
     "split_text",
     "text",
+    "tridiagonal",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""
