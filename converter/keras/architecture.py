@@ -55,6 +55,8 @@ class Layer:
         written_as: the kind of layer that does the same, where custom_objects say so.
         parts: the layers it is made of, by the attributes that hold them.
         tensors: its weights, by graph and name, once they were written.
+        folder: where an archive has its weights.
+        assets: files that an archive has for it, by name.
     """
 
     kind: str
@@ -65,6 +67,8 @@ class Layer:
     written_as: str = ""
     parts: dict[str, Layer] = field(default_factory=dict)
     tensors: dict[tuple[Graph, str], Tensor] = field(default_factory=dict)
+    folder: str = ""
+    assets: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def row_kind(self) -> str:
