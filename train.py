@@ -27,12 +27,15 @@ HOMES = {
     "training.proximal_optimizers": (
         "FtrlOptimizer ProximalAdagradOptimizer ProximalGradientDescentOptimizer"
     ),
+    "training.quantize_training": "do_quantize_training_on_graphdef",
     "training.saver": "Saver",
     "training.schedules": (
         "cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay "
         "linear_cosine_decay natural_exp_decay noisy_linear_cosine_decay piecewise_constant "
         "piecewise_constant_decay=piecewise_constant polynomial_decay"
     ),
+    "training.event_files": "summary_iterator",
+    "training.summary_writer": "SummaryWriter SummaryWriterCache=FileWriterCache",
     "training.warm_start": "VocabInfo warm_start",
     "training.write_graph": "write_graph",
 }

@@ -27,7 +27,7 @@ UNTRAINABLE = ("Discretization",)
 ARRAYS = ("__tensor__", "__numpy__")
 SOURCE_NAMES = {"GroupQueryAttention": "GroupedQueryAttention"}
 """What classes are called in Keras' sources, where that is not their public name."""
-KERAS_PACKAGES = ("keras", "tf_keras", "tensorflow")
+KERAS_PACKAGES = ("keras", "tf_keras", "tensorflow", "tensorflow_model_optimization")
 FUNCTION = "builtins"
 TF_FUNCTIONS = ("TFOpLambda", "SlicingOpLambda")
 """The layers in which Keras 2 holds a function of TensorFlow, such as the + of two tensors."""
@@ -57,6 +57,8 @@ class Layer:
         tensors: its weights, by graph and name, once they were written.
         folder: where an archive has its weights.
         assets: files that an archive has for it, by name.
+        held: the weights that the layer around it keeps for it, and what it calls them.
+        rounding: what the layer around it does to weights, by name.
     """
 
     kind: str
@@ -69,6 +71,8 @@ class Layer:
     tensors: dict[tuple[Graph, str], Tensor] = field(default_factory=dict)
     folder: str = ""
     assets: dict[str, bytes] = field(default_factory=dict)
+    held: dict[str, str] = field(default_factory=dict)
+    rounding: dict[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
 
     @property
     def row_kind(self) -> str:
