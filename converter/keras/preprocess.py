@@ -143,7 +143,7 @@ def vocabulary_of(call: Call) -> list[Any]:
         "vocabulary",
         "a list; where the layer was adapted, save the model as .keras, whose archive has it",
     )
-    return vocabulary
+    return list(vocabulary or ())
 
 
 def stripped(words: list[Any], special: list[Any]) -> list[Any]:

@@ -148,7 +148,7 @@ def hashing(call: Call, x: Tensor) -> Tensor:
     if has_mask:
         is_text = x.dtype == TEXT
         call.check(isinstance(mask, str if is_text else int), "mask_value", "of the inputs' type")
-        like = mask.encode() if is_text else mask
+        like = str(mask).encode() if is_text else mask
         is_mask = call.op("Equal", x, call.constant_of(like, x.dtype))
         y = call.op("AddV2", y, call.constant(1, y))
         y = call.op("SelectV2", is_mask, call.constant(0, y), y)
