@@ -199,7 +199,7 @@ def gather(
     batch_dims: int = 0,
 ) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
-    from ..variables.variables import ResourceVariable
+    from ..variables.kinds import ResourceVariable
 
     axis = batch_dims if axis is None else axis
     if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:
