@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..quantize.statistics import Calibrator
     from ..verify.verification import Function, Verified
     from .settings import Settings
+    from .summary import Stage
 
 N_SAMPLES = 2  # of a representative dataset that the written file is verified on
 SCALES = ("ADD", "DIV", "MUL", "SUB")
@@ -61,6 +62,8 @@ class Conversion:
         calibrated_ranges: what was measured, by signature key and name of the tensor.
         layers: the layers that were quantized, by name.
         quantized_graphs: the IR of the quantized file.
+        graphs: the IR of the float file.
+        before: what conversion_summary_dir gets of the IR before the passes.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -80,9 +83,23 @@ class Conversion:
         self.calibrated_ranges: dict[str, dict[str, Range]] = {}
         self.layers: dict[str, QuantizedLayer] = {}
         self.quantized_graphs: list[Graph] = []
+        self.graphs: list[Graph] = []
+        self.before: Stage | None = None
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
+        content = self._run()
+        folder = self.settings.conversion_summary_dir
+        if folder is not None and self.before is not None:
+            from .summary import stage_after, write_summary
+
+            if self.settings.output_format == constants.TFLITE:
+                after = stage_after(content, self.quantized_graphs or self.graphs)
+                write_summary(folder, self.before, after, bool(self.quantized_graphs))
+        return content
+
+    def _run(self) -> bytes:
+        """What `run` gives."""
         from ..ir.graphviz import drawing
         from ..ir.write import all_subgraphs
         from ..quantize.cells import show_inner
@@ -305,7 +322,11 @@ class Conversion:
 
         target = target_of(self.settings.target)
         custom = bool(self.settings.allow_custom_ops)
-        graphs = [self._lowered(source, custom) for source in self.sources]
+        graphs = self.graphs = [self._lowered(source, custom) for source in self.sources]
+        if self.settings.conversion_summary_dir is not None:
+            from .summary import stage_before
+
+            self.before = stage_before(graphs)
         folder = self.settings.dump_graphviz_dir
         if folder is not None:
             write_drawing(folder, "before_passes", graphs)

@@ -71,6 +71,7 @@ class TFLiteConverter(Settings):
         drop_control_dependency: whether control dependencies are dropped silently; TFLite has none,
             so that False only makes `convert` say that it changes nothing.
         allow_custom_ops: whether operations TFLite lacks become custom operators.
+        conversion_summary_dir: a folder for logs of the operators before and after, and a page.
         dump_graphviz_dir: a folder for drawings of the graph before and after the passes.
         dump_graphviz_video: whether to draw it there after every pass that changes it, too.
         reorder_across_fake_quant: whether FakeQuant gives way to a bias, a normalisation or an

@@ -27,7 +27,6 @@ class Settings:
     """The attributes of TFLiteConverter; an unknown name is refused instead of ignored."""
 
     _is_complete = False
-    conversion_summary_dir: Any
     experimental_stablehlo_quantizer_config: Any
 
     def __init__(self) -> None:
@@ -47,6 +46,7 @@ class Settings:
         self.accuracy_budget: Any = None
         self.strict_int8 = False
         self.allow_custom_ops = False
+        self.conversion_summary_dir: Any = None
         self.dump_graphviz_dir: Any = None
         self.dump_graphviz_video: bool = False
         self.exclude_conversion_metadata = False

@@ -215,7 +215,9 @@ def _source(
     n_inputs, n_outputs = len(inputs), len(outputs)
     places = []
     for tensor in (frozen.inputs or ())[n_inputs:]:
-        state.variables[tensor.op.name] = np.zeros(tensor.shape, tensor.dtype)
+        state.variables[tensor.op.name] = np.zeros(
+            [n or 0 for n in tensor.shape or ()], tensor.dtype
+        )
         places.append(Place(tensor.op.name, True))
     ports = [
         tuple(

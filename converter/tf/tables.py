@@ -98,5 +98,9 @@ def compared(known, keys, b):
 def string_to_hash_bucket(node, b):
     """Zeros for the only bucket: what tables with one give for words they do not have."""
     n = node.attr("num_buckets")
-    node.require(n == 1, f"hashes of strings have no form in TFLite but for one bucket, got {n}")
+    node.require(
+        n == 1,
+        f"hashes of strings have no form in TFLite but for one bucket, got {n}; compute them "
+        "before the model, or allow OpsSet.SELECT_TF_OPS",
+    )
     return b.FILL(b.SHAPE(node.inputs[0], out_type="INT32"), np.int64(0))

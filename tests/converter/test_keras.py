@@ -217,7 +217,7 @@ def test_all_unsupported_layers_are_listed(tmp_path):
         one("Dense", "theirs", X, "their.layers", units=2),
         one("Dense", "half", X, units=2, dtype="mixed_float16"),
         one("Activation", "odd", X, activation="my_function"),
-        one("TextVectorization", "words", X, max_tokens=2),
+        one("HashedCrossing", "words", X, num_bins=2),
     ]
     with pytest.raises(UnsupportedOps) as caught:
         keras.load(keras_file(tmp_path, model(*layers, x=[None, 3])))

@@ -102,6 +102,7 @@ ELSEWHERE = {
     "quantization_algorithms": "test_quantize_accuracy",
     "_experimental_lower_tensor_list_ops": "flatlite lowers lists of tensors either way",
     "allow_custom_ops": "test_converter",
+    "conversion_summary_dir": "test_summary",
     "dump_graphviz_dir": "test_converter",
     "dump_graphviz_video": "test_converter",
     "io_order": "test_as_tensorflow",
