@@ -17,10 +17,12 @@ import numpy as np
 from ...interpreter.interpreter import Interpreter
 from ...interpreter.model import LoadedModel
 from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
+from ...schema.associated_files import read_files
 from ...schema.errors import InvalidArgumentError
 from ...schema.external import embedded
 from ...schema.files import read_bytes
 from ...schema.flatbuffer import parse
+from ...schema.metadata import METADATA
 from ...schema.model import unique_names
 from ...schema.operators import known
 from ..ir.builder import Builder
@@ -59,6 +61,7 @@ class FileSource:
         outputs: the outputs, in the subgraph's order.
         reason: why the IR is final, in words; empty for a plain float file.
         metadata: the file's entries, by name.
+        associated_files: files packed behind it, by name.
     """
 
     model: LoadedModel
@@ -68,6 +71,7 @@ class FileSource:
     outputs: tuple[Port, ...]
     reason: str = ""
     metadata: dict[str, bytes] = field(default_factory=dict)
+    associated_files: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -116,13 +120,18 @@ def load(content: str | os.PathLike | bytes) -> list[FileSource]:
         model = LoadedModel(embedded(data, folder))
     reasons = (reason_final(model.subgraph(i)) for i in range(model.n_subgraphs))
     reason = next(filter(None, reasons), "")
-    metadata = _metadata(model)
+    metadata, files = _metadata(model), read_files(model.content)
     signatures = [
         _source(model, signature.subgraph, signature.key, signature.inputs, signature.outputs)
         for signature in model.signatures.values()
     ]
     sources = signatures or [_source(model, 0, None, {}, {})]
-    return [replace(source, reason=reason, metadata=metadata) for source in sources]
+    if sources[0].subgraph != 0:  # they describe the first subgraph
+        metadata.pop(METADATA, None)
+    return [
+        replace(source, reason=reason, metadata=metadata, associated_files=files)
+        for source in sources
+    ]
 
 
 def reason_final(spec: SubgraphSpec) -> str:
@@ -226,8 +235,9 @@ class _Reader:
         results = [spec.tensors[i] for i in operator.outputs]
         certain, self.scope.is_certain = self.scope.is_certain, False
         calls = [
-            self.graph(getattr(operator.options, field))
+            self.graph(int(index))
             for field in ([] if operator.is_custom else known(operator.kind).calls)
+            for index in np.atleast_1d(getattr(operator.options, field))
         ]
         self.scope.is_certain = certain
         op = Op(
