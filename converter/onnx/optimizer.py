@@ -68,6 +68,6 @@ def momentum(node, b):
     for x, gradient, velocity in groups:
         gradient = x * node.attr("norm_coefficient") + gradient
         velocity = velocity * alpha + gradient * weight
-        ahead = gradient + velocity * alpha if mode == "nesterov" else velocity
-        results.append([x - rate * ahead, velocity])
+        direction = gradient + velocity * alpha if mode == "nesterov" else velocity
+        results.append([x - rate * direction, velocity])
     return _in_order(results)

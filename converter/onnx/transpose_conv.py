@@ -63,11 +63,11 @@ def _dilated(b, filters, dilations):
             continue
         pairs = np.zeros((len(sizes) + 1, 2), np.int32)
         pairs[axis + 1, 1] = d - 1
-        wide = b.PAD(b.EXPAND_DIMS(filters, np.int32(axis + 1)), pairs)
+        padded_filters = b.PAD(b.EXPAND_DIMS(filters, np.int32(axis + 1)), pairs)
         shape = [*sizes[:axis], sizes[axis] * d, *sizes[axis + 1 :]]
         begin, size = np.zeros(len(sizes), np.int32), np.full(len(sizes), -1, np.int32)
         size[axis] = (sizes[axis] - 1) * d + 1
-        filters = b.SLICE(reshaped(wide, shape, b), begin, size)
+        filters = b.SLICE(reshaped(padded_filters, shape, b), begin, size)
     return filters
 
 

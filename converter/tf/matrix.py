@@ -27,10 +27,10 @@ def matrix_band_part(node, b):
         width = as_int32(node.inputs[position], b)
         if width.value is not None and width.value < 0:
             continue
-        inside = b.LESS_EQUAL(flip(below), width)
+        is_in_band = b.LESS_EQUAL(flip(below), width)
         if width.value is None:
-            inside = b.LOGICAL_OR(inside, b.LESS(width, np.int32(0)))
-        x = b.SELECT_V2(inside, x, like(x, 0, b))
+            is_in_band = b.LOGICAL_OR(is_in_band, b.LESS(width, np.int32(0)))
+        x = b.SELECT_V2(is_in_band, x, like(x, 0, b))
     return x
 
 
@@ -84,9 +84,9 @@ def with_diagonals(x, diagonal, band, places, align, b):
             line = b.SQUEEZE(line, squeeze_dims=[diagonal.rank - 2])
         last = b.SUB(dimension(line, line.rank - 1, b), np.int32(1))
         index = b.ADD(columns if d < 0 else rows, np.int32(start))
-        spread = b.GATHER(line, b.MINIMUM(index, last), axis=line.rank - 1)
-        spread = b.EXPAND_DIMS(spread, np.int32(-2 if d < 0 else -1))
-        x = b.SELECT_V2(b.EQUAL(below, np.int32(-d)), spread, x)
+        shifted_rows = b.GATHER(line, b.MINIMUM(index, last), axis=line.rank - 1)
+        shifted_rows = b.EXPAND_DIMS(shifted_rows, np.int32(-2 if d < 0 else -1))
+        x = b.SELECT_V2(b.EQUAL(below, np.int32(-d)), shifted_rows, x)
     return x
 
 

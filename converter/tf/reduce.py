@@ -95,14 +95,14 @@ def shifted(x, axis, step, b):
     padded = b.PADV2(x, pairs, like(x, 1, b))
     ends = np.zeros(x.rank, np.int32)
     ends[axis] = -step
-    whole = sum(1 << i for i in range(x.rank))
+    full_mask = sum(1 << i for i in range(x.rank))
     return b.STRIDED_SLICE(
         padded,
         np.zeros(x.rank, np.int32),
         ends,
         np.ones(x.rank, np.int32),
-        begin_mask=whole,
-        end_mask=whole & ~(1 << axis),
+        begin_mask=full_mask,
+        end_mask=full_mask & ~(1 << axis),
     )
 
 

@@ -134,7 +134,7 @@ def slices_of(x, depth, b):
     return b.RESHAPE(x, b.CONCATENATION(np.array([-1], np.int32), sizes, axis=0))
 
 
-def placed(node, b, combine):
+def scatter_combined(node, b, combine):
     """A tensor with updates at index tuples, `combine(slices, flat indices, rows, count)`."""
     x, updates = node.inputs[0], node.inputs[2]
     indices, depth = as_int32(node.inputs[1], b), node.shape(1)[-1]
@@ -164,17 +164,17 @@ def tensor_scatter_update(node, b):
     def combine(slices, flat, rows, count):
         return rows_replaced(slices, flat, rows, count, b)
 
-    return placed(node, b, combine)
+    return scatter_combined(node, b, combine)
 
 
 def rows_replaced(slices, flat, rows, count, b):
     """Slices, `count` of them, with others at some positions; of several at one the last."""
     last = b.UNSORTED_SEGMENT_MAX(positions(flat, 0, b), flat, count)
     zero = b.constant(np.int32(0))
-    is_placed = b.GREATER_EQUAL(last, zero)
+    is_updated = b.GREATER_EQUAL(last, zero)
     if slices.rank > 1:
-        is_placed = b.RESHAPE(is_placed, np.array([-1, *[1] * (slices.rank - 1)], np.int32))
-    return b.SELECT_V2(is_placed, b.GATHER(rows, b.MAXIMUM(last, zero), axis=0), slices)
+        is_updated = b.RESHAPE(is_updated, np.array([-1, *[1] * (slices.rank - 1)], np.int32))
+    return b.SELECT_V2(is_updated, b.GATHER(rows, b.MAXIMUM(last, zero), axis=0), slices)
 
 
 @lower("TensorScatterMax", "TensorScatterMin")
@@ -186,7 +186,7 @@ def tensor_scatter_extreme(node, b):
     def combine(slices, flat, rows, count):
         return choose(slices, getattr(b, f"UNSORTED_SEGMENT_{name}")(rows, flat, count))
 
-    return placed(node, b, combine)
+    return scatter_combined(node, b, combine)
 
 
 @lower("TensorScatterAdd", "TensorScatterSub")
@@ -224,10 +224,10 @@ def dynamic_stitch(node, b):
     stitched = b.GATHER(rows, b.MAXIMUM(last, zero), axis=0)
     if last.value is not None and (last.value >= 0).all():
         return stitched
-    is_placed = b.GREATER_EQUAL(last, zero)
+    is_updated = b.GREATER_EQUAL(last, zero)
     if rows.rank > 1:
-        is_placed = b.RESHAPE(is_placed, np.array([-1, *[1] * (rows.rank - 1)], np.int32))
-    return b.SELECT_V2(is_placed, stitched, like(rows, 0, b))
+        is_updated = b.RESHAPE(is_updated, np.array([-1, *[1] * (rows.rank - 1)], np.int32))
+    return b.SELECT_V2(is_updated, stitched, like(rows, 0, b))
 
 
 @lower("Unique", "UniqueV2")
@@ -258,11 +258,11 @@ def in_top_k(node, b):
     last = b.SUB(columns, np.int32(1))
     clipped = b.MAXIMUM(b.MINIMUM(targets, last), zero)
     chosen = b.GATHER(scores, b.EXPAND_DIMS(clipped, np.int32(1)), axis=1, batch_dims=1)
-    better = b.SUM(as_type(b.GREATER(scores, chosen), np.int32, b), np.array([1], np.int32))
+    n_greater = b.SUM(as_type(b.GREATER(scores, chosen), np.int32, b), np.array([1], np.int32))
     chosen = b.SQUEEZE(chosen, squeeze_dims=[1])
     is_finite = b.EQUAL(b.SUB(chosen, chosen), like(chosen, 0, b))
     is_inside = b.EQUAL(clipped, targets)
-    return b.LOGICAL_AND(b.LOGICAL_AND(is_inside, is_finite), b.LESS(better, k))
+    return b.LOGICAL_AND(b.LOGICAL_AND(is_inside, is_finite), b.LESS(n_greater, k))
 
 
 @lower("InvertPermutation")
