@@ -261,11 +261,11 @@ def _keeps_condition(graph: GraphProto) -> bool:
     """Whether a loop's graph gives its condition back, or says true."""
     from onnx.numpy_helper import to_array
 
-    name, given = graph.output[0].name, graph.input[1].name
+    name, condition_in = graph.output[0].name, graph.input[1].name
     producers = {output: n for n in graph.node for output in n.output}
     while name in producers and producers[name].op_type == "Identity":
         name = producers[name].input[0]
-    if name == given:
+    if name == condition_in:
         return True
     for tensor in graph.initializer:
         if tensor.name == name:
@@ -431,10 +431,12 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
         return inner.LESS(values[0], values[1])
 
     def step(scoped, inner, values):
-        index, total, *rest = values
+        index, total, *others = values
         tensors, current, tall = (
-            rest[:n_scanned], rest[n_scanned : n_scanned + n_state], rest[n_scanned + n_state :]
-        )  # fmt: skip
+            others[:n_scanned],
+            others[n_scanned : n_scanned + n_state],
+            others[n_scanned + n_state :],
+        )
         last = inner.SUB(inner.SUB(total, np.int32(1)), index)
         parts = [
             inner.GATHER(x, last if backwards else index)
@@ -443,8 +445,8 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
         results = inlined(scoped, inner, graph, [*current, *parts])
         stored = []
         for x, row, backwards in zip(tall, results[n_state:], plan.output_reversed, strict=True):
-            place = last if backwards and count is not None else index
-            stored.append(_stored(inner, x, row, place, count is not None))
+            row_index = last if backwards and count is not None else index
+            stored.append(_stored(inner, x, row, row_index, count is not None))
         current = [
             as_type(x, y.dtype, inner) for x, y in zip(results[:n_state], current, strict=True)
         ]

@@ -13,9 +13,9 @@ DOMAIN = "ai.onnx.preview.training."
 
 def _groups(node, b, n_states):
     """(rate, step) and for each variable the terms of it, its gradient and its states."""
-    rate, step, *rest = node.inputs
-    n = len(rest) // (2 + n_states)
-    columns = [rest[i * n : (i + 1) * n] for i in range(2 + n_states)]
+    rate, step, *operands = node.inputs
+    n = len(operands) // (2 + n_states)
+    columns = [operands[i * n : (i + 1) * n] for i in range(2 + n_states)]
     groups = [[Term(b, x) for x in group] for group in zip(*columns, strict=True)]
     return Term(b, rate), Term(b, as_type(step, np.float32, b)), groups
 

@@ -184,10 +184,10 @@ def _align_corners(steps, axis):
 
 def _crop(steps, axis):
     """From the first to the last position of a region; its middle where there is but one."""
-    (first, last), reach = axis.region, axis.length - 1.0
+    (first, last), extent = axis.region, axis.length - 1.0
     _, is_one, distance = _new_length(axis)
-    line = steps * ((last - first) * reach) / distance + first * reach
-    return where(is_one, (first + last) * (reach / 2.0) + 0.0 * steps, line)
+    line = steps * ((last - first) * extent) / distance + first * extent
+    return where(is_one, (first + last) * (extent / 2.0) + 0.0 * steps, line)
 
 
 def _half_pixel(steps, axis):

@@ -91,11 +91,11 @@ MODES = {
 
 def reflected(x: Number, low: float, high: float) -> Number:
     """A place mirrored at both ends until it lies between them."""
-    reach = high - low
-    if reach == 0:
+    extent = high - low
+    if extent == 0:
         return x * 0.0 + low
-    offset = x.op("FLOOR_MOD", x - low, 2.0 * reach)
-    return minimum(offset, 2.0 * reach - offset) + low
+    offset = x.op("FLOOR_MOD", x - low, 2.0 * extent)
+    return minimum(offset, 2.0 * extent - offset) + low
 
 
 def gathered(b: Builder, x: Tensor, taps: list[list[Tap]], batch: Any) -> Tensor:
@@ -188,9 +188,9 @@ def roi_align(node, b):
     taps = []
     for axis, (size, n_cells) in enumerate(zip(sizes, cells, strict=True)):
         start, end = columns[1 - axis], columns[3 - axis]
-        reach = end - start if is_half else maximum(end - start, 1.0)
+        extent = end - start if is_half else maximum(end - start, 1.0)
         steps = (np.arange(n_cells * ratio) + 0.5) / (n_cells * ratio)
-        coordinate = _column(b, start) + _column(b, reach) * steps[None, :]
+        coordinate = _column(b, start) + _column(b, extent) * steps[None, :]
         outside = 1.0 * where(less(coordinate, -1.0), coordinate * 0.0 + 1.0, 0.0)
         outside = where(less(float(size), coordinate), coordinate * 0.0 + 1.0, outside)
         coordinate = clip(coordinate, 0.0, size - 1.0)

@@ -47,8 +47,8 @@ def _probit(b, x):
     one = like(x, 1, b)
     log = b.LOG(b.MUL(b.SUB(one, y), b.ADD(one, y)))
     half = b.ADD(b.MUL(log, like(x, 0.5, b)), like(x, 2 / (np.pi * PROBIT_FACTOR), b))
-    rest = b.MUL(log, like(x, 1 / PROBIT_FACTOR, b))
-    root = b.SQRT(b.SUB(b.SQRT(b.SUB(b.SQUARE(half), rest)), half))
+    scaled_log = b.MUL(log, like(x, 1 / PROBIT_FACTOR, b))
+    root = b.SQRT(b.SUB(b.SQRT(b.SUB(b.SQUARE(half), scaled_log)), half))
     return b.MUL(b.MUL(b.SIGN(y), root), like(x, np.sqrt(2), b))
 
 

@@ -271,12 +271,12 @@ def tree_ensemble(node, b):
     for i, mode in enumerate(modes.tolist()):
         on_true, on_false = row("true", i), row("false", i)
         for k, value in enumerate(targets[i]):
-            place = int(first[i]) + k
+            node_index = int(first[i]) + k
             is_last = k == len(targets[i]) - 1
             forest.branch(
-                place, "BRANCH_EQ" if mode == MEMBER else COMPARISONS[mode],
+                node_index, "BRANCH_EQ" if mode == MEMBER else COMPARISONS[mode],
                 node.attr("nodes_featureids")[i], value,
-                on_true, on_false if is_last else place + 1, bool(missing[i]),
+                on_true, on_false if is_last else node_index + 1, bool(missing[i]),
             )  # fmt: skip
     forest.roots = np.asarray([first[i] for i in node.attr("tree_roots")], np.int32)
     table = np.zeros((n_branches + n_leaves, n), np.float32)

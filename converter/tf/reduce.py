@@ -108,8 +108,8 @@ def shifted(x, axis, step, b):
 
 def triangle_product(x, axis, b):
     """For each place along an axis the product of all up to there."""
-    place = positions(x, axis, b)
-    upto = b.LESS_EQUAL(b.EXPAND_DIMS(place, np.int32(1)), place)  # [earlier, later]
+    index = positions(x, axis, b)
+    upto = b.LESS_EQUAL(b.EXPAND_DIMS(index, np.int32(1)), index)  # [earlier, later]
     n_after = x.rank - axis - 1
     if n_after:
         upto = b.RESHAPE(
