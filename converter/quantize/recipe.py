@@ -66,6 +66,7 @@ class Recipe:
         states_ranges: whether the model states its ranges, so that nothing is measured.
         dynamic_only: whether only operators whose weights the source marks so are quantized.
         algorithms: what is done for its accuracy, in this order.
+        variables: whether variables are integers, too; in int16x8 they are.
     """
 
     schemes: tuple[Scheme, ...] = (INT8,)
@@ -80,6 +81,13 @@ class Recipe:
     states_ranges: bool = False
     dynamic_only: bool = False
     algorithms: tuple[Algorithm, ...] = ()
+    variables: bool = False
+
+    @property
+    def quantizes_variables(self) -> bool:
+        """Whether what variables hold is stored as integers, where its range is known."""
+        asked = self.variables or self.strict or self.main.symmetric
+        return asked and self.main.activations is not None
 
     @property
     def weights_only(self) -> bool:

@@ -88,6 +88,7 @@ def recipe_of(settings: Settings) -> Recipe | None:
         input_type=io_types[0],
         output_type=io_types[1],
         per_tensor=per_tensor,
+        variables=bool(settings._experimental_variable_quantization),
     )
 
 

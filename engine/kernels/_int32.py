@@ -136,6 +136,13 @@ class Integers(Writer):
         value = self.clamp_int(value, self.splat(-128, INT, n), self.splat(127, INT, n))
         return self.builder.trunc(value, ir.VectorType(BYTE, n))
 
+    def bytes_in_order(self, vectors):
+        """The low bytes of four vectors of int32, those of the first vector first."""
+        n = self.width
+        halves = [self.shuffle(*vectors[k : k + 2], list(range(2 * n))) for k in (0, 2)]
+        value = self.shuffle(*halves, list(range(4 * n)))
+        return self.builder.trunc(value, ir.VectorType(BYTE, 4 * n))
+
     def in_lane_order(self, vectors):
         """The lanes of a block's four vectors as four others: all first lanes, all second ones ...
 
