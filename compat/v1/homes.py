@@ -3,7 +3,21 @@
 `new=old` gives the object `old` of a module the public name `new`.
 """
 
+CHECKS = {
+    "graph.functions.checks": (
+        "assert_equal assert_greater assert_greater_equal assert_less assert_less_equal "
+        "assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal "
+        "assert_positive assert_proper_iterable"
+    ),
+    "graph.functions.shape_checks": (
+        "assert_integer assert_rank assert_rank_at_least assert_rank_in assert_same_float_dtype "
+        "assert_scalar assert_type is_numeric_tensor"
+    ),
+}
+"""Names of both `tf` and `tf.debugging`."""
+
 CORE = {
+    "graph.functions.checks": "verify_tensor_all_finite",
     "graph.functions.clip": (
         "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
     ),
@@ -17,8 +31,8 @@ CORE = {
         "batch_to_space_nd boolean_mask broadcast_to check_numerics concat depth_to_space diag "
         "diag_part dynamic_partition dynamic_stitch expand_dims fake_quant_with_min_max_args "
         "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel gather gather_nd "
-        "guarantee_const identity identity_n invert_permutation matrix_band_part matrix_diag "
-        "matrix_diag_part matrix_set_diag matrix_transpose meshgrid pad repeat reshape reverse "
+        "guarantee_const identity identity_n invert_permutation matrix_band_part "
+        "matrix_transpose meshgrid pad repeat reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
         "space_to_batch_nd space_to_depth split squeeze stack stop_gradient strided_slice "
         "tensor_scatter_add tensor_scatter_nd_add=tensor_scatter_add "
@@ -42,6 +56,8 @@ CORE = {
     "graph.functions.decompositions": (
         "cholesky_solve cross matrix_triangular_solve qr self_adjoint_eig self_adjoint_eigvals svd"
     ),
+    "graph.functions.diagonals": "matrix_diag matrix_diag_part matrix_set_diag",
+    "graph.functions.equations": "matrix_solve_ls matrix_square_root=sqrtm",
     "graph.functions.sorting": (
         "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort "
         "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum unique_with_counts"
@@ -96,7 +112,14 @@ CORE = {
         "get_collection get_collection_ref get_default_graph get_default_session name_scope "
         "reset_default_graph set_random_seed"
     ),
-    "schema.proto": "RunMetadata RunOptions",
+    "graph.functions.summaries": (
+        "audio_summary histogram_summary image_summary merge_all_summaries merge_summary "
+        "scalar_summary"
+    ),
+    "schema.proto": (
+        "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef "
+        "RunMetadata RunOptions SessionLog Summary SummaryMetadata"
+    ),
     "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
     "graph.variables.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",
@@ -146,6 +169,22 @@ MATH = {
     ),
 }
 """Names of both `tf` and `tf.math`."""
+
+DEBUGGING = {
+    "graph.functions.arithmetic": "is_finite is_inf is_nan",
+    "graph.functions.array": "check_numerics",
+    "graph.functions.checks": "assert_all_finite=verify_tensor_all_finite",
+    "graph.functions.control_flow": "Assert",
+    "graph.functions.device_placement": "get_log_device_placement set_log_device_placement",
+    "graph.functions.shape_checks": "assert_shapes",
+    "graph.functions.special": "is_non_decreasing is_strictly_increasing",
+}
+
+NEST = {
+    "graph.functions.nest": (
+        "assert_same_structure flatten is_nested map_structure pack_sequence_as"
+    ),
+}
 
 MATH_ALONE = {
     "graph.functions.arithmetic": "divide_no_nan=div_no_nan polyval xdivy xlogy",
@@ -233,8 +272,7 @@ RNN_CELL = {
 
 LINALG = {
     "graph.functions.array": (
-        "band_part=matrix_band_part diag=matrix_diag diag_part=matrix_diag_part matrix_transpose "
-        "set_diag=matrix_set_diag tensor_diag=diag tensor_diag_part=diag_part "
+        "band_part=matrix_band_part matrix_transpose tensor_diag=diag tensor_diag_part=diag_part "
         "transpose=matrix_transpose"
     ),
     "graph.functions.clip": "global_norm",
@@ -243,9 +281,16 @@ LINALG = {
         "adjoint cholesky_solve cross eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals expm "
         "logdet qr slogdet svd triangular_solve=matrix_triangular_solve"
     ),
+    "graph.functions.diagonals": (
+        "diag=matrix_diag diag_part=matrix_diag_part set_diag=matrix_set_diag"
+    ),
+    "graph.functions.equations": (
+        "eigh_tridiagonal logm lstsq=matrix_solve_ls lu lu_matrix_inverse lu_reconstruct lu_solve "
+        "matrix_rank pinv sqrtm tridiagonal_matmul tridiagonal_solve"
+    ),
     "graph.functions.linear_algebra": (
-        "cholesky det=matrix_determinant einsum inv=matrix_inverse matmul norm solve=matrix_solve "
-        "tensordot trace"
+        "cholesky det=matrix_determinant einsum inv=matrix_inverse matmul matvec norm normalize "
+        "solve=matrix_solve tensordot trace"
     ),
     "graph.functions.normalization": "l2_normalize",
 }
@@ -284,4 +329,28 @@ SETS = {
 
 RAGGED = {
     "graph.functions.ragged": "constant range=ragged_range",
+}
+
+SUMMARY = {
+    "graph.functions.summaries": (
+        "all_v2_summary_ops audio get_summary_description histogram image merge merge_all scalar "
+        "tensor_summary text"
+    ),
+    "schema.proto": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
+    "training.summary_writer": "FileWriter FileWriterCache",
+}
+
+LAYERS = {
+    "graph.layers.base": "InputSpec Layer",
+    "graph.layers.convolutional": (
+        "Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose SeparableConv1D SeparableConv2D "
+        "conv1d conv2d conv2d_transpose conv3d conv3d_transpose separable_conv1d separable_conv2d"
+    ),
+    "graph.layers.core": "Dense Dropout Flatten dense dropout flatten",
+    "graph.layers.normalization": "BatchNormalization batch_normalization",
+    "graph.layers.pooling": (
+        "AveragePooling1D AveragePooling2D AveragePooling3D MaxPooling1D MaxPooling2D MaxPooling3D "
+        "average_pooling1d average_pooling2d average_pooling3d max_pooling1d max_pooling2d "
+        "max_pooling3d"
+    ),
 }

@@ -6,7 +6,8 @@ Written by tests/graph/generate_signatures.py.
     name:N*type      as many tensors as attribute N says
     name:*types      one tensor for each dtype of attribute `types`
     name:&type       a reference to a variable's buffer
-    attr:kind=value  kind as TensorFlow writes it, default as JSON (shape ?: unknown rank)
+    attr:kind=value  kind as TensorFlow writes it, default as JSON (shape ?: unknown rank; a tensor
+                     by its dtype)
 
 A row that starts with `!` is of a stateful op.
 """
@@ -53,10 +54,13 @@ Atan x:T -> y:T ; T:type
 Atan2 y:T x:T -> z:T ; T:type
 Atanh x:T -> y:T ; T:type
 AudioSpectrogram input:float32 -> spectrogram:float32 ; window_size:int stride:int magnitude_squared:bool=false
+AudioSummary tag:string tensor:float32 -> summary:string ; sample_rate:float max_outputs:int=3
+AudioSummaryV2 tag:string tensor:float32 sample_rate:float32 -> summary:string ; max_outputs:int=3
 AvgPool value:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NHWC" T:type
 AvgPool3D input:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
 AvgPool3DGrad orig_input_shape:int32 grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
 AvgPoolGrad orig_input_shape:int32 grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NHWC" T:type
+BandedTriangularSolve matrix:T rhs:T -> output:T ; lower:bool=true adjoint:bool=false T:type
 BatchMatMul x:T y:T -> output:T ; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
 BatchMatMulV2 x:T y:T -> output:T ; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
 BatchMatMulV3 x:Ta y:Tb -> output:Tout ; Ta:type Tb:type Tout:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
@@ -193,6 +197,7 @@ HSVToRGB images:T -> output:T ; T:type="float32"
 !HashTable -> table_handle:&string ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
 !HashTableV2 -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
 HistogramFixedWidth values:T value_range:T nbins:int32 -> out:dtype ; T:type dtype:type="int32"
+HistogramSummary tag:string values:T -> summary:string ; T:type="float32"
 IFFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IFFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IFFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
@@ -205,6 +210,7 @@ IdentityN input:*T -> output:*T ; T:list(type)
 Igamma a:T x:T -> z:T ; T:type
 Igammac a:T x:T -> z:T ; T:type
 Imag input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
+ImageSummary tag:string tensor:T -> summary:string ; max_images:int=3 T:type="float32" bad_color:tensor={"uint8":[255,0,0,255]}
 InTopKV2 predictions:float32 targets:T k:T -> precision:bool ; T:type="int32"
 InitializeTable table_handle:&string keys:Tkey values:Tval -> ; Tkey:type Tval:type
 !InitializeTableFromTextFileV2 table_handle:resource filename:string -> ; key_index:int value_index:int vocab_size:int=-1 delimiter:string="\t" offset:int=0
@@ -258,11 +264,13 @@ MatrixDiagPartV3 input:T k:int32 padding_value:T -> diagonal:T ; T:type align:st
 MatrixDiagV2 diagonal:T k:int32 num_rows:int32 num_cols:int32 padding_value:T -> output:T ; T:type
 MatrixDiagV3 diagonal:T k:int32 num_rows:int32 num_cols:int32 padding_value:T -> output:T ; T:type align:string="RIGHT_LEFT"
 MatrixInverse input:T -> output:T ; adjoint:bool=false T:type
+MatrixLogarithm input:T -> output:T ; T:type
 MatrixSetDiag input:T diagonal:T -> output:T ; T:type
 MatrixSetDiagV2 input:T diagonal:T k:int32 -> output:T ; T:type
 MatrixSetDiagV3 input:T diagonal:T k:int32 -> output:T ; T:type align:string="RIGHT_LEFT"
 MatrixSolve matrix:T rhs:T -> output:T ; adjoint:bool=false T:type
 MatrixSolveLs matrix:T rhs:T l2_regularizer:float64 -> output:T ; T:type fast:bool=true
+MatrixSquareRoot input:T -> output:T ; T:type
 MatrixTriangularSolve matrix:T rhs:T -> output:T ; lower:bool=true adjoint:bool=false T:type
 Max input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
 MaxPool input:T -> output:T ; T:type="float32" ksize:list(int) strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC"
@@ -276,6 +284,7 @@ MaxPoolWithArgmax input:T -> output:T argmax:Targmax ; ksize:list(int) strides:l
 Maximum x:T y:T -> z:T ; T:type
 Mean input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
 Merge inputs:N*T -> output:T value_index:int32 ; T:type N:int
+MergeSummary inputs:N*string -> summary:string ; N:int
 !MergeV2Checkpoints checkpoint_prefixes:string destination_prefix:string -> ; delete_old_dirs:bool=true allow_missing_files:bool=false
 Mfcc spectrogram:float32 sample_rate:int32 -> output:float32 ; upper_frequency_limit:float=4000.0 lower_frequency_limit:float=20.0 filterbank_channel_count:int=40 dct_coefficient_count:int=13
 Min input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
@@ -446,6 +455,7 @@ Rsqrt x:T -> y:T ; T:type
 RsqrtGrad y:T dy:T -> z:T ; T:type
 !Save filename:string tensor_names:string data:*T -> ; T:list(type)
 !SaveV2 prefix:string tensor_names:string shape_and_slices:string tensors:*dtypes -> ; dtypes:list(type)
+ScalarSummary tags:string values:T -> summary:string ; T:type
 ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterDiv ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterMax ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
@@ -618,12 +628,16 @@ TensorScatterMin tensor:T indices:Tindices updates:T -> output:T ; T:type Tindic
 TensorScatterSub tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
 TensorScatterUpdate tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
 TensorStridedSliceUpdate input:T begin:Index end:Index strides:Index value:T -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+TensorSummary tensor:T -> summary:string ; T:type description:string="" labels:list(string)=[] display_name:string=""
+TensorSummaryV2 tag:string tensor:T serialized_summary_metadata:string -> summary:string ; T:type
 Tile input:T multiples:Tmultiples -> output:T ; T:type Tmultiples:type="int32"
 TileGrad input:T multiples:int32 -> output:T ; T:type
 ToBool input:T -> output:bool ; T:type
 TopK input:T -> values:T indices:int32 ; k:int sorted:bool=true T:type
 TopKV2 input:T k:Tk -> values:T indices:index_type ; sorted:bool=true T:type Tk:type="int32" index_type:type="int32"
 Transpose x:T perm:Tperm -> y:T ; T:type Tperm:type="int32"
+TridiagonalMatMul superdiag:T maindiag:T subdiag:T rhs:T -> output:T ; T:type
+TridiagonalSolve diagonals:T rhs:T -> output:T ; partial_pivoting:bool=true perturb_singular:bool=false T:type
 TruncateDiv x:T y:T -> z:T ; T:type
 TruncateMod x:T y:T -> z:T ; T:type
 !TruncatedNormal shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type

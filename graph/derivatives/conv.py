@@ -43,10 +43,22 @@ _register("Conv2D")
 _register("DepthwiseConv2dNative")
 
 
+ATTRS_3D = ("strides", "padding", "data_format", "dilations")
+
+
 @gradient("Conv3D")
 def conv3d(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     """The transposed convolution of dy, and the windows of the input times dy."""
     x, filters = op.inputs
-    attrs = same_attrs(op, "strides", "padding", "data_format", "dilations")
+    attrs = same_attrs(op, *ATTRS_3D)
     dx = ops.Conv3DBackpropInputV2(shape_of(x), filters, dy, **attrs)
     return dx, ops.Conv3DBackpropFilterV2(x, shape_of(filters), dy, **attrs)
+
+
+@gradient("Conv3DBackpropInputV2")
+def conv3d_backprop_input(op: Operation, dx: Tensor) -> tuple[None, Tensor, Tensor]:
+    """The windows of dx times what went in, and the convolution of dx."""
+    _, filters, dy = op.inputs
+    attrs = same_attrs(op, *ATTRS_3D)
+    d_filters = ops.Conv3DBackpropFilterV2(dx, shape_of(filters), dy, **attrs)
+    return None, d_filters, ops.Conv3D(dx, filters, **attrs)

@@ -43,3 +43,10 @@ def fused_batch_norm(op: Operation, dy: Tensor, *unused: Tensor) -> list[Tensor 
     kind = "FusedBatchNormGrad" + op.type.removeprefix("FusedBatchNorm")
     results = getattr(ops, kind)(dy, x, scale, *saved, **attrs)
     return [*results[:3], None, None]
+
+
+@gradient("LRN")
+def lrn(op: Operation, dy: Tensor) -> Tensor:
+    """An op of its own, from what goes in and what comes out."""
+    attrs = same_attrs(op, "depth_radius", "bias", "alpha", "beta")
+    return ops.LRNGrad(dy, op.inputs[0], op.outputs[0], **attrs)

@@ -209,4 +209,19 @@ def unsorted_segment_extreme(op: Operation, dy: Tensor) -> tuple[Tensor, None, N
     return ops.SelectV2(hits, rows, ops.ZerosLike(rows)), None, None
 
 
+@gradient("UnsortedSegmentProd")
+def unsorted_segment_prod(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
+    """To each element the product of the others of its segment, also where one of them is zero."""
+    x, ids, n_segments = op.inputs
+    one = number(1, x)
+    is_zero = ops.Equal(x, number(0, x))
+    zeros = ops.UnsortedSegmentSum(ops.Cast(is_zero, DstT=dy.dtype), ids, n_segments)
+    dy = ops.SelectV2(ops.Greater(zeros, one), ops.ZerosLike(dy), dy)
+    others = ops.SelectV2(is_zero, one, x)
+    without_zeros, _ = _gathered(ops.UnsortedSegmentProd(others, ids, n_segments), ids)
+    product, _ = _gathered(op.outputs[0], ids)
+    rows, _ = _gathered(dy, ids)
+    return rows * ops.SelectV2(is_zero, without_zeros, product / others), None, None
+
+
 constant("All", "Any", "ArgMax", "ArgMin")

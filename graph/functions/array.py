@@ -41,8 +41,6 @@ gather_nd           GatherNd         params indices
 identity            Identity         input
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
-matrix_diag_part    MatrixDiagPart   input
-matrix_set_diag     MatrixSetDiag    input diagonal
 prevent_gradient    PreventGradient  input message=''
 reshape             Reshape          tensor shape
 reverse             ReverseV2        tensor axis
@@ -387,11 +385,6 @@ def repeat(
         times = np.broadcast_to(np.asarray(repeats), (count,))
         rows = np.repeat(np.arange(count, dtype=np.int32), times)
         return gather(input, rows, axis=axis)
-
-
-def matrix_diag(diagonal: TensorLike, name: str | None = "diag") -> Tensor:
-    """Matrices with these diagonals, zero elsewhere."""
-    return ops.MatrixDiag(diagonal, name=name)
 
 
 def identity_n(input: Iterable[TensorLike], name: str | None = None) -> list[Tensor]:

@@ -16,6 +16,7 @@ FAMILIES = (
     "image",
     "matmul",
     "matrix",
+    "matrix_functions",
     "norm",
     "optimizers",
     "pool",
@@ -27,9 +28,11 @@ FAMILIES = (
     "space",
     "state",
     "string",
+    "summaries",
     "tables",
     "tensorlist",
     "split_text",
     "text",
+    "tridiagonal",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

@@ -166,8 +166,31 @@ def batch_norm_with_global_normalization(
 def lrn(x: np.ndarray, *, depth_radius: int, bias: float, alpha: float, beta: float) -> np.ndarray:
     """x / (bias + alpha * sum of squares of the channels around)**beta."""
     squares = np.square(x, dtype=np.float64)
-    sums = np.cumsum(np.pad(squares, [(0, 0)] * (x.ndim - 1) + [(1, 0)]), -1)
+    return x / (bias + alpha * _around(squares, depth_radius)) ** beta
+
+
+def _around(x: np.ndarray, radius: int) -> np.ndarray:
+    """The sums over the channels at most `radius` away."""
+    sums = np.cumsum(np.pad(x, [(0, 0)] * (x.ndim - 1) + [(1, 0)]), -1)
     n: int = x.shape[-1]
-    high = np.minimum(np.arange(n) + depth_radius + 1, n)
-    low = np.maximum(np.arange(n) - depth_radius, 0)
-    return x / (bias + alpha * (sums[..., high] - sums[..., low])) ** beta
+    high = np.minimum(np.arange(n) + radius + 1, n)
+    low = np.maximum(np.arange(n) - radius, 0)
+    return sums[..., high] - sums[..., low]
+
+
+@op("LRNGrad", shape=same)
+def lrn_grad(
+    dy: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+    *,
+    depth_radius: int,
+    bias: float,
+    alpha: float,
+    beta: float,
+) -> np.ndarray:
+    """What each channel gave to its own result, less what it took of those around."""
+    wide = x.astype(np.float64)
+    norm = bias + alpha * _around(np.square(wide), depth_radius)
+    taken = _around(dy.astype(np.float64) * y / norm, depth_radius)
+    return dy * norm**-beta - 2 * alpha * beta * wide * taken

@@ -15,6 +15,7 @@ from ..checks import rank, required
 from ..node import Node, Operand
 from ..registry import op
 from .lstm_basic import basic_lstm
+from .lstm_int8 import INTERMEDIATES, lstm_int8
 from .lstm_quantized import lstm_quantized
 from .recurrent import (
     auxiliary,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from ..node import Emit, Prepared
 
 
-INTERMEDIATES = (0, 1, 3, 2, 4)
+TRACED = (0, 1, 3, 2, 4)
 """Where the intermediate tensors of the parts of a trace stand."""
 ORDER = (0, 1, 3, 2)
 """Gates as the kernels have them, input, forget, output, new, among those of the file."""
@@ -138,6 +139,8 @@ def bidirectional_sequence_lstm(node: Node) -> Emit:
 
 def _one_direction(node: Node, x: Operand, layout: recurrent.SequenceLayout) -> Emit:
     parts = _parts(node, ONE)
+    if x.dtype == np.int8 and node.kind == "LSTM" and len(node.intermediates) == INTERMEDIATES:
+        return lstm_int8(node, x, parts, ONE.states, layout, _sizes(node, parts))
     if x.dtype == np.int8:
         return lstm_quantized(node, x, parts, ONE.states, layout, _sizes(node, parts))
     return _real(node, [x], parts, ONE, layout)
@@ -260,7 +263,7 @@ def _traced(program: Program, node: Node, parts: Parts, trace: Buffer | None) ->
     values: dict[int, Buffer] = {}
     for part in traced:
         n = trace.shape[1] // recurrent.N_TRACED
-        values[INTERMEDIATES[part]] = x = arena((trace.shape[0], n), np.float32)
+        values[TRACED[part]] = x = arena((trace.shape[0], n), np.float32)
         move(program, View.of(trace).part(1, part * n, n), View.of(x))
     return values
 

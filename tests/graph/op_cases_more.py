@@ -94,5 +94,52 @@ for operation in ("a-b", "b-a", "intersection", "union"):
     data_case(f"Sparse/{operation}", "SparseToSparseSetOperation", PLACES, ELEMENTS, WHOLE, PLACES,
               c([2, 8]), WHOLE, set_operation=operation)  # fmt: skip
 case("SetSize", "SetSize", PLACES, ELEMENTS, WHOLE)
+SQUARE, RHS, BANDS = f(2, 4, 4), f(2, 4, 3), f(2, 3, 4, low=0.5, high=3)
+
+
+def positive(rng):
+    """Symmetric matrices with positive eigenvalues."""
+    x = rng.randn(2, 4, 4).astype(np.float32)
+    return x @ x.transpose(0, 2, 1) + np.eye(4, dtype=np.float32)
+
+
+case("Lu", "Lu", SQUARE, rtol=1e-5)
+case("Lu/complex", "Lu", z(2, 3, 3), output_idx_type=np.int64, rtol=1e-5)
+case("MatrixSquareRoot", "MatrixSquareRoot", positive, rtol=1e-5)
+case("MatrixLogarithm", "MatrixLogarithm", z(2, 3, 3), rtol=1e-5)
+case("MatrixSolveLs", "MatrixSolveLs", f(2, 4, 3), RHS, c(0.1, np.float64), rtol=1e-5)
+case("MatrixSolveLs/wide", "MatrixSolveLs", f(2, 3, 4), f(2, 3, 2), c(0.1, np.float64), rtol=1e-5)
+case("MatrixSolveLs/slow", "MatrixSolveLs", f(2, 3, 4), f(2, 3, 2), c(0, np.float64), fast=False,
+     rtol=1e-5)  # fmt: skip
+case("TridiagonalSolve", "TridiagonalSolve", BANDS, RHS, rtol=1e-5)
+case("TridiagonalSolve/plain", "TridiagonalSolve", BANDS, RHS, partial_pivoting=False, rtol=1e-4)
+case("TridiagonalSolve/singular", "TridiagonalSolve",
+     c([[[1, 1, 0], [0, 1, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 0], [0, 1, 0]]], np.float32),
+     f(2, 3, 1), rtol=1e-5)  # fmt: skip
+case("TridiagonalMatMul", "TridiagonalMatMul", f(2, 1, 4), f(2, 1, 4), f(2, 1, 4), RHS)
+for lower in (True, False):
+    for adjoint in (True, False):
+        case(f"BandedTriangularSolve/{lower}{adjoint}", "BandedTriangularSolve", BANDS, f(4, 3),
+             lower=lower, adjoint=adjoint, rtol=1e-5)  # fmt: skip
+for align, half in ((False, False), (True, False), (False, True)):
+    sampling = {"align_corners": align, "half_pixel_centers": half}
+    for rows, columns in ((7, 3), (2, 9)):
+        name = f"{rows}x{columns}{align}{half}"
+        case(f"ResizeBilinearGrad/{name}", "ResizeBilinearGrad", f(2, rows, columns, 3),
+             f(2, 4, 5, 3), rtol=1e-5, **sampling)  # fmt: skip
+        case(f"ResizeNearestNeighborGrad/{name}", "ResizeNearestNeighborGrad",
+             f(2, rows, columns, 3), c([4, 5]), rtol=1e-5, **sampling)  # fmt: skip
+NORMED = {"depth_radius": 2, "bias": 1.5, "alpha": 0.3, "beta": 0.6}
+case("LRNGrad", "LRNGrad", f(2, 3, 3, 9), f(2, 3, 3, 9), f(2, 3, 3, 9), rtol=1e-5, **NORMED)
+LIMITS = {"num_bits": 6, "narrow_range": True}
+case("FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxArgsGradient", f(5, 7), f(5, 7),
+     min=-0.31, max=0.64, **LIMITS)  # fmt: skip
+case("FakeQuantWithMinMaxVarsGradient", "FakeQuantWithMinMaxVarsGradient", f(5, 7), f(5, 7),
+     c(-0.31, np.float32), c(0.64, np.float32), rtol=1e-5, **LIMITS)  # fmt: skip
+case("FakeQuantWithMinMaxVarsGradient/zeros", "FakeQuantWithMinMaxVarsGradient", f(5, 7), f(5, 7),
+     c(0, np.float32), c(0, np.float32), **LIMITS)  # fmt: skip
+case("FakeQuantWithMinMaxVarsPerChannelGradient", "FakeQuantWithMinMaxVarsPerChannelGradient",
+     f(6, 3), f(6, 3), c([-0.2, -0.6, -0.4], np.float32), c([0.5, 0.2, 0.9], np.float32),
+     rtol=1e-5, **LIMITS)  # fmt: skip
 MORE_CASES = CASES[BEFORE:]
 """Those of this file, which have a file of answers of their own."""
