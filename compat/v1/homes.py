@@ -76,12 +76,17 @@ CORE = {
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
+    "graph.functions.random_draws": "multinomial random_gamma random_poisson",
+    "graph.functions.spectral": "fft3d ifft3d",
     "graph.functions.slices": "newaxis",
     "graph.functions.state": (
-        "assign assign_add assign_sub is_variable_initialized scatter_add scatter_div "
-        "scatter_max scatter_min scatter_mul scatter_sub scatter_update"
+        "assign assign_add assign_sub batch_scatter_update count_up_to is_variable_initialized "
+        "scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add "
+        "scatter_nd_sub scatter_nd_update scatter_sub scatter_update"
     ),
-    "graph.variables.get_variable": "get_local_variable get_variable no_regularizer",
+    "graph.variables.get_variable": (
+        "create_partitioned_variables get_local_variable get_variable no_regularizer"
+    ),
     "graph.derivatives.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "graph.derivatives.hessians": "hessians",
     "graph.derivatives.gradients": "AggregationMethod UnconnectedGradients gradients",
@@ -122,13 +127,20 @@ CORE = {
     ),
     "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
-    "graph.variables.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",
+    "graph.variables.variable_scope": (
+        "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
+        "variable_scope"
+    ),
     "graph.variables.variable_lists": (
-        "all_variables=global_variables global_variables global_variables_initializer "
+        "all_variables=global_variables assert_variables_initialized global_variables "
+        "global_variables_initializer "
         "initialize_all_variables=global_variables_initializer "
         "initialize_variables=variables_initializer local_variables local_variables_initializer "
         "model_variables moving_average_variables report_uninitialized_variables "
         "trainable_variables variables_initializer"
+    ),
+    "graph.variables.partitioned": (
+        "fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner"
     ),
     "graph.variables.distribution": "VariableAggregation VariableSynchronization",
     "graph.variables.variables": "Variable",
@@ -198,6 +210,14 @@ MATH_ALONE = {
     "graph.functions.normalization": ("l2_normalize"),
 }
 
+QUANTIZATION = {
+    "graph.functions.array": (
+        "fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "
+        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel "
+        "quantize_and_dequantize"
+    ),
+}
+
 BITWISE = {
     "graph.functions.arithmetic": (
         "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
@@ -211,10 +231,21 @@ NN = {
     ),
     "graph.functions.arithmetic": "log_sigmoid sigmoid tanh",
     "graph.functions.array": ("depth_to_space in_top_k space_to_depth top_k"),
+    "graph.functions.ctc": (
+        "collapse_repeated ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder "
+        "ctc_loss ctc_loss_v2 ctc_unique_labels"
+    ),
     "graph.functions.embedding": "embedding_lookup",
+    "graph.functions.fractional_pools": "fractional_avg_pool fractional_max_pool",
+    "graph.functions.sampling": (
+        "all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler "
+        "learned_unigram_candidate_sampler log_uniform_candidate_sampler nce_loss "
+        "sampled_softmax_loss uniform_candidate_sampler"
+    ),
     "graph.functions.line_windows": (
-        "avg_pool1d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
-        "conv3d_transpose erosion2d max_pool1d max_pool_with_argmax normalize_moments silu"
+        "avg_pool1d avg_pool3d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
+        "conv3d_transpose erosion2d max_pool1d max_pool3d max_pool_with_argmax normalize_moments "
+        "silu"
     ),
     "graph.functions.losses": (
         "l2_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
@@ -233,9 +264,9 @@ NN = {
         "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"
     ),
     "graph.functions.windows": (
-        "atrous_conv2d avg_pool avg_pool2d=avg_pool avg_pool3d conv2d conv2d_backprop_filter "
+        "atrous_conv2d avg_pool avg_pool2d=avg_pool conv2d conv2d_backprop_filter "
         "conv2d_backprop_input conv2d_transpose depthwise_conv2d depthwise_conv2d_native "
-        "dilation2d max_pool max_pool2d=max_pool max_pool3d pool separable_conv2d"
+        "dilation2d max_pool max_pool2d=max_pool pool separable_conv2d"
     ),
 }
 
@@ -300,6 +331,18 @@ SIGNAL = {
         "fft fft2d frame hamming_window hann_window ifft ifft2d linear_to_mel_weight_matrix "
         "overlap_and_add"
     ),
+    "graph.functions.spectral": (
+        "dct fft3d fftshift idct ifft3d ifftshift irfft irfft2d irfft3d rfft rfft2d rfft3d"
+    ),
+    "graph.functions.stft": (
+        "inverse_mdct inverse_stft inverse_stft_window_fn kaiser_bessel_derived_window "
+        "kaiser_window mdct mfccs_from_log_mel_spectrograms stft vorbis_window"
+    ),
+}
+
+SPECTRAL = {
+    "graph.functions.signal": "fft fft2d ifft ifft2d",
+    "graph.functions.spectral": "dct fft3d idct ifft3d irfft irfft2d irfft3d rfft rfft2d rfft3d",
 }
 
 STRINGS = {
@@ -317,6 +360,21 @@ SPARSE = {
     "graph.functions.sparse": (
         "add concat from_dense maximum minimum placeholder reduce_sum=reduce_sum_sparse reorder "
         "reshape retain sparse_dense_matmul to_dense"
+    ),
+}
+
+RANDOM = {
+    "graph.functions.random": (
+        "normal set_random_seed shuffle stateless_normal stateless_truncated_normal "
+        "stateless_uniform truncated_normal uniform"
+    ),
+    "graph.functions.random_draws": (
+        "categorical fold_in gamma=random_gamma multinomial poisson=random_poisson split "
+        "stateless_categorical stateless_gamma stateless_multinomial stateless_poisson"
+    ),
+    "graph.functions.sampling": (
+        "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
+        "log_uniform_candidate_sampler uniform_candidate_sampler"
     ),
 }
 

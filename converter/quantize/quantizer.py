@@ -14,7 +14,7 @@ from ..passes.fold import merge_constants
 from .blocks import reason_against_blocks
 from .cells import hide_inner, measured_results
 from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
-from .fake_quant import stated_ranges, take_fake_quant
+from .fake_quant import fakes_of, keep_rounding, stated_ranges, take_fake_quant
 from .forms import use_integer_forms
 from .islands import Island, islands, listed, refuse, work_of
 from .ranges import Range, Scales
@@ -82,11 +82,11 @@ def quantize(
     recipe.check_layers(graphs)
     warn_of_other_weights(graphs, recipe)
     if recipe.weights_only:
-        quantize_floats(graphs, recipe, always=True)
+        quantize_floats(graphs, recipe, always=not recipe.dynamic_only)
         for graph in subgraphs:
             merge_constants(graph)
         return count(op for graph in subgraphs for op in graph.ops if computes_float32(op)), []
-    n_ops = sum(computes_in_float32(op) for graph in subgraphs for op in graph.ops)
+    n_ops = 0
     size_dependent = size_dependent_operands(graphs)
     variables = variable_scales(subgraphs, ranges, recipe)
     float_ops: list[Op] = []
@@ -99,8 +99,10 @@ def quantize(
         measured = {t: r for t, r in measured.items() if t not in size_dependent}
         if recipe.strict or recipe.warns:
             use_integer_forms(graph, recipe.integer_schemes_of)
+        fakes = fakes_of(graph)
         fake = take_fake_quant(graph, stated.reorder, stated.share_concat_ranges)
         measured = {**measured, **fake}
+        n_ops += sum(computes_in_float32(op) for op in graph.ops)
         if recipe.states_ranges:
             measured = stated_ranges(graph, measured, recipe.main, stated.inputs, stated.default)
         measured |= measured_results(graph, measured)
@@ -109,6 +111,7 @@ def quantize(
         main, scales = scales_of(graph, measured, recipe, variables)
         unquantized = rewrite(graph, scales, main, ends, variables)
         hide_inner(graph)
+        keep_rounding(graph, fakes)
         if not recipe.strict:
             unquantized = [op for op in unquantized if computes_in_float32(op)]
         unasked = [op for op in unquantized if op not in to_be_float]

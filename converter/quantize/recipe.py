@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..lowering.fake_quant import reads_dynamic_weights
 from .accuracy.algorithms import Algorithm
 from .scheme import INT8, Scheme
 from .statistics import MINMAX, Calibrator
@@ -63,6 +64,7 @@ class Recipe:
         ranges: a file with measured ranges, or these as `calibrated_ranges` has them; None to
             measure.
         states_ranges: whether the model states its ranges, so that nothing is measured.
+        dynamic_only: whether only operators whose weights the source marks so are quantized.
         algorithms: what is done for its accuracy, in this order.
         variables: whether variables are integers, too; in int16x8 they are.
     """
@@ -77,6 +79,7 @@ class Recipe:
     calibrator: Calibrator = field(default=MINMAX)
     ranges: str | os.PathLike | Mapping[str, Mapping[str, Range]] | None = None
     states_ranges: bool = False
+    dynamic_only: bool = False
     algorithms: tuple[Algorithm, ...] = ()
     variables: bool = False
 
@@ -108,7 +111,7 @@ class Recipe:
         for row in self.layers:
             if row.match(op):
                 return () if row.scheme is None else (row.scheme,)
-        return self.schemes
+        return self.schemes if not self.dynamic_only or reads_dynamic_weights(op) else ()
 
     def integer_schemes_of(self, op: Op) -> list[Scheme]:
         """Those of them in which its inputs and results are integers."""

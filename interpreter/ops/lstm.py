@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..node import Emit, Prepared
 
 
-TRACED = (0, 1, 3, 2, 4)
+TRACED_PARTS = (0, 1, 3, 2, 4)
 """Where the intermediate tensors of the parts of a trace stand."""
 ORDER = (0, 1, 3, 2)
 """Gates as the kernels have them, input, forget, output, new, among those of the file."""
@@ -263,7 +263,7 @@ def _traced(program: Program, node: Node, parts: Parts, trace: Buffer | None) ->
     values: dict[int, Buffer] = {}
     for part in traced:
         n = trace.shape[1] // recurrent.N_TRACED
-        values[TRACED[part]] = x = arena((trace.shape[0], n), np.float32)
+        values[TRACED_PARTS[part]] = x = arena((trace.shape[0], n), np.float32)
         move(program, View.of(trace).part(1, part * n, n), View.of(x))
     return values
 
