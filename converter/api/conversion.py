@@ -111,6 +111,7 @@ class Conversion:
             with_algorithms,
             with_stated_ranges,
         )
+        from ..quantize.unroll import unroll_cells
         from ..targets import target_of
 
         recipe = with_algorithms(recipe_of(self.settings), self.settings)
@@ -132,7 +133,10 @@ class Conversion:
         if recipe is None:
             self._encode_sparse_weights(graphs)
         else:
-            split_directions(graphs, recipe.integer_schemes_of)
+            integers_only = recipe.strict or recipe.warns
+            split_directions(graphs, recipe.integer_schemes_of, integers_only)
+            if integers_only:
+                unroll_cells(graphs, recipe.integer_schemes_of)
             show_inner(graphs, recipe.integer_schemes_of)
         written, functions = self._write(graphs)
         if recipe is None and self.sources[0].kind == "onnx":  # whose FAKE_QUANT are QDQ pairs
