@@ -325,8 +325,9 @@ class TFLiteConverter(Settings):
     def from_tflite_model(cls, model: str | os.PathLike | bytes) -> TFLiteConverter:
         """A converter for a `.tflite` file, whoever wrote it: to quantize or to shorten it.
 
-        A file that is quantized already keeps its operators as they are, but for those that nobody
-        reads; to quantize it again is an error of `convert`.
+        A file that is quantized already is quantized anew where samples measure it; without them
+        that is an error of `convert`. Converted plainly it keeps its operators as they are, but for
+        those that nobody reads.
 
         Args:
             model: the file, or its bytes.
