@@ -380,7 +380,14 @@ class Conversion:
         from .progress import Progress
 
         with Progress("calibrating") as progress:
-            return calibrate(functions, written.tensors, samples, progress.advance, calibrator)
+            return calibrate(
+                functions,
+                written.tensors,
+                samples,
+                progress.advance,
+                calibrator,
+                self.settings.calibration_workers,
+            )
 
     def _warn_of(self, samples: Samples) -> None:
         """Warns of what is suspicious in the samples that were read."""
