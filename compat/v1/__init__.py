@@ -5,29 +5,33 @@ Everything is imported on first use. What a name does is said where it lives:
 """
 
 from ...facade import facade
-from .homes import CORE, MATH
+from .homes import CHECKS, CORE, MATH
 
 MODULES = {
     "bitwise": "compat.v1.bitwise",
+    "debugging": "compat.v1.debugging",
     "errors": "errors",
     "initializers": "graph.variables.initializers",
-    "layers": "graph.functions.layers",
+    "layers": "compat.v1.layers",
     "linalg": "compat.v1.linalg",
     "lite": "compat.v1.lite",
     "logging": "compat.v1.logging",
     "losses": "compat.v1.losses",
     "math": "compat.v1.math",
     "metrics": "compat.v1.metrics",
+    "nest": "compat.v1.nest",
     "nn": "compat.v1.nn",
     "quantization": "compat.v1.quantization",
     "ragged": "compat.v1.ragged",
-    "random": "graph.functions.random",
+    "random": "compat.v1.random",
     "saved_model": "compat.v1.saved_model",
     "sets": "compat.v1.sets",
     "signal": "compat.v1.signal",
     "sparse": "compat.v1.sparse",
+    "spectral": "compat.v1.spectral",
     "strings": "compat.v1.strings",
+    "summary": "compat.v1.summary",
     "test": "compat.v1.test",
     "train": "train",
 }
-__all__, __getattr__, __dir__ = facade(__name__, CORE, MATH, modules=MODULES)
+__all__, __getattr__, __dir__ = facade(__name__, CHECKS, CORE, MATH, modules=MODULES)

@@ -3,7 +3,21 @@
 `new=old` gives the object `old` of a module the public name `new`.
 """
 
+CHECKS = {
+    "graph.functions.checks": (
+        "assert_equal assert_greater assert_greater_equal assert_less assert_less_equal "
+        "assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal "
+        "assert_positive assert_proper_iterable"
+    ),
+    "graph.functions.shape_checks": (
+        "assert_integer assert_rank assert_rank_at_least assert_rank_in assert_same_float_dtype "
+        "assert_scalar assert_type is_numeric_tensor"
+    ),
+}
+"""Names of both `tf` and `tf.debugging`."""
+
 CORE = {
+    "graph.functions.checks": "verify_tensor_all_finite",
     "graph.functions.clip": (
         "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
     ),
@@ -17,8 +31,8 @@ CORE = {
         "batch_to_space_nd boolean_mask broadcast_to check_numerics concat depth_to_space diag "
         "diag_part dynamic_partition dynamic_stitch expand_dims fake_quant_with_min_max_args "
         "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel gather gather_nd "
-        "guarantee_const identity identity_n invert_permutation matrix_band_part matrix_diag "
-        "matrix_diag_part matrix_set_diag matrix_transpose meshgrid pad repeat reshape reverse "
+        "guarantee_const identity identity_n invert_permutation matrix_band_part "
+        "matrix_transpose meshgrid pad repeat reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
         "space_to_batch_nd space_to_depth split squeeze stack stop_gradient strided_slice "
         "tensor_scatter_add tensor_scatter_nd_add=tensor_scatter_add "
@@ -42,6 +56,8 @@ CORE = {
     "graph.functions.decompositions": (
         "cholesky_solve cross matrix_triangular_solve qr self_adjoint_eig self_adjoint_eigvals svd"
     ),
+    "graph.functions.diagonals": "matrix_diag matrix_diag_part matrix_set_diag",
+    "graph.functions.equations": "matrix_solve_ls matrix_square_root=sqrtm",
     "graph.functions.sorting": (
         "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort "
         "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum unique_with_counts"
@@ -60,12 +76,17 @@ CORE = {
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
+    "graph.functions.random_draws": "multinomial random_gamma random_poisson",
+    "graph.functions.spectral": "fft3d ifft3d",
     "graph.functions.slices": "newaxis",
     "graph.functions.state": (
-        "assign assign_add assign_sub is_variable_initialized scatter_add scatter_div "
-        "scatter_max scatter_min scatter_mul scatter_sub scatter_update"
+        "assign assign_add assign_sub batch_scatter_update count_up_to is_variable_initialized "
+        "scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add "
+        "scatter_nd_sub scatter_nd_update scatter_sub scatter_update"
     ),
-    "graph.variables.get_variable": "get_local_variable get_variable no_regularizer",
+    "graph.variables.get_variable": (
+        "create_partitioned_variables get_local_variable get_variable no_regularizer"
+    ),
     "graph.derivatives.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "graph.derivatives.hessians": "hessians",
     "graph.derivatives.gradients": "AggregationMethod UnconnectedGradients gradients",
@@ -96,16 +117,30 @@ CORE = {
         "get_collection get_collection_ref get_default_graph get_default_session name_scope "
         "reset_default_graph set_random_seed"
     ),
-    "schema.proto": "RunMetadata RunOptions",
+    "graph.functions.summaries": (
+        "audio_summary histogram_summary image_summary merge_all_summaries merge_summary "
+        "scalar_summary"
+    ),
+    "schema.proto": (
+        "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef "
+        "RunMetadata RunOptions SessionLog Summary SummaryMetadata"
+    ),
     "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
-    "graph.variables.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",
+    "graph.variables.variable_scope": (
+        "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
+        "variable_scope"
+    ),
     "graph.variables.variable_lists": (
-        "all_variables=global_variables global_variables global_variables_initializer "
+        "all_variables=global_variables assert_variables_initialized global_variables "
+        "global_variables_initializer "
         "initialize_all_variables=global_variables_initializer "
         "initialize_variables=variables_initializer local_variables local_variables_initializer "
         "model_variables moving_average_variables report_uninitialized_variables "
         "trainable_variables variables_initializer"
+    ),
+    "graph.variables.partitioned": (
+        "fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner"
     ),
     "graph.variables.distribution": "VariableAggregation VariableSynchronization",
     "graph.variables.variables": "Variable",
@@ -147,6 +182,22 @@ MATH = {
 }
 """Names of both `tf` and `tf.math`."""
 
+DEBUGGING = {
+    "graph.functions.arithmetic": "is_finite is_inf is_nan",
+    "graph.functions.array": "check_numerics",
+    "graph.functions.checks": "assert_all_finite=verify_tensor_all_finite",
+    "graph.functions.control_flow": "Assert",
+    "graph.functions.device_placement": "get_log_device_placement set_log_device_placement",
+    "graph.functions.shape_checks": "assert_shapes",
+    "graph.functions.special": "is_non_decreasing is_strictly_increasing",
+}
+
+NEST = {
+    "graph.functions.nest": (
+        "assert_same_structure flatten is_nested map_structure pack_sequence_as"
+    ),
+}
+
 MATH_ALONE = {
     "graph.functions.arithmetic": "divide_no_nan=div_no_nan polyval xdivy xlogy",
     "graph.functions.reductions": "reduce_std reduce_variance zero_fraction",
@@ -180,10 +231,21 @@ NN = {
     ),
     "graph.functions.arithmetic": "log_sigmoid sigmoid tanh",
     "graph.functions.array": ("depth_to_space in_top_k space_to_depth top_k"),
+    "graph.functions.ctc": (
+        "collapse_repeated ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder "
+        "ctc_loss ctc_loss_v2 ctc_unique_labels"
+    ),
     "graph.functions.embedding": "embedding_lookup",
+    "graph.functions.fractional_pools": "fractional_avg_pool fractional_max_pool",
+    "graph.functions.sampling": (
+        "all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler "
+        "learned_unigram_candidate_sampler log_uniform_candidate_sampler nce_loss "
+        "sampled_softmax_loss uniform_candidate_sampler"
+    ),
     "graph.functions.line_windows": (
-        "avg_pool1d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
-        "conv3d_transpose erosion2d max_pool1d max_pool_with_argmax normalize_moments silu"
+        "avg_pool1d avg_pool3d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
+        "conv3d_transpose erosion2d max_pool1d max_pool3d max_pool_with_argmax normalize_moments "
+        "silu"
     ),
     "graph.functions.losses": (
         "l2_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
@@ -202,9 +264,9 @@ NN = {
         "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"
     ),
     "graph.functions.windows": (
-        "atrous_conv2d avg_pool avg_pool2d=avg_pool avg_pool3d conv2d conv2d_backprop_filter "
+        "atrous_conv2d avg_pool avg_pool2d=avg_pool conv2d conv2d_backprop_filter "
         "conv2d_backprop_input conv2d_transpose depthwise_conv2d depthwise_conv2d_native "
-        "dilation2d max_pool max_pool2d=max_pool max_pool3d pool separable_conv2d"
+        "dilation2d max_pool max_pool2d=max_pool pool separable_conv2d"
     ),
 }
 
@@ -241,8 +303,7 @@ RNN_CELL = {
 
 LINALG = {
     "graph.functions.array": (
-        "band_part=matrix_band_part diag=matrix_diag diag_part=matrix_diag_part matrix_transpose "
-        "set_diag=matrix_set_diag tensor_diag=diag tensor_diag_part=diag_part "
+        "band_part=matrix_band_part matrix_transpose tensor_diag=diag tensor_diag_part=diag_part "
         "transpose=matrix_transpose"
     ),
     "graph.functions.clip": "global_norm",
@@ -251,9 +312,16 @@ LINALG = {
         "adjoint cholesky_solve cross eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals expm "
         "logdet qr slogdet svd triangular_solve=matrix_triangular_solve"
     ),
+    "graph.functions.diagonals": (
+        "diag=matrix_diag diag_part=matrix_diag_part set_diag=matrix_set_diag"
+    ),
+    "graph.functions.equations": (
+        "eigh_tridiagonal logm lstsq=matrix_solve_ls lu lu_matrix_inverse lu_reconstruct lu_solve "
+        "matrix_rank pinv sqrtm tridiagonal_matmul tridiagonal_solve"
+    ),
     "graph.functions.linear_algebra": (
-        "cholesky det=matrix_determinant einsum inv=matrix_inverse matmul norm solve=matrix_solve "
-        "tensordot trace"
+        "cholesky det=matrix_determinant einsum inv=matrix_inverse matmul matvec norm normalize "
+        "solve=matrix_solve tensordot trace"
     ),
     "graph.functions.normalization": "l2_normalize",
 }
@@ -263,6 +331,18 @@ SIGNAL = {
         "fft fft2d frame hamming_window hann_window ifft ifft2d linear_to_mel_weight_matrix "
         "overlap_and_add"
     ),
+    "graph.functions.spectral": (
+        "dct fft3d fftshift idct ifft3d ifftshift irfft irfft2d irfft3d rfft rfft2d rfft3d"
+    ),
+    "graph.functions.stft": (
+        "inverse_mdct inverse_stft inverse_stft_window_fn kaiser_bessel_derived_window "
+        "kaiser_window mdct mfccs_from_log_mel_spectrograms stft vorbis_window"
+    ),
+}
+
+SPECTRAL = {
+    "graph.functions.signal": "fft fft2d ifft ifft2d",
+    "graph.functions.spectral": "dct fft3d idct ifft3d irfft irfft2d irfft3d rfft rfft2d rfft3d",
 }
 
 STRINGS = {
@@ -283,6 +363,21 @@ SPARSE = {
     ),
 }
 
+RANDOM = {
+    "graph.functions.random": (
+        "normal set_random_seed shuffle stateless_normal stateless_truncated_normal "
+        "stateless_uniform truncated_normal uniform"
+    ),
+    "graph.functions.random_draws": (
+        "categorical fold_in gamma=random_gamma multinomial poisson=random_poisson split "
+        "stateless_categorical stateless_gamma stateless_multinomial stateless_poisson"
+    ),
+    "graph.functions.sampling": (
+        "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
+        "log_uniform_candidate_sampler uniform_candidate_sampler"
+    ),
+}
+
 SETS = {
     "graph.functions.sets": (
         "difference=set_difference intersection=set_intersection set_difference set_intersection "
@@ -292,4 +387,28 @@ SETS = {
 
 RAGGED = {
     "graph.functions.ragged": "constant range=ragged_range",
+}
+
+SUMMARY = {
+    "graph.functions.summaries": (
+        "all_v2_summary_ops audio get_summary_description histogram image merge merge_all scalar "
+        "tensor_summary text"
+    ),
+    "schema.proto": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
+    "training.summary_writer": "FileWriter FileWriterCache",
+}
+
+LAYERS = {
+    "graph.layers.base": "InputSpec Layer",
+    "graph.layers.convolutional": (
+        "Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose SeparableConv1D SeparableConv2D "
+        "conv1d conv2d conv2d_transpose conv3d conv3d_transpose separable_conv1d separable_conv2d"
+    ),
+    "graph.layers.core": "Dense Dropout Flatten dense dropout flatten",
+    "graph.layers.normalization": "BatchNormalization batch_normalization",
+    "graph.layers.pooling": (
+        "AveragePooling1D AveragePooling2D AveragePooling3D MaxPooling1D MaxPooling2D MaxPooling3D "
+        "average_pooling1d average_pooling2d average_pooling3d max_pooling1d max_pooling2d "
+        "max_pooling3d"
+    ),
 }

@@ -13,6 +13,7 @@ from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..lowering.moves import to_channels_first, to_channels_last
 from . import half
+from .declarations import check_declaration
 from .definitions import Body, body_of
 from .image_layout import has_channels_last
 from .names import domain_of, qualified, schema_of
@@ -41,6 +42,7 @@ class Block:
             may be given it, stands for an omitted input.
         depth: how many functions it is inside of.
         is_source: whether the tensors are those of the source, whose names they keep.
+        dynamic_weights: weights, by name, of layers that quantize what they multiply.
     """
 
     def __init__(
@@ -50,9 +52,10 @@ class Block:
         values: dict[str, Any],
         depth: int = 0,
         is_source: bool = False,
+        dynamic_weights: frozenset[str] = frozenset(),
     ) -> None:
         self.opsets, self.functions, self.values = opsets, functions, values
-        self.depth, self._is_source = depth, is_source
+        self.depth, self._is_source, self._dynamic_weights = depth, is_source, dynamic_weights
         self.halves: dict[Tensor, Tensor] = {}
         self.quantized = QuantizedValues()
 
@@ -66,6 +69,7 @@ class Block:
             inputs = [self.values[name] if name else None for name in proto.input]
             opset = self.opsets.get(domain_of(proto.domain), 1)
             node = Node(proto, opset, inputs, self)
+            check_declaration(node, proto, self.opsets)
             if self._is_source:
                 b.origin(next(iter(proto.output), proto.name))
             refuse_types(node, node.inputs)
@@ -73,6 +77,8 @@ class Block:
             refuse_types(node, results)
             for name, result in zip(proto.output, results, strict=False):
                 self.values[name] = result
+                if name in self._dynamic_weights and result.fake_quant is not None:
+                    result.fake_quant = result.fake_quant._replace(dynamic=True)
                 if self._is_source and name and has_no_origin(result):
                     result.origin = Origin(name)
 
@@ -155,7 +161,13 @@ def _lower(source: OnnxSource, functions: Mapping[tuple[str, str], Any], scope: 
         tensors[port.name] = to_channels_first(x, b) if is_last else x
     for name, array in source.arrays.items():
         tensors[name] = b.constant(array, name)
-    block = Block(source.opsets, functions, tensors, is_source=True)
+    block = Block(
+        source.opsets,
+        functions,
+        tensors,
+        is_source=True,
+        dynamic_weights=source.dynamic_weights,
+    )
     block.lower(source.nodes, b)
     block.quantized.warn()
     for port in source.outputs:

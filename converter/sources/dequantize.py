@@ -59,7 +59,8 @@ def as_before(before: FileSource, source: FileSource) -> FileSource:
         for old, port in zip(old_ports, ports, strict=True):
             port.tensor.set_shape(old.tensor.shape)
         ends.append(tuple(ports))
-    return replace(source, inputs=ends[0], outputs=ends[1])
+    files = before.associated_files
+    return replace(source, inputs=ends[0], outputs=ends[1], associated_files=files)
 
 
 def is_quantized(tensor: Tensor) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ...schema.files import map_file, member
+from ..onnx.dynamic import float_form
 from ..onnx.image_layout import has_channels_last
 from ..onnx.names import domain_of, names_read, schema_of
 from .source import Port, Shapes, check_names, set_shapes, some
@@ -55,6 +56,7 @@ class OnnxSource:
         key: the signature's key in the written file.
         channels_last: inputs and outputs whose channels come last in the file, each with the least
             number of dimensions for which it is so.
+        dynamic_weights: dequantized weights, by name, of layers that quantize what they multiply.
     """
 
     opsets: dict[str, int]
@@ -66,6 +68,7 @@ class OnnxSource:
     key: str = KEY
     kind: str = "onnx"
     channels_last: Mapping[str, int] = field(default_factory=dict)
+    dynamic_weights: frozenset[str] = frozenset()
 
     def constants(self) -> dict[str, int]:
         """The initializers' bytes, by name."""
@@ -175,7 +178,9 @@ def load(
         produced = {*values, *arrays, *(name for node in graph.node for name in node.output)}
         _refuse_unknown(output_arrays, produced)
         outputs = dict.fromkeys(output_arrays)
-    nodes = needed_nodes(graph, outputs)
+    form = float_form(graph.node, arrays, list(outputs), opsets[""])
+    arrays = form.arrays
+    nodes = needed_nodes(form.nodes, outputs)
     used = {name for node in nodes for name in names_read(node)} | set(outputs)
     dims = {value.name: _dim_names(value) for value in graph.input}
     ports = [
@@ -196,6 +201,7 @@ def load(
         tuple(ports),
         tuple(Port(name, name, _output(name, graph)) for name in outputs),
         channels_last=layout,
+        dynamic_weights=form.weights,
     )
 
 
@@ -301,13 +307,17 @@ def array_of(tensor: TensorProto, folder: Path | None) -> np.ndarray:
 
     if min(tensor.dims, default=0) < 0 or np.prod(tensor.dims, dtype=object) > MAX_ELEMENTS:
         raise ModelError(
-            f"initializer '{tensor.name}' has the shape {list(tensor.dims)}; sizes must not be "
-            f"negative, and {MAX_ELEMENTS} elements at most"
+            f"initializer '{tensor.name}': shape must have no negative size and at most "
+            f"{MAX_ELEMENTS} elements, got {list(tensor.dims)}"
         )
     if tensor.data_location == TensorProto.EXTERNAL:
         tensor = _from_file(tensor, folder)
     try:
         return to_array(tensor)
+    except KeyError:
+        raise ModelError(
+            f"initializer '{tensor.name}' has the unknown type {tensor.data_type}"
+        ) from None
     except (TypeError, ValueError) as error:
         raise ModelError(f"initializer '{tensor.name}' is malformed: {error}") from None
 
@@ -323,7 +333,13 @@ def _from_file(tensor: TensorProto, folder: Path | None) -> TensorProto:
             f"{where} lies in the file '{entry.get('location', '')}', and model_file is no path; "
             "give the path of the model, or the message that onnx.load makes of it"
         )
-    content = map_file(member(folder, entry.get("location", "")))
+    try:
+        content = map_file(member(folder, entry.get("location", "")))
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{where} lies in '{error.filename}', which does not exist; copy the files beside the "
+            "model, too"
+        ) from None
     try:
         start = int(entry.get("offset", 0))
         length = int(entry.get("length", len(content) - start))
@@ -345,7 +361,8 @@ def typed(value: Any) -> Value:
 
     if value.type.WhichOneof("value") != "tensor_type":
         raise ConverterError(
-            f"input '{value.name}' must be a tensor, got a {value.type.WhichOneof('value')}"
+            f"input '{value.name}' must be a tensor, got a {value.type.WhichOneof('value')}; "
+            "export the model with tensors for its inputs"
         )
     kind = value.type.tensor_type
     try:
@@ -405,10 +422,10 @@ def check_order(graph: GraphProto, known: set[str]) -> None:
             raise ModelError(f"output '{value.name}' is given by no node")
 
 
-def needed_nodes(graph: GraphProto, outputs: Iterable[str]) -> tuple[NodeProto, ...]:
+def needed_nodes(proto_nodes: Sequence[NodeProto], outputs: Iterable[str]) -> tuple[NodeProto, ...]:
     """The nodes that the tensors `outputs` need, in their order."""
     needed, nodes = set(outputs), []
-    for node in reversed(graph.node):
+    for node in reversed(proto_nodes):
         if needed.intersection(filter(None, node.output)):
             needed.update(names_read(node))
             nodes.append(node)

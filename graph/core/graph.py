@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, cast, overload
 
@@ -68,7 +68,10 @@ class Tensor(Operands):
     as a shape or an axis, as objects with None where only some elements are known; None otherwise.
     """
 
-    __slots__ = ("__weakref__", "_consumers", "_shape", "dtype", "op", "value", "value_index")
+    __slots__ = (
+        *("__weakref__", "_consumers", "_shape", "assign", "dtype", "op", "value", "value_index"),
+    )
+    assign: Callable[..., Tensor]  # of a part of a variable alone
 
     def __init__(self, op: Operation, value_index: int, dtype: DTypeLike | None):
         self.op = op
@@ -456,9 +459,14 @@ class Graph:
         """Whether nothing may be added any more."""
         return self.scopes.finalized
 
-    def as_graph_def(self) -> GraphDef:
-        """The graph as a GraphDef message."""
-        return implementation("to_graph_def")(self)
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
+        """The graph as a GraphDef message.
+
+        Args:
+            from_version: A former `version`: what was there then is left out.
+            add_shapes: Whether nodes have the shapes of their results as "_output_shapes".
+        """
+        return implementation("to_graph_def")(self, from_version, add_shapes)
 
     def finalize(self) -> None:
         """Lets nothing be added any more."""

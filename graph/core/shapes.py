@@ -190,7 +190,11 @@ def axis_of(op: OperationView, axis: int, rank: int) -> int:
 
 def value(op: OperationView, index: int) -> np.ndarray | None:
     """The value of input `index` when all of it is known."""
-    array = op.inputs[index].value
+    return whole(op.inputs[index].value)
+
+
+def whole(array: np.ndarray | None) -> np.ndarray | None:
+    """A value that is known in all its elements, else None."""
     if array is None or (array.dtype == object and any(item is None for item in array.flat)):
         return None
     return array

@@ -91,13 +91,24 @@ def map_structure(function: Callable[..., object], *structures: object) -> objec
     return pack(structures[0], [function(*items) for items in leaves])
 
 
-def require_same_structure(first: object, *others: object) -> None:
+def require_same_structure(first: object, *others: object, check_types: bool = True) -> None:
     """Raises ValueError unless all structures nest alike, TypeError where their types differ."""
     for other in others:
-        _compare(first, other)
+        _compare(first, other, check_types)
 
 
-def _compare(first: object, other: object) -> None:
+def _is_same_type(first: object, other: object) -> bool:
+    """Whether two sequences are of one type; namedtuples when they have name and fields alike."""
+    kinds = type(first), type(other)
+    fields = [getattr(kind, "_fields", None) for kind in kinds]
+    if all(fields):
+        return fields[0] == fields[1] and kinds[0].__name__ == kinds[1].__name__
+    if None not in fields or any(fields):
+        return False
+    return kinds[0] is kinds[1] or all(isinstance(item, list) for item in (first, other))
+
+
+def _compare(first: object, other: object, check_types: bool) -> None:
     words = (
         f"The two structures don't have the same nested structure.\n\n"
         f"First structure: type={type(first).__name__} str={first}\n\n"
@@ -108,13 +119,13 @@ def _compare(first: object, other: object) -> None:
     if not is_nested(first) or not is_nested(other):
         return
     is_mapping = isinstance(first, Mapping)
-    if is_mapping != isinstance(other, Mapping):
+    if check_types and is_mapping != isinstance(other, Mapping):
         raise TypeError(words)
-    if not is_mapping and type(first) is not type(other):
+    if check_types and not is_mapping and not _is_same_type(first, other):
         raise TypeError(words)
     if len(first) != len(other):
         raise ValueError(words)
-    if is_mapping and set(first) != set(other):
+    if isinstance(first, Mapping) and isinstance(other, Mapping) and set(first) != set(other):
         raise ValueError(words)
     for a, b in zip(_items(first), _items(other), strict=True):
-        _compare(a, b)
+        _compare(a, b, check_types)

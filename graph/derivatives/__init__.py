@@ -9,8 +9,10 @@ FAMILIES = (
     "concat",
     "control",
     "conv",
+    "decompose",
     "elementwise",
     "gather",
+    "image",
     "lists",
     "loop",
     "matmul",
@@ -22,5 +24,7 @@ FAMILIES = (
     "slice",
     "source",
     "space",
+    "special",
+    "spectral",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

@@ -21,6 +21,24 @@ def unbroadcast(x: Tensor, y: Tensor, dx: Tensor | None, dy: Tensor | None) -> l
     return [None if grad is None else summed(grad, along, to) for to, grad, along in pairs]
 
 
+def unbroadcast_batch(a: Tensor, b: Tensor, da: Tensor, db: Tensor) -> list[Tensor]:
+    """`da` and `db` summed where the stack of matrices `a` or `b` was repeated for the other's."""
+    if a.shape is not None and b.shape is not None:
+        batches = a.shape[:-2], b.shape[:-2]
+        if batches[0] == batches[1] and is_static(batches[0]):
+            return [da, db]
+        axes = repeated_axes(*batches), repeated_axes(*reversed(batches))
+        if axes[0] is not None and axes[1] is not None:
+            return [summed(da, axes[0], a), summed(db, axes[1], b)]
+    rows = ops.BroadcastGradientArgs(_batch_shape(a), _batch_shape(b))
+    return [summed(da, rows[0], a), summed(db, rows[1], b)]
+
+
+def _batch_shape(x: Tensor) -> Tensor:
+    """All sizes but the last two."""
+    return ops.StridedSlice(ops.Shape(x), [0], [-2], [1], begin_mask=1)
+
+
 def repeated_axes(shape: Shape, other: Shape) -> list[int] | None:
     """The axes of the common shape along which `shape` is repeated; None when that is open."""
     if shape is None or other is None:

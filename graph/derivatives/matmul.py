@@ -9,8 +9,7 @@ import numpy as np
 
 from ..core.build import ops, shape_of
 from ..core.graph import Operation, Tensor
-from ..core.shapes import is_static
-from .broadcasting import repeated_axes, summed
+from .broadcasting import unbroadcast_batch
 from .elementwise import conj
 from .registry import gradient
 
@@ -45,25 +44,12 @@ def _products(
 
 
 @gradient("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def batch_matmul(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
+def batch_matmul(op: Operation, dy: Tensor) -> list[Tensor]:
     """Of `a @ b` for each matrix of a batch; summed where the batch was repeated."""
     a, b = op.inputs
     of_a, of_b = op.get_attr("adj_x"), op.get_attr("adj_y")
     da, db = _products(a, b, of_a, of_b, dy, _batch_product)
-    if a.shape is not None and b.shape is not None:
-        batches = a.shape[:-2], b.shape[:-2]
-        if batches[0] == batches[1] and is_static(batches[0]):
-            return da, db
-        axes = repeated_axes(*batches), repeated_axes(*reversed(batches))
-        if axes[0] is not None and axes[1] is not None:
-            return summed(da, axes[0], a), summed(db, axes[1], b)
-    rows = ops.BroadcastGradientArgs(_batch_shape(a), _batch_shape(b))
-    return summed(da, rows[0], a), summed(db, rows[1], b)
-
-
-def _batch_shape(x: Tensor) -> Tensor:
-    """All sizes but the last two."""
-    return ops.StridedSlice(ops.Shape(x), [0], [-2], [1], begin_mask=1)
+    return unbroadcast_batch(a, b, da, db)
 
 
 def _batch_product(a: Tensor, b: Tensor, of_a: bool, of_b: bool) -> Tensor:
@@ -97,9 +83,10 @@ def einsum(op: Operation, dy: Tensor) -> list[Tensor]:
 
 @gradient("MatrixInverse")
 def matrix_inverse(op: Operation, dy: Tensor) -> Tensor:
-    """-y' dy y'."""
-    y = op.outputs[0]
-    return -_batch_product(y, _batch_product(dy, y, False, True), True, False)
+    """-y' dy y', and -y dy' y where y is the inverse of the adjoint."""
+    y, of_adjoint = op.outputs[0], op.get_attr("adjoint")
+    right = _batch_product(dy, y, of_adjoint, not of_adjoint)
+    return -_batch_product(y, right, not of_adjoint, False)
 
 
 @gradient("MatrixDeterminant")
@@ -108,15 +95,6 @@ def matrix_determinant(op: Operation, dy: Tensor) -> Tensor:
     inverse = ops.MatrixInverse(op.inputs[0], adjoint=True)
     columns = ops.ExpandDims(ops.ExpandDims(dy * op.outputs[0], np.int32(-1)), np.int32(-1))
     return columns * inverse
-
-
-@gradient("MatrixSolve")
-def matrix_solve(op: Operation, dx: Tensor) -> tuple[Tensor, Tensor]:
-    """Of the x of `a @ x = b`: b gets the solution with a', a its product with x'."""
-    a, x, adjoint = op.inputs[0], op.outputs[0], op.get_attr("adjoint")
-    db = ops.MatrixSolve(a, dx, adjoint=not adjoint)
-    da = _batch_product(x, db, False, True) if adjoint else _batch_product(db, x, False, True)
-    return -da, db
 
 
 @gradient("Cholesky")
@@ -132,33 +110,3 @@ def cholesky(op: Operation, dy: Tensor) -> Tensor:
     middle = ops.MatrixBandPart(middle, np.int64(-1), np.int64(0))
     half = _batch_product(_batch_product(inverse, middle, True, False), inverse, False, False)
     return (half + _batch_product(eye, half, False, True)) / 2
-
-
-@gradient("FFT")
-def fft(op: Operation, dy: Tensor) -> Tensor:
-    """The inverse transform, not divided by the size."""
-    return ops.IFFT(dy) * _size(op, dy, 1)
-
-
-@gradient("IFFT")
-def ifft(op: Operation, dy: Tensor) -> Tensor:
-    """The transform, divided by the size."""
-    return ops.FFT(dy) / _size(op, dy, 1)
-
-
-@gradient("FFT2D")
-def fft2d(op: Operation, dy: Tensor) -> Tensor:
-    """The inverse transform, not divided by the size."""
-    return ops.IFFT2D(dy) * _size(op, dy, 2)
-
-
-@gradient("IFFT2D")
-def ifft2d(op: Operation, dy: Tensor) -> Tensor:
-    """The transform, divided by the size."""
-    return ops.FFT2D(dy) / _size(op, dy, 2)
-
-
-def _size(op: Operation, like: Tensor, rank: int) -> Tensor:
-    """The number of elements of the last dimensions."""
-    shape = ops.StridedSlice(ops.Shape(op.inputs[0]), [-rank], [0], [1], end_mask=1)
-    return ops.Cast(ops.Prod(shape, np.array([0], np.int32)), DstT=like.dtype)

@@ -1,30 +1,38 @@
-"""Derivatives of fake quantization: what is rounded is passed on, what is cut off is not."""
+"""Derivatives of fake quantization: straight through within the range."""
 
 from __future__ import annotations
 
-from ..core.build import ops
-from ..core.graph import Operation, Tensor
+from typing import TYPE_CHECKING
+
+from ..core.build import ops, same_attrs
 from .registry import gradient
 
-Gradients = tuple[Tensor | None, ...]
+if TYPE_CHECKING:
+    from ..core.graph import Operation, Tensor
+
+ATTRS = ("num_bits", "narrow_range")
 
 
 @gradient("FakeQuantWithMinMaxArgs")
-def fake_quant_args(op: Operation, dy: Tensor) -> Tensor:
-    """`dy` inside of the range."""
-    names = ("min", "max", "num_bits", "narrow_range")
-    attrs = {name: op.get_attr(name) for name in names}
+def fake_quant_with_min_max_args(op: Operation, dy: Tensor) -> Tensor:
+    """To what is within the range."""
+    attrs = same_attrs(op, "min", "max", *ATTRS)
     return ops.FakeQuantWithMinMaxArgsGradient(dy, op.inputs[0], **attrs)
 
 
-@gradient("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
-def fake_quant_vars(op: Operation, dy: Tensor) -> Gradients:
-    """`dy` inside of the range, and to its ends what lies outside."""
-    attrs = {name: op.get_attr(name) for name in ("num_bits", "narrow_range")}
-    return tuple(getattr(ops, f"{op.type}Gradient")(dy, *op.inputs, **attrs))
+@gradient("FakeQuantWithMinMaxVars")
+def fake_quant_with_min_max_vars(op: Operation, dy: Tensor) -> list[Tensor]:
+    """To what is within the range, and to the ends of the range."""
+    return ops.FakeQuantWithMinMaxVarsGradient(dy, *op.inputs, **same_attrs(op, *ATTRS))
+
+
+@gradient("FakeQuantWithMinMaxVarsPerChannel")
+def fake_quant_with_min_max_vars_per_channel(op: Operation, dy: Tensor) -> list[Tensor]:
+    """To what is within the range, and to the ends of each channel's range."""
+    return ops.FakeQuantWithMinMaxVarsPerChannelGradient(dy, *op.inputs, **same_attrs(op, *ATTRS))
 
 
 @gradient("QuantizeAndDequantizeV2")
-def quantize_and_dequantize(op: Operation, dy: Tensor) -> Gradients:
+def quantize_and_dequantize(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
     """`dy` to the input, nothing to the range."""
     return dy, None, None

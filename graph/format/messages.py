@@ -162,6 +162,15 @@ class GraphDef(Message, Protocol):
     versions: VersionDef
 
 
+class SaveSliceInfoDef(Message, Protocol):
+    """Which part of a larger variable a variable is."""
+
+    full_name: str
+    full_shape: Repeated[int]
+    var_offset: Repeated[int]
+    var_shape: Repeated[int]
+
+
 class VariableDef(Message, Protocol):
     """A variable of a graph, by the names of its operations."""
 
@@ -171,3 +180,6 @@ class VariableDef(Message, Protocol):
     snapshot_name: str
     is_resource: bool
     trainable: bool
+    save_slice_info_def: SaveSliceInfoDef
+    synchronization: int
+    aggregation: int

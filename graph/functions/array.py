@@ -43,8 +43,6 @@ gather_nd           GatherNd         params indices
 identity            Identity         input
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
-matrix_diag_part    MatrixDiagPart   input
-matrix_set_diag     MatrixSetDiag    input diagonal
 quantize_and_dequantize QuantizeAndDequantizeV2 input input_min input_max signed_input=True \
     num_bits=8 range_given=False round_mode='HALF_TO_EVEN' narrow_range=False axis=-1
 prevent_gradient    PreventGradient  input message=''
@@ -201,7 +199,7 @@ def gather(
     batch_dims: int = 0,
 ) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
-    from ..variables.variables import ResourceVariable
+    from ..variables.kinds import ResourceVariable
 
     axis = batch_dims if axis is None else axis
     if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:
@@ -391,11 +389,6 @@ def repeat(
         times = np.broadcast_to(np.asarray(repeats), (count,))
         rows = np.repeat(np.arange(count, dtype=np.int32), times)
         return gather(input, rows, axis=axis)
-
-
-def matrix_diag(diagonal: TensorLike, name: str | None = "diag") -> Tensor:
-    """Matrices with these diagonals, zero elsewhere."""
-    return ops.MatrixDiag(diagonal, name=name)
 
 
 def identity_n(input: Iterable[TensorLike], name: str | None = None) -> list[Tensor]:

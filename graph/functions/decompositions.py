@@ -11,6 +11,7 @@ from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from . import array
+from .arithmetic import abs
 from .reductions import reduce_max, reduce_sum
 from .rows import functions
 
@@ -40,7 +41,9 @@ def svd(
 ) -> Tensor | tuple[Tensor, Tensor, Tensor]:
     """Singular values, and u and v with tensor = u diag(s) v^H unless `compute_uv` is False."""
     s, u, v = ops.Svd(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
-    return (ops.Real(s) if s.dtype.kind == "c" else s, u, v) if compute_uv else s
+    if s.dtype.kind == "c":
+        s = ops.Real(s, Tout=np.dtype(f"f{s.dtype.itemsize // 2}"))
+    return (s, u, v) if compute_uv else s
 
 
 def self_adjoint_eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -58,8 +61,10 @@ def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of positive definite matrices."""
     with name_scope(name, "logdet", [matrix]):
-        factor = ops.Cholesky(matrix)
-        return 2.0 * reduce_sum(ops.Log(ops.MatrixDiagPart(factor)), [-1])
+        diagonal = ops.MatrixDiagPart(ops.Cholesky(matrix))
+        if diagonal.dtype.kind == "c":
+            diagonal = ops.Real(diagonal, Tout=np.dtype(f"f{diagonal.dtype.itemsize // 2}"))
+        return 2.0 * reduce_sum(ops.Log(diagonal), [-1])
 
 
 def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
@@ -80,7 +85,7 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
     with name_scope(name, "matrix_exponential", [input]):
         a = convert_to_tensor(input)
         dtype = a.dtype
-        size = reduce_max(reduce_sum(ops.Abs(a), [-2]))
+        size = reduce_max(reduce_sum(abs(a), [-2]))
         two, zero = np.asarray(2, size.dtype), np.zeros((), size.dtype)
         log = ops.Log(ops.Maximum(size, np.asarray(_REACH, size.dtype))) / np.log(two)
         squarings = ops.Maximum(ops.Ceil(log), zero)

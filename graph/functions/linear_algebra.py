@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
-from ..core.scopes import name_scope
+from ..core.scopes import control_dependencies, name_scope
 from ..core.shapes import is_static
 from .arguments import one_of
 from .arithmetic import abs, pow
+from .control_flow import Assert
 from .reductions import reduce_max, reduce_sum
 from .rows import functions
 
@@ -31,6 +32,7 @@ matrix_inverse   MatrixInverse     input adjoint=False
 matrix_solve     MatrixSolve       matrix rhs adjoint=False
 """
 globals().update(functions(ONE_TO_ONE, __name__))
+_MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
 
 
 def matmul(
@@ -138,33 +140,136 @@ def einsum(equation: str, *inputs: TensorLike, name: str | None = None) -> Tenso
     return ops.Einsum(list(inputs), equation=equation, name=name)
 
 
+def matvec(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Matrices [..., m, n] by vectors [..., n]; see `matmul` for what may be done to `a` before."""
+    with name_scope(name, "MatVec", [a, b]):
+        left = convert_to_tensor(a, name="a")
+        column = ops.ExpandDims(convert_to_tensor(b, left.dtype, "b"), np.int32(-1))
+        product = matmul(left, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+        return ops.Squeeze(product, squeeze_dims=[-1])
+
+
 def norm(
     tensor: TensorLike,
     ord: float | str = "euclidean",
-    axis: int | Sequence[int] | np.ndarray | None = None,
+    axis: int | Sequence[int] | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """The norm of the elements along `axis`, of all by default.
+    """The norm of the vectors along `axis`, of the matrices along two of them, or of all elements.
 
-    `ord` is "euclidean", 1, 2, np.inf or another positive number; matrices have only the first.
+    Args:
+        tensor: Real or complex numbers.
+        ord: "euclidean", 1, 2, np.inf, for vectors another positive number, for matrices "fro".
+        axis: An axis, or those of rows and columns.
+        keepdims: Whether `axis` stays with size 1.
+        name: Of the operations.
+        keep_dims: The same by its old name.
+
+    Raises ValueError for another `ord` or `axis`.
     """
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
-    several = isinstance(axis, (list, tuple, np.ndarray)) and len(axis) == 2
-    order = 2 if ord in ("euclidean", "fro") else ord
-    if not isinstance(order, (int, float)) or order <= 0 or (several and ord == order):
-        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+    axes = _norm_axes(ord, axis)
     with name_scope(name, "norm", [tensor]):
         x = convert_to_tensor(tensor)
-        if order == 2:
-            return ops.Sqrt(reduce_sum(x * x, axis, keepdims=keepdims))
-        if order == np.inf:
-            return reduce_max(abs(x), axis, keepdims=keepdims)
-        if order == 1:
-            return reduce_sum(abs(x), axis, keepdims=keepdims)
-        power = reduce_sum(pow(abs(x), convert_to_tensor(order, x.dtype)), axis, keepdims=keepdims)
-        return pow(power, convert_to_tensor(1.0 / order, x.dtype))
+        if axes is not None and len(axes) == 2:
+            result = _matrix_norm(x, ord, axes)
+        else:
+            result = _vector_norm(x, ord, axes)
+        return result if keepdims else ops.Squeeze(result, squeeze_dims=axes or [])
+
+
+def _norm_axes(ord: float | str, axis: int | Sequence[int] | None) -> list[int] | None:
+    """The axes as a list; ValueError when there is no such norm along them."""
+    if isinstance(axis, (list, tuple)) and len(axis) == 2:
+        rows, columns = axis
+        if not isinstance(rows, int) or not isinstance(columns, int) or rows == columns:
+            _refuse_axis(axis)
+        if ord not in _MATRIX_NORMS:
+            raise ValueError(f"'ord' must be a supported matrix norm in {_MATRIX_NORMS}, got {ord}")
+        return [rows, columns]
+    if axis is not None and not isinstance(axis, int):
+        _refuse_axis(axis)
+    if ord != "euclidean" and (not isinstance(ord, (int, float)) or ord <= 0):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+    return None if axis is None else [axis]
+
+
+def _refuse_axis(axis: Sequence[int]) -> NoReturn:
+    raise ValueError(
+        f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
+    )
+
+
+def _vector_norm(x: Tensor, ord: float | str, axes: list[int] | None) -> Tensor:
+    if ord in ("euclidean", 2):
+        squares = x * (ops.Conj(x) if x.dtype.kind == "c" else x)
+        return ops.Sqrt(reduce_sum(squares, axes, keepdims=True))
+    size = abs(x)
+    if ord == np.inf:
+        return reduce_max(size, axes, keepdims=True)
+    if ord == 1:
+        return reduce_sum(size, axes, keepdims=True)
+    power = reduce_sum(pow(size, convert_to_tensor(ord, size.dtype)), axes, keepdims=True)
+    return pow(power, convert_to_tensor(1.0 / float(ord), size.dtype))
+
+
+def _matrix_norm(x: Tensor, ord: float | str, axes: list[int]) -> Tensor:
+    if ord in ("euclidean", "fro"):
+        return _vector_norm(x, 2, axes)
+    if ord in (1, np.inf):
+        summed, largest = axes if ord == 1 else axes[::-1]
+        return reduce_max(reduce_sum(abs(x), summed, keepdims=True), largest, keepdims=True)
+    rank = len(x.get_shape())
+    places = [axis % rank for axis in axes]
+    order = [i for i in range(rank) if i not in places] + places
+    values, _, _ = ops.Svd(ops.Transpose(x, np.array(order, np.int32)), compute_uv=False)
+    largest = ops.ExpandDims(reduce_max(abs(values), -1, keepdims=True), np.int32(-1))
+    return ops.Transpose(largest, np.argsort(order).astype(np.int32))
+
+
+def normalize(
+    tensor: TensorLike,
+    ord: float | str = "euclidean",
+    axis: int | Sequence[int] | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`tensor` by its norm, and the norm with the size 1 along `axis`; see `norm`."""
+    with name_scope(name, "normalize", [tensor]):
+        x = convert_to_tensor(tensor)
+        size = norm(x, ord, axis, keepdims=True)
+        size = size if size.dtype == x.dtype else ops.Cast(size, DstT=x.dtype)
+        return x / size, size
+
+
+def require_matrix(a: Tensor, validate_args: bool = False) -> Tensor:
+    """`a`, floats of two dimensions or more.
+
+    With `validate_args` a rank that is not known is looked at when it runs.
+
+    Raises TypeError for other types, ValueError for fewer dimensions.
+    """
+    if not a.dtype.is_floating:
+        raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
+    if a.shape is not None:
+        if len(a.shape) < 2:
+            raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {len(a.shape)}).")
+        return a
+    if not validate_args:
+        return a
+    enough = ops.GreaterEqual(ops.Rank(a), np.int32(2))
+    check = Assert(enough, ["Input `a` must have at least 2 dimensions."])
+    with control_dependencies([check]):
+        return ops.Identity(a)
 
 
 def trace(x: TensorLike, name: str | None = None) -> Tensor:

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Shape, known, same
+from ..core.shapes import Shape, known, require, shown
+from .matmul import adjoint, square, wide
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
-
-
-def _adjoint(x: np.ndarray) -> np.ndarray:
-    return np.conj(np.swapaxes(x, -1, -2))
 
 
 def _svd_shape(op: OperationView) -> list[Shape]:
@@ -35,12 +32,12 @@ def svd(x: np.ndarray, *, compute_uv: bool, full_matrices: bool) -> tuple[np.nda
         none = np.zeros(0, x.dtype)
         return np.linalg.svd(x, compute_uv=False), none, none
     u, s, v = np.linalg.svd(x, full_matrices=full_matrices)
-    return s, u, _adjoint(v)
+    return s, u, adjoint(v)
 
 
 def _eigen_shape(op: OperationView) -> list[Shape]:
-    *batch, n, _ = known(op, 0)
-    return [(*batch, n), (*batch, n, n) if op.get_attr("compute_v") else None]
+    shape = square(op)
+    return [shape[:-1], shape if op.get_attr("compute_v") else None]
 
 
 @op("SelfAdjointEigV2", shape=_eigen_shape)
@@ -67,14 +64,48 @@ def qr(x: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, np.ndarray]:
     return q, r
 
 
-@op("LogMatrixDeterminant", shape=lambda op: [known(op, 0)[:-2]] * 2)
+@op("LogMatrixDeterminant", shape=lambda op: [square(op)[:-2]] * 2)
 def log_matrix_determinant(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sign and logarithm of the absolute value of the determinant."""
     sign, log = np.linalg.slogdet(x)
     return sign, log
 
 
-@op("Cross", shape=same)
+def _lu_shape(op: OperationView) -> list[Shape]:
+    shape = square(op)
+    return [shape, shape[:-1]]
+
+
+@op("Lu", shape=_lu_shape)
+def lu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """L without its diagonal of ones and U in one matrix, and the rows p of x with x[p] = L U."""
+    whole = wide(x)
+    factors = whole.reshape(-1, *x.shape[-2:]).copy()
+    n = x.shape[-1]
+    order: np.ndarray = np.tile(np.arange(n), (len(factors), 1))
+    stack = np.arange(len(factors))
+    arrays: list[np.ndarray] = [factors, order]
+    for i in range(n):
+        best = i + np.abs(factors[:, i:, i]).argmax(-1)
+        for array in arrays:
+            row = array[:, i].copy()
+            array[:, i] = array[stack, best]
+            array[stack, best] = row
+        if (factors[:, i, i] == 0).any():
+            raise ValueError("Input is not invertible.")
+        factors[:, i + 1 :, i] /= factors[:, i, i, None]
+        factors[:, i + 1 :, i + 1 :] -= factors[:, i + 1 :, i, None] * factors[:, i, None, i + 1 :]
+    return factors.reshape(x.shape), order.reshape(x.shape[:-1])
+
+
+def _cross_shape(op: OperationView) -> Shape:
+    a, b = known(op, 0), known(op, 1)
+    words = f"Both inputs must be of same shape [..., 3], got {shown(a)} and {shown(b)}"
+    require(op, len(a) == len(b) > 0 and {a[-1], b[-1]} <= {3, None}, words)
+    return a
+
+
+@op("Cross", shape=_cross_shape)
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The cross product of vectors of three numbers."""
     if a.shape != b.shape or not a.shape or a.shape[-1] != 3:

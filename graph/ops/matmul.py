@@ -15,10 +15,10 @@ from ..core.shapes import (
     broadcast_ranked,
     divided,
     known,
-    merge_dims,
     plus,
     require,
     same,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -105,7 +105,10 @@ def _einsum_shape(op: OperationView) -> Shape:
         end = len(shape) - len(tail)
         named = zip(head + tail, shape[: len(head)] + shape[end:], strict=True)
         for name, size in named:
-            sizes[name] = merge_dims(sizes.get(name), size)
+            other = sizes.get(name)
+            fits = None in (other, size) or other == size
+            require(op, fits, f"label '{name}' must have one size, got {other} and {size}")
+            sizes[name] = other if size is None else size
         if dots:
             batch = broadcast_ranked(batch, shape[len(head) : end])
     head, dots, tail = output.partition("...")
@@ -124,44 +127,83 @@ def einsum(*inputs: np.ndarray, equation: bytes) -> np.ndarray:
     return np.einsum(text, *inputs, optimize="greedy")
 
 
-def _square(op: OperationView) -> tuple[Dim, ...]:
+def square(op: OperationView) -> tuple[Dim, ...]:
+    """The shape of the first input, matrices with as many rows as columns."""
     shape = known(op, 0)
-    require(op, len(shape) >= 2, f"rank must be >= 2, got {shape}")
-    return shape
+    require(op, len(shape) >= 2, f"Shape must be at least rank 2 but is rank {len(shape)}")
+    rows, columns = shape[-2:]
+    words = f"Dimensions must be equal, but are {rows} and {columns}"
+    require(op, None in (rows, columns) or rows == columns, f"{words} in {shown(shape)}")
+    size = columns if rows is None else rows
+    return (*shape[:-2], size, size)
 
 
-def _adjoint(x: np.ndarray) -> np.ndarray:
+def adjoint(x: np.ndarray) -> np.ndarray:
+    """Each matrix transposed and conjugated."""
     return np.conj(np.swapaxes(x, -1, -2))
 
 
-@op("MatrixInverse", shape=_square)
+def wide(x: np.ndarray) -> np.ndarray:
+    """The numbers with 64 bits."""
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+@op("MatrixInverse", shape=square)
 def matrix_inverse(x: np.ndarray, *, adjoint: bool) -> np.ndarray:
     """The inverse of each matrix."""
-    return np.linalg.inv(_wide(_adjoint(x) if adjoint else x))
+    _require_invertible(x, "Input is not invertible.")
+    return np.linalg.inv(wide(_adjoint_if(adjoint, x)))
 
 
-@op("MatrixDeterminant", shape=lambda op: _square(op)[:-2])
+def _require_invertible(x: np.ndarray, words: str) -> None:
+    """Raises ValueError for a matrix that is exactly singular in its own precision."""
+    if x.size and (np.linalg.det(x if x.dtype.itemsize > 2 else wide(x)) == 0).any():
+        raise ValueError(words)
+
+
+def _adjoint_if(condition: bool, x: np.ndarray) -> np.ndarray:
+    return adjoint(x) if condition else x
+
+
+@op("MatrixDeterminant", shape=lambda op: square(op)[:-2])
 def matrix_determinant(x: np.ndarray) -> np.ndarray:
     """The determinant of each matrix."""
-    return np.linalg.det(_wide(x))
+    return np.linalg.det(wide(x))
 
 
-@op("Cholesky", shape=_square)
+@op("Cholesky", shape=square)
 def cholesky(x: np.ndarray) -> np.ndarray:
-    """The lower triangular root of each symmetric positive matrix."""
-    return np.linalg.cholesky(_wide(x))
+    """The lower triangular root of each symmetric positive matrix, NaN for others."""
+    lower = wide(np.tril(x))
+    try:
+        return np.linalg.cholesky(lower)
+    except np.linalg.LinAlgError:
+        stack = lower.reshape(-1, *x.shape[-2:])
+        return np.stack([_cholesky_of(matrix) for matrix in stack]).reshape(x.shape)
+
+
+def _cholesky_of(x: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:
+        return np.tril(np.full_like(x, np.nan))
 
 
 def _solve_shape(op: OperationView) -> Shape:
-    a, b = _square(op), known(op, 1)
-    require(op, len(b) >= 2, f"rank must be >= 2, got {b}")
-    return broadcast_ranked(a[:-2], b[:-2]) + (a[-1], b[-1])
+    a, b = square(op), known(op, 1)
+    require(op, len(b) >= 2, f"Shape must be at least rank 2 but is rank {len(b)}")
+    rows = a[-1], b[-2]
+    words = f"Dimensions must be equal, but are {rows[0]} and {rows[1]}"
+    require(op, None in rows or rows[0] == rows[1], f"{words} in {shown(a)} and {shown(b)}")
+    size = rows[1] if rows[0] is None else rows[0]
+    return broadcast_ranked(a[:-2], b[:-2]) + (size, b[-1])
 
 
 @op("MatrixSolve", shape=_solve_shape)
 def matrix_solve(a: np.ndarray, b: np.ndarray, *, adjoint: bool) -> np.ndarray:
     """The x of `a @ x = b`."""
-    return np.linalg.solve(_wide(_adjoint(a) if adjoint else a), _wide(b))
+    _require_invertible(a, "Input matrix is not invertible.")
+    return np.linalg.solve(wide(_adjoint_if(adjoint, a)), wide(b))
 
 
 @op("MatrixTriangularSolve", shape=_solve_shape)
@@ -169,12 +211,40 @@ def matrix_triangular_solve(
     a: np.ndarray, b: np.ndarray, *, lower: bool, adjoint: bool
 ) -> np.ndarray:
     """The x of `a @ x = b`, where only one triangle of `a` counts."""
-    a = np.tril(a) if lower else np.triu(a)
-    return np.linalg.solve(_wide(_adjoint(a) if adjoint else a), _wide(b))
+    return triangular_solve(a, b, lower, adjoint)
 
 
-def _wide(x: np.ndarray) -> np.ndarray:
-    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+def triangular_solve(a: np.ndarray, b: np.ndarray, lower: bool, of_adjoint: bool) -> np.ndarray:
+    """The x of `a @ x = b`, row by row; what a singular matrix divides by 0 is infinite."""
+    a, b = wide(_adjoint_if(of_adjoint, a)), wide(b)
+    n = a.shape[-1]
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    x = np.broadcast_to(b, batch + b.shape[-2:]).copy()
+    downwards = lower != of_adjoint
+    with np.errstate(all="ignore"):
+        for i in range(n) if downwards else range(n - 1, -1, -1):
+            done = slice(0, i) if downwards else slice(i + 1, n)
+            x[..., i, :] -= (a[..., i, None, done] @ x[..., done, :])[..., 0, :]
+            x[..., i, :] /= a[..., i, i, None]
+    return x
+
+
+def _least_squares_shape(op: OperationView) -> Shape:
+    a, b = known(op, 0), known(op, 1)
+    require(op, min(len(a), len(b)) >= 2, f"ranks must be >= 2, got {a} and {b}")
+    return broadcast_ranked(a[:-2], b[:-2]) + (a[-1], b[-1])
+
+
+@op("MatrixSolveLs", shape=_least_squares_shape)
+def matrix_solve_ls(a: np.ndarray, b: np.ndarray, l2: np.ndarray, *, fast: bool) -> np.ndarray:
+    """The x with the least |a x - b|^2 + l2 |x|^2; the least of all such x where there are more."""
+    m, n = a.shape[-2:]
+    left, right, weight = wide(a), wide(b), float(l2) if fast else 0.0
+    if not fast or weight == 0:
+        return np.linalg.pinv(left, np.finfo(a.dtype).eps * max(m, n)) @ right
+    if m >= n:
+        return np.linalg.solve(adjoint(left) @ left + weight * np.eye(n), adjoint(left) @ right)
+    return adjoint(left) @ np.linalg.solve(left @ adjoint(left) + weight * np.eye(m), right)
 
 
 def _fft_shape(rank: int, halves: bool) -> Callable[[OperationView], Shape]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.registry import add_row, op
 from ..core.shapes import Shape, as_shape, is_static, known, merge, require, same, unknown
+from .printing import summary
 from .tensorlist import zeros_of
 
 if TYPE_CHECKING:
@@ -87,10 +88,11 @@ def no_op() -> tuple[()]:
 
 
 @op("Assert", shape=lambda op: [], pure=False)
-def assert_true(condition: np.ndarray, *data: np.ndarray) -> tuple[()]:
+def assert_true(condition: np.ndarray, *data: np.ndarray, summarize: int) -> tuple[()]:
     """Nothing; ValueError unless the condition holds."""
     if not condition:
-        raise ValueError(f"assertion failed: {[array.tolist() for array in data]}")
+        parts = [f"[{summary(array, summarize)}]" for array in data]
+        raise ValueError(" ".join(["assertion failed:", *parts]))
     return ()
 
 

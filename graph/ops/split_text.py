@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.registry import op
 from ..core.shapes import Shape, same, scalar
+from .printing import element
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -212,16 +213,7 @@ def unicode_transcode(
 
 
 def _element(value: object) -> str:
-    if isinstance(value, bytes):
-        return f'"{value.decode(errors="replace")}"'
-    if isinstance(value, np.bool_):
-        return "1" if value else "0"
-    if isinstance(value, np.floating):
-        number = float(cast("float", value))
-        short = f"{number:.6g}"
-        is_same = np.float32(short) == np.float32(number) or number != number
-        return short if is_same else f"{number:.9g}"
-    return str(value)
+    return f'"{element(value)}"' if isinstance(value, bytes) else element(value)
 
 
 def _summary(x: np.ndarray, most: int, depth: int = 0) -> str:

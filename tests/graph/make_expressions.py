@@ -1,18 +1,24 @@
-"""Writes expressions.npz: what TensorFlow gives for functions that the corpus has no rows of.
+"""Writes expressions*.npz: what TensorFlow gives for functions that the corpus has no rows of.
 
 Run it in an environment with TensorFlow, which the tests themselves do without:
 
-    python tests/graph/make_expressions.py
+    python tests/graph/make_expressions.py          # all
+    python tests/graph/make_expressions.py linalg   # expressions_linalg.npz
 """
 
 import os
+import sys
 from pathlib import Path
 
+import expressions_checks
 import expressions_gradients
+import expressions_linalg
+import expressions_nn
+import expressions_random
+import expressions_signal
 import numpy as np
 
-TABLES = (expressions_gradients,)
-GOLDENS = Path(__file__).with_name("expressions.npz")
+HERE = Path(__file__).parent
 RANDOM = np.random.RandomState(11)
 M = RANDOM.randn(2, 3, 3).astype("f4")
 INPUTS = {
@@ -195,8 +201,26 @@ EXPRESSIONS = [
     "tf.nn.pool(tf.reshape(a, [1, 4, 3, 1]), [2, 2], 'MAX', 'VALID', dilations=[2, 1])",
     "tf.nn.pool(tf.reshape(a, [1, 4, 3, 1]), [2, 3], 'AVG', 'VALID', dilation_rate=[2, 1])",
 ]
-EXPRESSIONS += [row for table in TABLES for row in (*table.EXPRESSIONS, *table.GRADIENTS)]
-DIFFERENTIATED = {row for table in TABLES for row in table.GRADIENTS}
+EXPRESSIONS += [*expressions_gradients.EXPRESSIONS, *expressions_gradients.GRADIENTS]
+TABLES = {
+    "checks": expressions_checks,
+    "linalg": expressions_linalg,
+    "nn": expressions_nn,
+    "random": expressions_random,
+    "signal": expressions_signal,
+}
+GROUPS = {"": EXPRESSIONS} | {
+    f"_{name}": [*table.EXPRESSIONS, *table.GRADIENTS] for name, table in TABLES.items()
+}
+"""The expressions of each file of answers, by the end of its name."""
+DIFFERENTIATED = {"": expressions_gradients.GRADIENTS} | {
+    f"_{name}": table.GRADIENTS for name, table in TABLES.items()
+}
+
+
+def goldens_of(group: str) -> Path:
+    """The file of a group's answers."""
+    return HERE / f"expressions{group}.npz"
 
 
 def leaves(tf, value) -> list:
@@ -210,14 +234,14 @@ def leaves(tf, value) -> list:
     return [value]
 
 
-def evaluated(tf, expr: str) -> dict[str, np.ndarray]:
+def evaluated(tf, group: str, expr: str) -> dict[str, np.ndarray]:
     """The arrays of an expression, and the gradients by the inputs where they are recorded."""
     with tf.Graph().as_default(), tf.Session() as session:
         inputs = {key: tf.constant(array) for key, array in INPUTS.items()}
         tensors = leaves(tf, eval(expr, {"tf": tf, "np": np, **inputs}))
         arrays = [np.asarray(x) for x in session.run(tensors)]
         found = {str(j): array for j, array in enumerate(arrays)}
-        if expr not in DIFFERENTIATED:
+        if expr not in DIFFERENTIATED[group]:
             return found
         pairs = [pair for pair in zip(tensors, arrays, strict=True) if pair[1].dtype.kind in "fc"]
         dys = [np.cos(np.arange(y.size) + 1).reshape(y.shape).astype(y.dtype) for _, y in pairs]
@@ -235,8 +259,14 @@ if __name__ == "__main__":
     import tensorflow.compat.v1 as tf
 
     tf.disable_v2_behavior()
-    made = {}
-    for i, expr in enumerate(EXPRESSIONS):
-        for key, array in evaluated(tf, expr).items():
-            made[f"{i}:{key}"] = array.astype("S") if array.dtype == object else array
-    np.savez_compressed(GOLDENS, **made)
+    chosen = {f"_{name}" for name in sys.argv[1:]} or set(GROUPS)
+    for group in chosen:
+        made = {}
+        for i, expr in enumerate(GROUPS[group]):
+            try:
+                answers = evaluated(tf, group, expr)
+            except Exception as error:
+                sys.exit(f"{expr}: {error}")
+            for key, array in answers.items():
+                made[f"{i}:{key}"] = array.astype("S") if array.dtype == object else array
+        np.savez_compressed(goldens_of(group), **made)

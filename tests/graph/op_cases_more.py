@@ -1,5 +1,7 @@
 """Boxes, counts, colours and hashes."""
 
+from itertools import pairwise
+
 import numpy as np
 from op_cases import CASES, c, case, f, i, z
 
@@ -94,6 +96,105 @@ for operation in ("a-b", "b-a", "intersection", "union"):
     data_case(f"Sparse/{operation}", "SparseToSparseSetOperation", PLACES, ELEMENTS, WHOLE, PLACES,
               c([2, 8]), WHOLE, set_operation=operation)  # fmt: skip
 case("SetSize", "SetSize", PLACES, ELEMENTS, WHOLE)
+SQUARE, RHS, BANDS = f(2, 4, 4), f(2, 4, 3), f(2, 3, 4, low=0.5, high=3)
+
+
+def positive(rng):
+    """Symmetric matrices with positive eigenvalues."""
+    x = rng.randn(2, 4, 4).astype(np.float32)
+    return x @ x.transpose(0, 2, 1) + np.eye(4, dtype=np.float32)
+
+
+case("Lu", "Lu", SQUARE, rtol=1e-5)
+case("Lu/complex", "Lu", z(2, 3, 3), output_idx_type=np.int64, rtol=1e-5)
+case("MatrixSquareRoot", "MatrixSquareRoot", positive, rtol=1e-5)
+case("MatrixLogarithm", "MatrixLogarithm", z(2, 3, 3), rtol=1e-5)
+case("MatrixSolveLs", "MatrixSolveLs", f(2, 4, 3), RHS, c(0.1, np.float64), rtol=1e-5)
+case("MatrixSolveLs/wide", "MatrixSolveLs", f(2, 3, 4), f(2, 3, 2), c(0.1, np.float64), rtol=1e-5)
+case("MatrixSolveLs/slow", "MatrixSolveLs", f(2, 3, 4), f(2, 3, 2), c(0, np.float64), fast=False,
+     rtol=1e-5)  # fmt: skip
+case("TridiagonalSolve", "TridiagonalSolve", BANDS, RHS, rtol=1e-5)
+case("TridiagonalSolve/plain", "TridiagonalSolve", BANDS, RHS, partial_pivoting=False, rtol=1e-4)
+case("TridiagonalSolve/singular", "TridiagonalSolve",
+     c([[[1, 1, 0], [0, 1, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 0], [0, 1, 0]]], np.float32),
+     f(2, 3, 1), rtol=1e-5)  # fmt: skip
+case("TridiagonalMatMul", "TridiagonalMatMul", f(2, 1, 4), f(2, 1, 4), f(2, 1, 4), RHS)
+for lower in (True, False):
+    for adjoint in (True, False):
+        case(f"BandedTriangularSolve/{lower}{adjoint}", "BandedTriangularSolve", BANDS, f(4, 3),
+             lower=lower, adjoint=adjoint, rtol=1e-5)  # fmt: skip
+for align, half in ((False, False), (True, False), (False, True)):
+    sampling = {"align_corners": align, "half_pixel_centers": half}
+    for rows, columns in ((7, 3), (2, 9)):
+        name = f"{rows}x{columns}{align}{half}"
+        case(f"ResizeBilinearGrad/{name}", "ResizeBilinearGrad", f(2, rows, columns, 3),
+             f(2, 4, 5, 3), rtol=1e-5, **sampling)  # fmt: skip
+        case(f"ResizeNearestNeighborGrad/{name}", "ResizeNearestNeighborGrad",
+             f(2, rows, columns, 3), c([4, 5]), rtol=1e-5, **sampling)  # fmt: skip
+NORMED = {"depth_radius": 2, "bias": 1.5, "alpha": 0.3, "beta": 0.6}
+case("LRNGrad", "LRNGrad", f(2, 3, 3, 9), f(2, 3, 3, 9), f(2, 3, 3, 9), rtol=1e-5, **NORMED)
+LIMITS = {"num_bits": 6, "narrow_range": True}
+case("FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxArgsGradient", f(5, 7), f(5, 7),
+     min=-0.31, max=0.64, **LIMITS)  # fmt: skip
+case("FakeQuantWithMinMaxVarsGradient", "FakeQuantWithMinMaxVarsGradient", f(5, 7), f(5, 7),
+     c(-0.31, np.float32), c(0.64, np.float32), rtol=1e-5, **LIMITS)  # fmt: skip
+case("FakeQuantWithMinMaxVarsGradient/zeros", "FakeQuantWithMinMaxVarsGradient", f(5, 7), f(5, 7),
+     c(0, np.float32), c(0, np.float32), **LIMITS)  # fmt: skip
+case("FakeQuantWithMinMaxVarsPerChannelGradient", "FakeQuantWithMinMaxVarsPerChannelGradient",
+     f(6, 3), f(6, 3), c([-0.2, -0.6, -0.4], np.float32), c([0.5, 0.2, 0.9], np.float32),
+     rtol=1e-5, **LIMITS)  # fmt: skip
+LOGITS, STEPS = f(6, 2, 5), c([6, 4])
+PLACED = c([[0, 0], [0, 1], [0, 2], [1, 0]], np.int64)
+case("CTCLoss", "CTCLoss", LOGITS, PLACED, c([2, 2, 1, 0]), STEPS, rtol=1e-5)
+case("CTCLoss/alike", "CTCLoss", LOGITS, PLACED, c([2, 2, 1, 3]), STEPS, rtol=1e-5,
+     preprocess_collapse_repeated=True, ctc_merge_repeated=False)  # fmt: skip
+data_case("CTCGreedyDecoder", "CTCGreedyDecoder", LOGITS, STEPS, rtol=1e-5)
+data_case("CTCBeamSearchDecoder", "CTCBeamSearchDecoder", LOGITS, STEPS, rtol=1e-5, beam_width=9,
+          top_paths=2)  # fmt: skip
+data_case("ComputeAccidentalHits", "ComputeAccidentalHits", c([[1, 2], [3, 3]], np.int64),
+          c([3, 5, 1, 3], np.int64), num_true=2)  # fmt: skip
+ENDS = [0, 2, 3, 4], [0, 1, 3, 5]
+REGIONS = np.random.RandomState(5).permutation(40).reshape(1, 4, 5, 2).astype(np.float32)
+for more in (0, 1):
+    best = [
+        [REGIONS[0, i : j + more, k : n + more].max((0, 1)) for k, n in pairwise(ENDS[1])]
+        for i, j in pairwise(ENDS[0])
+    ]
+    ends = [c(end, np.int64) for end in ENDS]
+    case(f"FractionalMaxPoolGrad/{more}", "FractionalMaxPoolGrad", REGIONS,
+         c([best], np.float32), f(1, 3, 3, 2), *ends, overlapping=bool(more))  # fmt: skip
+    case(f"FractionalAvgPoolGrad/{more}", "FractionalAvgPoolGrad", c([1, 4, 5, 2], np.int64),
+         f(1, 3, 3, 2), *ends, overlapping=bool(more))  # fmt: skip
+
+
+def pooled(*sizes):
+    """Integers, and the largest of each pair of rows, as a pool would give."""
+    x = np.random.RandomState(5).permutation(np.prod(sizes)).reshape(sizes).astype(np.float32)
+    return x, x.reshape(sizes[0], sizes[1] // 2, 2, *sizes[2:]).max(2)
+
+
+for name, (x, y), attrs in (
+    ("MaxPool", pooled(1, 4, 3, 2), {"ksize": [1, 2, 1, 1], "strides": [1, 2, 1, 1]}),
+    ("MaxPool3D", pooled(1, 4, 3, 2, 2), {"ksize": [1, 2, 1, 1, 1], "strides": [1, 2, 1, 1, 1]}),
+):
+    if name == "MaxPool3D":
+        case("MaxPool3DGrad", "MaxPool3DGrad", x, y, f(*y.shape), padding="VALID", **attrs)
+    case(f"{name}GradGrad", f"{name}GradGrad", x, y, f(*x.shape), padding="VALID", **attrs)
+VOLUME = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 1, 1, 2, 1], "padding": "SAME"}
+case("AvgPool3DGrad", "AvgPool3DGrad", c([1, 2, 3, 4, 2]), f(1, 2, 3, 2, 2), rtol=1e-5, **VOLUME)
+ARGMAX = c([[[[3], [1]]], [[[2], [0]]]], np.int64)
+for whole in (False, True):
+    at = ARGMAX + whole * c([0, 4], np.int64).reshape(2, 1, 1, 1)
+    case(f"MaxPoolGradWithArgmax/{whole}", "MaxPoolGradWithArgmax", f(2, 2, 2, 1), f(2, 1, 2, 1),
+         at, ksize=[1, 2, 1, 1], strides=[1, 2, 1, 1], padding="VALID",
+         include_batch_in_index=whole)  # fmt: skip
+for name, shape in (("Input", (1, 4, 5, 2)), ("Filter", (1, 4, 5, 2))):
+    case(f"Dilation2DBackprop{name}", f"Dilation2DBackprop{name}", f(*shape), f(2, 2, 2),
+         f(1, 2, 5, 2), strides=[1, 2, 1, 1], rates=[1, 1, 2, 1], padding="SAME",
+         rtol=1e-5)  # fmt: skip
+case("IgammaGradA", "IgammaGradA", POSITIVE, X, rtol=1e-4)
+case("RandomGammaGrad", "RandomGammaGrad", POSITIVE, f(3, 5, low=0.1, high=9), rtol=1e-4)
+MORE_CASES = CASES[BEFORE:]
 """Those of this file, which have a file of answers of their own."""
 for narrow in (False, True):
     ends = {"num_bits": 7, "narrow_range": narrow}
