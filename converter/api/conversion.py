@@ -116,7 +116,7 @@ class Conversion:
 
         recipe = with_algorithms(recipe_of(self.settings), self.settings)
         if recipe is not None:
-            refuse_quantized(self.sources)
+            self.sources = as_float(self.sources, recipe)
         target = target_of(self.settings.target)
         for source in self.sources:
             if self._wants_known_shapes(source) or target.is_static:
@@ -411,7 +411,14 @@ class Conversion:
         from .progress import Progress
 
         with Progress("calibrating") as progress:
-            return calibrate(functions, written.tensors, samples, progress.advance, calibrator)
+            return calibrate(
+                functions,
+                written.tensors,
+                samples,
+                progress.advance,
+                calibrator,
+                self.settings.calibration_workers,
+            )
 
     def _warn_of(self, samples: Samples) -> None:
         """Warns of what is suspicious in the samples that were read."""
@@ -486,15 +493,28 @@ def has_op_hints(source: Source) -> bool:
     return graph is not None and any(mark in op.attrs for op in graph.operations)
 
 
-def refuse_quantized(sources: Sequence[Source]) -> None:
-    """Raises ConverterError when one of the sources is a file whose integers cannot be chosen."""
-    for source in sources:
-        reason = getattr(source, "reason", "")
-        if reason:
-            raise ConverterError(
-                f"the file is quantized already: {reason}; give its float form, or the model it "
-                "was made from, or convert it without optimizations"
-            )
+def as_float(sources: Sequence[Source], recipe: Recipe) -> list[Source]:
+    """Sources that can be quantized: quantized files as float ones, to be measured anew.
+
+    Raises ConverterError when a file's integers cannot be chosen, or nothing measures it.
+    """
+    from ..sources.tflite import FileSource
+
+    files = [source for source in sources if isinstance(source, FileSource)]
+    reason = next(filter(None, (source.reason for source in files)), "")
+    if not reason:
+        return list(sources)
+    from ..sources.dequantize import dequantized
+
+    is_measured = recipe.calibrates or recipe.ranges is not None
+    made = dequantized(files) if is_measured else reason
+    if not isinstance(made, str):
+        return list(made)
+    needs = "" if is_measured else ", or a representative_dataset that measures it anew"
+    raise ConverterError(
+        f"the file is quantized already: {made}; give its float form{needs}, or the model it "
+        "was made from, or convert it without optimizations"
+    )
 
 
 def check_size(source: Source) -> None:

@@ -45,6 +45,7 @@ class Settings:
         self.quantization_algorithms: Any = []
         self.accuracy_budget: Any = None
         self.strict_int8 = False
+        self.calibration_workers: int = 1
         self.allow_custom_ops = False
         self.conversion_summary_dir: Any = None
         self.dump_graphviz_dir: Any = None
@@ -152,6 +153,9 @@ def check_choices(settings: Settings) -> None:
         )
     if settings.dump_graphviz_video and settings.dump_graphviz_dir is None:
         raise ValueError("dump_graphviz_video needs dump_graphviz_dir, the folder for drawings")
+    workers = settings.calibration_workers
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise ValueError(f"calibration_workers must be a positive integer, got {workers!r}")
     check_stablehlo(settings)
     check_qdq_mode(settings._experimental_qdq_conversion_mode)
     refused = changed(settings, REFUSED, TARGET_REFUSED)
