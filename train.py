@@ -27,6 +27,7 @@ HOMES = {
     "training.proximal_optimizers": (
         "FtrlOptimizer ProximalAdagradOptimizer ProximalGradientDescentOptimizer"
     ),
+    "training.quantize_training": "do_quantize_training_on_graphdef",
     "training.saver": "Saver",
     "training.schedules": (
         "cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay "

@@ -61,6 +61,7 @@ from .training.optimizers import MomentumOptimizer as MomentumOptimizer
 from .training.proximal_optimizers import FtrlOptimizer as FtrlOptimizer
 from .training.proximal_optimizers import ProximalAdagradOptimizer as ProximalAdagradOptimizer
 from .training.proximal_optimizers import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
+from .training.quantize_training import do_quantize_training_on_graphdef as do_quantize_training_on_graphdef
 from .training.queue_runner import QueueRunner as QueueRunner
 from .training.queue_runner import add_queue_runner as add_queue_runner
 from .training.queue_runner import start_queue_runners as start_queue_runners

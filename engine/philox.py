@@ -46,6 +46,12 @@ class Philox:
         """Leaves out so many counters, four words each."""
         self._start = (self._start + counters) % 2**128
 
+    def advanced(self, counters: int) -> Philox:
+        """The same stream, so many counters further on."""
+        stream = Philox(1, 0)
+        stream._key, stream._start = self._key, (self._start + counters) % 2**128
+        return stream
+
     def words(self, offsets: np.ndarray) -> np.ndarray:
         """The four words at each of the counters `offsets` from here: [..., 4] uint64."""
         low, high = self._start % 2**64, self._start >> 64
@@ -73,6 +79,42 @@ class Philox:
     def stream(self, count: int) -> np.ndarray:
         """The next `count` words, from the counter where the stream stands on."""
         return self.words(np.arange(-(-count // _GROUP))).ravel()[:count]
+
+
+class Words:
+    """The words of a stream one by one, as TensorFlow's kernels on the CPU draw them."""
+
+    def __init__(self, stream: Philox):
+        self._stream, self._next, self._block = stream, 0, np.zeros(0, np.uint64)
+
+    def word(self) -> int:
+        """32 bits."""
+        at = self._next % 1024
+        if not at:
+            counters = np.arange(self._next // _GROUP, (self._next + 1024) // _GROUP)
+            self._block = self._stream.words(counters).ravel()
+        self._next += 1
+        return int(self._block[at])
+
+    def double(self) -> float:
+        """A number in [0, 1) of 52 bits."""
+        pair = np.array([self.word(), self.word()], np.uint64)
+        return float(uniform_floats(pair, np.dtype(np.float64))[0])
+
+    def single(self) -> float:
+        """A number in [0, 1) of 23 bits."""
+        return float(uniform_floats(np.array([self.word()], np.uint64), np.dtype(np.float32))[0])
+
+    def below(self, n: int, bits: int) -> int:
+        """A whole number in [0, n), from 32 or 64 bits; those that would favour some are left."""
+        skew = 2**bits % n
+        while True:
+            word = self.word()
+            word |= self.word() << 32 if bits == 64 else 0
+            if n & (n - 1) == 0:
+                return word & (n - 1)
+            if word >= skew:
+                return word % n
 
 
 def threefry(key: int, counters: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from ..schema import tables
 from ..schema.dtypes import PACKED_BITS, numpy_dtype
 from ..schema.errors import ModelError
+from ..schema.external import ExternalBuffers
 from ..schema.flatbuffer import Record, options_class
 from ..schema.quantization import Blocks, Quantization
 from ..schema.runtime_versions import known_versions
@@ -20,11 +21,16 @@ _HANDLES = frozenset(("RESOURCE", "VARIANT"))
 """Types whose values only a run gives: bytes that a file has for them mean nothing."""
 
 
-def subgraph_of(model: Record, index: int) -> SubgraphSpec:
-    """Subgraph `index` of the schema's record of a model."""
+def subgraph_of(model: Record, index: int, external: ExternalBuffers) -> SubgraphSpec:
+    """Subgraph `index` of the schema's record of a model, whose constants may be in other files."""
     record, buffers = model.subgraphs[index], model.buffers or ()
     codes = [_code(code) for code in model.operator_codes or ()]
-    data = [buffers[tensor.buffer].data if buffers else None for tensor in record.tensors or ()]
+    data = [
+        external.data(i, tensor)
+        if tensor.external_buffer
+        else (buffers[tensor.buffer].data if buffers else None)
+        for i, tensor in enumerate(record.tensors or ())
+    ]
     tensors = list(zip(record.tensors or (), data, strict=True))
     return SubgraphSpec(
         index,

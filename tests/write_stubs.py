@@ -20,12 +20,15 @@ FACADES = (
     "flatlite.compat.v1.metrics",
     "flatlite.compat.v1.nest",
     "flatlite.compat.v1.nn",
+    "flatlite.compat.v1.quantization",
     "flatlite.compat.v1.ragged",
+    "flatlite.compat.v1.random",
     "flatlite.compat.v1.rnn_cell",
     "flatlite.compat.v1.saved_model",
     "flatlite.compat.v1.sets",
     "flatlite.compat.v1.signal",
     "flatlite.compat.v1.sparse",
+    "flatlite.compat.v1.spectral",
     "flatlite.compat.v1.strings",
     "flatlite.compat.v1.summary",
     "flatlite.compat.v1.test",
@@ -35,6 +38,7 @@ FACADES = (
     "flatlite.lite",
     "flatlite.litert",
     "flatlite.metadata",
+    "flatlite.micro",
     "flatlite.train",
 )
 HEAD = "# What editors and type checkers see of this module; tests/write_stubs.py writes it.\n"

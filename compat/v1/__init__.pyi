@@ -14,11 +14,14 @@ from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nest as nest
 from ...compat.v1 import nn as nn
+from ...compat.v1 import quantization as quantization
 from ...compat.v1 import ragged as ragged
+from ...compat.v1 import random as random
 from ...compat.v1 import saved_model as saved_model
 from ...compat.v1 import sets as sets
 from ...compat.v1 import signal as signal
 from ...compat.v1 import sparse as sparse
+from ...compat.v1 import spectral as spectral
 from ...compat.v1 import strings as strings
 from ...compat.v1 import summary as summary
 from ...compat.v1 import test as test
@@ -83,7 +86,6 @@ from ...graph.derivatives.registry import NotDifferentiable as NotDifferentiable
 from ...graph.derivatives.registry import NotDifferentiable as no_gradient
 from ...graph.derivatives.registry import RegisterGradient as RegisterGradient
 from ...graph.format.importing import import_graph_def as import_graph_def
-from ...graph.functions import random as random
 from ...graph.functions.arithmetic import abs as abs
 from ...graph.functions.arithmetic import accumulate_n as accumulate_n
 from ...graph.functions.arithmetic import acos as acos
@@ -307,6 +309,9 @@ from ...graph.functions.random import random_normal as random_normal
 from ...graph.functions.random import random_shuffle as random_shuffle
 from ...graph.functions.random import random_uniform as random_uniform
 from ...graph.functions.random import truncated_normal as truncated_normal
+from ...graph.functions.random_draws import multinomial as multinomial
+from ...graph.functions.random_draws import random_gamma as random_gamma
+from ...graph.functions.random_draws import random_poisson as random_poisson
 from ...graph.functions.reductions import argmax as argmax
 from ...graph.functions.reductions import argmin as argmin
 from ...graph.functions.reductions import count_nonzero as count_nonzero
@@ -379,6 +384,8 @@ from ...graph.functions.special import lbeta as lbeta
 from ...graph.functions.special import polygamma as polygamma
 from ...graph.functions.special import unravel_index as unravel_index
 from ...graph.functions.special import zeta as zeta
+from ...graph.functions.spectral import fft3d as fft3d
+from ...graph.functions.spectral import ifft3d as ifft3d
 from ...graph.functions.state import assign as assign
 from ...graph.functions.state import assign_add as assign_add
 from ...graph.functions.state import assign_sub as assign_sub

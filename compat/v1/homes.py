@@ -76,6 +76,8 @@ CORE = {
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
+    "graph.functions.random_draws": "multinomial random_gamma random_poisson",
+    "graph.functions.spectral": "fft3d ifft3d",
     "graph.functions.slices": "newaxis",
     "graph.functions.state": (
         "assign assign_add assign_sub batch_scatter_update count_up_to is_variable_initialized "
@@ -209,6 +211,14 @@ MATH_ALONE = {
     "graph.functions.normalization": ("l2_normalize"),
 }
 
+QUANTIZATION = {
+    "graph.functions.array": (
+        "fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "
+        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel "
+        "quantize_and_dequantize"
+    ),
+}
+
 BITWISE = {
     "graph.functions.arithmetic": (
         "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
@@ -222,10 +232,21 @@ NN = {
     ),
     "graph.functions.arithmetic": "log_sigmoid sigmoid tanh",
     "graph.functions.array": ("depth_to_space in_top_k space_to_depth top_k"),
+    "graph.functions.ctc": (
+        "collapse_repeated ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder "
+        "ctc_loss ctc_loss_v2 ctc_unique_labels"
+    ),
     "graph.functions.embedding": "embedding_lookup",
+    "graph.functions.fractional_pools": "fractional_avg_pool fractional_max_pool",
+    "graph.functions.sampling": (
+        "all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler "
+        "learned_unigram_candidate_sampler log_uniform_candidate_sampler nce_loss "
+        "sampled_softmax_loss uniform_candidate_sampler"
+    ),
     "graph.functions.line_windows": (
-        "avg_pool1d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
-        "conv3d_transpose erosion2d max_pool1d max_pool_with_argmax normalize_moments silu"
+        "avg_pool1d avg_pool3d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
+        "conv3d_transpose erosion2d max_pool1d max_pool3d max_pool_with_argmax normalize_moments "
+        "silu"
     ),
     "graph.functions.losses": (
         "l2_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
@@ -244,9 +265,9 @@ NN = {
         "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"
     ),
     "graph.functions.windows": (
-        "atrous_conv2d avg_pool avg_pool2d=avg_pool avg_pool3d conv2d conv2d_backprop_filter "
+        "atrous_conv2d avg_pool avg_pool2d=avg_pool conv2d conv2d_backprop_filter "
         "conv2d_backprop_input conv2d_transpose depthwise_conv2d depthwise_conv2d_native "
-        "dilation2d max_pool max_pool2d=max_pool max_pool3d pool separable_conv2d"
+        "dilation2d max_pool max_pool2d=max_pool pool separable_conv2d"
     ),
 }
 
@@ -311,6 +332,18 @@ SIGNAL = {
         "fft fft2d frame hamming_window hann_window ifft ifft2d linear_to_mel_weight_matrix "
         "overlap_and_add"
     ),
+    "graph.functions.spectral": (
+        "dct fft3d fftshift idct ifft3d ifftshift irfft irfft2d irfft3d rfft rfft2d rfft3d"
+    ),
+    "graph.functions.stft": (
+        "inverse_mdct inverse_stft inverse_stft_window_fn kaiser_bessel_derived_window "
+        "kaiser_window mdct mfccs_from_log_mel_spectrograms stft vorbis_window"
+    ),
+}
+
+SPECTRAL = {
+    "graph.functions.signal": "fft fft2d ifft ifft2d",
+    "graph.functions.spectral": "dct fft3d idct ifft3d irfft irfft2d irfft3d rfft rfft2d rfft3d",
 }
 
 STRINGS = {
@@ -328,6 +361,21 @@ SPARSE = {
     "graph.functions.sparse": (
         "add concat from_dense maximum minimum placeholder reduce_sum=reduce_sum_sparse reorder "
         "reshape retain sparse_dense_matmul to_dense"
+    ),
+}
+
+RANDOM = {
+    "graph.functions.random": (
+        "normal set_random_seed shuffle stateless_normal stateless_truncated_normal "
+        "stateless_uniform truncated_normal uniform"
+    ),
+    "graph.functions.random_draws": (
+        "categorical fold_in gamma=random_gamma multinomial poisson=random_poisson split "
+        "stateless_categorical stateless_gamma stateless_multinomial stateless_poisson"
+    ),
+    "graph.functions.sampling": (
+        "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
+        "log_uniform_candidate_sampler uniform_candidate_sampler"
     ),
 }
 

@@ -23,8 +23,18 @@ from ...graph.functions.array import depth_to_space as depth_to_space
 from ...graph.functions.array import in_top_k as in_top_k
 from ...graph.functions.array import space_to_depth as space_to_depth
 from ...graph.functions.array import top_k as top_k
+from ...graph.functions.ctc import collapse_repeated as collapse_repeated
+from ...graph.functions.ctc import ctc_beam_search_decoder as ctc_beam_search_decoder
+from ...graph.functions.ctc import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
+from ...graph.functions.ctc import ctc_greedy_decoder as ctc_greedy_decoder
+from ...graph.functions.ctc import ctc_loss as ctc_loss
+from ...graph.functions.ctc import ctc_loss_v2 as ctc_loss_v2
+from ...graph.functions.ctc import ctc_unique_labels as ctc_unique_labels
 from ...graph.functions.embedding import embedding_lookup as embedding_lookup
+from ...graph.functions.fractional_pools import fractional_avg_pool as fractional_avg_pool
+from ...graph.functions.fractional_pools import fractional_max_pool as fractional_max_pool
 from ...graph.functions.line_windows import avg_pool1d as avg_pool1d
+from ...graph.functions.line_windows import avg_pool3d as avg_pool3d
 from ...graph.functions.line_windows import batch_norm_with_global_normalization as batch_norm_with_global_normalization
 from ...graph.functions.line_windows import conv1d as conv1d
 from ...graph.functions.line_windows import conv1d_transpose as conv1d_transpose
@@ -32,6 +42,7 @@ from ...graph.functions.line_windows import conv3d as conv3d
 from ...graph.functions.line_windows import conv3d_transpose as conv3d_transpose
 from ...graph.functions.line_windows import erosion2d as erosion2d
 from ...graph.functions.line_windows import max_pool1d as max_pool1d
+from ...graph.functions.line_windows import max_pool3d as max_pool3d
 from ...graph.functions.line_windows import max_pool_with_argmax as max_pool_with_argmax
 from ...graph.functions.line_windows import normalize_moments as normalize_moments
 from ...graph.functions.line_windows import silu as silu
@@ -53,6 +64,14 @@ from ...graph.functions.rnn import bidirectional_dynamic_rnn as bidirectional_dy
 from ...graph.functions.rnn import dynamic_rnn as dynamic_rnn
 from ...graph.functions.rnn import static_bidirectional_rnn as static_bidirectional_rnn
 from ...graph.functions.rnn import static_rnn as static_rnn
+from ...graph.functions.sampling import all_candidate_sampler as all_candidate_sampler
+from ...graph.functions.sampling import compute_accidental_hits as compute_accidental_hits
+from ...graph.functions.sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from ...graph.functions.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+from ...graph.functions.sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from ...graph.functions.sampling import nce_loss as nce_loss
+from ...graph.functions.sampling import sampled_softmax_loss as sampled_softmax_loss
+from ...graph.functions.sampling import uniform_candidate_sampler as uniform_candidate_sampler
 from ...graph.functions.sorting import log_poisson_loss as log_poisson_loss
 from ...graph.functions.sorting import sufficient_statistics as sufficient_statistics
 from ...graph.functions.sorting import weighted_moments as weighted_moments
@@ -62,7 +81,6 @@ from ...graph.functions.sparse import safe_embedding_lookup_sparse as safe_embed
 from ...graph.functions.windows import atrous_conv2d as atrous_conv2d
 from ...graph.functions.windows import avg_pool as avg_pool
 from ...graph.functions.windows import avg_pool as avg_pool2d
-from ...graph.functions.windows import avg_pool3d as avg_pool3d
 from ...graph.functions.windows import conv2d as conv2d
 from ...graph.functions.windows import conv2d_backprop_filter as conv2d_backprop_filter
 from ...graph.functions.windows import conv2d_backprop_input as conv2d_backprop_input
@@ -72,6 +90,5 @@ from ...graph.functions.windows import depthwise_conv2d_native as depthwise_conv
 from ...graph.functions.windows import dilation2d as dilation2d
 from ...graph.functions.windows import max_pool as max_pool
 from ...graph.functions.windows import max_pool as max_pool2d
-from ...graph.functions.windows import max_pool3d as max_pool3d
 from ...graph.functions.windows import pool as pool
 from ...graph.functions.windows import separable_conv2d as separable_conv2d

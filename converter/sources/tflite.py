@@ -19,6 +19,7 @@ from ...interpreter.model import LoadedModel
 from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
 from ...schema.associated_files import read_files
 from ...schema.errors import InvalidArgumentError
+from ...schema.external import embedded
 from ...schema.files import read_bytes
 from ...schema.flatbuffer import parse
 from ...schema.metadata import METADATA
@@ -109,10 +110,14 @@ def load(content: str | os.PathLike | bytes) -> list[FileSource]:
 
     Raises:
         OSError: there is no such file.
-        ModelError: it is no `.tflite` file, or damaged.
+        ModelError: it is no `.tflite` file, or damaged, or needs a file that is not in its folder.
     """
     is_path = isinstance(content, str | os.PathLike)
-    model = LoadedModel(read_bytes(content) if is_path else bytes(content))
+    folder = os.path.dirname(os.path.abspath(os.fsdecode(content))) if is_path else None
+    data = read_bytes(content) if is_path else bytes(content)
+    model = LoadedModel(data)
+    if folder is not None and not model.is_alone:
+        model = LoadedModel(embedded(data, folder))
     reasons = (reason_final(model.subgraph(i)) for i in range(model.n_subgraphs))
     reason = next(filter(None, reasons), "")
     metadata, files = _metadata(model), read_files(model.content)
@@ -230,8 +235,9 @@ class _Reader:
         results = [spec.tensors[i] for i in operator.outputs]
         certain, self.scope.is_certain = self.scope.is_certain, False
         calls = [
-            self.graph(getattr(operator.options, field))
+            self.graph(int(index))
             for field in ([] if operator.is_custom else known(operator.kind).calls)
+            for index in np.atleast_1d(getattr(operator.options, field))
         ]
         self.scope.is_certain = certain
         op = Op(

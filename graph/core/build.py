@@ -46,12 +46,17 @@ class _Ops:
     """See the module."""
 
     # Those that do not give one tensor; a test holds them against the signatures.
+    AllCandidateSampler: TensorsFunction
     BatchNormWithGlobalNormalizationGrad: TensorsFunction
     BlockLSTM: TensorsFunction
     BlockLSTMV2: TensorsFunction
     BroadcastGradientArgs: TensorsFunction
+    CTCBeamSearchDecoder: TensorsFunction
+    CTCGreedyDecoder: TensorsFunction
+    CTCLoss: TensorsFunction
     Case: TensorsFunction
     CombinedNonMaxSuppression: TensorsFunction
+    ComputeAccidentalHits: TensorsFunction
     ConcatOffset: TensorsFunction
     DecodeWav: TensorsFunction
     DenseToDenseSetOperation: TensorsFunction
@@ -60,6 +65,9 @@ class _Ops:
     EagerPyFunc: TensorsFunction
     FakeQuantWithMinMaxVarsGradient: TensorsFunction
     FakeQuantWithMinMaxVarsPerChannelGradient: TensorsFunction
+    FixedUnigramCandidateSampler: TensorsFunction
+    FractionalAvgPool: TensorsFunction
+    FractionalMaxPool: TensorsFunction
     FusedBatchNorm: TensorsFunction
     FusedBatchNormGrad: TensorsFunction
     FusedBatchNormGradV2: TensorsFunction
@@ -70,8 +78,10 @@ class _Ops:
     IdentityN: TensorsFunction
     If: TensorsFunction
     LSTMBlockCell: TensorsFunction
+    LearnedUnigramCandidateSampler: TensorsFunction
     ListDiff: TensorsFunction
     LogMatrixDeterminant: TensorsFunction
+    LogUniformCandidateSampler: TensorsFunction
     LookupTableExportV2: TensorsFunction
     Lu: TensorsFunction
     MaxPoolWithArgmax: TensorsFunction
@@ -131,6 +141,7 @@ class _Ops:
     TopK: TensorsFunction
     TopKV2: TensorsFunction
     UnicodeDecode: TensorsFunction
+    UniformCandidateSampler: TensorsFunction
     Unique: TensorsFunction
     UniqueV2: TensorsFunction
     UniqueWithCounts: TensorsFunction

@@ -23,6 +23,7 @@ AddN inputs:N*T -> sum:T ; N:int T:type
 AddV2 x:T y:T -> z:T ; T:type
 AdjustContrastv2 images:T contrast_factor:float32 -> output:T ; T:type="float32"
 All input:bool reduction_indices:Tidx -> output:bool ; keep_dims:bool=false Tidx:type="int32"
+!AllCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool seed:int=0 seed2:int=0
 Angle input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
 Any input:bool reduction_indices:Tidx -> output:bool ; keep_dims:bool=false Tidx:type="int32"
 ApplyAdadelta var:&T accum:&T accum_update:&T lr:T rho:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
@@ -87,6 +88,9 @@ BroadcastArgs s0:T s1:T -> r0:T ; T:type="int32"
 BroadcastGradientArgs s0:T s1:T -> r0:T r1:T ; T:type="int32"
 BroadcastTo input:T shape:Tidx -> output:T ; T:type Tidx:type="int32"
 Bucketize input:T -> output:int32 ; T:type boundaries:list(float)
+CTCBeamSearchDecoder inputs:T sequence_length:int32 -> decoded_indices:top_paths*int64 decoded_values:top_paths*int64 decoded_shape:top_paths*int64 log_probability:T ; beam_width:int top_paths:int merge_repeated:bool=true T:type="float32"
+CTCGreedyDecoder inputs:T sequence_length:int32 -> decoded_indices:int64 decoded_values:int64 decoded_shape:int64 log_probability:T ; merge_repeated:bool=false blank_index:int=-1 T:type="float32"
+CTCLoss inputs:T labels_indices:int64 labels_values:int32 sequence_length:int32 -> loss:T gradient:T ; preprocess_collapse_repeated:bool=false ctc_merge_repeated:bool=true ignore_longer_outputs_than_inputs:bool=false T:type="float32"
 !Case branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
 Cast x:SrcT -> y:DstT ; SrcT:type DstT:type Truncate:bool=false
 Ceil x:T -> y:T ; T:type
@@ -96,6 +100,7 @@ ClipByValue t:T clip_value_min:T clip_value_max:T -> output:T ; T:type
 CombinedNonMaxSuppression boxes:float32 scores:float32 max_output_size_per_class:int32 max_total_size:int32 iou_threshold:float32 score_threshold:float32 -> nmsed_boxes:float32 nmsed_scores:float32 nmsed_classes:float32 valid_detections:int32 ; pad_per_class:bool=false clip_boxes:bool=true
 Complex real:T imag:T -> out:Tout ; T:type="float32" Tout:type="complex64"
 ComplexAbs x:T -> y:Tout ; T:type="complex64" Tout:type="float32"
+ComputeAccidentalHits true_classes:int64 sampled_candidates:int64 -> indices:int32 ids:int64 weights:float32 ; num_true:int seed:int=0 seed2:int=0
 Concat concat_dim:int32 values:N*T -> output:T ; N:int T:type
 ConcatOffset concat_dim:int32 shape:N*shape_type -> offset:N*shape_type ; N:int shape_type:type="int32"
 ConcatV2 values:N*T axis:Tidx -> output:T ; N:int T:type Tidx:type="int32"
@@ -177,9 +182,14 @@ FakeQuantWithMinMaxVarsGradient gradients:float32 inputs:float32 min:float32 max
 FakeQuantWithMinMaxVarsPerChannel inputs:float32 min:float32 max:float32 -> outputs:float32 ; num_bits:int=8 narrow_range:bool=false
 FakeQuantWithMinMaxVarsPerChannelGradient gradients:float32 inputs:float32 min:float32 max:float32 -> backprops_wrt_input:float32 backprop_wrt_min:float32 backprop_wrt_max:float32 ; num_bits:int=8 narrow_range:bool=false
 Fill dims:index_type value:T -> output:T ; T:type index_type:type="int32"
+!FixedUnigramCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int vocab_file:string="" distortion:float=1.0 num_reserved_ids:int=0 num_shards:int=1 shard:int=0 unigrams:list(float)=[] seed:int=0 seed2:int=0
 Floor x:T -> y:T ; T:type
 FloorDiv x:T y:T -> z:T ; T:type
 FloorMod x:T y:T -> z:T ; T:type
+FractionalAvgPool value:T -> output:T row_pooling_sequence:int64 col_pooling_sequence:int64 ; pooling_ratio:list(float) pseudo_random:bool=false overlapping:bool=false deterministic:bool=false seed:int=0 seed2:int=0 T:type
+FractionalAvgPoolGrad orig_input_tensor_shape:int64 out_backprop:T row_pooling_sequence:int64 col_pooling_sequence:int64 -> output:T ; overlapping:bool=false T:type
+FractionalMaxPool value:T -> output:T row_pooling_sequence:int64 col_pooling_sequence:int64 ; pooling_ratio:list(float) pseudo_random:bool=false overlapping:bool=false deterministic:bool=false seed:int=0 seed2:int=0 T:type
+FractionalMaxPoolGrad orig_input:T orig_output:T out_backprop:T row_pooling_sequence:int64 col_pooling_sequence:int64 -> output:T ; overlapping:bool=false T:type
 FusedBatchNorm x:T scale:T offset:T mean:T variance:T -> y:T batch_mean:T batch_variance:T reserve_space_1:T reserve_space_2:T ; T:type epsilon:float=9.99999975e-05 exponential_avg_factor:float=1.0 data_format:string="NHWC" is_training:bool=true
 FusedBatchNormGrad y_backprop:T x:T scale:T reserve_space_1:T reserve_space_2:T -> x_backprop:T scale_backprop:T offset_backprop:T reserve_space_3:T reserve_space_4:T ; T:type epsilon:float=9.99999975e-05 data_format:string="NHWC" is_training:bool=true
 FusedBatchNormGradV2 y_backprop:T x:T scale:float32 reserve_space_1:U reserve_space_2:U -> x_backprop:T scale_backprop:U offset_backprop:U reserve_space_3:U reserve_space_4:U ; T:type U:type epsilon:float=9.99999975e-05 data_format:string="NHWC" is_training:bool=true
@@ -208,6 +218,7 @@ Identity input:T -> output:T ; T:type
 IdentityN input:*T -> output:*T ; T:list(type)
 !If cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
 Igamma a:T x:T -> z:T ; T:type
+IgammaGradA a:T x:T -> z:T ; T:type
 Igammac a:T x:T -> z:T ; T:type
 Imag input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
 ImageSummary tag:string tensor:T -> summary:string ; max_images:int=3 T:type="float32" bad_color:tensor={"uint8":[255,0,0,255]}
@@ -229,6 +240,7 @@ LRNGrad input_grads:T input_image:T output_image:T -> output:T ; depth_radius:in
 LSTMBlockCell x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T -> i:T cs:T f:T o:T ci:T co:T h:T ; forget_bias:float=1.0 cell_clip:float=3.0 use_peephole:bool=false T:type
 LeakyRelu features:T -> activations:T ; alpha:float=0.200000003 T:type="float32"
 LeakyReluGrad gradients:T features:T -> backprops:T ; alpha:float=0.200000003 T:type="float32"
+!LearnedUnigramCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int seed:int=0 seed2:int=0
 LeftShift x:T y:T -> z:T ; T:type
 Less x:T y:T -> z:bool ; T:type
 LessEqual x:T y:T -> z:bool ; T:type
@@ -239,6 +251,7 @@ Log x:T -> y:T ; T:type
 Log1p x:T -> y:T ; T:type
 LogMatrixDeterminant input:T -> sign:T log_abs_determinant:T ; T:type
 LogSoftmax logits:T -> logsoftmax:T ; T:type
+!LogUniformCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int seed:int=0 seed2:int=0
 LogicalAnd x:bool y:bool -> z:bool ;
 LogicalNot x:bool -> y:bool ;
 LogicalOr x:bool y:bool -> z:bool ;
@@ -276,7 +289,9 @@ Max input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tid
 MaxPool input:T -> output:T ; T:type="float32" ksize:list(int) strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC"
 MaxPool3D input:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
 MaxPool3DGrad orig_input:TInput orig_output:TInput grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type="float32" TInput:type="float32"
+MaxPool3DGradGrad orig_input:T orig_output:T grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
 MaxPoolGrad orig_input:T orig_output:T grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" T:type="float32"
+MaxPoolGradGrad orig_input:T orig_output:T grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NHWC" T:type
 MaxPoolGradV2 orig_input:T orig_output:T grad:T ksize:int32 strides:int32 -> output:T ; padding:string data_format:string="NHWC" T:type="float32"
 MaxPoolGradWithArgmax input:T grad:T argmax:Targmax -> output:T ; ksize:list(int) strides:list(int) padding:string include_batch_in_index:bool=false Targmax:type T:type
 MaxPoolV2 input:T ksize:int32 strides:int32 -> output:T ; T:type="float32" padding:string data_format:string="NHWC"
@@ -364,6 +379,9 @@ RaggedRange starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_valu
 RaggedTensorToTensor shape:Tshape values:T default_value:T row_partition_tensors:num_row_partition_tensors*Tindex -> result:T ; T:type Tindex:type Tshape:type num_row_partition_tensors:int row_partition_types:list(string)
 RaggedTensorToVariant rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:Tvalues -> encoded_ragged:variant ; RAGGED_RANK:int Tvalues:type Tsplits:type="int64" batched_input:bool
 !RandomCrop image:T size:int64 -> output:T ; T:type seed:int=0 seed2:int=0
+!RandomGamma shape:S alpha:T -> output:T ; seed:int=0 seed2:int=0 S:type T:type
+RandomGammaGrad alpha:T sample:T -> output:T ; T:type
+!RandomPoissonV2 shape:S rate:R -> output:dtype ; seed:int=0 seed2:int=0 S:type R:type="float64" dtype:type="int64"
 !RandomShuffle value:T -> output:T ; seed:int=0 seed2:int=0 T:type
 !RandomShuffleQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 min_after_dequeue:int=0 seed:int=0 seed2:int=0 container:string="" shared_name:string=""
 !RandomShuffleQueueV2 -> handle:resource ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 min_after_dequeue:int=0 seed:int=0 seed2:int=0 container:string="" shared_name:string=""
@@ -556,8 +574,10 @@ Squeeze input:T -> output:T ; T:type squeeze_dims:list(int)=[]
 StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
 StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
 StatelessMultinomial logits:T num_samples:int32 seed:Tseed -> output:output_dtype ; T:type Tseed:type="int64" output_dtype:type="int64"
+StatelessRandomGammaV2 shape:T seed:Tseed alpha:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
 StatelessRandomNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessRandomNormalV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
+StatelessRandomPoisson shape:T seed:Tseed lam:Rtype -> output:dtype ; Rtype:type dtype:type T:type Tseed:type="int64"
 StatelessRandomUniform shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessRandomUniformFullInt shape:T seed:Tseed -> output:dtype ; dtype:type="uint64" T:type="int32" Tseed:type="int64"
 StatelessRandomUniformInt shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
@@ -644,6 +664,7 @@ TruncateMod x:T y:T -> z:T ; T:type
 UnicodeDecode input:string -> row_splits:Tsplits char_values:int32 ; input_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false Tsplits:type="int64"
 UnicodeEncode input_values:int32 input_splits:Tsplits -> output:string ; errors:string="replace" output_encoding:string replacement_char:int=65533 Tsplits:type="int64"
 UnicodeTranscode input:string -> output:string ; input_encoding:string output_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false
+!UniformCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int seed:int=0 seed2:int=0
 Unique x:T -> y:T idx:out_idx ; T:type out_idx:type="int32"
 UniqueV2 x:T axis:Taxis -> y:T idx:out_idx ; T:type Taxis:type="int64" out_idx:type="int32"
 UniqueWithCounts x:T -> y:T idx:out_idx count:out_idx ; T:type out_idx:type="int32"

@@ -24,5 +24,7 @@ FAMILIES = (
     "slice",
     "source",
     "space",
+    "special",
+    "spectral",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

@@ -41,6 +41,19 @@ def relu_grad(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
     return getattr(ops, op.type)(grad, features), ops.ZerosLike(features)
 
 
+def _second_exponential(kind: str) -> None:
+    @gradient(kind)
+    def second(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
+        """Of dy (y + 1) below 0; y is a linear function of its own slope."""
+        dy, y = op.inputs
+        bent = ops.SelectV2(ops.Less(y, number(0, y)), grad * dy, ops.ZerosLike(y))
+        return getattr(ops, kind)(grad, y), bent
+
+
+_second_exponential("EluGrad")
+_second_exponential("SeluGrad")
+
+
 @gradient("LeakyReluGrad")
 def leaky_relu_grad(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
     """By the gradient it is the same op again, by the features zero."""

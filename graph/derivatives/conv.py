@@ -57,8 +57,27 @@ def conv3d(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
 
 @gradient("Conv3DBackpropInputV2")
 def conv3d_backprop_input(op: Operation, dx: Tensor) -> tuple[None, Tensor, Tensor]:
-    """The windows of dx times what went in, and the convolution of dx."""
+    """Of the transposed convolution, which is linear in both."""
     _, filters, dy = op.inputs
     attrs = same_attrs(op, *ATTRS_3D)
     d_filters = ops.Conv3DBackpropFilterV2(dx, shape_of(filters), dy, **attrs)
     return None, d_filters, ops.Conv3D(dx, filters, **attrs)
+
+
+@gradient("Conv3DBackpropFilterV2")
+def conv3d_backprop_filter(op: Operation, d_filters: Tensor) -> tuple[Tensor, None, Tensor]:
+    """Of the gradient by the filter, which is linear in both."""
+    x, _, dy = op.inputs
+    attrs = same_attrs(op, *ATTRS_3D)
+    dx = ops.Conv3DBackpropInputV2(shape_of(x), d_filters, dy, **attrs)
+    return dx, None, ops.Conv3D(x, d_filters, **attrs)
+
+
+@gradient("Dilation2D")
+def dilation2d(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
+    """To the first element, and the number of the filter, whose sum is the largest."""
+    attrs = same_attrs(op, "strides", "rates", "padding")
+    return (
+        ops.Dilation2DBackpropInput(*op.inputs, dy, **attrs),
+        ops.Dilation2DBackpropFilter(*op.inputs, dy, **attrs),
+    )

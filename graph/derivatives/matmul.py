@@ -110,33 +110,3 @@ def cholesky(op: Operation, dy: Tensor) -> Tensor:
     middle = ops.MatrixBandPart(middle, np.int64(-1), np.int64(0))
     half = _batch_product(_batch_product(inverse, middle, True, False), inverse, False, False)
     return (half + _batch_product(eye, half, False, True)) / 2
-
-
-@gradient("FFT")
-def fft(op: Operation, dy: Tensor) -> Tensor:
-    """The inverse transform, not divided by the size."""
-    return ops.IFFT(dy) * _size(op, dy, 1)
-
-
-@gradient("IFFT")
-def ifft(op: Operation, dy: Tensor) -> Tensor:
-    """The transform, divided by the size."""
-    return ops.FFT(dy) / _size(op, dy, 1)
-
-
-@gradient("FFT2D")
-def fft2d(op: Operation, dy: Tensor) -> Tensor:
-    """The inverse transform, not divided by the size."""
-    return ops.IFFT2D(dy) * _size(op, dy, 2)
-
-
-@gradient("IFFT2D")
-def ifft2d(op: Operation, dy: Tensor) -> Tensor:
-    """The transform, divided by the size."""
-    return ops.FFT2D(dy) / _size(op, dy, 2)
-
-
-def _size(op: Operation, like: Tensor, rank: int) -> Tensor:
-    """The number of elements of the last dimensions."""
-    shape = ops.StridedSlice(ops.Shape(op.inputs[0]), [-rank], [0], [1], end_mask=1)
-    return ops.Cast(ops.Prod(shape, np.array([0], np.int32)), DstT=like.dtype)

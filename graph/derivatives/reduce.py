@@ -209,19 +209,34 @@ def unsorted_segment_extreme(op: Operation, dy: Tensor) -> tuple[Tensor, None, N
     return ops.SelectV2(hits, rows, ops.ZerosLike(rows)), None, None
 
 
+def _product_slope(x: Tensor, is_zero: Tensor, product: Tensor, rest: Tensor) -> Tensor:
+    """The product of the other elements of a segment; `rest` is that without zeros."""
+    others = product / ops.SelectV2(is_zero, ops.OnesLike(x), x)
+    return ops.SelectV2(is_zero, rest, others)
+
+
+@gradient("SegmentProd")
+def segment_prod(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
+    """The product of the others of the segment; nothing where two of them are 0."""
+    x, ids = op.inputs
+    is_zero = ops.Equal(x, number(0, x))
+    n_zeros = ops.SegmentSum(ops.Cast(is_zero, DstT=np.dtype(np.int32)), ids)
+    dy = ops.SelectV2(ops.Greater(n_zeros, np.int32(1)), ops.ZerosLike(dy), dy)
+    rest = ops.SegmentProd(ops.SelectV2(is_zero, ops.OnesLike(x), x), ids)
+    rows = [ops.GatherV2(part, ids, np.int32(0)) for part in (op.outputs[0], rest, dy)]
+    return rows[2] * _product_slope(x, is_zero, rows[0], rows[1]), None
+
+
 @gradient("UnsortedSegmentProd")
 def unsorted_segment_prod(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
-    """To each element the product of the others of its segment, also where one of them is zero."""
+    """The product of the others of the segment; nothing where two of them are 0."""
     x, ids, n_segments = op.inputs
-    one = number(1, x)
     is_zero = ops.Equal(x, number(0, x))
-    zeros = ops.UnsortedSegmentSum(ops.Cast(is_zero, DstT=dy.dtype), ids, n_segments)
-    dy = ops.SelectV2(ops.Greater(zeros, one), ops.ZerosLike(dy), dy)
-    others = ops.SelectV2(is_zero, one, x)
-    without_zeros, _ = _gathered(ops.UnsortedSegmentProd(others, ids, n_segments), ids)
-    product, _ = _gathered(op.outputs[0], ids)
-    rows, _ = _gathered(dy, ids)
-    return rows * ops.SelectV2(is_zero, without_zeros, product / others), None, None
+    n_zeros = ops.UnsortedSegmentSum(ops.Cast(is_zero, DstT=np.dtype(np.int32)), ids, n_segments)
+    dy = ops.SelectV2(ops.Greater(n_zeros, np.int32(1)), ops.ZerosLike(dy), dy)
+    rest = ops.UnsortedSegmentProd(ops.SelectV2(is_zero, ops.OnesLike(x), x), ids, n_segments)
+    rows = [_gathered(part, ids)[0] for part in (op.outputs[0], rest, dy)]
+    return rows[2] * _product_slope(x, is_zero, rows[0], rows[1]), None, None
 
 
 constant("All", "Any", "ArgMax", "ArgMin")

@@ -48,7 +48,7 @@ def fill(op: Operation, dy: Tensor) -> tuple[None, Tensor]:
 constant(
     "Assign", "AssignAdd", "AssignSub", "BroadcastArgs", "BroadcastGradientArgs", "Const", "Empty",
     "LinSpace", "ListDiff", "Multinomial", "OnesLike", "ParameterizedTruncatedNormal",
-    "Placeholder", "PlaceholderV2", "RandomGamma", "RandomShuffle", "RandomStandardNormal",
+    "Placeholder", "PlaceholderV2", "RandomShuffle", "RandomStandardNormal",
     "RandomUniform", "RandomUniformInt", "Range", "ScatterAdd", "ScatterDiv", "ScatterMul",
     "ScatterSub", "ScatterUpdate", "StopGradient", "TruncatedNormal", "VarHandleOp", "Variable",
     "VariableShape", "VariableV2", "ZerosLike",

@@ -12,7 +12,7 @@ from ..core.create import convert_to_tensor
 from ..core.scopes import name_scope
 from . import array
 from .arguments import one_of
-from .windows import avg_pool, conv2d, conv2d_transpose, max_pool
+from .windows import avg_pool, conv2d, conv2d_transpose, for_each_dimension, max_pool
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -202,6 +202,58 @@ def conv3d_transpose(
             padding=padding,
             data_format=data_format,
             dilations=list(dilations or (1, 1, 1, 1, 1)),
+            name=scope,
+        )
+
+
+def max_pool3d(
+    input: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
+    padding: str,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Tensor:
+    """The largest element under each window of depth, height and width.
+
+    Args:
+        input: [batch, depth, height, width, channels].
+        ksize, strides: One, three or five numbers; those of batch and channels are 1.
+        padding: "SAME" or "VALID".
+        data_format: "NDHWC" or "NCDHW".
+        name: Of the operation.
+    """
+    return _pooled_volume("MaxPool3D", input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool3d(
+    input: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
+    padding: str,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Tensor:
+    """The mean of the elements under each window; see `max_pool3d`."""
+    return _pooled_volume("AvgPool3D", input, ksize, strides, padding, data_format, name)
+
+
+def _pooled_volume(
+    kind: str,
+    x: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
+    padding: str,
+    data_format: str,
+    name: str | None,
+) -> Tensor:
+    with name_scope(name, kind, [x]) as scope:
+        return getattr(ops, kind)(
+            x,
+            ksize=for_each_dimension(ksize, 3, data_format, "ksize"),
+            strides=for_each_dimension(strides, 3, data_format, "strides"),
+            padding=padding,
+            data_format=data_format,
             name=scope,
         )
 

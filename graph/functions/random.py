@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor
-from ..core.dtype import as_numpy
+from ..core.dtype import as_dtype, as_numpy
 from ..core.graph import Tensor
 from ..core.operands import Operands
 from ..core.scopes import get_default_graph, name_scope, set_random_seed
@@ -48,12 +48,13 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     return (0, _LARGEST) if seeds == (0, 0) else seeds
 
 
-def _seeds(seed: int | None) -> dict[str, int]:
+def op_seeds(seed: int | None) -> dict[str, int]:
+    """The attributes of an operation that hold its seeds; 0 for none."""
     first, second = get_seed(seed)
     return {"seed": first or 0, "seed2": second or 0}
 
 
-def _shape(shape: DynamicShape) -> Tensor:
+def sizes_of(shape: DynamicShape) -> Tensor:
     """A shape as a vector."""
     if isinstance(shape, Operands):
         return convert_to_tensor(shape, name="shape")
@@ -85,16 +86,16 @@ def random_uniform(
             raise ValueError(f"Must specify maxval for integer dtype tf.{dtype.name}")
         maxval = 1
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
-        sizes = _shape(shape)
+        sizes = sizes_of(shape)
         from_zero = isinstance(minval, int) and minval == 0
         to_one = isinstance(maxval, int) and maxval == 1
         if from_zero and to_one and dtype.kind not in "iu":
-            return ops.RandomUniform(sizes, dtype=dtype, **_seeds(seed))
+            return ops.RandomUniform(sizes, dtype=dtype, **op_seeds(seed))
         low = convert_to_tensor(minval, dtype, "min")
         high = convert_to_tensor(maxval, dtype, "max")
         if dtype.kind in "iu":
-            return ops.RandomUniformInt(sizes, low, high, name=scope, **_seeds(seed))
-        result = ops.RandomUniform(sizes, dtype=dtype, **_seeds(seed))
+            return ops.RandomUniformInt(sizes, low, high, name=scope, **op_seeds(seed))
+        result = ops.RandomUniform(sizes, dtype=dtype, **op_seeds(seed))
         if from_zero:
             return ops.Mul(result, high)
         return ops.AddV2(result * (high - low), low, name=scope)
@@ -136,41 +137,63 @@ def _normal(
 ) -> Tensor:
     dtype = as_numpy(dtype)
     with name_scope(name, label, [shape, mean, stddev]) as scope:
-        sizes = _shape(shape)
+        sizes = sizes_of(shape)
         mean = convert_to_tensor(mean, dtype, "mean")
         stddev = convert_to_tensor(stddev, dtype, "stddev")
-        numbers = getattr(ops, kind)(sizes, dtype=dtype, **_seeds(seed))
+        numbers = getattr(ops, kind)(sizes, dtype=dtype, **op_seeds(seed))
         return ops.AddV2(numbers * stddev, mean, name=scope)
 
 
 def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """The slices of `value` in random order."""
-    return ops.RandomShuffle(value, name=name, **_seeds(seed))
+    return ops.RandomShuffle(value, name=name, **op_seeds(seed))
 
 
 uniform, normal, shuffle = random_uniform, random_normal, random_shuffle
 
 
+def check_algorithm(alg: str) -> None:
+    """Raises ValueError for a way to make random words that is not there."""
+    if alg not in ("auto_select", "philox"):
+        raise ValueError(f"alg must be 'auto_select' or 'philox', got {alg!r}")
+
+
 def stateless_uniform(
     shape: DynamicShape,
     seed: TensorLike,
-    minval: TensorLike = 0,
+    minval: TensorLike | None = 0,
     maxval: TensorLike | None = None,
     dtype: DTypeLike = np.float32,
     name: str | None = None,
+    alg: str = "auto_select",
 ) -> Tensor:
     """Numbers in [minval, maxval), the same for the same `seed`, which is a pair of numbers.
 
-    Raises ValueError for integers without `maxval`.
+    Of integers both may be None: then all that the type has are drawn. `alg` is "auto_select" or
+    "philox", which are the same here.
+
+    Raises ValueError for integers with one of the limits alone, and for unsigned ones with any.
     """
     kind = as_numpy(dtype)
-    if kind.kind in "iu" and maxval is None:
-        raise ValueError(f"Must specify maxval for integer dtype {kind.name}")
+    check_algorithm(alg)
+    is_whole = kind.kind in "iu"
+    if is_whole and (minval is None) != (maxval is None):
+        raise ValueError(
+            f"For integer `dtype` argument {as_dtype(kind)!r}, argument `minval` and `maxval` must "
+            f"be both None or not None. Got `minval`={minval} and `maxval`={maxval}."
+        )
+    if kind.kind == "u" and minval is not None:
+        raise ValueError(
+            f"Argument `dtype` got invalid value {as_dtype(kind)!r} when argument `minval` is not "
+            "None. Please don't use unsigned integers in this case."
+        )
     with name_scope(name, "stateless_random_uniform", [shape, seed]):
-        sizes = _shape(shape)
-        low = convert_to_tensor(minval, kind, name="min")
+        sizes = sizes_of(shape)
+        if minval is None and is_whole:
+            return ops.StatelessRandomUniformFullInt(sizes, seed, dtype=kind)
+        low = convert_to_tensor(0 if minval is None else minval, kind, name="min")
         high = convert_to_tensor(1 if maxval is None else maxval, kind, name="max")
-        if kind.kind in "iu":
+        if is_whole:
             return ops.StatelessRandomUniformInt(sizes, seed, low, high)
         return ops.StatelessRandomUniform(sizes, seed, dtype=kind) * (high - low) + low
 
@@ -182,10 +205,12 @@ def stateless_normal(
     stddev: TensorLike = 1.0,
     dtype: DTypeLike = np.float32,
     name: str | None = None,
+    alg: str = "auto_select",
 ) -> Tensor:
     """Normally distributed numbers, the same for the same `seed`."""
+    check_algorithm(alg)
     with name_scope(name, "stateless_random_normal", [shape, seed]):
-        numbers = ops.StatelessRandomNormal(_shape(shape), seed, dtype=as_numpy(dtype))
+        numbers = ops.StatelessRandomNormal(sizes_of(shape), seed, dtype=as_numpy(dtype))
         return numbers * stddev + mean
 
 
@@ -196,8 +221,10 @@ def stateless_truncated_normal(
     stddev: TensorLike = 1.0,
     dtype: DTypeLike = np.float32,
     name: str | None = None,
+    alg: str = "auto_select",
 ) -> Tensor:
     """The same of a normal distribution cut off two standard deviations from its mean."""
+    check_algorithm(alg)
     with name_scope(name, "stateless_truncated_normal", [shape, seed]):
-        numbers = ops.StatelessTruncatedNormal(_shape(shape), seed, dtype=as_numpy(dtype))
+        numbers = ops.StatelessTruncatedNormal(sizes_of(shape), seed, dtype=as_numpy(dtype))
         return numbers * stddev + mean

@@ -22,11 +22,9 @@ Padding: TypeAlias = "str | Sequence[Sequence[int]]"
 """The name of a scheme, or how much is put before and after each dimension."""
 
 ONE_TO_ONE = r"""
-avg_pool3d      AvgPool3D   input ksize strides padding data_format='NDHWC'
 conv2d_backprop_filter Conv2DBackpropFilter input filter_sizes out_backprop strides padding \
     use_cudnn_on_gpu=True data_format='NHWC' dilations=[1,1,1,1]
 dilation2d      Dilation2D  input filter strides rates padding
-max_pool3d      MaxPool3D   input ksize strides padding data_format='NDHWC'
 """
 globals().update(functions(ONE_TO_ONE, __name__))
 
@@ -82,14 +80,21 @@ def _padding(padding: Padding | None) -> dict[str, Padding | bytes | list[int]]:
 
 def _four(numbers: int | Sequence[int] | None, data_format: str | None, name: str) -> list[int]:
     """Numbers for each dimension of images, from one, two or four; 1 by default."""
+    return for_each_dimension(numbers, 2, data_format, name)
+
+
+def for_each_dimension(
+    numbers: int | Sequence[int] | None, n: int, data_format: str | None, name: str
+) -> list[int]:
+    """Numbers for batch, n spatial dimensions and channels, from one, n or all; 1 by default."""
     if numbers is None:
-        return [1, 1, 1, 1]
-    sizes = [int(n) for n in np.atleast_1d(np.asarray(numbers))]
-    if len(sizes) == 4:
+        return [1] * (n + 2)
+    sizes = [int(size) for size in np.atleast_1d(np.asarray(numbers))]
+    if len(sizes) == n + 2:
         return sizes
-    if len(sizes) not in (1, 2):
-        raise ValueError(f"{name} should be of length 1, 2 or 4 but was {len(sizes)}")
-    inner = sizes * (3 - len(sizes))
+    if len(sizes) not in (1, n):
+        raise ValueError(f"{name} should be of length 1, {n} or {n + 2} but was {len(sizes)}")
+    inner = sizes * n if len(sizes) == 1 else sizes
     return [1, 1, *inner] if data_format and data_format.startswith("NC") else [1, *inner, 1]
 
 

@@ -291,6 +291,17 @@ def _dilation_shape(op: OperationView) -> Shape:
     return (batch, *windows.outputs(sizes), merge_dims(depth, channels))
 
 
+def _dilated(
+    x: np.ndarray, filters: np.ndarray, strides: Sequence[int], rates: Sequence[int], padding: bytes
+) -> tuple[Windows[int], np.ndarray, np.ndarray]:
+    """The windows, the padded input, and the sums of input and filter by position."""
+    windows = Windows(filters.shape[:2], tuple(strides[1:3]), tuple(rates[1:3]), padding)
+    padded = pad_spatial(x, windows.pads(x.shape[1:-1]), -np.inf)
+    places = windows.places(windows.outputs(x.shape[1:-1]))
+    sums = np.stack([padded[window] + filters[position] for position, window in places])
+    return windows, padded, sums
+
+
 @op("Dilation2D", shape=_dilation_shape)
 def dilation2d(
     x: np.ndarray,
@@ -301,11 +312,45 @@ def dilation2d(
     padding: bytes,
 ) -> np.ndarray:
     """The largest sum of input and filter within each window."""
-    windows = Windows(filters.shape[:2], tuple(strides[1:3]), tuple(rates[1:3]), padding)
-    padded = pad_spatial(x, windows.pads(x.shape[1:-1]), -np.inf)
-    outputs = windows.outputs(x.shape[1:-1])
-    positions = windows.places(outputs)
-    return np.max([padded[window] + filters[position] for position, window in positions], 0)
+    return _dilated(x, filters, strides, rates, padding)[2].max(0)
+
+
+@op("Dilation2DBackpropInput", shape=lambda op: op.inputs[0].shape)
+def dilation2d_backprop_input(
+    x: np.ndarray,
+    filters: np.ndarray,
+    dy: np.ndarray,
+    *,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: bytes,
+) -> np.ndarray:
+    """`dy` at the first element of each window whose sum is the largest."""
+    windows, padded, sums = _dilated(x, filters, strides, rates, padding)
+    first, result = sums.argmax(0), np.zeros(padded.shape, dy.dtype)
+    for i, (_, window) in enumerate(windows.places(dy.shape[1:-1])):
+        result[window] += np.where(first == i, dy, 0)
+    pads = windows.pads(x.shape[1:-1])
+    inner = (slice(a, n - b) for (a, b), n in zip(pads, padded.shape[1:-1], strict=True))
+    return result[(slice(None), *inner)]
+
+
+@op("Dilation2DBackpropFilter", shape=lambda op: op.inputs[1].shape)
+def dilation2d_backprop_filter(
+    x: np.ndarray,
+    filters: np.ndarray,
+    dy: np.ndarray,
+    *,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: bytes,
+) -> np.ndarray:
+    """`dy` at the number of the filter whose sum is the largest, over all windows."""
+    windows, _, sums = _dilated(x, filters, strides, rates, padding)
+    first, result = sums.argmax(0), np.zeros(filters.shape, dy.dtype)
+    for i, (position, _) in enumerate(windows.places(dy.shape[1:-1])):
+        result[position] = np.where(first == i, dy, 0).sum((0, 1, 2))
+    return result
 
 
 def _patches_shape(op: OperationView) -> Shape:

@@ -162,20 +162,20 @@ def batch_norm_with_global_normalization(
     return (x - mean) * (ratio * gamma if scale_after_normalization else ratio) + beta
 
 
-@op("LRN", shape=same)
-def lrn(x: np.ndarray, *, depth_radius: int, bias: float, alpha: float, beta: float) -> np.ndarray:
-    """x / (bias + alpha * sum of squares of the channels around)**beta."""
-    squares = np.square(x, dtype=np.float64)
-    return x / (bias + alpha * _around(squares, depth_radius)) ** beta
-
-
 def _around(x: np.ndarray, radius: int) -> np.ndarray:
-    """The sums over the channels at most `radius` away."""
+    """The sums of each channel and those around it."""
     sums = np.cumsum(np.pad(x, [(0, 0)] * (x.ndim - 1) + [(1, 0)]), -1)
     n: int = x.shape[-1]
     high = np.minimum(np.arange(n) + radius + 1, n)
     low = np.maximum(np.arange(n) - radius, 0)
     return sums[..., high] - sums[..., low]
+
+
+@op("LRN", shape=same)
+def lrn(x: np.ndarray, *, depth_radius: int, bias: float, alpha: float, beta: float) -> np.ndarray:
+    """x / (bias + alpha * sum of squares of the channels around)**beta."""
+    squares = np.square(x, dtype=np.float64)
+    return x / (bias + alpha * _around(squares, depth_radius)) ** beta
 
 
 @op("LRNGrad", shape=same)
@@ -189,8 +189,8 @@ def lrn_grad(
     alpha: float,
     beta: float,
 ) -> np.ndarray:
-    """What each channel gave to its own result, less what it took of those around."""
+    """The gradient of LRN: each channel divides those around it."""
     wide = x.astype(np.float64)
-    norm = bias + alpha * _around(np.square(wide), depth_radius)
-    taken = _around(dy.astype(np.float64) * y / norm, depth_radius)
-    return dy * norm**-beta - 2 * alpha * beta * wide * taken
+    scale = bias + alpha * _around(np.square(wide), depth_radius)
+    shares = _around(dy * y / scale, depth_radius)
+    return dy * scale**-beta - 2 * alpha * beta * wide * shares

@@ -146,7 +146,7 @@ def _require_last(op: OperationView) -> None:
     require(op, not data_format.startswith(b"NC"), f"data_format must be NHWC, got {data_format}")
 
 
-@op("MaxPoolGrad", shape=lambda op: op.inputs[0].shape)
+@op("MaxPoolGrad", "MaxPool3DGrad", shape=lambda op: op.inputs[0].shape)
 def max_pool_grad(
     x: np.ndarray,
     y: np.ndarray,
@@ -170,12 +170,48 @@ def max_pool_grad(
     return result[(slice(None), *inner)]
 
 
+@op("MaxPoolGradGrad", "MaxPool3DGradGrad", shape=lambda op: op.inputs[1].shape)
+def max_pool_grad_grad(
+    x: np.ndarray,
+    y: np.ndarray,
+    grad: np.ndarray,
+    *,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    op: OperationView,
+) -> np.ndarray:
+    """What `grad` has where each window has its first largest element."""
+    _require_last(op)
+    windows = _windows(op, ksize, strides, x.ndim)
+    pads = windows.pads(x.shape[1:-1])
+    padded, grads = pad_spatial(x, pads, _lowest(x.dtype)), pad_spatial(grad, pads)
+    result, is_free = np.zeros(y.shape, grad.dtype), np.ones(y.shape, bool)
+    for _, window in windows.places(y.shape[1:-1]):
+        hit = is_free & (padded[window] == y)
+        result = np.where(hit, grads[window], result)
+        is_free &= ~hit
+    return result
+
+
+@op("MaxPoolGradWithArgmax", shape=lambda op: op.inputs[0].shape)
+def max_pool_grad_with_argmax(
+    x: np.ndarray, dy: np.ndarray, argmax: np.ndarray, *, include_batch_in_index: bool
+) -> np.ndarray:
+    """`dy` at the places of the largest elements."""
+    result = np.zeros(x.size, dy.dtype)
+    places = argmax.reshape(len(x), -1)
+    if not include_batch_in_index:
+        places = places + np.arange(len(x))[:, None] * (x.size // max(len(x), 1))
+    np.add.at(result, places.ravel(), dy.ravel())
+    return result.reshape(x.shape)
+
+
 def _sizes_shape(op: OperationView) -> Shape:
     sizes = integers(op, 0)
-    return (None,) * 4 if sizes is None else tuple(sizes)
+    return (None,) * len(known(op, 1)) if sizes is None else tuple(sizes)
 
 
-@op("AvgPoolGrad", shape=_sizes_shape)
+@op("AvgPoolGrad", "AvgPool3DGrad", shape=_sizes_shape)
 def avg_pool_grad(
     sizes: np.ndarray,
     dy: np.ndarray,

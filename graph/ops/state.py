@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.graph import Tensor
 from ..core.registry import add_row
-from ..core.shapes import Shape, as_shape, known, merged, same, scalar, unknown
+from ..core.shapes import Shape, as_shape, known, merged, require, same, scalar, unknown
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -57,7 +57,9 @@ for _name in (
     "RandomStandardNormal",
     "RandomUniform",
     "RandomUniformInt",
+    "StatelessRandomGammaV2",
     "StatelessRandomNormal",
+    "StatelessRandomPoisson",
     "StatelessRandomUniform",
     "StatelessRandomUniformFullInt",
     "StatelessRandomUniformInt",
@@ -70,11 +72,22 @@ add_row("RandomShuffle", None, same)
 
 def _samples_shape(op: OperationView) -> Shape:
     samples = op.inputs[1].value
-    return (known(op, 0, 2)[0], None if samples is None else int(samples))
+    n = None if samples is None else int(samples)
+    require(op, n is None or n >= 0, f"num_samples should be non-negative, got {n}")
+    return (known(op, 0, 2)[0], n)
 
 
 for _name in ("Multinomial", "StatelessMultinomial"):
     add_row(_name, None, _samples_shape)
+
+
+def _draws_shape(op: OperationView) -> Shape:
+    draws, parameters = as_shape(op, 0), op.inputs[1].shape
+    return None if draws is None or parameters is None else draws + parameters
+
+
+for _name in ("RandomGamma", "RandomPoissonV2"):
+    add_row(_name, None, _draws_shape)
 
 
 def _assign_add(ref: np.ndarray, value: np.ndarray) -> None:

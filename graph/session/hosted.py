@@ -24,7 +24,10 @@ MODULES = (
     "control_kernels",
     "files_kernels",
     "python_kernels",
+    "pool_kernels",
     "random_kernels",
+    "rejection_kernels",
+    "sampler_kernels",
     "stateless_kernels",
     "variable_kernels",
 )

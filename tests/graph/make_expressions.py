@@ -13,6 +13,9 @@ from pathlib import Path
 import expressions_checks
 import expressions_gradients
 import expressions_linalg
+import expressions_nn
+import expressions_random
+import expressions_signal
 import numpy as np
 
 HERE = Path(__file__).parent
@@ -199,7 +202,13 @@ EXPRESSIONS = [
     "tf.nn.pool(tf.reshape(a, [1, 4, 3, 1]), [2, 3], 'AVG', 'VALID', dilation_rate=[2, 1])",
 ]
 EXPRESSIONS += [*expressions_gradients.EXPRESSIONS, *expressions_gradients.GRADIENTS]
-TABLES = {"checks": expressions_checks, "linalg": expressions_linalg}
+TABLES = {
+    "checks": expressions_checks,
+    "linalg": expressions_linalg,
+    "nn": expressions_nn,
+    "random": expressions_random,
+    "signal": expressions_signal,
+}
 GROUPS = {"": EXPRESSIONS} | {
     f"_{name}": [*table.EXPRESSIONS, *table.GRADIENTS] for name, table in TABLES.items()
 }

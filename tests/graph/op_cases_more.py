@@ -1,5 +1,7 @@
 """Boxes, counts, colours and hashes."""
 
+from itertools import pairwise
+
 import numpy as np
 from op_cases import CASES, c, case, f, i, z
 
@@ -141,5 +143,79 @@ case("FakeQuantWithMinMaxVarsGradient/zeros", "FakeQuantWithMinMaxVarsGradient",
 case("FakeQuantWithMinMaxVarsPerChannelGradient", "FakeQuantWithMinMaxVarsPerChannelGradient",
      f(6, 3), f(6, 3), c([-0.2, -0.6, -0.4], np.float32), c([0.5, 0.2, 0.9], np.float32),
      rtol=1e-5, **LIMITS)  # fmt: skip
+LOGITS, STEPS = f(6, 2, 5), c([6, 4])
+PLACED = c([[0, 0], [0, 1], [0, 2], [1, 0]], np.int64)
+case("CTCLoss", "CTCLoss", LOGITS, PLACED, c([2, 2, 1, 0]), STEPS, rtol=1e-5)
+case("CTCLoss/alike", "CTCLoss", LOGITS, PLACED, c([2, 2, 1, 3]), STEPS, rtol=1e-5,
+     preprocess_collapse_repeated=True, ctc_merge_repeated=False)  # fmt: skip
+data_case("CTCGreedyDecoder", "CTCGreedyDecoder", LOGITS, STEPS, rtol=1e-5)
+data_case("CTCBeamSearchDecoder", "CTCBeamSearchDecoder", LOGITS, STEPS, rtol=1e-5, beam_width=9,
+          top_paths=2)  # fmt: skip
+data_case("ComputeAccidentalHits", "ComputeAccidentalHits", c([[1, 2], [3, 3]], np.int64),
+          c([3, 5, 1, 3], np.int64), num_true=2)  # fmt: skip
+ENDS = [0, 2, 3, 4], [0, 1, 3, 5]
+REGIONS = np.random.RandomState(5).permutation(40).reshape(1, 4, 5, 2).astype(np.float32)
+for more in (0, 1):
+    best = [
+        [REGIONS[0, i : j + more, k : n + more].max((0, 1)) for k, n in pairwise(ENDS[1])]
+        for i, j in pairwise(ENDS[0])
+    ]
+    ends = [c(end, np.int64) for end in ENDS]
+    case(f"FractionalMaxPoolGrad/{more}", "FractionalMaxPoolGrad", REGIONS,
+         c([best], np.float32), f(1, 3, 3, 2), *ends, overlapping=bool(more))  # fmt: skip
+    case(f"FractionalAvgPoolGrad/{more}", "FractionalAvgPoolGrad", c([1, 4, 5, 2], np.int64),
+         f(1, 3, 3, 2), *ends, overlapping=bool(more))  # fmt: skip
+
+
+def pooled(*sizes):
+    """Integers, and the largest of each pair of rows, as a pool would give."""
+    x = np.random.RandomState(5).permutation(np.prod(sizes)).reshape(sizes).astype(np.float32)
+    return x, x.reshape(sizes[0], sizes[1] // 2, 2, *sizes[2:]).max(2)
+
+
+for name, (x, y), attrs in (
+    ("MaxPool", pooled(1, 4, 3, 2), {"ksize": [1, 2, 1, 1], "strides": [1, 2, 1, 1]}),
+    ("MaxPool3D", pooled(1, 4, 3, 2, 2), {"ksize": [1, 2, 1, 1, 1], "strides": [1, 2, 1, 1, 1]}),
+):
+    if name == "MaxPool3D":
+        case("MaxPool3DGrad", "MaxPool3DGrad", x, y, f(*y.shape), padding="VALID", **attrs)
+    case(f"{name}GradGrad", f"{name}GradGrad", x, y, f(*x.shape), padding="VALID", **attrs)
+VOLUME = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 1, 1, 2, 1], "padding": "SAME"}
+case("AvgPool3DGrad", "AvgPool3DGrad", c([1, 2, 3, 4, 2]), f(1, 2, 3, 2, 2), rtol=1e-5, **VOLUME)
+ARGMAX = c([[[[3], [1]]], [[[2], [0]]]], np.int64)
+for whole in (False, True):
+    at = ARGMAX + whole * c([0, 4], np.int64).reshape(2, 1, 1, 1)
+    case(f"MaxPoolGradWithArgmax/{whole}", "MaxPoolGradWithArgmax", f(2, 2, 2, 1), f(2, 1, 2, 1),
+         at, ksize=[1, 2, 1, 1], strides=[1, 2, 1, 1], padding="VALID",
+         include_batch_in_index=whole)  # fmt: skip
+for name, shape in (("Input", (1, 4, 5, 2)), ("Filter", (1, 4, 5, 2))):
+    case(f"Dilation2DBackprop{name}", f"Dilation2DBackprop{name}", f(*shape), f(2, 2, 2),
+         f(1, 2, 5, 2), strides=[1, 2, 1, 1], rates=[1, 1, 2, 1], padding="SAME",
+         rtol=1e-5)  # fmt: skip
+case("IgammaGradA", "IgammaGradA", POSITIVE, X, rtol=1e-4)
+case("RandomGammaGrad", "RandomGammaGrad", POSITIVE, f(3, 5, low=0.1, high=9), rtol=1e-4)
 MORE_CASES = CASES[BEFORE:]
 """Those of this file, which have a file of answers of their own."""
+for narrow in (False, True):
+    ends = {"num_bits": 7, "narrow_range": narrow}
+    case(f"FakeQuantWithMinMaxArgsGradient/{narrow}", "FakeQuantWithMinMaxArgsGradient",
+         f(9, 3), f(9, 3), min=-1.5, max=0.75, **ends)  # fmt: skip
+    case(f"FakeQuantWithMinMaxVarsGradient/{narrow}", "FakeQuantWithMinMaxVarsGradient",
+         f(9, 3), f(9, 3), c(-0.6, np.float32), c(1.1, np.float32), **ends)  # fmt: skip
+    case(f"FakeQuantWithMinMaxVarsPerChannelGradient/{narrow}",
+         "FakeQuantWithMinMaxVarsPerChannelGradient", f(9, 3), f(9, 3),
+         f(3, low=-1, high=-0.5), f(3, low=0.5, high=1), **ends)  # fmt: skip
+case("FakeQuantWithMinMaxVarsGradient/empty", "FakeQuantWithMinMaxVarsGradient",
+     f(9), f(9), c(0, np.float32), c(0, np.float32))  # fmt: skip
+ROUNDINGS = ({}, {"signed_input": False}, {"narrow_range": True}, {"num_bits": 5},
+             {"round_mode": "HALF_UP"})  # fmt: skip
+for number, attrs in enumerate(ROUNDINGS):
+    for version in ("V2", "V4"):
+        kind = f"QuantizeAndDequantize{version}"
+        for name, low, high in (("low", -1.9, 1.2), ("high", -0.7, 1.3)):
+            case(f"{kind}/{number}{name}", kind, f(9, 3), c(low, np.float32),
+                 c(high, np.float32), range_given=True, **attrs)  # fmt: skip
+        case(f"{kind}/{number}own", kind, f(9, 3), c(0, np.float32), c(0, np.float32), **attrs)
+    case(f"QuantizeAndDequantizeV2/{number}axis", "QuantizeAndDequantizeV2", f(4, 9, 3),
+         f(9), f(9), axis=1, **attrs)  # fmt: skip
+MORE_CASES = CASES[BEFORE:]

@@ -1,6 +1,7 @@
 """Every row of derivatives against finite differences in 64 bits, with shapes known and unknown."""
 
 import derivative_cases_linalg
+import derivative_cases_nn
 import numpy as np
 import pytest
 from derivative_cases import CASES
@@ -13,7 +14,7 @@ from flatlite.graph.core.signatures import signature_of
 from flatlite.graph.derivatives import registry
 from flatlite.graph.derivatives.gradients import gradients
 
-TABLES = (derivative_cases_linalg,)
+TABLES = (derivative_cases_linalg, derivative_cases_nn)
 """Modules that add to the cases."""
 STEP = 1e-6
 DOUBLE = np.dtype(float)
@@ -27,6 +28,8 @@ ELSEWHERE = {
     "ResourceGather",
     *("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"),
     *("PartitionedCall", "StatefulPartitionedCall"),
+    *("CTCLoss", "FractionalAvgPool", "FractionalMaxPool"),
+    *("RandomGamma", "StatelessRandomGammaV2"),
 }
 """Rows that other tests cover."""
 UNTESTED = {
