@@ -55,5 +55,8 @@ HOMES = {
     "training.warm_start": "VocabInfo warm_start",
     "training.write_graph": "write_graph",
 }
-MODULES = {"experimental": "compat.v1.train_experimental"}
+MODULES = {
+    "experimental": "compat.v1.train_experimental",
+    "queue_runner": "training.queue_runner",
+}
 __all__, __getattr__, __dir__ = facade(__name__, HOMES, modules=MODULES)

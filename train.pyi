@@ -3,6 +3,7 @@
 
 from .compat.v1 import train_experimental as experimental
 from .schema.proto import SaverDef as SaverDef
+from .training import queue_runner as queue_runner
 from .training.adaptive_optimizers import AdadeltaOptimizer as AdadeltaOptimizer
 from .training.adaptive_optimizers import AdagradDAOptimizer as AdagradDAOptimizer
 from .training.adaptive_optimizers import AdagradOptimizer as AdagradOptimizer

@@ -356,8 +356,22 @@ class _Monitored:
             self._require_session()
             try:
                 return step()
-            except self._recovers_from as error:
-                self._lose(error)
+            except Exception as error:
+                lost = error if isinstance(error, self._recovers_from) else self._reported_loss()
+                if lost is None:
+                    raise
+                self._lose(lost)
+
+    def _reported_loss(self) -> Exception | None:
+        """What a thread reported, if a new session helps against it."""
+        try:
+            if self._coord is not None:
+                self._coord.raise_requested_exception()
+        except self._recovers_from as error:
+            return error
+        except Exception as error:
+            LOGGER.info("A thread reported an error, too: %s", error)
+        return None
 
     def _require_open(self) -> None:
         if self._is_closed:
@@ -376,29 +390,13 @@ class _Monitored:
                 _merge_options(options, request.options)
         asked = [request.fetches for request in requests if request.fetches is not None]
         metadata = proto.RunMetadata() if run_metadata is None else run_metadata
-        try:
-            values = iter(session.run([fetches, *asked], feeds, options, metadata))
-        except self._recovers_from:
-            raise
-        except Exception:
-            if self._coord is not None:
-                self._raise_lost(self._coord)
-            raise
+        values = iter(session.run([fetches, *asked], feeds, options, metadata))
         answer = next(values)
         for hook, request in zip(self._hooks, requests, strict=True):
             result = None if request.fetches is None else next(values)
             hook.after_run(context, SessionRunValues(result, options, metadata))
         self._stop_requested = self._stop_requested or context.stop_requested
         return answer
-
-    def _raise_lost(self, coord: Coordinator) -> None:
-        """Raises what a thread reported, if a new session helps against it."""
-        try:
-            coord.raise_requested_exception()
-        except self._recovers_from:
-            raise
-        except Exception as error:
-            LOGGER.info("A thread reported an error, too: %s", error)
 
     def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
         """What `step_fn(step_context)` gives; see StepContext.

@@ -480,3 +480,4 @@ from ...schema.proto import RunOptions as RunOptions
 from ...schema.proto import SessionLog as SessionLog
 from ...schema.proto import Summary as Summary
 from ...schema.proto import SummaryMetadata as SummaryMetadata
+from ...training.event_files import summary_iterator as summary_iterator

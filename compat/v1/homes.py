@@ -127,6 +127,7 @@ CORE = {
     ),
     "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
+    "training.event_files": "summary_iterator",
     "graph.variables.variable_scope": (
         "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
         "variable_scope"

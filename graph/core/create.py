@@ -220,7 +220,8 @@ def as_array(value: TensorLike | None, dtype: DTypeLike | None = None) -> np.nda
         raise ValueError("None values not supported.")
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
-        if array.dtype.kind in "US":
+        is_text = array.dtype.kind in "US"
+        if is_text or (array.dtype == object and any(isinstance(x, str) for x in array.flat)):
             array = _encoded(array)
         _require_strings(array, numpy_dtype)
         return array if numpy_dtype is None else array.astype(numpy_dtype, copy=False)

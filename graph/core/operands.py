@@ -41,6 +41,12 @@ class Operands:
     def __rmul__(self, other: TensorLike) -> Tensor:
         return _apply("rmul", self, other)
 
+    def __div__(self, other: TensorLike) -> Tensor:
+        return _apply("div", self, other)
+
+    def __rdiv__(self, other: TensorLike) -> Tensor:
+        return _apply("rdiv", self, other)
+
     def __truediv__(self, other: TensorLike) -> Tensor:
         return _apply("truediv", self, other)
 
@@ -115,5 +121,6 @@ class Operands:
 
     def __iter__(self) -> NoReturn:
         raise OperatorNotAllowedInGraphError(
-            "Iterating over a symbolic `tf.Tensor` is not allowed. Use tf.unstack for its slices."
+            "Iterating over a symbolic `tf.Tensor` is not allowed in Graph mode. Use "
+            "tf.unstack for its slices."
         )

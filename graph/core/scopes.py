@@ -126,14 +126,19 @@ class Scopes:
         return list(dict.fromkeys(controls))
 
     def device_of(self, op: Operation) -> str:
-        """The device of a new operation: the innermost block says, None takes back the outer."""
+        """The device of a new operation: inner blocks come first, outer ones say what these leave
+        open; None takes the outer ones back.
+        """
+        name = ""
         for device in reversed(self.devices):
             if device is None:
-                return ""
-            name = device(op) if callable(device) else device
-            if name:
-                return canonical_device(name)
-        return ""
+                break
+            if callable(device):
+                op.device = name
+                name = merged_device("", device(op) or "")
+            else:
+                name = merged_device(device, name)
+        return name
 
     def record(self, op: Operation) -> None:
         """Notes that `op` was made inside the open blocks."""
@@ -141,11 +146,32 @@ class Scopes:
             block.inside.add(op)
 
 
-def canonical_device(name: str) -> str:
-    """A device as graphs spell it: "/cpu:0" is "/device:CPU:0"."""
-    return re.sub(
-        r"/(cpu|gpu):(\d+|\*)", lambda m: f"/device:{m[1].upper()}:{m[2]}", name, flags=re.I
-    )
+_DEVICE_FIELDS = ("job", "replica", "task", "device")
+
+
+def merged_device(outer: str, inner: str) -> str:
+    """`inner`, with what it leaves open from `outer`, as graphs spell it: "/cpu:0" is
+    "/device:CPU:0".
+    """
+    fields = _device_fields(outer) | _device_fields(inner)
+    return "".join(f"/{key}:{fields[key]}" for key in _DEVICE_FIELDS if key in fields)
+
+
+def _device_fields(name: str) -> dict[str, str]:
+    """The parts of a device's name; ValueError when one has no value."""
+    fields: dict[str, str] = {}
+    for part in filter(None, name.split("/")):
+        key, has_value, value = part.partition(":")
+        if not has_value:
+            raise ValueError(
+                f"Unknown attribute '{part}' is encountered while parsing the device spec: "
+                f"'{name}'."
+            )
+        if key in _DEVICE_FIELDS:
+            fields[key] = value
+        else:
+            fields["device"] = f"{key.upper()}:{value}"
+    return fields
 
 
 class _Defaults(threading.local):

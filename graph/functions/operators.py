@@ -67,6 +67,7 @@ BINARY: dict[str, Binary] = {
     "add": _add,
     "sub": _subtract,
     "mul": _multiply,
+    "div": arithmetic.div,
     "truediv": arithmetic.truediv,
     "floordiv": arithmetic.floordiv,
     "mod": lambda x, y, name: ops.FloorMod(x, y, name=name),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
@@ -113,6 +115,9 @@ class Fetches:
     def _of_mapping(self, nest: Mapping[str, FetchNest]) -> Build:
         keys, parts = list(nest), [self._structure(item) for item in nest.values()]
         kind = cast("Callable[[zip[tuple[str, Evaluated]]], Evaluated]", type(nest))
+        if isinstance(nest, defaultdict):
+            make = functools.partial(type(nest), nest.default_factory)
+            kind = cast("Callable[[zip[tuple[str, Evaluated]]], Evaluated]", make)
 
         def build(values: Sequence[Evaluated]) -> Evaluated:
             return kind(zip(keys, [part(values) for part in parts], strict=True))

@@ -14,6 +14,7 @@ import numpy as np
 from ...schema.errors import CancelledError, DeadlineExceededError, NotFoundError
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
+from ..core.indexed_slices import IndexedSlices
 from ..core.scopes import (
     default_session,
     drop_session,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ...schema.proto import Message
-    from ..core.indexed_slices import IndexedSlices
     from ..core.protocols import Evaluated, FeedDict, FeedKey
     from ..core.typing import TensorLike
     from ..format.messages import GraphDef
@@ -109,6 +109,10 @@ class Session:
         if config is not None and not hasattr(config, "intra_op_parallelism_threads"):
             raise TypeError(
                 f'Argument `config` must be a tf.ConfigProto, but got "{type(config).__name__}"'
+            )
+        if not isinstance(target, str):
+            raise TypeError(
+                f"Argument `target` must be a string, but got {type(target).__name__}: {target}"
             )
         if target not in ("", "local"):
             raise NotFoundError(
@@ -201,14 +205,19 @@ class Session:
         feed_list: Sequence[FeedKey] | None = None,
         accept_options: bool = False,
     ) -> Callable[..., Evaluated]:
-        """A function of the values for `feed_list` that does what `run` does."""
+        """A function of the values for `feed_list` that does what `run` does.
+
+        With `accept_options` it takes `options` and `run_metadata`, too.
+        """
         keys = list(feed_list or ())
         self._parse_fetches(fetches)  # refuses what cannot be fetched
 
-        def call(*values: npt.ArrayLike) -> Evaluated:
+        def call(*values: npt.ArrayLike, **more: Message | None) -> Evaluated:
             if len(values) != len(keys):
                 raise TypeError(f"takes {len(keys)} values, got {len(values)}")
-            return self.run(fetches, dict(zip(keys, values, strict=True)))
+            if more and not (accept_options and more.keys() <= {"options", "run_metadata"}):
+                raise TypeError(f"got unexpected keyword arguments: {', '.join(sorted(more))}")
+            return self.run(fetches, dict(zip(keys, values, strict=True)), **more)
 
         return call
 
@@ -232,6 +241,11 @@ class Session:
         return default_session(self)
 
     def __enter__(self) -> Session:
+        if self._blocks:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use `Session.as_default()` if you "
+                "want to enter a session multiple times."
+            )
         graph, session = self._graph.as_default(), default_session(self)
         graph.__enter__()
         session.__enter__()
@@ -313,13 +327,22 @@ def _processors() -> int:
 
 
 def _fed_parts(
-    key: FeedKey | IndexedSlices, value: npt.ArrayLike
+    key: FeedKey | IndexedSlices | tuple[FeedKey, ...], value: npt.ArrayLike
 ) -> Iterable[tuple[FeedKey, npt.ArrayLike]]:
-    """(tensor, value) pairs of one feed; a sparse one has three."""
-    if isinstance(key, (Tensor, str)) or getattr(key, "dense_shape", None) is None:
+    """(tensor, value) pairs of one feed; a sparse one, and a tuple of tensors, have several."""
+    if isinstance(key, (Tensor, str)):
+        return [(key, value)]
+    if isinstance(key, tuple):
+        values = cast("Sequence[npt.ArrayLike]", value)
+        return [pair for part in zip(key, values, strict=True) for pair in _fed_parts(*part)]
+    if not hasattr(key, "indices") or not hasattr(key, "values"):
         return [(cast("FeedKey", key), value)]
-    sparse = cast("IndexedSlices", key)
-    parts = (sparse.indices, sparse.values, cast("Tensor", sparse.dense_shape))
+    slices = cast("IndexedSlices", key)
+    parts = [slices.values, slices.indices]
+    if not isinstance(key, IndexedSlices):
+        parts.reverse()
+    if slices.dense_shape is not None:
+        parts.append(slices.dense_shape)
     return zip(parts, cast("SparseTensorValue", value), strict=True)
 
 
@@ -355,7 +378,13 @@ def _converted(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
     if dtype.kind == "O":
         from ..core.create import as_array
 
-        return as_array(cast("TensorLike", value), dtype)
+        try:
+            return as_array(cast("TensorLike", value), dtype)
+        except TypeError as error:
+            raise TypeError(
+                f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
+                f"type {object}. {error}"
+            ) from None
     return np.asarray(value, dtype)
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 import numpy as np
 
-from ..core.create import convert_to_tensor, output
+from ..core.create import convert_to_tensor, output, type_name
 from ..core.dtype import as_numpy
 from ..core.function_graph import outermost
 from ..core.graph import Tensor
 from ..core.scopes import GraphKeys, get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..core.tensor_shape import TensorShape
+from .distribution import checked_aggregation, checked_synchronization
 from .kinds import ReferenceVariable
 from .partitioned import (
     PartitionedVariable,
@@ -37,6 +38,7 @@ from .variable_scope import (
 from .variables import Constraint, Variable
 
 if TYPE_CHECKING:
+    from ..core.protocols import DeviceSpec
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from .initializers import Initializer
     from .partitioned import Partitioner
@@ -54,7 +56,7 @@ class Arguments(TypedDict):
     reuse: Reuse
     trainable: bool | None
     collections: Collection[str] | None
-    caching_device: object
+    caching_device: DeviceSpec
     partitioner: object
     validate_shape: bool
     use_resource: bool | None
@@ -71,7 +73,7 @@ def get_variable(
     regularizer: Regularizer | None = None,
     trainable: bool | None = None,
     collections: Collection[str] | None = None,
-    caching_device: object = None,
+    caching_device: DeviceSpec = None,
     partitioner: object = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
@@ -103,6 +105,8 @@ def get_variable(
     scope = get_variable_scope()
     full_name = f"{scope.name}/{name}" if scope.name else name
     reuse = scope.reuse
+    if custom_getter is not None and not callable(custom_getter):
+        raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
     getter = scope.custom_getter if custom_getter is None else custom_getter
     if custom_getter is not None and scope.custom_getter is not None:
         getter = chained(custom_getter, scope.custom_getter)
@@ -119,8 +123,8 @@ def get_variable(
         "validate_shape": validate_shape,
         "use_resource": scope.use_resource if use_resource is None else use_resource,
         "constraint": scope.constraint if constraint is None else constraint,
-        "synchronization": synchronization,
-        "aggregation": aggregation,
+        "synchronization": checked_synchronization(synchronization, full_name),
+        "aggregation": checked_aggregation(aggregation, full_name),
     }
     if full_name in store_of(get_default_graph()).variables and dtype is None:
         arguments["dtype"] = None
@@ -138,7 +142,7 @@ def get_local_variable(
     regularizer: Regularizer | None = None,
     trainable: bool | None = False,
     collections: Collection[str] | None = None,
-    caching_device: object = None,
+    caching_device: DeviceSpec = None,
     partitioner: object = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
@@ -176,7 +180,7 @@ def _variable(
     reuse: Reuse = None,
     trainable: bool | None = None,
     collections: Collection[str] | None = None,
-    caching_device: object = None,
+    caching_device: DeviceSpec = None,
     partitioner: object = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
@@ -186,8 +190,6 @@ def _variable(
 ) -> Variable:
     """The variable of this full name, found or made."""
     is_value = initializer is not None and not callable(initializer)
-    if shape is not None and is_value:
-        raise ValueError("If initializer is a constant, do not specify shape.")
     sizes = None if shape is None else TensorShape(shape)
     store = store_of(get_default_graph())
     is_number = sizes is not None and sizes.ndims == 0
@@ -209,6 +211,8 @@ def _variable(
             aggregation,
         )
         return cast("Variable", _partitioned(given, partitioner))
+    if shape is not None and is_value:
+        raise ValueError("If initializer is a constant, do not specify shape.")
     if f"{name}/part_0" in store.variables:
         raise ValueError(
             "No partitioner was provided, but a partitioned version of the variable was found: "
@@ -229,6 +233,11 @@ def _variable(
                 "specified."
             )
         initializer = _default_initializer(name, cast("np.dtype", dtype))
+    if isinstance(initializer, Tensor) and dtype is not None and initializer.dtype != dtype:
+        raise ValueError(
+            f"Initializer type '<dtype: '{type_name(initializer.dtype)}'>' and explicit dtype "
+            f"'<dtype: '{type_name(dtype)}'>' don't match."
+        )
     value: InitialValue
     if callable(initializer):
         value = _initial_value(name, initializer, sizes, dtype)
@@ -289,7 +298,10 @@ def _partitioned(given: _Given, partitioner: object) -> PartitionedVariable:
     value = given.initializer
     is_value = value is not None and not callable(value)
     start = convert_to_tensor(cast("TensorLike", value), given.dtype) if is_value else None
-    shape = given.shape if start is None else start.get_shape()
+    shape = given.shape
+    if start is not None:
+        shape = TensorShape(None if shape is None else shape.as_shape())
+        shape = shape.merge_with(start.get_shape())
     dtype = given.dtype or np.dtype(np.float32 if start is None else start.dtype)
     partitions = None
     if callable(partitioner):

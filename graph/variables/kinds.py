@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -11,6 +12,7 @@ from .variables import InitialValue, Variable
 
 if TYPE_CHECKING:
     from ..core.graph import Graph, Operation, Tensor
+    from ..core.protocols import DeviceSpec
     from ..core.shapes import Dim
     from ..core.typing import DTypeLike, TensorLike
 
@@ -18,13 +20,16 @@ if TYPE_CHECKING:
 class ReferenceVariable(Variable):
     """A variable whose operation gives a reference to its memory, as those of TF1."""
 
-    def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
+    def _build(
+        self, graph: Graph, scope: str, validate_shape: bool, caching_device: DeviceSpec
+    ) -> None:
         attrs = {"shape": self.shape, "dtype": self.dtype}
         self.op = append(graph, "VariableV2", scope[:-1], (), attrs)
         where = [f"loc:@{self.op.name}".encode()]
         assign = {"validate_shape": validate_shape, "_class": where}
         self.initializer = create("Assign", [self.reference, self.initial_value], assign)
-        self._snapshot = output("Identity", [self.reference], {"_class": where}, "read")
+        with graph.device(caching_device) if caching_device else contextlib.nullcontext():
+            self._snapshot = output("Identity", [self.reference], {"_class": where}, "read")
 
     @property
     def reference(self) -> Tensor:
@@ -92,7 +97,9 @@ class ResourceVariable(Variable):
         with name_scope("Initializer"):
             return convert_to_tensor(value() if callable(value) else value, dtype, "initial_value")
 
-    def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
+    def _build(
+        self, graph: Graph, scope: str, validate_shape: bool, caching_device: DeviceSpec
+    ) -> None:
         name = scope[:-1]
         attrs = {"shape": self.shape, "dtype": self.dtype, "shared_name": name.encode()}
         self.op = append(graph, "VarHandleOp", name, (), attrs)
@@ -103,6 +110,9 @@ class ResourceVariable(Variable):
             self.initializer = create("AssignVariableOp", inputs, None, inner)
         with name_scope("Read"):
             self._snapshot = self._read()
+        self._caching_device = caching_device
+
+    _caching_device: DeviceSpec = None
 
     @property
     def handle(self) -> Tensor:
@@ -116,7 +126,10 @@ class ResourceVariable(Variable):
 
     def value(self) -> Tensor:
         """The tensor that holds its value."""
-        return self._read()
+        if not self._caching_device:
+            return self._read()
+        with self.graph.device(None), self.graph.device(self._caching_device):
+            return self._read()
 
     def read_value(self) -> Tensor:
         """A tensor with the value it has when that tensor is computed."""

@@ -57,14 +57,17 @@ class SaveSliceInfo:
         sizes, separator, parts = spec.rpartition(" ")
         if not separator:
             raise ValueError("Spec string must contain space-separated full_shape info.")
-        pairs = [part.split(",") for part in parts.split(":")]
-        if any(len(pair) != 2 for pair in pairs):
-            raise ValueError(
-                "Spec string must contain comma-separated pairs of offsets and shapes."
-            )
         full_shape = _integers(sizes.split(), "full_shape must be a sequence of integers")
-        offsets = _integers([pair[0] for pair in pairs], "var_offset must be an integer")
-        shape = _integers([pair[1] for pair in pairs], "var_shape must be an integer")
+        offsets: list[int] = []
+        shape: list[int] = []
+        for part in parts.split(":"):
+            pair = part.split(",")
+            if len(pair) != 2:
+                raise ValueError(
+                    "Spec string must contain comma-separated pairs of offsets and shapes."
+                )
+            offsets += _integers(pair[:1], "var_offset must be an integer")
+            shape += _integers(pair[1:], "var_shape must be an integer")
         return cls(full_shape=full_shape, var_offset=offsets, var_shape=shape)
 
     def to_proto(self, export_scope: str | None = None) -> SaveSliceInfoDef:

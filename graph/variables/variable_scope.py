@@ -19,7 +19,7 @@ from .variables import Constraint, Variable, creators_of
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
-    from ..core.protocols import Collection
+    from ..core.protocols import Collection, DeviceSpec
     from ..core.typing import DTypeLike, TensorLike
     from .initializers import Initializer
     from .partitioned import PartitionedVariable, Partitioner
@@ -63,7 +63,7 @@ class VariableScope:
         name: str = "",
         initializer: InitializerLike | None = None,
         regularizer: Regularizer | None = None,
-        caching_device: object = None,
+        caching_device: DeviceSpec = None,
         partitioner: Partitioner | None = None,
         custom_getter: Getter | None = None,
         name_scope: str = "",
@@ -109,7 +109,7 @@ class VariableScope:
         """The default regularizer of the variables within."""
         self.regularizer = regularizer
 
-    def set_caching_device(self, caching_device: object) -> None:
+    def set_caching_device(self, caching_device: DeviceSpec) -> None:
         """Noted; nothing has a place here."""
         self.caching_device = caching_device
 
@@ -239,7 +239,7 @@ class variable_scope:
         values: Iterable[object] | None = None,
         initializer: InitializerLike | None = None,
         regularizer: Regularizer | None = None,
-        caching_device: object = None,
+        caching_device: DeviceSpec = None,
         partitioner: object = None,
         custom_getter: Getter | None = None,
         reuse: Reuse = None,
@@ -372,7 +372,7 @@ def variable_op_scope(
     default_name: str | None = None,
     initializer: InitializerLike | None = None,
     regularizer: Regularizer | None = None,
-    caching_device: object = None,
+    caching_device: DeviceSpec = None,
     partitioner: object = None,
     custom_getter: Getter | None = None,
     reuse: Reuse = None,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..core.indexed_slices import IndexedSlices
-    from ..core.protocols import Evaluated
+    from ..core.protocols import DeviceSpec, Evaluated
     from ..core.tensor_shape import TensorShape
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from ..format.messages import VariableDef
@@ -104,7 +104,8 @@ class Variable(Operands, metaclass=_Created):
             synchronization ON_READ is not trained by default.
         variable_def: A VariableDef: the variable of the graph that it describes.
         import_scope: The name scope that one lies in.
-        caching_device, expected_shape: Taken for TensorFlow's sake.
+        caching_device: Noted on the reads that `value` gives.
+        expected_shape: Taken for TensorFlow's sake.
 
     Raises:
         ValueError: There is no initial value, or its shape is not known.
@@ -116,7 +117,7 @@ class Variable(Operands, metaclass=_Created):
         trainable: bool | None = None,
         collections: Collection[str] | None = None,
         validate_shape: bool = True,
-        caching_device: object = None,
+        caching_device: DeviceSpec = None,
         name: str | None = None,
         variable_def: object = None,
         dtype: DTypeLike | None = None,
@@ -142,7 +143,7 @@ class Variable(Operands, metaclass=_Created):
         trainable: bool | None = None,
         collections: Collection[str] | None = None,
         validate_shape: bool = True,
-        caching_device: object = None,
+        caching_device: DeviceSpec = None,
         name: str | None = None,
         variable_def: object = None,
         dtype: DTypeLike | None = None,
@@ -173,7 +174,14 @@ class Variable(Operands, metaclass=_Created):
         self.constraint = constraint
         if self.trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
             collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
-        graph = outermost(get_default_graph())
+        inner = get_default_graph()
+        graph = outermost(inner)
+        if isinstance(initial_value, Tensor) and initial_value.graph is not graph is not inner:
+            raise ValueError(
+                f"Initializer for variable {name} is from inside a control-flow construct, such as "
+                "a loop or conditional. When creating a variable inside a loop or conditional, use "
+                "a lambda as the initializer: its initial_value must be made outside."
+            )
         values = [] if callable(initial_value) else [initial_value]
         outside = graph.as_default(), graph.control_dependencies(None)
         with outside[0], outside[1], name_scope(name, "Variable", values) as scope:
@@ -185,7 +193,7 @@ class Variable(Operands, metaclass=_Created):
             known = _declared(shape, known if validate_shape else None)
             self.shape: Shape = None if known is None else Sizes(known)
             self.dtype: DType = initial.dtype
-            self._build(graph, scope, validate_shape)
+            self._build(graph, scope, validate_shape, caching_device)
         graph.add_to_collections(collections, self)
 
     _is_reference = True
@@ -197,7 +205,9 @@ class Variable(Operands, metaclass=_Created):
                 return convert_to_tensor(value(), dtype, "initial_value")
         return convert_to_tensor(value, dtype, "initial_value")
 
-    def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
+    def _build(
+        self, graph: Graph, scope: str, validate_shape: bool, caching_device: DeviceSpec
+    ) -> None:
         raise NotImplementedError
 
     SaveSliceInfo = SaveSliceInfo

@@ -1,7 +1,7 @@
 """What a Session runs, keeps and refuses."""
 
 import threading
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -268,3 +268,62 @@ def test_no_other_process():
         tf.errors.NotFoundError, match="No session factory registered for the given"
     ):
         tf.Session("grpc://localhost:1")
+
+
+def test_feeds_of_several_parts():
+    """A tuple of tensors is fed with a tuple; IndexedSlices with values, indices and shape."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        a, b, c = (tf.placeholder(tf.float32, [None], name) for name in "abc")
+        feeds = {(a, (b, c)): ([1.0], ([2.0], [3.0]))}
+        assert session.run([a, b, c], feeds) == [[1.0], [2.0], [3.0]]
+        rows = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.int64, [None])
+        for more in ((), (tf.placeholder(tf.int64, [2]),)):
+            slices = tf.IndexedSlices(*rows, *more)
+            values = ([[1.0, 2.0]], [3], [4, 2])[: 2 + len(more)]
+            found = session.run([slices.values, slices.indices], {slices: values})
+            assert [array.tolist() for array in found] == [[[1.0, 2.0]], [3]]
+
+
+def test_nests_of_default_dicts():
+    """What is given back has the default of what was asked for."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        nest = defaultdict(list, a=tf.constant(1))
+        found = session.run(nest)
+    assert found == {"a": 1}
+    assert found["b"] == []
+
+
+def test_texts_are_fed():
+    """Strings become bytes, in arrays of objects, too; numbers are no strings."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.string, [None])
+        texts = np.array(["a", "\u00e9"], object)
+        assert session.run(x, {x: texts}).tolist() == [b"a", "\u00e9".encode()]
+        with pytest.raises(TypeError, match=r"Type of feed value .* is not compatible"):
+            session.run(x, {x: [1]})
+
+
+def test_callables_with_options():
+    """`accept_options` lets a callable take what `run` takes."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [])
+        y = tf.sin(x)
+        metadata = tf.RunMetadata()
+        traced = session.make_callable(y, [x], accept_options=True)
+        assert traced(0.0, options=tf.RunOptions(trace_level=3), run_metadata=metadata) == 0
+        assert metadata.step_stats.dev_stats
+        with pytest.raises(TypeError, match="got unexpected keyword arguments: options"):
+            session.make_callable(y, [x])(0.0, options=None)
+        with pytest.raises(TypeError, match="takes 1 values, got 0"):
+            traced()
+
+
+def test_a_block_is_not_entered_twice():
+    """TensorFlow's words for a session entered within its own block."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(RuntimeError, match="not re-entrant"), session:
+            pass
+        with session.as_default():
+            pass
+    with pytest.raises(TypeError, match="Argument `target` must be a string, but got int: 37"):
+        tf.Session(37)

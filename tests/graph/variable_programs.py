@@ -2,7 +2,7 @@
 
 import numpy as np
 
-M = np.arange(12, dtype="f4").reshape(4, 3)
+M = np.arange(1, 13, dtype="f4").reshape(4, 3)
 PROGRAMS = {
     "scatter_add": "v.scatter_add(tf.IndexedSlices(tf.constant([[1., 2., 3.]]), tf.constant([2])))",
     "scatter_sub": "v.scatter_sub(tf.IndexedSlices(tf.constant([[1., 2., 3.]]), tf.constant([2])))",
@@ -34,6 +34,7 @@ PROGRAMS = {
     "element assigned": "v[0, 1].assign(5.)",
     "initialized_value": "v.initialized_value() + 1.",
     "value of the uninitialized": "late.initialized_value() * 2.",
+    "divided as in Python 2": "[n.__div__(2), v.__rdiv__(2.)]",
     "read_value": "after(v.assign_add(v), v.read_value)",
     "partitions": "[tf.convert_to_tensor(p), *list(p)]",
     "partitions added": "p.assign_add(tf.ones([5, 2]))",
@@ -48,6 +49,7 @@ PROGRAMS = {
     "from a value": "[*tf.get_variable('c', initializer=tf.constant(M), partitioner=two)]",
     "reused": "[*reused()]",
     "created": "[created()]",
+    "cut value": "tf.create_partitioned_variables([4, 3], [2, 1], tf.constant(M), name='cut')",
     "of old": "tf.create_partitioned_variables([5, 2], [2, 1], offsets, name='old')",
 }
 FACTS = {
@@ -59,6 +61,7 @@ FACTS = {
     "reference": (
         "(v.ref() == v.ref(), v.ref() == n.ref(), v.ref().deref() is v, len({v.ref(), v.ref()}))"
     ),
+    "caching": "cached().device",
     "modes": "(v.synchronization.name, v.aggregation.name, v.trainable)",
     "read and trained": (
         "tf.get_variable('r', [], trainable=True,"
@@ -82,6 +85,10 @@ REFUSALS = {
     "batch scatter without slices": "v.batch_scatter_update([1.])",
     "synchronization": "tf.get_variable('r', [], synchronization='once')",
     "aggregation": "tf.get_variable('r', [], aggregation='sum')",
+    "type of a value": ("tf.get_variable('t', initializer=tf.constant(1), dtype=tf.float32)"),
+    "no getter": "tf.get_variable('g', [], custom_getter=3)",
+    "spec without offset": "tf.Variable.SaveSliceInfo.from_spec('0 a,0:0:0')",
+    "spec without size": "tf.Variable.SaveSliceInfo.from_spec('0 0,a:0:0')",
     "two axes": "columns(lambda shape, dtype: [2, 2])",
     "too few numbers": "columns(lambda shape, dtype: [2])",
     "no list": "columns(lambda shape, dtype: 2)",
@@ -146,6 +153,10 @@ def names_for(tf, use_resource: bool) -> dict:
         hidden = getattr(variable, "_get_save_slice_info", None)
         return hidden() if hidden else variable.save_slice_info
 
+    def cached():
+        with tf.device("/job:ps/task:1"):
+            return get("cached", [], caching_device="/job:worker").value()
+
     def in_op_scope():
         with tf.variable_op_scope([v], None, "made"):
             return tf.get_variable("x", []).name
@@ -172,6 +183,7 @@ def names_for(tf, use_resource: bool) -> dict:
         offsets,
         created,
         in_op_scope,
+        cached,
         columns,
         scoped,
         reused,

@@ -159,6 +159,29 @@ def recovered(tf, folder):
     return log
 
 
+def recovered_from_threads(tf, folder):
+    """A loss that a thread reports counts where a run fails for another reason."""
+    log = []
+
+    class Losing(tf.train.SessionRunHook):
+        def after_create_session(self, session, coord):
+            log.append("created")
+            self.coord = coord
+
+        def after_run(self, run_context, run_values):
+            if len(log) == 1:
+                with self.coord.stop_on_exception():
+                    raise tf.errors.UnavailableError(None, None, "lost")
+                raise tf.errors.CancelledError(None, None, "stuck")
+
+    with tf.Graph().as_default():
+        train, _ = build(tf)
+        with tf.train.MonitoredSession(hooks=[Losing()]) as session:
+            log.append(session.run(train))
+            log.append(session.should_stop())
+    return log
+
+
 def step_function(tf, folder):
     """Functions of a step context."""
     log = []
@@ -368,7 +391,18 @@ def timed(tf, folder):
 
 
 PROGRAMS = (
-    *(monitored, called, failing, recovered, step_function, listened, others, scaffold, managed),
+    *(
+        monitored,
+        called,
+        failing,
+        recovered,
+        recovered_from_threads,
+        step_function,
+        listened,
+        others,
+        scaffold,
+        managed,
+    ),
     *(coordinated, queued, supervised, supervised_failing, timed),
 )
 REFUSALS = {
