@@ -13,7 +13,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-pythons test-tf fuzz operators targets stubs check dev bench wheel clean
+.PHONY: demo test test-all test-pythons test-tf fuzz operators targets support stubs check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
@@ -69,6 +69,12 @@ targets: $(VENV)/.test
 	$(PYTHON_OLD) -m venv .venv-2.14 && .venv-2.14/bin/pip install -q tflite-runtime==2.14.0 'numpy<2'
 	PYTHONPATH=tests:tests/schema $(BIN)/python tests/schema/record_targets.py \
 		MICRO .venv-micro/bin/python TF_2_14 .venv-2.14/bin/python
+
+# TensorFlow Lite Support, whose code on metadata tests/schema/test_metadata.py is held against.
+support:
+	$(PYTHON_OLD) -m venv .venv-support
+	.venv-support/bin/pip install -q tflite-support libusb-package
+	.venv-support/bin/python tests/schema/support_child.py record
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -17,6 +17,7 @@ from .commands import (
     dump,
     edit,
     inspect,
+    metadata,
     quantize,
     run,
     warmup,
@@ -26,7 +27,7 @@ from .tools.terminal import error_text
 
 COMMANDS = (
     *(convert, quantize, run, inspect, compare),
-    *(edit, dump, assemble, diff, benchmark, warmup),
+    *(edit, metadata, dump, assemble, diff, benchmark, warmup),
 )
 BROKEN_PIPE = 128 + 13  # as for a program that SIGPIPE ended
 INTERRUPTED = 128 + 2

@@ -5,6 +5,7 @@ from .facade import facade
 HOMES = {
     "converter.api.converter": "TFLiteConverter",
     "converter.ophint.ophint": "OpHint",
+    "converter.api.raised": "RaisedModel to_graph",
     "converter.api.options": "OpsSet Optimize RepresentativeDataset TargetSpec constants",
     "delegates.delegate": "Delegate",
     "delegates.load": "load_delegate",

@@ -8,6 +8,8 @@ from .converter.api.options import Optimize as Optimize
 from .converter.api.options import RepresentativeDataset as RepresentativeDataset
 from .converter.api.options import TargetSpec as TargetSpec
 from .converter.api.options import constants as constants
+from .converter.api.raised import RaisedModel as RaisedModel
+from .converter.api.raised import to_graph as to_graph
 from .converter.ophint.ophint import OpHint as OpHint
 from .delegates.delegate import Delegate as Delegate
 from .delegates.load import load_delegate as load_delegate

@@ -33,6 +33,8 @@ HOMES = {
         "linear_cosine_decay natural_exp_decay noisy_linear_cosine_decay piecewise_constant "
         "piecewise_constant_decay=piecewise_constant polynomial_decay"
     ),
+    "training.event_files": "summary_iterator",
+    "training.summary_writer": "SummaryWriter SummaryWriterCache=FileWriterCache",
     "training.warm_start": "VocabInfo warm_start",
     "training.write_graph": "write_graph",
 }

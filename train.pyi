@@ -20,6 +20,7 @@ from .training.checkpoints import load_checkpoint as load_checkpoint
 from .training.checkpoints import load_variable as load_variable
 from .training.checkpoints import remove_checkpoint as remove_checkpoint
 from .training.checkpoints import update_checkpoint_state as update_checkpoint_state
+from .training.event_files import summary_iterator as summary_iterator
 from .training.global_step import assert_global_step as assert_global_step
 from .training.global_step import create_global_step as create_global_step
 from .training.global_step import get_global_step as get_global_step
@@ -48,6 +49,8 @@ from .training.schedules import noisy_linear_cosine_decay as noisy_linear_cosine
 from .training.schedules import piecewise_constant as piecewise_constant
 from .training.schedules import piecewise_constant as piecewise_constant_decay
 from .training.schedules import polynomial_decay as polynomial_decay
+from .training.summary_writer import FileWriterCache as SummaryWriterCache
+from .training.summary_writer import SummaryWriter as SummaryWriter
 from .training.warm_start import VocabInfo as VocabInfo
 from .training.warm_start import warm_start as warm_start
 from .training.write_graph import write_graph as write_graph

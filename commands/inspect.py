@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..tools.terminal import show_json, show_table
+from ..tools.terminal import printable, show_json, show_table
 from .arguments import add_delegates, delegates_of
 from .files import check_model
 
@@ -35,6 +35,10 @@ def execute(arguments: argparse.Namespace) -> None:
         f"{result['file']}: {result['bytes']:,} bytes, {result['constant_bytes']:,} of them "
         f"constants, {len(result['subgraphs'])} subgraph(s)"
     )
+    for kind in ("metadata", "associated_files"):
+        if result[kind]:
+            sizes = ", ".join(f"{printable(n)} ({size:,})" for n, size in result[kind].items())
+            print(f"{kind.replace('_', ' ')}: {sizes}")
     for key, names in result["signatures"].items():
         inputs, outputs = ", ".join(names["inputs"]), ", ".join(names["outputs"])
         print(f"signature {key}: ({inputs}) -> ({outputs})")

@@ -10,19 +10,27 @@ import numpy as np
 from ..schema import tables
 from ..schema.dtypes import PACKED_BITS, numpy_dtype
 from ..schema.errors import ModelError
+from ..schema.external import ExternalBuffers
 from ..schema.flatbuffer import Record, options_class
 from ..schema.quantization import Blocks, Quantization
+from ..schema.runtime_versions import known_versions
+from .registry import family_of
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
 
 _HANDLES = frozenset(("RESOURCE", "VARIANT"))
 """Types whose values only a run gives: bytes that a file has for them mean nothing."""
 
 
-def subgraph_of(model: Record, index: int) -> SubgraphSpec:
-    """Subgraph `index` of the schema's record of a model."""
+def subgraph_of(model: Record, index: int, external: ExternalBuffers) -> SubgraphSpec:
+    """Subgraph `index` of the schema's record of a model, whose constants may be in other files."""
     record, buffers = model.subgraphs[index], model.buffers or ()
     codes = [_code(code) for code in model.operator_codes or ()]
-    data = [buffers[tensor.buffer].data if buffers else None for tensor in record.tensors or ()]
+    data = [
+        external.data(i, tensor)
+        if tensor.external_buffer
+        else (buffers[tensor.buffer].data if buffers else None)
+        for i, tensor in enumerate(record.tensors or ())
+    ]
     tensors = list(zip(record.tensors or (), data, strict=True))
     return SubgraphSpec(
         index,
@@ -161,6 +169,22 @@ def _by_blocks(
     zero_points = numbers(int(details.zero_points), np.int64)
     blocks = Blocks(block, scales, zero_points)
     return Quantization([], [], max(len(shape) - 1, 0), block[-1], details=details, blocks=blocks)
+
+
+def check_operators(model: Record) -> None:
+    """Raises ModelError, in LiteRT's words, when a model has an operator that nothing here runs."""
+    for code in model.operator_codes or ():
+        kind, version, is_custom = _code(code)
+        known = known_versions(kind)
+        if is_custom or (version in known and family_of(kind)):
+            continue
+        why = (
+            "An older version of this builtin might be supported. Are you using an old TFLite "
+            f"binary with a newer model? flatlite knows {known[0]} to {known[-1]}."
+        )
+        if not family_of(kind):
+            why = "Neither TensorFlow Lite nor flatlite has a kernel for it."
+        raise ModelError(f"Didn't find op for builtin opcode '{kind}' version '{version}'. {why}")
 
 
 def _code(record: Record) -> tuple[str, int, bool]:

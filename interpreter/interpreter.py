@@ -126,11 +126,12 @@ class Interpreter:
         if status is not None and not (self._delegates or experimental_preserve_all_tensors):
             cache_entry = cache_entry_of(status, num_threads or 1)
             cached_bytes = cache_entry.read()
+        folder = None if self._path is None else os.path.dirname(os.path.abspath(self._path))
         with collection_paused():
-            model = LoadedModel(content, cached_bytes, cache_entry, share_weights)
+            model = LoadedModel(content, cached_bytes, cache_entry, share_weights, folder)
         if limits is not None:
             model.check(limits)
-        self._start(model, cache_entry)
+        self._start(model, cache_entry if model.is_alone else None)
 
     def _start(self, model: LoadedModel, cache_entry: CacheEntry | None = None) -> None:
         self._model = model
@@ -423,6 +424,7 @@ class Interpreter:
         with self._call_lock:
             return {
                 "content": bytes(self._model.content),
+                "folder": self._model.folder,
                 "options": self._options.copy(),
                 "delegates": list(self._delegates),
                 "custom_ops": dict(self._custom_ops),
@@ -433,7 +435,7 @@ class Interpreter:
         self._options, self._path = state["options"], None
         self._delegates = state["delegates"]
         self._custom_ops = state["custom_ops"]
-        self._start(LoadedModel(state["content"]))
+        self._start(LoadedModel(state["content"], folder=state["folder"]))
         self._scope.restore(state["variables"])
 
     def _safe_to_run(self) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ..engine.plan.shared_constants import SharedConstants
     from ..engine.run.disk_cache import CacheEntry
+    from ..schema.external import ExternalBuffers
     from ..schema.flatbuffer import Record
     from .limits import Limits
     from .plan_cache import CachedPlan
@@ -25,6 +26,7 @@ class LoadedModel:
 
     Attributes:
         content: the file's bytes.
+        folder: where the file is; None where it came as bytes.
         cached_plan: the plan an earlier process stored for this very file, which it had verified;
             then the file is read only for what the plan does not hold.
 
@@ -33,9 +35,11 @@ class LoadedModel:
         serialized: a plan that was stored for them, see `use_plan`.
         entry: where that was.
         share_weights: whether all processes share its packed constants.
+        folder: where its file is, and the files with its external buffers; None where it has none.
 
     Raises:
-        ModelError: it is no model, or damaged, where nobody has verified it.
+        ModelError: it is no model, or damaged, where nobody has verified it, or has an operator, or
+            a version of one, that nothing here runs.
     """
 
     def __init__(
@@ -44,13 +48,19 @@ class LoadedModel:
         serialized: ReadableBuffer | None = None,
         entry: CacheEntry | None = None,
         share_weights: bool = False,
+        folder: str | None = None,
     ):
         self.content = content
+        self.folder = folder
         self.cached_plan: CachedPlan | None = None
         if serialized is not None:
             self.use_plan(serialized, entry, share_weights)
         self._subgraphs: dict[int, SubgraphSpec] = {}
         plan = self.cached_plan
+        if plan is None:
+            from .file_specs import check_operators
+
+            check_operators(self._record)
         self.n_subgraphs = len(self._record.subgraphs) if plan is None else plan.n_subgraphs
 
     @cached_property
@@ -58,6 +68,17 @@ class LoadedModel:
         from ..schema.flatbuffer import parse
 
         return parse(self.content)
+
+    @cached_property
+    def _external(self) -> ExternalBuffers:
+        from ..schema.external import ExternalBuffers
+
+        return ExternalBuffers(self._record, self.folder)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether all of it is in its own file, so that the file's identity says what it is."""
+        return self.cached_plan is not None or not self._record.external_buffers
 
     @cached_property
     def shared_constants(self) -> SharedConstants:
@@ -72,7 +93,7 @@ class LoadedModel:
         if spec is None:
             from .file_specs import subgraph_of
 
-            spec = self._subgraphs[index] = subgraph_of(self._record, index)
+            spec = self._subgraphs[index] = subgraph_of(self._record, index, self._external)
         return spec
 
     def ends(self, subgraph: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

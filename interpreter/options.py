@@ -53,6 +53,7 @@ class State(TypedDict):
     """A pickled interpreter."""
 
     content: bytes
+    folder: str | None
     options: Options
     delegates: list[AnyDelegate]
     custom_ops: dict[str, type]

@@ -413,7 +413,7 @@ class Bundle:
     def _not_found(self) -> NotFoundError:
         folder = Path(self.prefix).parent
         there = sorted(path.name[: -len(INDEX_SUFFIX)] for path in folder.glob(f"*{INDEX_SUFFIX}"))
-        hint = f"the folder holds {', '.join(there)}" if there else "the folder holds no checkpoint"
+        hint = f"the folder holds {', '.join(there) or 'no checkpoint, copy it whole'}"
         return NotFoundError(None, None, f"'{self.index}' does not exist; {hint}")
 
 

@@ -106,6 +106,22 @@ def write_file(path: StrPath, data: Content) -> None:
         raise
 
 
+def open_new(path: StrPath) -> FileIO:
+    """A new file to append to, unbuffered; FileExistsError when there is one of this name."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+    return open(os.open(path, flags, 0o666), "ab", buffering=0)
+
+
+def append(file: FileIO, data: Content) -> None:
+    """Puts all of `data` at the end of a file; when that fails, nothing of it stays there."""
+    end = os.fstat(file.fileno()).st_size
+    try:
+        _write(file, data)
+    except BaseException:
+        os.ftruncate(file.fileno(), end)
+        raise
+
+
 def is_special(path: StrPath) -> bool:
     """Whether a path leads to a device, a FIFO or a socket: what cannot be replaced by a file."""
     try:

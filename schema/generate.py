@@ -1,6 +1,8 @@
-"""Makes tables.py from tflite.fbs: `python -m flatlite.schema.generate`.
+"""Makes tables.py from tflite.fbs, metadata_tables.py from metadata.fbs.
 
-The part of the flatbuffers schema language that tflite.fbs uses: enums, unions, tables with scalar,
+    python -m flatlite.schema.generate
+
+The part of the flatbuffers schema language that they use: enums, unions, tables with scalar,
 string, vector, table and union fields, defaults, `(deprecated)` and `(force_align: n)`.
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from .files import write_atomic
 
@@ -25,9 +28,41 @@ Enums = dict[str, dict[str, int]]
 Unions = dict[str, tuple[str | None, ...]]
 Alignment = dict[tuple[str, str], int]
 
-_HEADER = '''"""The TFLite schema as plain data. Made from tflite.fbs by generate.py; do not edit.
 
-ENUMS: enum -> {member: value}, each also a constant (TENSOR_TYPE, BUILTIN_OPERATOR, ...).
+class Target(NamedTuple):
+    """The module made of a schema.
+
+    Attributes:
+        file: its name.
+        title: what it holds.
+        constants: some of its enums' names.
+        example: an enum, a value and the member that has it.
+    """
+
+    file: str
+    title: str
+    constants: str
+    example: tuple[str, int, str]
+
+
+TARGETS = {
+    "tflite.fbs": Target(
+        "tables.py",
+        "The TFLite schema",
+        "TENSOR_TYPE, BUILTIN_OPERATOR, ...",
+        ("BuiltinOperator", 3, "CONV_2D"),
+    ),
+    "metadata.fbs": Target(
+        "metadata_tables.py",
+        "The schema of models' metadata",
+        "ASSOCIATED_FILE_TYPE, ...",
+        ("ColorSpaceType", 1, "RGB"),
+    ),
+}
+
+_HEADER = '''"""{title} as plain data. Made from {source} by generate.py; do not edit.
+
+ENUMS: enum -> {{member: value}}, each also a constant ({constants}).
 ENUM_TYPES: enum -> the scalar type of its fields.
 UNIONS: union -> its member tables, by type value; 0 is None.
 TABLES: table -> fields (name, type, default, slot); a union's slot is that of its type, its value
@@ -43,22 +78,28 @@ _NAME_OF = '''
 def name_of(enum: str, value: int) -> str:
     """The member of `enum` that has `value`; raises KeyError when there is none.
 
-    >>> name_of("BuiltinOperator", 3)
-    'CONV_2D'
+    >>> name_of("{enum}", {value})
+    '{member}'
     """
     names = _NAMES.get(enum)
     if names is None:
-        names = _NAMES[enum] = {number: name for name, number in ENUMS[enum].items()}
+        names = _NAMES[enum] = {{number: name for name, number in ENUMS[enum].items()}}
     return names[value]
 
 
-_NAMES: dict[str, dict[int, str]] = {}
+_NAMES: dict[str, dict[int, str]] = {{}}
 '''
 
 
-def generate(source: str) -> str:
-    """The text of tables.py for the text of a schema."""
-    source = re.sub(r"//[^\n]*", "", source)
+_ROOT = (
+    ("FILE_IDENTIFIER", r'file_identifier "(\w+)"'),
+    ("ROOT_TYPE", r"root_type (\w+)"),
+)
+
+
+def generate(schema: str, text: str) -> str:
+    """The text of the module for the text of a file of TARGETS."""
+    source = re.sub(r"//[^\n]*", "", text)
     enums: Enums = {}
     enum_types: dict[str, str] = {}
     unions: Unions = {}
@@ -73,8 +114,13 @@ def generate(source: str) -> str:
         else:
             bodies[name] = body
     tables = {name: _fields(name, body, enums, unions, alignment) for name, body in bodies.items()}
-    (identifier,) = re.findall(r'file_identifier "(\w+)"', source)
-    return "".join(_lines(identifier, enums, enum_types, unions, tables, alignment))
+    target = TARGETS[schema]
+    enum, value, member = target.example
+    header = _HEADER.format(source=schema, title=target.title, constants=target.constants)
+    for constant, pattern in _ROOT:
+        header += f"\n{constant} = {re.findall(pattern, source)[0]!r}\n"
+    body = "".join(_lines(enums, enum_types, unions, tables, alignment))
+    return header + body + _NAME_OF.format(enum=enum, value=value, member=member)
 
 
 def _members(body: str) -> dict[str, int]:
@@ -118,17 +164,14 @@ def _default(type_: str, text: str | None, enums: Enums) -> Default:
 
 
 def _lines(
-    identifier: str,
     enums: Enums,
     enum_types: dict[str, str],
     unions: Unions,
     tables: dict[str, tuple[Field, ...]],
     alignment: Alignment,
 ) -> Iterator[str]:
-    """The text of tables.py, piece by piece."""
+    """The text of a module between its head and its function, piece by piece."""
     constants: dict[str, str] = {}
-    yield _HEADER
-    yield f"\nFILE_IDENTIFIER = {identifier!r}\n"
     for name, members in enums.items():
         constant = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).upper()
         constants[name] = constant
@@ -152,14 +195,14 @@ def _lines(
         yield from (f"        {field!r},\n" for field in fields)
         yield "    ),\n"
     yield f"}}\n\nALIGNMENT = {alignment!r}\n"
-    yield _NAME_OF
 
 
 def main() -> None:
-    """Writes tables.py beside tflite.fbs."""
+    """Writes the modules beside their schemas."""
     folder = Path(__file__).parent
-    text = generate((folder / "tflite.fbs").read_text(encoding="utf-8"))
-    write_atomic(folder / "tables.py", text.encode())
+    for name, target in TARGETS.items():
+        text = generate(name, (folder / name).read_text(encoding="utf-8"))
+        write_atomic(folder / target.file, text.encode())
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .associated_files import read_files, with_files
 from .checks import check
 from .flatbuffer import build, parse
 from .loader import Loader
@@ -30,7 +31,9 @@ def load(content: ReadableBuffer) -> Model:
 
     Raises ModelError for the first thing that is wrong.
     """
-    return Loader(parse(content)).model()
+    model = Loader(parse(content)).model()
+    model.associated_files = read_files(content)
+    return model
 
 
 def save(model: Model) -> bytes:
@@ -40,4 +43,4 @@ def save(model: Model) -> bytes:
     """
     root = Saver().model(model)
     check(root)
-    return build(root)
+    return with_files(build(root), model.associated_files)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from math import prod
 from typing import NamedTuple, TypeVar
 
 from . import tables
@@ -183,6 +184,32 @@ class Operator(NamedTuple):
         scale, _, zero_point = self.facts[code].partition(",")
         above, _, below = scale.partition("/")
         return int(above) / int(below), int(zero_point)
+
+    def products(
+        self, operands: Sequence[Sequence[int] | None], results: Sequence[Sequence[int]]
+    ) -> int:
+        """How many products it adds up, from shapes; 0 for an operator that is no sum of products.
+
+        Args:
+            operands: the shapes of its operands, None for one that is left out.
+            results: those of its results.
+
+        >>> known("FULLY_CONNECTED").products([(8, 128), (10, 128), (10,)], [(8, 10)])
+        10240
+        """
+        numbers = (*self.operand_numbers("weights"), *self.operand_numbers("hybrid"))
+        weights = [operands[i] for i in dict.fromkeys(numbers) if i < len(operands)]
+        x = operands[self.position("x")] if weights else None
+        if x is None:
+            return 0
+        if "linear" in self.traits:
+            filters = operands[self.operand_numbers("weights")[0]] or (0,)
+            if self.kind == "TRANSPOSE_CONV":
+                return prod(x) * prod(filters[:-1])
+            return prod(results[0]) * prod(filters) // (filters[self.numbers("channels")[0]] or 1)
+        if self.kind == "BATCH_MATMUL":  # either axis of x may be the depth
+            return prod(results[0]) * prod(x[-2:]) // (results[0][-2] or 1)
+        return prod(x[:-1]) * sum(prod(shape) for shape in weights if shape is not None)
 
     def accepts(self, operands: Sequence[str], results: Sequence[str]) -> bool:
         """Whether LiteRT has a kernel for these types; True when nothing is known of them.

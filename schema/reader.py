@@ -12,15 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import chain
+from itertools import chain, repeat
 from struct import Struct
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from . import tables
 from .errors import ModelError, noted
 from .record import FieldValue, Record, record
+
+if TYPE_CHECKING:
+    from .definition import Schema
 
 INVALID = "The model is not a valid Flatbuffer buffer"
 MAX_TABLES = 10**6
@@ -51,26 +54,29 @@ _VTABLE = Struct("<HH").unpack_from
 _BACK = Struct("<i").unpack_from
 
 
-def read(data: memoryview, identified: bool = True) -> Record:
-    """The Model record in `data`; raises ModelError naming the first field that is wrong.
+def read(data: memoryview, identified: bool = True, schema: Schema = tables) -> Record:
+    """The record in `data`, a Model; raises ModelError naming the first field that is wrong.
 
-    Without `identified` it need not bear the identifier of its kind of files.
+    Without `identified` it need not bear the identifier of its kind of files. Another schema than
+    that of models has another root.
     """
+    is_model = schema is tables
+    invalid = INVALID if is_model else INVALID.replace("model", schema.ROOT_TYPE)
     if len(data) < 8:
-        raise noted(ModelError(INVALID), f"{len(data)} bytes are too few for one")
-    if identified and bytes(data[4:8]) != tables.FILE_IDENTIFIER.encode():
+        raise noted(ModelError(invalid), f"{len(data)} bytes are too few for one")
+    if identified and bytes(data[4:8]) != schema.FILE_IDENTIFIER.encode():
+        reason = f"bytes 4 to 8 must be {schema.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}"
         raise noted(
-            ModelError(INVALID),
-            f"bytes 4 to 8 must be {tables.FILE_IDENTIFIER!r}, got {bytes(data[4:8])}; this is not "
-            "a .tflite file",
+            ModelError(invalid), f"{reason}; this is not a .tflite file" if is_model else reason
         )
-    reader = _Reader(data)
+    reader = _Reader(data, schema)
     try:
-        model = reader.table(_kind("Model"), 0, _U32(data, 0)[0])
-        reader.resolve(model)
+        root = reader.table(_kind(schema.ROOT_TYPE, schema), 0, _U32(data, 0)[0])
+        if is_model:
+            reader.resolve(root)
     except _Malformed as malformed:
-        raise noted(ModelError(INVALID), str(malformed)) from None
-    return model
+        raise noted(ModelError(invalid), str(malformed)) from None
+    return root
 
 
 class _Malformed(Exception):
@@ -89,8 +95,9 @@ class _Malformed(Exception):
 class _Reader:
     """One pass over one file."""
 
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: memoryview, schema: Schema) -> None:
         self.data = data
+        self.schema = schema
         self.size = len(data)
         self.tables_left = min(MAX_TABLES, self.size // _LEAST_TABLE)
         self.layouts_left = _MAX_LAYOUTS
@@ -145,7 +152,7 @@ class _Reader:
         if name is None:
             limit = len(members)
             raise _Malformed(where, f"the type of a union must be in [1, {limit}), got {member}")
-        return self.table(_kind(name), where, offset)
+        return self.table(_kind(name, self.schema), where, offset)
 
     def table_list(self, kind: _Kind, where: int, offset: int) -> tuple[Record, ...]:
         """The tables in the vector that the offset at `where` leads to; entries may be equal."""
@@ -200,6 +207,14 @@ class _Reader:
             text = str(self.data[start:end], "utf-8", "surrogateescape")
             self.texts[where + offset] = text
         return text
+
+    def text_list(self, _: None, where: int, offset: int) -> tuple[str, ...]:
+        """The strings in the vector that the offset at `where` leads to."""
+        start, length = self.vector(where, offset, 4)
+        self.claim(start, 4 * length)
+        offsets = np.frombuffer(self.data, "<u4", length, start)
+        places = range(start, start + 4 * length, 4)
+        return tuple(map(self.text, repeat(None), places, _integers(offsets)))
 
     def vector(self, where: int, offset: int, itemsize: int) -> tuple[int, int]:
         """Position of the first element, and length, of the vector the offset at `where` names."""
@@ -314,36 +329,38 @@ class _Union(NamedTuple):
 class _Kind:
     """How the fields of one table of the schema are read."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, schema: Schema) -> None:
         self.name = name
-        class_ = record(name)
+        class_ = record(name, schema)
         self.make = lambda: class_.__new__(class_)
         self.plain: list[_Scalar] = []
         self.pointers: list[_Pointer] = []
         self.unions: list[_Union] = []
-        for field, type_, default, slot in tables.TABLES[name]:
+        for field, type_, default, slot in schema.TABLES[name]:
             inner = type_.strip("[]")
-            scalar = tables.ENUM_TYPES.get(inner, inner)
-            if type_ in tables.UNIONS:
-                self.unions.append(_Union(field, slot, tables.UNIONS[type_]))
-            elif type_ == "string":
-                self.pointers.append(_Pointer(field, slot, _Reader.text, None))
+            scalar = schema.ENUM_TYPES.get(inner, inner)
+            if type_ in schema.UNIONS:
+                self.unions.append(_Union(field, slot, schema.UNIONS[type_]))
+            elif inner == "string":
+                read_text = _Reader.text if type_ == inner else _Reader.text_list
+                self.pointers.append(_Pointer(field, slot, read_text, None))
             elif type_ == inner and scalar in _CODES:
-                limit = len(tables.ENUMS[type_]) if type_ in tables.ENUMS else None
+                limit = len(schema.ENUMS[type_]) if type_ in schema.ENUMS else None
                 self.plain.append(_Scalar(field, slot, default, _CODES[scalar], limit))
             elif scalar in _CODES:
                 dtype = np.dtype("<" + _CODES[scalar])
                 self.pointers.append(_Pointer(field, slot, _Reader.numbers, dtype))
             elif type_ == inner:
-                self.pointers.append(_Pointer(field, slot, _Reader.table, _kind(inner)))
+                self.pointers.append(_Pointer(field, slot, _Reader.table, _kind(inner, schema)))
             else:
-                self.pointers.append(_Pointer(field, slot, _Reader.table_list, _kind(inner)))
+                kind = _kind(inner, schema)
+                self.pointers.append(_Pointer(field, slot, _Reader.table_list, kind))
 
 
 @cache
-def _kind(name: str) -> _Kind:
+def _kind(name: str, schema: Schema) -> _Kind:
     """The kind of a table, made when a file first has one."""
-    return _Kind(name)
+    return _Kind(name, schema)
 
 
 class _Layout:

@@ -1,7 +1,8 @@
-"""Typed records: the tables of the TFLite schema as Python objects.
+"""Typed records: the tables of a schema as Python objects.
 
-A record has one attribute for each field of its table in tflite.fbs. Vectors of numbers are
-read-only numpy views of the file, vectors of tables are tuples, a union is the record it holds.
+A record has one attribute for each field of its table in tflite.fbs, or in metadata.fbs. Vectors
+of numbers are read-only numpy views of the file, vectors of tables or strings are tuples, a union
+is the record it holds.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import numpy as np
 
 from . import tables
 
+if TYPE_CHECKING:
+    from .definition import Schema
+
 FieldValue: TypeAlias = (
     "int | float | str | bytes | np.ndarray | Record | Sequence[FieldValue] | None"
 )
@@ -25,6 +29,7 @@ class Record:
 
     __slots__: tuple[str, ...] = ()
     DEFAULTS: ClassVar[dict[str, tables.Default]] = {}
+    SCHEMA: ClassVar[Schema] = tables
 
     if TYPE_CHECKING:
         # The attributes are those of the table, each of a type that only the schema knows.
@@ -52,25 +57,28 @@ class Record:
         ]
         return f"{type(self).__name__}({', '.join(fields)})"
 
-    def __reduce__(self) -> tuple[Callable[..., Record], tuple[str, dict[str, FieldValue]]]:
-        return _restore, (type(self).__name__, {n: getattr(self, n) for n in self.__slots__})
+    def __reduce__(self) -> tuple[Callable[..., Record], tuple[str, dict[str, FieldValue], str]]:
+        fields = {n: getattr(self, n) for n in self.__slots__}
+        return _restore, (type(self).__name__, fields, self.SCHEMA.FILE_IDENTIFIER)
 
 
 _RECORDS: dict[str, type[Record]] = {}
+"""Classes by table: no two schemas have a table of one name."""
 
 
-def record(name: str) -> type[Record]:
-    """The class of a table of the schema: one attribute for each field, keywords with its defaults.
+def record(name: str, schema: Schema = tables) -> type[Record]:
+    """The class of a table of a schema: one attribute for each field, keywords with its defaults.
 
     >>> record("Conv2DOptions")(stride_w=2)
     Conv2DOptions(stride_w=2)
     """
     class_ = _RECORDS.get(name)
     if class_ is None:
-        defaults = {field: default for field, _, default, _ in tables.TABLES[name]}
+        defaults = {field: default for field, _, default, _ in schema.TABLES[name]}
         namespace = {
             "__slots__": tuple(defaults),
-            "__doc__": f"A {name} table of the TFLite schema.",
+            "__doc__": f"A {name} table of the schema {schema.FILE_IDENTIFIER}.",
+            "SCHEMA": schema,
             "__module__": __name__,
             "DEFAULTS": defaults,
         }
@@ -140,6 +148,10 @@ def _shown(value: FieldValue) -> str:
     return repr(value.tolist()) if value.size <= 1000 else f"<{value.size} numbers>"
 
 
-def _restore(name: str, fields: dict[str, FieldValue]) -> Record:
+def _restore(name: str, fields: dict[str, FieldValue], identifier: str) -> Record:
     """The record that a pickle holds."""
-    return record(name)(**fields)
+    if identifier == tables.FILE_IDENTIFIER:
+        return record(name)(**fields)
+    from . import metadata_tables
+
+    return record(name, metadata_tables)(**fields)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HEADER_SIZE = 12
 FOOTER_SIZE = 4
+RECORD_OVERHEAD = HEADER_SIZE + FOOTER_SIZE
 MASK = 0xA282EAD8
 CHUNK_SIZE = 1 << 16
 MAX_PACKED_SIZE = 2**31 - 1  # the bytes that are left of a compressed file are not known
@@ -42,17 +43,19 @@ def mask_crc32c(checksum: int) -> int:
     return ((checksum >> 15 | checksum << 17) + MASK) & 0xFFFFFFFF
 
 
-def read_records(path: StrPath, compression: str = "") -> Iterator[bytes]:
+def read_records(path: StrPath, compression: str = "", start: int = 0) -> Iterator[bytes]:
     """The contents of the records of a file, in order.
 
     Args:
         path: The file.
         compression: "", "ZLIB" or "GZIP".
+        start: Where the first record begins, in bytes, when they are unpacked.
 
     Raises:
         DataLossError: A record is cut or damaged; the records before it have been given.
     """
     source = _Source(path, compression)
+    source.take(start)
     while header := bytes(source.take(HEADER_SIZE)):
         offset = source.offset - len(header)
         if len(header) < HEADER_SIZE:

@@ -184,3 +184,41 @@ FIRST_RELEASES = {
     "WHILE": "1.15.0",
     "ZEROS_LIKE": "1.12.0",
 }
+
+NEWEST = {
+    "BROADCAST_TO": 4,
+    "CAST": 9,
+    "CONCATENATION": 7,
+    "COS": 2,
+    "DEQUANTIZE": 9,
+    "FILL": 5,
+    "GATHER": 8,
+    "GATHER_ND": 6,
+    "GELU": 3,
+    "LSTM": 5,
+    "PACK": 5,
+    "PAD": 6,
+    "PADV2": 6,
+    "REVERSE_V2": 4,
+    "SIN": 2,
+    "SLICE": 8,
+    "SOFTMAX": 4,
+    "SPLIT": 5,
+    "SPLIT_V": 3,
+    "TRANSPOSE": 9,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": 5,
+    "UNPACK": 6,
+}
+"""Newest versions that no release is on record for, where there are such. LiteRT 2.3 runs them, but
+for 5 of the LSTMs, which TensorFlow's converter writes for int16 with int8 weights."""
+
+
+def known_versions(op: str) -> range:
+    """The versions of a builtin operator that runtimes know.
+
+    >>> known_versions("RELU")
+    range(1, 4)
+    """
+    releases = FIRST_RELEASES.get(op, "").split()
+    first = 2 if releases[:1] == ["-"] else 1
+    return range(first, max(len(releases), NEWEST.get(op, 1)) + 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import proto
+from .errors import noted
 from .files import read_bytes
 
 if TYPE_CHECKING:
@@ -32,14 +33,19 @@ def read_saved_model(folder: Path) -> Message:
         try:
             saved_model = parse("SavedModel", read_bytes(path))
         except ValueError as error:
-            raise OSError(f"Cannot parse file '{path}': it has {error}.") from None
+            raise OSError(
+                f"Cannot parse file '{path}': it has {error}; copy or write it again."
+            ) from None
         if not saved_model.meta_graphs:
-            raise OSError(f"Cannot parse file '{path}': it holds no graph.")
+            raise OSError(f"Cannot parse file '{path}': it holds no graph; write it again.")
         return saved_model
     nested = sorted(path.parent for name in (BINARY, TEXT) for path in folder.glob(f"*/{name}"))
     hint = f"; there is one in '{nested[0]}'" if nested else ""
-    raise FileNotFoundError(
-        f"SavedModel file does not exist at: {os.fspath(folder)}/{{{TEXT}|{BINARY}}}{hint}"
+    raise noted(
+        FileNotFoundError(
+            f"SavedModel file does not exist at: {os.fspath(folder)}/{{{TEXT}|{BINARY}}}{hint}"
+        ),
+        f"Give the folder that {BINARY} lies in.",
     )
 
 

@@ -126,6 +126,7 @@ class Model(_Plain):
         external_buffers: ExternalBuffer records: constants in other files.
         external_buffer_groups: ExternalBufferGroup records: the names of those files.
         version: Version of the schema.
+        associated_files: Name -> bytes of the files packed behind the model, such as labels.
     """
 
     subgraphs: list[Subgraph]
@@ -136,6 +137,7 @@ class Model(_Plain):
     external_buffers: list[Record] = field(default_factory=list)
     external_buffer_groups: list[Record] = field(default_factory=list)
     version: int = SCHEMA_VERSION
+    associated_files: dict[str, bytes] = field(default_factory=dict)
 
 
 def unique_names(names: Iterable[str]) -> list[str]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 FILE_IDENTIFIER = 'TFL3'
 
+ROOT_TYPE = 'Model'
+
 TENSOR_TYPE = {
     'FLOAT32': 0,
     'FLOAT16': 1,

@@ -149,6 +149,8 @@ def _sparse_weights(use: Use) -> bool:
 
 
 _HYBRID = _types("FLOAT32", "INT8", "FLOAT32")
+_FLOAT8_TYPES = ("FLOAT8_E4M3FN", "FLOAT8_E5M2")
+_FLOAT8 = _takes(*_FLOAT8_TYPES)
 _INT8 = (2, _takes("INT8"))
 _INT16 = (3, _takes("INT16"))
 _INT16_THROUGH = (3, _all(_takes("INT16"), _gives("INT16")))
@@ -168,7 +170,7 @@ _TO_BLOCKS: tuple[tuple[int, _Rule], ...] = (
     (3, lambda use: len(use.input(0).shape) != 4),
     _INT8,
 )
-_PAD = ((5, _takes("BOOL")), (4, _rank_above(4)), _INT16, _INT8)
+_PAD = ((6, _FLOAT8), (5, _takes("BOOL")), (4, _rank_above(4)), _INT16, _INT8)
 
 RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
     "ABS": (
@@ -191,8 +193,9 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
     "BATCH_TO_SPACE_ND": _TO_BLOCKS,
     "BIDIRECTIONAL_SEQUENCE_LSTM": _RECURRENT,
     "BIDIRECTIONAL_SEQUENCE_RNN": _RECURRENT,
-    "BROADCAST_TO": ((3, _takes("INT8", "INT16")),),
+    "BROADCAST_TO": ((4, _FLOAT8), (3, _takes("INT8", "INT16"))),
     "CAST": (
+        (9, _any(_FLOAT8, _gives(*_FLOAT8_TYPES))),
         (8, _any(_takes("INT2", "UINT4"), _gives("INT2", "UINT4"))),
         (7, _any(_takes("BFLOAT16"), _gives("BFLOAT16"))),
         (6, _all(_takes("INT4"), _gives("FLOAT32"))),
@@ -201,7 +204,14 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
         (3, _any(_takes("INT8"), _gives("INT8"))),
         (2, _any(_takes("UINT32"), _gives("UINT32"))),
     ),
-    "CONCATENATION": ((5, _takes("INT4")), (4, _takes("UINT32")), _INT16, _INT8),
+    "CONCATENATION": (
+        (7, _FLOAT8),
+        (6, _takes("FLOAT16")),
+        (5, _takes("INT4")),
+        (4, _takes("UINT32")),
+        _INT16,
+        _INT8,
+    ),
     "CONV_2D": (
         (8, _WITH_BIAS_TYPE),
         (6, _grouped),
@@ -221,7 +231,9 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
         (2, lambda use: use.option("dilation_h_factor") not in (None, 1)),
     ),
     "DEPTH_TO_SPACE": (_INT8,),
+    "COS": ((2, _takes("FLOAT16")),),
     "DEQUANTIZE": (
+        (9, _FLOAT8),
         (8, _takes("UINT4")),
         (7, _takes("INT2")),
         (6, _takes("INT4")),
@@ -245,6 +257,7 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
     "EXP": ((2, _takes("INT8", "INT16")),),
     "FAKE_QUANT": ((2, _option("narrow_range")),),
     "FILL": (
+        (5, _takes(*_FLOAT8_TYPES, at=1)),
         (4, _takes("FLOAT16", at=1)),
         (3, _takes("INT8", "INT16", at=1)),
         (2, _takes("BOOL", "STRING", at=1)),
@@ -267,6 +280,7 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
         (2, _option("weights_format")),
     ),
     "GATHER": (
+        (8, _FLOAT8),
         (7, _takes("INT4")),
         (6, _takes("INT16", at=1)),
         (5, _option("batch_dims")),
@@ -275,12 +289,13 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
         _INT8,
     ),
     "GATHER_ND": (
+        (6, _FLOAT8),
         (5, _takes("BOOL")),
         (4, _takes("INT16", at=1)),
         (3, _takes("INT16")),
         (2, _takes("STRING")),
     ),
-    "GELU": ((2, _takes("INT8", "UINT8")),),
+    "GELU": ((3, _takes("FLOAT16")), (2, _takes("INT8", "UINT8"))),
     "GREATER": (_INT8,),
     "GREATER_EQUAL": (_INT16, _INT8),
     "L2_NORMALIZATION": ((2, _gives("INT8")),),
@@ -311,7 +326,7 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
         _INT8,
     ),
     "NOT_EQUAL": ((4, _takes("INT16")), (3, _takes("STRING")), _INT8),
-    "PACK": (_INT8, _INT16_THROUGH, (4, _takes("UINT32"))),
+    "PACK": ((5, _FLOAT8), _INT8, _INT16_THROUGH, (4, _takes("UINT32"))),
     "PAD": _PAD,
     "PADV2": _PAD,
     "QUANTIZE": (
@@ -332,7 +347,7 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
         (3, _any(_option("half_pixel_centers"), _option("align_corners"))),
         _INT8,
     ),
-    "REVERSE_V2": ((3, _takes("INT8")), (2, _takes("BOOL"))),
+    "REVERSE_V2": ((4, _FLOAT8), (3, _takes("INT8")), (2, _takes("BOOL"))),
     "RNN": _RECURRENT,
     "RSQRT": (_INT16, _INT8),
     "SELECT": (
@@ -342,7 +357,9 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
     ),
     "SELECT_V2": ((2, _takes("UINT32")),),
     "SIGN": ((2, _takes("INT32")),),
+    "SIN": ((2, _takes("FLOAT16")),),
     "SLICE": (
+        (8, _takes("FLOAT16")),
         (7, _takes("INT4")),
         (6, _takes("UINT32")),
         (5, _rank_above(4)),
@@ -350,16 +367,17 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
         (3, _takes("STRING")),
         _INT8,
     ),
-    "SOFTMAX": (_INT16, _INT8),
+    "SOFTMAX": ((4, _takes("FLOAT16")), _INT16, _INT8),
     "SPACE_TO_BATCH_ND": _TO_BLOCKS,
     "SPACE_TO_DEPTH": (_INT8,),
     "SPARSE_TO_DENSE": ((3, _takes("INT8", "UINT8", at=2)), (2, _takes("INT64", at=2))),
     "SPLIT": (
+        (5, _takes(*_FLOAT8_TYPES, at=1)),
         (4, _takes("INT16", at=1)),
         (3, _takes("INT32", at=1)),
         (2, _takes("INT8", at=1)),
     ),
-    "SPLIT_V": (_INT8,),
+    "SPLIT_V": ((3, _FLOAT8), _INT8),
     "SQRT": ((2, _takes("INT8", "INT16")),),
     "SQUARED_DIFFERENCE": (_INT8,),
     "SQUEEZE": ((2, _takes("STRING")),),
@@ -387,6 +405,7 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
         _INT8,
     ),
     "TRANSPOSE": (
+        (9, _takes("FLOAT16")),
         (8, _any(_rank_above(6), _takes("BFLOAT16"))),
         (7, _takes("INT4")),
         (6, _rank_above(5)),
@@ -409,6 +428,7 @@ RULES: dict[str, tuple[tuple[int, _Rule], ...]] = {
     ),
     "UNIDIRECTIONAL_SEQUENCE_RNN": _RECURRENT,
     "UNPACK": (
+        (6, _FLOAT8),
         (2, _takes("INT8", "UINT8")),
         (3, _takes("BOOL")),
         (4, _all(_takes("INT16"), _gives("INT16"))),

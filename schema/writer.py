@@ -20,6 +20,7 @@ from .errors import ModelError
 from .record import FieldValue, Record
 
 if TYPE_CHECKING:
+    from .definition import Schema
     from .files import Content
 
     Slot = tuple[int, int, str, float, tables.Default]
@@ -62,17 +63,18 @@ _SHARED_BYTES = 32
 it says, so longer ones are not shared."""
 
 
-def write(model: Record) -> bytes:
-    """The bytes of a Model record."""
-    constants = sum(_n_bytes(buffer.data) + 32 for buffer in model.buffers or ())
+def write(root: Record, schema: Schema = tables) -> bytes:
+    """The bytes of the root record of a schema, a Model."""
+    buffers = (root.buffers or ()) if schema is tables else ()
+    constants = sum(_n_bytes(buffer.data) + 32 for buffer in buffers)
     if constants > _LIMIT:
         raise ModelError(
             f"a flatbuffer must be under 2 GB, but the constants alone are {constants} bytes"
         )
-    writer = _Writer(flatbuffers.Builder(constants + _ROOM))
+    writer = _Writer(flatbuffers.Builder(constants + _ROOM), schema)
     try:
-        root = writer.table(model, "Model")
-        writer.builder.Finish(root, file_identifier=tables.FILE_IDENTIFIER.encode())
+        offset = writer.table(root, schema.ROOT_TYPE)
+        writer.builder.Finish(offset, file_identifier=schema.FILE_IDENTIFIER.encode())
     except BuilderSizeError:
         raise ModelError(
             f"a flatbuffer must be under 2 GB, but this one has {constants} bytes of constants"
@@ -84,8 +86,9 @@ def write(model: Record) -> bytes:
 class _Writer:
     """One file being written, back to front."""
 
-    def __init__(self, builder: flatbuffers.Builder) -> None:
+    def __init__(self, builder: flatbuffers.Builder, schema: Schema) -> None:
         self.builder = builder
+        self.schema = schema
         self.written: dict[tuple[FieldValue, ...], int] = {}
 
     def table(self, value: Record, name: str, shared: bool = True) -> int:
@@ -93,18 +96,18 @@ class _Writer:
         if type(value).__name__ != name:
             raise ModelError(f"a {name} must be a record of that name, got {value!r:.80}")
         slots: list[Slot] = []
-        for field, type_, default, slot, is_offset in _fields(name):
+        for field, type_, default, slot, is_offset in _fields(name, self.schema):
             content = getattr(value, field)
             if content is default or (default is not None and content == default):
                 continue
             field_path = f"{name}.{field}"
-            if type_ in tables.UNIONS:
+            if type_ in self.schema.UNIONS:
                 slots += self.union(content, type_, slot, field_path)
             elif is_offset:
                 offset = self.child(value, field, type_, field_path)
                 slots.append((4, slot, "offset", offset, 0))
             else:
-                scalar = tables.ENUM_TYPES.get(type_, type_)
+                scalar = self.schema.ENUM_TYPES.get(type_, type_)
                 size = np.dtype(_DTYPES[scalar]).itemsize
                 slots.append((size, slot, scalar, _checked(content, scalar, field_path), default))
         slots.sort(key=lambda slot: slot[:2], reverse=True)
@@ -117,7 +120,7 @@ class _Writer:
 
     def assemble(self, name: str, slots: Sequence[Slot]) -> int:
         """Offset of a table with these slots."""
-        self.builder.StartObject(_n_slots(name))
+        self.builder.StartObject(_n_slots(name, self.schema))
         for _, slot, scalar, content, default in slots:
             _PREPEND[scalar](self.builder, slot, content, default)
         return self.builder.EndObject()
@@ -125,10 +128,10 @@ class _Writer:
     def union(self, value: Record, union: str, slot: int, field_path: str) -> list[Slot]:
         """The slots of a union: its type, and the table it holds."""
         member = type(value).__name__
-        if member not in tables.UNIONS[union]:
+        if member not in self.schema.UNIONS[union]:
             raise ModelError(f"{field_path} must be a member of {union}, got {value!r:.80}")
         offset = self.table(value, member)
-        type_value = tables.UNIONS[union].index(member)
+        type_value = self.schema.UNIONS[union].index(member)
         return [(1, slot, "ubyte", type_value, 0), (4, slot + 1, "offset", offset, 0)]
 
     def child(self, record: Record, field: str, type_: str, field_path: str) -> int:
@@ -141,10 +144,13 @@ class _Writer:
             return self.table(content, inner)
         if inner == "Buffer":
             return self.buffers(content)
-        if inner in tables.TABLES:
+        if inner in self.schema.TABLES:
             return self.offsets([self.table(item, inner, shared=False) for item in content])
-        dtype = np.dtype(_DTYPES[tables.ENUM_TYPES.get(inner, inner)])
-        return self.numbers(_vector(content, dtype, field_path), dtype.itemsize)
+        if inner == "string":
+            return self.offsets([self.text(item, field_path) for item in content])
+        dtype = np.dtype(_DTYPES[self.schema.ENUM_TYPES.get(inner, inner)])
+        alignment = self.schema.ALIGNMENT.get((type(record).__name__, field), dtype.itemsize)
+        return self.numbers(_vector(content, dtype, field_path), alignment)
 
     def buffers(self, buffers: Sequence[Record]) -> int:
         """Offset of the vector of Buffers, whose tables fill gaps between the aligned constants."""
@@ -217,21 +223,20 @@ class _Writer:
 
 
 @cache
-def _fields(name: str) -> tuple[tuple[str, str, tables.Default, int, bool], ...]:
-    """(field, type, default, slot, whether it is an offset) of a table of the schema."""
-    scalars = _DTYPES.keys() | tables.ENUM_TYPES.keys()
+def _fields(name: str, schema: Schema) -> tuple[tuple[str, str, tables.Default, int, bool], ...]:
+    """(field, type, default, slot, whether it is an offset) of a table of a schema."""
+    scalars = _DTYPES.keys() | schema.ENUM_TYPES.keys()
     return tuple(
         (field, type_, default, slot, type_ not in scalars)
-        for field, type_, default, slot in tables.TABLES[name]
+        for field, type_, default, slot in schema.TABLES[name]
     )
 
 
 @cache
-def _n_slots(name: str) -> int:
+def _n_slots(name: str, schema: Schema) -> int:
     """Slots a table has in its vtable, at most."""
-    return max(
-        (slot + 1 + (t in tables.UNIONS) for _, t, _, slot in tables.TABLES[name]), default=0
-    )
+    fields = schema.TABLES[name]
+    return max((slot + 1 + (type_ in schema.UNIONS) for _, type_, _, slot in fields), default=0)
 
 
 def _checked(value: float, scalar: str, field_path: str) -> float:

@@ -19,6 +19,7 @@ import numpy as np
 from flatlite.schema import model, tables
 from flatlite.schema.dtypes import tensor_type
 from flatlite.schema.flatbuffer import options_class
+from flatlite.schema.versions import update_versions
 
 OPTIMIZED = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 
@@ -98,7 +99,9 @@ def content(case: Case | Refuse) -> bytes:
     given = [t for i, t in enumerate(inputs) if t >= 0 and i not in case.constants]
     step = model.Operator(case.op, inputs, outputs, options_record(case.op, case.options))
     graph = model.Subgraph("main", tensors, given, outputs, [step])
-    return model.save(model.Model([graph]))
+    file = model.Model([graph])
+    update_versions(file)
+    return model.save(file)
 
 
 def _tensor(name, dtype, shape, case, key, data=None):

@@ -21,6 +21,7 @@ class Sort:
         op: the operator.
         numbers: "float32", "hybrid" (weights of int8), "int8", or "uint8".
         coupled, peepholes, projected, normed: what the cells have.
+        narrow: whether products of int8 are rounded to int8, too.
         auxiliary: None, "weights" (added to both directions) or "second" (the second one's input).
         options: of the operator.
         sizes: batch, steps, depth, units, elements of a result.
@@ -32,13 +33,16 @@ class Sort:
     peepholes: bool = False
     projected: bool = False
     normed: bool = False
+    narrow: bool = False
     auxiliary: str | None = None
     options: tuple = ()
     sizes: tuple = (BATCH, STEPS, DEPTH, UNITS, PROJECTED)
 
     @property
     def name(self):
-        flags = [f for f in ("coupled", "peepholes", "projected", "normed") if getattr(self, f)]
+        flags = [
+            f for f in ("coupled", "peepholes", "projected", "normed", "narrow") if getattr(self, f)
+        ]
         flags += [f"auxiliary_{self.auxiliary}"] if self.auxiliary else []
         flags += [key for key, _ in self.options]
         size = [] if self.sizes == Sort.sizes else ["x".join(map(str, self.sizes))]
@@ -151,7 +155,7 @@ def states(maker, n_out):
     batch, units = maker.sort.sizes[0], maker.sort.sizes[3]
     if maker.sort.numbers == "int8":
         maker.state(batch, n_out, dtype="INT8", scale=0.0078, zero=4)
-        maker.state(batch, units, dtype="INT16", scale=2.0**-11)
+        maker.state(batch, units, dtype="INT16", scale=2.0 ** (-15 if maker.sort.narrow else -11))
     else:
         maker.state(batch, n_out)
         maker.state(batch, units)
@@ -170,6 +174,11 @@ def norms(maker):
 def intermediates(maker):
     """The scales of values inside an integer cell."""
     if maker.sort.numbers != "int8":
+        return
+    if maker.sort.narrow:
+        for i in range(12):
+            scheme = (0.00025, 0) if i % 3 == 0 else (0.012 + 0.001 * i, i - 5)
+            maker.intermediates.append(maker.tensor((0,), "INT8", *scheme))
         return
     for gate in range(4):
         maker.intermediates.append(maker.tensor((0,), "INT16", 0.0002 + 0.0001 * gate))
@@ -347,6 +356,10 @@ def _lstms():
         yield replace(base, peepholes=True, projected=True, options=(TANH, ("time_major", True)))
         yield replace(base, sizes=(1, 3, 40, 70, 33), projected=True)
         yield replace(base, op="LSTM", peepholes=True)
+    narrow = Sort("LSTM", "int8", projected=True, normed=True, narrow=True, options=(TANH,))
+    yield narrow
+    yield replace(narrow, coupled=True, options=(TANH, *CLIPS))
+    yield replace(narrow, coupled=True, sizes=(3, 1, 40, 70, 33))
     for numbers in ("float32", "uint8"):
         yield Sort("LSTM", numbers, options=(TANH, ("kernel_type", 1)), sizes=(3, 1, 5, 18, 0))
     base = Sort("UNIDIRECTIONAL_SEQUENCE_LSTM", "hybrid")

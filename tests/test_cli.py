@@ -170,7 +170,7 @@ def test_convert_several_signatures(two_signatures):
         ("nowhere", "'{path}' does not exist."),
         ("nowhere.pb", "File '{path}' does not exist."),
         ("nowhere.h5", "'{path}' does not exist."),
-        ("empty.pb", "Unable to parse input file '{path}'.\nThe file is empty."),
+        ("empty.pb", "Unable to parse input file '{path}'.\nThe file is empty; write it again."),
         ("noise.pb", "Unable to parse input file '{path}'"),
         (
             "folder",

@@ -61,6 +61,12 @@ current.
 bfloat16 are computed in float32 and rounded once; strings go wherever elements only move. An
 operator that calls subgraphs takes whatever they take.
 
+What a file says holds in every version: an option that a later version brought counts in an earlier
+one, too, as in LiteRT's kernels. A file with another version than these is refused when it is
+opened, in LiteRT's words: `Didn't find op for builtin opcode 'RELU' version '99'. An older version
+of this builtin might be supported. ...`. So is an operator without a family, for which TensorFlow
+Lite has no kernel either (CONCAT_EMBEDDINGS), or which stands for something else.
+
 | operator | family | versions | types |
 |---|---|---|---|
 """
@@ -78,8 +84,8 @@ def page() -> str:
 def line_of(kind: str, seen: dict[str, set[str]]) -> str:
     """The row of one operator."""
     family = family_of(kind)
-    releases = runtime_versions.FIRST_RELEASES.get(kind, "").split()
-    versions = f"1-{len(releases)}" if len(releases) > 1 else "1"
+    known = runtime_versions.known_versions(kind)
+    versions = f"{known[0]}-{known[-1]}" if len(known) > 1 else str(known[0])
     if not family:
         return f"| {kind} | - | {versions} | |"
     row = operators.known(kind)

@@ -12,6 +12,7 @@ FACADES = (
     "flatlite.compat.v1",
     "flatlite.compat.v1.bitwise",
     "flatlite.compat.v1.debugging",
+    "flatlite.compat.v1.layers",
     "flatlite.compat.v1.linalg",
     "flatlite.compat.v1.lite",
     "flatlite.compat.v1.losses",
@@ -28,12 +29,14 @@ FACADES = (
     "flatlite.compat.v1.sparse",
     "flatlite.compat.v1.spectral",
     "flatlite.compat.v1.strings",
+    "flatlite.compat.v1.summary",
     "flatlite.compat.v1.test",
     "flatlite.compat.v1.train_experimental",
     "flatlite.edit",
     "flatlite.experimental",
     "flatlite.lite",
     "flatlite.litert",
+    "flatlite.metadata",
     "flatlite.train",
 )
 HEAD = "# What editors and type checkers see of this module; tests/write_stubs.py writes it.\n"

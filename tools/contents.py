@@ -32,6 +32,7 @@ def inspect(path: str | os.PathLike, content: bytes | None = None) -> dict[str, 
         "constant_bytes": sum(constant_bytes(t) for s in model.subgraphs for t in s.tensors),
         "description": model.description,
         "metadata": {name: len(value) for name, value in model.metadata.items()},
+        "associated_files": {name: len(value) for name, value in model.associated_files.items()},
         "signatures": {
             s.key: {"inputs": list(s.inputs), "outputs": list(s.outputs), "subgraph": s.subgraph}
             for s in model.signatures

@@ -78,7 +78,7 @@ def cell(column: str, value: Any) -> str:
         return ""
     if column == "shape":
         return "x".join("?" if n < 0 else str(n) for n in value) or "scalar"
-    if column == "share":
+    if column in ("share", "of limit"):
         return f"{value:.1%}"
     if isinstance(value, float):
         return f"{value:.4g}"
@@ -87,3 +87,8 @@ def cell(column: str, value: Any) -> str:
     if isinstance(value, dict):
         return printable(", ".join(f"{k}={v}" for k, v in value.items()))
     return f"{value:,}" if isinstance(value, int) and column != "index" else printable(str(value))
+
+
+def counted(threads: int) -> str:
+    """Such as "1 thread" and "2 threads"."""
+    return f"{threads} thread{'' if threads == 1 else 's'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ..interpreter.profile import profile
 from .runnable import Flatbuffer
 from .running import input_arrays
+from .terminal import counted
 
 PERCENTILES = (50, 90, 99)
 N_PROFILED = 5  # profiled runs, of which the medians are shown
@@ -23,11 +25,13 @@ def benchmark(
     threads: int,
     advance: Callable[[], Any] = lambda: None,
     delegates: Sequence[Any] | None = None,
+    roofline: str | None = None,
 ) -> dict[str, Any]:
     """Times of `runs` invokes after `warmup` ones, in milliseconds, and those of each operator.
 
     `advance` is called after every invoke, for a progress bar. A delegate's partition is one
-    operator.
+    operator. With `roofline`, what the machine can do at most is measured, too, and each operator's
+    row says what it makes of that (roofline.py); unless empty, it names the .svg file to draw.
     """
     started = time.perf_counter()
     model = Flatbuffer(path, threads=threads, by_name=False, delegates=delegates)
@@ -42,7 +46,7 @@ def benchmark(
         if i >= warmup:
             times.append(1e3 * (time.perf_counter() - start))
         advance()
-    return {
+    result = {
         "file": path,
         "threads": threads,
         "runs": runs,
@@ -57,6 +61,25 @@ def benchmark(
         "operators": profile_rows(model),
         **({"delegates": model.interpreter.delegate_report().as_dict()} if delegates else {}),
     }
+    if roofline is not None:
+        _add_roofline(result, model, roofline)
+    return result
+
+
+def _add_roofline(result: dict[str, Any], model: Flatbuffer, file: str) -> None:
+    from ..engine.machine import measure
+    from .roofline import picture, roofline_rows, summary
+
+    limits = measure(result["threads"])
+    result["operators"] = rows = roofline_rows(model.interpreter, result["operators"], limits)
+    result["roofline"] = {
+        "products": limits.products,
+        "bandwidth": list(map(list, limits.bandwidth)),
+        "whole": summary(rows),
+    }
+    if file:
+        title = f"{Path(model.path).name}, {counted(limits.threads)}"
+        Path(file).write_text(picture(rows, limits, title))
 
 
 def profile_rows(model: Flatbuffer) -> list[dict[str, Any]]:

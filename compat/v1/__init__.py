@@ -12,7 +12,7 @@ MODULES = {
     "debugging": "compat.v1.debugging",
     "errors": "errors",
     "initializers": "graph.variables.initializers",
-    "layers": "graph.functions.layers",
+    "layers": "compat.v1.layers",
     "linalg": "compat.v1.linalg",
     "lite": "compat.v1.lite",
     "logging": "compat.v1.logging",
@@ -29,6 +29,7 @@ MODULES = {
     "sparse": "compat.v1.sparse",
     "spectral": "compat.v1.spectral",
     "strings": "compat.v1.strings",
+    "summary": "compat.v1.summary",
     "test": "compat.v1.test",
     "train": "train",
 }

@@ -5,6 +5,7 @@ from ... import errors as errors
 from ... import train as train
 from ...compat.v1 import bitwise as bitwise
 from ...compat.v1 import debugging as debugging
+from ...compat.v1 import layers as layers
 from ...compat.v1 import linalg as linalg
 from ...compat.v1 import lite as lite
 from ...compat.v1 import logging as logging
@@ -21,6 +22,7 @@ from ...compat.v1 import signal as signal
 from ...compat.v1 import sparse as sparse
 from ...compat.v1 import spectral as spectral
 from ...compat.v1 import strings as strings
+from ...compat.v1 import summary as summary
 from ...compat.v1 import test as test
 from ...graph.core.create import constant as constant
 from ...graph.core.create import convert_to_tensor as convert_to_tensor
@@ -83,7 +85,6 @@ from ...graph.derivatives.registry import NotDifferentiable as NotDifferentiable
 from ...graph.derivatives.registry import NotDifferentiable as no_gradient
 from ...graph.derivatives.registry import RegisterGradient as RegisterGradient
 from ...graph.format.importing import import_graph_def as import_graph_def
-from ...graph.functions import layers as layers
 from ...graph.functions.arithmetic import abs as abs
 from ...graph.functions.arithmetic import accumulate_n as accumulate_n
 from ...graph.functions.arithmetic import acos as acos
@@ -407,6 +408,12 @@ from ...graph.functions.strings import string_to_hash_bucket_strong as string_to
 from ...graph.functions.strings import strip as string_strip
 from ...graph.functions.strings import substr as substr
 from ...graph.functions.strings import to_number as string_to_number
+from ...graph.functions.summaries import audio_summary as audio_summary
+from ...graph.functions.summaries import histogram_summary as histogram_summary
+from ...graph.functions.summaries import image_summary as image_summary
+from ...graph.functions.summaries import merge_all_summaries as merge_all_summaries
+from ...graph.functions.summaries import merge_summary as merge_summary
+from ...graph.functions.summaries import scalar_summary as scalar_summary
 from ...graph.functions.tensor_array import TensorArray as TensorArray
 from ...graph.session.fetches import IndexedSlicesValue as IndexedSlicesValue
 from ...graph.session.fetches import SparseTensorValue as SparseTensorValue
@@ -447,5 +454,16 @@ from ...graph.variables.variable_scope import VariableScope as VariableScope
 from ...graph.variables.variable_scope import get_variable_scope as get_variable_scope
 from ...graph.variables.variable_scope import variable_scope as variable_scope
 from ...graph.variables.variables import Variable as Variable
+from ...schema.proto import AttrValue as AttrValue
+from ...schema.proto import Event as Event
+from ...schema.proto import GraphDef as GraphDef
+from ...schema.proto import HistogramProto as HistogramProto
+from ...schema.proto import LogMessage as LogMessage
+from ...schema.proto import MetaGraphDef as MetaGraphDef
+from ...schema.proto import NameAttrList as NameAttrList
+from ...schema.proto import NodeDef as NodeDef
 from ...schema.proto import RunMetadata as RunMetadata
 from ...schema.proto import RunOptions as RunOptions
+from ...schema.proto import SessionLog as SessionLog
+from ...schema.proto import Summary as Summary
+from ...schema.proto import SummaryMetadata as SummaryMetadata

@@ -114,7 +114,14 @@ CORE = {
         "get_collection get_collection_ref get_default_graph get_default_session name_scope "
         "reset_default_graph set_random_seed"
     ),
-    "schema.proto": "RunMetadata RunOptions",
+    "graph.functions.summaries": (
+        "audio_summary histogram_summary image_summary merge_all_summaries merge_summary "
+        "scalar_summary"
+    ),
+    "schema.proto": (
+        "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef "
+        "RunMetadata RunOptions SessionLog Summary SummaryMetadata"
+    ),
     "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
     "graph.variables.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",
@@ -362,4 +369,28 @@ SETS = {
 
 RAGGED = {
     "graph.functions.ragged": "constant range=ragged_range",
+}
+
+SUMMARY = {
+    "graph.functions.summaries": (
+        "all_v2_summary_ops audio get_summary_description histogram image merge merge_all scalar "
+        "tensor_summary text"
+    ),
+    "schema.proto": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
+    "training.summary_writer": "FileWriter FileWriterCache",
+}
+
+LAYERS = {
+    "graph.layers.base": "InputSpec Layer",
+    "graph.layers.convolutional": (
+        "Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose SeparableConv1D SeparableConv2D "
+        "conv1d conv2d conv2d_transpose conv3d conv3d_transpose separable_conv1d separable_conv2d"
+    ),
+    "graph.layers.core": "Dense Dropout Flatten dense dropout flatten",
+    "graph.layers.normalization": "BatchNormalization batch_normalization",
+    "graph.layers.pooling": (
+        "AveragePooling1D AveragePooling2D AveragePooling3D MaxPooling1D MaxPooling2D MaxPooling3D "
+        "average_pooling1d average_pooling2d average_pooling3d max_pooling1d max_pooling2d "
+        "max_pooling3d"
+    ),
 }

@@ -117,8 +117,8 @@ class Conversion:
             recipe = of_quantized_source(graphs)
         if recipe is None:
             self._verify(graphs, functions, samples, verify_inputs)
-            return self._for_target(graphs, functions[0].content)
-        recipe = with_stated_ranges(recipe, graphs)
+            return self._for_target(graphs, self._with_integer_inputs(graphs, functions[0].content))
+        recipe = with_stated_ranges(recipe, graphs, self.settings)
         ranges: list[dict[Tensor, Range]]
         if recipe.algorithms:
             has_data = self.settings.representative_dataset is not None
@@ -137,6 +137,18 @@ class Conversion:
         self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
+
+    def _with_integer_inputs(self, graphs: list[Graph], content: bytes) -> bytes:
+        """The file of a float model, with inputs of integers where they are asked for."""
+        from ..quantize.fake_quant import take_integers
+        from ..quantize.settings_recipe import integer_scheme, takes_integers
+
+        if not takes_integers(self.settings):
+            return content
+        scheme = integer_scheme(self.settings.inference_input_type)
+        for graph in graphs:
+            take_integers(graph, scheme, self.settings.quantized_input_stats)
+        return self._write(graphs)[1][0].content
 
     def _for_target(self, graphs: list[Graph], content: bytes) -> bytes:
         """The file as the target runs it; a quantized source may round otherwise then, and was
@@ -198,6 +210,7 @@ class Conversion:
         is_tensorflow = all(isinstance(source, GraphSource) for source in self.sources)
         bounded = bool(self.settings.canonicalizing_inf_as_min_max_float) and is_tensorflow
         written = write(graphs, metadata=self._metadata(recipe), bounded=bounded)
+        written.model.associated_files = dict(getattr(self.sources[0], "associated_files", {}))
         content = save(written.model)
         functions = [
             Function(
@@ -232,13 +245,16 @@ class Conversion:
         """The quantized file, compared with the float one."""
         from ..passes.targets import rewrite_for_target
         from ..quantize.accuracy.budget import quantized_layers
-        from ..quantize.quantizer import Stated, quantize
+        from ..quantize.quantizer import Statements, quantize
         from ..targets import target_of
 
         self.layers = quantized_layers(graphs, recipe)
         calibrated = recipe.calibrates  # so that the float file has run on the samples
-        stated = Stated(
-            self.settings.quantized_input_stats or {}, self.settings.default_ranges_stats
+        stated = Statements(
+            self.settings.quantized_input_stats or {},
+            self.settings.default_ranges_stats,
+            bool(self.settings.reorder_across_fake_quant),
+            bool(self.settings.change_concat_input_ranges),
         )
         float_operators, self.float_islands = quantize(graphs, recipe, ranges, stated)
         self.float_operators = dict(float_operators)
@@ -459,5 +475,6 @@ def check_size(source: Source) -> None:
         largest = max(sizes, key=sizes.__getitem__)
         raise ConverterError(
             f"the constants of the source have {total} bytes, a .tflite file at most {MAX_BYTES}; "
-            f"the largest is '{largest}' with {sizes[largest]}"
+            f"the largest is '{largest}' with {sizes[largest]}; make it smaller, or cut the model "
+            "with input_arrays and output_arrays and convert its parts"
         )

@@ -73,7 +73,9 @@ class TFLiteConverter(Settings):
         allow_custom_ops: whether operations TFLite lacks become custom operators.
         dump_graphviz_dir: a folder for drawings of the graph before and after the passes.
         dump_graphviz_video: whether to draw it there after every pass that changes it, too.
-        reorder_across_fake_quant, change_concat_input_ranges: for fake-quantized graphs.
+        reorder_across_fake_quant: whether FakeQuant gives way to a bias, a normalisation or an
+            activation behind it, which move into the convolution before it.
+        change_concat_input_ranges: whether what is concatenated gets the range of the result.
         exclude_conversion_metadata: leaves out what converted the model, from what and how.
         io_order: positions of inputs and outputs in the file: "source", or "tensorflow" for those
             that TensorFlow 2.21's converter gives them, which sorts by name or by a hash.
@@ -375,32 +377,32 @@ class TFLiteConverter(Settings):
         TensorFlow is its backend.
 
         Raises:
-            TypeError: `model` is a path.
-            NotImplementedError: it is no model of Keras.
+            TypeError: `model` is a path, or no model of Keras.
             UnsupportedOps: it has layers that flatlite does not know; all are listed.
             ConverterError: a layer is used in a way that is not supported.
             ValueError: the model is not built.
+
+        What Keras raises when it cannot export the model follows the error that led there.
         """
         if isinstance(model, str | os.PathLike):
             raise TypeError(
                 f"from_keras_model takes a live model in TensorFlow, got {type(model).__name__}; "
                 "from_keras_model_file reads a .keras or .h5 file"
             )
-        from ..keras.live import is_exported, is_keras_model
+        from ..keras.live import can_export, export, is_keras_model
         from ..sources import keras
 
         if not is_keras_model(model):
-            raise NotImplementedError(
-                f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}"
-            )
+            raise TypeError(f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}")
         try:
             with naming(None):
                 return cls._of([keras.from_live(model)], None, 2)
         except (ConverterError, ValueError):
+            if not can_export(model):
+                raise
             with tempfile.TemporaryDirectory() as folder:
-                if is_exported(model, folder):
-                    return cls.from_saved_model(folder)
-            raise
+                export(model, folder)
+                return cls.from_saved_model(folder)
 
     @classmethod
     def from_concrete_functions(cls, funcs: Any, trackable_obj: Any = None) -> TFLiteConverter:
@@ -417,7 +419,7 @@ class TFLiteConverter(Settings):
         Raises:
             ValueError: there are no functions, they are not concrete, several without
                 `trackable_obj`, or TensorFlow cannot save them.
-            NotImplementedError: they are not of a TensorFlow in this process.
+            TypeError: they are not of a TensorFlow in this process.
         """
         functions = list(funcs) if isinstance(funcs, Iterable) else [funcs]
         if not all(map(is_concrete, functions)):
@@ -428,7 +430,7 @@ class TFLiteConverter(Settings):
         if not functions:
             raise ValueError("No ConcreteFunction is specified.")
         if not all(hasattr(function, "graph") for function in functions):
-            raise NotImplementedError(
+            raise TypeError(
                 f"from_concrete_functions needs functions of a running TensorFlow; {EXPORT}"
             )
         from ..sources import running_tensorflow

@@ -7,7 +7,6 @@ one is set; those that ask for another model are refused.
 from __future__ import annotations
 
 WITHOUT_EFFECT = {
-    "change_concat_input_ranges": False,
     "conversion_summary_dir": None,
     "drop_control_dependency": True,
     "elide_elementsattrs_if_larger": None,
@@ -24,7 +23,6 @@ WITHOUT_EFFECT = {
     "print_ir_after": None,
     "print_ir_before": None,
     "print_ir_module_scope": None,
-    "reorder_across_fake_quant": False,
     "serialize_debug_metadata": False,
     "unfold_batchmatmul": False,
     "_experimental_allow_all_select_tf_ops": False,

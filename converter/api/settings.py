@@ -40,6 +40,8 @@ class Settings:
         self.output_format: int = constants.TFLITE
         self.quantized_input_stats: Any = {}
         self.default_ranges_stats: Any = None
+        self.reorder_across_fake_quant: bool = False
+        self.change_concat_input_ranges: bool = False
         self.quantization_recipe: Any = None
         self.quantization_algorithms: Any = []
         self.accuracy_budget: Any = None
@@ -98,7 +100,7 @@ class Settings:
 
         Warns where a value has no effect.
         """
-        from ..quantize.settings_recipe import recipe_of, with_algorithms
+        from ..quantize.settings_recipe import recipe_of, takes_integers, with_algorithms
 
         check_choices(self)
         unsupported = [name for name, is_set in UNSUPPORTED.items() if is_set(self)]
@@ -112,8 +114,14 @@ class Settings:
         check_bias_type(self, recipe)
         with_algorithms(recipe, self)
         is_float = as_dtype("inference_type", self.inference_type) in (None, np.float32)
-        for name in ("quantized_input_stats", "default_ranges_stats"):
-            if getattr(self, name) and is_float:
+        unread = {
+            "quantized_input_stats": is_float and not takes_integers(self),
+            "default_ranges_stats": is_float,
+            "reorder_across_fake_quant": recipe is None,
+            "change_concat_input_ranges": recipe is None,
+        }
+        for name, has_no_effect in unread.items():
+            if getattr(self, name) and has_no_effect:
                 warnings.warn(
                     f"{name} has no effect without inference_type = lite.constants.QUANTIZED_UINT8 "
                     "or INT8",

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...schema.errors import ModelError
 from ...schema.files import read_bytes
-from .hdf5 import MAX_TEXT, MAX_UNPACK_RATIO, MIN_UNPACK_LIMIT, Store
+from .hdf5_process import Store
+from .limits import MAX_TEXT, unpack_limit
 
 if TYPE_CHECKING:
     from .live import LiveWeights
@@ -123,9 +124,7 @@ def _keras(content: bytes, name: str) -> Archive:
             metadata = b"{}"
             if METADATA in archive.namelist():
                 metadata = _member(archive, METADATA, name, MAX_TEXT)
-            weights = _member(
-                archive, WEIGHTS, name, max(MIN_UNPACK_LIMIT, MAX_UNPACK_RATIO * len(content))
-            )
+            weights = _member(archive, WEIGHTS, name, unpack_limit(content))
     except ModelError:
         raise
     except DAMAGED as error:
@@ -155,7 +154,10 @@ def _member(archive: zipfile.ZipFile, member: str, name: str, limit: int) -> byt
         raise ModelError(f"'{name}' is no Keras archive: it has no {member}")
     info = archive.getinfo(member)
     if info.flag_bits & ENCRYPTED or info.compress_type not in PACKINGS:
-        raise ModelError(f"'{name}': {member} is encrypted or packed in an unknown way")
+        raise ModelError(
+            f"'{name}': {member} is encrypted or packed in an unknown way; pack it "
+            "with ZIP's deflate, or not at all"
+        )
     with archive.open(info) as file:
         content = file.read(limit + 1)
     if len(content) > limit:

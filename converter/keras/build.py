@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -117,7 +117,10 @@ class Writer:
         try:
             order = ordered(outputs, before)
         except Cycle as error:
-            raise ModelError(f"{model.title}: {error}") from None
+            names = ", ".join(
+                f"'{layer}'" for layer, _ in cast("Sequence[tuple[str, int]]", error.items)
+            )
+            raise ModelError(f"{model.title}: the layers {names} must not form a cycle") from None
         for key in order:
             if key not in values:
                 values[key] = self._call(model, key, scope, values)

@@ -1,4 +1,7 @@
-"""HDF5 files of Keras, read without following anything that leads elsewhere."""
+"""HDF5 files of Keras, read without following anything that leads elsewhere.
+
+libhdf5 may crash or loop on a damaged file, so only the processes of hdf5_process.py import this.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...schema.errors import ModelError
+from .limits import MAX_UNPACK_RATIO, unpack_limit
 
-MAX_TEXT = 64 << 20
-"""Bytes an architecture may have."""
-MAX_UNPACK_RATIO = 100
-"""How many times its own size a file may hold when it is unpacked."""
-MIN_UNPACK_LIMIT = 16 << 20
-"""Bytes that any file may unpack to."""
 FILTERS = frozenset((1, 2, 3, 4, 32000))
 """deflate, shuffle, checksum, szip, lzf: the others would be loaded from the machine's plug-ins."""
 MAX_ATTRIBUTE_PARTS = 10_000
@@ -33,7 +31,7 @@ def reading(what: str) -> Iterator[None]:
         raise ModelError(f"{what} cannot be read as HDF5: {error}") from None
 
 
-class Store:
+class HDF5File:
     """An HDF5 file in memory; groups and datasets are found by their path."""
 
     def __init__(self, content: bytes, what: str) -> None:
@@ -41,7 +39,7 @@ class Store:
         import h5py
 
         self.what = what
-        self._bytes_allowed = max(MIN_UNPACK_LIMIT, MAX_UNPACK_RATIO * len(content))
+        self._bytes_allowed = unpack_limit(content)
         with reading(what):
             self._file = h5py.File(io.BytesIO(content), "r")
 
@@ -129,7 +127,10 @@ class Store:
         settings = dataset.id.get_create_plist()
         filters = {settings.get_filter(i)[0] for i in range(settings.get_nfilters())}
         if filters - FILTERS:
-            raise ModelError(f"{self.what}: '{path}' is packed with unknown filters {filters}")
+            raise ModelError(
+                f"{self.what}: '{path}' is packed with unknown filters {filters - FILTERS}; save "
+                "the model again without compression"
+            )
         self._bytes_allowed -= dataset.nbytes
         if self._bytes_allowed < 0:
             raise ModelError(

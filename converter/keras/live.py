@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...schema.errors import ModelError
+from ...schema.errors import ConverterError, ModelError
 from .architecture import Layer
 from .archive import Archive, parsed_json
 
 LEGACY = "model_weights/"
-EXPORT_ERRORS = (ImportError, RuntimeError, ValueError, TypeError, AttributeError)
-"""What Keras raises of models and backends that it cannot export."""
 METHODS = ("to_json", "layers", "weights")
 
 
@@ -66,7 +64,7 @@ def archive_of(model: Any) -> Archive:
         raise ModelError(f"{what} must be built; call it on data, or give it an Input")
     try:
         text = model.to_json()
-    except (NotImplementedError, TypeError, ValueError, AttributeError) as error:
+    except (NotImplementedError, TypeError, ValueError) as error:
         raise ModelError(f"{what} cannot be described: {error}") from None
     config = parsed_json(text, what)
     version = config.get("keras_version")
@@ -74,17 +72,15 @@ def archive_of(model: Any) -> Archive:
     return Archive(config, (2,) if is_keras2 else (3,), LiveWeights(model), True)
 
 
-def is_exported(model: Any, folder: str) -> bool:
-    """Whether a model that runs on TensorFlow was written as a SavedModel, by its own method."""
-    if "tensorflow" not in sys.modules or not hasattr(model, "export"):
-        return False
+def can_export(model: Any) -> bool:
+    """Whether a model may write itself as a SavedModel: TensorFlow is its backend, or may be."""
+    return "tensorflow" in sys.modules and hasattr(model, "export")
+
+
+def export(model: Any, folder: str) -> None:
+    """Has a model write a SavedModel by its own method, which raises what Keras raises."""
     names = inspect.signature(model.export).parameters
-    options = {"verbose": False} if "verbose" in names else {}
-    try:
-        model.export(folder, **options)
-    except EXPORT_ERRORS:
-        return False
-    return True
+    model.export(folder, **({"verbose": False} if "verbose" in names else {}))
 
 
 def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
@@ -95,14 +91,14 @@ def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
         custom_objects: By the names of classes: a class of Keras, or derived from one without a
             `call` of its own, or the name of a layer that does the same.
 
-    Raises NotImplementedError when an object is something else.
+    Raises ConverterError when an object is something else.
     """
     for name, value in custom_objects.items():
         known = _known_class(value)
         for layer in layers:
             if name in (layer.kind, layer.kind.rpartition(">")[2], layer.kind.rpartition(".")[2]):
                 if not known:
-                    raise NotImplementedError(
+                    raise ConverterError(
                         f"custom_objects: '{name}' must be the name of a Keras layer, or a class "
                         "derived from one that computes the same; save the model as a SavedModel "
                         "and use TFLiteConverter.from_saved_model"

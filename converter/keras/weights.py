@@ -16,7 +16,7 @@ import numpy as np
 from ...schema.errors import ModelError
 from .architecture import MAX_MODELS, Layer, Model
 from .archive import Archive
-from .hdf5 import Store
+from .hdf5_process import Store
 from .live import LiveWeights
 from .registry import LAYERS
 
@@ -39,7 +39,7 @@ class StoredWeight:
         if stored_shape != shape:
             raise ModelError(
                 f"{layer.title}: weight {name} must have shape {shape}, got {stored_shape}; the "
-                "file's weights are of another architecture"
+                "file's weights are of another architecture, save the whole model again"
             )
         return self.store.array(self.path).astype(np.float32)
 
@@ -144,7 +144,7 @@ def _wrong_count(layer: Layer, names: list[str], n: int) -> ModelError:
     expected = f"{len(names)} weights ({', '.join(names[:6])})" if names else "no weights"
     return ModelError(
         f"{layer.title}: has {expected}, the file holds {n} for it; its weights and its "
-        "architecture do not belong together"
+        "architecture do not belong together, save the whole model again"
     )
 
 

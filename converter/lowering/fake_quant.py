@@ -32,3 +32,17 @@ class FakeQuantized(NamedTuple):
     def transposed(self, order: Sequence[int]) -> FakeQuantized:
         """That of the constant with its axes in another order."""
         return self._replace(axis=list(order).index(self.axis) if self.is_per_axis else 0)
+
+    def scaled(self, scale: np.ndarray, axis: int) -> FakeQuantized | None:
+        """That of the constant times a factor for each index of `axis`, where it has such ranges.
+
+        >>> one = FakeQuantized(np.full(1, -1.0), np.full(1, 2.0), 0, 8, False)
+        >>> one.scaled(np.array([1.0, -2.0]), 3).low
+        array([-1., -4.], dtype=float32)
+        """
+        if not scale.all() or (self.is_per_axis and self.axis != axis):
+            return None
+        if (scale == scale[0]).all():
+            scale, axis = scale[:1], self.axis
+        ends = np.sort([self.low * scale, self.high * scale], axis=0).astype(np.float32)
+        return self._replace(low=ends[0], high=ends[1], axis=axis)

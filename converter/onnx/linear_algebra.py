@@ -69,6 +69,10 @@ def _terms(node):
             node.require(0 <= n < len(unused), f"'{term}' does not fit rank {node.rank(i)}")
             longest = max(longest, n)
             terms[i] = term.replace("...", "".join(unused[:n][::-1]))
+        else:
+            node.require(
+                node.rank(i) == len(term), f"'{term}' does not fit rank {node.rank(i)} of input {i}"
+            )
     dots = "".join(unused[:longest][::-1])
     if not arrow:
         letters = "".join(terms)

@@ -13,6 +13,7 @@ from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..lowering.moves import to_channels_first, to_channels_last
 from . import half
+from .declarations import check_declaration
 from .definitions import Body, body_of
 from .image_layout import has_channels_last
 from .names import domain_of, qualified, schema_of
@@ -66,6 +67,7 @@ class Block:
             inputs = [self.values[name] if name else None for name in proto.input]
             opset = self.opsets.get(domain_of(proto.domain), 1)
             node = Node(proto, opset, inputs, self)
+            check_declaration(node, proto, self.opsets)
             if self._is_source:
                 b.origin(next(iter(proto.output), proto.name))
             refuse_types(node, node.inputs)

@@ -51,11 +51,12 @@ class Rewrite:
 
     Attributes:
         kinds: the ops it looks at; empty for all.
+        change: changes the graph around one op, and says whether it did.
     """
 
     def __init__(self, change: Change, kinds: Collection[str]) -> None:
         self.kinds = frozenset(kinds)
-        self._change = change
+        self.change = change
         self.__name__ = change.__name__
         self.__doc__ = change.__doc__
 
@@ -66,7 +67,7 @@ class Rewrite:
             for op in [op for op in graph.ops if not self.kinds or op.kind in self.kinds]:
                 if _is_fixed(op):
                     continue
-                count += self._change(graph, op)
+                count += self.change(graph, op)
         except FAULTS as error:
             raise fault(
                 self.__name__, f" at {op.kind} '{op.origin}'" if op else "", error

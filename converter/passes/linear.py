@@ -163,7 +163,10 @@ def fuse_affine_after(graph: Graph, op: Op) -> bool:
     weights = None if scale is None else linear.scaled(scale)
     if not all(part is None or np.all(np.isfinite(part)) for part in (weights, bias)):
         return False
+    stated = linear.op.inputs[1].fake_quant
     linear.rewrite(builder(graph, op), weights, bias)
+    if stated is not None and scale is not None:
+        linear.op.inputs[1].fake_quant = stated.scaled(scale, linear.axis)
     if activation_of(op) != NONE:
         with_options(linear.op, fused_activation_function=activation_of(op))
     graph.absorb(linear.op, op)
@@ -178,7 +181,8 @@ def fuse_affine_before(graph: Graph, op: Op) -> bool:
         x -> ADD(c) -> CONV_2D(w, b) -> y      becomes      x -> CONV_2D(w, b + sum(w * c)) -> y
 
     Holds off when the value in between has another reader or is an output, on an activation there,
-    on ADD before anything that pads, and where the constant varies along another axis.
+    on ADD before anything that pads, where the constant varies along another axis, and where
+    weights that the source fake-quantized would be scaled.
     """
     linear = Linear.of(op)
     before = producer_of(op.inputs[0], *AFFINE)
@@ -191,6 +195,8 @@ def fuse_affine_before(graph: Graph, op: Op) -> bool:
     if inner is None or not same_shape(inner.x, y) or not y.shape or y.shape[-1] is None:
         return False
     if inner.offset is not None and getattr(op.options, "padding", VALID) != VALID:
+        return False
+    if inner.scale is not None and op.inputs[1].fake_quant is not None:
         return False
     folded = _fold_before(linear, inner, y.shape[-1])
     if folded is None:

@@ -7,18 +7,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import floor
-from typing import Any
+from typing import NamedTuple
 
 from ...schema.errors import ConverterError
-from ..ir.graph import Graph, Tensor
+from ..ir.graph import Graph, Op, Tensor
+from ..passes.activation import FUSED, fuse_activation
+from ..passes.driver import run_until_settled
+from ..passes.linear import fuse_affine_after
 from ..passes.rewrite import ops_of
-from .needs import Range, limits_of
+from .needs import Range, hull, limits_of
 from .ranges import Scales
 from .rules import is_float32, rule_of
-from .scales import of_result
-from .scheme import Scheme
+from .scales import of_range, of_result
+from .scheme import Integers, Scheme
 
 Stats = Mapping[str, tuple[float, float]]
+STATES_RANGE = ("CONCATENATION", "MEAN")
+"""Operators whose result has a range where all inputs have, which TensorFlow states then."""
+PASSES_RANGE = (*STATES_RANGE, "RESHAPE", "TRANSPOSE")
+
+
+class Stated(NamedTuple):
+    """What a FAKE_QUANT states of a tensor."""
+
+    low: float
+    high: float
+    bits: int
+    narrow: bool
+
+    @property
+    def nudged(self) -> Range:
+        """The range, moved so that 0 is one of its levels: TensorFlow's rule."""
+        first, last = int(self.narrow), 2**self.bits - 1
+        scale = (self.high - self.low) / (last - first)
+        zero = min(max(floor(first - self.low / scale + 0.5), first), last)
+        return (first - zero) * scale, (last - zero) * scale
 
 
 def has_fake_quant(graphs: Sequence[Graph]) -> bool:
@@ -26,25 +49,73 @@ def has_fake_quant(graphs: Sequence[Graph]) -> bool:
     return any(ops_of(called, "FAKE_QUANT") for graph in graphs for called in graph.reachable())
 
 
-def take_fake_quant(graph: Graph) -> dict[Tensor, Range]:
-    """Removes the FAKE_QUANT operators of `graph`; the ranges they stated."""
-    ranges: dict[Tensor, Range] = {}
+def take_fake_quant(
+    graph: Graph, reorder: bool = False, share_concat_ranges: bool = False
+) -> dict[Tensor, Range]:
+    """Removes the FAKE_QUANT operators of `graph`; the ranges they stated.
+
+    A RELU behind one moves into the op before it, where no less is cut off, and the results of
+    joins and means of fake-quantized values have ranges, too, as in TensorFlow's files.
+
+    Args:
+        graph: a graph.
+        reorder: whether what stands behind FAKE_QUANT moves into the op before it: an affine for
+            each channel, and every RELU.
+        share_concat_ranges: whether all that CONCATENATION joins gets the range of the whole.
+    """
+    ranges = {tensor: stated.nudged for tensor, stated in stated_by(graph).items()}
     for op in ops_of(graph, "FAKE_QUANT"):
-        x, y = op.inputs[0], op.output
-        if not x.is_constant:
-            ranges[x] = nudged(op.options)
-        graph.replace(y, x)
+        graph.replace(op.output, op.inputs[0])
         graph.remove(op)
+    for op in ops_of(graph, *FUSED):
+        x = op.inputs[0]
+        if x in ranges and op.output in ranges and hull(ranges[x], ranges[op.output]) == ranges[x]:
+            fuse_activation.change(graph, op)
+    if reorder:
+        run_until_settled(graph, (fuse_affine_after, fuse_activation))
+    if share_concat_ranges:
+        share_ranges(graph, ranges)
     return ranges
 
 
-def nudged(options: Any) -> Range:
-    """The range of a FAKE_QUANT, moved so that 0 is one of its levels: TensorFlow's rule."""
-    first, last = int(bool(options.narrow_range)), 2**options.num_bits - 1
-    low, high = float(options.min), float(options.max)
-    scale = (high - low) / (last - first)
-    zero = min(max(floor(first - low / scale + 0.5), first), last)
-    return (first - zero) * scale, (last - zero) * scale
+def stated_by(graph: Graph) -> dict[Tensor, Stated]:
+    """What FAKE_QUANT states of the tensors before it, and so of joins and means of such behind."""
+    before: dict[Tensor, Stated] = {}
+    behind: dict[Tensor, Stated] = {}
+    for op in graph.ops:
+        if op.kind == "FAKE_QUANT":
+            options = op.options
+            stated = Stated(options.min, options.max, options.num_bits, bool(options.narrow_range))
+            behind[op.output] = stated
+            if not op.inputs[0].is_constant:
+                before[op.inputs[0]] = stated
+        elif op.kind in PASSES_RANGE and (
+            values := [t for t in op.present_inputs if is_float32(t)]
+        ):
+            if any(reader.kind == "FAKE_QUANT" for reader in op.output.readers):
+                continue
+            if all(tensor in behind for tensor in values):
+                parts = [behind[tensor] for tensor in values]
+                low, high = min(part.low for part in parts), max(part.high for part in parts)
+                behind[op.output] = parts[0]._replace(low=low, high=high)
+                if op.kind in STATES_RANGE:
+                    before[op.output] = behind[op.output]
+    return before
+
+
+def share_ranges(graph: Graph, ranges: dict[Tensor, Range]) -> None:
+    """Gives what CONCATENATION joins and its result one range, that of all of them together."""
+    changed = True
+    while changed:
+        changed = False
+        for op in ops_of(graph, "CONCATENATION"):
+            tensors = [t for t in (*op.present_inputs, op.output) if not t.is_constant]
+            whole = None
+            for tensor in tensors:
+                whole = hull(whole, ranges[tensor]) if tensor in ranges else whole
+            if whole is not None and any(ranges.get(tensor) != whole for tensor in tensors):
+                ranges.update(dict.fromkeys(tensors, whole))
+                changed = True
 
 
 def stated_ranges(
@@ -68,10 +139,9 @@ def stated_ranges(
     integers = scheme.integers
     stated = dict(ranges)
     for tensor in graph.inputs:
-        name = tensor.name.removesuffix(":0")
+        name = input_name(tensor)
         if name in stats and tensor not in stated:
-            mean, deviation = stats[name]
-            stated[tensor] = (integers.low - mean) / deviation, (integers.high - mean) / deviation
+            stated[tensor] = range_of_input(stats[name], integers)
     for op in graph.ops:
         rule = rule_of(op, scheme)
         if rule is not None and rule.result is not None:
@@ -92,3 +162,35 @@ def stated_ranges(
             "quantize with a representative_dataset and optimizations = [Optimize.DEFAULT]"
         )
     return stated
+
+
+def take_integers(graph: Graph, scheme: Scheme, stats: Stats) -> None:
+    """Makes float32 inputs of a graph integers, which a DEQUANTIZE makes floats.
+
+    x:u8 of real = (stored - mean) / deviation -> DEQUANTIZE -> x':f32
+    """
+    for tensor in dict.fromkeys(graph.inputs):
+        if not is_float32(tensor):
+            continue
+        params = of_range(
+            *range_of_input(stats[input_name(tensor)], scheme.integers), scheme.integers
+        )
+        result = Tensor(tensor.name, tensor.dtype, tensor.sizes, origin=tensor.origin)
+        graph.replace(tensor, result)
+        tensor.dtype, tensor.origin, tensor.quantization = scheme.integers.dtype, None, params
+        op = Op("DEQUANTIZE", [tensor], [result], origin=tensor.name)
+        if graph.ops:
+            graph.insert_before(graph.ops[0], op)
+        else:
+            graph.append(op)
+
+
+def range_of_input(stats: tuple[float, float], integers: Integers) -> Range:
+    """What integers stand for where real = (stored - mean) / deviation."""
+    mean, deviation = stats
+    return (integers.low - mean) / deviation, (integers.high - mean) / deviation
+
+
+def input_name(tensor: Tensor) -> str:
+    """The name by which a user calls an input."""
+    return tensor.name.removesuffix(":0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from math import prod
 from typing import NamedTuple
 
 from ...schema.errors import ConverterError
@@ -37,27 +38,22 @@ class Island(NamedTuple):
 def work_of(op: Op) -> int:
     """About how many steps on single numbers `op` takes; unknown sizes are 1."""
     row = operator(op.kind)
-    largest = max((size_of(tensor) for tensor in (*op.present_inputs, *op.outputs)), default=0)
-    if row is None:
+    tensors = (*op.present_inputs, *op.outputs)
+    largest = max((size_of(tensor) for tensor in tensors), default=0)
+    if row is None or any(tensor.shape is None for tensor in tensors):
         return largest
-    if "linear" in row.traits:
-        (weights,) = row.operand_numbers("weights")
-        channels = op.inputs[weights].shape or (1,)
-        n_channels = channels[row.numbers("channels")[0]] or 1
-        moved = op.inputs[row.position("x")] if op.kind == "TRANSPOSE_CONV" else op.output
-        return size_of(moved) * size_of(op.inputs[weights]) // n_channels
-    if op.kind == "BATCH_MATMUL":
-        depth = (op.inputs[0].shape or (1,))[-2 if op.options.adj_x else -1] or 1
-        return size_of(op.output) * depth
-    return 0 if "view" in row.traits else largest
+    operands = [None if tensor is None else _shape_of(tensor) for tensor in op.inputs]
+    products = row.products(operands, [_shape_of(tensor) for tensor in op.outputs])
+    return products or (0 if "view" in row.traits else largest)
+
+
+def _shape_of(tensor: Tensor) -> tuple[int, ...]:
+    return tuple(1 if n is None else n for n in tensor.shape or ())
 
 
 def size_of(tensor: Tensor) -> int:
     """How many elements a tensor has where unknown dimensions are 1."""
-    n = 1
-    for dimension in tensor.shape or ():
-        n *= 1 if dimension is None else dimension
-    return n
+    return prod(_shape_of(tensor))
 
 
 def islands(

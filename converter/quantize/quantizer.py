@@ -29,21 +29,30 @@ if TYPE_CHECKING:
 CALLER = 5  # frames from a warning here to whoever called convert
 
 
-class Stated(NamedTuple):
-    """What a user states of ranges: of inputs, and of tensors that nothing tells one of."""
+class Statements(NamedTuple):
+    """What a user states of ranges.
+
+    Attributes:
+        inputs: (mean, standard deviation) of inputs by name.
+        default: the range of tensors that nothing tells one of.
+        reorder: whether FAKE_QUANT gives way to what would move into the op before it.
+        share_concat_ranges: whether what CONCATENATION joins, and its result, have one range.
+    """
 
     inputs: Mapping[str, tuple[float, float]] = MappingProxyType({})
     default: tuple[float, float] | None = None
+    reorder: bool = False
+    share_concat_ranges: bool = False
 
 
-NOTHING_STATED = Stated()
+NOTHING_STATED = Statements()
 
 
 def quantize(
     graphs: Sequence[Graph],
     recipe: Recipe,
     ranges: Sequence[Mapping[Tensor, Range]],
-    stated: Stated = NOTHING_STATED,
+    stated: Statements = NOTHING_STATED,
 ) -> tuple[Counter[str], list[Island]]:
     """Quantizes `graphs` in place.
 
@@ -83,10 +92,10 @@ def quantize(
         measured = {t: r for t, r in measured.items() if t not in size_dependent}
         if recipe.strict or recipe.warns:
             use_integer_forms(graph, recipe.integer_schemes_of)
-        fake = take_fake_quant(graph)
+        fake = take_fake_quant(graph, stated.reorder, stated.share_concat_ranges)
         measured = {**measured, **fake}
         if recipe.states_ranges:
-            measured = stated_ranges(graph, measured, recipe.main, *stated)
+            measured = stated_ranges(graph, measured, recipe.main, stated.inputs, stated.default)
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
         main, scales = scales_of(graph, measured, recipe)

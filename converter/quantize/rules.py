@@ -101,6 +101,10 @@ OPTIONS = {"i16": {kind: {"pot_scale_int16": False} for kind in ("ADD", "SUB")}}
 """Options of operators on a type of integers, without which a kernel expects other scales."""
 
 
+RESCALES = {"u8": ("CONCATENATION",)}
+"""Operators that other kernels want one scale of, and the kernel of a type takes several."""
+
+
 def limits_of_kernel(kind: str, code: str) -> dict[str, Any]:
     """What the kernel of an operator for a type of integers cannot do."""
     if kind in ("ADD", "SUB"):
@@ -115,7 +119,7 @@ def _rule(row: Operator, code: str) -> Rule:
     weights, axis = row.operand_numbers("weights"), row.numbers("channels")
     is_linear = "linear" in row.traits
     return Rule(
-        same_scale=row.fact("int8") == "same",
+        same_scale=row.fact("int8") == "same" and row.kind not in RESCALES.get(code, ()),
         selects=not row.traits.isdisjoint(("moves", "selects")),
         result=row.scale_of(code),
         weights=weights[0] if weights else None,

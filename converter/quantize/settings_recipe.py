@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ INT16_SET = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
 INTEGER_SETS = {INT16_SET: INT16X8, OpsSet.TFLITE_BUILTINS_INT8: INT8}
 """The sets of integer operators -> their scheme; the first of those asked for is the main one."""
 FLOAT_SETS = frozenset({OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
+ENDS = ("inference_input_type", "inference_output_type")
 DATASET = (
     "representative_dataset = RepresentativeDataset(samples), where samples() yields lists with "
     "one array for each input"
@@ -47,14 +48,14 @@ def recipe_of(settings: Settings) -> Recipe | None:
         if recipe.calibrates:
             require_data(settings)
         return recipe
-    if as_dtype("inference_type", settings.inference_type) not in (None, FLOAT32):
+    has_data = settings.representative_dataset is not None
+    if is_integer(settings) and (has_data or not is_quantized):
         return legacy_recipe(settings)
     ops = set(settings.target_spec.supported_ops)
     types = {
         as_dtype("target_spec.supported_types", t) for t in settings.target_spec.supported_types
     }
     halves = constants.FLOAT16 in types
-    has_data = settings.representative_dataset is not None
     integer_sets = [kind for kind in INTEGER_SETS if kind in ops]
     asks_integers = bool(integer_sets or types - {constants.FLOAT16})
     if asks_integers:
@@ -112,10 +113,9 @@ def with_algorithms(recipe: Recipe | None, settings: Settings) -> Recipe | None:
 def legacy_recipe(settings: Settings) -> Recipe:
     """What TensorFlow 1's `inference_type` asks for: integers throughout, of stated ranges."""
     dtype = as_dtype("inference_type", settings.inference_type)
-    scheme = UINT8 if dtype == np.uint8 else INT8
-    names = ("inference_input_type", "inference_output_type")
-    input_type, output_type = (as_dtype(name, getattr(settings, name)) or dtype for name in names)
-    for name, end in zip(names, (input_type, output_type), strict=True):
+    scheme = integer_scheme(dtype)
+    input_type, output_type = (as_dtype(name, getattr(settings, name)) or dtype for name in ENDS)
+    for name, end in zip(ENDS, (input_type, output_type), strict=True):
         if end not in IO_TYPES[scheme.code]:
             raise ValueError(f"{name} must be float32 or {dtype}, as inference_type is, got {end}")
     return Recipe(
@@ -128,10 +128,37 @@ def legacy_recipe(settings: Settings) -> Recipe:
     )
 
 
-def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph]) -> Recipe:
-    """Full integers in the place of dynamic range, where FakeQuant tells all ranges."""
-    if recipe.schemes == (DYNAMIC,) and not recipe.layers and has_fake_quant(graphs):
-        return dataclasses.replace(recipe, schemes=(INT8,), states_ranges=True)
+def integer_scheme(dtype: Any) -> Scheme:
+    """The scheme of TensorFlow 1's `inference_type`; int8 where none is said."""
+    return UINT8 if as_dtype("inference_type", dtype) == np.uint8 else INT8
+
+
+def is_integer(settings: Settings) -> bool:
+    """Whether TensorFlow 1's `inference_type` asks for integers."""
+    return as_dtype("inference_type", settings.inference_type) not in (None, FLOAT32)
+
+
+def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph], settings: Settings) -> Recipe:
+    """Full integers in the place of dynamic range, where FakeQuant tells all ranges.
+
+    Raises ValueError for types of inputs and outputs that only integers can have.
+    """
+    if recipe.schemes != (DYNAMIC,) or recipe.layers:
+        return recipe
+    if has_fake_quant(graphs):
+        scheme = integer_scheme(settings.inference_type)
+        check_types_of_ends((recipe.input_type, recipe.output_type), scheme)
+        return dataclasses.replace(recipe, schemes=(scheme,), states_ranges=True)
+    if is_integer(settings):
+        warnings.warn(
+            "inference_type has no effect beside optimizations, as the graph has no FakeQuant "
+            "operations: only weights are quantized; leave optimizations empty to quantize by "
+            "default_ranges_stats",
+            stacklevel=5,
+        )
+    for name, dtype in zip(ENDS, (recipe.input_type, recipe.output_type), strict=True):
+        if dtype != FLOAT32:
+            raise float_ends(name, dtype)
     return recipe
 
 
@@ -152,21 +179,40 @@ def require_data(settings: Settings) -> None:
 
 
 def types_of_ends(settings: Settings, scheme: Scheme, is_quantized: bool) -> list[np.dtype]:
-    """The types of inputs and outputs; raises ValueError for those that a scheme has not."""
-    names = ("inference_input_type", "inference_output_type")
-    io_types = [as_dtype(name, getattr(settings, name)) or FLOAT32 for name in names]
-    for name, dtype in zip(names, io_types, strict=True):
-        has_data = settings.representative_dataset is not None
-        if dtype == FLOAT32:
+    """The types of inputs and outputs; raises ValueError for those that a scheme has not.
+
+    Without samples it is not known yet whether the graph has FakeQuant.
+    """
+    io_types = [as_dtype(name, getattr(settings, name)) or FLOAT32 for name in ENDS]
+    if is_quantized and scheme == DYNAMIC:
+        return io_types
+    has_data = settings.representative_dataset is not None
+    for name, dtype in zip(ENDS, io_types, strict=True):
+        from_statistics = name == ENDS[0] and takes_integers(settings)
+        if dtype == FLOAT32 or from_statistics:
             continue
         if not (is_quantized and has_data) or scheme.activations is None:
-            raise noted(
-                ValueError(
-                    "The inference_input_type and inference_output_type must be tf.float32."
-                ),
-                f"For {name} {dtype} the model must be quantized with samples: optimizations = "
-                f"[Optimize.DEFAULT] and {DATASET}",
-            )
+            raise float_ends(name, dtype)
+    if scheme.activations is not None:
+        check_types_of_ends(io_types, scheme)
+    return io_types
+
+
+def takes_integers(settings: Settings) -> bool:
+    """Whether a float model is to have integer inputs, on what `quantized_input_stats` tells."""
+    dtype = as_dtype(ENDS[0], settings.inference_input_type)
+    return (
+        bool(settings.quantized_input_stats)
+        and dtype in (np.int8, np.uint8)
+        and not settings.optimizations
+        and not is_integer(settings)
+        and settings.quantization_recipe is None
+    )
+
+
+def check_types_of_ends(io_types: Sequence[np.dtype], scheme: Scheme) -> None:
+    """Raises ValueError for types of inputs and outputs that a scheme has not."""
+    for name, dtype in zip(ENDS, io_types, strict=True):
         if dtype not in IO_TYPES[scheme.code]:
             supported = [f"tf.{io_type}" for io_type in IO_TYPES[scheme.code]]
             raise noted(
@@ -175,4 +221,12 @@ def types_of_ends(settings: Settings, scheme: Scheme, is_quantized: bool) -> lis
                 ),
                 f"{name} is {dtype}.",
             )
-    return io_types
+
+
+def float_ends(name: str, dtype: np.dtype) -> Exception:
+    """The error of a model whose inputs and outputs must be float32."""
+    return noted(
+        ValueError("The inference_input_type and inference_output_type must be tf.float32."),
+        f"For {name} {dtype} the model must be quantized with samples: optimizations = "
+        f"[Optimize.DEFAULT] and {DATASET}",
+    )

@@ -36,7 +36,7 @@ def load_graph_def(path):
         raise FileNotFoundError(f"File '{name}' does not exist.") from None
     failure = f"Unable to parse input file '{name}'."
     if not content:
-        raise noted(OSError(failure), "The file is empty.")
+        raise noted(OSError(failure), "The file is empty; write it again.")
     try:
         graph_def = _parse(content, name.endswith(TEXT_SUFFIXES))
     except ValueError as error:

@@ -53,8 +53,8 @@ def load(
         OSError: The file cannot be read.
         ModelError: It is malformed, or its weights do not belong to its architecture.
         UnsupportedOps: It has layers that flatlite does not know; all are listed.
-        ConverterError: A layer is used in a way that is not supported.
-        NotImplementedError: A custom object does something that flatlite does not know.
+        ConverterError: A layer is used in a way that is not supported, or a custom object does
+            something that flatlite does not know.
         ValueError: There are no such inputs, outputs or layers; a shape contradicts the model.
     """
     archive = open_archive(model_file, weights_file)

@@ -301,13 +301,17 @@ def array_of(tensor: TensorProto, folder: Path | None) -> np.ndarray:
 
     if min(tensor.dims, default=0) < 0 or np.prod(tensor.dims, dtype=object) > MAX_ELEMENTS:
         raise ModelError(
-            f"initializer '{tensor.name}' has the shape {list(tensor.dims)}; sizes must not be "
-            f"negative, and {MAX_ELEMENTS} elements at most"
+            f"initializer '{tensor.name}': shape must have no negative size and at most "
+            f"{MAX_ELEMENTS} elements, got {list(tensor.dims)}"
         )
     if tensor.data_location == TensorProto.EXTERNAL:
         tensor = _from_file(tensor, folder)
     try:
         return to_array(tensor)
+    except KeyError:
+        raise ModelError(
+            f"initializer '{tensor.name}' has the unknown type {tensor.data_type}"
+        ) from None
     except (TypeError, ValueError) as error:
         raise ModelError(f"initializer '{tensor.name}' is malformed: {error}") from None
 
@@ -323,7 +327,13 @@ def _from_file(tensor: TensorProto, folder: Path | None) -> TensorProto:
             f"{where} lies in the file '{entry.get('location', '')}', and model_file is no path; "
             "give the path of the model, or the message that onnx.load makes of it"
         )
-    content = map_file(member(folder, entry.get("location", "")))
+    try:
+        content = map_file(member(folder, entry.get("location", "")))
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{where} lies in '{error.filename}', which does not exist; copy the files beside the "
+            "model, too"
+        ) from None
     try:
         start = int(entry.get("offset", 0))
         length = int(entry.get("length", len(content) - start))
@@ -345,7 +355,8 @@ def typed(value: Any) -> Value:
 
     if value.type.WhichOneof("value") != "tensor_type":
         raise ConverterError(
-            f"input '{value.name}' must be a tensor, got a {value.type.WhichOneof('value')}"
+            f"input '{value.name}' must be a tensor, got a {value.type.WhichOneof('value')}; "
+            "export the model with tensors for its inputs"
         )
     kind = value.type.tensor_type
     try:

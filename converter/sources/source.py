@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 Shapes = Mapping[str, "Sequence[int | None] | None"]
 """Shapes by tensor name; None, in the place of a number or a shape, is unknown."""
+LAYER = re.compile(r"\S+ '[^']*': ")
+"""How the message of an error begins that names a layer."""
 MAX_LISTED = 5  # names listed in an error message before "..."
 
 
@@ -210,12 +213,23 @@ def naming(path: str | os.PathLike | None) -> Iterator[None]:
     except (ValueError, ConverterError, RuntimeError) as error:
         text = str(error)
         if path is not None and hasattr(error, "__notes__"):
-            noted(error, f"(in '{os.fspath(path)}')")
-        elif path is not None and os.fspath(path) not in text:
-            is_bare = isinstance(error, ModelError) and ";" not in text
-            fix = "; the file is damaged or incomplete, write it again" if is_bare else ""
-            error.args = (f"{text} (in '{os.fspath(path)}'){fix}",)
+            text = " ".join([text, *error.__notes__])
+            noted(error, f"(in '{os.fspath(path)}'){_fix(text, error)}")
+        elif path is not None:
+            where = "" if os.fspath(path) in text else f" (in '{os.fspath(path)}')"
+            error.args = (f"{text}{where}{_fix(text, error)}",)
         raise
+
+
+def _fix(text: str, error: Exception) -> str:
+    """What to do about an error whose text does not say it."""
+    if "; " in text or "\n" in text:
+        return ""
+    if isinstance(error, ModelError):
+        return "; the file is damaged or incomplete, write it again"
+    if isinstance(error, ConverterError) and LAYER.match(text):
+        return "; change this layer, or cut the model before it (output_arrays, flatlite edit)"
+    return ""
 
 
 def full_name(name: str) -> str:

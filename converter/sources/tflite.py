@@ -17,9 +17,12 @@ import numpy as np
 from ...interpreter.interpreter import Interpreter
 from ...interpreter.model import LoadedModel
 from ...interpreter.spec import OperatorSpec, SubgraphSpec, TensorSpec
+from ...schema.associated_files import read_files
 from ...schema.errors import InvalidArgumentError
+from ...schema.external import embedded
 from ...schema.files import read_bytes
 from ...schema.flatbuffer import parse
+from ...schema.metadata import METADATA
 from ...schema.model import unique_names
 from ...schema.operators import known
 from ..ir.builder import Builder
@@ -58,6 +61,7 @@ class FileSource:
         outputs: the outputs, in the subgraph's order.
         reason: why the IR is final, in words; empty for a plain float file.
         metadata: the file's entries, by name.
+        associated_files: files packed behind it, by name.
     """
 
     model: LoadedModel
@@ -67,6 +71,7 @@ class FileSource:
     outputs: tuple[Port, ...]
     reason: str = ""
     metadata: dict[str, bytes] = field(default_factory=dict)
+    associated_files: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -105,19 +110,28 @@ def load(content: str | os.PathLike | bytes) -> list[FileSource]:
 
     Raises:
         OSError: there is no such file.
-        ModelError: it is no `.tflite` file, or damaged.
+        ModelError: it is no `.tflite` file, or damaged, or needs a file that is not in its folder.
     """
     is_path = isinstance(content, str | os.PathLike)
-    model = LoadedModel(read_bytes(content) if is_path else bytes(content))
+    folder = os.path.dirname(os.path.abspath(os.fsdecode(content))) if is_path else None
+    data = read_bytes(content) if is_path else bytes(content)
+    model = LoadedModel(data)
+    if folder is not None and not model.is_alone:
+        model = LoadedModel(embedded(data, folder))
     reasons = (reason_final(model.subgraph(i)) for i in range(model.n_subgraphs))
     reason = next(filter(None, reasons), "")
-    metadata = _metadata(model)
+    metadata, files = _metadata(model), read_files(model.content)
     signatures = [
         _source(model, signature.subgraph, signature.key, signature.inputs, signature.outputs)
         for signature in model.signatures.values()
     ]
     sources = signatures or [_source(model, 0, None, {}, {})]
-    return [replace(source, reason=reason, metadata=metadata) for source in sources]
+    if sources[0].subgraph != 0:  # they describe the first subgraph
+        metadata.pop(METADATA, None)
+    return [
+        replace(source, reason=reason, metadata=metadata, associated_files=files)
+        for source in sources
+    ]
 
 
 def reason_final(spec: SubgraphSpec) -> str:

@@ -98,7 +98,7 @@ def _checked(op: Operation, bundle: Bundle, entry: CheckpointEntry) -> np.ndarra
         raise ModelError(
             f"Variable '{op.name}' is {dtype} {shape} in the graph, but '{entry.key}' in "
             f"'{bundle.index}' is {value.dtype} {value.shape}; the graph and the checkpoint are of "
-            "different models"
+            "different models, save them together"
         )
     return value
 

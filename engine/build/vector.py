@@ -72,6 +72,12 @@ class Writer:
             return pointer
         return self.builder.gep(pointer, [self.word(offset)], source_etype=BYTE)
 
+    def local(self, n_bytes: int, alignment: int) -> ir.Value:
+        """A pointer to memory of the microkernel's own, until it returns; to be asked for first."""
+        memory = self.builder.alloca(ir.ArrayType(BYTE, n_bytes))
+        memory.align = alignment
+        return self.pointer(self.builder.ptrtoint(memory, WORD))
+
     def load(
         self, pointer: ir.Value, offset: ir.Value | int = 0, kind: ir.Type | None = None
     ) -> ir.Value:

@@ -84,8 +84,9 @@ def depthwise(
         operand = scheme.int8_input(program, x, x.shape[0], out.shape[3])
         x, zero = operand.values.reshape(x.shape), operand.zero_point
         assert zero is not None
-        terms = _int8_terms(scheme, weights, bias, out)
-        _quantized(program, layer, "int8", x, zero, weights, bias, out, terms)
+        terms, epilogue = _int8_terms(scheme, weights, bias, out)
+        terms = terms if layer.int16_weights else _ordered(program, "int8", terms, out.shape[3])
+        _quantized(program, layer, "int8", x, zero, weights, bias, out, (terms, epilogue))
 
 
 def _quantized(
@@ -133,7 +134,8 @@ def _hybrid(
     starts = arena((x.shape[0], _padded_channels(n)), np.int32)
     program.call("depthwise_i8.begin_at", start, totals, zero_points, starts)
     limits = constant(np.array(scheme.clamp, np.float32))
-    epilogue = (starts, constant(terms), limits, scales, padding)
+    ordered = _ordered(program, "float32", constant(terms), n)
+    epilogue = (starts, ordered, limits, scales, padding)
     layer.run(program, "float32", operand.values.reshape(x.shape), packed, epilogue, out)
 
 
@@ -208,6 +210,13 @@ class _Layer:
             taps_w=self.taps[1],
             window=self.window,
         )
+
+
+def _ordered(program: Program, kind: str, terms: Buffer, n: int) -> Buffer:
+    """The terms of `n` channels as kernels read them that take bytes in groups."""
+    ordered = arena(terms.shape, terms.dtype)
+    program.call(f"depthwise_i8.order_{kind}", terms, ordered, n=n)
+    return ordered
 
 
 def _int8_terms(

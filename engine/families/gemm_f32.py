@@ -337,20 +337,40 @@ def pad_input(
     zero: int = 0,
 ) -> Buffer:
     """`x` padded as far as the filter reaches: with 0, or with `zero` if it is int8 or int16."""
-    batch, *sizes, channels = x.shape
-    padded_sizes = [
-        (count - 1) * step + (tap - 1) * gap + 1
-        for count, step, tap, gap in zip(counts, stride, taps, dilation, strict=True)
-    ]
-    padded_sizes = [
-        max(p, size + b) for p, size, b in zip(padded_sizes, sizes, before, strict=True)
-    ]
-    if padded_sizes == sizes:
+    shape = padded_shape(x.shape, counts, taps, stride, before, dilation)
+    if shape == x.shape:
         return x
-    out = arena((batch, *padded_sizes, channels), x.dtype)
+    out = arena(shape, x.dtype)
     kernel, numbers = "gemm_f32_packing.pad", {}
     if x.is_integer:
         kernel, numbers = "gemm_i8_input.pad", {"zero": zero}
+    copy_padded(program, kernel, x, out, before, **numbers)
+    return out
+
+
+def padded_shape(
+    shape: tuple[int, ...],
+    counts: Sequence[int],
+    taps: Sequence[int],
+    stride: Sequence[int],
+    before: Sequence[int],
+    dilation: Sequence[int],
+) -> tuple[int, ...]:
+    """The shape of images padded as far as a filter reaches."""
+    batch, *sizes, channels = shape
+    reached = [
+        (count - 1) * step + (tap - 1) * gap + 1
+        for count, step, tap, gap in zip(counts, stride, taps, dilation, strict=True)
+    ]
+    padded = [max(p, size + b) for p, size, b in zip(reached, sizes, before, strict=True)]
+    return (batch, *padded, channels)
+
+
+def copy_padded(
+    program: Program, kernel: str, x: Buffer, out: Buffer, before: Sequence[int], **numbers: int
+) -> None:
+    """Copies images amid the padding by a kernel such as gemm_i8_input.pad."""
+    (batch, *sizes, channels), (_, *padded_sizes, _) = x.shape, out.shape
     program.call(
         kernel,
         x.reshape((batch, sizes[0], sizes[1] * channels)),
@@ -360,7 +380,6 @@ def pad_input(
         left=before[1] * channels,
         **numbers,
     )
-    return out
 
 
 def fits_depthwise(x: Buffer, weights: Buffer) -> bool:

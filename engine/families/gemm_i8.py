@@ -15,7 +15,7 @@ from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
 from ..records import ConvGeometry, Int8Epilogue, ItemSize
 from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
-from .gemm_f32 import HALF_TILE, by_rows, pad_input, phases
+from .gemm_f32 import HALF_TILE, by_rows, copy_padded, pad_input, padded_shape, phases
 from .multipliers import requantize_terms_i8, value_of
 from .quantization import Hybrid, Int8Operand, Quantized, Scheme
 
@@ -295,23 +295,40 @@ def convolution(
     """`quantized_gemm.conv2d`."""
     n, *taps, depth = weights.shape
     filters = weights.reshape((groups, n // groups, weights.size // n))
-    runs, window = reads_runs(weights, dilation, groups), (taps, stride, before, dilation)
+    window = (out.shape[1:3], taps, stride, before, dilation)
+    runs, hybrid = reads_runs(weights, dilation, groups), isinstance(scheme, Hybrid)
+    top_left, padded = before, padded_shape(x.shape, *window)
     if runs:
         before, taps, depth = (0, 0), (taps[0], 1), taps[1] * depth
+    in_place = runs and not hybrid and padded != x.shape
+    in_place = in_place and scheme.zero_points[1] == _flip(weights.dtype)
+    in_place = in_place and not amx_pitch(prod(out.shape[:3]), taps[0], depth)
     geometry = ConvGeometry(out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
     for image, result in _images(x, out, scheme):
-        if runs and isinstance(scheme, Hybrid):
-            image = pad_input(program, image, out.shape[1:3], *window)
+        if runs and hybrid:
+            image = pad_input(program, image, *window)
         operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + depth)
-        values = operand.values.reshape(image.shape)
-        if runs and not isinstance(scheme, Hybrid):
-            zero = operand.zero_point or 0
-            values = pad_input(program, values, out.shape[1:3], *window, zero)
-        values = _with_prefix(program, values, depth)
+        values, zero = operand.values.reshape(image.shape), operand.zero_point or 0
+        if in_place:
+            values = _as_tiles_read(program, values, padded, top_left, zero)
+        else:
+            if runs and not hybrid:
+                values = pad_input(program, values, *window, zero)
+            values = _with_prefix(program, values, depth)
         _windows(
             program, operand, values, filters, bias, result, scheme,
-            taps=taps, depth=depth, geometry=geometry,
+            taps=taps, depth=depth, geometry=geometry, in_place=in_place,
         )  # fmt: skip
+
+
+def _as_tiles_read(
+    program: Program, x: Buffer, shape: tuple[int, ...], before: Sequence[int], zero: int
+) -> Buffer:
+    """A padded copy whose runs tiles read where they lie, with some bytes before and after."""
+    size = prod(shape)
+    copy = arena((size + 2 * _DOT_LENGTH,), np.int8).part(_DOT_LENGTH, size).reshape(shape)
+    copy_padded(program, "gemm_i8.pad", x, copy, before, zero=zero)
+    return copy
 
 
 def transposed_convolution(
@@ -367,8 +384,12 @@ def _windows(
     taps: Sequence[int],
     depth: int,
     geometry: ConvGeometry,
+    in_place: bool = False,
 ) -> None:
-    """Appends the instructions for filters [groups, n, taps * depth]."""
+    """Appends the instructions for filters [groups, n, taps * depth].
+
+    `in_place` says that the values are of `_as_tiles_read`.
+    """
     groups, n, _ = filters.shape
     pixels, segments = values.shape[0] * prod(geometry.counts), prod(taps)
     pitch = amx_pitch(pixels, segments, depth)
@@ -380,8 +401,9 @@ def _windows(
         padding = constant(np.full(_DOT_LENGTH + depth, x.zero_point, np.int8))
     else:
         padding = x.row_terms[2].ravel()
+    hybrid = isinstance(scheme, Hybrid)
     program.call(
-        "gemm_i8.convolution_float32" if isinstance(scheme, Hybrid) else "gemm_i8.convolution",
+        "gemm_i8.convolution_float32" if hybrid else "gemm_i8.convolution",
         values,
         packed.panels,
         packed.terms,
@@ -394,5 +416,6 @@ def _windows(
         taps_w=taps[1],
         n=n,
         item_size=item_size,
+        **({} if hybrid else {"in_place": int(in_place)}),
         **packed.numbers,
     )

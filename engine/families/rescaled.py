@@ -27,7 +27,7 @@ _FORMS = ("sum", "difference", "reversed", "squared", "product")
 """The forms in the order of kernels/int8/rescaled_simd.py."""
 _SIGNS = {"sum": (1, 1), "difference": (1, -1), "reversed": (-1, 1)}
 """Form -> the signs of its operands in the total."""
-_MIN_FIT_SIZE = 1 << 16  # elements for which it pays to fit a line
+_MIN_FIT_SIZE = 1 << 13  # elements for which it pays to fit a line
 _MIN_BITS, _MAX_BITS = 14, 24  # of the fraction of a line
 _NO_LINE = constant(np.zeros(7, np.int64))
 _HALF = (1 << 30, 0)  # the larger of two scales: half of the scale of both operands

@@ -2,9 +2,22 @@
 
 from llvmlite import ir
 
+from ..build.simd import SIGNED, UNSIGNED
 from ..build.vector import BYTE, DOUBLE, INT, WORD, Writer
 
 SHORT = ir.IntType(16)
+_PACKS = {
+    64: ("llvm.x86.avx512.packssdw.512", "llvm.x86.avx512.packsswb.512"),
+    32: ("llvm.x86.avx2.packssdw", "llvm.x86.avx2.packsswb"),
+}
+"""Bytes of a vector -> what packs two vectors of int32, and two of int16, within 16-byte lanes."""
+_DOTS = {
+    (16, UNSIGNED): ("llvm.x86.avx512.vpdpbusd.512", "llvm.x86.avx512.vpdpwssd.512"),
+    (8, UNSIGNED): ("llvm.x86.avx512.vpdpbusd.256", "llvm.x86.avx512.vpdpwssd.256"),
+    (4, UNSIGNED): ("llvm.x86.avx512.vpdpbusd.128", "llvm.x86.avx512.vpdpwssd.128"),
+    (4, SIGNED): ("llvm.aarch64.neon.sdot.v4i32.v16i8", ""),
+}
+"""Width of a vector and the bytes it multiplies -> what adds products of fours and of pairs."""
 
 
 class Integers(Writer):
@@ -78,6 +91,74 @@ class Integers(Writer):
         """The elements of a and then b at `lanes`."""
         order = ir.Constant(ir.VectorType(INT, len(lanes)), lanes)
         return self.builder.shuffle_vector(a, b, order)
+
+    def add_fours(self, total, inputs, weights):
+        """total + the sums of four products each of bytes.
+
+        Inputs are unsigned where the processor multiplies unsigned bytes (simd.dots), weights are
+        signed.
+        """
+        dot = _DOTS[self.width, self.simd.dots][0]
+        is_signed = self.simd.dots == SIGNED
+        kind = ir.VectorType(BYTE, 4 * self.width) if is_signed else self.i32_vector
+        inputs, weights = (self.builder.bitcast(x, kind) for x in (inputs, weights))
+        return self.call(dot, self.i32_vector, [total, inputs, weights])
+
+    def add_pairs(self, total, a, b):
+        """total + the sums of two products each of int16."""
+        if self.simd.dots == UNSIGNED:  # a processor that multiplies bytes multiplies these, too
+            a, b = (self.builder.bitcast(x, self.i32_vector) for x in (a, b))
+            return self.call(_DOTS[self.width, UNSIGNED][1], self.i32_vector, [total, a, b])
+        builder, kind = self.builder, ir.VectorType(INT, 2 * self.width)
+        products = builder.mul(builder.sext(a, kind), builder.sext(b, kind))
+        even, odd = (
+            self.shuffle(products, products, list(range(i, 2 * self.width, 2))) for i in (0, 1)
+        )
+        return builder.add(total, builder.add(even, odd))
+
+    def saturated_bytes(self, vectors):
+        """int32 as signed bytes, the nearest ones: of a vector, or of the four of a block.
+
+        The first four bytes of each 16-byte lane of a block are of the first vector.
+        """
+        if len(vectors) == 1:
+            value = self.clamp_int(vectors[0], self.splat(-128), self.splat(127))
+            return self.builder.trunc(value, self.i8_vector)
+        n, lane = 4 * self.width, 4
+        if n in _PACKS:
+            to_short, to_byte = _PACKS[n]
+            kind = ir.VectorType(SHORT, n // 2)
+            pairs = [self.call(to_short, kind, vectors[k : k + 2]) for k in (0, 2)]
+            return self.call(to_byte, ir.VectorType(BYTE, n), pairs)
+        assert self.width == lane  # one lane: the vectors follow each other
+        halves = [self.shuffle(*vectors[k : k + 2], list(range(2 * lane))) for k in (0, 2)]
+        value = self.shuffle(*halves, list(range(n)))
+        value = self.clamp_int(value, self.splat(-128, INT, n), self.splat(127, INT, n))
+        return self.builder.trunc(value, ir.VectorType(BYTE, n))
+
+    def bytes_in_order(self, vectors):
+        """The low bytes of four vectors of int32, those of the first vector first."""
+        n = self.width
+        halves = [self.shuffle(*vectors[k : k + 2], list(range(2 * n))) for k in (0, 2)]
+        value = self.shuffle(*halves, list(range(4 * n)))
+        return self.builder.trunc(value, ir.VectorType(BYTE, 4 * n))
+
+    def in_lane_order(self, vectors):
+        """The lanes of a block's four vectors as four others: all first lanes, all second ones ...
+
+        One vector stays as it is.
+        """
+        if len(vectors) == 1:
+            return vectors
+        n, lane = self.width, 4
+        halves = [self.shuffle(*vectors[k : k + 2], list(range(2 * n))) for k in (0, 2)]
+        order = [
+            lane_start + k * n + i
+            for lane_start in range(0, n, lane)
+            for k in range(4)
+            for i in range(lane)
+        ]
+        return [self.shuffle(*halves, order[k * n : (k + 1) * n]) for k in range(4)]
 
     def doubles(self):
         """The type of half as many float64."""

@@ -388,7 +388,8 @@ def _convert_one(
     if isinstance(value, Tensor):
         return value
     preferred = None
-    if expected is None and isinstance(argument.dtype, str):
+    keeps_dtype = isinstance(value, (np.ndarray, np.generic))
+    if expected is None and isinstance(argument.dtype, str) and not keeps_dtype:
         default = signature.attrs[argument.dtype].default
         preferred = None if default is REQUIRED else cast("DTypeAttr", default)
     try:

@@ -456,9 +456,14 @@ class Graph:
         """Whether nothing may be added any more."""
         return self.scopes.finalized
 
-    def as_graph_def(self) -> GraphDef:
-        """The graph as a GraphDef message."""
-        return implementation("to_graph_def")(self)
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
+        """The graph as a GraphDef message.
+
+        Args:
+            from_version: A former `version`: what was there then is left out.
+            add_shapes: Whether nodes have the shapes of their results as "_output_shapes".
+        """
+        return implementation("to_graph_def")(self, from_version, add_shapes)
 
     def finalize(self) -> None:
         """Lets nothing be added any more."""

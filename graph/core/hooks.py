@@ -59,7 +59,9 @@ def implementation(
     name: Literal["session_for"],
 ) -> Callable[[Graph, Session | None, str, str], Session]: ...
 @overload
-def implementation(name: Literal["to_graph_def"]) -> Callable[[Graph], GraphDef]: ...
+def implementation(
+    name: Literal["to_graph_def"],
+) -> Callable[[Graph, int | None, bool], GraphDef]: ...
 def implementation(name: str) -> Callable[..., object]:
     """The function registered as `name`."""
     return HOOKS.known(name)

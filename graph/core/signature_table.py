@@ -6,7 +6,8 @@ Written by tests/graph/generate_signatures.py.
     name:N*type      as many tensors as attribute N says
     name:*types      one tensor for each dtype of attribute `types`
     name:&type       a reference to a variable's buffer
-    attr:kind=value  kind as TensorFlow writes it, default as JSON (shape ?: unknown rank)
+    attr:kind=value  kind as TensorFlow writes it, default as JSON (shape ?: unknown rank; a tensor
+                     by its dtype)
 
 A row that starts with `!` is of a stateful op.
 """
@@ -54,6 +55,8 @@ Atan x:T -> y:T ; T:type
 Atan2 y:T x:T -> z:T ; T:type
 Atanh x:T -> y:T ; T:type
 AudioSpectrogram input:float32 -> spectrogram:float32 ; window_size:int stride:int magnitude_squared:bool=false
+AudioSummary tag:string tensor:float32 -> summary:string ; sample_rate:float max_outputs:int=3
+AudioSummaryV2 tag:string tensor:float32 sample_rate:float32 -> summary:string ; max_outputs:int=3
 AvgPool value:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NHWC" T:type
 AvgPool3D input:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
 AvgPool3DGrad orig_input_shape:int32 grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
@@ -204,6 +207,7 @@ HSVToRGB images:T -> output:T ; T:type="float32"
 !HashTable -> table_handle:&string ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
 !HashTableV2 -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
 HistogramFixedWidth values:T value_range:T nbins:int32 -> out:dtype ; T:type dtype:type="int32"
+HistogramSummary tag:string values:T -> summary:string ; T:type="float32"
 IFFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IFFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IFFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
@@ -217,6 +221,7 @@ Igamma a:T x:T -> z:T ; T:type
 IgammaGradA a:T x:T -> z:T ; T:type
 Igammac a:T x:T -> z:T ; T:type
 Imag input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
+ImageSummary tag:string tensor:T -> summary:string ; max_images:int=3 T:type="float32" bad_color:tensor={"uint8":[255,0,0,255]}
 InTopKV2 predictions:float32 targets:T k:T -> precision:bool ; T:type="int32"
 InitializeTable table_handle:&string keys:Tkey values:Tval -> ; Tkey:type Tval:type
 !InitializeTableFromTextFileV2 table_handle:resource filename:string -> ; key_index:int value_index:int vocab_size:int=-1 delimiter:string="\t" offset:int=0
@@ -294,6 +299,7 @@ MaxPoolWithArgmax input:T -> output:T argmax:Targmax ; ksize:list(int) strides:l
 Maximum x:T y:T -> z:T ; T:type
 Mean input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
 Merge inputs:N*T -> output:T value_index:int32 ; T:type N:int
+MergeSummary inputs:N*string -> summary:string ; N:int
 !MergeV2Checkpoints checkpoint_prefixes:string destination_prefix:string -> ; delete_old_dirs:bool=true allow_missing_files:bool=false
 Mfcc spectrogram:float32 sample_rate:int32 -> output:float32 ; upper_frequency_limit:float=4000.0 lower_frequency_limit:float=20.0 filterbank_channel_count:int=40 dct_coefficient_count:int=13
 Min input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
@@ -467,6 +473,7 @@ Rsqrt x:T -> y:T ; T:type
 RsqrtGrad y:T dy:T -> z:T ; T:type
 !Save filename:string tensor_names:string data:*T -> ; T:list(type)
 !SaveV2 prefix:string tensor_names:string shape_and_slices:string tensors:*dtypes -> ; dtypes:list(type)
+ScalarSummary tags:string values:T -> summary:string ; T:type
 ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterDiv ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterMax ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
@@ -641,6 +648,8 @@ TensorScatterMin tensor:T indices:Tindices updates:T -> output:T ; T:type Tindic
 TensorScatterSub tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
 TensorScatterUpdate tensor:T indices:Tindices updates:T -> output:T ; T:type Tindices:type bad_indices_policy:string=""
 TensorStridedSliceUpdate input:T begin:Index end:Index strides:Index value:T -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+TensorSummary tensor:T -> summary:string ; T:type description:string="" labels:list(string)=[] display_name:string=""
+TensorSummaryV2 tag:string tensor:T serialized_summary_metadata:string -> summary:string ; T:type
 Tile input:T multiples:Tmultiples -> output:T ; T:type Tmultiples:type="int32"
 TileGrad input:T multiples:int32 -> output:T ; T:type
 ToBool input:T -> output:bool ; T:type

@@ -143,7 +143,7 @@ def _attribute(text: str) -> Attribute:
 
 
 def _default(value: AttrValue, kind: str) -> AttrValue:
-    """A default of the table as graphs hold it: bytes, dtypes, shapes as tuples."""
+    """A default of the table as graphs hold it: bytes, dtypes, shapes as tuples, arrays."""
     if kind.startswith("list("):
         return [_default(item, kind[5:-1]) for item in cast("list[AttrValue]", value)]
     if kind == "string":
@@ -154,6 +154,9 @@ def _default(value: AttrValue, kind: str) -> AttrValue:
         return None
     if kind == "shape":
         return tuple(None if dim < 0 else dim for dim in cast("list[int]", value))
+    if kind == "tensor":
+        ((dtype, items),) = cast("dict[str, list[float]]", value).items()
+        return np.array(items, dtype)
     return value
 
 

@@ -43,11 +43,14 @@ _register("Conv2D")
 _register("DepthwiseConv2dNative")
 
 
+ATTRS_3D = ("strides", "padding", "data_format", "dilations")
+
+
 @gradient("Conv3D")
 def conv3d(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     """The transposed convolution of dy, and the windows of the input times dy."""
     x, filters = op.inputs
-    attrs = same_attrs(op, "strides", "padding", "data_format", "dilations")
+    attrs = same_attrs(op, *ATTRS_3D)
     dx = ops.Conv3DBackpropInputV2(shape_of(x), filters, dy, **attrs)
     return dx, ops.Conv3DBackpropFilterV2(x, shape_of(filters), dy, **attrs)
 
@@ -56,7 +59,7 @@ def conv3d(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
 def conv3d_backprop_input(op: Operation, dx: Tensor) -> tuple[None, Tensor, Tensor]:
     """Of the transposed convolution, which is linear in both."""
     _, filters, dy = op.inputs
-    attrs = same_attrs(op, "strides", "padding", "data_format", "dilations")
+    attrs = same_attrs(op, *ATTRS_3D)
     d_filters = ops.Conv3DBackpropFilterV2(dx, shape_of(filters), dy, **attrs)
     return None, d_filters, ops.Conv3D(dx, filters, **attrs)
 
@@ -65,7 +68,7 @@ def conv3d_backprop_input(op: Operation, dx: Tensor) -> tuple[None, Tensor, Tens
 def conv3d_backprop_filter(op: Operation, d_filters: Tensor) -> tuple[Tensor, None, Tensor]:
     """Of the gradient by the filter, which is linear in both."""
     x, _, dy = op.inputs
-    attrs = same_attrs(op, "strides", "padding", "data_format", "dilations")
+    attrs = same_attrs(op, *ATTRS_3D)
     dx = ops.Conv3DBackpropInputV2(shape_of(x), d_filters, dy, **attrs)
     return dx, None, ops.Conv3D(x, d_filters, **attrs)
 

@@ -42,6 +42,17 @@ def strided_slice_grad(op: Operation, grad: Tensor) -> tuple[None, None, None, N
     return None, None, None, None, part
 
 
+@gradient("TensorStridedSliceUpdate")
+def tensor_strided_slice_update(
+    op: Operation, dy: Tensor
+) -> tuple[Tensor, None, None, None, Tensor]:
+    """To the whole where it was kept, and to the value where it was written."""
+    _, begin, end, strides, value = op.inputs
+    attrs = same_attrs(op, *MASKS)
+    kept = ops.TensorStridedSliceUpdate(dy, begin, end, strides, ops.ZerosLike(value), **attrs)
+    return kept, None, None, None, ops.StridedSlice(dy, begin, end, strides, **attrs)
+
+
 def _inner(op: Operation, dy: Tensor) -> Tensor:
     """What is left of `dy` without the padding."""
     x, paddings = op.inputs[:2]

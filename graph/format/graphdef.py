@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...schema import proto
 from ...schema.errors import ModelError
+from ..core import attributes
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
 from .functiondef import export_library, import_library
@@ -49,11 +50,23 @@ def _indexed(op: Operation, reference: Reference) -> Tensor:
 
 
 @hook("to_graph_def")
-def to_graph_def(graph: Graph) -> messages.GraphDef:
-    """The GraphDef message of `graph` and its functions."""
+def to_graph_def(
+    graph: Graph, from_version: int | None = None, add_shapes: bool = False
+) -> messages.GraphDef:
+    """The GraphDef message of `graph` and its functions.
+
+    Args:
+        graph: The graph.
+        from_version: How many of its first operations to leave out.
+        add_shapes: Whether nodes have the shapes of their results as "_output_shapes".
+    """
     message = cast("messages.GraphDef", proto.GraphDef())
-    for op in graph.operations:
-        write_node(op, message.node.add(), tensor_name)
+    for op in graph.operations[from_version or 0 :]:
+        node = message.node.add()
+        write_node(op, node, tensor_name)
+        if add_shapes and op.outputs:
+            shapes = [tensor.shape for tensor in op.outputs]
+            node.attr["_output_shapes"].CopyFrom(attributes.write(shapes, "list(shape)"))
     export_library(graph.functions, message.library)
     message.versions.producer = PRODUCER
     return message

@@ -31,6 +31,7 @@ FAMILIES = (
     "space",
     "state",
     "string",
+    "summaries",
     "tables",
     "tensorlist",
     "split_text",

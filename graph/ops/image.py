@@ -1,4 +1,4 @@
-"""Images in other sizes."""
+"""Images in other sizes, and the way back that gradients take."""
 
 from __future__ import annotations
 
@@ -64,13 +64,57 @@ def resize_nearest_neighbor(
     """Each new element from the old one nearest to it."""
     x = images
     for axis, new in enumerate(size.tolist(), 1):
-        positions = _places(x.shape[axis], new, align_corners, half_pixel_centers)
-        if half_pixel_centers:
-            positions = positions + np.float32(0.5)
-        positions = np.floor(positions + np.float32(0.5)) if align_corners else np.floor(positions)
-        nearest = np.clip(positions, 0, x.shape[axis] - 1).astype(np.int64)
-        x = np.take(x, nearest, axis)
+        x = np.take(x, _nearest(x.shape[axis], new, align_corners, half_pixel_centers), axis)
     return x
+
+
+def _bilinear_grad_shape(op: OperationView) -> Shape:
+    return op.inputs[1].shape
+
+
+@op("ResizeBilinearGrad", shape=_bilinear_grad_shape)
+def resize_bilinear_grad(
+    grads: np.ndarray, original: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray:
+    """Each new element's gradient shared among the four old ones it came from."""
+    dx = grads.astype(np.float32)
+    for axis in (2, 1):
+        old = original.shape[axis]
+        positions = _places(old, dx.shape[axis], align_corners, half_pixel_centers)
+        low = np.floor(positions)
+        share = (positions - low).reshape([-1] + [1] * (dx.ndim - axis - 1))
+        first = np.maximum(low, 0).astype(np.int64)
+        second = np.minimum(np.ceil(positions).astype(np.int64), old - 1)
+        dx = _summed(dx * (1 - share), first, old, axis) + _summed(dx * share, second, old, axis)
+    return dx
+
+
+def _summed(x: np.ndarray, places: np.ndarray, size: int, axis: int) -> np.ndarray:
+    """The slices of `x` along an axis added up at their places among `size`."""
+    total = np.zeros((size, *np.delete(x.shape, axis)), x.dtype)
+    np.add.at(total, places, np.moveaxis(x, axis, 0))
+    return np.moveaxis(total, 0, axis)
+
+
+def _nearest(size: int, new: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
+    """Which of the old elements each new one is."""
+    positions = _places(size, new, align_corners, half_pixel_centers)
+    if half_pixel_centers:
+        positions = positions + np.float32(0.5)
+    positions = np.floor(positions + np.float32(0.5)) if align_corners else np.floor(positions)
+    return np.clip(positions, 0, size - 1).astype(np.int64)
+
+
+@op("ResizeNearestNeighborGrad", shape=_resize_shape)
+def resize_nearest_neighbor_grad(
+    grads: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray:
+    """The sum of the gradients of the new elements that each old one became."""
+    dx = grads
+    for axis, old in ((2, int(size[1])), (1, int(size[0]))):
+        places = _nearest(old, dx.shape[axis], align_corners, half_pixel_centers)
+        dx = _summed(dx, places, old, axis)
+    return dx
 
 
 CUBIC_STEPS = 1024

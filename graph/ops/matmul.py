@@ -15,7 +15,6 @@ from ..core.shapes import (
     broadcast_ranked,
     divided,
     known,
-    merge_dims,
     plus,
     require,
     same,
@@ -106,7 +105,10 @@ def _einsum_shape(op: OperationView) -> Shape:
         end = len(shape) - len(tail)
         named = zip(head + tail, shape[: len(head)] + shape[end:], strict=True)
         for name, size in named:
-            sizes[name] = merge_dims(sizes.get(name), size)
+            other = sizes.get(name)
+            fits = None in (other, size) or other == size
+            require(op, fits, f"label '{name}' must have one size, got {other} and {size}")
+            sizes[name] = other if size is None else size
         if dots:
             batch = broadcast_ranked(batch, shape[len(head) : end])
     head, dots, tail = output.partition("...")
@@ -193,7 +195,8 @@ def _solve_shape(op: OperationView) -> Shape:
     rows = a[-1], b[-2]
     words = f"Dimensions must be equal, but are {rows[0]} and {rows[1]}"
     require(op, None in rows or rows[0] == rows[1], f"{words} in {shown(a)} and {shown(b)}")
-    return broadcast_ranked(a[:-2], b[:-2]) + (merge_dims(*rows), b[-1])
+    size = rows[1] if rows[0] is None else rows[0]
+    return broadcast_ranked(a[:-2], b[:-2]) + (size, b[-1])
 
 
 @op("MatrixSolve", shape=_solve_shape)

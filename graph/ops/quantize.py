@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import same
+from ..core.shapes import Shape, same
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from ..core.protocols import OperationView
+
+
+class _Grid(NamedTuple):
+    """2**num_bits levels of which one is zero: the least and the largest, and their distance."""
+
+    low: np.ndarray
+    high: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def of(cls, low: ArrayLike, high: ArrayLike, num_bits: int, narrow_range: bool) -> _Grid:
+        """The grid for a range, moved so far that zero is on it."""
+        first, last = np.float32(narrow_range), np.float32(2**num_bits - 1)
+        low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
+        scale = (high - low) / (last - first)
+        zero = np.clip(np.floor(first - low / scale + np.float32(0.5)), first, last)
+        return cls((first - zero) * scale, (last - zero) * scale, scale)
+
+
+def _is_empty(low: ArrayLike, high: ArrayLike) -> np.ndarray:
+    """Whether a range is that of nothing but zeros."""
+    return (np.asarray(low) == 0) & (np.asarray(high) == 0)
 
 
 def _fake_quantize(
     x: np.ndarray, low: ArrayLike, high: ArrayLike, num_bits: int, narrow_range: bool
 ) -> np.ndarray:
-    """`x` clipped to [low, high] and rounded to 2**num_bits levels of which one is zero."""
-    first, last = np.float32(narrow_range), np.float32(2**num_bits - 1)
-    low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
-    scale = (high - low) / (last - first)
-    zero = first - low / scale
-    zero = np.clip(np.floor(zero + np.float32(0.5)), first, last)
-    nudged_low, nudged_high = (first - zero) * scale, (last - zero) * scale
-    inverse = np.float32(1) / scale
-    level_of_zero = np.floor(-nudged_low * inverse + np.float32(0.5))
-    levels = np.floor(
-        (np.clip(x, nudged_low, nudged_high) - nudged_low) * inverse + np.float32(0.5)
-    )
-    return np.where((low == 0) & (high == 0), np.float32(0), (levels - level_of_zero) * scale)
+    """`x` clipped to [low, high] and rounded to the levels of its grid."""
+    grid = _Grid.of(low, high, num_bits, narrow_range)
+    inverse = np.float32(1) / grid.scale
+    level_of_zero = np.floor(-grid.low * inverse + np.float32(0.5))
+    levels = np.floor((np.clip(x, grid.low, grid.high) - grid.low) * inverse + np.float32(0.5))
+    return np.where(_is_empty(low, high), np.float32(0), (levels - level_of_zero) * grid.scale)
 
 
 @op("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", shape=same)
@@ -45,3 +62,48 @@ def fake_quant_with_min_max_args(
 ) -> np.ndarray:
     """`x` as a quantized tensor of the range [min, max] would hold it."""
     return _fake_quantize(x, min, max, num_bits, narrow_range)
+
+
+def _in_range(
+    x: np.ndarray, low: ArrayLike, high: ArrayLike, num_bits: int, narrow_range: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which elements are below the range, and which are above it."""
+    grid = _Grid.of(low, high, num_bits, narrow_range)
+    some = ~_is_empty(low, high)
+    return some & (x < grid.low), some & (x > grid.high)
+
+
+@op("FakeQuantWithMinMaxArgsGradient", shape=same)
+def fake_quant_with_min_max_args_gradient(
+    dy: np.ndarray, x: np.ndarray, *, min: float, max: float, num_bits: int, narrow_range: bool
+) -> np.ndarray:
+    """`dy` where `x` is within the range."""
+    below, above = _in_range(x, min, max, num_bits, narrow_range)
+    return np.where(below | above, np.float32(0), dy)
+
+
+def _vars_gradient_shape(op: OperationView) -> list[Shape]:
+    return [op.inputs[0].shape, op.inputs[2].shape, op.inputs[3].shape]
+
+
+@op(
+    "FakeQuantWithMinMaxVarsGradient",
+    "FakeQuantWithMinMaxVarsPerChannelGradient",
+    shape=_vars_gradient_shape,
+)
+def fake_quant_with_min_max_vars_gradient(
+    dy: np.ndarray,
+    x: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    *,
+    num_bits: int,
+    narrow_range: bool,
+) -> tuple[np.ndarray, ...]:
+    """`dy` where `x` is within the range; its sums where it is below go to the one end, and where
+    it is above to the other.
+    """
+    below, above = _in_range(x, low, high, num_bits, narrow_range)
+    axes = tuple(range(x.ndim - low.ndim))
+    ends = [np.where(outside, dy, np.float32(0)).sum(axes) for outside in (below, above)]
+    return np.where(below | above, np.float32(0), dy), *ends

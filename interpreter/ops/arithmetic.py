@@ -11,7 +11,13 @@ from ...engine.families import gemm, quantization, quantized_gemm
 from ...engine.plan.buffer import Buffer
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
-from .quantized import dequantized_blocks, quantization_of, quantized_limits, whole_bytes
+from .quantized import (
+    dequantized_blocks,
+    quantization_of,
+    quantized_limits,
+    signed_weights,
+    whole_bytes,
+)
 
 _SUM_TYPES = {
     ("int8", "int8"): np.int32,
@@ -57,7 +63,7 @@ def arithmetic(
             whether float32 inputs get a zero point when weights are quantized; `infinite`, whether
             their results may be infinite.
     """
-    weights = dequantized_blocks(node, weights)
+    weights = signed_weights(dequantized_blocks(node, weights))
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
         requantization = _requantization(node, x, weights, bias, clamp, rounding)

@@ -96,7 +96,8 @@ def depthwise_conv_2d(node: Node) -> Emit:
 
     def emit(program: Program) -> None:
         filters = kernel.reshape(kernel.shape[1:])
-        family.depthwise(program, x, filters, bias, out, **epilogue, **steps)
+        offsets = None if bias is None else bias.ravel()
+        family.depthwise(program, x, filters, offsets, out, **epilogue, **steps)
 
     return emit
 

@@ -96,7 +96,8 @@ def embedding_lookup_sparse(node: Node) -> DynamicResult:
             buckets[:] = np.ravel_multi_index(tuple(indices[:, :-1].T), tuple(outer))
         result = np.zeros((int(np.prod(outer, dtype=np.int64)), *table.shape[1:]), np.float32)
         starts = np.flatnonzero(np.diff(buckets, prepend=-1))
-        for start, end in zip(starts, [*starts[1:], names.size], strict=True):
+        ends = np.append(starts[1:], names.size)[: len(starts)]
+        for start, end in zip(starts, ends, strict=True):
             row, share = result[buckets[start]], weights[start:end]
             for name, weight in zip(names[start:end], share, strict=True):
                 row += table[name] * weight

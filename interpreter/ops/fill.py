@@ -200,6 +200,8 @@ def broadcast_args(node: Node) -> None:
     """The shape to which the shapes in both inputs broadcast."""
     x, y = required(node, 2)
     same_dtype(node, (x, y))
+    for one in (x, y):
+        node.require(one.ndim == 1, f"shapes must have one dimension, got shape {one.shape}")
     first, second = _dims(node, 0), _dims(node, 1)
     dims = broadcast_shape(tuple(first), tuple(second))
     if dims is None:

@@ -16,7 +16,7 @@ from ..node import NeedsValue
 from ..registry import op
 from ..substitution import moves_any
 from .cast import convert
-from .quantized import quantization_of
+from .quantized import quantization_of, signed_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -179,6 +179,7 @@ def embedding_lookup(node: Node) -> Emit:
     out = node.result((rows.size, *table.shape[1:]), node.outputs[0].dtype or table.dtype)
     if out.dtype == table.dtype:
         return lambda program: _take(program, table, rows, out)
+    table = signed_weights(table)
     node.require(
         out.dtype in _LOOKED_UP and name_of_dtype(table.dtype) in _TABLES,
         f"a table of {table.dtype} cannot give {out.dtype}",

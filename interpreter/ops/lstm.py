@@ -15,6 +15,7 @@ from ..checks import rank, required
 from ..node import Node, Operand
 from ..registry import op
 from .lstm_basic import basic_lstm
+from .lstm_int8 import INTERMEDIATES, lstm_int8
 from .lstm_quantized import lstm_quantized
 from .recurrent import (
     auxiliary,
@@ -135,6 +136,8 @@ def bidirectional_sequence_lstm(node: Node) -> Emit:
 
 def _one_direction(node: Node, x: Operand, layout: recurrent.SequenceLayout) -> Emit:
     parts = _parts(node, ONE)
+    if x.dtype == np.int8 and node.kind == "LSTM" and len(node.intermediates) == INTERMEDIATES:
+        return lstm_int8(node, x, parts, ONE.states, layout, _sizes(node, parts))
     if x.dtype == np.int8:
         return lstm_quantized(node, x, parts, ONE.states, layout, _sizes(node, parts))
     return _real(node, [x], parts, ONE, layout)

@@ -36,6 +36,7 @@ QUANTIZED = {
 """Operator -> what it gives of two operands, as engine/families/rescaled.py calls it."""
 
 _SUBBYTE = {"int4": np.int8, "int2": np.int8, "uint4": np.uint8}
+_LARGEST_UINT4 = 15
 _LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 _LEFT_SQUARED = 7
 
@@ -138,6 +139,23 @@ def dequantized_blocks(node: Node, weights: Operand) -> Operand:
     if value is None:
         node.fail(f"'{weights.name}' is quantized by blocks and must be a constant")
     return Operand.known(blocks.dequantized(value), weights.name)
+
+
+def signed_weights(weights: Operand) -> Operand:
+    """Constants of uint4 as int8 without a zero point, any other weights as they are."""
+    quantization, value = weights.quantization, weights.value
+    if name_of_dtype(weights.dtype) != "uint4" or quantization is None or value is None:
+        return weights
+    zero_points = quantization.zero_points
+    if zero_points.min(initial=0) < 0 or zero_points.max(initial=0) > _LARGEST_UINT4:
+        return weights
+    along = [1] * value.ndim
+    if quantization.is_per_channel:
+        along[quantization.axis] = -1
+    signed = (value.astype(np.int8) - zero_points.reshape(along)).astype(np.int8)
+    zeros = np.zeros_like(zero_points)
+    centred = Quantization(quantization.scales, zeros, quantization.axis)
+    return Operand.known(signed, weights.name, centred)
 
 
 def require_prescribed(node: Node, dtype: np.dtype, tolerance: float = 0.0) -> Quantization:

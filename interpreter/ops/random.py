@@ -74,7 +74,9 @@ def multinomial(node: Node) -> DynamicResult:
         stream.skip(rows * -(-samples // _GROUP) * _GROUP * _PER_SAMPLE)
         totals = np.cumsum(_weights(logits), axis=1)
         classes = np.empty((rows, samples), dtype)
-        for row, (total, chance) in enumerate(zip(totals, chances.reshape(rows, -1), strict=True)):
+        for row, (total, chance) in enumerate(
+            zip(totals, chances.reshape(rows, samples), strict=True)
+        ):
             classes[row] = np.searchsorted(total, chance * total[-1], "right")
         return [classes]
 

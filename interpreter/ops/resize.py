@@ -26,7 +26,7 @@ _SUPPORTED: Sequence[type] = (np.float32, np.uint8, *_INTEGERS)
 @op("RESIZE_NEAREST_NEIGHBOR")
 def resize_nearest(node: Node) -> Emit:
     """Each pixel of the result is the nearest one of the input."""
-    x, out = _images(node)
+    x, out = _images(node, 0)
     align, half = bool(node.options.align_corners), bool(node.options.half_pixel_centers)
 
     def emit(program: Program) -> None:
@@ -49,7 +49,7 @@ def resize_nearest(node: Node) -> Emit:
 @half_floats
 def resize_bilinear(node: Node) -> Emit:
     """Each pixel of the result is a weighted mean of the four around its place in the input."""
-    x, out = _images(node)
+    x, out = _images(node, 1)
     align, half = bool(node.options.align_corners), bool(node.options.half_pixel_centers)
     node.require(not (align and half), "align_corners and half_pixel_centers must not both be set")
     node.require(x.dtype in _SUPPORTED, f"{x.dtype} is not supported")
@@ -78,14 +78,14 @@ def resize_bilinear(node: Node) -> Emit:
     return emit
 
 
-def _images(node: Node) -> tuple[Operand, Operand]:
-    """The input and the result of the size that the second input says."""
+def _images(node: Node, least: int) -> tuple[Operand, Operand]:
+    """The input and the result of the size that the second input says, each `least` or more."""
     (x,) = required(node, 1)
     rank(node, "input", x, 4)
     size = node.sizes(1)
     node.require(
-        required_input(node, 1).shape == (2,) and not negative(n - 1 for n in size),
-        f"the size must be two positive numbers, got {size}",
+        required_input(node, 1).shape == (2,) and not negative(n - least for n in size),
+        f"the size must be two numbers of {least} or more, got {size}",
     )
     node.require(
         min(x.shape[1:3]) > 0, f"the input must have rows and columns, got shape {x.shape}"

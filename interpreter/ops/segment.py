@@ -44,7 +44,6 @@ def segments(node: Node) -> Emit:
     node.require(x.dtype in _TYPES, f"{x.dtype} is not supported")
     node.require(ids.dtype == np.int32, f"segment ids must be int32, got {ids.dtype}")
     message = f"segment ids must have the first dimensions of {x.shape}, got {ids.shape}"
-    node.require(ids.ndim >= 1, message)
     node.require_equal(ids.shape, x.shape[: ids.ndim], message)
     in_order = node.kind == "SEGMENT_SUM"
     if in_order:
@@ -52,7 +51,7 @@ def segments(node: Node) -> Emit:
         node.require(ids.ndim == 1, f"segment ids must have one dimension, got {ids.shape}")
         count = max(int(known[-1]) + 1, 0) if known.size else 0
     else:
-        count = node.sizes(2)[0]
+        (count, *_) = node.sizes(2) or [-1]
         node.require(
             not negative([count]), f"the number of segments must not be negative, got {count}"
         )

@@ -100,8 +100,13 @@ def _take_box(
 @moves_any
 def strided_slice(node: Node) -> Prepared:
     """`x[begin:end:stride, ...]` with the masks of TF: ellipsis, new axes, single indices."""
-    x, begin = required(node, 2)
+    x, begin, end, strides = required(node, 4)
     node.require(begin.ndim == 1, f"begin must have one dimension, got shape {begin.shape}")
+    lengths = begin.size, end.size, strides.size
+    for length in lengths[1:]:
+        node.require_equal(
+            begin.size, length, f"begin, end and strides must have one length, got {lengths}"
+        )
     if not is_plain(begin.size):
         raise NeedsValue(1)
     entries = _entries(node, x, begin.size)
@@ -131,7 +136,7 @@ def _entries(node: Node, x: Operand, count: int) -> list[Entry]:
     node.require(len(ellipsis) <= 1, f"at most one ellipsis, got mask {options.ellipsis_mask}")
     new = [i for i in range(count) if options.new_axis_mask >> i & 1 and i not in ellipsis]
     unnamed = x.ndim - (count - len(new) - len(ellipsis))
-    if unnamed < 0 and not ellipsis and max(new, default=0) < x.ndim + len(new):
+    if unnamed < 0 and not ellipsis and max(new, default=-1) < x.ndim + len(new):
         count += unnamed  # as TFLite does, without a look at what is named beyond the last one
         unnamed = 0
     node.require(
@@ -184,10 +189,6 @@ def _cuts(node: Node, x: Operand, entries: Sequence[Entry]) -> list[Cut]:
     """(start, step, count, in_result) of each entry; step is None for a new dimension."""
     begin, end = node.sizes(1), node.sizes(2)
     stride = [int(i) for i in node.constant(3).ravel()]
-    node.require(
-        len(begin) == len(end) == len(stride),
-        f"begin, end and strides must have one length, got {begin}, {end} and {stride}",
-    )
     cuts: list[Cut] = []
     for i, axis in entries:
         if axis is None:

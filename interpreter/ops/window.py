@@ -10,6 +10,7 @@ import numpy as np
 from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import constant
 from ...engine.plan.view import View, contiguous_strides
+from ...engine.sizes import largest
 from ..checks import required, required_input, same_dtype
 from ..registry import op
 from ..substitution import moves_any
@@ -78,10 +79,9 @@ def reduce_window(node: Node) -> Callable[[Program], None]:
     node.require(start.size == 1, f"the first value must be one, got shape {start.shape}")
     window, strides, dilations = (_row(node, i) for i in (2, 3, 4))
     spans = [(size - 1) * step + 1 for size, step in zip(window, dilations, strict=True)]
-    for axis, (n, span) in enumerate(zip(x.shape, spans, strict=True)):
-        node.require(span <= n, f"windows must fit: {span} of the {n} of dimension {axis}")
     counts = [
-        (n - span) // stride + 1 for n, span, stride in zip(x.shape, spans, strides, strict=True)
+        largest(0, (n - span) // stride + 1)
+        for n, span, stride in zip(x.shape, spans, strides, strict=True)
     ]
     out = node.result(counts, x.dtype)
     pitches = contiguous_strides(x.shape)

@@ -261,7 +261,10 @@ CASES = [
     Refuse("resize_bilinear/both", "RESIZE_BILINEAR",
         {"align_corners": True, "half_pixel_centers": True}, [floats(1, 2, 3, 1), i32([2, 2])],
         "align_corners and half_pixel_centers must not both be set", constants=(1,)),
-    Refuse("resize_nearest_neighbor/size", "RESIZE_NEAREST_NEIGHBOR", {},
-        [floats(1, 2, 3, 1), i32([2, 0])], "the size must be two positive numbers, got [2, 0]",
+    Refuse("resize_bilinear/size", "RESIZE_BILINEAR", {},
+        [floats(1, 2, 3, 1), i32([2, 0])], "the size must be two numbers of 1 or more, got [2, 0]",
         constants=(1,)),
+    Refuse("resize_nearest_neighbor/size", "RESIZE_NEAREST_NEIGHBOR", {},
+        [floats(1, 2, 3, 1), i32([2, -1])],
+        "the size must be two numbers of 0 or more, got [2, -1]", constants=(1,)),
 ]  # fmt: skip

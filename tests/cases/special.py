@@ -115,10 +115,7 @@ CASES = [
     windows("line", floats(9), 0, (3,), (1,), (2,)),
     windows("solid", counting((3, 4, 2, 5), "int64"), 0, (2, 1, 2, 3), (1, 2, 1, 1), (1, 1, 1, 1)),
     windows("double", floats(3, 4).astype(float), 0, (2, 2), (1, 1), (1, 1)),
-    Refuse("reduce_window/outside", "REDUCE_WINDOW", {"reduce_function": "ADD"},
-           [floats(2, 2), f32(0), row(3, 1), row(1, 1), row(1, 1)],
-           "windows must fit: 3 of the 2 of dimension 0",
-           constants=(2, 3, 4)),
+    windows("outside", floats(2, 2), 0, (3, 1), (1, 1), (1, 1)),
     *(
         Case(f"embedding_lookup_sparse/{name}_{combiner.lower()}", "EMBEDDING_LOOKUP_SPARSE",
              {"combiner": combiner}, inputs, None, [np.float32])
@@ -131,6 +128,10 @@ CASES = [
         for name, values in (("rows", floats(4, 3)), ("numbers", counting((4,), "int32")),
                              ("bytes", counting((4, 2, 2), "int8")))
     ),
+    Case("hashtable_lookup/no_rows", "HASHTABLE_LOOKUP", {},
+         [i32([7, 2]), np.zeros(0, np.int32), np.zeros((0, 3), np.float32)],
+         lambda *_: (np.zeros((2, 3)), np.zeros(2)), [np.float32, np.uint8], oracle=None,
+         why="LiteRT refuses a table without rows; nothing is found in it"),
     *(
         Case(f"lsh_projection/{name}_{kind.lower()}", "LSH_PROJECTION", {"type": kind},
              [floats(3, 5, seed=7), *inputs], None, [np.int32])

@@ -248,7 +248,7 @@ def test_names_of_both_tensorflows_exclude_each_other(corpus):
     [("from_keras_model", (object(),)), ("from_concrete_functions", ([ConcreteFunction()], None))],
 )
 def test_live_objects_of_tensorflow_are_refused_with_the_way_out(name, arguments):
-    with pytest.raises(NotImplementedError, match=r"SavedModel.*from_saved_model"):
+    with pytest.raises(TypeError, match=r"SavedModel.*from_saved_model"):
         getattr(TFLiteConverter, name)(*arguments)
 
 

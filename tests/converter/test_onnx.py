@@ -298,40 +298,6 @@ def test_unsupported_operators_are_listed(tmp_path):
     assert str(tmp_path / "model.onnx") in str(error.value)
 
 
-BAD = {
-    "empty": (b"", ValueError, "is empty"),
-    "noise": (b"\xff" * 40, ValueError, "is not an ONNX model"),
-    "no graph": (b"\x08\x08", ValueError, "it has no graph"),
-    "unknown tensor": (
-        model_of([node("Relu", "nowhere")], {"x": floats(1)}), ValueError,
-        "Relu 'y' reads 'nowhere', which nothing before it gives"),
-    "given twice": (
-        model_of([node("Relu"), node("Relu")], {"x": floats(1)}), ValueError,
-        "Relu 'y' gives 'y', which is there already"),
-    "old": (model_of([node("Add", "x x")], {"x": floats(1)}, opset=6), ConverterError,
-            "the operator set of ai.onnx must be 7 to"),
-    "channels": (
-        model_of([node("Conv", "x w")], {"x": floats(1, 3, 8, 8)}, constants={"w": W["w"]}),
-        ConverterError, "Conv 'y': 1 groups of 4 channels must be the image's 3 channels"),
-    "attribute": (
-        model_of([node("Conv", "x w", strides=[0, 1])], {"x": IMAGE}, constants={"w": W["w"]}),
-        ConverterError, r"Conv 'y': strides must be 2 positive numbers, got \[0, 1\]"),
-    "missing attribute": (
-        model_of([node("Concat", "x x")], {"x": IMAGE}), ConverterError,
-        "Concat 'y': attribute axis is missing"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_files(name, tmp_path):
-    content, kind, words = BAD[name]
-    path = tmp_path / "model.onnx"
-    path.write_bytes(content if isinstance(content, bytes) else content.SerializeToString())
-    with pytest.raises(kind, match=words) as error:
-        converted(path)
-    assert str(path) in str(error.value)
-
-
 def external(tmp_path, location, length=24):
     model = model_of([node("Add", "x w")], {"x": floats(6)}, constants={"w": floats(6)})
     (weights,) = model.graph.initializer

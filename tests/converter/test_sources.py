@@ -224,7 +224,7 @@ def copy(tmp_path, name):
 
 
 def test_missing_model(tmp_path):
-    words = r"SavedModel file does not exist at: .*/\{saved_model.pbtxt\|saved_model.pb\}$"
+    words = r"SavedModel file does not exist at: .*/\{saved_model.pbtxt\|saved_model.pb\}\nGive the"
     with pytest.raises(OSError, match=words):
         saved_model.load(tmp_path)
     with pytest.raises(OSError, match=words):

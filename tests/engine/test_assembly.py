@@ -17,8 +17,8 @@ MICROKERNELS = {
     "gemm_f32": [f"_gemm_f32_tile_{name}" for name in TILES],
     "depthwise_f32": [f"depthwise_f32_strip_{kind}" for kind in KINDS],
     "depthwise_i8": [
-        *(f"depthwise_i8_int8_{kind}" for kind in ("3_1", "5_1")),
-        "depthwise_i8_int16_5_1",
+        *(f"_depthwise_i8_strip_int8_{kind}" for kind in ("3_1", "5_1")),
+        "_depthwise_i8_strip_int16_5_1",
     ],
     "dots": ["dots_dot_rows"],
     "gemm_i8": [*(f"_gemm_i8_tile_i8_{name}" for name in TILES), "_gemv_i8_gemv_i8"],
@@ -33,12 +33,13 @@ NOT_THERE = {("_gemv_i8_gemv_i8", "x86-64-v2")}
 
 ALLOWED = {
     ("depthwise_f32_strip_5_1", "x86-64-v2"): 3,
-    ("depthwise_i8_int8_5_1", "x86-64-v2"): 22,
-    ("depthwise_i8_int8_5_1", "x86-64-v3"): 6,
-    ("depthwise_i8_int16_5_1", "x86-64-v2"): 6,
-    ("depthwise_i8_int16_5_1", "x86-64-v3"): 6,
-    ("depthwise_i8_int16_5_1", "cortex-a76"): 30,
-    ("depthwise_i8_int16_5_1", "apple-m1"): 29,
+    ("_depthwise_i8_strip_int8_5_1", "x86-64-v2"): 22,
+    ("_depthwise_i8_strip_int8_5_1", "x86-64-v3"): 6,
+    ("_depthwise_i8_strip_int8_5_1", "x86-64-v4-vnni"): 6,
+    ("_depthwise_i8_strip_int16_5_1", "x86-64-v2"): 19,
+    ("_depthwise_i8_strip_int16_5_1", "x86-64-v3"): 6,
+    ("_depthwise_i8_strip_int16_5_1", "cortex-a76"): 30,
+    ("_depthwise_i8_strip_int16_5_1", "apple-m1"): 29,
     ("softmax_exponential_1_2", "x86-64-v3"): 2,
 }
 """How often, at most, vectors go through the stack in the innermost loop; nowhere else do they.

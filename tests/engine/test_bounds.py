@@ -228,6 +228,7 @@ HERE = {
 }
 
 ELSEWHERE = {
+    "engine/test_machine.py": "peak.float32",
     "engine/test_fast.py": (
         "depthwise_f32.depthwise dots.packed dots.rows gemm_f32.convolution gemm_f32.matmul "
         "gemm_f32_packing.columns gemm_f32_packing.pad gemm_f32_packing.rows gemm_f32_packing.widen"
@@ -248,7 +249,8 @@ ELSEWHERE = {
     ),
     "engine/test_depthwise_i8.py": (
         "depthwise_i8.float32_1_1 depthwise_i8.float32_3_1 depthwise_i8.float32_3_2 "
-        "depthwise_i8.float32_5_1 depthwise_i8.float32_5_2 depthwise_i8.float32_pairs"
+        "depthwise_i8.float32_5_1 depthwise_i8.float32_5_2 depthwise_i8.float32_pairs "
+        "depthwise_i8.order_float32"
     ),
     "engine/test_requantize.py": "requantize.to_float32",
     "interpreter/test_ops.py": (
@@ -357,6 +359,7 @@ ON_OTHER_VECTORS = {
     "test_fast_integers": "gemm_i8 quantize_rows gemm_i16",
     "test_float_vectors": "pool_f32 power reduce_f32 resize_f32",
     "test_movement": "layout",
+    "test_machine": "peak",
     "test_pool_i8": "pool_i8",
     "test_recurrent": "recurrent_f32 recurrent_i8",
     "test_resize": "resize",

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tensorflow.core.framework import op_def_pb2, types_pb2
 from tensorflow.python.client import pywrap_tf_session
+from tensorflow.python.framework.tensor_util import MakeNdarray as make_ndarray
 
 TABLE = Path(__file__).parents[2] / "graph" / "core" / "signature_table.py"
 HEAD = '''\
@@ -27,7 +28,8 @@ Written by tests/graph/generate_signatures.py.
     name:N*type      as many tensors as attribute N says
     name:*types      one tensor for each dtype of attribute `types`
     name:&type       a reference to a variable's buffer
-    attr:kind=value  kind as TensorFlow writes it, default as JSON (shape ?: unknown rank)
+    attr:kind=value  kind as TensorFlow writes it, default as JSON (shape ?: unknown rank; a tensor
+                     by its dtype)
 
 A row that starts with `!` is of a stateful op.
 """
@@ -70,6 +72,9 @@ def plain_item(item, kind: str):
         return dtype_name(item)
     if kind == "shape":
         return "?" if item.unknown_rank else [dim.size for dim in item.dim]
+    if kind == "tensor":
+        array = make_ndarray(item)
+        return {array.dtype.name: array.tolist()}
     if kind in ("int", "float", "bool"):
         return float(f"{item:.9g}") if kind == "float" else item
     raise SystemExit(f"a default of kind {kind} has no form in the table")

@@ -1,5 +1,10 @@
 """`tf.layers`: names of variables, values, errors."""
 
+import copy
+import json
+from pathlib import Path
+
+import layer_programs
 import numpy as np
 import pytest
 
@@ -62,5 +67,76 @@ def test_errors():
         tf.layers.conv2d(tf.placeholder(tf.float32, [2, 8, 8, None]), 3, 3)
     with pytest.raises(ValueError, match="`kernel_size` argument must be a tuple of 2 integers"):
         tf.layers.conv2d(tf.zeros([2, 8, 8, 1]), 3, [3, 3, 3])
-    with pytest.raises(ValueError, match="data_format must be one of"):
+    with pytest.raises(ValueError, match="`data_format` argument must be one of"):
         tf.layers.max_pooling2d(tf.zeros([2, 8, 8, 1]), 2, 2, data_format="NHWC")
+
+
+GOLDENS = np.load(Path(__file__).with_name("layers.npz"))
+FACTS = json.loads(str(GOLDENS["facts"]))
+
+
+@pytest.mark.parametrize("name", layer_programs.PROGRAMS)
+def test_program(name):
+    """Variables, results, losses and updates are TensorFlow's."""
+    made = layer_programs.run(tf, layer_programs.PROGRAMS[name])
+    golden = FACTS["programs"][name]
+    for key in ("values", "after"):
+        listed = made.pop(key)
+        assert len(listed) == golden[key]
+        for i, array in enumerate(listed):
+            expected = GOLDENS[f"{name}:{key}:{i}"]
+            np.testing.assert_allclose(array, expected, rtol=2e-4, atol=1e-5)
+    assert made == {key: golden[key] for key in made}
+
+
+@pytest.mark.parametrize("name", layer_programs.REFUSALS)
+def test_refusal(name):
+    """The errors are TensorFlow's, in its words."""
+    kind, words = layer_programs.refusal(tf, layer_programs.REFUSALS[name])
+    golden_kind, golden_words = FACTS["refusals"][name]
+    assert kind == golden_kind
+    assert words[:60] == golden_words[:60]
+
+
+def test_a_copy_has_the_same_variables():
+    """Copies share variables and scope, and go their own ways from there."""
+    layer = tf.layers.Dense(2)
+    layer(tf.zeros([1, 3]))
+    copied = copy.deepcopy(layer)
+    copied(tf.zeros([1, 3]))
+    assert copied.kernel is layer.kernel
+    assert copied.scope_name == layer.scope_name == "dense"
+    assert len(tf.global_variables()) == 2
+    copied.add_loss(tf.constant(1.0))
+    assert (len(copied.losses), len(layer.losses)) == (1, 0)
+
+
+def test_input_spec():
+    """A layer's demands are looked at when it is called."""
+
+    class Strict(tf.layers.Layer):
+        def __init__(self, spec):
+            super().__init__(name="strict")
+            self.input_spec = spec
+
+    start = 'Input 0 of layer "strict" is incompatible with the layer: '
+    cases = [
+        (tf.layers.InputSpec(ndim=3), "expected ndim=3, found ndim=2"),
+        (tf.layers.InputSpec(max_ndim=1), "expected max_ndim=1, found ndim=2"),
+        (tf.layers.InputSpec(min_ndim=3), "expected min_ndim=3, found ndim=2"),
+        (tf.layers.InputSpec(dtype=tf.int32), "expected dtype=int32, found dtype=float32"),
+        (tf.layers.InputSpec(axes={1: 4}), "expected axis 1 of input shape to have value 4"),
+        (tf.layers.InputSpec(shape=[2, 4]), r"expected shape=\(2, 4\), found shape=\(2, 3\)"),
+    ]
+    for spec, words in cases:
+        with pytest.raises(ValueError, match=start + words):
+            Strict(spec)(tf.zeros([2, 3]))
+        if spec.dtype is None:
+            with pytest.raises(ValueError, match=start + ".*rank|" + start + "expected"):
+                Strict(tf.layers.InputSpec(ndim=2))(tf.placeholder(tf.float32))
+    with pytest.raises(ValueError, match="Unknown activation function: 'sine'"):
+        tf.layers.Dense(2, activation="sine")
+    with pytest.raises(TypeError, match="Could not interpret activation function"):
+        tf.layers.Dense(2, activation=3)
+    with pytest.raises(NotImplementedError, match="Strict does not say the shape"):
+        Strict(None).compute_output_shape([1])

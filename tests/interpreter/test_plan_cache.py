@@ -96,7 +96,10 @@ def test_networks(name, threads, corpus, plans, lazy):
     check_cached(corpus / name, lazy, threads)
 
 
-@pytest.mark.parametrize("sort", SORTS[::4], ids=lambda sort: sort.name)
+KEPT = [sort for sort in SORTS if not sort.narrow]  # which numpy computes
+
+
+@pytest.mark.parametrize("sort", KEPT[::4], ids=lambda sort: sort.name)
 def test_variables_last_from_call_to_call(sort, tmp_path, plans, lazy):
     path = written(tmp_path / "m.tflite", recurrent(sort))
     want = check_cached(path, lazy)

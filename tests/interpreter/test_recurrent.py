@@ -7,6 +7,8 @@ from recurrent_models import SORTS, content
 from flatlite.engine.families import recurrent
 from flatlite.engine.plan import program
 from flatlite.lite import Interpreter
+from flatlite.schema.flatbuffer import options_class
+from flatlite.schema.model import Quantization, load, save
 
 CALLS = 3
 
@@ -74,3 +76,61 @@ def test_a_long_sequence_is_several_rows(sort, monkeypatch):
         counts.append(len(rows))
     assert found[1] == found[0] and found[2] == found[0]
     assert counts[0] < counts[2] or "SEQUENCE" not in sort.op
+
+
+def narrow(change):
+    """The model of a narrow LSTM after `change(operator, tensors)`."""
+    sort = next(sort for sort in SORTS if sort.narrow)
+    read = load(content(sort))
+    graph = read.subgraphs[0]
+    change(graph.operators[0], graph.tensors)
+    return save(read)
+
+
+def without_norms(step, tensors):
+    step.inputs[20:] = [-1] * 4
+
+
+def without_projection_bias(step, tensors):
+    step.inputs[17] = -1
+
+
+def of_another_cell_scale(step, tensors):
+    tensors[step.inputs[19]].quantization = Quantization([2.0**-11], [0])
+
+
+def of_a_sequence(step, tensors):
+    step.op = "UNIDIRECTIONAL_SEQUENCE_LSTM"
+    step.options = options_class(step.op)()
+    for index in (step.inputs[0], step.outputs[0]):
+        tensors[index].shape = (2, 1, tensors[index].shape[-1])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without_norms, "int8 with 12 intermediate tensors needs layer norm coefficients, and a"),
+        (without_projection_bias, "projection with a bias"),
+        (of_another_cell_scale, "the scale of the cell state must be 3.0517578125e-05, got 0.0004"),
+        (of_a_sequence, "int8 needs 5 intermediate tensors with scales, got 12"),
+    ],
+)
+def test_narrow_products_need_what_tflite_reads(change, message):
+    interpreter = Interpreter(model_content=narrow(change))
+    with pytest.raises(RuntimeError, match=message):
+        interpreter.allocate_tensors()
+
+
+def test_narrow_products_leave_the_input_gate_out(litert):
+    """As in TFLite: what stands there changes nothing."""
+    model = content(next(sort for sort in SORTS if sort.narrow and not sort.coupled))
+    steps = list(feeds(model, SORTS[0]))
+
+    def negated(step, tensors):
+        tensors[step.inputs[1]].data = -np.asarray(tensors[step.inputs[1]].data)
+
+    other = narrow(negated)
+    assert other != model
+    for got, want in zip(answers(other, steps), answers(model, steps), strict=True):
+        np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(litert.run(other, steps), litert.run(model, steps))

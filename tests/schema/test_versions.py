@@ -6,7 +6,7 @@ import pytest
 from flatlite.schema import tables
 from flatlite.schema.flatbuffer import record
 from flatlite.schema.model import Model, Operator, Quantization, Subgraph, Tensor, load
-from flatlite.schema.runtime_versions import FIRST_RELEASES
+from flatlite.schema.runtime_versions import FIRST_RELEASES, NEWEST, known_versions
 from flatlite.schema.version_rules import RULES
 from flatlite.schema.versions import (
     first_release,
@@ -127,7 +127,27 @@ def test_every_rule_has_a_release():
         for version, _ in rules
         if not first_release(op, version)
     }
-    assert unknown == {("LSTM", 5), ("UNIDIRECTIONAL_SEQUENCE_LSTM", 5)}
+    assert {op for op, _ in unknown} <= NEWEST.keys()
+    assert all(version in known_versions(op) for op, version in unknown)
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "version"),
+    [
+        ("CAST", "FLOAT8_E5M2", 9),
+        ("CONCATENATION", "FLOAT16", 6),
+        ("GELU", "FLOAT16", 3),
+        ("PAD", "FLOAT8_E4M3FN", 6),
+        ("SIN", "FLOAT16", 2),
+        ("SLICE", "FLOAT16", 8),
+        ("SOFTMAX", "FLOAT16", 4),
+        ("TRANSPOSE", "FLOAT16", 9),
+        ("UNPACK", "FLOAT8_E4M3FN", 6),
+    ],
+)
+def test_versions_of_small_floats(op, dtype, version):
+    """As LiteRT's GetBuiltinOperatorVersion gives."""
+    assert operator_version(op, None, [tensor(dtype)], [tensor(dtype)]) == version
 
 
 def test_first_release():

@@ -552,3 +552,30 @@ def _split(x):
 case("TensorListSetItem", _set_and_push, f(2, 3), f(3))
 case("TensorListScatterV2", _scattered, f(2, 3), f(2, 3))
 case("TensorListSplit", _split, f(4, 3))
+
+
+case(
+    "ResizeNearestNeighbor",
+    lambda x: ops.ResizeNearestNeighbor(x, I32([5, 3]), half_pixel_centers=True),
+    f(2, 3, 4, 2),
+)
+case("LRN", lambda x: ops.LRN(x, depth_radius=2, alpha=0.3, beta=0.6), f(1, 2, 2, 7))
+case(
+    "UnsortedSegmentProd",
+    lambda x: ops.UnsortedSegmentProd(x, I32([0, 2, 0, 0]), I32(3)),
+    positive(4, 2),
+)
+case(
+    "TensorStridedSliceUpdate",
+    lambda x, y: ops.TensorStridedSliceUpdate(x, I32([0, 1]), I32([2, 4]), I32([1, 2]), y),
+    f(3, 4),
+    f(2, 2),
+)
+case(
+    "Conv3DBackpropInputV2",
+    lambda w, x: ops.Conv3DBackpropInputV2(
+        I32([1, 3, 4, 3, 2]), w, x, strides=[1, 2, 1, 1, 1], padding="SAME"
+    ),
+    f(2, 2, 2, 2, 3),
+    f(1, 2, 4, 3, 3),
+)

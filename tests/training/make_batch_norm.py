@@ -15,6 +15,19 @@ CASES = {
     "images": ((2, 3, 3, 4), "momentum=.8"),
     "written_out": ((2, 3, 3, 4), "fused=False, epsilon=.01"),
     "first": ((2, 4, 5), "axis=1, scale=False"),
+    "channels_first": ((2, 4, 3, 3), "axis=1"),
+    "several": ((3, 4, 2, 5), "axis=[1, 3], center=False"),
+    "virtual": ((6, 3, 4), "virtual_batch_size=2, momentum=.9"),
+    "renorm": ((6, 4), "renorm=True, renorm_momentum=.8, momentum=.7"),
+    "clipped": (
+        (5, 2, 2, 4),
+        "renorm=True, renorm_clipping={'rmax': 1.2, 'rmin': .9, 'dmax': .1}, momentum=.6",
+    ),
+    "adjusted": (
+        (6, 4),
+        "adjustment=lambda shape: (tf.fill([shape[0], 1], 1.5), tf.fill([shape[0], 1], -.25))",
+    ),
+    "virtual_renorm": ((6, 4), "virtual_batch_size=3, renorm=True"),
 }
 
 

@@ -26,8 +26,24 @@ def test_errors():
     with tf.Graph().as_default():
         with pytest.raises(ValueError, match="undefined `axis` dimension"):
             tf.layers.batch_normalization(tf.placeholder(tf.float32, [2, None]))
-        with pytest.raises(NotImplementedError, match="renorm"):
-            tf.layers.batch_normalization(tf.zeros([2, 3]), renorm=True)
+        wrong = [
+            ({"renorm": True, "renorm_clipping": {"max": 1}}, "invalid keys for `renorm_clipping`"),
+            ({"virtual_batch_size": 0}, "`virtual_batch_size` must be a positive integer"),
+            ({"virtual_batch_size": 2, "axis": 0}, "the batch dimension must be 0"),
+            (
+                {"virtual_batch_size": 2, "adjustment": lambda shape: (1.0, 0.0)},
+                "adjustment cannot be specified",
+            ),
+            ({"axis": 2}, "Invalid value for `axis` argument"),
+            ({"axis": [0, -2]}, "Duplicate axis"),
+        ]
+        for options, words in wrong:
+            with pytest.raises(ValueError, match=words):
+                tf.layers.batch_normalization(tf.zeros([2, 3]), **options)
+        with pytest.raises(TypeError, match="Expected an int or a list/tuple of ints"):
+            tf.layers.batch_normalization(tf.zeros([2, 3]), axis="last")
+        with pytest.raises(ValueError, match="Input has undefined rank"):
+            tf.layers.batch_normalization(tf.placeholder(tf.float32))
 
 
 def test_dropout_by_a_tensor():

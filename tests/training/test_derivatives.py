@@ -20,9 +20,11 @@ STEP = 1e-6
 DOUBLE = np.dtype(float)
 ELSEWHERE = {
     "FusedBatchNormV3",
+    *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"),
     "PreventGradient",
     "ReadVariableOp",
     "RefIdentity",
+    "ResizeBilinear",
     "ResourceGather",
     *("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"),
     *("PartitionedCall", "StatefulPartitionedCall"),

@@ -28,6 +28,9 @@ def _of_models(a: Model, b: Model) -> Iterator[str]:
         yield f"description: '{a.description}' -> '{b.description}'"
     for name in dict.fromkeys((*a.metadata, *b.metadata)):
         yield from _of_bytes(f"metadata '{name}'", a.metadata.get(name), b.metadata.get(name))
+    for name in dict.fromkeys((*a.associated_files, *b.associated_files)):
+        files = (model.associated_files.get(name) for model in (a, b))
+        yield from _of_bytes(f"associated file '{name}'", *files)
     signatures = [{signature.key: signature for signature in m.signatures} for m in (a, b)]
     for key in dict.fromkeys((*signatures[0], *signatures[1])):
         yield from _of_signatures(a, b, key, signatures[0].get(key), signatures[1].get(key))

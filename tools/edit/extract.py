@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...schema.model import Model, Operator, Signature, Subgraph
 from ...schema.operators import operator
+from .described import SIDES, describe_ends
 from .subgraphs import (
     SIGNATURE,
     compact,
@@ -16,8 +17,6 @@ from .subgraphs import (
     update_release,
     with_subgraphs,
 )
-
-METADATA = "TFLITE_METADATA"  # describes inputs and outputs that are others now
 
 
 def extract(
@@ -30,7 +29,8 @@ def extract(
 
         x -> A -> t -> B -> u -> C -> y      inputs=["t"], outputs=["u"]      t -> B -> u
 
-    Operators that write variables and tables stay where the new inputs suffice for them.
+    Operators that write variables and tables stay where the new inputs suffice for them; what
+    metadata say of inputs and outputs that are still there stays, too.
 
     Args:
         model: any.
@@ -70,7 +70,15 @@ def extract(
             for ends, names in ((sources, input_names), (wanted, output_names))
         ]
         result.signatures = [Signature(had_signature.key or SIGNATURE, ends[0], ends[1])]
-    result.metadata.pop(METADATA, None)
+    main = model.subgraphs[subgraph]
+    described = {
+        side: [(0, old.index(i)) if i in old else graph.tensors[i].name for i in new]
+        for side, old, new in zip(
+            SIDES, (main.inputs, main.outputs), (sources, wanted), strict=True
+        )
+    }
+    # metadata are those of the first subgraph
+    describe_ends(result, [model] if subgraph == 0 else [], described)
     compact(result, 0)
     # what is left may run fewer subgraphs
     result = with_subgraphs(result, [0])

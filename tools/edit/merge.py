@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...schema.model import Model, Signature, Subgraph, Tensor
-from .extract import METADATA
+from .described import SIDES, describe_ends
 from .subgraphs import (
     SIGNATURE,
     compact,
@@ -28,7 +28,8 @@ def merge(first: Model, second: Model, connections: Mapping[str, str] | None = N
         x -> first -> t        t -> second -> y        becomes        x -> first -> second -> y
 
     Its inputs are those of the first and what the second takes besides; its outputs those of the
-    first that are not taken, and those of the second. Variables and tables stay apart.
+    first that are not taken, and those of the second. Variables and tables stay apart. Metadata
+    have the name and description of the first, and say of every input and output what they said.
 
     Args:
         first: any.
@@ -70,7 +71,17 @@ def merge(first: Model, second: Model, connections: Mapping[str, str] | None = N
         )
         left.signatures.insert(0, Signature(signature.key or SIGNATURE, inputs, outputs))
     left.metadata = {**right.metadata, **left.metadata}
-    left.metadata.pop(METADATA, None)
+    before = [(m.inputs, m.outputs) for m in (first.subgraphs[0], second.subgraphs[0])]
+    described = {
+        side: [
+            (0, before[0][k].index(i))
+            if i in before[0][k]
+            else (1, [renumbered[j] for j in before[1][k]].index(i))
+            for i in (main.inputs, main.outputs)[k]
+        ]
+        for k, side in enumerate(SIDES)
+    }
+    describe_ends(left, [first, second], described)
     compact(left, 0)
     update_release(left)
     return left

@@ -79,7 +79,7 @@ def strip(model: Model, *parts: str) -> Model:
         model: any.
         parts: "signatures"; "weights": the values of constants that are floats or have scales,
             which `set_weights` puts in again, as without them the model does not run; "names" of
-            tensors and subgraphs; "metadata", the description among it.
+            tensors and subgraphs; "metadata", the description and associated files among them.
 
     Raises ValueError for another word.
     """
@@ -91,6 +91,7 @@ def strip(model: Model, *parts: str) -> Model:
         result.signatures = []
     if "metadata" in parts:
         result.metadata, result.metadata_buffer, result.description = {}, [], ""
+        result.associated_files = {}
     for graph in result.subgraphs:
         if "names" in parts:
             graph.name = ""

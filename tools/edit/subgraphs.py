@@ -24,6 +24,7 @@ def copied(model: Model) -> Model:
             replace(s, inputs=dict(s.inputs), outputs=dict(s.outputs)) for s in model.signatures
         ],
         metadata=dict(model.metadata),
+        associated_files=dict(model.associated_files),
     )
 
 

@@ -11,12 +11,12 @@ from numba import types
 from ...build.kernel import inline, microkernel
 from ...build.vector import BYTE, FLOAT, INT, WORD, Writer
 from ...tiling import PANEL
+from .._int32 import SHORT, Integers
 
 _SUMS = 8  # vectors of sums in registers at a time
 _ROW = 4 * PANEL  # bytes of a row of float32 weights
 _PAIR = 2 * PANEL  # bytes of two rows of int8 weights
 _CHAIN = 64  # products added before their sum goes to the total: keeps rounding errors small
-_SHORT = ir.IntType(16)
 _SIGNATURE = types.void(*[types.int64] * 4)
 
 
@@ -52,9 +52,9 @@ def _f32(builder, simd, n_panels, x, weights, depth, sums):
 
 
 def _i8(builder, simd, n_panels, x, weights, depth, sums):
-    w = Writer(builder, simd)
+    w = Integers(builder, simd)
     x, weights, sums = (w.pointer(p) for p in (x, weights, sums))
-    i32_vector, pairs = ir.VectorType(INT, w.width), ir.VectorType(_SHORT, 2 * w.width)
+    i32_vector, pairs = ir.VectorType(INT, w.width), ir.VectorType(SHORT, 2 * w.width)
     i8_pairs = ir.VectorType(BYTE, 2 * w.width)
     n_pairs = builder.sdiv(w.add(depth, 1), WORD(2))
     pitch = w.mul(n_pairs, _PAIR)
@@ -71,25 +71,10 @@ def _i8(builder, simd, n_panels, x, weights, depth, sums):
             for offset in offsets:
                 value = builder.load(w.move(begin, 2 * offset), typ=i8_pairs)
                 value.align = 1
-                totals[i] = _add_pairs(w, totals[i], inputs, builder.sext(value, pairs))
+                totals[i] = w.add_pairs(totals[i], inputs, builder.sext(value, pairs))
                 i += 1
     for i, total in enumerate(w.results):
         w.store(total, sums, i * w.bytes)
-
-
-def _add_pairs(w, total, a, b):
-    """total + a[2 i] * b[2 i] + a[2 i + 1] * b[2 i + 1], in the form LLVM has instructions for."""
-    builder, i32_pairs = w.builder, ir.VectorType(INT, 2 * w.width)
-    product = builder.mul(builder.sext(a, i32_pairs), builder.sext(b, i32_pairs))
-    undefined = ir.Constant(i32_pairs, ir.Undefined)
-    kind = ir.VectorType(INT, w.width)
-    even, odd = (
-        builder.shuffle_vector(
-            product, undefined, ir.Constant(kind, list(range(i, 2 * w.width, 2)))
-        )
-        for i in (0, 1)
-    )
-    return builder.add(total, builder.add(even, odd))
 
 
 @microkernel(_SIGNATURE)

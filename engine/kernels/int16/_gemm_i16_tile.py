@@ -13,7 +13,6 @@ from llvmlite import ir
 from numba import types
 
 from ...build.kernel import microkernel
-from ...build.simd import UNSIGNED
 from ...build.vector import BYTE, INT, WORD
 from ...tiling import BLOCK_ROWS, PANEL
 from .._int32 import SHORT, Integers
@@ -28,7 +27,6 @@ TOTALS = 8 * PANEL
 """Bytes of a row of totals."""
 _TABLE = 8 * BLOCK_ROWS
 _TILES = {16: (14, 2), 8: (6, 2), 4: (4, 2)}  # width of a vector -> rows, vectors
-_DOTS = {16: "llvm.x86.avx512.vpdpwssd.512", 8: "llvm.x86.avx512.vpdpwssd.256"}
 
 # Bytes from the start of a block to numbers of channels 0, 2, 4 ... and of 1, 3, 5 ...
 _FACTORS, _STARTS, _SHIFTS = (0, 64), (128, 192), (256, 320)
@@ -44,17 +42,6 @@ def i16_rows(builder, simd):
 def i16_columns(builder, simd):
     """How many columns a tile has."""
     return WORD(_TILES[simd.width][1] * simd.width)
-
-
-def _add_pairs(w, sums, a, b):
-    """`sums` with two products of int16 each added; `a` and `b` are vectors of int16."""
-    if w.simd.dots == UNSIGNED:  # a processor that multiplies bytes multiplies these, too
-        a, b = (w.builder.bitcast(value, w.i32_vector) for value in (a, b))
-        return w.call(_DOTS[w.width], w.i32_vector, [sums, a, b])
-    i32_pairs = ir.VectorType(INT, 2 * w.width)
-    products = w.builder.mul(w.builder.sext(a, i32_pairs), w.builder.sext(b, i32_pairs))
-    even, odd = (w.shuffle(products, products, list(range(i, 2 * w.width, 2))) for i in (0, 1))
-    return w.builder.add(sums, w.builder.add(even, odd))
 
 
 def halves(w, sums):
@@ -132,7 +119,7 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
         for m in range(n_rows):
             inputs = builder.bitcast(w.splat(two_inputs(m)), pairs)
             for i, vector in enumerate(weights, 2 + m * n_vectors):
-                values[i] = _add_pairs(w, values[i], vector, inputs)
+                values[i] = w.add_pairs(values[i], vector, inputs)
         values[0] = w.move(values[0], PAIRS)
 
     carried = [w.pointer(panel), w.pointer(ahead), *[w.splat(0)] * (n_rows * n_vectors)]

@@ -37,11 +37,6 @@ _TILES = {
     (4, ""): (4, 1),
 }
 """Width of a vector and what it multiplies -> rows, vectors."""
-_DOTS = {
-    16: "llvm.x86.avx512.vpdpbusd.512",
-    8: "llvm.x86.avx512.vpdpbusd.256",
-    4: "llvm.aarch64.neon.sdot.v4i32.v16i8",
-}
 
 
 def i8_vectors(simd):
@@ -113,15 +108,9 @@ class Tile:
 
     def add(self, sums, weights, inputs):
         """`sums` with the products added."""
-        w = self.w
         if self.dots:
-            return dot(w, sums, weights, inputs)
-        i32_pairs = ir.VectorType(INT, 2 * w.width)
-        products = w.builder.mul(
-            w.builder.sext(weights, i32_pairs), w.builder.sext(inputs, i32_pairs)
-        )
-        even, odd = (w.shuffle(products, products, list(range(i, 2 * w.width, 2))) for i in (0, 1))
-        return w.builder.add(sums, w.builder.add(even, odd))
+            return self.w.add_fours(sums, inputs, weights)
+        return self.w.add_pairs(sums, weights, inputs)
 
     def step(self, values, four_inputs):
         """Four products more for each sum: `values` has the address of the weights and one of
@@ -164,14 +153,6 @@ class Tile:
         starts = [value for row in starts for value in row]
         pairs = zip(self.combined(sums), starts, strict=True)
         return [self.w.builder.add(*values) for values in pairs]
-
-
-def dot(w, sums, weights, inputs):
-    """`sums` with products of four bytes each added; only inputs may be unsigned."""
-    if w.simd.dots == SIGNED:
-        kind = ir.VectorType(BYTE, 4 * w.width)
-        weights, inputs = (w.builder.bitcast(value, kind) for value in (weights, inputs))
-    return w.call(_DOTS[w.width], w.i32_vector, [sums, inputs, weights])
 
 
 _SIGNATURE = types.void(*[types.int64] * 6)
@@ -294,15 +275,15 @@ def _add_dots(w, sums, begin, depth):
     ones = ir.Constant(w.i32_vector, [0x01010101] * w.width)
     vector_end, fours = b.and_(depth, WORD(-w.bytes)), b.and_(depth, WORD(-4))
     with w.loop(0, vector_end, w.bytes, [sums]) as (at, inner):
-        inner[0] = dot(w, inner[0], w.read(w.move(begin, at), 0, w.i32_vector), ones)
+        inner[0] = w.add_fours(inner[0], ones, w.read(w.move(begin, at), 0, w.i32_vector))
     with w.loop(vector_end, fours, w.bytes, w.results) as (at, inner):
         mask = w.mask(b.lshr(b.sub(fours, at), WORD(2)))
-        inner[0] = dot(w, inner[0], _read_words(w, w.move(begin, at), mask), ones)
+        inner[0] = w.add_fours(inner[0], ones, _read_words(w, w.move(begin, at), mask))
     with w.loop(fours, depth, 4, w.results) as (at, inner):
         last = w.read(w.move(begin, b.sub(depth, WORD(4))), 0, INT)
         shift = w.mul(b.sub(WORD(4), b.sub(depth, fours)), 8)
         last = b.insert_element(w.splat(0), b.lshr(last, b.trunc(shift, INT)), INT(0))
-        inner[0] = dot(w, inner[0], last, ones)
+        inner[0] = w.add_fours(inner[0], ones, last)
     return w.results[0]
 
 

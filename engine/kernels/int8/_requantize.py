@@ -24,7 +24,7 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from ...build.vector import DOUBLE, INT, WORD
+from ...build.vector import BYTE, DOUBLE, INT, WORD
 from ...tiling import CHANNEL_BLOCK
 
 QUICK, GENERAL, EXACT = range(3)
@@ -87,14 +87,10 @@ class Requantizer:
         zero_point, low, high, flip = limits
         half = w.doubles() if kind == EXACT else w.words()
         self._even, self._odd = (w.read(terms, offset + at, half, 8) for at in (_EVEN, _ODD))
-        byte = ir.IntType(8)
-        self._flip = w.splat(w.builder.trunc(flip, byte), byte)
+        self._limits = [w.builder.trunc(limit, BYTE) for limit in (low, high, flip)]
         if kind == QUICK:
             starts = (w.read(terms, offset + at, half, 8) for at in (_EVEN_START, _ODD_START))
             self._even_start, self._odd_start = starts
-            self._low, self._high = (
-                w.splat(w.builder.trunc(limit, byte), byte) for limit in (low, high)
-            )
         else:
             self._zero = w.splat(w.builder.trunc(zero_point, INT))
             self._low, self._high = (
@@ -110,8 +106,19 @@ class Requantizer:
 
     def bytes(self, sums):
         """The results of a vector of int32 sums."""
-        values = (self._quick, self._general, self._exact)[self.kind](sums)
-        return self.w.builder.xor(values, self._flip)
+        return self.limited(self.w.saturated_bytes([self.int32(sums)]))
+
+    def int32(self, sums):
+        """The results of a vector of int32 sums before they are narrowed, and `limited`."""
+        return (self._quick, self._general, self._exact)[self.kind](sums)
+
+    def limited(self, values):
+        """The results from what `int32` gives, narrowed to the nearest bytes."""
+        w, count = self.w, values.type.count
+        low, high, flip = (w.splat(limit, BYTE, count) for limit in self._limits)
+        if self.kind == QUICK:  # else it has been done
+            values = w.clamp_int(values, low, high)
+        return w.builder.xor(values, flip)
 
     def _quick(self, sums):
         """((2 * sums * multiplier + start) / 2**32 - (sums < 0)) >> right
@@ -121,9 +128,7 @@ class Requantizer:
         """
         w, b = self.w, self.w.builder
         high = self._high_halves(b.add(sums, sums), self._even_start, self._odd_start)
-        value = b.ashr(b.add(high, b.ashr(sums, w.splat(31))), self._right_shift)
-        value = b.trunc(w.clamp_int(value, w.splat(-128), w.splat(127)), w.i8_vector)
-        return w.clamp_int(value, self._low, self._high)
+        return b.ashr(b.add(high, b.ashr(sums, w.splat(31))), self._right_shift)
 
     def _high_halves(self, value, even_start, odd_start, double=False):
         """The upper 32 bits of value * multiplier + start, of the doubled product if `double`."""
@@ -173,7 +178,6 @@ class Requantizer:
         return b.fptosi(value, ir.VectorType(INT, w.width // 2))
 
     def _shifted(self, value):
-        """int32 with the zero point added, as bytes."""
-        w, b = self.w, self.w.builder
-        value = b.add(w.clamp_int(value, self._low, self._high), self._zero)
-        return b.trunc(value, w.i8_vector)
+        """int32 within the limits, with the zero point added."""
+        w = self.w
+        return w.builder.add(w.clamp_int(value, self._low, self._high), self._zero)

@@ -8,26 +8,18 @@ input is at `padding`. Filters three or five wide with stride 1 or 2 read each c
 other is done as if its taps were the rows of a filter one wide.
 """
 
-from llvmlite import ir
 from numba import types
 
 from ...build.kernel import address, inline, kernel, microkernel, stack_buffer
 from ...build.simd import UNSIGNED
-from ...build.vector import BYTE, FLOAT, INT, WORD
+from ...build.vector import WORD
 from ...records import ConvWindow
 from .._columns import KINDS, TABLE, point_columns, results_of
-from .._int32 import SHORT, Integers
-from ._requantize import Requantizer, each_rounding, terms_at
+from ._depthwise_i8_epilogue import float32_epilogue, int8_epilogue, int16_epilogue
+from ._depthwise_i8_strip import position_of, strip
 
 ROWS = 256  # that there is room for
 _tables = stack_buffer(ROWS * TABLE)
-_SIGNATURE = types.void(*[types.int64] * 11)
-_DOTS = {
-    16: "llvm.x86.avx512.vpdpbusd.512",
-    8: "llvm.x86.avx512.vpdpbusd.256",
-    4: "llvm.aarch64.neon.sdot.v4i32.v16i8",
-}
-"""Width of a vector -> what adds four products of bytes to each int32."""
 
 
 @microkernel(types.int64(), inline=True)
@@ -40,169 +32,6 @@ def int8_rows(builder, simd):
 def input_offset(builder, simd):
     """What is added to bytes before they are multiplied."""
     return WORD(128 if simd.dots == UNSIGNED else 0)
-
-
-def strip(name, finish, sizes, taps, stride, pairs=False):
-    """The microkernel for a strip of results, filter rows `taps` wide, in `pairs` or in groups.
-
-    `finish(w, terms, numbers, scales, channel, padded)` is a generator: it gives functions of sums
-    to results, which are written before it goes on. `sizes` are the bytes of a number and of a
-    result.
-    """
-    results = results_of(taps, stride)
-    size, out_size = sizes
-
-    def emit(builder, simd, tables, groups, weights, start, terms, numbers, scales, *arguments):
-        w, rows = Integers(builder, simd), 2 if pairs or not simd.dots else 4
-        out, count, channels, padded = arguments
-        tables, weights, start, target = (w.pointer(p) for p in (tables, weights, start, out))
-        pitch, targets = w.mul(channels, out_size), []
-        last = builder.sub(count, WORD(1))
-        for i in range(results):
-            targets.append(target)
-            further = builder.icmp_signed("<", WORD(i), last)
-            target = w.move(target, builder.select(further, pitch, WORD(0)))
-
-        def vector(channel, mask):
-            shape = (size, rows, taps, stride, results)
-            sums = _sums(w, shape, tables, groups, weights, start, channel, padded, mask)
-            for make in finish(w, terms, numbers, scales, channel, padded):
-                for i in reversed(range(results)):  # those beyond the last lie under it
-                    address = w.move(targets[i], w.mul(channel, out_size))
-                    w.write_masked(make(sums[i]), address, mask)
-
-        vector_end = builder.and_(channels, WORD(-w.width))
-        with w.loop(0, vector_end, w.width) as (channel, _):
-            vector(channel, None)
-        n_channels = builder.sub(channels, vector_end)
-        with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
-            vector(vector_end, w.mask(n_channels))
-
-    emit.__name__ = name
-    return microkernel(_SIGNATURE)(emit)
-
-
-def _sums(w, shape, tables, groups, weights, start, channel, padded, mask):
-    """The sums of one vector of channels, which begins at `channel`."""
-    size, rows, taps, stride, results = shape
-    at = w.mul(channel, size)
-    factor = _int16(w) if rows == 2 else ir.VectorType(BYTE, 4 * w.width)
-    filters = w.move(weights, w.mul(channel, 4))
-    begin = w.read(start, w.mul(channel, 4), w.i32_vector, 4)
-    with w.loop(0, groups, 1, [tables, filters, *[begin] * results]) as (_, carried):
-        table, filters = carried[:2]
-        sums, factors = carried[2:], []
-        for _ in range(taps):
-            factors.append(w.read(filters, 0, factor, 4))
-            filters = w.move(filters, w.mul(padded, 4))
-        for column in range((results - 1) * stride + taps):
-            x = None
-            for tap in range(taps):
-                i, odd = divmod(column - tap, stride)
-                if odd or not 0 <= i < results:
-                    continue
-                if x is None:
-                    addresses = (w.load_pointer(table, 8 * column + r * TABLE) for r in range(rows))
-                    addresses = [w.move(address, at) for address in addresses]
-                    x = _pair(w, size, *addresses, mask) if rows == 2 else _four(w, addresses, mask)
-                add = _add_pairs if rows == 2 else _add_fours
-                sums[i] = add(w, sums[i], x, factors[tap])
-        carried[:] = [w.move(table, rows * TABLE), filters, *sums]
-    return w.results[2:]
-
-
-def _int16(w):
-    return ir.VectorType(SHORT, 2 * w.width)
-
-
-def _pair(w, size, first, second, mask):
-    """The numbers at two addresses as int16, a number of the first before one of the second."""
-    kind, n = ir.VectorType(BYTE if size == 1 else SHORT, w.width), w.width
-    rows = (w.read_masked(address, kind, mask) for address in (first, second))
-    x = w.shuffle(*rows, [n * (i % 2) + i // 2 for i in range(2 * n)])
-    return w.builder.sext(x, _int16(w)) if size == 1 else x
-
-
-def _four(w, addresses, mask):
-    """The bytes at four addresses, one of each place after the other, as what is multiplied."""
-    kind, n = ir.VectorType(BYTE, w.width), w.width
-    first, second, third, fourth = (w.read_masked(address, kind, mask) for address in addresses)
-    pairs = (
-        w.shuffle(first, second, list(range(2 * n))),
-        w.shuffle(third, fourth, list(range(2 * n))),
-    )
-    x = w.shuffle(*pairs, [n * (i % 4) + i // 4 for i in range(4 * n)])
-    if w.simd.dots == UNSIGNED:
-        x = w.builder.xor(x, w.splat(-128, BYTE, 4 * n))
-    return x
-
-
-def _add_pairs(w, total, a, b):
-    """total + the sums of two products each of int16, as LLVM knows them for one instruction."""
-    builder, kind = w.builder, ir.VectorType(INT, 2 * w.width)
-    products = builder.mul(builder.sext(a, kind), builder.sext(b, kind))
-    undefined = ir.Constant(kind, ir.Undefined)
-    even, odd = (w.shuffle(products, undefined, list(range(i, 2 * w.width, 2))) for i in (0, 1))
-    return builder.add(total, builder.add(even, odd))
-
-
-def _add_fours(w, total, a, b):
-    """total + the sums of four products each of bytes."""
-    if w.simd.dots == UNSIGNED:
-        a, b = (w.builder.bitcast(x, w.i32_vector) for x in (a, b))
-    return w.call(_DOTS[w.width], w.i32_vector, [total, a, b])
-
-
-def int8_epilogue(w, terms, numbers, scale, channel, padded):
-    """Sums as 8-bit integers (_requantize.py); `numbers` are its numbers, the rounding first."""
-    numbers = w.pointer(numbers)
-    rounding, *limits = (w.load(numbers, 8 * i, WORD) for i in range(5))
-    terms = w.pointer(terms_at(w, terms, channel))
-    with each_rounding(w, rounding) as kinds:
-        for kind in kinds:
-            yield Requantizer(w, kind, terms, 0, limits).bytes
-
-
-def int16_epilogue(w, terms, numbers, scale, channel, padded):
-    """Sums as int16: (sums * multiplier + offset) >> shift in int64, within the limits `numbers`.
-
-    `terms` are the offsets of all channels, then multiplier + shift * 2**32 of each.
-    """
-    builder, numbers, half = w.builder, w.pointer(numbers), w.width // 2
-    low, high = (w.splat(w.load(numbers, 8 * i, WORD), WORD, half) for i in range(2))
-    offsets = w.move(w.pointer(terms), w.mul(channel, 8))
-    factors = w.move(offsets, w.mul(padded, 8))
-
-    def results(sums):
-        halves, undefined = [], ir.Constant(sums.type, ir.Undefined)
-        for start in (0, half):
-            factor = w.read(factors, 8 * start, w.words(), 8)
-            part = w.shuffle(sums, undefined, list(range(start, start + half)))
-            product = builder.mul(builder.sext(part, w.words()), w.low_halves(factor))
-            value = builder.add(product, w.read(offsets, 8 * start, w.words(), 8))
-            value = builder.ashr(value, builder.lshr(factor, w.splat(32, WORD, half)))
-            halves.append(builder.trunc(w.clamp_int(value, low, high), ir.VectorType(SHORT, half)))
-        return w.shuffle(*halves, list(range(w.width)))
-
-    yield results
-
-
-def float32_epilogue(w, terms, numbers, scale, channel, padded):
-    """Sums as float32: clamp(sums * (scale of the image * scale) + bias) with the limits `numbers`.
-
-    `terms` are the scales of all channels, then the biases, as float32.
-    """
-    builder, numbers = w.builder, w.pointer(numbers)
-    low, high = (w.repeat(w.load(numbers, 4 * i, FLOAT)) for i in range(2))
-    scales = w.move(w.pointer(terms), w.mul(channel, 4))
-    bias = w.load(w.move(scales, w.mul(padded, 4)))
-    scale = w.mul(w.repeat(w.load(w.pointer(scale), 0, FLOAT)), w.load(scales))
-
-    def results(sums):
-        value = w.mul(builder.sitofp(sums, w.vector), scale)
-        return builder.bitcast(w.clamp(w.add(value, bias), low, high), w.i32_vector)
-
-    yield results
 
 
 @inline
@@ -302,6 +131,32 @@ _kernels(
 )
 
 
+@kernel("terms:int64[blocks,48] out:int64[blocks,48] n:i")
+def order_int8(terms, out, n, first, last, fault):
+    """The terms of `n` channels (_requantize.py) where groups of four bytes look for them."""
+    for block in range(terms.shape[0]):
+        for word in range(terms.shape[1]):
+            out[block, word] = 0
+    for c in range(16 * terms.shape[0]):
+        position = position_of(c, n) if c < n else c
+        source, target = terms[c // 16], out[position // 16]
+        half, to_half = c % 16 // 2, position % 16 // 2
+        for part in range(0, 32, 16):  # those of even channels, and of odd ones
+            begin, to = part + 8 * (c % 2), part + 8 * (position % 2)
+            target[to + to_half] = source[begin + half]
+        for part in range(32, 48, 8):  # two int32 in each
+            value = (source[part + half] >> (32 * (c % 2))) & 0xFFFFFFFF
+            target[part + to_half] |= value << (32 * (position % 2))
+
+
+@kernel("terms:float32[2,padded] out:float32[2,padded] n:i")
+def order_float32(terms, out, n, first, last, fault):
+    """The terms of `n` channels where groups of four bytes look for them."""
+    for i in range(2):
+        for c in range(terms.shape[1]):
+            out[i, position_of(c, n) if c < n else c] = terms[i, c]
+
+
 @kernel("start:int32[*,padded] totals:int32[padded] zeros:int32[batch] out:int32[batch,padded]")
 def begin_at(start, totals, zeros, out, first, last, fault):
     """What the sums of each image begin with when the images have zero points of their own."""
@@ -320,7 +175,7 @@ def pack(weights, bias, out_weights, out_start, out_totals, x_zero, pairs, first
     That is the bias without what the zero point of the input and `input_offset` add.
     """
     group, offset = _group(pairs != 0)
-    nbytes = 4 // group
+    nbytes, n = 4 // group, bias.size
     for c in range(out_totals.size):
         out_totals[c] = 0
     for i in range(out_weights.shape[0]):
@@ -332,12 +187,14 @@ def pack(weights, bias, out_weights, out_start, out_totals, x_zero, pairs, first
         byte = nbytes * (i % group)
         for j in range(weights.shape[1]):
             target = out_weights[i // group, j]
-            for c in range(bias.size):
-                weight = weights[i, j, c]
-                target[c, byte] = weight & 255
+            for c in range(n):
+                weight, position = weights[i, j, c], position_of(c, n) if group == 4 else c
+                target[position, byte] = weight & 255
                 if nbytes == 2:
-                    target[c, byte + 1] = (weight >> 8) & 255
-                out_totals[c] += weight
-    for c in range(out_totals.size):
-        begin = bias[c] if c < bias.size else 0
-        out_start[0, c] = begin - (x_zero + offset) * out_totals[c]
+                    target[position, byte + 1] = (weight >> 8) & 255
+                out_totals[position] += weight
+    for position in range(out_totals.size):
+        out_start[0, position] = -(x_zero + offset) * out_totals[position]
+    for c in range(n):
+        position = position_of(c, n) if group == 4 else c
+        out_start[0, position] += bias[c]

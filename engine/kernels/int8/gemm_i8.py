@@ -26,7 +26,13 @@ from ._gemm_i8_amx import (
     i8_amx_half_tile,
     i8_amx_tile,
 )
-from ._gemm_i8_block import as_segments, block_pitch, gather_rows, padded_depth
+from ._gemm_i8_block import (
+    as_segments,
+    block_item_bytes,
+    block_pitch,
+    gather_rows,
+    padded_depth,
+)
 from ._gemm_i8_epilogue import (
     FLOAT32_TERMS,
     float32_of_panel_sums,
@@ -48,6 +54,7 @@ from ._gemm_i8_tile import (
     input_offset,
 )
 from ._gemv_i8 import gemv_i8, gemv_panels
+from ._padding import pad_rows
 from ._requantize import TERMS
 
 ROWS, AMX_ROWS = 168, 160
@@ -196,8 +203,12 @@ def gemv(tables, depth, panels, column, end, terms, epilogue, to_float32, sums):
 
 
 @inline
-def prepare_tile(headers, n_rows, segments, depth, weights_zero, for_amx, pitch, block, sums):
+def prepare_tile(
+    headers, n_rows, segments, depth, n_segments, weights_zero, for_amx, pitch, block, sums
+):
     """Does what comes once for the rows of a tile; gives where the next tile's tables begin.
+
+    The tile reads `n_segments`.
 
     `block` has the rows if they are `for_amx`, and gets them if there is a `pitch`.
     """
@@ -207,7 +218,6 @@ def prepare_tile(headers, n_rows, segments, depth, weights_zero, for_amx, pitch,
     corrections(headers, segments, depth, weights_zero, n_rows)
     if pitch:
         gather_rows(headers, segments, depth, block, pitch, n_rows)
-    n_segments, _ = as_segments(segments, depth)
     return headers + (TILE_HEADERS + n_segments) * _TABLE
 
 
@@ -243,7 +253,7 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
         tile, step = BLOCK_ROWS, _PAIR if BLOCK_BYTES // pitch >= _PAIR else BLOCK_ROWS
         max_rows = min(AMX_ROWS, BLOCK_BYTES // pitch // step * step)
         begin_amx(sums)
-    _, length = as_segments(1, depth)
+    n_segments, length = as_segments(1, depth)
     item = first
     while item < last:
         batch, share, n_shares, at, n_blocks = part_of(item, last, shares, blocks)
@@ -269,8 +279,8 @@ def products(a, packed, a_of, b_of, out, row_scales, size, depth, pitch, weights
                 tile_block = source + tile_row * pitch
                 if amx_pitch and not in_place:
                     gather_block(entry, 1, depth, tile_block, pitch)
-                entry = prepare_tile(entry, n_rows, 1, depth, weights_zero, amx_pitch, pitch,
-                                     tile_block, sums)  # fmt: skip
+                entry = prepare_tile(entry, n_rows, 1, depth, n_segments, weights_zero, amx_pitch,
+                                     pitch, tile_block, sums)  # fmt: skip
                 tile_row += tile
             if amx_pitch:
                 amx_tiles(tables, count, source, pitch, amx_steps(1, depth), panels, column, end,
@@ -320,11 +330,12 @@ def matmul_float32(
 
 @inline
 def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w, n, item_size,
-            pitch, weights_zero, terms, group_bytes, epilogue, to_float32, first,
+            in_place, pitch, weights_zero, terms, group_bytes, epilogue, to_float32, first,
             last):  # fmt: skip
     """The items of a convolution whose results have `size` bytes.
 
-    The `terms` of a group take `group_bytes`.
+    The `terms` of a group take `group_bytes`. `in_place` says that x is a copy by `pad`, which
+    tiles read where it lies if they read bytes.
     """
     pixels, columns = item_size
     depth, segments = padding.size, taps_h * taps_w
@@ -333,11 +344,13 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
     tables, sums, block, starts, tile = _tables(), _sums(), _blocks(), _pixels(), i8_rows()
     amx_pitch = pitch * has_amx()
+    n_segments, length = as_segments(segments, depth)
     pitch = amx_pitch if amx_pitch else block_pitch(segments, depth)
+    if in_place and block_item_bytes() < 2:
+        n_segments, length, pitch = segments, depth, 0
     max_rows = min(ROWS, max(1, TABLES // (TILE_HEADERS + segments)) * tile)
     max_rows = rows_in_blocks(max_rows, tile, pitch)
     step = min(tile, max_rows)
-    n_segments, length = as_segments(segments, depth)
     if amx_pitch:
         tile = BLOCK_ROWS
         n_rows = min(BLOCK_BYTES // pitch, (TABLES - segments) // TILE_HEADERS * tile)
@@ -372,8 +385,9 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
                 tile_block = block + row * pitch
                 if amx_pitch:
                     gather_block(entry, segments, depth, tile_block, pitch)
-                entry = prepare_tile(entry, min(tile, count - row), segments, depth, weights_zero,
-                                     amx_pitch, pitch, tile_block, sums)  # fmt: skip
+                entry = prepare_tile(entry, min(tile, count - row), segments, depth, n_segments,
+                                     weights_zero, amx_pitch, pitch, tile_block,
+                                     sums)  # fmt: skip
                 row += tile
             if amx_pitch:
                 amx_tiles(tables, count, block, pitch, amx_steps(segments, depth), panels, column,
@@ -389,21 +403,22 @@ def windows(x, packed, row_scales, padding, geometry, out, size, taps_h, taps_w,
 @kernel(
     "x:int8[batch,*,*,*] packed:int8[groups,panels,*,128] terms:int64[groups,*,48] "
     "padding:int8[depth] geometry:int64[6,2] out:T[batch,*,*,*] taps_h:i taps_w:i n:i "
-    "item_size:ItemSize pitch:i weights_zero:i epilogue:Int8Epilogue",
+    "item_size:ItemSize in_place:i pitch:i weights_zero:i epilogue:Int8Epilogue",
     T=_BYTE,
     ItemSize=ItemSize,
     Int8Epilogue=Int8Epilogue,
 )
 def convolution(
-    x, packed, terms, padding, geometry, out, taps_h, taps_w, n, item_size, pitch, weights_zero,
-    epilogue, first, last, fault,
+    x, packed, terms, padding, geometry, out, taps_h, taps_w, n, item_size, in_place, pitch,
+    weights_zero, epilogue, first, last, fault,
 ):  # fmt: skip
     """out = sum of input * (weights - weights_zero) under the filter, as bytes.
 
-    `geometry` is as in gemm_f32.convolution, `padding` what counts as zero.
+    `geometry` is as in gemm_f32.convolution, `padding` what counts as zero. With `in_place`, x is a
+    copy by `pad`, `pitch` and `weights_zero` are 0.
     """
-    windows(x, packed, terms, padding, geometry, out, 1, taps_h, taps_w, n, item_size, pitch,
-            weights_zero, address(terms), terms.shape[1] * 8 * TERMS, epilogue, None, first,
+    windows(x, packed, terms, padding, geometry, out, 1, taps_h, taps_w, n, item_size, in_place,
+            pitch, weights_zero, address(terms), terms.shape[1] * 8 * TERMS, epilogue, None, first,
             last)  # fmt: skip
 
 
@@ -420,9 +435,15 @@ def convolution_float32(
 ):  # fmt: skip
     """As `convolution`, of one image with a scale and a zero point."""
     epilogue, to_float32 = float32_epilogue(scale, zero, low, high)
-    windows(x, packed, scale, padding, geometry, out, 4, taps_h, taps_w, n, item_size, pitch,
+    windows(x, packed, scale, padding, geometry, out, 4, taps_h, taps_w, n, item_size, 0, pitch,
             weights_zero, address(terms), terms.shape[1] * 4 * FLOAT32_TERMS, epilogue, to_float32,
             first, last)  # fmt: skip
+
+
+@kernel("x:int8[batch,*,*] out:int8[batch,*,*] top:i left:i zero:i")
+def pad(x, out, top, left, zero, first, last, fault):
+    """gemm_i8_input.pad, with what it gives as tiles read bytes."""
+    pad_rows(x, out, top, left, zero, input_offset(), first, last)
 
 
 @kernel(

@@ -1,7 +1,7 @@
 """float32 as integers with a scale, and back."""
 
 import numpy as np
-from numba import float32, int64
+from numba import float32, int32, int64
 
 from ...build.fixedpoint import scaled
 from ...build.kernel import inline, kernel
@@ -44,7 +44,7 @@ def dequantize(x, scales, zero_points, out, first, last, fault):
         scale, zero_point = scales[c], zero_points[c]
         source, target = x[n, c], out[n, c]
         for i in range(source.size):
-            target[i] = scale * float32(source[i] - zero_point)
+            target[i] = scale * float32(int32(source[i] - zero_point))
 
 
 @kernel("x:float32[1] out~x:float32[1] low:float32 high:float32 scale:float32")

@@ -7,6 +7,7 @@ from ...build.kernel import address, kernel, microkernel
 from ...build.vector import FLOAT, INT, WORD
 from .._int32 import Integers
 
+_QUICK_ERROR = 1e-4  # 512 * 2**-23 and some more
 _BELOW_HALF = 0.49999997  # the largest float32 below it: with a half, numbers below halves go up
 
 
@@ -24,12 +25,11 @@ def _clamped(w, value, low, high):
     return builder.select(builder.fcmp_ordered("<", value, high), value, high)
 
 
-def _each_vector(w, x, out, nbytes, count, make):
+def _each_vector(w, x, out, nbytes, begin, count, make):
     """Writes the integers of `nbytes` bytes that `make` gives for vectors of float32."""
     builder, kind = w.builder, ir.VectorType(ir.IntType(8 * nbytes), w.width)
-    x, out = w.pointer(x), w.pointer(out)
     vector_end = builder.and_(count, WORD(-w.width))
-    with w.loop(0, vector_end, w.width) as (at, _):
+    with w.loop(begin, vector_end, w.width) as (at, _):
         value = builder.trunc(make(w.load(x, w.mul(at, 4))), kind)
         w.write(value, out, w.mul(at, nbytes))
     n_last = builder.sub(count, vector_end)
@@ -39,32 +39,85 @@ def _each_vector(w, x, out, nbytes, count, make):
         w.write_masked(value, w.move(out, w.mul(vector_end, nbytes)), mask)
 
 
-def quantizer_of(nbytes):
-    """The microkernel out[i] = round(x[i] / scale) + zero within [low, high].
+class _Rounding(Integers):
+    """A writer for x / scale, rounded.
 
-    What is beyond `reach` is clamped to it. The quotient takes no division: a product with the
-    inverse, corrected by its remainder, twice.
+    Args:
+        scale, inverse: as float32.
+        reach: what is beyond is clamped to it.
+        limits: zero point, lowest and highest result.
     """
 
-    def emit(builder, simd, x, out, count, scale, inverse, reach, zero, low, high):
-        w = Integers(builder, simd)
-        lowest, scale, inverse, reach = (
-            w.repeat(number) for number in (builder.fneg(reach), scale, inverse, reach)
+    def __init__(self, builder, simd, scale, inverse, reach, limits):
+        super().__init__(builder, simd)
+        self.scale, self.inverse, self.reach, self.lowest = (
+            self.repeat(number) for number in (scale, inverse, reach, builder.fneg(reach))
         )
-        zero, low, high = (w.splat(builder.trunc(number, INT)) for number in (zero, low, high))
+        self.limits = [self.splat(builder.trunc(number, INT)) for number in limits]
 
-        def make(value):
-            value = _clamped(w, value, lowest, reach)
-            if simd.fused:
-                quotient = w.mul(value, inverse)
-                for _ in range(2):
-                    remainder = w.fma(builder.fneg(quotient), scale, value)
-                    quotient = w.fma(remainder, inverse, quotient)
-            else:
-                quotient = builder.fdiv(value, scale)
-            return w.clamp_int(builder.add(_nearest(w, quotient), zero), low, high)
+    def exact(self, value):
+        """The results as int32.
 
-        _each_vector(w, x, out, nbytes, count, make)
+        The quotient takes no division: a product with the inverse, corrected by its remainder,
+        twice.
+        """
+        builder = self.builder
+        zero, low, high = self.limits
+        value = _clamped(self, value, self.lowest, self.reach)
+        if self.simd.fused:
+            quotient = self.mul(value, self.inverse)
+            for _ in range(2):
+                remainder = self.fma(builder.fneg(quotient), self.scale, value)
+                quotient = self.fma(remainder, self.inverse, quotient)
+        else:
+            quotient = builder.fdiv(value, self.scale)
+        return self.clamp_int(builder.add(_nearest(self, quotient), zero), low, high)
+
+    def quick(self, values):
+        """The results of some vectors as int32, and whether that is what `exact` gives.
+
+        It is unless one lies so near to a half that the errors of a product with the inverse could
+        matter: those of two roundings of numbers below 512.
+        """
+        builder, vectors, farthest = self.builder, [], self.zero()
+        zero, low, high = (builder.sitofp(limit, self.vector) for limit in self.limits)
+        for value in values:
+            value = _clamped(self, self.fma(value, self.inverse, zero), low, high)
+            whole = self.call(f"llvm.rint.v{self.width}f32", self.vector, [value])
+            vectors.append(builder.fptosi(whole, self.i32_vector))
+            distance = builder.fsub(value, whole)
+            distance = self.call(f"llvm.fabs.v{self.width}f32", self.vector, [distance])
+            farther = builder.fcmp_ordered(">", distance, farthest)
+            farthest = builder.select(farther, distance, farthest)
+        near = builder.fcmp_ordered(">", farthest, self.repeat(_BELOW_HALF - _QUICK_ERROR))
+        mask = builder.bitcast(near, ir.IntType(self.width))
+        return vectors, builder.icmp_unsigned("==", mask, ir.Constant(mask.type, 0))
+
+
+def _blocks(w, x, out, count):
+    """Blocks of four vectors as bytes; where they end."""
+    builder, n = w.builder, 4 * w.width
+    end = builder.and_(count, WORD(-n))
+    with w.loop(0, end, n) as (at, _):
+        row = w.move(x, w.mul(at, 4))
+        values = [w.load(row, i * w.bytes) for i in range(4)]
+        vectors, is_exact = w.quick(values)
+        with builder.if_else(is_exact) as (quick, exact):
+            with quick:
+                w.write(w.bytes_in_order(vectors), out, at)
+            with exact:
+                w.write(w.bytes_in_order([w.exact(value) for value in values]), out, at)
+    return end
+
+
+def quantizer_of(nbytes):
+    """The microkernel out[i] = round(x[i] / scale) + zero within [low, high]."""
+
+    def emit(builder, simd, x, out, count, scale, inverse, reach, zero, low, high):
+        w = _Rounding(builder, simd, scale, inverse, reach, (zero, low, high))
+        x, out = w.pointer(x), w.pointer(out)
+        begin = _blocks(w, x, out, count) if nbytes == 1 else WORD(0)
+        _each_vector(w, x, out, nbytes, begin, count, w.exact)
 
     emit.__name__ = f"steps_{nbytes}"
     numbers = [types.int64] * 3 + [types.float32] * 3 + [types.int64] * 3

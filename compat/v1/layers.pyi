@@ -1,0 +1,39 @@
+# What editors and type checkers see of this module; tests/write_stubs.py writes it.
+"""The names of `tf.layers`."""
+
+from ...graph.layers.base import InputSpec as InputSpec
+from ...graph.layers.base import Layer as Layer
+from ...graph.layers.convolutional import Conv1D as Conv1D
+from ...graph.layers.convolutional import Conv2D as Conv2D
+from ...graph.layers.convolutional import Conv2DTranspose as Conv2DTranspose
+from ...graph.layers.convolutional import Conv3D as Conv3D
+from ...graph.layers.convolutional import Conv3DTranspose as Conv3DTranspose
+from ...graph.layers.convolutional import SeparableConv1D as SeparableConv1D
+from ...graph.layers.convolutional import SeparableConv2D as SeparableConv2D
+from ...graph.layers.convolutional import conv1d as conv1d
+from ...graph.layers.convolutional import conv2d as conv2d
+from ...graph.layers.convolutional import conv2d_transpose as conv2d_transpose
+from ...graph.layers.convolutional import conv3d as conv3d
+from ...graph.layers.convolutional import conv3d_transpose as conv3d_transpose
+from ...graph.layers.convolutional import separable_conv1d as separable_conv1d
+from ...graph.layers.convolutional import separable_conv2d as separable_conv2d
+from ...graph.layers.core import Dense as Dense
+from ...graph.layers.core import Dropout as Dropout
+from ...graph.layers.core import Flatten as Flatten
+from ...graph.layers.core import dense as dense
+from ...graph.layers.core import dropout as dropout
+from ...graph.layers.core import flatten as flatten
+from ...graph.layers.normalization import BatchNormalization as BatchNormalization
+from ...graph.layers.normalization import batch_normalization as batch_normalization
+from ...graph.layers.pooling import AveragePooling1D as AveragePooling1D
+from ...graph.layers.pooling import AveragePooling2D as AveragePooling2D
+from ...graph.layers.pooling import AveragePooling3D as AveragePooling3D
+from ...graph.layers.pooling import MaxPooling1D as MaxPooling1D
+from ...graph.layers.pooling import MaxPooling2D as MaxPooling2D
+from ...graph.layers.pooling import MaxPooling3D as MaxPooling3D
+from ...graph.layers.pooling import average_pooling1d as average_pooling1d
+from ...graph.layers.pooling import average_pooling2d as average_pooling2d
+from ...graph.layers.pooling import average_pooling3d as average_pooling3d
+from ...graph.layers.pooling import max_pooling1d as max_pooling1d
+from ...graph.layers.pooling import max_pooling2d as max_pooling2d
+from ...graph.layers.pooling import max_pooling3d as max_pooling3d

@@ -1,0 +1,38 @@
+"""Nodes against what ONNX declares of their operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from .names import domain_of, schema_of
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+    from .registry import Node
+
+
+def check_declaration(node: Node, proto: NodeProto, opsets: Mapping[str, int]) -> None:
+    """Raises ConverterError unless a node has as many inputs and such attributes as declared.
+
+    Nothing is known of operators that ONNX does not declare, or whose version the model leaves out.
+    """
+    domain = domain_of(proto.domain)
+    schema = schema_of(proto.op_type, domain, opsets[domain]) if domain in opsets else None
+    if schema is None:
+        return
+    least, most = schema.min_input, schema.max_input
+    if not least <= len(proto.input) <= most:
+        number = str(least) if least == most else f"{least} to {most}"
+        node.fail(f"must have {number} inputs, got {len(proto.input)}")
+    for attribute in proto.attribute:
+        declared = schema.attributes.get(attribute.name)
+        if declared is None:
+            node.fail(
+                f"attribute {attribute.name} must be one of those of operator set "
+                f"{opsets[domain]}: {', '.join(schema.attributes) or 'none'}"
+            )
+        if attribute.type != declared.type.value:
+            kind = type(attribute).AttributeType.Name(attribute.type)
+            node.fail(f"attribute {attribute.name} must be {declared.type.name}, got {kind}")

@@ -1,0 +1,279 @@
+"""Recurrent operators as their formulas, one step after another; states are zeros at first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...graph.core.build import number, ops
+from ...schema.tables import ACTIVATION_FUNCTION_TYPE
+from .registry import raises
+
+GATES = 4
+NORM_EPSILON = 1e-8
+ACTIVATIONS = {
+    ACTIVATION_FUNCTION_TYPE["NONE"]: lambda x: x,
+    ACTIVATION_FUNCTION_TYPE["RELU"]: ops.Relu,
+    ACTIVATION_FUNCTION_TYPE["RELU_N1_TO_1"]: lambda x: clipped(x, 1.0),
+    ACTIVATION_FUNCTION_TYPE["RELU6"]: ops.Relu6,
+    ACTIVATION_FUNCTION_TYPE["TANH"]: ops.Tanh,
+}
+
+
+def clipped(x, limit):
+    """`x` within a limit on both sides; as it is without one."""
+    if x is None or limit <= 0:
+        return x
+    return ops.ClipByValue(x, number(-limit, x), number(limit, x))
+
+
+def activation(node):
+    """The function that the option names."""
+    kind = int(node.options.fused_activation_function)
+    node.require(kind in ACTIVATIONS, "fused_activation_function must not be SIGN_BIT")
+    return ACTIVATIONS[kind]
+
+
+def plus(*terms: Any) -> Any:
+    """The sum of what there is, None of nothing."""
+    present = [term for term in terms if term is not None]
+    total = present[0] if present else None
+    for term in present[1:]:
+        total = total + term
+    return total
+
+
+def times(x, weights):
+    """x @ weights, None where either is."""
+    return None if x is None or weights is None else ops.MatMul(x, weights)
+
+
+def matrix(node, i):
+    """Weights [n, k] of the file as [k, n]."""
+    return node.arranged(i, order=(1, 0))
+
+
+def vector(node, i):
+    """A bias, or a vector of weights."""
+    return node.arranged(i)
+
+
+def unrolled(node, x, step, states, backwards=False):
+    """The results of `step(x, states) -> (result, states)` at all steps of a sequence."""
+    axis = 0 if node.options.time_major else 1
+    n = None if x.shape is None else x.shape[axis]
+    node.require(
+        n, f"the number of steps must be known, got shape {x.shape}; fix the input's shape"
+    )
+    steps = ops.Unpack(x, num=int(n or 0), axis=axis)
+    results = []
+    for part in reversed(steps) if backwards else steps:
+        result, states = step(part, states)
+        results.append(result)
+    return ops.Pack(results[::-1] if backwards else results, axis=axis)
+
+
+def side_by_side(inputs):
+    """Several sequences as one, for a step that takes them apart."""
+    sizes = [None if x.shape is None else x.shape[-1] for x in inputs]
+    return (inputs[0] if len(inputs) == 1 else ops.ConcatV2(inputs, np.int32(-1))), sizes
+
+
+def parts_of(x, sizes):
+    """What `side_by_side` put together."""
+    if len(sizes) == 1:
+        return [x]
+    return ops.SplitV(x, np.array(sizes, np.int32), np.int32(-1), num_split=len(sizes))
+
+
+def rnn_step(node, weights, recurrent, bias, sizes):
+    """h = activation(x @ weights + h @ recurrent + bias)."""
+    matrices = [matrix(node, i) for i in weights]
+    again, offset, function = matrix(node, recurrent), vector(node, bias), activation(node)
+
+    def step(x, h):
+        products = [times(p, w) for p, w in zip(parts_of(x, sizes), matrices, strict=True)]
+        h = function(plus(*products, times(h, again), offset))
+        return h, h
+
+    return step
+
+
+OWN_RNN = tuple(range(1, 5))
+
+
+@raises("RNN", own=OWN_RNN)
+def rnn(node, x, *_):
+    """One step."""
+    return rnn_step(node, [1], 2, 3, [None])(x, node.operand(4))[0]
+
+
+@raises("UNIDIRECTIONAL_SEQUENCE_RNN", own=OWN_RNN)
+def unidirectional_sequence_rnn(node, x, *_):
+    """A sequence from its start."""
+    return unrolled(node, x, rnn_step(node, [1], 2, 3, [None]), node.operand(4))
+
+
+@raises("BIDIRECTIONAL_SEQUENCE_RNN", own=tuple(range(1, 12)))
+def bidirectional_sequence_rnn(node, x, *_):
+    """A sequence from both its ends; an auxiliary one counts where it has weights."""
+    more = [node.operand(9)] if node.has(9) and node.has(10) else []
+    joined, sizes = side_by_side([x, *more])
+    forward = rnn_step(node, [1, 10][: len(sizes)], 2, 3, sizes)
+    backward = rnn_step(node, [5, 11][: len(sizes)], 6, 7, sizes)
+    pair = [
+        unrolled(node, joined, forward, node.operand(4)),
+        unrolled(node, joined, backward, node.operand(8), backwards=True),
+    ]
+    return ops.ConcatV2(pair, np.int32(2)) if node.options.merge_outputs else pair
+
+
+def lstm_step(node, first, sizes, norms=None, auxiliary=None):
+    """A step of long short-term memory, whose operands follow operand `first`.
+
+    Gates are input, forget, new and output; without an input gate it is 1 less the forget gate.
+    """
+    options = node.options
+    is_diagonal = bool(getattr(options, "diagonal_recurrent_tensors", False))
+    function = activation(node)
+    gates = range(GATES)
+    weights = [[matrix(node, first + 1 + g) for g in gates]]
+    if len(sizes) > 1:
+        weights.append([matrix(node, (auxiliary or 0) + g) for g in gates])
+    recurrent = [(vector if is_diagonal else matrix)(node, first + 5 + g) for g in gates]
+    peepholes = dict(zip((0, 1, 3), (vector(node, first + 9 + k) for k in range(3)), strict=True))
+    biases = [vector(node, first + 12 + g) for g in gates]
+    scales = [None if norms is None else vector(node, norms + g) for g in gates]
+    projection, offset = matrix(node, first + 16), vector(node, first + 17)
+
+    def summed(g, parts, h, c):
+        """What goes into a gate's function; None where there is no such gate."""
+        if recurrent[g] is None:
+            return None
+        again = None if h is None else h * recurrent[g] if is_diagonal else times(h, recurrent[g])
+        products = [times(p, w[g]) for p, w in zip(parts, weights, strict=True)]
+        peephole = peepholes.get(g)
+        seen = None if peephole is None or c is None else c * peephole
+        total = plus(*products, again, seen)
+        if scales[g] is None:
+            return plus(total, biases[g])
+        return plus(normalized(total) * scales[g], biases[g])
+
+    def step(x, states):
+        h, c = states
+        parts = parts_of(x, sizes)
+        forget = ops.Sigmoid(summed(1, parts, h, c))
+        entering = summed(0, parts, h, c)
+        entering = number(1, forget) - forget if entering is None else ops.Sigmoid(entering)
+        new = function(summed(2, parts, h, c))
+        kept = None if c is None else forget * c
+        c = clipped(plus(kept, entering * new), float(options.cell_clip))
+        # TFLite's kernels do not copy the cell without an activation: the new values are there
+        seen = function(c) if options.fused_activation_function else new
+        h = ops.Sigmoid(summed(3, parts, h, c)) * seen
+        if projection is not None:
+            h = clipped(plus(times(h, projection), offset), float(options.proj_clip))
+        return h, (h, c)
+
+    return step
+
+
+def normalized(x):
+    """`x` less its mean, over its deviation, along the last axis."""
+    axis = np.array([-1], np.int32)
+    distance = x - ops.Mean(x, axis, keep_dims=True)
+    variance = ops.Mean(ops.Square(distance), axis, keep_dims=True)
+    return distance * ops.Rsqrt(variance + number(NORM_EPSILON, x))
+
+
+@raises("UNIDIRECTIONAL_SEQUENCE_LSTM", own=tuple(range(1, 24)))
+def unidirectional_sequence_lstm(node, x, *_):
+    """A sequence from its start."""
+    step = lstm_step(node, 0, [None], norms=20)
+    return unrolled(node, x, step, (node.operand(18), node.operand(19)))
+
+
+@raises("BIDIRECTIONAL_SEQUENCE_LSTM", own=tuple(range(1, 48)))
+def bidirectional_sequence_lstm(node, x, *_):
+    """A sequence from both its ends.
+
+    An auxiliary one with weights is added in both directions; without, the second one takes it.
+    """
+    other, has_weights = node.operand(39), node.has(41)
+    backward_input = x if other is None or has_weights else other
+    more = [other] if has_weights else []
+    joined, sizes = side_by_side([x, *more])
+    other_joined, _ = side_by_side([backward_input, *more])
+    forward = lstm_step(node, 0, sizes, auxiliary=40)
+    backward = lstm_step(node, 17, sizes, auxiliary=44)
+    pair = [
+        unrolled(node, joined, forward, (node.operand(35), node.operand(36))),
+        unrolled(
+            node, other_joined, backward, (node.operand(37), node.operand(38)), backwards=True
+        ),
+    ]
+    return ops.ConcatV2(pair, np.int32(2)) if node.options.merge_outputs else pair
+
+
+@raises("LSTM", own=tuple(range(1, 24)))
+def lstm(node, x, *_):
+    """One step: of the full cell, or of the basic one with a matrix for all gates."""
+    if not node.options.kernel_type:
+        step = lstm_step(node, 0, [None], norms=20)
+        return step(x, (node.operand(18), node.operand(19)))[0]
+    node.require(
+        node.op.inputs[0].dtype.kind == "f",
+        "the states of the basic cell of uint8 start from -1; convert its float form",
+    )
+    n = node.sizes(2)[0] // GATES
+    last, c = (zeros_like_rows(x, n) if h is None else h for h in map(node.operand, (1, 4)))
+    joined = ops.ConcatV2([x, last], np.int32(1))
+    sums = ops.BiasAdd(times(joined, matrix(node, 2)), vector(node, 3))
+    entering, new, forget, output = ops.Split(np.int32(1), sums, num_split=GATES)
+    c = ops.Sigmoid(entering) * ops.Tanh(new) + ops.Sigmoid(forget) * c
+    return [ops.Sigmoid(output) * ops.Tanh(c), c, joined, sums]
+
+
+def zeros_like_rows(x, n):
+    """Zeros of as many rows as `x`, of `n` columns."""
+    rows = ops.StridedSlice(
+        ops.Shape(x), np.array([0]), np.array([1]), np.array([1]), shrink_axis_mask=0
+    )
+    shape = ops.ConcatV2([rows, np.array([n], np.int32)], np.int32(0))
+    return ops.Fill(shape, np.zeros((), x.dtype))
+
+
+@raises("SVDF", own=(1, 2, 3, 4))
+def svdf(node, x, *_):
+    """Filters of the features of the last inputs; before the first one there were zeros."""
+    features: Any = times(x, matrix(node, 1))
+    bias = vector(node, 3)
+    filters, memory = node.weight_sizes(2)
+    n_rank, state = int(node.options.rank), node.operand(4)
+    times_of = node.arranged(2)
+    if state is None:
+        last = ops.StridedSlice(
+            times_of,
+            np.array([0, memory - 1]),
+            np.array([0, 0]),
+            np.array([1, 1]),
+            begin_mask=1,
+            end_mask=1,
+            shrink_axis_mask=2,
+        )
+        weighted = features * last
+    else:
+        kept = ops.Reshape(state, np.array([-1, filters, memory], np.int32))
+        kept = ops.StridedSlice(
+            kept,
+            np.array([0, 0, 1]),
+            np.array([0, 0, 0]),
+            np.array([1, 1, 1]),
+            begin_mask=3,
+            end_mask=7,
+        )
+        now = ops.ConcatV2([kept, ops.ExpandDims(features, np.int32(2))], np.int32(2))
+        weighted = ops.Sum(now * times_of, np.array([2], np.int32))
+    units = ops.Reshape(weighted, np.array([-1, filters // n_rank, n_rank], np.int32))
+    return activation(node)(plus(ops.Sum(units, np.array([2], np.int32)), bias))

@@ -1,0 +1,32 @@
+"""Derivatives of fake quantization: straight through within the range."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..core.build import ops, same_attrs
+from .registry import gradient
+
+if TYPE_CHECKING:
+    from ..core.graph import Operation, Tensor
+
+ATTRS = ("num_bits", "narrow_range")
+
+
+@gradient("FakeQuantWithMinMaxArgs")
+def fake_quant_with_min_max_args(op: Operation, dy: Tensor) -> Tensor:
+    """To what is within the range."""
+    attrs = same_attrs(op, "min", "max", *ATTRS)
+    return ops.FakeQuantWithMinMaxArgsGradient(dy, op.inputs[0], **attrs)
+
+
+@gradient("FakeQuantWithMinMaxVars")
+def fake_quant_with_min_max_vars(op: Operation, dy: Tensor) -> list[Tensor]:
+    """To what is within the range, and to the ends of the range."""
+    return ops.FakeQuantWithMinMaxVarsGradient(dy, *op.inputs, **same_attrs(op, *ATTRS))
+
+
+@gradient("FakeQuantWithMinMaxVarsPerChannel")
+def fake_quant_with_min_max_vars_per_channel(op: Operation, dy: Tensor) -> list[Tensor]:
+    """To what is within the range, and to the ends of each channel's range."""
+    return ops.FakeQuantWithMinMaxVarsPerChannelGradient(dy, *op.inputs, **same_attrs(op, *ATTRS))

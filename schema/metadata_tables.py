@@ -1,0 +1,202 @@
+"""The schema of models' metadata as plain data. Made from metadata.fbs by generate.py; do not edit.
+
+ENUMS: enum -> {member: value}, each also a constant (ASSOCIATED_FILE_TYPE, ...).
+ENUM_TYPES: enum -> the scalar type of its fields.
+UNIONS: union -> its member tables, by type value; 0 is None.
+TABLES: table -> fields (name, type, default, slot); a union's slot is that of its type, its value
+is in the next one. A type in brackets is a vector.
+ALIGNMENT: (table, field) -> bytes its vector is aligned to, where that is more than the element.
+"""
+
+from __future__ import annotations
+
+FILE_IDENTIFIER = 'M001'
+
+ROOT_TYPE = 'ModelMetadata'
+
+ASSOCIATED_FILE_TYPE = {
+    'UNKNOWN': 0,
+    'DESCRIPTIONS': 1,
+    'TENSOR_AXIS_LABELS': 2,
+    'TENSOR_VALUE_LABELS': 3,
+    'TENSOR_AXIS_SCORE_CALIBRATION': 4,
+    'VOCABULARY': 5,
+    'SCANN_INDEX_FILE': 6,
+}
+
+COLOR_SPACE_TYPE = {
+    'UNKNOWN': 0,
+    'RGB': 1,
+    'GRAYSCALE': 2,
+}
+
+BOUNDING_BOX_TYPE = {
+    'UNKNOWN': 0,
+    'BOUNDARIES': 1,
+    'UPPER_LEFT': 2,
+    'CENTER': 3,
+}
+
+COORDINATE_TYPE = {
+    'RATIO': 0,
+    'PIXEL': 1,
+}
+
+SCORE_TRANSFORMATION_TYPE = {
+    'IDENTITY': 0,
+    'LOG': 1,
+    'INVERSE_LOGISTIC': 2,
+}
+
+ENUMS = {
+    'AssociatedFileType': ASSOCIATED_FILE_TYPE,
+    'ColorSpaceType': COLOR_SPACE_TYPE,
+    'BoundingBoxType': BOUNDING_BOX_TYPE,
+    'CoordinateType': COORDINATE_TYPE,
+    'ScoreTransformationType': SCORE_TRANSFORMATION_TYPE,
+}
+
+ENUM_TYPES = {'AssociatedFileType': 'byte', 'ColorSpaceType': 'byte', 'BoundingBoxType': 'byte', 'CoordinateType': 'byte', 'ScoreTransformationType': 'byte'}
+
+UNIONS: dict[str, tuple[str | None, ...]] = {
+    'ContentProperties': (
+        None,
+        'FeatureProperties',
+        'ImageProperties',
+        'BoundingBoxProperties',
+        'AudioProperties',
+    ),
+    'ProcessUnitOptions': (
+        None,
+        'NormalizationOptions',
+        'ScoreCalibrationOptions',
+        'ScoreThresholdingOptions',
+        'BertTokenizerOptions',
+        'SentencePieceTokenizerOptions',
+        'RegexTokenizerOptions',
+    ),
+}
+
+Default = int | float | bool | None
+Field = tuple[str, str, Default, int]
+
+TABLES: dict[str, tuple[Field, ...]] = {
+    'AssociatedFile': (
+        ('name', 'string', None, 0),
+        ('description', 'string', None, 1),
+        ('type', 'AssociatedFileType', 0, 2),
+        ('locale', 'string', None, 3),
+        ('version', 'string', None, 4),
+    ),
+    'FeatureProperties': (),
+    'ImageSize': (
+        ('width', 'uint', 0, 0),
+        ('height', 'uint', 0, 1),
+    ),
+    'ImageProperties': (
+        ('color_space', 'ColorSpaceType', 0, 0),
+        ('default_size', 'ImageSize', None, 1),
+    ),
+    'AudioProperties': (
+        ('sample_rate', 'uint', 0, 0),
+        ('channels', 'uint', 0, 1),
+    ),
+    'BoundingBoxProperties': (
+        ('index', '[uint]', None, 0),
+        ('type', 'BoundingBoxType', 0, 1),
+        ('coordinate_type', 'CoordinateType', 0, 2),
+    ),
+    'ValueRange': (
+        ('min', 'int', 0, 0),
+        ('max', 'int', 0, 1),
+    ),
+    'Content': (
+        ('content_properties', 'ContentProperties', None, 0),
+        ('range', 'ValueRange', None, 2),
+    ),
+    'NormalizationOptions': (
+        ('mean', '[float]', None, 0),
+        ('std', '[float]', None, 1),
+    ),
+    'ScoreCalibrationOptions': (
+        ('score_transformation', 'ScoreTransformationType', 0, 0),
+        ('default_score', 'float', 0.0, 1),
+    ),
+    'ScoreThresholdingOptions': (
+        ('global_score_threshold', 'float', 0.0, 0),
+    ),
+    'BertTokenizerOptions': (
+        ('vocab_file', '[AssociatedFile]', None, 0),
+    ),
+    'SentencePieceTokenizerOptions': (
+        ('sentencePiece_model', '[AssociatedFile]', None, 0),
+        ('vocab_file', '[AssociatedFile]', None, 1),
+    ),
+    'RegexTokenizerOptions': (
+        ('delim_regex_pattern', 'string', None, 0),
+        ('vocab_file', '[AssociatedFile]', None, 1),
+    ),
+    'ProcessUnit': (
+        ('options', 'ProcessUnitOptions', None, 0),
+    ),
+    'Stats': (
+        ('max', '[float]', None, 0),
+        ('min', '[float]', None, 1),
+    ),
+    'TensorGroup': (
+        ('name', 'string', None, 0),
+        ('tensor_names', '[string]', None, 1),
+    ),
+    'TensorMetadata': (
+        ('name', 'string', None, 0),
+        ('description', 'string', None, 1),
+        ('dimension_names', '[string]', None, 2),
+        ('content', 'Content', None, 3),
+        ('process_units', '[ProcessUnit]', None, 4),
+        ('stats', 'Stats', None, 5),
+        ('associated_files', '[AssociatedFile]', None, 6),
+    ),
+    'CustomMetadata': (
+        ('name', 'string', None, 0),
+        ('data', '[ubyte]', None, 1),
+    ),
+    'SubGraphMetadata': (
+        ('name', 'string', None, 0),
+        ('description', 'string', None, 1),
+        ('input_tensor_metadata', '[TensorMetadata]', None, 2),
+        ('output_tensor_metadata', '[TensorMetadata]', None, 3),
+        ('associated_files', '[AssociatedFile]', None, 4),
+        ('input_process_units', '[ProcessUnit]', None, 5),
+        ('output_process_units', '[ProcessUnit]', None, 6),
+        ('input_tensor_groups', '[TensorGroup]', None, 7),
+        ('output_tensor_groups', '[TensorGroup]', None, 8),
+        ('custom_metadata', '[CustomMetadata]', None, 9),
+    ),
+    'ModelMetadata': (
+        ('name', 'string', None, 0),
+        ('description', 'string', None, 1),
+        ('version', 'string', None, 2),
+        ('subgraph_metadata', '[SubGraphMetadata]', None, 3),
+        ('author', 'string', None, 4),
+        ('license', 'string', None, 5),
+        ('associated_files', '[AssociatedFile]', None, 6),
+        ('min_parser_version', 'string', None, 7),
+    ),
+}
+
+ALIGNMENT = {('CustomMetadata', 'data'): 16}
+
+
+def name_of(enum: str, value: int) -> str:
+    """The member of `enum` that has `value`; raises KeyError when there is none.
+
+    >>> name_of("ColorSpaceType", 1)
+    'RGB'
+    """
+    names = _NAMES.get(enum)
+    if names is None:
+        names = _NAMES[enum] = {number: name for name, number in ENUMS[enum].items()}
+    return names[value]
+
+
+_NAMES: dict[str, dict[int, str]] = {}
