@@ -24,6 +24,8 @@ EXPRESSIONS = [
     "tf.constant([tf.debugging.is_numeric_tensor(x) for x in (a, tf.constant('a'), 1., a > 0.)])",
     "tf.zeros([2], tf.assert_same_float_dtype([a, None], tf.float32))",
     "tf.zeros([2], tf.assert_same_float_dtype())",
+    "tf.math.is_non_decreasing(tf.zeros([0]))",
+    "tf.math.is_strictly_increasing([3.])",
     "tf.nest.flatten({'z': a, 'b': [p, (i, m)]})",
     "tf.nest.map_structure(lambda x, y: x * y, {'z': a, 'b': [p]}, {'b': [p], 'z': a})['b']",
     "tf.nest.pack_sequence_as({'z': 1, 'b': [1, 1]}, [a, p, i])['b']",
