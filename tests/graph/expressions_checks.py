@@ -26,6 +26,7 @@ EXPRESSIONS = [
     "tf.zeros([2], tf.assert_same_float_dtype())",
     "tf.math.is_non_decreasing(tf.zeros([0]))",
     "tf.math.is_strictly_increasing([3.])",
+    "tf.identity(tf.SparseTensor([[0, 1]], [1.], [3, 4]))",
     "tf.nest.flatten({'z': a, 'b': [p, (i, m)]})",
     "tf.nest.map_structure(lambda x, y: x * y, {'z': a, 'b': [p]}, {'b': [p], 'z': a})['b']",
     "tf.nest.pack_sequence_as({'z': 1, 'b': [1, 1]}, [a, p, i])['b']",
