@@ -13,7 +13,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-pythons test-tf fuzz operators targets support stubs check dev bench wheel clean
+.PHONY: demo test test-all test-pythons test-tf fuzz operators targets support arenas stubs check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
@@ -75,6 +75,11 @@ support:
 	$(PYTHON_OLD) -m venv .venv-support
 	.venv-support/bin/pip install -q tflite-support libusb-package
 	.venv-support/bin/python tests/schema/support_child.py record
+
+# What operators take of TensorFlow Lite Micro's arena, into tools/micro/measured.py and tests/schema/arenas.json.
+arenas: $(VENV)/.test
+	$(PYTHON_OLD) -m venv .venv-micro && .venv-micro/bin/pip install -q tflite-micro
+	PYTHONPATH=tests:tests/schema $(BIN)/python tests/schema/record_arena.py .venv-micro/bin/python
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -2,8 +2,9 @@
 
 `flatlite.lite` has the converter and the interpreter, `flatlite.compat.v1` the names of TF1,
 `flatlite.train` optimizers and checkpoints, `flatlite.edit` edits of `.tflite` models,
-`flatlite.metadata` what they say of themselves, `flatlite.errors` the exceptions, and
-`flatlite.int8` and its like the element types. Everything is imported on first use.
+`flatlite.metadata` what they say of themselves, `flatlite.micro` sources for microcontrollers,
+`flatlite.errors` the exceptions, and `flatlite.int8` and its like the element types. Everything is
+imported on first use.
 """
 
 from .facade import facade
@@ -17,7 +18,8 @@ HOMES = {
     ),
 }
 MODULES = {
-    name: name for name in ("compat", "edit", "errors", "lite", "litert", "metadata", "train")
+    name: name
+    for name in ("compat", "edit", "errors", "lite", "litert", "metadata", "micro", "train")
 }
 _names, __getattr__, __dir__ = facade(__name__, HOMES, modules=MODULES)
 __all__ = sorted([*_names, "__version__"])

@@ -7,6 +7,7 @@ from . import errors as errors
 from . import lite as lite
 from . import litert as litert
 from . import metadata as metadata
+from . import micro as micro
 from . import train as train
 from .graph.core.dtype import DType as DType
 from .graph.core.dtype import as_dtype as as_dtype

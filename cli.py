@@ -18,6 +18,7 @@ from .commands import (
     edit,
     inspect,
     metadata,
+    micro,
     quantize,
     run,
     warmup,
@@ -27,7 +28,7 @@ from .tools.terminal import error_text
 
 COMMANDS = (
     *(convert, quantize, run, inspect, compare),
-    *(edit, metadata, dump, assemble, diff, benchmark, warmup),
+    *(edit, metadata, dump, assemble, diff, micro, benchmark, warmup),
 )
 BROKEN_PIPE = 128 + 13  # as for a program that SIGPIPE ended
 INTERRUPTED = 128 + 2

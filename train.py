@@ -27,13 +27,30 @@ HOMES = {
     "training.proximal_optimizers": (
         "FtrlOptimizer ProximalAdagradOptimizer ProximalGradientDescentOptimizer"
     ),
+    "training.quantize_training": "do_quantize_training_on_graphdef",
     "training.saver": "Saver",
     "training.schedules": (
         "cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay "
         "linear_cosine_decay natural_exp_decay noisy_linear_cosine_decay piecewise_constant "
         "piecewise_constant_decay=piecewise_constant polynomial_decay"
     ),
+    "training.coordinator": "Coordinator LooperThread",
     "training.event_files": "summary_iterator",
+    "training.hooks": (
+        "CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook "
+        "LoggingTensorHook NanLossDuringTrainingError NanTensorHook ProfilerHook SecondOrStepTimer "
+        "StepCounterHook StopAtStepHook SummarySaverHook"
+    ),
+    "training.monitored_session": (
+        "ChiefSessionCreator MonitoredSession MonitoredTrainingSession Scaffold SessionCreator "
+        "SingularMonitoredSession WorkerSessionCreator"
+    ),
+    "training.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
+    "training.session_manager": "SessionManager",
+    "training.session_run_hook": (
+        "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues"
+    ),
+    "training.supervisor": "Supervisor basic_train_loop",
     "training.summary_writer": "SummaryWriter SummaryWriterCache=FileWriterCache",
     "training.warm_start": "VocabInfo warm_start",
     "training.write_graph": "write_graph",

@@ -7,7 +7,7 @@ Bodies of loops and branches are measured in every iteration, wherever they run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..engine.plan.program import Program
     from .interpreter import Interpreter
     from .model import LoadedModel
-    from .node import Node, Operand
+    from .node import Node
     from .spec import SubgraphSpec
 
 FLOAT32 = np.dtype(np.float32)
@@ -74,8 +74,34 @@ class Observation:
         outputs = spec.operators[node.index].outputs
         self.operands(program, spec, zip(outputs, node.results, strict=True))
 
+    def inner(
+        self,
+        program: Program,
+        node: Node,
+        inputs: Mapping[int, Buffer],
+        intermediates: Mapping[int, Buffer],
+    ) -> None:
+        """Adds instructions that measure what a node keeps, and what it computes within.
+
+        Args:
+            program: where the instructions go, behind those of the node.
+            node: the node.
+            inputs: what its inputs at these positions hold now: its states.
+            intermediates: the values that its intermediate tensors at these positions stand for.
+        """
+        assert node.planner is not None
+        spec = node.planner.spec
+        operator = spec.operators[node.index]
+        values = [(operator.inputs[i], x) for i, x in inputs.items()]
+        values += [
+            (operator.intermediates[i], x)
+            for i, x in intermediates.items()
+            if i < len(operator.intermediates)
+        ]
+        self.operands(program, spec, values)
+
     def operands(
-        self, program: Program, spec: SubgraphSpec, operands: Iterable[tuple[int, Operand]]
+        self, program: Program, spec: SubgraphSpec, operands: Iterable[tuple[int, Buffer]]
     ) -> None:
         """Adds instructions that measure operands of a subgraph, by tensor."""
         columns, dtype = self.table.shape[1:], self.table.dtype

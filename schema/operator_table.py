@@ -185,7 +185,7 @@ STABLEHLO_ABS stablehlo x -> y:x ; elementwise
 STABLEHLO_ADD stablehlo x y -> z:x ; rank=x commutative
 STABLEHLO_AND stablehlo x y -> z:x ; rank=x commutative
 STABLEHLO_BROADCAST_IN_DIM stablehlo_moves x -> y:x ; moves
-STABLEHLO_CASE control index -> [*y] ; calls=branch_subgraph_indices
+STABLEHLO_CASE control index [*x] -> [*y] ; calls=branch_subgraph_indices
 STABLEHLO_CBRT stablehlo x -> y:x ; elementwise
 STABLEHLO_CLAMP stablehlo low x high -> y:x ; broadcast
 STABLEHLO_COMPARE stablehlo x y -> z:bool ; rank=x

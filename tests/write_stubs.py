@@ -20,6 +20,7 @@ FACADES = (
     "flatlite.compat.v1.metrics",
     "flatlite.compat.v1.nest",
     "flatlite.compat.v1.nn",
+    "flatlite.compat.v1.quantization",
     "flatlite.compat.v1.ragged",
     "flatlite.compat.v1.random",
     "flatlite.compat.v1.rnn_cell",
@@ -37,6 +38,7 @@ FACADES = (
     "flatlite.lite",
     "flatlite.litert",
     "flatlite.metadata",
+    "flatlite.micro",
     "flatlite.train",
 )
 HEAD = "# What editors and type checkers see of this module; tests/write_stubs.py writes it.\n"

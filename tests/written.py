@@ -1,5 +1,7 @@
 """The files that a test writes, loaded and run in LiteRT when it is over."""
 
+from weakref import WeakSet
+
 import numpy as np
 
 from flatlite.converter.api.conversion import Conversion
@@ -26,6 +28,7 @@ class Written:
     def __init__(self, monkeypatch):
         self.files = set()
         self.runs = {}
+        self.begun = WeakSet()
         write, run = Conversion._write, Function.run
 
         def recorded_write(*arguments):
@@ -35,7 +38,9 @@ class Written:
 
         def recorded_run(function, interpreter, arrays):
             results = run(function, interpreter, arrays)
-            if len(function.content) <= LARGEST:
+            goes_on = function.has_state and interpreter in self.begun
+            self.begun.add(interpreter)
+            if len(function.content) <= LARGEST and not goes_on:
                 quantized = any(d["quantization"][0] for d in interpreter.get_tensor_details())
                 quantized |= has_blocks(function.content)  # LiteRT rounds the inputs, too
                 self.runs[function.content, function.signature] = arrays, results, quantized

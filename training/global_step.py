@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..graph.core.graph import Graph, Tensor
+from ..graph.core.registry import row_of
 from ..graph.core.scopes import GraphKeys, get_default_graph
 from ..graph.variables.get_variable import get_variable
 from ..graph.variables.initializers import zeros_initializer
@@ -83,3 +84,36 @@ def assert_global_step(global_step_tensor: Variable | Tensor) -> None:
         raise TypeError(f'Existing "global_step" does not have integer type: {dtype}')
     if shape is not None and len(shape) != 0:
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
+
+
+READ_KEY = "global_step_read_op_cache"
+
+
+def global_step_read(graph: Graph | None = None) -> Tensor | None:
+    """A tensor with the global step before the run's training step; None without one.
+
+    What changes the step and is there already waits for it.
+
+    Raises RuntimeError when there are several such tensors.
+    """
+    graph = get_default_graph() if graph is None else graph
+    reads = graph.get_collection(READ_KEY)
+    if len(reads) > 1:
+        raise RuntimeError(
+            f"There are multiple items in collection {READ_KEY}. There should be only one."
+        )
+    if reads:
+        return reads[0]
+    step = get_global_step(graph)
+    if step is None:
+        return None
+    with graph.as_default(), graph.name_scope(f"{step.op.name}/"):
+        value = step.read_value() if isinstance(step, Variable) else step
+        read = value + np.zeros((), np.dtype(step.dtype))
+    graph.add_to_collection(READ_KEY, read)
+    for op in step.op.outputs[0].consumers() if isinstance(step, Variable) else ():
+        row = row_of(op.type)
+        is_set = op.type in ("Assign", "AssignVariableOp") and op is not step.initializer
+        if is_set or (row is not None and row.writes):
+            op.add_control_input(read.op)
+    return read

@@ -29,7 +29,7 @@ from .load_status import load_values
 from .meta_graph import export_meta_graph
 from .object_checkpoint import read_object_graph
 from .object_graph import OBJECT_GRAPH_KEY
-from .saver_ops import Restoring, add_operations, named_variables
+from .saver_ops import Restoring, Saved, add_operations, named_variables
 from .scoped_graph import is_within, without_scope
 
 V2 = 2
@@ -146,7 +146,7 @@ class Saver:
             version=V2,
         )
 
-    def _variables(self) -> dict[str, Variable]:
+    def _variables(self) -> list[Saved]:
         """What it saves, by the names in the checkpoint."""
         if self._var_list is not None:
             return named_variables(self._var_list)
@@ -320,7 +320,7 @@ class Saver:
         nodes = read_object_graph(bundle).nodes
         keys = {item.full_name: item.checkpoint_key for node in nodes for item in node.attributes}
         with sess.graph.as_default():
-            variables = self._variables()
+            variables = {row.name: row.variable for row in self._variables()}
         if not keys.keys() >= variables.keys():
             return False
         load_values(sess, bundle, [(v, keys[name]) for name, v in variables.items()])

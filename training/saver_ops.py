@@ -13,6 +13,7 @@ from ..graph.core.graph import Operation, Tensor
 from ..graph.core.scopes import control_dependencies, name_scope
 from ..graph.core.shapes import is_static
 from ..graph.functions.control_flow import group
+from ..graph.variables.partitioned import PartitionedVariable
 from ..graph.variables.variables import Variable
 from .slots import is_resource
 
@@ -24,8 +25,16 @@ class Restoring(NamedTuple):
     sequentially: bool
 
 
-def named_variables(var_list) -> dict[str, Variable]:
-    """Variables by the names they are saved under, in order of the names.
+class Saved(NamedTuple):
+    """A variable under the name it is saved under, and which part of that it is."""
+
+    name: str
+    part: str
+    variable: Variable
+
+
+def named_variables(var_list) -> list[Saved]:
+    """Variables with the names they are saved under, in order of the names.
 
     Raises:
         TypeError: Something else is among them.
@@ -34,30 +43,55 @@ def named_variables(var_list) -> dict[str, Variable]:
     if isinstance(var_list, Mapping):
         pairs = list(var_list.items())
     elif isinstance(var_list, list | tuple | set):
-        pairs = [(getattr(getattr(item, "op", None), "name", ""), item) for item in var_list]
+        pairs = [(_own_name(item), item) for item in var_list]
     else:
         raise TypeError(f"Variables to save should be passed in a dict or a list: {var_list!r}")
-    for _, variable in pairs:
-        if not isinstance(variable, Variable):
-            raise TypeError(f"Variable to save is not a Variable: {variable!r}")
-    ((name, count),) = Counter(name for name, _ in pairs).most_common(1) or [("", 0)]
+    rows = [row for name, item in pairs for row in _rows(name, item)]
+    ((name, count),) = Counter(row[:2] for row in rows).most_common(1) or [(("", ""), 0)]
     if count > 1:
-        raise ValueError(f"At least two variables have the same name: {name}")
-    ((name, count),) = Counter(v.name for _, v in pairs).most_common(1) or [("", 0)]
+        raise ValueError(f"At least two variables have the same name: {name[0]}")
+    ((name, count),) = Counter(row.variable.name for row in rows).most_common(1) or [("", 0)]
     if count > 1:
         raise ValueError(f"The same saveable will be restored with two names: {name}")
-    return dict(sorted(pairs))
+    return sorted(rows, key=lambda row: (row.name, _offset(row.variable)))
+
+
+def _own_name(item) -> str:
+    """The name a variable is saved under: the whole's, where it is a part of one."""
+    part = getattr(item, "save_slice_info", None)
+    if part is not None:
+        return part.full_name
+    return getattr(getattr(item, "op", None), "name", "")
+
+
+def _rows(name: str, item) -> list[Saved]:
+    """The row of a variable, or those of its parts."""
+    if isinstance(item, list | tuple | PartitionedVariable):
+        rows = [row for part in item for row in _rows(name, part)]
+        for row in rows:
+            if not row.part:
+                raise ValueError(f"Slices must all be slices: {row.variable.name}")
+        return [row._replace(name=name or _own_name(row.variable)) for row in rows]
+    if not isinstance(item, Variable):
+        raise TypeError(f"Variable to save is not a Variable: {item!r}")
+    part = item.save_slice_info
+    return [Saved(name, "" if part is None else part.spec, item)]
+
+
+def _offset(variable: Variable) -> list[int]:
+    part = variable.save_slice_info
+    return [] if part is None else list(part.var_offset or ())
 
 
 def add_operations(
-    variables: dict[str, Variable],
+    variables: list[Saved],
     scope: str | None,
     filename: str,
     sharded: bool,
     restoring: Restoring,
 ) -> tuple[Tensor, Tensor, Operation]:
     """What to feed with the checkpoint's name, what to run to save, what to run to restore."""
-    with name_scope(scope, "save", [variable.op for variable in variables.values()]):
+    with name_scope(scope, "save", [row.variable.op for row in variables]):
         default = np.array(filename.encode(), object)
         path = ops.PlaceholderWithDefault(default, shape=(), name="filename")
         path = ops.PlaceholderWithDefault(path, shape=(), name="Const")
@@ -68,12 +102,12 @@ def add_operations(
 
 
 def _add_sharded(
-    path: Tensor, variables: dict[str, Variable], restoring: Restoring
+    path: Tensor, variables: list[Saved], restoring: Restoring
 ) -> tuple[Tensor, Operation]:
     """A file for each device, made one checkpoint when all are written."""
-    devices: dict[str, dict[str, Variable]] = {}
-    for name, variable in variables.items():
-        devices.setdefault(variable.device, {})[name] = variable
+    devices: dict[str, list[Saved]] = {}
+    for row in variables:
+        devices.setdefault(row.variable.device, []).append(row)
     parts = [devices[device] for device in sorted(devices)]
     suffix = ops.Identity(np.array(b"_temp/part", object), name="suffix")
     prefix = ops.StringJoin([path, suffix])
@@ -88,11 +122,11 @@ def _add_sharded(
     return saved, group(*restores, name="restore_all")
 
 
-def _add_save(path: Tensor, variables: dict[str, Variable]) -> Tensor:
+def _add_save(path: Tensor, variables: list[Saved]) -> Tensor:
     """Writes variables; gives the path when that is done."""
-    tensors = [_saved(variable) for variable in variables.values()]
-    names = _strings(variables)
-    save = ops.SaveV2(path, names, _strings([""] * len(names)), tensors)
+    tensors = [_saved(row.variable) for row in variables]
+    names, parts = _strings(row.name for row in variables), _strings(row.part for row in variables)
+    save = ops.SaveV2(path, names, parts, tensors)
     with control_dependencies([save]):
         return ops.Identity(path, name="control_dependency")
 
@@ -106,14 +140,14 @@ def _saved(variable: Variable) -> Tensor:
 
 
 def _add_restore(
-    path: Tensor, variables: dict[str, Variable], restoring: Restoring, name: str
+    path: Tensor, variables: list[Saved], restoring: Restoring, name: str
 ) -> Operation:
     """Reads all tensors at once and assigns them."""
-    dtypes = [np.dtype(variable.dtype) for variable in variables.values()]
-    names = _strings(variables)
-    tensors = ops.RestoreV2(path, names, _strings([""] * len(names)), dtypes=dtypes)
+    dtypes = [np.dtype(row.variable.dtype) for row in variables]
+    names, parts = _strings(row.name for row in variables), _strings(row.part for row in variables)
+    tensors = ops.RestoreV2(path, names, parts, dtypes=dtypes)
     assigns: list[Operation] = []
-    for variable, tensor in zip(variables.values(), tensors, strict=True):
+    for (_, _, variable), tensor in zip(variables, tensors, strict=True):
         before = assigns[-1:] if restoring.sequentially else []
         with control_dependencies(before):
             assigns.append(assign(variable, tensor, restoring.reshape))

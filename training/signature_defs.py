@@ -11,7 +11,8 @@ from ..graph.core.graph import Graph, Tensor
 from ..graph.core.scopes import get_default_graph
 from ..graph.core.sparse_tensor import SparseTensor
 from ..graph.format import tensor_proto
-from ..graph.variables.variables import ReferenceVariable, Variable
+from ..graph.variables.kinds import ReferenceVariable
+from ..graph.variables.variables import Variable
 from ..schema import proto
 from ..schema.dtypes import tf_enum
 from .saved_model_constants import (

@@ -9,6 +9,7 @@ from ..graph.core.graph import Tensor
 from ..graph.core.shapes import is_static
 from ..graph.variables.get_variable import get_variable
 from ..graph.variables.initializers import Initializer, zeros_initializer
+from ..graph.variables.slice_info import SaveSliceInfo
 from ..graph.variables.variable_scope import variable_scope
 from ..graph.variables.variables import Variable
 
@@ -16,13 +17,14 @@ from ..graph.variables.variables import Variable
 def create_slot(primary: Variable | Tensor, value: Tensor, name: str) -> Variable:
     """A variable of the kind of `primary`, not trainable, that starts with `value`."""
     with variable_scope(None, f"{primary.op.name}/{name}"):
-        return get_variable(
+        slot = get_variable(
             "",
             initializer=value,
             trainable=False,
             use_resource=is_resource(primary),
             validate_shape=is_static(value.shape),
         )
+    return _in_parts(slot, primary)
 
 
 def create_zeros_slot(primary: Variable | Tensor, name: str, dtype=None) -> Variable:
@@ -32,7 +34,7 @@ def create_zeros_slot(primary: Variable | Tensor, name: str, dtype=None) -> Vari
         sizes = ops.Shape(primary if isinstance(primary, Tensor) else primary.initialized_value())
         return create_slot(primary, ops.Fill(sizes, np.zeros((), dtype)), name)
     with variable_scope(None, f"{primary.op.name}/{name}"):
-        return get_variable(
+        slot = get_variable(
             "",
             shape=primary.shape,
             dtype=dtype,
@@ -40,6 +42,18 @@ def create_zeros_slot(primary: Variable | Tensor, name: str, dtype=None) -> Vari
             trainable=False,
             use_resource=is_resource(primary),
         )
+    return _in_parts(slot, primary)
+
+
+def _in_parts(slot: Variable, primary: Variable | Tensor) -> Variable:
+    """The slot, which is a part of the whole's slot where `primary` is a part of a variable."""
+    part = getattr(primary, "save_slice_info", None)
+    if part is not None:
+        own_name = slot.op.name.removeprefix(f"{primary.op.name}/")
+        slot.save_slice_info = SaveSliceInfo(
+            f"{part.full_name}/{own_name}", part.full_shape, part.var_offset, part.var_shape
+        )
+    return slot
 
 
 def is_resource(variable: Variable | Tensor) -> bool:
@@ -56,7 +70,7 @@ def create_slot_with_initializer(
         value = ops.Mul(ops.Cast(ones, DstT=dtype), initializer((), dtype))
         return create_slot(primary, value, name)
     with variable_scope(None, f"{primary.op.name}/{name}"):
-        return get_variable(
+        slot = get_variable(
             "",
             shape=primary.shape,
             dtype=dtype,
@@ -64,3 +78,4 @@ def create_slot_with_initializer(
             trainable=False,
             use_resource=is_resource(primary),
         )
+    return _in_parts(slot, primary)

@@ -21,6 +21,7 @@ MODULES = {
     "metrics": "compat.v1.metrics",
     "nest": "compat.v1.nest",
     "nn": "compat.v1.nn",
+    "quantization": "compat.v1.quantization",
     "ragged": "compat.v1.ragged",
     "random": "compat.v1.random",
     "saved_model": "compat.v1.saved_model",

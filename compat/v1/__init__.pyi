@@ -14,6 +14,7 @@ from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nest as nest
 from ...compat.v1 import nn as nn
+from ...compat.v1 import quantization as quantization
 from ...compat.v1 import ragged as ragged
 from ...compat.v1 import random as random
 from ...compat.v1 import saved_model as saved_model
@@ -388,12 +389,17 @@ from ...graph.functions.spectral import ifft3d as ifft3d
 from ...graph.functions.state import assign as assign
 from ...graph.functions.state import assign_add as assign_add
 from ...graph.functions.state import assign_sub as assign_sub
+from ...graph.functions.state import batch_scatter_update as batch_scatter_update
+from ...graph.functions.state import count_up_to as count_up_to
 from ...graph.functions.state import is_variable_initialized as is_variable_initialized
 from ...graph.functions.state import scatter_add as scatter_add
 from ...graph.functions.state import scatter_div as scatter_div
 from ...graph.functions.state import scatter_max as scatter_max
 from ...graph.functions.state import scatter_min as scatter_min
 from ...graph.functions.state import scatter_mul as scatter_mul
+from ...graph.functions.state import scatter_nd_add as scatter_nd_add
+from ...graph.functions.state import scatter_nd_sub as scatter_nd_sub
+from ...graph.functions.state import scatter_nd_update as scatter_nd_update
 from ...graph.functions.state import scatter_sub as scatter_sub
 from ...graph.functions.state import scatter_update as scatter_update
 from ...graph.functions.strings import decode_base64 as decode_base64
@@ -424,6 +430,7 @@ from ...graph.session.session import Session as Session
 from ...graph.variables import initializers as initializers
 from ...graph.variables.distribution import VariableAggregation as VariableAggregation
 from ...graph.variables.distribution import VariableSynchronization as VariableSynchronization
+from ...graph.variables.get_variable import create_partitioned_variables as create_partitioned_variables
 from ...graph.variables.get_variable import get_local_variable as get_local_variable
 from ...graph.variables.get_variable import get_variable as get_variable
 from ...graph.variables.get_variable import no_regularizer as no_regularizer
@@ -437,6 +444,10 @@ from ...graph.variables.initializers import truncated_normal_initializer as trun
 from ...graph.variables.initializers import uniform_unit_scaling_initializer as uniform_unit_scaling_initializer
 from ...graph.variables.initializers import variance_scaling_initializer as variance_scaling_initializer
 from ...graph.variables.initializers import zeros_initializer as zeros_initializer
+from ...graph.variables.partitioned import fixed_size_partitioner as fixed_size_partitioner
+from ...graph.variables.partitioned import min_max_variable_partitioner as min_max_variable_partitioner
+from ...graph.variables.partitioned import variable_axis_size_partitioner as variable_axis_size_partitioner
+from ...graph.variables.variable_lists import assert_variables_initialized as assert_variables_initialized
 from ...graph.variables.variable_lists import global_variables as all_variables
 from ...graph.variables.variable_lists import global_variables as global_variables
 from ...graph.variables.variable_lists import global_variables_initializer as global_variables_initializer
@@ -452,6 +463,8 @@ from ...graph.variables.variable_lists import variables_initializer as variables
 from ...graph.variables.variable_scope import AUTO_REUSE as AUTO_REUSE
 from ...graph.variables.variable_scope import VariableScope as VariableScope
 from ...graph.variables.variable_scope import get_variable_scope as get_variable_scope
+from ...graph.variables.variable_scope import variable_creator_scope as variable_creator_scope
+from ...graph.variables.variable_scope import variable_op_scope as variable_op_scope
 from ...graph.variables.variable_scope import variable_scope as variable_scope
 from ...graph.variables.variables import Variable as Variable
 from ...schema.proto import AttrValue as AttrValue

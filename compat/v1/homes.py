@@ -80,10 +80,13 @@ CORE = {
     "graph.functions.spectral": "fft3d ifft3d",
     "graph.functions.slices": "newaxis",
     "graph.functions.state": (
-        "assign assign_add assign_sub is_variable_initialized scatter_add scatter_div "
-        "scatter_max scatter_min scatter_mul scatter_sub scatter_update"
+        "assign assign_add assign_sub batch_scatter_update count_up_to is_variable_initialized "
+        "scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add "
+        "scatter_nd_sub scatter_nd_update scatter_sub scatter_update"
     ),
-    "graph.variables.get_variable": "get_local_variable get_variable no_regularizer",
+    "graph.variables.get_variable": (
+        "create_partitioned_variables get_local_variable get_variable no_regularizer"
+    ),
     "graph.derivatives.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "graph.derivatives.hessians": "hessians",
     "graph.derivatives.gradients": "AggregationMethod UnconnectedGradients gradients",
@@ -124,13 +127,20 @@ CORE = {
     ),
     "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
-    "graph.variables.variable_scope": "AUTO_REUSE VariableScope get_variable_scope variable_scope",
+    "graph.variables.variable_scope": (
+        "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
+        "variable_scope"
+    ),
     "graph.variables.variable_lists": (
-        "all_variables=global_variables global_variables global_variables_initializer "
+        "all_variables=global_variables assert_variables_initialized global_variables "
+        "global_variables_initializer "
         "initialize_all_variables=global_variables_initializer "
         "initialize_variables=variables_initializer local_variables local_variables_initializer "
         "model_variables moving_average_variables report_uninitialized_variables "
         "trainable_variables variables_initializer"
+    ),
+    "graph.variables.partitioned": (
+        "fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner"
     ),
     "graph.variables.distribution": "VariableAggregation VariableSynchronization",
     "graph.variables.variables": "Variable",
@@ -198,6 +208,14 @@ MATH_ALONE = {
     "graph.functions.activations": ("log_softmax softmax softplus softsign"),
     "graph.functions.array": ("in_top_k invert_permutation top_k"),
     "graph.functions.normalization": ("l2_normalize"),
+}
+
+QUANTIZATION = {
+    "graph.functions.array": (
+        "fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "
+        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel "
+        "quantize_and_dequantize"
+    ),
 }
 
 BITWISE = {

@@ -85,6 +85,8 @@ class Conversion:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
         from ..ir.graphviz import drawing
         from ..ir.write import all_subgraphs
+        from ..quantize.cells import show_inner
+        from ..quantize.directions import split_directions
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
         from ..quantize.settings_recipe import (
             of_quantized_source,
@@ -112,6 +114,9 @@ class Conversion:
             return drawing(graphs).encode()
         if recipe is None:
             self._encode_sparse_weights(graphs)
+        else:
+            split_directions(graphs, recipe.integer_schemes_of)
+            show_inner(graphs, recipe.integer_schemes_of)
         written, functions = self._write(graphs)
         if recipe is None and self.sources[0].kind == "onnx":  # whose FAKE_QUANT are QDQ pairs
             recipe = of_quantized_source(graphs)
@@ -220,7 +225,7 @@ class Conversion:
                 i,
                 tuple(t.sizes for t in graph.inputs),
                 written.is_bounded,
-                any(op.kind == "CALL_ONCE" for op in graph.ops),
+                keeps_state(graph),
                 has_fake_quant([graph]),
             )
             for i, graph in enumerate(graphs)
@@ -478,3 +483,11 @@ def check_size(source: Source) -> None:
             f"the largest is '{largest}' with {sizes[largest]}; make it smaller, or cut the model "
             "with input_arrays and output_arrays and convert its parts"
         )
+
+
+def keeps_state(graph: Graph) -> bool:
+    """Whether a run of `graph` may leave something for the next one: values of variables."""
+    ops = [op for called in graph.reachable() for op in called.ops]
+    return any(op.kind == "CALL_ONCE" for op in graph.ops) or any(
+        tensor.is_variable and tensor.producer is None for op in ops for tensor in op.present_inputs
+    )

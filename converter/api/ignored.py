@@ -49,7 +49,6 @@ REFUSED = {
     "_experimental_sparsify_model": False,
     "_experimental_strict_qdq": False,
     "_experimental_tf_quantization_mode": None,
-    "_experimental_variable_quantization": False,
 }
 
 TARGET_WITHOUT_EFFECT = {

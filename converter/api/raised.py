@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from ...graph.core.graph import Graph, Operation, Tensor
 from ..sources.kinds import MAGIC_BYTES, kind_of
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ...graph.session.session import Session
     from ...graph.variables.variables import Variable
     from ..ir import graph as ir
+    from ..raising.trainable import WeightFilter
+    from ..sources.source import GraphSource
     from .converter import TFLiteConverter
 
 DEFAULT_KEY = "serving_default"
@@ -30,6 +32,7 @@ class RaisedModel:
         outputs: tensors by the names of its outputs, in its order.
         variables: the weights that became variables, and those of the model, by name.
         initializer: gives the variables their values in the model.
+        signature_key: the key of the model's signature, None where it has none.
         weights: the names of all of the model's weights, in its order; any of them can be given
             as `trainable`.
     """
@@ -39,10 +42,14 @@ class RaisedModel:
     outputs: dict[str, Tensor]
     variables: dict[str, Variable]
     initializer: Operation
+    signature_key: str | None
     weights: tuple[str, ...]
+    _names: tuple[Sequence[str], Sequence[str]] = field(repr=False)
 
     def converter(self, session: Session) -> TFLiteConverter:
         """The way back: a converter for inputs and outputs with the values variables have now.
+
+        The file has the model's signature and the names of its inputs and outputs.
 
         Args:
             session: one of the graph, in which the variables have values.
@@ -52,13 +59,26 @@ class RaisedModel:
         from .converter import TFLiteConverter
 
         ends = list(self.inputs.values()), list(self.outputs.values())
-        return TFLiteConverter.from_session(session, *ends)
+        (source,) = TFLiteConverter.from_session(session, *ends)._sources
+        sides = (source.inputs, source.outputs), (self.inputs, self.outputs), self._names
+        inputs, outputs = (
+            tuple(
+                replace(port, key=key, name=name)
+                for port, key, name in zip(end, keys, names, strict=True)
+            )
+            for end, keys, names in zip(*sides, strict=True)
+        )
+        named = replace(
+            cast("GraphSource", source), key=self.signature_key, inputs=inputs, outputs=outputs
+        )
+        return TFLiteConverter._of([named], None, 1)
 
 
 def to_graph(
     model: str | os.PathLike | bytes,
     trainable: bool | str | Collection[str] | None = None,
     signature_key: str | None = None,
+    unroll: bool = True,
 ) -> RaisedModel:
     """A model as a graph of TensorFlow's operations, with gradients.
 
@@ -78,6 +98,9 @@ def to_graph(
             start with up to a "/".
         signature_key: which signature, where there are several; "serving_default" or the first one
             by default.
+        unroll: whether recurrent operators are written out step by step where the number of steps
+            is known, which trains faster. A loop, which they are else, becomes one operator again
+            on the way back where it is plain.
 
     Raises:
         TypeError: `model` is no path or bytes, or `trainable` something else.
@@ -98,12 +121,12 @@ def to_graph(
         )
     path = os.fspath(model) if isinstance(model, (str, os.PathLike)) else None
     with naming(path):
-        sources = _sources(model)
+        sources = _sources(model, signature_key)
         source = _chosen(sources, signature_key)
-        return _raised(source, _lowered(source), weights)
+        return _raised(source, _lowered(source), weights, unroll)
 
 
-def _sources(model: Any) -> Sequence[Source]:
+def _sources(model: Any, signature_key: str | None) -> Sequence[Source]:
     """The signatures of a model in any format."""
     from ..sources import frozen, keras, onnx, saved_model, tflite
 
@@ -119,7 +142,8 @@ def _sources(model: Any) -> Sequence[Source]:
     if kind == "tflite":
         return tflite.load(path)
     if kind == "saved_model":
-        return saved_model.load(path)
+        keys = None if signature_key is None else [signature_key]
+        return saved_model.load(path, signature_keys=keys, api_version=2)
     return [{"frozen": frozen, "keras": keras, "onnx": onnx}[kind].load(path)]
 
 
@@ -141,7 +165,7 @@ def _lowered(source: Source) -> ir.Graph:
     return graph if source.kind == "tflite" else optimize(graph)
 
 
-def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
+def _raised(source: Source, lowered: ir.Graph, weights: WeightFilter, unroll: bool) -> RaisedModel:
     from ...graph.core.build import ops
     from ...graph.functions.control_flow import group
     from ..raising.quantized import dtype_of
@@ -149,7 +173,7 @@ def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
 
     graphs = lowered.reachable()
     refuse_unknown(graphs)
-    graph, raiser = Graph(), Raiser(weights, graphs)
+    graph, raiser = Graph(), Raiser(weights, graphs, unroll)
     keys = lowered.signature or None
     with graph.as_default():
         arguments = [
@@ -158,11 +182,13 @@ def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
             )
             for tensor in lowered.inputs
         ]
-        results = raiser.run(lowered, arguments)
         names = lowered.output_names or [tensor.name for tensor in lowered.outputs]
+        unique_names = [graph.unique_name(valid_name(name)) for name in names]
+        raiser.reserve(graph)
+        results = raiser.run(lowered, arguments)
         outputs = [
-            ops.Identity(tensor, name=valid_name(name))
-            for tensor, name in zip(results, names, strict=True)
+            ops.Identity(tensor, name=f"{name}/")
+            for tensor, name in zip(results, unique_names, strict=True)
         ]
         states = [variable.initializer for variable in raiser.variables.values()]
         initializer = group(*states, name="initializer")
@@ -175,5 +201,7 @@ def _raised(source: Source, lowered: ir.Graph, weights: Any) -> RaisedModel:
         dict(zip(output_keys, outputs, strict=True)),
         raiser.variables,
         initializer,
+        keys.key if keys else None,
         tuple(dict.fromkeys(weight.name for weight in weights.known)),
+        ([tensor.name for tensor in lowered.inputs], names),
     )

@@ -173,7 +173,11 @@ class _Layout:
         options = op.options
         if op.graphs:
             subgraph_indices = [self.subgraph_indices[id(graph)] for graph in op.graphs]
-            fields = dict(zip(known(op.kind).calls, subgraph_indices, strict=True))
+            names = known(op.kind).calls
+            if names == ("branch_subgraph_indices",):  # one field for all of them
+                fields = {names[0]: np.array(subgraph_indices, np.int32)}
+            else:
+                fields = dict(zip(names, subgraph_indices, strict=True))
             before = {name: getattr(options, name) for name in type(options).__slots__}
             options = type(options)(**{**before, **fields})
         elif options is not None and is_redundant(op.kind, options):

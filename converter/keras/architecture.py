@@ -27,7 +27,7 @@ UNTRAINABLE = ("Discretization",)
 ARRAYS = ("__tensor__", "__numpy__")
 SOURCE_NAMES = {"GroupQueryAttention": "GroupedQueryAttention"}
 """What classes are called in Keras' sources, where that is not their public name."""
-KERAS_PACKAGES = ("keras", "tf_keras", "tensorflow")
+KERAS_PACKAGES = ("keras", "tf_keras", "tensorflow", "tensorflow_model_optimization")
 FUNCTION = "builtins"
 TF_FUNCTIONS = ("TFOpLambda", "SlicingOpLambda")
 """The layers in which Keras 2 holds a function of TensorFlow, such as the + of two tensors."""
@@ -55,6 +55,8 @@ class Layer:
         written_as: the kind of layer that does the same, where custom_objects say so.
         parts: the layers it is made of, by the attributes that hold them.
         tensors: its weights, by graph and name, once they were written.
+        held: the weights that the layer around it keeps for it, and what it calls them.
+        rounding: what the layer around it does to weights, by name.
     """
 
     kind: str
@@ -65,6 +67,8 @@ class Layer:
     written_as: str = ""
     parts: dict[str, Layer] = field(default_factory=dict)
     tensors: dict[tuple[Graph, str], Tensor] = field(default_factory=dict)
+    held: dict[str, str] = field(default_factory=dict)
+    rounding: dict[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
 
     @property
     def row_kind(self) -> str:

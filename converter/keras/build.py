@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ from ...graph.core.graph import Graph, Tensor
 from ...graph.core.order import Cycle, ordered
 from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ..sources.source import some
+from ..sources.state import Table
 from .activation import activation_name
 from .architecture import INPUT, Layer, Model, Reference, flatten, map_structure
 from .masks import KEEPING, mask_of
@@ -83,18 +85,35 @@ def placeholder(graph: Graph, layer: Layer, name: str) -> Tensor:
     return graph.add("Placeholder", name, (), attrs).outputs[0]
 
 
+@dataclass
+class Kept:
+    """A tensor that a layer keeps from call to call; zeros before the first.
+
+    Attributes:
+        first: the placeholder of what the call before has left.
+        now: what the next call finds.
+    """
+
+    first: Tensor
+    now: Tensor
+
+
 class Writer:
     """Writes layers into one graph.
 
     Attributes:
         results: what the last call of each of the outermost model's layers gave.
         masks: the masks that go along with tensors.
+        states: what layers keep from call to call, by layer; None within loops.
+        tables: the contents of tables, by the names of their operations.
     """
 
     def __init__(self, graph: Graph, is_keras3: bool, counter: Iterator[int] | None = None) -> None:
         self.graph, self.is_keras3 = graph, is_keras3
         self.results: dict[str, list] = {}
         self.masks: dict[Tensor, Tensor] = {}
+        self.states: dict[int, list[Kept]] | None = {} if counter is None else None
+        self.tables: dict[str, Table] = {}
         self._counter = count() if counter is None else counter
 
     def on(self, graph: Graph) -> Writer:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .architecture import Layer, read_layer
+from .build import Kept
 from .cells import cell_of
 from .loops import reserved, stacked, while_loop
 from .registry import ANY, Call, layer
@@ -35,10 +36,57 @@ def zero_state(call: Call, x: Tensor, shape: tuple[int, ...]) -> Tensor:
     return y
 
 
+def kept_states(call: Call, x: Tensor, shapes: Sequence[tuple[int, ...]]) -> list[Kept]:
+    """What a stateful layer keeps from call to call, zeros before the first."""
+    states = call.writer.states
+    call.require(
+        states is not None,
+        "stateful=True within a loop over steps or blocks is not supported; make its states inputs "
+        "and outputs (initial_state, return_state)",
+    )
+    assert states is not None
+    batch = call.shape(x)[0]
+    call.require(
+        batch is not None,
+        "stateful=True needs a batch that is known; give the model's inputs a batch_shape, or "
+        "input_shapes to the converter",
+    )
+    key = id(call.layer)
+    if key not in states:
+        states[key] = []
+        for shape in shapes:
+            name = call.graph.unique_name(f"{call.scope}/state")
+            attrs = {"dtype": x.dtype, "shape": (batch, *shape)}
+            first = call.graph.add("Placeholder", name, (), attrs).outputs[0]
+            states[key].append(Kept(first, first))
+    return states[key]
+
+
+def first_states(call: Call, x: Tensor, passed: Sequence[Tensor]) -> list[Tensor]:
+    """What a stateful layer begins with: its own states, or those that were passed.
+
+    In Keras 2 what was passed counts only as long as all of the layer's own states are zeros.
+    """
+    own = [state.now for state in kept_states(call, x, state_shapes(call, x))]
+    if not passed or call.is_keras3:
+        return list(passed) or own
+    flat_states = [call.op("Reshape", state, call.constant([-1])) for state in own]
+    together = call.op("ConcatV2", *flat_states, call.constant(0))
+    largest = call.op("Max", call.op("Abs", together), call.constant([0]))
+    is_set = call.op("Greater", largest, call.constant(0, largest))
+    pairs = zip(own, initial_states(call, x, passed), strict=True)
+    return [call.op("SelectV2", is_set, mine, other) for mine, other in pairs]
+
+
+def state_shapes(call: Call, x: Tensor) -> list[tuple[int, ...]]:
+    """The shapes of a cell's states, without the batch."""
+    cell = call.part("cell")
+    return list(cell_of(cell).state_shapes(cell, step_of(cell, x, call.constant(0))))
+
+
 def initial_states(call: Call, x: Tensor, passed: Sequence[Tensor]) -> list[Tensor]:
     """The states that were passed, or zeros."""
-    cell = call.part("cell")
-    shapes = cell_of(cell).state_shapes(cell, step_of(cell, x, call.constant(0)))
+    shapes = state_shapes(call, x)
     if not passed:
         return [zero_state(call, x, shape) for shape in shapes]
     call.require(len(passed) == len(shapes), f"has {len(shapes)} states, got {len(passed)}")
@@ -190,16 +238,18 @@ def one_mask(mask: Any) -> Any:
 
 def ran(call: Call, sequence: Any, initial_state: Any, mask: Any) -> Pass:
     """The pass of a layer called in this way."""
-    call.require(
-        not call.flag("stateful"),
-        "stateful=True keeps states between calls, which is not supported; make them inputs and "
-        "outputs (initial_state, return_state)",
-    )
     x, states = inputs_of(call, sequence, initial_state)
     call.shape(x, 3, 4, 5, 6)
     mask = one_mask(mask)
     x = with_time_second(call, x)
-    return Pass(call, x, None if mask is None else with_time_second(call, mask), states)
+    mask = None if mask is None else with_time_second(call, mask)
+    if not call.flag("stateful"):
+        return Pass(call, x, mask, states)
+    kept = kept_states(call, x, state_shapes(call, x))
+    result = Pass(call, x, mask, first_states(call, x, states))
+    for state, new in zip(kept, result.states, strict=True):
+        state.now = new
+    return result
 
 
 def recurrent_layer(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 FAMILIES = (
     *("activation", "arrange", "attention", "audio", "augment", "cells", "conv", "core", "merge"),
-    *("neural", "norm", "operations", "pool", "preprocess", "products", "recurrent", "reductions"),
-    *("selection", "shape", "wrappers"),
+    *("neural", "norm", "operations", "pool", "preprocess", "products", "quantize", "recurrent"),
+    *("reductions", "selection", "shape", "wrappers"),
 )
 TENSOR, LIST, ANY = "one tensor", "a list of tensors", "any arguments"
 EXPORT = (
@@ -44,6 +44,8 @@ class Row:
         takes: what the arguments are: one TENSOR, a LIST of tensors, or ANY that `write` names.
         parts: the layers that a layer is made of, by the attributes that hold them.
         archived: the names of the weights in a `.keras` archive, which may have more.
+        order: (who has it, name) of all weights of a layer and its parts, in the order of an HDF5
+            file, where that is not its own and then its parts'.
     """
 
     write: Callable
@@ -51,6 +53,7 @@ class Row:
     takes: str
     parts: Callable[[Layer], dict[str, Layer]]
     archived: Callable[[Layer], Sequence[str]]
+    order: Callable[[Layer], Sequence[tuple[Layer, str]]] | None = None
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -77,12 +80,13 @@ def layer(
     takes: str = TENSOR,
     parts: Callable[[Layer], dict[str, Layer]] = no_parts,
     archived: Callable[[Layer], Sequence[str]] | None = None,
+    order: Callable[[Layer], Sequence[tuple[Layer, str]]] | None = None,
 ) -> Callable:
     """Registers a function that writes layers of these kinds."""
 
     def register(function: Callable) -> Callable:
         for kind in kinds:
-            LAYERS.add(kind, Row(function, weights, takes, parts, archived or weights))
+            LAYERS.add(kind, Row(function, weights, takes, parts, archived or weights, order))
         return function
 
     return register
@@ -214,6 +218,8 @@ class Call:
         if weight is None:
             value = self.weight_value(name, shape)
             weight = self.graph.constant(value, f"{self.scope}/{name}")
+            if name in self.layer.rounding:
+                weight = self.layer.rounding[name](weight)
             self.layer.tensors[self.graph, name] = weight
         return weight
 

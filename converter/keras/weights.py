@@ -21,7 +21,11 @@ from .live import LiveWeights
 from .registry import LAYERS
 
 CONTAINERS = ("layers", "_layer_checkpoint_dependencies")  # the second before Keras 2.13
-NOT_TRAINED = frozenset(("moving_mean", "moving_variance", "mean", "variance", "count", "vector_u"))
+NOT_TRAINED = frozenset(
+    ("moving_mean", "moving_variance", "mean", "variance", "count", "vector_u", "optimizer_step")
+)
+RANGES = ("_min", "_max")
+"""How the names of the ranges end that FakeQuant learns."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def _find_in_folder(layer: Layer, store: Store | LiveWeights, path: str) -> None
         _find_by_number(layer, store, f"{path}/")
         return
     row = LAYERS.get(layer.row_kind)
-    names = list(row.archived(layer)) if row else []
+    names = [name for name in row.archived(layer) if name not in layer.held] if row else []
     stored_names = store.names(f"{path}/vars")
     if len(stored_names) != len(names):
         raise _wrong_count(layer, names, len(stored_names))
@@ -134,10 +138,20 @@ def _slots(layer: Layer, is_trainable: bool) -> Iterator[tuple[Layer, str, bool]
         for child in layer.layers.values():
             yield from _slots(child, is_trainable)
         return
+    row = LAYERS.get(layer.row_kind)
+    if row is not None and row.order is not None:
+        for owner, name in row.order(layer):
+            yield owner, name, is_trainable and owner.is_trainable and is_trained(name)
+        return
     for name in _names(layer):
-        yield layer, name, is_trainable and name not in NOT_TRAINED
+        yield layer, name, is_trainable and is_trained(name)
     for part in layer.parts.values():
         yield from _slots(part, is_trainable)
+
+
+def is_trained(name: str) -> bool:
+    """Whether a weight of this name is learned by gradients."""
+    return name not in NOT_TRAINED and not name.endswith(RANGES)
 
 
 def _wrong_count(layer: Layer, names: list[str], n: int) -> ModelError:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..ir.graph import Graph, Op
 
 
 class FakeQuantized(NamedTuple):
@@ -16,6 +19,7 @@ class FakeQuantized(NamedTuple):
         axis: the dimension with a range for each index, where there are several.
         bits: how many the integers have.
         narrow: whether they leave the lowest one out.
+        dynamic: whether what they are multiplied with is quantized, too, by its own range.
     """
 
     low: np.ndarray
@@ -23,6 +27,7 @@ class FakeQuantized(NamedTuple):
     axis: int
     bits: int
     narrow: bool
+    dynamic: bool = False
 
     @property
     def is_per_axis(self) -> bool:
@@ -46,3 +51,14 @@ class FakeQuantized(NamedTuple):
             scale, axis = scale[:1], self.axis
         ends = np.sort([self.low * scale, self.high * scale], axis=0).astype(np.float32)
         return self._replace(low=ends[0], high=ends[1], axis=axis)
+
+
+def has_dynamic_weights(graphs: Sequence[Graph]) -> bool:
+    """Whether an operator of a graph, or of one that it calls, reads such weights."""
+    ops = (op for graph in graphs for called in graph.reachable() for op in called.ops)
+    return any(reads_dynamic_weights(op) for op in ops)
+
+
+def reads_dynamic_weights(op: Op) -> bool:
+    """Whether the source quantizes what an operator multiplies its integer weights with."""
+    return any(x.fake_quant is not None and x.fake_quant.dynamic for x in op.present_inputs)

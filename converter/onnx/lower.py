@@ -42,6 +42,7 @@ class Block:
             may be given it, stands for an omitted input.
         depth: how many functions it is inside of.
         is_source: whether the tensors are those of the source, whose names they keep.
+        dynamic_weights: weights, by name, of layers that quantize what they multiply.
     """
 
     def __init__(
@@ -51,9 +52,10 @@ class Block:
         values: dict[str, Any],
         depth: int = 0,
         is_source: bool = False,
+        dynamic_weights: frozenset[str] = frozenset(),
     ) -> None:
         self.opsets, self.functions, self.values = opsets, functions, values
-        self.depth, self._is_source = depth, is_source
+        self.depth, self._is_source, self._dynamic_weights = depth, is_source, dynamic_weights
         self.halves: dict[Tensor, Tensor] = {}
         self.quantized = QuantizedValues()
 
@@ -75,6 +77,8 @@ class Block:
             refuse_types(node, results)
             for name, result in zip(proto.output, results, strict=False):
                 self.values[name] = result
+                if name in self._dynamic_weights and result.fake_quant is not None:
+                    result.fake_quant = result.fake_quant._replace(dynamic=True)
                 if self._is_source and name and has_no_origin(result):
                     result.origin = Origin(name)
 
@@ -157,7 +161,13 @@ def _lower(source: OnnxSource, functions: Mapping[tuple[str, str], Any], scope: 
         tensors[port.name] = to_channels_first(x, b) if is_last else x
     for name, array in source.arrays.items():
         tensors[name] = b.constant(array, name)
-    block = Block(source.opsets, functions, tensors, is_source=True)
+    block = Block(
+        source.opsets,
+        functions,
+        tensors,
+        is_source=True,
+        dynamic_weights=source.dynamic_weights,
+    )
     block.lower(source.nodes, b)
     block.quantized.warn()
     for port in source.outputs:

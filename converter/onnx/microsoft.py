@@ -5,17 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from ..lowering import formulas
-from ..lowering.moves import as_int32, as_type, dimension, int32s, like, reshaped, transposed
-from . import matmul, norm, quantized
+from ..lowering.moves import (
+    as_int32,
+    dimension,
+    int32s,
+    like,
+    to_channels_first,
+    to_channels_last,
+    transposed,
+)
+from . import array, index, matmul, norm, pool, quantized, sample
 from .conv import conv
-from .index import trilu
 from .registry import Node, lower
 
 DOMAIN = "com.microsoft."
 OPSET = 17
 """Version of ai.onnx whose operators those of the same name are."""
-FILTER_VALUE = -10000.0
-"""What is added to the scores of masked positions, where the node does not say."""
 
 ACTIVATIONS = {
     "Clip": lambda b, x, low=-3.4028235e38, high=3.4028235e38: formulas.clip(
@@ -29,16 +34,25 @@ ACTIVATIONS = {
 }
 
 
-def as_onnx(node, *inputs):
-    """The node as one of ai.onnx."""
-    return Node(node.proto, OPSET, inputs or node.inputs, node.block)
+def as_onnx(node, *inputs, kind=None, opset=OPSET, **attributes):
+    """The node as one of ai.onnx: of `kind`, if that is another, with `attributes` added."""
+    from onnx.helper import make_attribute
+
+    proto = type(node.proto)()
+    proto.CopyFrom(node.proto)
+    proto.op_type, proto.domain = kind or proto.op_type, ""
+    proto.attribute.extend(make_attribute(name, value) for name, value in attributes.items())
+    return Node(proto, opset, inputs or node.inputs, node.block)
 
 
 for _type, _lowering in {
     "DequantizeLinear": quantized.dequantize_linear,
+    "GatherND": index.gather_nd,
+    "GridSample": sample.grid_sample,
     "LayerNormalization": norm.layer_normalization,
+    "Pad": array.pad,
     "QuantizeLinear": quantized.quantize_linear,
-    "Trilu": trilu,
+    "Trilu": index.trilu,
 }.items():
     lower(DOMAIN + _type)(lambda node, b, lowering=_lowering: lowering(as_onnx(node), b))
 
@@ -74,21 +88,22 @@ def fused_gemm(node, b):
 @lower(f"{DOMAIN}FusedMatMul", f"{DOMAIN}TransposeMatMul")
 def fused_matmul(node, b):
     """alpha * x @ y, either transposed."""
-    node.require(
-        not node.attr("transBatchA", 0) and not node.attr("transBatchB", 0),
-        "transBatchA and transBatchB are not supported",
-    )
-    x, y = (
-        _swapped(b, z) if node.attr(f"trans{name}", 0) and z.rank > 1 else z
-        for z, name in zip(node.inputs, "AB", strict=True)
-    )
+    x, y = (_factor(node, b, z, name) for z, name in zip(node.inputs, "AB", strict=True))
     alpha = node.attr("alpha", 1.0)
     if alpha != 1:
         x = b.MUL(x, like(x, alpha, b))
     return matmul.matmul(as_onnx(node, x, y), b)
 
 
-def _swapped(b, x):
+def _factor(node, b, x, name):
+    """An operand as a batch of matrices, whose rows may lie before the batch."""
+    if node.attr(f"transBatch{name}", 0) and x.rank > 2:
+        x = transposed(x, (*range(1, x.rank - 1), 0, x.rank - 1), b)
+    return swapped(b, x) if node.attr(f"trans{name}", 0) and (x.rank or 0) > 1 else x
+
+
+def swapped(b, x):
+    """The transposed matrices."""
     return transposed(x, (*range(x.rank - 2), x.rank - 1, x.rank - 2), b)
 
 
@@ -164,9 +179,13 @@ def _layer_norm(node, b, x, scale, offset):
 @lower(f"{DOMAIN}EmbedLayerNormalization")
 def embed_layer_normalization(node, b):
     """The layer norm of words', positions' and segments' embeddings, and how long each row is."""
-    ids, segments, words, positions, kinds, scale, offset, mask = (node.input(i) for i in range(8))
+    return embedded(node, b, [node.input(i) for i in range(9)])
+
+
+def embedded(node, b, inputs):
+    """The same of these inputs in the place of the node's."""
+    ids, segments, words, positions, kinds, scale, offset, mask, places = inputs
     ids = as_int32(ids, b)
-    places = node.input(8)
     if places is None:
         length = dimension(ids, 1, b) if ids.dims[1] is None else b.constant(np.int32(ids.dims[1]))
         at = b.GATHER(positions, b.RANGE(np.int32(0), length, np.int32(1)))
@@ -181,81 +200,6 @@ def embed_layer_normalization(node, b):
     return out, b.SUM(as_int32(mask, b), int32s([1])), total
 
 
-@lower(f"{DOMAIN}Attention")
-def attention(node, b):
-    """Attention of a tensor to itself: one product gives queries, keys and values of all heads."""
-    x, weights, bias, mask = (node.input(i) for i in range(4))
-    node.require(node.input(4) is None, "past keys and values are not supported")
-    sizes = node.attr("qkv_hidden_sizes", None)
-    width = weights.dims[1]
-    node.require(width is not None, "the shape of the weights must be known")
-    sizes = sizes or [width // 3] * 3
-    node.require(not node.attr("do_rotary", 0), "do_rotary is not supported")
-    out = b.FULLY_CONNECTED(x, transposed(weights, (1, 0), b), bias, keep_num_dims=True)
-    q, k, v = b.SPLIT_V(out, np.asarray(sizes, np.int32), np.int32(2), num_splits=3)
-    return _attended(node, b, q, k, v, _mask(node, b, x, mask), node.input(5))
-
-
-@lower(f"{DOMAIN}MultiHeadAttention")
-def multi_head_attention(node, b):
-    """Attention of queries to keys and values, each [batch, length, hidden]."""
-    q, k, v, bias, mask, scores = (node.input(i) for i in range(6))
-    node.require(
-        None not in (k, v) and all(x.rank == 3 for x in (q, k, v)),
-        "packed or split queries, keys and values are not supported",
-    )
-    node.require(node.input(6) is None, "past keys and values are not supported")
-    if bias is not None:
-        sizes = [x.dims[2] for x in (q, k, v)]
-        parts = b.SPLIT_V(bias, np.asarray(sizes, np.int32), np.int32(0), num_splits=3)
-        q, k, v = (b.ADD(x, part) for x, part in zip((q, k, v), parts, strict=True))
-    return _attended(node, b, q, k, v, _mask(node, b, k, mask), scores)
-
-
-def _mask(node, b, x, mask):
-    """What is added to the scores, from lengths or from ones where a position counts."""
-    if mask is None:
-        return None
-    value = node.attr("mask_filter_value", FILTER_VALUE)
-    if mask.rank == 1:
-        length = dimension(x, 1, b) if x.dims[1] is None else b.constant(np.int32(x.dims[1]))
-        node.require(
-            mask.dims[0] == x.dims[0], "a mask of one dimension must have a length for each row"
-        )
-        steps = b.RANGE(np.int32(0), length, np.int32(1))
-        mask = b.LESS(steps, b.EXPAND_DIMS(as_int32(mask, b), np.int32(1)))
-    mask = as_type(mask, np.float32, b)
-    gap = b.MUL(b.SUB(like(mask, 1, b), mask), like(mask, value, b))
-    for _ in range(4 - gap.rank):
-        gap = b.EXPAND_DIMS(gap, np.int32(1))
-    return gap
-
-
-def _attended(node, b, q, k, v, mask, scores_bias):
-    """softmax(q k^T * scale + mask) v, head by head."""
-    heads = node.attr("num_heads")
-    size = q.dims[2] // heads
-
-    def split(x):
-        shape = [x.dims[0] or -1, x.dims[1] or -1, heads, x.dims[2] // heads]
-        node.require(shape.count(-1) < 2, "batch or length must be known")
-        return transposed(reshaped(x, shape, b), (0, 2, 1, 3), b)
-
-    q, k, v = (split(x) for x in (q, k, v))
-    scale = node.attr("scale", 0.0) or 1 / np.sqrt(size)
-    scores = b.MUL(b.BATCH_MATMUL(q, k, adj_y=True), like(q, scale, b))
-    for extra in (mask, scores_bias):
-        scores = scores if extra is None else b.ADD(scores, extra)
-    if node.attr("unidirectional", 0):
-        length = q.dims[2] or 0
-        node.require(length == k.dims[2], "unidirectional needs a known length")
-        future = np.triu(np.full((length, length), np.finfo(np.float32).min / 2, np.float32), 1)
-        scores = b.ADD(scores, b.constant(future))
-    out = transposed(b.BATCH_MATMUL(b.SOFTMAX(scores, beta=1.0), v), (0, 2, 1, 3), b)
-    shape = [out.dims[0] or -1, out.dims[1] or -1, heads * out.dims[3]]
-    return reshaped(out, shape, b)
-
-
 @lower(f"{DOMAIN}BiasAdd")
 def bias_add(node, b):
     """x + bias + another tensor."""
@@ -263,90 +207,71 @@ def bias_add(node, b):
     return b.ADD(b.ADD(x, bias), skip)
 
 
-@lower(f"{DOMAIN}MatMulIntegerToFloat")
-def matmul_integer_to_float(node, b):
-    """A product of integers, as float32 by their scales."""
-    x, y, x_scale, y_scale, x_zero, y_zero, bias = (node.input(i) for i in range(7))
-    product = quantized.matmul_integer(as_onnx(node, x, y, x_zero, y_zero), b)
-    out = b.MUL(b.CAST(product, dtype=np.float32), b.MUL(x_scale, y_scale))
-    return out if bias is None else b.ADD(out, bias)
+@lower(f"{DOMAIN}ExpandDims")
+def expand_dims(node, b):
+    """A dimension of 1 more."""
+    return b.EXPAND_DIMS(node.inputs[0], np.int32(node.constant(1)))
 
 
-@lower(f"{DOMAIN}DynamicQuantizeMatMul")
-def dynamic_quantize_matmul(node, b):
-    """x, quantized by its own range, times integers; as float32."""
-    x, y, y_scale, y_zero, bias = (node.input(i) for i in range(5))
-    integers, scale, zero = quantized.dynamic_quantize_linear(as_onnx(node, x), b)
-    product = quantized.matmul_integer(as_onnx(node, integers, y, zero, y_zero), b)
-    out = b.MUL(b.CAST(product, dtype=np.float32), b.MUL(scale, y_scale))
-    return out if bias is None else b.ADD(out, bias)
+@lower(f"{DOMAIN}Range")
+def range_(node, b):
+    """Numbers from start in steps of delta, 1 if it is not stated, up to limit."""
+    start, limit = node.inputs[:2]
+    delta = node.input(2) if node.input(2) is not None else like(start, 1, b)
+    return array.range_(as_onnx(node, start, limit, delta), b)
 
 
-@lower(f"{DOMAIN}QGemm")
-def qgemm(node, b):
-    """Gemm of quantized matrices; quantized again where a scale for the result is there."""
-    x, x_scale, x_zero, y, y_scale, y_zero, bias, scale, zero = (node.input(i) for i in range(9))
-    floats = [
-        node.block.quantized.dequantized(node, b, *operand)
-        for operand in ((x, x_scale, x_zero), (y, y_scale, y_zero))
-    ]
-    if None not in floats and (bias is None or bias.is_constant) and scale is not None:
-        bias = None if bias is None else quantized.float_bias(b, bias, x_scale, y_scale)
-        return _quantized(node, b, matmul.gemm(as_onnx(node, *floats, bias), b), scale, zero)
-    x, y = (
-        _swapped(b, z) if node.attr(f"trans{name}", 0) else z for z, name in ((x, "A"), (y, "B"))
+@lower(f"{DOMAIN}UnfoldTensor")
+def unfold_tensor(node, b):
+    """The windows along a dimension, each along a new last one."""
+    (x,) = node.inputs
+    axis, size, step = node.axis(node.attr("dim", -1)), node.attr("size"), node.attr("step", 1)
+    length = x.dims[axis]
+    node.require(length is not None and 0 < size <= length, f"size must be 1 to {length}")
+    windows = np.arange(0, length - size + 1, step)[:, None] + np.arange(size)
+    out = b.GATHER(x, windows.astype(np.int32), axis=axis)
+    order = [*range(axis + 1), *range(axis + 2, out.rank), axis + 1]
+    return transposed(out, order, b)
+
+
+@lower(f"{DOMAIN}CDist")
+def cdist(node, b):
+    """The distances between the rows of two matrices, or their squares."""
+    x, y = node.inputs
+    metric = node.attr("metric", "sqeuclidean")
+    node.require(
+        metric in ("euclidean", "sqeuclidean"),
+        f"metric must be euclidean or sqeuclidean, got '{metric}'",
     )
-    total = quantized.matmul_integer(as_onnx(node, x, y, x_zero, y_zero), b)
-    total = total if bias is None else b.ADD(total, bias)
-    factor = b.MUL(b.MUL(x_scale, y_scale), like(x_scale, node.attr("alpha", 1.0), b))
-    out = b.MUL(b.CAST(total, dtype=np.float32), factor)
-    return out if scale is None else _quantized(node, b, out, scale, zero)
+    steps = b.SUB(b.EXPAND_DIMS(x, np.int32(1)), b.EXPAND_DIMS(y, np.int32(0)))
+    squares = b.SUM(b.SQUARE(steps), int32s([2]))
+    return squares if metric == "sqeuclidean" else b.SQRT(squares)
 
 
-def _dequantized(node, b, x, scale, zero):
-    return quantized.dequantize_linear(as_onnx(node, x, scale, zero), b)
+@lower(f"{DOMAIN}GatedRMSNorm")
+def gated_rms_norm(node, b):
+    """The RMS norm of x, times the gate through an activation."""
+    x, scale, gate = node.inputs
+    name = node.attr("activation", "silu")
+    node.require(name in ("silu", "sigmoid"), f"activation must be silu or sigmoid, got '{name}'")
+    out = _rms_norm(b, x, scale, node.attr("epsilon", 1e-5), [x.rank - 1])
+    weight = b.LOGISTIC(gate)
+    return b.MUL(out, b.MUL(gate, weight) if name == "silu" else weight)
 
 
-def _quantized(node, b, x, scale, zero):
-    return quantized.quantize_linear(as_onnx(node, x, scale, zero), b)
+def channels_last_as_first(lowering, node, b, x):
+    """What a lowering for images with channels second gives of one with channels last."""
+    return to_channels_last(lowering(as_onnx(node, to_channels_first(x, b)), b), b)
 
 
-BINARY = {"QLinearAdd": "ADD", "QLinearMul": "MUL"}
+@lower(f"{DOMAIN}NhwcMaxPool")
+def nhwc_max_pool(node, b):
+    """The largest element of each window, channels last."""
+    return channels_last_as_first(pool.max_pool, node, b, node.inputs[0])
 
 
-@lower(*(DOMAIN + name for name in BINARY))
-def qlinear_binary(node, b):
-    """A sum or product of quantized tensors, quantized."""
-    inputs = [node.input(i) for i in range(8)]
-    x, y = (_dequantized(node, b, *inputs[i : i + 3]) for i in (0, 3))
-    return _quantized(node, b, getattr(b, BINARY[node.type])(x, y), *inputs[6:])
-
-
-def _spatial(rank, is_last):
-    """The axes of an image, with channels last or second."""
-    return np.arange(1 if is_last else 2, rank - 1 if is_last else rank, dtype=np.int32)
-
-
-UNARY = {
-    "QLinearLeakyRelu": lambda node, b, x: b.LEAKY_RELU(x, alpha=node.attr("alpha", 0.01)),
-    "QLinearSigmoid": lambda node, b, x: b.LOGISTIC(x),
-    "QLinearGlobalAveragePool": lambda node, b, x: b.MEAN(
-        x, _spatial(x.rank, node.attr("channels_last", 0)), keep_dims=True
-    ),
-}  # fmt: skip
-
-
-@lower(*(DOMAIN + name for name in UNARY))
-def qlinear_unary(node, b):
-    """A function of a quantized tensor, quantized."""
-    inputs = [node.input(i) for i in range(5)]
-    x = _dequantized(node, b, *inputs[:3])
-    return _quantized(node, b, UNARY[node.type](node, b, x), *inputs[3:])
-
-
-@lower(f"{DOMAIN}QLinearConcat")
-def qlinear_concat(node, b):
-    """Quantized tensors joined along an axis, in one quantization."""
-    scale, zero, *operands = node.inputs
-    parts = [_dequantized(node, b, *operands[i : i + 3]) for i in range(0, len(operands), 3)]
-    return _quantized(node, b, b.CONCATENATION(*parts, axis=node.attr("axis")), scale, zero)
+@lower(f"{DOMAIN}Unique")
+def unique(node, b):
+    """The distinct elements in the order of the first of each, which one each is, how often."""
+    values, _, places, counts = index.unique(as_onnx(node, sorted=0), b)
+    return values, places, counts

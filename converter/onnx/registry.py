@@ -28,6 +28,8 @@ FAMILIES = (
     "math",
     "matmul",
     "microsoft",
+    "microsoft_attention",
+    "microsoft_quantized",
     "ml",
     "norm",
     "optimizer",

@@ -193,6 +193,8 @@ class _Reader:
             return self._part(op, y)
         if op.kind == "GATHER":
             return self._projected(op)
+        if op.kind in ("RESHAPE", "SQUEEZE") and _is_one_row(op.inputs[0], y):
+            return self._linear(op.inputs[0])
         return None
 
     def _part(self, op: Op, y: Tensor) -> Linear | None:
@@ -377,6 +379,11 @@ def _layer(b: Builder, loop: CountedLoop, cell: Cell, x: Tensor, axis: int) -> T
         np.asarray(axis == 0),
         *initial,
     )
+
+
+def _is_one_row(x: Tensor | None, y: Tensor) -> bool:
+    """Whether `y` is the only row of `x`: Keras 3 takes the batch of one out of a product."""
+    return x is not None and x.rank == 2 and x.dims[0] == 1 and y.dims in (x.dims, x.dims[1:])
 
 
 def _is_zero(state: Tensor | None) -> bool:

@@ -18,9 +18,9 @@ from ...schema.quantization import Quantization
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import with_options
 from .blocks import dequantized_rows, of_blocks, quantized_blocks, reason_against_blocks
-from .rewrite import constant, like
+from .rewrite import like
 from .rules import WEIGHT_RULES, WeightRule, is_float32, weights_code
-from .scales import quantized_weights
+from .scales import constant, quantized_weights
 from .scheme import Scheme
 from .size_dependent import size_dependent_tensors
 from .weights import weights_of

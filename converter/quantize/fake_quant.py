@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import floor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...schema.errors import ConverterError
 from ..ir.graph import Graph, Op, Tensor
@@ -76,6 +76,35 @@ def take_fake_quant(
     if share_concat_ranges:
         share_ranges(graph, ranges)
     return ranges
+
+
+def fakes_of(graph: Graph) -> dict[Tensor, Any]:
+    """The options of the FAKE_QUANT behind tensors."""
+    return {op.inputs[0]: op.options for op in ops_of(graph, "FAKE_QUANT")}
+
+
+def keep_rounding(graph: Graph, fakes: Mapping[Tensor, Any]) -> None:
+    """Puts FAKE_QUANT back where a tensor and what reads it stayed float32.
+
+    Args:
+        graph: a quantized graph.
+        fakes: what `fakes_of` gave for it before.
+    """
+    for tensor, options in fakes.items():
+        is_there = tensor.producer is not None or tensor in graph.inputs
+        readers = [op for op in dict.fromkeys(tensor.readers) if op.kind != "QUANTIZE"]
+        if not (is_there and is_float32(tensor) and (readers or graph.is_output(tensor))):
+            continue
+        quantizing = [op for op in dict.fromkeys(tensor.readers) if op.kind == "QUANTIZE"]
+        result = Tensor(tensor.name, tensor.dtype, tensor.sizes, origin=tensor.origin)
+        graph.replace(tensor, result)
+        for op in quantizing:
+            op.set_input(0, tensor)
+        fake = Op("FAKE_QUANT", [tensor], [result], options, origin=tensor.name)
+        if readers:
+            graph.insert_before(min(readers, key=graph.position), fake)
+        else:
+            graph.append(fake)
 
 
 def stated_by(graph: Graph) -> dict[Tensor, Stated]:

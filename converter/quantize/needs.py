@@ -17,6 +17,7 @@ import numpy as np
 from ...schema.errors import ConverterError
 from ...schema.quantization import Quantization
 from ..ir.graph import Graph, Op, Tensor
+from .cells import CELLS
 from .rules import is_float32, rule_of
 from .scales import ACTIVATIONS, of_range, of_result
 from .scheme import INT8, Integers, Scheme
@@ -51,7 +52,8 @@ class Needs:
         self.min_scales: dict[Tensor, float] = {}
         self.of: dict[Tensor, Range] = {}
         for tensor, measured in self.calibrated.items():
-            if tensor in self.outputs or not set(tensor.readers) <= graph_ops:
+            is_state = tensor.producer is not None and tensor.producer.kind in CELLS
+            if is_state or tensor in self.outputs or not set(tensor.readers) <= graph_ops:
                 self.of[tensor] = measured
         for op in reversed(graph.ops):
             for i, tensor in enumerate(op.inputs):

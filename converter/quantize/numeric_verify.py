@@ -16,6 +16,8 @@ from flatbuffers import flexbuffers
 
 from ...schema.model import Subgraph
 from ..ir.graph import Graph, Op, Tensor
+from ..lowering.moves import int32s
+from ..passes.rewrite import builder
 from .rewrite import FLOAT32, like
 
 NAME = "NumericVerify"
@@ -32,7 +34,10 @@ def insert_numeric_verify(graph: Graph, constants: Constants) -> dict[Tensor, Te
     float_forms: dict[Tensor, Tensor] = {}
     verified: dict[Tensor, Tensor] = {}
     for op in list(graph.ops):
-        if op.kind in ("QUANTIZE", "DEQUANTIZE") or op.graphs or not is_quantized(op.output):
+        is_cast = op.kind in ("QUANTIZE", "DEQUANTIZE")
+        if is_cast or op.graphs or not op.outputs or not is_quantized(op.output):
+            continue
+        if op.output.is_variable:  # what a recurrent operator begins with
             continue
         inputs = [
             None if tensor is None else float_form(graph, op, tensor, float_forms)
@@ -84,10 +89,13 @@ def float_form(graph: Graph, op: Op, tensor: Tensor, forms: dict[Tensor, Tensor]
         result = like(tensor, FLOAT32, None, tensor.name)
         if tensor.is_constant:
             scale, zero_point = tensor.quantization.shaped(tensor.data.ndim)
-            values = (tensor.data.astype(np.float32) - zero_point) * scale
-            result = Tensor(tensor.name, FLOAT32, values.shape, values.astype(np.float32))
+            values = np.asarray((tensor.data.astype(np.float32) - zero_point) * scale, np.float32)
+            result = Tensor(tensor.name, FLOAT32, values.shape, values)
         else:
             graph.insert_before(op, Op("DEQUANTIZE", [tensor], [result], origin=op.origin))
+        if tensor.is_variable:  # the float operator goes on from the same state
+            result = builder(graph, op).SLICE(result, int32s([0, 0]), int32s([-1, -1]))
+            result.is_variable = True
         forms[tensor] = result
     return forms[tensor]
 

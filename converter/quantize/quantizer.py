@@ -10,9 +10,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..ir.write import all_subgraphs
+from ..passes.fold import merge_constants
 from .blocks import reason_against_blocks
+from .cells import hide_inner, measured_results
 from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
-from .fake_quant import stated_ranges, take_fake_quant
+from .fake_quant import fakes_of, keep_rounding, stated_ranges, take_fake_quant
 from .forms import use_integer_forms
 from .islands import Island, islands, listed, refuse, work_of
 from .ranges import Range, Scales
@@ -21,8 +23,10 @@ from .rewrite import rewrite
 from .rules import WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
 from .scheme import dtype_of
 from .size_dependent import size_dependent_operands
+from .variables import variable_scales
 
 if TYPE_CHECKING:
+    from ...schema.quantization import Quantization
     from ..ir.graph import Graph, Op, Tensor
     from .scheme import Scheme
 
@@ -78,10 +82,13 @@ def quantize(
     recipe.check_layers(graphs)
     warn_of_other_weights(graphs, recipe)
     if recipe.weights_only:
-        quantize_floats(graphs, recipe, always=True)
+        quantize_floats(graphs, recipe, always=not recipe.dynamic_only)
+        for graph in subgraphs:
+            merge_constants(graph)
         return count(op for graph in subgraphs for op in graph.ops if computes_float32(op)), []
-    n_ops = sum(computes_in_float32(op) for graph in subgraphs for op in graph.ops)
+    n_ops = 0
     size_dependent = size_dependent_operands(graphs)
+    variables = variable_scales(subgraphs, ranges, recipe)
     float_ops: list[Op] = []
     float_islands: list[Island] = []
     main_dtype = ""
@@ -92,14 +99,19 @@ def quantize(
         measured = {t: r for t, r in measured.items() if t not in size_dependent}
         if recipe.strict or recipe.warns:
             use_integer_forms(graph, recipe.integer_schemes_of)
+        fakes = fakes_of(graph)
         fake = take_fake_quant(graph, stated.reorder, stated.share_concat_ranges)
         measured = {**measured, **fake}
+        n_ops += sum(computes_in_float32(op) for op in graph.ops)
         if recipe.states_ranges:
             measured = stated_ranges(graph, measured, recipe.main, stated.inputs, stated.default)
+        measured |= measured_results(graph, measured)
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
-        main, scales = scales_of(graph, measured, recipe)
-        unquantized = rewrite(graph, scales, main, ends)
+        main, scales = scales_of(graph, measured, recipe, variables)
+        unquantized = rewrite(graph, scales, main, ends, variables)
+        hide_inner(graph)
+        keep_rounding(graph, fakes)
         if not recipe.strict:
             unquantized = [op for op in unquantized if computes_in_float32(op)]
         unasked = [op for op in unquantized if op not in to_be_float]
@@ -107,6 +119,8 @@ def quantize(
         float_ops += unquantized
         main_dtype = main.scheme.integers.dtype.name
     quantize_floats(graphs, recipe, always=False)
+    for graph in subgraphs:
+        merge_constants(graph)
     if recipe.strict:
         refuse(float_islands)
     if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == FLOAT32:
@@ -153,14 +167,18 @@ def warn_of_other_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
 
 
 def scales_of(
-    graph: Graph, measured: Mapping[Tensor, Range], recipe: Recipe
+    graph: Graph,
+    measured: Mapping[Tensor, Range],
+    recipe: Recipe,
+    variables: Mapping[Op, Quantization] = MappingProxyType({}),
 ) -> tuple[Scales, dict[Op, Scales]]:
     """The scales of inputs and outputs, and those in which each operator is quantized."""
     by_scheme: dict[Scheme, Scales] = {}
 
     def of(scheme: Scheme) -> Scales:
         if scheme not in by_scheme:
-            by_scheme[scheme] = Scales(graph, measured, scheme)
+            fixed = variables if scheme == recipe.main else {}
+            by_scheme[scheme] = Scales(graph, measured, scheme, fixed)
         return by_scheme[scheme]
 
     integer_schemes = [scheme for scheme in recipe.schemes if scheme.activations is not None]

@@ -36,7 +36,9 @@ def range_names(graph: Graph) -> dict[Tensor, str]:
     """
     names: dict[Tensor, str] = {}
     counts: Counter[str] = Counter()
-    for tensor in (*graph.inputs, *(tensor for op in graph.ops for tensor in op.outputs)):
+    results = (tensor for op in graph.ops for tensor in (*op.outputs, *op.intermediates))
+    states = (tensor for op in graph.ops for tensor in op.present_inputs if tensor.is_variable)
+    for tensor in (*graph.inputs, *results, *states):
         if is_float32(tensor) and not tensor.is_constant and tensor not in names:
             n = counts[tensor.name]
             names[tensor] = f"{tensor.name};{n}" if n else tensor.name
@@ -87,7 +89,8 @@ def ranges_of(
     for key, graph in zip(names_of(keys, graphs), graphs, strict=True):
         by_name = named.get(key, {})
         names = range_names(graph)
-        missing = [name for name in names.values() if name not in by_name]
+        inner = {tensor for op in graph.ops for tensor in op.intermediates}  # some tell nothing
+        missing = [name for t, name in names.items() if name not in by_name and t not in inner]
         if missing and key in keys:
             raise CalibrationError(
                 f"the saved calibration must have a range for '{missing[0]}' of signature "

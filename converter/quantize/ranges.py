@@ -13,6 +13,7 @@ another one gets the tensor requantized.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -41,7 +42,14 @@ class Scales:
         size_dependent: tensors that have none, as their range at other sizes is another.
     """
 
-    def __init__(self, graph: Graph, ranges: Mapping[Tensor, Range], scheme: Scheme = INT8) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        ranges: Mapping[Tensor, Range],
+        scheme: Scheme = INT8,
+        variables: Mapping[Op, Quantization] = MappingProxyType({}),
+    ) -> None:
+        self._read = {op.output: params for op, params in variables.items() if op.outputs}
         self.scheme, self._integers = scheme, scheme.integers
         parts = ranges_of_parts(graph).items()
         ranges = {**ranges, **{t: hull(ranges[t], whole) for t, whole in parts if t in ranges}}
@@ -77,6 +85,7 @@ class Scales:
             for tensor in op.outputs
             if tensor in measured
         }
+        prescribed |= {tensor: self._read[tensor] for tensor in self._read if tensor in measured}
         measured |= prescribed
         measured |= scales_of_exact_sums(graph, measured, ranges, self.scheme)
         for tensor in self._excluded:

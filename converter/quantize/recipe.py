@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..lowering.fake_quant import reads_dynamic_weights
 from .accuracy.algorithms import Algorithm
 from .scheme import INT8, Scheme
 from .statistics import MINMAX, Calibrator
@@ -63,7 +64,9 @@ class Recipe:
         ranges: a file with measured ranges, or these as `calibrated_ranges` has them; None to
             measure.
         states_ranges: whether the model states its ranges, so that nothing is measured.
+        dynamic_only: whether only operators whose weights the source marks so are quantized.
         algorithms: what is done for its accuracy, in this order.
+        variables: whether variables are integers, too; in int16x8 they are.
     """
 
     schemes: tuple[Scheme, ...] = (INT8,)
@@ -76,7 +79,15 @@ class Recipe:
     calibrator: Calibrator = field(default=MINMAX)
     ranges: str | os.PathLike | Mapping[str, Mapping[str, Range]] | None = None
     states_ranges: bool = False
+    dynamic_only: bool = False
     algorithms: tuple[Algorithm, ...] = ()
+    variables: bool = False
+
+    @property
+    def quantizes_variables(self) -> bool:
+        """Whether what variables hold is stored as integers, where its range is known."""
+        asked = self.variables or self.strict or self.main.symmetric
+        return asked and self.main.activations is not None
 
     @property
     def weights_only(self) -> bool:
@@ -100,7 +111,7 @@ class Recipe:
         for row in self.layers:
             if row.match(op):
                 return () if row.scheme is None else (row.scheme,)
-        return self.schemes
+        return self.schemes if not self.dynamic_only or reads_dynamic_weights(op) else ()
 
     def integer_schemes_of(self, op: Op) -> list[Scheme]:
         """Those of them in which its inputs and results are integers."""

@@ -26,7 +26,7 @@ from .statistics import calibrator_of
 
 KEYS = (
     *("scheme", "layers", "calibrator", "ranges"),
-    *("strict", "input_type", "output_type", "per_tensor", "algorithms"),
+    *("strict", "input_type", "output_type", "per_tensor", "algorithms", "variables"),
 )
 FLOAT = "float"
 CHOICES: dict[str, tuple[Any, ...]] = {
@@ -72,6 +72,7 @@ def from_recipe(recipe: Any) -> Recipe:
         calibrator=calibrator_of(recipe.get("calibrator", "minmax")),
         ranges=recipe.get("ranges"),
         algorithms=algorithms_of(recipe.get("algorithms", ())),
+        variables=bool(recipe.get("variables", False)),
     )
 
 

@@ -10,13 +10,14 @@ Where operators of two schemes meet, a QUANTIZE makes the integers of one those 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
 from ...schema.quantization import Quantization
-from ..ir.builder import as_array
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import with_options
+from .cell_rewrite import quantize_cell, scales_of_cell
 from .ranges import Scales
 from .recipe import Recipe
 from .rules import (
@@ -29,6 +30,7 @@ from .rules import (
 )
 from .scales import (
     as_uint8,
+    constant,
     enlarged_for_bias,
     of_bias,
     of_constant,
@@ -37,12 +39,19 @@ from .scales import (
     quantized_weights,
 )
 from .scheme import dtype_of
+from .variables import quantize_variable
 from .weights import weights_of
 
 FLOAT32, UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
 
 
-def rewrite(graph: Graph, scales: Mapping[Op, Scales], main: Scales, recipe: Recipe) -> list[Op]:
+def rewrite(
+    graph: Graph,
+    scales: Mapping[Op, Scales],
+    main: Scales,
+    recipe: Recipe,
+    variables: Mapping[Op, Quantization] = MappingProxyType({}),
+) -> list[Op]:
     """Quantizes `graph` in place.
 
     Args:
@@ -51,28 +60,34 @@ def rewrite(graph: Graph, scales: Mapping[Op, Scales], main: Scales, recipe: Rec
             scheme; those that have no kernel in it stay float.
         main: the scales of the graph's inputs and outputs.
         recipe: types of inputs and outputs, kinds of weights with one scale.
+        variables: the operators that read and assign variables of integers, and their scales.
 
     Returns:
         The operators on float32 numbers that stay as they are.
     """
     rules = {op: rule for op in graph.ops if op in scales and (rule := quantizable(op, scales[op]))}
-    float_ops = [op for op in graph.ops if op not in rules and touches_float32(op)]
-    rewriter = _Rewriter(graph, main, recipe.per_tensor)
+    integer_ops = rules.keys() | variables.keys()
+    float_ops = [op for op in graph.ops if op not in integer_ops and touches_float32(op)]
+    rewriter = Rewriter(graph, main, recipe.per_tensor)
     ops = list(graph.ops)
     rewriter.inputs(recipe.input_type)
     for op in ops:
         if op in rules:
             rewriter.quantize(op, rules[op], scales[op])
+        elif op in variables:
+            quantize_variable(rewriter, op, variables[op])
         else:
             rewriter.keep_float(op)
     rewriter.outputs(recipe.output_type)
-    return float_ops
+    return [op for op in float_ops if op in graph.ops]
 
 
 def quantizable(op: Op, scales: Scales) -> Rule | None:
     """The rule of `op` when the scales it needs are known, else None."""
     rule = rule_of(op, scales.scheme)
     if rule is None:
+        return None
+    if rule.cell is not None and scales_of_cell(op, rule.cell, scales) is None:
         return None
     bias = op.input(rule.bias) if rule.bias is not None else None
     if bias is not None and not bias.is_constant:
@@ -98,7 +113,7 @@ def divides_by_zero(op: Op, rule: Rule, scales: Scales) -> bool:
     return bool((quantized(tensor.data, params, integers) == params.zero_point).any())
 
 
-class _Rewriter:
+class Rewriter:
     """The graph half rewritten: which forms of each float32 tensor there are.
 
     Attributes:
@@ -140,6 +155,9 @@ class _Rewriter:
 
     def quantize(self, op: Op, rule: Rule, scales: Scales) -> None:
         """Lets `op` work on quantized numbers."""
+        if rule.cell is not None:
+            quantize_cell(self, op, rule.cell, scales)
+            return
         integers = scales.scheme.integers
         weight_positions = self.quantize_weights(op, rule, scales)
         for i, tensor in enumerate(op.inputs):
@@ -260,9 +278,3 @@ class _Rewriter:
 def like(tensor: Tensor, dtype: np.dtype, params: Quantization | None, name: str) -> Tensor:
     """A tensor of the shape of another, for the same values in another form."""
     return Tensor(name, dtype, tensor.sizes, origin=tensor.origin, quantization=params)
-
-
-def constant(tensor: Tensor, array: np.ndarray, params: Quantization) -> Tensor:
-    """A quantized constant in the place of a float32 one."""
-    array = as_array(array)
-    return Tensor(tensor.name, array.dtype, array.shape, array, quantization=params)

@@ -16,6 +16,7 @@ import numpy as np
 from ...schema.flatbuffer import options_class
 from ...schema.operators import Operator, having, known
 from ..ir.graph import Op, Tensor
+from .cells import CELLS, MOST_CELL, Cell, limit_of_cell
 from .scheme import INT8, Scheme, dtype_of
 
 FLOAT32 = np.dtype(np.float32)
@@ -38,6 +39,7 @@ class Rule:
         min_scale: of the largest scale of the inputs the scale that its result must be above, as
             the kernel multiplies sums by a factor below 1.
         divisor: the input whose quantized numbers must not stand for 0.
+        cell: of a recurrent operator, how its kernel takes what is within.
         limit: says why an operator of this kind has no kernel; None for those that have.
     """
 
@@ -50,6 +52,7 @@ class Rule:
     data: int = 0
     min_scale: Callable[[float], float] | None = None
     divisor: int | None = None
+    cell: Cell | None = None
     limit: Limit | None = None
 
 
@@ -134,9 +137,12 @@ def _rule(row: Operator, code: str) -> Rule:
 def rules_of(code: str) -> dict[str, Rule]:
     """The rules of the operators that have kernels for a type of integers."""
     rows = map(known, sorted(having("int8") | having("i8")))
-    return {
+    rules = {
         row.kind: _rule(row, code) for row in rows if code == "i8" or has_kernel(row, f"q{code}")
     }
+    if code == "i8":
+        rules |= {kind: Rule(cell=cell, limit=limit_of_cell) for kind, cell in CELLS.items()}
+    return rules
 
 
 def has_kernel(row: Operator, *codes: str) -> bool:
@@ -163,6 +169,8 @@ def weights_code(kind: str, scheme: Scheme, code: str = "") -> str:
 
 RULES = rules_of("i8")
 
+VARIABLES = ("READ_VARIABLE", "ASSIGN_VARIABLE")
+"""Operators that take a variable as it is stored."""
 DIVISORS = {
     **{kind: rule.divisor for kind, rule in RULES.items() if rule.divisor is not None},
     **dict.fromkeys(("FLOOR_DIV", "FLOOR_MOD"), 1),
@@ -267,6 +275,8 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
         return f"'{op.output.name}' is for the state of an operator that stays float32"
     rule = rules_of(scheme.code).get(op.kind)
     nonfinite = nonfinite_constant(op)
+    if op.kind in VARIABLES:
+        return "its variable stays float32; `variables` in a recipe makes it one of integers"
     if op.graphs:
         return "it hands float32 to the graphs that it calls"
     if rule is None:
@@ -278,4 +288,6 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
         return f"its constant '{nonfinite.name}' has NaN or infinity"
     if rule.limit is not None and (reason := rule.limit(op)) is not None:
         return reason
+    if rule.cell is not None:
+        return f"a range within it is not known, or its cell state is above {MOST_CELL:g}"
     return "a range around it is not known" if rule.divisor is None else "it may divide by zero"

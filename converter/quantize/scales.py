@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...schema.quantization import Quantization
+from ..ir.builder import as_array
+from ..ir.graph import Tensor
 from .scheme import INT8, Integers
 
 ACTIVATIONS = INT8.integers
@@ -147,6 +149,12 @@ def quantized_bias(array: np.ndarray, params: Quantization, dtype: np.dtype) -> 
     limit = np.iinfo(dtype).max if dtype == np.int32 else BIAS_LIMITS[dtype]
     product = round_half_away((array * inverse).astype(np.float64))
     return np.clip(product, -limit, limit).astype(dtype)
+
+
+def constant(tensor: Tensor, array: np.ndarray, params: Quantization) -> Tensor:
+    """A quantized constant in the place of a float32 one."""
+    array = as_array(array)
+    return Tensor(tensor.name, array.dtype, array.shape, array, quantization=params)
 
 
 def round_half_away(x: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...schema.errors import noted
 from ..api.options import OpsSet, Optimize, as_dtype, constants
+from ..lowering.fake_quant import has_dynamic_weights
 from .accuracy.algorithms import algorithms_of, needs_data
 from .fake_quant import has_fake_quant
 from .recipe import FLOAT32, IO_TYPES, Recipe
@@ -87,6 +88,7 @@ def recipe_of(settings: Settings) -> Recipe | None:
         input_type=io_types[0],
         output_type=io_types[1],
         per_tensor=per_tensor,
+        variables=bool(settings._experimental_variable_quantization),
     )
 
 
@@ -164,7 +166,9 @@ def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph], settings: Settin
 
 def of_quantized_source(graphs: Sequence[Graph]) -> Recipe | None:
     """Integers of the scales that a quantized source states; None where it states none."""
-    return Recipe((INT8,), states_ranges=True) if has_fake_quant(graphs) else None
+    if has_fake_quant(graphs):
+        return Recipe((INT8,), states_ranges=True)
+    return Recipe((DYNAMIC,), dynamic_only=True) if has_dynamic_weights(graphs) else None
 
 
 def require_data(settings: Settings) -> None:

@@ -1,9 +1,11 @@
 """Branches, loops and calls, whose subgraphs are raised inside."""
 
+import numpy as np
+
 from ...graph.core.build import ops
 from ...graph.core.shapes import merge
 from ...graph.core.tensor_shape import TensorShape
-from ...graph.functions.conditional import cond
+from ...graph.functions.conditional import cond, switch_case
 from ...graph.functions.loops import while_loop
 from .registry import raises
 
@@ -23,7 +25,7 @@ def if_(node, condition, *operands):
     return cond(condition, then, otherwise, strict=True)
 
 
-@raises("WHILE")
+@raises("WHILE", "STABLEHLO_WHILE")
 def while_(node, *operands):
     """A subgraph as long as another one holds."""
     condition, body = node.op.graphs
@@ -43,6 +45,15 @@ def while_(node, *operands):
         shapes,
         return_same_structure=True,
     )
+
+
+@raises("STABLEHLO_CASE")
+def case(node, index, *operands):
+    """One of several subgraphs; the last where there is none of that number."""
+    run = node.body.raiser.run
+    branches = [lambda graph=graph: run(graph, operands) for graph in node.op.graphs]
+    results = switch_case(ops.Reshape(index, np.zeros(0, np.int32)), branches)
+    return results if isinstance(results, list | tuple) else [results]
 
 
 def settled(result, shape):

@@ -55,21 +55,29 @@ class Raiser:
     Args:
         weights: which of the model's constants become variables.
         graphs: all graphs of the model.
+        unroll: whether sequences of known length are written out step by step.
 
     Attributes:
         variables: those by name, and the model's own.
         resources: the model's own variables.
     """
 
-    def __init__(self, weights: WeightFilter, graphs: list[ir.Graph]) -> None:
-        self.weights = weights
+    def __init__(self, weights: WeightFilter, graphs: list[ir.Graph], unroll: bool) -> None:
+        self.weights, self.unroll = weights, unroll
         self.variables: dict[str, Variable] = {}
         self.resources = Resources(graphs)
         for graph in graphs:
             weights.learn(Weight.all_of(graph))
         weights.learn(Weight(name, ()) for name in self.resources.first_names)
+        self._reserved: dict[str, str] = {}
         self._stored: dict[int, Stored] = {}
         self._kept: list[ir.Tensor] = []
+
+    def reserve(self, graph: tf.Graph) -> None:
+        """Keeps the names of what becomes a variable free of operations."""
+        names = [weight.name for weight in self.weights.known if self.weights.takes(weight)]
+        for name in dict.fromkeys([*names, *self.resources.names]):
+            self._reserved[name] = graph.unique_name(valid_name(name))
 
     def run(self, graph: ir.Graph, arguments: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """The results of a graph on tensors of the default graph, one for each of its inputs."""
@@ -108,8 +116,10 @@ class Raiser:
 
     def _variable(self, name: str, array: np.ndarray, trainable: bool) -> Variable:
         graph = outermost(get_default_graph())
+        reserved = self._reserved.pop(name, "")
+        own_name = f"{reserved}/" if reserved else valid_name(name)
         with graph.as_default(), graph.name_scope(None):
-            variable = Variable(array, trainable, name=valid_name(name), use_resource=True)
+            variable = Variable(array, trainable, name=own_name, use_resource=True)
         self.variables[variable.op.name] = variable
         return variable
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.build import number, ops
+from ...graph.functions.loops import while_loop
+from ...graph.functions.tensor_array import TensorArray
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from .registry import raises
 
@@ -59,19 +61,45 @@ def vector(node, i):
     return node.arranged(i)
 
 
-def unrolled(node, x, step, states, backwards=False):
-    """The results of `step(x, states) -> (result, states)` at all steps of a sequence."""
+def over_steps(node, x, step, states, sizes, backwards=False):
+    """The results of `step(x, states) -> (result, states)` at all steps of a sequence.
+
+    A loop, or one after another where that is asked for and their number is known; `sizes` are
+    those of the states, which are zeros where they are None.
+    """
     axis = 0 if node.options.time_major else 1
     n = None if x.shape is None else x.shape[axis]
-    node.require(
-        n, f"the number of steps must be known, got shape {x.shape}; fix the input's shape"
-    )
-    steps = ops.Unpack(x, num=int(n or 0), axis=axis)
-    results = []
-    for part in reversed(steps) if backwards else steps:
+    if n is None or not node.body.raiser.unroll:
+        return looped(x, axis, step, states, sizes, backwards)
+    parts, results = ops.Unpack(x, num=int(n), axis=axis), []
+    for part in reversed(parts) if backwards else parts:
         result, states = step(part, states)
         results.append(result)
     return ops.Pack(results[::-1] if backwards else results, axis=axis)
+
+
+def looped(x, axis, step, states, sizes, backwards):
+    """The same of a sequence of any length."""
+    order, turned = np.array([1, 0, 2], np.int32), np.array([0], np.int32)
+    rows = x if axis == 0 else ops.Transpose(x, order)
+    rows = ops.ReverseV2(rows, turned) if backwards else rows
+    n = ops.GatherV2(ops.Shape(rows), np.int32(0), np.int32(0))
+    given = TensorArray(x.dtype, size=n).unstack(rows)
+    batch = ops.StridedSlice(ops.Shape(rows), np.array([1]), np.array([2]), np.array([1]))
+    starts = [
+        zeros(batch, size, x.dtype) if state is None else state
+        for state, size in zip(states, sizes, strict=True)
+    ]
+
+    def turn(i, results, *before):
+        result, after = step(given.read(i), before)
+        return i + 1, results.write(i, result), *after
+
+    start = (np.int32(0), TensorArray(x.dtype, size=n), *starts)
+    after: Any = while_loop(lambda i, *_: ops.Less(i, n), turn, start)
+    y = after[1].stack()
+    y = ops.ReverseV2(y, turned) if backwards else y
+    return y if axis == 0 else ops.Transpose(y, order)
 
 
 def side_by_side(inputs):
@@ -92,10 +120,10 @@ def rnn_step(node, weights, recurrent, bias, sizes):
     matrices = [matrix(node, i) for i in weights]
     again, offset, function = matrix(node, recurrent), vector(node, bias), activation(node)
 
-    def step(x, h):
+    def step(x, states):
         products = [times(p, w) for p, w in zip(parts_of(x, sizes), matrices, strict=True)]
-        h = function(plus(*products, times(h, again), offset))
-        return h, h
+        h = function(plus(*products, times(states[0], again), offset))
+        return h, (h,)
 
     return step
 
@@ -106,13 +134,14 @@ OWN_RNN = tuple(range(1, 5))
 @raises("RNN", own=OWN_RNN)
 def rnn(node, x, *_):
     """One step."""
-    return rnn_step(node, [1], 2, 3, [None])(x, node.operand(4))[0]
+    return rnn_step(node, [1], 2, 3, [None])(x, [node.operand(4)])[0]
 
 
 @raises("UNIDIRECTIONAL_SEQUENCE_RNN", own=OWN_RNN)
 def unidirectional_sequence_rnn(node, x, *_):
     """A sequence from its start."""
-    return unrolled(node, x, rnn_step(node, [1], 2, 3, [None]), node.operand(4))
+    step = rnn_step(node, [1], 2, 3, [None])
+    return over_steps(node, x, step, [node.operand(4)], node.sizes(2)[:1])
 
 
 @raises("BIDIRECTIONAL_SEQUENCE_RNN", own=tuple(range(1, 12)))
@@ -123,8 +152,8 @@ def bidirectional_sequence_rnn(node, x, *_):
     forward = rnn_step(node, [1, 10][: len(sizes)], 2, 3, sizes)
     backward = rnn_step(node, [5, 11][: len(sizes)], 6, 7, sizes)
     pair = [
-        unrolled(node, joined, forward, node.operand(4)),
-        unrolled(node, joined, backward, node.operand(8), backwards=True),
+        over_steps(node, joined, forward, [node.operand(4)], node.sizes(2)[:1]),
+        over_steps(node, joined, backward, [node.operand(8)], node.sizes(6)[:1], backwards=True),
     ]
     return ops.ConcatV2(pair, np.int32(2)) if node.options.merge_outputs else pair
 
@@ -179,6 +208,17 @@ def lstm_step(node, first, sizes, norms=None, auxiliary=None):
     return step
 
 
+def states_at(node, first):
+    """The hidden and the cell state."""
+    return node.operand(first), node.operand(first + 1)
+
+
+def lstm_sizes(node, first):
+    """The sizes of the hidden and the cell state."""
+    n = node.weight_sizes(first + 2)[0]
+    return (node.weight_sizes(first + 16)[0] if node.has(first + 16) else n), n
+
+
 def normalized(x):
     """`x` less its mean, over its deviation, along the last axis."""
     axis = np.array([-1], np.int32)
@@ -191,7 +231,7 @@ def normalized(x):
 def unidirectional_sequence_lstm(node, x, *_):
     """A sequence from its start."""
     step = lstm_step(node, 0, [None], norms=20)
-    return unrolled(node, x, step, (node.operand(18), node.operand(19)))
+    return over_steps(node, x, step, states_at(node, 18), lstm_sizes(node, 0))
 
 
 @raises("BIDIRECTIONAL_SEQUENCE_LSTM", own=tuple(range(1, 48)))
@@ -208,10 +248,8 @@ def bidirectional_sequence_lstm(node, x, *_):
     forward = lstm_step(node, 0, sizes, auxiliary=40)
     backward = lstm_step(node, 17, sizes, auxiliary=44)
     pair = [
-        unrolled(node, joined, forward, (node.operand(35), node.operand(36))),
-        unrolled(
-            node, other_joined, backward, (node.operand(37), node.operand(38)), backwards=True
-        ),
+        over_steps(node, joined, forward, states_at(node, 35), lstm_sizes(node, 0)),
+        over_steps(node, other_joined, backward, states_at(node, 37), lstm_sizes(node, 17), True),
     ]
     return ops.ConcatV2(pair, np.int32(2)) if node.options.merge_outputs else pair
 
@@ -221,13 +259,15 @@ def lstm(node, x, *_):
     """One step: of the full cell, or of the basic one with a matrix for all gates."""
     if not node.options.kernel_type:
         step = lstm_step(node, 0, [None], norms=20)
-        return step(x, (node.operand(18), node.operand(19)))[0]
+        return step(x, states_at(node, 18))[0]
     node.require(
         node.op.inputs[0].dtype.kind == "f",
         "the states of the basic cell of uint8 start from -1; convert its float form",
     )
     n = node.sizes(2)[0] // GATES
-    last, c = (zeros_like_rows(x, n) if h is None else h for h in map(node.operand, (1, 4)))
+    rows = ops.StridedSlice(ops.Shape(x), np.array([0]), np.array([1]), np.array([1]))
+    states = node.operand(1), node.operand(4)
+    last, c = (zeros(rows, n, x.dtype) if state is None else state for state in states)
     joined = ops.ConcatV2([x, last], np.int32(1))
     sums = ops.BiasAdd(times(joined, matrix(node, 2)), vector(node, 3))
     entering, new, forget, output = ops.Split(np.int32(1), sums, num_split=GATES)
@@ -235,13 +275,10 @@ def lstm(node, x, *_):
     return [ops.Sigmoid(output) * ops.Tanh(c), c, joined, sums]
 
 
-def zeros_like_rows(x, n):
-    """Zeros of as many rows as `x`, of `n` columns."""
-    rows = ops.StridedSlice(
-        ops.Shape(x), np.array([0]), np.array([1]), np.array([1]), shrink_axis_mask=0
-    )
-    shape = ops.ConcatV2([rows, np.array([n], np.int32)], np.int32(0))
-    return ops.Fill(shape, np.zeros((), x.dtype))
+def zeros(batch, size, dtype):
+    """Zeros [batch, size], where `batch` is a vector of one number."""
+    shape = ops.ConcatV2([batch, np.array([size], np.int32)], np.int32(0))
+    return ops.Fill(shape, np.zeros((), dtype))
 
 
 @raises("SVDF", own=(1, 2, 3, 4))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...graph.core.build import ops
+from ...graph.core.build import number, ops
 from .registry import raise_rows, raises
 
 raise_rows("""
@@ -127,3 +127,118 @@ def broadcast_in_dim(node, x):
     return ops.BroadcastTo(
         ops.Reshape(x, np.array(shape, np.int32)), np.array(tensor.shape, np.int32)
     )
+
+
+@raises("STABLEHLO_CBRT")
+def cbrt(node, x):
+    """The cube root, with the sign of x."""
+    return ops.Sign(x) * ops.Pow(ops.Abs(x), number(1 / 3, x))
+
+
+@raises("STABLEHLO_SHIFT_LEFT")
+def shift_left(node, x, by):
+    """Bits moved up; 0 where none is left."""
+    bits = np.array(8 * x.dtype.itemsize, x.dtype)
+    inside = ops.LogicalAnd(ops.Less(by, bits), ops.GreaterEqual(by, number(0, by)))
+    return ops.SelectV2(inside, ops.LeftShift(x, by), ops.ZerosLike(x))
+
+
+@raises("STABLEHLO_PAD")
+def pad(node, x, value):
+    """Elements between those of `x` and around them; less of them by negative numbers."""
+    names = ("edge_padding_low", "edge_padding_high", "interior_padding")
+    low, high, between = (np.asarray(getattr(node.options, name), np.int32) for name in names)
+    sizes, value = list(node.weight_sizes(0)), ops.Reshape(value, np.zeros(0, np.int32))
+    for axis in np.flatnonzero(between):
+        x = spread(x, sizes, int(axis), int(between[axis]), value)
+    if (low > 0).any() or (high > 0).any():
+        x = ops.PadV2(x, np.stack([np.maximum(low, 0), np.maximum(high, 0)], 1), value)
+    if (low < 0).any() or (high < 0).any():
+        begin = np.maximum(-low, 0)
+        wanted = np.maximum(low + np.array(sizes, np.int32) + high, 0).astype(np.int32)
+        x = ops.Slice(x, begin, wanted)
+    return x
+
+
+def spread(x, sizes, axis, n, value):
+    """`x` with `n` times a value between its elements along an axis, whose size becomes that."""
+    before, after = sizes[:axis], sizes[axis + 1 :]
+    x = ops.ExpandDims(x, np.int32(axis + 1))
+    pairs = np.zeros((len(sizes) + 1, 2), np.int32)
+    pairs[axis + 1, 1] = n
+    whole = [*before, sizes[axis] * (n + 1), *after]
+    x = ops.Reshape(ops.PadV2(x, pairs, value), np.array(whole, np.int32))
+    sizes[axis] = max((sizes[axis] - 1) * (n + 1) + 1, 0)
+    return ops.Slice(x, np.zeros(len(sizes), np.int32), np.array(sizes, np.int32))
+
+
+def beginning(node, starts, sizes):
+    """Where a slice of these sizes begins, moved so far that it fits; `starts` are scalars."""
+    last = np.array(node.weight_sizes(0), np.int32) - np.asarray(sizes, np.int32)
+    begin = ops.Pack([ops.Cast(start, DstT=np.dtype(np.int32)) for start in starts], axis=0)
+    return ops.Maximum(ops.Minimum(begin, last), np.int32(0))
+
+
+@raises("STABLEHLO_DYNAMIC_SLICE")
+def dynamic_slice(node, x, *starts):
+    """A slice of fixed sizes."""
+    sizes = np.asarray(node.options.slice_sizes, np.int32)
+    return ops.Slice(x, beginning(node, starts, sizes), sizes) if len(sizes) else ops.Identity(x)
+
+
+@raises("STABLEHLO_DYNAMIC_UPDATE_SLICE")
+def dynamic_update_slice(node, x, update, *starts):
+    """`x` with `update` in it."""
+    sizes = np.array(node.weight_sizes(1), np.int32)
+    if not len(sizes):
+        return ops.Identity(update)
+    begin = beginning(node, starts, sizes)
+    return ops.TensorStridedSliceUpdate(x, begin, begin + sizes, np.ones_like(sizes), update)
+
+
+@raises("STABLEHLO_DOT_GENERAL")
+def dot_general(node, x, y):
+    """Sums of products, as a formula: batching axes, then the others of the left and the right."""
+    options, letters = node.options, iter("abcdefghijklmnopqrstuvwxyz")
+    names = [[""] * len(node.sizes(i)) for i in (0, 1)]
+    shared = []
+    for what in ("batching", "contracting"):
+        pair = (getattr(options, f"{side}_{what}_dimensions") for side in ("lhs", "rhs"))
+        letter_list = []
+        for left, right in zip(*(() if axes is None else axes for axes in pair), strict=True):
+            names[0][int(left)] = names[1][int(right)] = next(letters)
+            letter_list.append(names[0][int(left)])
+        shared.append(letter_list)
+    others = []
+    for side in names:
+        own = [i for i, name in enumerate(side) if not name]
+        for i in own:
+            side[i] = next(letters)
+        others += [side[i] for i in own]
+    formula = f"{''.join(names[0])},{''.join(names[1])}->{''.join([*shared[0], *others])}"
+    return ops.Einsum([x, y], equation=formula)
+
+
+FOLDS = {
+    "ADD": (ops.Sum, ops.AddV2),
+    "MAXIMUM": (ops.Max, ops.Maximum),
+    "MINIMUM": (ops.Min, ops.Minimum),
+    "MULTIPLY": (ops.Prod, ops.Mul),
+    "MUL": (ops.Prod, ops.Mul),
+}
+"""What the only operator of a body is -> what folds axes so, and what adds the start."""
+
+
+@raises("STABLEHLO_REDUCE")
+def reduce(node, *operands):
+    """Axes folded by a body of one operator, from a start."""
+    (body,) = node.op.graphs
+    kind = body.ops[0].kind.removeprefix("STABLEHLO_") if len(body.ops) == 1 else ""
+    node.require(
+        len(operands) == 2 and kind in FOLDS,
+        f"the body must be one of {', '.join(FOLDS)} on one operand",
+    )
+    x, start = operands
+    fold, join = FOLDS[kind]
+    axes = [] if node.options.dimensions is None else node.options.dimensions
+    return join(fold(x, np.asarray(axes, np.int32)), start)

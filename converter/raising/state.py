@@ -22,7 +22,8 @@ class Resources:
         graphs: all graphs of the model.
 
     Attributes:
-        first_names: the variables of reals that get a value at first.
+        names: of all of them.
+        first_names: of those of reals that get a value at first.
     """
 
     def __init__(self, graphs: list[ir.Graph]) -> None:
@@ -30,6 +31,7 @@ class Resources:
         self._first = first_values(graphs)
         self.first_names = [name for name, value in self._first.items() if value.dtype.kind == "f"]
         self._seen = {key: t for graph in graphs for key, t in _contents(graph).items()}
+        self.names = list(dict.fromkeys([*self._first, *self._seen]))
 
     def variable(self, node: Node) -> Variable:
         """The variable that VAR_HANDLE names."""

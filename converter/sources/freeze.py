@@ -32,6 +32,7 @@ from .handles import (
     follow,
     is_handle,
 )
+from .learned_ranges import stop_learning
 from .source import some
 from .state import Place, State
 from .tables import HASH_TABLES, Tables
@@ -131,7 +132,8 @@ def _flat(graph: Graph, ends: Ends) -> Graph:
     """What a computation needs of `graph`, with its inputs and outputs and no calls."""
     graph.inputs = [tensor for tensor, _ in ends.inputs]
     graph.outputs = list(ends.outputs)
-    return resolve_branches(inline(rebuild(graph, [tensor.op for tensor in ends.outputs])))
+    needed = rebuild(graph, [tensor.op for tensor in ends.outputs])
+    return resolve_branches(stop_learning(inline(needed)))
 
 
 def _frozen(flat: Graph, ends: Ends, context: _Context) -> Frozen:

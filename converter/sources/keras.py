@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ...graph.core.graph import Graph, Tensor
 from ...schema.errors import ModelError
 from ..keras.architecture import INPUT, Model, flatten, read_model
@@ -26,6 +28,7 @@ from .source import (
     short_name,
     some,
 )
+from .state import Place
 
 KEY = "serving_default"
 
@@ -100,7 +103,7 @@ def _source_of(
     else:
         tensor_names = {key: _input_name(key) for key in inputs}
         results = {key: f"{call}PartitionedCall:{i}" for i, key in enumerate(sorted(outputs))}
-    return _source(graph, ends, (tensor_names, results), is_sorted=not is_version_1)
+    return _source(writer, ends, (tensor_names, results), is_sorted=not is_version_1)
 
 
 def _inputs(graph: Graph, model: Model, shapes: Shapes | None) -> dict[str, Tensor]:
@@ -189,7 +192,7 @@ def _chosen_outputs(
 
 
 def _source(
-    graph: Graph,
+    writer: Writer,
     ends: tuple[dict[str, Tensor], dict[str, Tensor]],
     names: tuple[dict[str, str], dict[str, str]],
     is_sorted: bool,
@@ -197,14 +200,23 @@ def _source(
     """What the outputs need.
 
     Args:
-        graph: The whole model.
+        writer: Has written the whole model.
         ends: Inputs and outputs by key.
         names: Their names in the file, as far as they have some.
         is_sorted: Whether TensorFlow sorts them.
     """
     inputs, outputs = ends
-    pairs = [(tensor, tensor.shape) for tensor in inputs.values()]
-    frozen = freeze(graph, pairs, list(outputs.values()), lambda variables: {}).graph
+    kept = [state for states in (writer.states or {}).values() for state in states]
+    pairs = [(x, x.shape) for x in (*inputs.values(), *(state.first for state in kept))]
+    results = [*outputs.values(), *(state.now for state in kept)]
+    frozen, _, state = freeze(
+        writer.graph, pairs, results, lambda _: {}, lambda op: writer.tables.get(op.name)
+    )
+    n_inputs, n_outputs = len(inputs), len(outputs)
+    places = []
+    for tensor in (frozen.inputs or ())[n_inputs:]:
+        state.variables[tensor.op.name] = np.zeros(tensor.shape, tensor.dtype)
+        places.append(Place(tensor.op.name, True))
     ports = [
         tuple(
             Port(
@@ -213,16 +225,18 @@ def _source(
                 tensor,
                 _dims(tensor) if end is inputs else None,
             )
-            for key, tensor in zip(end, tensors or (), strict=True)
+            for key, tensor in zip(end, tensors, strict=True)
         )
         for end, file_names, tensors in zip(
-            ends, names, (frozen.inputs, frozen.outputs), strict=True
+            ends,
+            names,
+            ((frozen.inputs or ())[:n_inputs], (frozen.outputs or ())[:n_outputs]),
+            strict=True,
         )
     ]
     order = [tensorflow_order({key: key for key in end}, 2) for end in ends]
-    return GraphSource(
-        KEY, frozen, ports[0], ports[1], "keras", (order[0], order[1]) if is_sorted else None
-    )
+    sorted_ends = (order[0], order[1]) if is_sorted else None
+    return GraphSource(KEY, frozen, ports[0], ports[1], "keras", sorted_ends, tuple(places), state)
 
 
 def _dims(tensor: Tensor) -> tuple[str | None, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ...schema.files import map_file, member
+from ..onnx.dynamic import float_form
 from ..onnx.image_layout import has_channels_last
 from ..onnx.names import domain_of, names_read, schema_of
 from .source import Port, Shapes, check_names, set_shapes, some
@@ -55,6 +56,7 @@ class OnnxSource:
         key: the signature's key in the written file.
         channels_last: inputs and outputs whose channels come last in the file, each with the least
             number of dimensions for which it is so.
+        dynamic_weights: dequantized weights, by name, of layers that quantize what they multiply.
     """
 
     opsets: dict[str, int]
@@ -66,6 +68,7 @@ class OnnxSource:
     key: str = KEY
     kind: str = "onnx"
     channels_last: Mapping[str, int] = field(default_factory=dict)
+    dynamic_weights: frozenset[str] = frozenset()
 
     def constants(self) -> dict[str, int]:
         """The initializers' bytes, by name."""
@@ -175,7 +178,9 @@ def load(
         produced = {*values, *arrays, *(name for node in graph.node for name in node.output)}
         _refuse_unknown(output_arrays, produced)
         outputs = dict.fromkeys(output_arrays)
-    nodes = needed_nodes(graph, outputs)
+    form = float_form(graph.node, arrays, list(outputs), opsets[""])
+    arrays = form.arrays
+    nodes = needed_nodes(form.nodes, outputs)
     used = {name for node in nodes for name in names_read(node)} | set(outputs)
     dims = {value.name: _dim_names(value) for value in graph.input}
     ports = [
@@ -196,6 +201,7 @@ def load(
         tuple(ports),
         tuple(Port(name, name, _output(name, graph)) for name in outputs),
         channels_last=layout,
+        dynamic_weights=form.weights,
     )
 
 
@@ -416,10 +422,10 @@ def check_order(graph: GraphProto, known: set[str]) -> None:
             raise ModelError(f"output '{value.name}' is given by no node")
 
 
-def needed_nodes(graph: GraphProto, outputs: Iterable[str]) -> tuple[NodeProto, ...]:
+def needed_nodes(proto_nodes: Sequence[NodeProto], outputs: Iterable[str]) -> tuple[NodeProto, ...]:
     """The nodes that the tensors `outputs` need, in their order."""
     needed, nodes = set(outputs), []
-    for node in reversed(graph.node):
+    for node in reversed(proto_nodes):
         if needed.intersection(filter(None, node.output)):
             needed.update(names_read(node))
             nodes.append(node)

@@ -235,8 +235,9 @@ class _Reader:
         results = [spec.tensors[i] for i in operator.outputs]
         certain, self.scope.is_certain = self.scope.is_certain, False
         calls = [
-            self.graph(getattr(operator.options, field))
+            self.graph(int(index))
             for field in ([] if operator.is_custom else known(operator.kind).calls)
+            for index in np.atleast_1d(getattr(operator.options, field))
         ]
         self.scope.is_certain = certain
         op = Op(

@@ -97,6 +97,89 @@ def _adam(s: Step) -> list[Tensor]:
     return [s.add("Sub", var, s.add("RealDiv", s.add("Mul", mean, rate), size)), m, v]
 
 
+def _mean(s: Step, mean: Tensor, x: Tensor, decay: Tensor) -> Tensor:
+    """decay mean + (1 - decay) x."""
+    rest = s.add("Sub", s.like(mean, 1), decay)
+    return s.add("AddV2", s.add("Mul", mean, decay), s.add("Mul", x, rest))
+
+
+def _over_root(s: Step, x: Tensor, square: Tensor) -> Tensor:
+    return s.add("Mul", x, s.add("Rsqrt", square))
+
+
+def _rms_prop(s: Step) -> list[Tensor]:
+    """ms = mean of grad^2; mom = momentum mom + lr grad / sqrt(ms + epsilon); var -= mom."""
+    var, ms, mom, lr, rho, momentum, epsilon, grad = (s[i] for i in range(8))
+    ms = _mean(s, ms, s.add("Square", grad), rho)
+    step = _over_root(s, s.add("Mul", lr, grad), s.add("AddV2", ms, epsilon))
+    mom = s.add("AddV2", s.add("Mul", mom, momentum), step)
+    return [s.add("Sub", var, mom), ms, mom]
+
+
+def _centered_rms_prop(s: Step) -> list[Tensor]:
+    """As RMSProp, by ms - mg^2 with the mean mg of grad."""
+    var, mg, ms, mom, lr, rho, momentum, epsilon, grad = (s[i] for i in range(9))
+    ms = _mean(s, ms, s.add("Square", grad), rho)
+    mg = _mean(s, mg, grad, rho)
+    variance = s.add("Sub", ms, s.add("Square", mg))
+    step = _over_root(s, s.add("Mul", lr, grad), s.add("AddV2", variance, epsilon))
+    mom = s.add("AddV2", s.add("Mul", mom, momentum), step)
+    return [s.add("Sub", var, mom), mg, ms, mom]
+
+
+def _adagrad(s: Step) -> list[Tensor]:
+    """accum += grad^2; var -= lr grad / sqrt(accum)."""
+    var, accum, lr, grad = (s[i] for i in range(4))
+    if s.attr("update_slots"):
+        accum = s.add("AddV2", accum, s.add("Square", grad))
+    return [s.add("Sub", var, _over_root(s, s.add("Mul", lr, grad), accum)), accum]
+
+
+def _adagrad_v2(s: Step) -> list[Tensor]:
+    """accum += grad^2; var -= lr grad / (sqrt(accum) + epsilon)."""
+    var, accum, lr, epsilon, grad = (s[i] for i in range(5))
+    if s.attr("update_slots"):
+        accum = s.add("AddV2", accum, s.add("Square", grad))
+    size = s.add("AddV2", s.add("Sqrt", accum), epsilon)
+    return [s.add("Sub", var, s.add("RealDiv", s.add("Mul", lr, grad), size)), accum]
+
+
+def _adadelta(s: Step) -> list[Tensor]:
+    """accum = mean of grad^2; var -= lr grad sqrt((accum_update + epsilon) / (accum + epsilon))."""
+    var, accum, accum_update, lr, rho, epsilon, grad = (s[i] for i in range(7))
+    accum = _mean(s, accum, s.add("Square", grad), rho)
+    size = s.add("Sqrt", s.add("AddV2", accum_update, epsilon))
+    step = s.add("Mul", _over_root(s, size, s.add("AddV2", accum, epsilon)), grad)
+    accum_update = _mean(s, accum_update, s.add("Square", step), rho)
+    return [s.add("Sub", var, s.add("Mul", lr, step)), accum, accum_update]
+
+
+def _shrunk(s: Step, x: Tensor, l1: Tensor) -> Tensor:
+    """sign(x) max(|x| - l1, 0)."""
+    size = s.add("Maximum", s.add("Sub", s.add("Abs", x), l1), s.like(x, 0))
+    return s.add("Mul", s.add("Sign", x), size)
+
+
+def _proximal(s: Step) -> list[Tensor]:
+    """var = shrunk(var - alpha delta, alpha l1) / (1 + alpha l2)."""
+    var, alpha, l1, l2, delta = (s[i] for i in range(5))
+    moved = s.add("Sub", var, s.add("Mul", alpha, delta))
+    scale = s.add("AddV2", s.like(var, 1), s.add("Mul", alpha, l2))
+    return [s.add("RealDiv", _shrunk(s, moved, s.add("Mul", alpha, l1)), scale)]
+
+
+def _ftrl(s: Step) -> list[Tensor]:
+    """linear += grad - (accum'^-p - accum^-p) / lr var; var = -shrunk(linear, l1) / quadratic."""
+    var, accum, linear, grad, lr, l1, l2, power = (s[i] for i in range(8))
+    new_accum = s.add("AddV2", accum, s.add("Square", grad))
+    raised, before = (s.add("Pow", x, s.add("Neg", power)) for x in (new_accum, accum))
+    sigma = s.add("RealDiv", s.add("Sub", raised, before), lr)
+    linear = s.add("Sub", s.add("AddV2", linear, grad), s.add("Mul", sigma, var))
+    quadratic = s.add("AddV2", s.add("RealDiv", raised, lr), s.add("Mul", s.like(l2, 2), l2))
+    value = s.add("RealDiv", s.add("Neg", _shrunk(s, linear, l1)), quadratic)
+    return [value, new_accum, linear]
+
+
 def _scatter(kind: str, rows: bool) -> Callable[[Step], list[Tensor]]:
     """Updates at index tuples, or at rows."""
 
@@ -125,6 +208,13 @@ for _name, _positions, _values in (
     ("ApplyAdam", (0, 1, 2), _adam),
     ("ApplyGradientDescent", (0,), _gradient_descent),
     ("ApplyMomentum", (0, 1), _momentum),
+    ("ApplyRMSProp", (0, 1, 2), _rms_prop),
+    ("ApplyCenteredRMSProp", (0, 1, 2, 3), _centered_rms_prop),
+    ("ApplyAdagrad", (0, 1), _adagrad),
+    ("ApplyAdagradV2", (0, 1), _adagrad_v2),
+    ("ApplyAdadelta", (0, 1, 2), _adadelta),
+    ("ApplyProximalGradientDescent", (0,), _proximal),
+    ("ApplyFtrl", (0, 1, 2), _ftrl),
 ):
     WRITING[_name] = WRITING[f"Resource{_name}"] = Write(_positions, _values)
 WRITING["ResourceApplyKerasMomentum"] = Write((0, 1), _keras_momentum)

@@ -2,10 +2,16 @@
 
 import numpy as np
 
-from ...graph.ops.quantize import fake_quant_with_min_max_vars
+from ...graph.ops.quantize import (
+    fake_quant_with_min_max_vars,
+    integer_range,
+    quantize_and_dequantize,
+)
 from ..lowering.fake_quant import FakeQuantized
 from ..lowering.moves import like
 from .registry import lower
+
+MIN_BITS, MAX_BITS = 2, 16  # of FAKE_QUANT
 
 
 @lower("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
@@ -27,6 +33,35 @@ def fake_quant_args(node, b):
     if node.inputs[0].value is not None:
         return fake_quantized(node, b, np.float32(low), np.float32(high))
     return fake_quant(node, b, low, high)
+
+
+@lower("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4")
+def quantize_and_dequantize_lowering(node, b):
+    """Floats rounded to steps around 0, in a range that is known.
+
+    FAKE_QUANT rounds halves up where QuantizeAndDequantize has them even.
+    """
+    x, low, high = node.inputs
+    names = ("signed_input", "num_bits", "range_given", "round_mode", "narrow_range", "axis")
+    attrs = {name: node.attr(name) for name in names}
+    bits, narrow = attrs["num_bits"], bool(attrs["narrow_range"])
+    is_known = low.value is not None and high.value is not None and attrs["range_given"]
+    node.require(is_known and attrs["axis"] < 0, "it must have one range, which is constant")
+    ends = np.asarray(low.value), np.asarray(high.value)
+    signed = bool(attrs["signed_input"])
+    first, last, step = integer_range(*ends, signed, bits, narrow)
+    if x.value is not None:
+        array = quantize_and_dequantize(x.value, *ends, **attrs)
+        result = b.constant(array)
+        end = np.float32(last).ravel()
+        result.fake_quant = FakeQuantized(-end if signed else 0 * end, end, 0, bits, signed)
+        return result
+    if step == 0:
+        return b.ZEROS_LIKE(x)
+    if narrow or not MIN_BITS <= bits <= MAX_BITS:
+        clipped = b.MINIMUM(b.MAXIMUM(x, like(x, first, b)), like(x, last, b))
+        return b.MUL(b.ROUND(b.MUL(clipped, like(x, 1 / step, b))), like(x, step, b))
+    return b.FAKE_QUANT(x, min=float(first), max=float(last), num_bits=bits)
 
 
 def fake_quantized(node, b, low, high):

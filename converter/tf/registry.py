@@ -25,7 +25,7 @@ FAMILIES = (
         "pool",
         "quantize",
     ),
-    *("random", "reduce", "scatter", "spectral", "tables"),
+    *("random", "reduce", "scatter", "special", "spectral", "tables"),
 )
 LOWERINGS = Lowerings("TF operation", __package__, FAMILIES)
 lower, lower_rows = LOWERINGS.lower, LOWERINGS.lower_rows

@@ -6,7 +6,7 @@ products with cosines and sines; complex results are pairs of floats seen as one
 
 import numpy as np
 
-from ..lowering.moves import slice_along
+from ..lowering.moves import as_int32, slice_along
 from .registry import lower, lower_rows
 
 lower_rows({"ComplexAbs": "COMPLEX_ABS", "Real": "REAL", "Imag": "IMAG"})
@@ -41,6 +41,16 @@ def conj(node, b):
         return x
     real, imaginary = parts_of(x, b)
     return complex_of(real, b.NEG(imaginary), b)
+
+
+@lower("ConjugateTranspose")
+def conjugate_transpose(node, b):
+    """Axes in another order, and the other sign of imaginary parts."""
+    x, order = node.inputs[0], as_int32(node.inputs[1], b)
+    if x.dtype not in PARTS:
+        return b.TRANSPOSE(x, order)
+    real, imaginary = parts_of(x, b)
+    return complex_of(b.TRANSPOSE(real, order), b.TRANSPOSE(b.NEG(imaginary), order), b)
 
 
 @lower("Angle")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from ..plan.program import Program
 
+N_TRACED = 5
+"""Parts of a trace: the sums of input, forget, output and new, and what is projected."""
 _NO_LIMITS = np.array(NO_CLAMP, np.float32)
 _MAX_PRODUCTS = 1 << 28  # of one instruction, some 50 ms: a run is interrupted between them
 
@@ -193,6 +195,7 @@ def lstm(
     states: tuple[Buffer, Buffer],
     out: Buffer,
     layout: SequenceLayout,
+    trace: Buffer | None = None,
 ) -> None:
     """A sequence of LSTM cells.
 
@@ -203,6 +206,8 @@ def lstm(
         states: hidden [batch, n_out] and cell [batch, n], updated.
         out: [*, columns] float32.
         layout: how the sequence lies in memory.
+        trace: None, or [*, N_TRACED * n] float32, which takes the sums of the gates and what is
+            projected.
     """
     if not out.size:
         return
@@ -222,7 +227,9 @@ def lstm(
     widest = max(n, hidden.shape[1])
     hybrid_scratch = _hybrid_scratch(layout, widest, max(columns, projected))
     scratch = arena((layout.batch, n + projected), np.float32)
-    for part, (gate_rows, out_rows) in layout.parts(recurrent.size + projection.size, sums, out):
+    products = recurrent.size + projection.size
+    traced = arena((sums.shape[0], 0), np.float32) if trace is None else trace
+    for part, (gate_rows, out_rows, traced_rows) in layout.parts(products, sums, out, traced):
         program.call(
             f"recurrent_f32.lstm_{name}",
             gate_rows,
@@ -236,6 +243,7 @@ def lstm(
             hidden,
             memory,
             out_rows,
+            traced_rows,
             scratch,
             *hybrid_scratch,
             split=layout.batch,

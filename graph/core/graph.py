@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, cast, overload
 
@@ -68,7 +68,10 @@ class Tensor(Operands):
     as a shape or an axis, as objects with None where only some elements are known; None otherwise.
     """
 
-    __slots__ = ("__weakref__", "_consumers", "_shape", "dtype", "op", "value", "value_index")
+    __slots__ = (
+        *("__weakref__", "_consumers", "_shape", "assign", "dtype", "op", "value", "value_index"),
+    )
+    assign: Callable[..., Tensor]  # of a part of a variable alone
 
     def __init__(self, op: Operation, value_index: int, dtype: DTypeLike | None):
         self.op = op

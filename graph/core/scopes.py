@@ -63,6 +63,7 @@ class GraphKeys:
     COND_CONTEXT = "cond_context"
     WHILE_CONTEXT = "while_context"
     VARIABLES = "variables"
+    ALL_VARIABLES = "variables"
 
 
 class Dependencies:

@@ -26,7 +26,8 @@ from .gradients import UnconnectedGradients, gradients
 from .registry import Gradient, RegisterGradient
 
 if TYPE_CHECKING:
-    from ..variables.variables import ResourceVariable, Variable
+    from ..variables.kinds import ResourceVariable
+    from ..variables.variables import Variable
 
 Structure: TypeAlias = object
 """Tensors, nested."""

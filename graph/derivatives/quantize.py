@@ -30,3 +30,9 @@ def fake_quant_with_min_max_vars(op: Operation, dy: Tensor) -> list[Tensor]:
 def fake_quant_with_min_max_vars_per_channel(op: Operation, dy: Tensor) -> list[Tensor]:
     """To what is within the range, and to the ends of each channel's range."""
     return ops.FakeQuantWithMinMaxVarsPerChannelGradient(dy, *op.inputs, **same_attrs(op, *ATTRS))
+
+
+@gradient("QuantizeAndDequantizeV2")
+def quantize_and_dequantize(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
+    """`dy` to the input, nothing to the range."""
+    return dy, None, None

@@ -12,13 +12,18 @@ from .registry import gradient
 MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 
 
+def known(x: Tensor) -> np.ndarray | None:
+    """The elements of a tensor where all are known before anything runs."""
+    return None if x.value is None or x.value.dtype == object else x.value
+
+
 @gradient("Slice")
 def slice_(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
     """With zeros around it."""
     x, begin, _ = op.inputs
-    y = op.outputs[0]
-    if begin.value is not None and is_static(x.shape) and is_static(y.shape):
-        before = begin.value.astype(np.int32)
+    y, start = op.outputs[0], known(begin)
+    if start is not None and is_static(x.shape) and is_static(y.shape):
+        before = start.astype(np.int32)
         pads = np.stack([before, np.array(x.shape, np.int32) - np.array(y.shape) - before], 1)
         return ops.Pad(dy, pads.astype(np.int32)), None, None
     after = ops.Shape(x, out_type=begin.dtype) - ops.Shape(y, out_type=begin.dtype) - begin
@@ -56,8 +61,9 @@ def tensor_strided_slice_update(
 def _inner(op: Operation, dy: Tensor) -> Tensor:
     """What is left of `dy` without the padding."""
     x, paddings = op.inputs[:2]
-    if paddings.value is not None:
-        begin = paddings.value[:, 0].astype(np.int32)
+    pairs = known(paddings)
+    if pairs is not None:
+        begin = pairs[:, 0].astype(np.int32)
     else:
         columns = ops.StridedSlice(
             paddings, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2

@@ -37,6 +37,7 @@ class Repeated(Protocol[Item]):
     def __iter__(self) -> Iterator[Item]: ...
     def __len__(self) -> int: ...
     def __getitem__(self, index: int) -> Item: ...
+    def __setitem__(self, index: int, value: Item) -> None: ...
     def append(self, value: Item) -> None: ...
     def extend(self, values: Iterable[Item]) -> None: ...
     def add(self, **fields: str | int) -> Item: ...
@@ -161,6 +162,15 @@ class GraphDef(Message, Protocol):
     versions: VersionDef
 
 
+class SaveSliceInfoDef(Message, Protocol):
+    """Which part of a larger variable a variable is."""
+
+    full_name: str
+    full_shape: Repeated[int]
+    var_offset: Repeated[int]
+    var_shape: Repeated[int]
+
+
 class VariableDef(Message, Protocol):
     """A variable of a graph, by the names of its operations."""
 
@@ -170,3 +180,6 @@ class VariableDef(Message, Protocol):
     snapshot_name: str
     is_resource: bool
     trainable: bool
+    save_slice_info_def: SaveSliceInfoDef
+    synchronization: int
+    aggregation: int

@@ -68,8 +68,10 @@ class TensorReader:
     ) -> np.ndarray:
         """The elements in a row; a single one may stand for all of them."""
         content = message.tensor_content
+        if content and dtype.kind == "O":
+            return _strings(content, size, where)
         if content:
-            if len(content) != size * dtype.itemsize or dtype.kind == "O":
+            if len(content) != size * dtype.itemsize:
                 raise ModelError(
                     f"{where}: tensor_content must have {size * dtype.itemsize} bytes "
                     f"for {size} x {dtype}, got {len(content)}"
@@ -115,6 +117,30 @@ def _default(dtype: np.dtype) -> np.ndarray:
     array = np.zeros(1, dtype)
     if dtype.kind == "O":
         array[0] = b""
+    return array
+
+
+def _strings(content: bytes, size: int, where: str) -> np.ndarray:
+    """Strings one behind the other, after the lengths of all of them as varints."""
+    lengths: list[int] = []
+    position = length = shift = 0
+    while len(lengths) < size and position < len(content) and shift < 35:
+        byte = content[position]
+        length |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            lengths.append(length)
+            length = shift = 0
+        position += 1
+    if len(lengths) < size or position + sum(lengths) != len(content):
+        raise ModelError(
+            f"{where}: tensor_content must have the lengths of {size} strings and the strings, got "
+            f"{len(content)} bytes"
+        )
+    array = np.empty(size, object)
+    for i, n in enumerate(lengths):
+        array[i] = content[position : position + n]
+        position += n
     return array
 
 

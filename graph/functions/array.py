@@ -38,9 +38,13 @@ fake_quant_with_min_max_args FakeQuantWithMinMaxArgs inputs min=-6 max=6 num_bit
 fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 narrow_range=False
 fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel inputs \
     min max num_bits=8 narrow_range=False
+fake_quant_with_min_max_args_gradient FakeQuantWithMinMaxArgsGradient gradients inputs min=-6 \
+    max=6 num_bits=8 narrow_range=False
 gather_nd           GatherNd         params indices
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
+quantize_and_dequantize QuantizeAndDequantizeV2 input input_min input_max signed_input=True \
+    num_bits=8 range_given=False round_mode='HALF_TO_EVEN' narrow_range=False axis=-1
 prevent_gradient    PreventGradient  input message=''
 reshape             Reshape          tensor shape
 reverse             ReverseV2        tensor axis
@@ -195,7 +199,7 @@ def gather(
     batch_dims: int = 0,
 ) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
-    from ..variables.variables import ResourceVariable
+    from ..variables.kinds import ResourceVariable
 
     axis = batch_dims if axis is None else axis
     if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:

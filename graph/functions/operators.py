@@ -53,7 +53,7 @@ def _xor(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
     return ops.BitwiseXor(x, y, name=name)
 
 
-def _get_item(x: Tensor, key: Key) -> Tensor:
+def _get_item(x: Tensor | Variable, key: Key) -> Tensor:
     if isinstance(key, (Tensor, Variable)) and key.dtype.kind == "b":
         return boolean_mask(x, key)
     return get_item(x, key)
@@ -130,4 +130,6 @@ def apply(
     name: str, operand: Tensor | Variable, *others: TensorLike | IndexedSlices | Key
 ) -> Tensor:
     """What the operator `name`, as Python names its method, gives."""
-    return _ALL[name](operand.value() if isinstance(operand, Variable) else operand, *others)
+    keeps = name == "getitem"  # a part of a variable can be assigned to
+    value = operand.value() if isinstance(operand, Variable) and not keeps else operand
+    return _ALL[name](value, *others)

@@ -20,11 +20,13 @@ from ..core.structure import flatten, map_structure
 from ..core.tensor_shape import TensorShape
 from ..variables.get_variable import get_variable
 from ..variables.initializers import Constant, zeros_initializer
+from ..variables.partitioned import PartitionedVariable, fixed_size_partitioner
 from ..variables.variable_scope import VariableScope, variable_scope
 from . import activations, array, creation
 
 if TYPE_CHECKING:
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
+    from ..variables.partitioned import Partitioner
     from ..variables.variable_scope import InitializerLike, Reuse
     from ..variables.variables import Variable
 
@@ -169,16 +171,19 @@ class RNNCell:
         shape: ShapeLike,
         dtype: DTypeLike | None = None,
         initializer: InitializerLike | None = None,
+        partitioner: Partitioner | None = None,
     ) -> Variable:
-        """A variable in the cell's scope."""
+        """A variable in the cell's scope, in parts where a partitioner is given."""
         variable = get_variable(
             name,
             shape,
             self._dtype if dtype is None else dtype,
             initializer,
             trainable=self.trainable,
+            partitioner=partitioner,
         )
-        self._variables.append(variable)
+        whole: object = variable
+        self._variables += list(whole) if isinstance(whole, PartitionedVariable) else [variable]
         return variable
 
     add_weight = add_variable
@@ -419,8 +424,7 @@ class LSTMCell(_Units):
         **kwargs: bool,
     ):
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
-        if (num_unit_shards or 1) > 1 or (num_proj_shards or 1) > 1:
-            raise NotImplementedError("shards are not supported; use a partitioner")
+        self._num_unit_shards, self._num_proj_shards = num_unit_shards, num_proj_shards
         self._use_peepholes, self._cell_clip, self._initializer = (
             use_peepholes,
             cell_clip,
@@ -445,13 +449,17 @@ class LSTMCell(_Units):
         n, m = self._num_units, cast("int", self.output_size)
         shape = [_depth(self, inputs_shape) + m, 4 * n]
         add, start = self.add_variable, self._initializer
-        self._kernel = add("kernel", shape, initializer=start)
+        shards = _partitioner(self._num_unit_shards)
+        self._kernel = add("kernel", shape, initializer=start, partitioner=shards)
         self._bias = add("bias", [4 * n], initializer=zeros_initializer())
         self._peepholes = [
             add(f"w_{gate}_diag", [n], initializer=start) for gate in "fio" if self._use_peepholes
         ]
         if self._num_proj is not None:
-            self._projection = add("projection/kernel", [n, self._num_proj], initializer=start)
+            shape, shards = [n, self._num_proj], _partitioner(self._num_proj_shards)
+            self._projection = add(
+                "projection/kernel", shape, initializer=start, partitioner=shards
+            )
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """Output and next state."""
@@ -475,6 +483,11 @@ class LSTMCell(_Units):
         if self._num_proj is not None:
             new_h = _clipped(ops.MatMul(new_h, self._projection), self._proj_clip)
         return new_h, _joined(new_c, new_h, self._state_is_tuple)
+
+
+def _partitioner(n_shards: int | None) -> Partitioner | None:
+    """Cuts the rows of a kernel into so many parts."""
+    return None if n_shards is None else fixed_size_partitioner(n_shards)
 
 
 def _clipped(x: Tensor, limit: float | None) -> Tensor:

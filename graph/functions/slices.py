@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -11,12 +12,12 @@ from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.operands import Operands
 from ..core.scopes import name_scope
+from ..variables.variables import Variable
 
 if TYPE_CHECKING:
     from types import EllipsisType
 
     from ..core.typing import TensorLike
-    from ..variables.variables import Variable
 
 newaxis = None
 
@@ -62,14 +63,29 @@ def get_item(x: TensorLike, key: Key) -> Tensor:
         end.append(last)
         strides.append(step)
     with name_scope(None, "strided_slice", [x, *begin, *end, *strides]) as scope:
-        return ops.StridedSlice(
-            x,
+        bounds = (
             _numbers(begin, "stack"),
             _numbers(end, "stack_1"),
             _numbers(strides, "stack_2"),
-            name=scope,
-            **{f"{name}_mask": value for name, value in masks.items()},
         )
+        attrs = {f"{name}_mask": value for name, value in masks.items()}
+        part = ops.StridedSlice(
+            x.value() if isinstance(x, Variable) else x, *bounds, name=scope, **attrs
+        )
+    if isinstance(x, Variable):
+        part.assign = functools.partial(_assign, x, bounds, attrs)
+    return part
+
+
+def _assign(
+    variable: Variable,
+    bounds: tuple[Tensor, Tensor, Tensor],
+    masks: dict[str, int],
+    value: TensorLike,
+    name: str | None = None,
+) -> Tensor:
+    """Gives a part of a variable a value; a tensor with the variable's new one."""
+    return variable.assign_slice(bounds, masks, value, name)
 
 
 def _slice(

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from ..core.build import ops
-from ..core.create import create, output
-from ..variables.variables import ResourceVariable, Variable
+from ..core.create import convert_to_tensor, create, output
+from ..core.scopes import name_scope
+from ..variables.kinds import ResourceVariable
+from ..variables.variables import Variable
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -94,6 +98,66 @@ scatter_min = _scatter("scatter_min", "ScatterMin", "Takes the smaller for")
 scatter_mul = _scatter("scatter_mul", "ScatterMul", "Multiplies")
 scatter_sub = _scatter("scatter_sub", "ScatterSub", "Subtracts from")
 scatter_update = _scatter("scatter_update", "ScatterUpdate", "Sets")
+
+
+def _scatter_nd(own_name: str, kind: str, what: str, locks: bool = False) -> Scatter:
+    def scatter(
+        ref: Variable,
+        indices: TensorLike,
+        updates: TensorLike,
+        use_locking: bool = locks,
+        name: str | None = None,
+    ) -> Tensor:
+        if isinstance(ref, ResourceVariable):
+            op = create(f"Resource{kind}", [ref.handle, indices, updates], None, name)
+            return ref.after(op)
+        return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
+
+    scatter.__name__ = scatter.__qualname__ = own_name
+    scatter.__doc__ = f"{what} parts of a variable at index tuples; a tensor with the new value."
+    return scatter
+
+
+scatter_nd_add = _scatter_nd("scatter_nd_add", "ScatterNdAdd", "Adds to")
+scatter_nd_sub = _scatter_nd("scatter_nd_sub", "ScatterNdSub", "Subtracts from")
+scatter_nd_update = _scatter_nd("scatter_nd_update", "ScatterNdUpdate", "Sets", True)
+
+
+def batch_scatter_update(
+    ref: Variable,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """Sets ref[i, ..., indices[i, ..., j]] to updates[i, ..., j]; a tensor with the new value.
+
+    Raises ValueError when the rank of `indices` is not known.
+    """
+    with name_scope(name):
+        places = convert_to_tensor(indices, name="indices")
+        if places.shape is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        rank, sizes = len(places.shape), ops.Shape(places)
+        last = ops.ExpandDims(places, np.int32(-1))
+        columns: list[Tensor] = []
+        for axis in range(rank - 1):
+            size = ops.StridedSlice(sizes, [axis], [axis + 1], [1], shrink_axis_mask=1)
+            wide: list[TensorLike] = [1] * (rank + 1)
+            wide[axis] = size
+            numbers = ops.Reshape(ops.Range(np.int32(0), size, np.int32(1)), wide)
+            if numbers.dtype != last.dtype:
+                numbers = ops.Cast(numbers, DstT=last.dtype)
+            columns.append(ops.Mul(numbers, ops.OnesLike(last)))
+        whole = ops.ConcatV2([*columns, last], np.int32(-1)) if columns else last
+        return scatter_nd_update(ref, whole, updates, use_locking)
+
+
+def count_up_to(ref: Variable | Tensor, limit: int, name: str | None = None) -> Tensor:
+    """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
+    if isinstance(ref, ResourceVariable):
+        return ops.ResourceCountUpTo(ref.handle, limit=limit, T=ref.dtype, name=name)
+    return ops.CountUpTo(ref, limit=limit, name=name)
 
 
 def is_variable_initialized(ref: Variable, name: str | None = None) -> Tensor:

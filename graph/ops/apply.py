@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.errors import OutOfRangeError
 from ..core.registry import add_row
-from ..core.shapes import Shape, merged, same
-from .gather import require_indices
+from ..core.shapes import Shape, merged, same, scalar
+from .gather import index_tuple, require_indices
+from .slice import strided_index
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -104,6 +106,41 @@ def _scatter(combine: np.ufunc | None) -> Callable[[np.ndarray, np.ndarray, np.n
     return kernel
 
 
+def _scatter_nd(combine: np.ufunc | None) -> Callable[[np.ndarray, np.ndarray, np.ndarray], None]:
+    """A kernel that combines updates into the parts at index tuples, one after another."""
+
+    def kernel(var: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
+        at = index_tuple(indices, var.shape)
+        if combine is None:
+            var[at] = updates
+        else:
+            combine.at(var, at, updates)
+
+    return kernel
+
+
+def _assign_slice(
+    var: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    strides: np.ndarray,
+    value: np.ndarray,
+    *,
+    op: OperationView,
+) -> None:
+    """var[begin:end:strides] = value, as StridedSlice means it."""
+    var[strided_index(op, var.ndim, begin, end, strides)] = value
+
+
+def _count_up_to(var: np.ndarray, *, limit: int) -> np.ndarray:
+    """The number before 1 is added; OutOfRangeError from `limit` on."""
+    before = var.copy()
+    if before >= limit:
+        raise OutOfRangeError(None, None, f"Reached limit of {limit}")
+    var += 1
+    return before
+
+
 def _nothing(op: OperationView) -> list[Shape]:
     return []
 
@@ -126,3 +163,11 @@ for _name, (_kernel, _writes) in SPARSE.items():
 for _name, _combine in SCATTERS.items():
     add_row(f"Scatter{_name}", _scatter(_combine), same, pure=False, writes=(0,))
     add_row(f"ResourceScatter{_name}", _scatter(_combine), _nothing, pure=False, writes=(0,))
+for _name in ("Add", "Max", "Min", "Sub", "Update"):
+    _kernel = _scatter_nd(SCATTERS[_name])
+    add_row(f"ScatterNd{_name}", _kernel, same, pure=False, writes=(0,))
+    add_row(f"ResourceScatterNd{_name}", _kernel, _nothing, pure=False, writes=(0,))
+add_row("StridedSliceAssign", _assign_slice, same, pure=False, writes=(0,))
+add_row("ResourceStridedSliceAssign", _assign_slice, _nothing, pure=False, writes=(0,))
+add_row("CountUpTo", _count_up_to, scalar, pure=False, writes=(0,))
+add_row("ResourceCountUpTo", _count_up_to, scalar, pure=False, writes=(0,))

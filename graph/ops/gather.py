@@ -77,10 +77,10 @@ def gather_nd(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """The slices of `params` at index tuples; the whole of it for each empty one."""
     if not indices.shape[-1]:
         return np.broadcast_to(params, indices.shape[:-1] + params.shape)
-    return params[_index_tuple(indices, params.shape)]
+    return params[index_tuple(indices, params.shape)]
 
 
-def _index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, ...]:
+def index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, ...]:
     """The numpy index of index tuples in the last dimension."""
     columns = tuple(np.moveaxis(indices, -1, 0))
     for column, limit in zip(columns, shape, strict=False):
@@ -96,7 +96,7 @@ def _scatter_nd_shape(op: OperationView) -> Shape:
 def scatter_nd(indices: np.ndarray, updates: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """Zeros, with the sum of `updates` at index tuples."""
     result = np.zeros([int(n) for n in shape], updates.dtype)
-    np.add.at(result, _index_tuple(indices, result.shape), updates)
+    np.add.at(result, index_tuple(indices, result.shape), updates)
     return result
 
 
@@ -107,7 +107,7 @@ def _scatter(
 
     def kernel(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         result = x.copy()
-        at = _index_tuple(indices, x.shape)
+        at = index_tuple(indices, x.shape)
         if combine is None:
             result[at] = updates
         else:
@@ -272,7 +272,7 @@ def sparse_to_dense(
     """`default`, with `values` at index tuples."""
     result = np.full([int(n) for n in shape], default)
     at = indices.reshape(-1, 1) if indices.ndim < 2 else indices
-    result[_index_tuple(at, result.shape)] = values
+    result[index_tuple(at, result.shape)] = values
     return result
 
 

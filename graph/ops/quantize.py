@@ -107,3 +107,49 @@ def fake_quant_with_min_max_vars_gradient(
     axes = tuple(range(x.ndim - low.ndim))
     ends = [np.where(outside, dy, np.float32(0)).sum(axes) for outside in (below, above)]
     return np.where(below | above, np.float32(0), dy), *ends
+
+
+@op("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", shape=same)
+def quantize_and_dequantize(
+    x: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    *,
+    signed_input: bool,
+    num_bits: int,
+    range_given: bool,
+    round_mode: bytes,
+    narrow_range: bool,
+    axis: int,
+) -> np.ndarray:
+    """`x` rounded to steps around 0, in a range that is given or its own."""
+    row = x.shape
+    if axis >= 0:
+        row = tuple(n if i == axis else 1 for i, n in enumerate(x.shape))
+    if not range_given:
+        axes = tuple(i for i in range(x.ndim) if i != axis)
+        low, high = x.min(axes), x.max(axes)
+    first, last, step = integer_range(low, high, signed_input, num_bits, narrow_range)
+    if axis >= 0:
+        first, last, step = (part.reshape(row) for part in (first, last, step))
+    one = x.dtype.type(1)
+    scaled = np.clip(x, first, last) * (one / step) if range_given else x * (one / step)
+    is_even = round_mode == b"HALF_TO_EVEN"
+    steps = np.rint(scaled) if is_even else np.floor(scaled + x.dtype.type(0.5))
+    return (steps * step).astype(x.dtype)
+
+
+def integer_range(
+    low: np.ndarray, high: np.ndarray, signed: bool, bits: int, narrow: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The ends of a range of integers around 0 that holds another one, and its step."""
+    dtype: np.dtype = low.dtype
+    first = np.asarray(-(2 ** (bits - 1)) + narrow if signed else 0, dtype)
+    last = np.asarray(2 ** (bits - 1) - 1 if signed else 2**bits - 1, dtype)
+    largest = np.asarray(np.finfo(dtype).max, dtype)
+    with np.errstate(all="ignore"):
+        from_low: np.ndarray = np.where(first * low > 0, first / low, largest)
+        from_high: np.ndarray = np.where(last * high > 0, last / high, largest)
+        by_low = from_low < from_high
+        step: np.ndarray = np.where(by_low, low / first, high / last)
+    return np.where(by_low, low, first * step), np.where(by_low, last * step, high), step

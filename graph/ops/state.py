@@ -42,7 +42,15 @@ def _gathered_shape(op: OperationView) -> Shape:
     return indices + variable[1:]
 
 
+def _gathered_nd_shape(op: OperationView) -> Shape:
+    variable, indices = _variable_shape(op), op.inputs[1].shape
+    if variable is None or indices is None or indices[-1] is None:
+        return None
+    return indices[:-1] + variable[indices[-1] :]
+
+
 add_row("ResourceGather", None, _gathered_shape)
+add_row("ResourceGatherNd", None, _gathered_nd_shape)
 
 
 for _name in (

@@ -32,7 +32,7 @@ from ..core.shapes import Shape, is_static, shown
 from ..emit import chains
 from ..emit.registry import EMITTERS
 from .hosted import HOSTED
-from .plan_variables import HANDLERS, PlanVariables
+from .plan_variables import HANDLERS, PlanVariables, is_handle
 from .run_errors import failed, fault_words, located, uninitialized
 from .stage import Site, StageVariables
 from .state import State
@@ -244,10 +244,7 @@ class Plan(StageMachine[Tensor, Buffer, StageVariables]):
             )
         writes = row.writes if row is not None else ()
         if writes:
-            changed = [buffers[index] for index in writes]
-            step = self._step(op, len(buffers), in_place=True)
-            stage.program.host(step, buffers, changed)
-            return self._define(stage, op, changed[: len(op.outputs)])
+            return self._add_change(stage, site, row, buffers, writes)
         inferred = _shapes(site, row)
         shapes = [shape for shape in inferred if is_static(shape)]
         if len(shapes) < len(inferred):
@@ -257,6 +254,34 @@ class Plan(StageMachine[Tensor, Buffer, StageVariables]):
             for shape, tensor in zip(shapes, op.outputs, strict=True)
         ]
         stage.program.host(self._step(op, len(buffers)), buffers, outputs)
+        return self._define(stage, op, outputs)
+
+    def _add_change(
+        self,
+        stage: PlanStage,
+        site: Site,
+        row: Row | None,
+        buffers: Sequence[Buffer],
+        writes: Sequence[int],
+    ) -> bool:
+        """Adds a step that changes variables; what it gives are these, or values of its own."""
+        op = site.op
+        changed = [buffers[index] for index in writes]
+        if all(map(is_handle, op.outputs)):
+            step = self._step(op, len(buffers), in_place=True)
+            stage.program.host(step, buffers, changed)
+            return self._define(stage, op, changed[: len(op.outputs)])
+        outputs = [
+            arena(shape, _array_dtype(tensor.dtype), tensor.name)
+            for shape, tensor in zip(_shapes(site, row), op.outputs, strict=True)
+            if is_static(shape)
+        ]
+        run = self._step(op, len(buffers))
+
+        def step_with_values(*arrays: np.ndarray) -> None:
+            run(*arrays[: len(buffers)], *arrays[len(buffers) + len(changed) :])
+
+        stage.program.host(step_with_values, buffers, [*changed, *outputs])
         return self._define(stage, op, outputs)
 
     def _step(self, op: Operation, n_inputs: int, in_place: bool = False) -> Callable[..., None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -60,6 +61,8 @@ class PlanVariables:
             self.calls[op] = len(op.inputs), len(op.outputs)
             if key is not None and any(is_handle(t) for t in op.inputs):
                 self.protect(stage, buffer, -1)  # the function may write it
+                if key in self.assigned:  # and reads what this run has written
+                    stage.program.host(partial(self.state.initialized.add, key), (), ())
                 return
         if key is not None and key not in self.assigned:
             stage.notes.reads.setdefault(key, op)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
-from ...schema.errors import CancelledError, DeadlineExceededError
+from ...schema.errors import CancelledError, DeadlineExceededError, NotFoundError
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
 from ..core.scopes import (
@@ -84,12 +84,13 @@ class Session:
     """Runs operations of a graph and holds the values of its variables.
 
     Args:
-        target: "" for this process; nothing else is supported.
+        target: "" or "local" for this process.
         graph: The default graph when left out.
         config: A ConfigProto.
 
     Raises:
         TypeError: `graph` or `config` is something else.
+        NotFoundError: `target` is another process.
 
     >>> import flatlite.compat.v1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -109,9 +110,13 @@ class Session:
             raise TypeError(
                 f'Argument `config` must be a tf.ConfigProto, but got "{type(config).__name__}"'
             )
-        if target:
-            raise NotImplementedError(
-                f"only sessions in this process are supported, got '{target}'"
+        if target not in ("", "local"):
+            raise NotFoundError(
+                None,
+                None,
+                f"No session factory registered for the given session options: {{target: "
+                f'"{target}"}} Registered factories are {{DIRECT_SESSION}}; sessions run in this '
+                "process",
             )
         self._graph = get_default_graph() if graph is None else graph
         threads = getattr(config, "intra_op_parallelism_threads", 0)

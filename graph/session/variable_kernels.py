@@ -25,6 +25,16 @@ def resource_gather(
     return kernel(variable, indices, np.int32(0), batch_dims=op.get_attr("batch_dims"))
 
 
+@hosted("ResourceGatherNd")
+def resource_gather_nd(
+    op: Operation, state: State, variable: np.ndarray, indices: np.ndarray
+) -> KernelResult:
+    """The parts of a variable at index tuples."""
+    kernel = kernel_of("GatherNd")
+    assert kernel is not None
+    return kernel(variable, indices)
+
+
 @hosted("VariableShape")
 def variable_shape(op: Operation, state: State, variable: np.ndarray) -> np.ndarray:
     """The shape of a variable."""

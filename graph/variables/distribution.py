@@ -22,3 +22,21 @@ class VariableAggregation(enum.Enum):
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
     ONLY_FIRST_TOWER = ONLY_FIRST_REPLICA
+
+
+def checked_synchronization(value: object, name: str | None = None) -> VariableSynchronization:
+    """The member that is meant, AUTO for None; ValueError for anything else."""
+    if value is None:
+        return VariableSynchronization.AUTO
+    if not isinstance(value, VariableSynchronization):
+        raise ValueError(f"Invalid variable synchronization mode: {value} for variable: {name}")
+    return value
+
+
+def checked_aggregation(value: object, name: str | None = None) -> VariableAggregation:
+    """The member that is meant, NONE for None; ValueError for anything else."""
+    if value is None:
+        return VariableAggregation.NONE
+    if not isinstance(value, VariableAggregation):
+        raise ValueError(f"Invalid variable aggregation mode: {value} for variable: {name}")
+    return value

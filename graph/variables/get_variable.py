@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, TypedDict, cast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 import numpy as np
 
+from ..core.create import convert_to_tensor, output
 from ..core.dtype import as_numpy
 from ..core.function_graph import outermost
+from ..core.graph import Tensor
 from ..core.scopes import GraphKeys, get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..core.tensor_shape import TensorShape
-from .variable_scope import Getter, Regularizer, Reuse, chained, get_variable_scope, store_of
-from .variables import Constraint, ReferenceVariable, Variable
+from .kinds import ReferenceVariable
+from .partitioned import (
+    PartitionedVariable,
+    PartitionInfo,
+    partitions_of,
+    parts_of,
+    split_axis,
+)
+from .slice_info import SaveSliceInfo
+from .variable_scope import (
+    Getter,
+    Regularizer,
+    Reuse,
+    chained,
+    get_variable_scope,
+    store_of,
+    variable_scope,
+)
+from .variables import Constraint, Variable
 
 if TYPE_CHECKING:
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from .initializers import Initializer
+    from .partitioned import Partitioner
     from .variable_scope import InitializerLike
     from .variables import InitialValue
 
@@ -71,7 +91,10 @@ def get_variable(
         regularizer: A function of the variable; what it gives goes to REGULARIZATION_LOSSES.
         trainable, collections, validate_shape, use_resource, constraint: As of Variable.
         custom_getter: Called in place of the usual one, with that as first argument.
-        caching_device, partitioner, synchronization, aggregation: Taken for TensorFlow's sake.
+        partitioner: A function of shape and dtype that gives the number of parts along each
+            dimension; then the result is a PartitionedVariable.
+        synchronization, aggregation: As of Variable.
+        caching_device: Taken for TensorFlow's sake.
 
     Raises:
         ValueError: The variable is there though it should not be reused, or is not though it
@@ -92,7 +115,7 @@ def get_variable(
         "trainable": trainable,
         "collections": collections,
         "caching_device": caching_device or scope.caching_device,
-        "partitioner": partitioner,
+        "partitioner": scope.partitioner if partitioner is None else partitioner,
         "validate_shape": validate_shape,
         "use_resource": scope.use_resource if use_resource is None else use_resource,
         "constraint": scope.constraint if constraint is None else constraint,
@@ -165,12 +188,33 @@ def _variable(
     is_value = initializer is not None and not callable(initializer)
     if shape is not None and is_value:
         raise ValueError("If initializer is a constant, do not specify shape.")
-    if partitioner is not None:
-        raise NotImplementedError(
-            f"variable '{name}': the partitioner must be None; variables are kept in one piece"
-        )
     sizes = None if shape is None else TensorShape(shape)
     store = store_of(get_default_graph())
+    is_number = sizes is not None and sizes.ndims == 0
+    is_split = partitioner is not None and not is_number
+    if is_split or (reuse is True and name in store.partitioned):
+        given = _Given(
+            name,
+            sizes,
+            dtype,
+            initializer,
+            regularizer,
+            reuse,
+            trainable,
+            collections,
+            validate_shape,
+            use_resource,
+            constraint,
+            synchronization,
+            aggregation,
+        )
+        return cast("Variable", _partitioned(given, partitioner))
+    if f"{name}/part_0" in store.variables:
+        raise ValueError(
+            "No partitioner was provided, but a partitioned version of the variable was found: "
+            f"{name}/part_0. Perhaps a variable of the same name was already created with "
+            "partitioning?"
+        )
     if name in store.variables:
         return _checked(store.variables[name], name, sizes, dtype, reuse)
     if reuse is True:
@@ -209,6 +253,148 @@ def _variable(
             loss = regularizer(variable)
         if loss is not None:
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+    return variable
+
+
+class _Given(NamedTuple):
+    """What a variable in parts is asked for with."""
+
+    name: str
+    shape: TensorShape | None
+    dtype: np.dtype | None
+    initializer: InitializerLike | None
+    regularizer: Regularizer | None
+    reuse: Reuse
+    trainable: bool | None
+    collections: Collection[str] | None
+    validate_shape: bool
+    use_resource: bool | None
+    constraint: Constraint | None
+    synchronization: object
+    aggregation: object
+
+
+def _partitioned(given: _Given, partitioner: object) -> PartitionedVariable:
+    """The variable in parts of this full name, found or made."""
+    name, reuse = given.name, given.reuse
+    store = store_of(get_default_graph())
+    if name in store.variables:
+        raise ValueError(
+            "A partitioner was provided, but an unpartitioned version of the variable was found: "
+            f"{name}.  Perhaps a variable of the same name was already created without "
+            "partitioning?"
+        )
+    if partitioner is not None and not callable(partitioner):
+        raise ValueError(f"Partitioner must be callable, but received: {partitioner}")
+    value = given.initializer
+    is_value = value is not None and not callable(value)
+    start = convert_to_tensor(cast("TensorLike", value), given.dtype) if is_value else None
+    shape = given.shape if start is None else start.get_shape()
+    dtype = given.dtype or np.dtype(np.float32 if start is None else start.dtype)
+    partitions = None
+    if callable(partitioner):
+        given_partitioner = cast("Partitioner", partitioner)
+        partitions = partitions_of(given_partitioner, TensorShape(shape), dtype)
+    existing = store.partitioned.get(name)
+    if existing is not None:
+        return _same_parts(existing, given, shape, partitions)
+    if reuse is True or shape is None or partitions is None:
+        raise ValueError(
+            f"PartitionedVariable {name} does not exist, or was not created with "
+            "tf.get_variable(). Did you mean to set reuse=False or reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    whole = cast("list[int]", shape.as_list())
+    _require_same_parts(store.variables, name, split_axis(partitions)[1])
+    make = _default_initializer(name, dtype) if value is None else value
+    parts = [
+        _part(given, i, make if start is None else start, dtype, whole, offset, sizes)
+        for i, (offset, sizes) in enumerate(parts_of(whole, partitions))
+    ]
+    made = PartitionedVariable(name, shape, dtype, parts, partitions)
+    store.partitioned[name] = made
+    return made
+
+
+def _part(
+    given: _Given,
+    i: int,
+    make: InitializerLike,
+    dtype: np.dtype,
+    whole: list[int],
+    offset: list[int],
+    sizes: list[int],
+) -> Variable:
+    """One part of a variable; its initializer is told which, if it wants to know."""
+    full_name = f"{given.name}/part_{i}"
+    with name_scope(f"{full_name}/PartitionedInitializer"):
+        start: InitializerLike
+        if isinstance(make, Tensor):
+            start = output("Slice", [make, np.array(offset, np.int32), np.array(sizes, np.int32)])
+        else:
+            start = _told(make, PartitionInfo(whole, offset))
+    with name_scope(None):
+        variable = _variable(
+            full_name,
+            None if isinstance(make, Tensor) else sizes,
+            dtype,
+            start,
+            given.regularizer,
+            given.reuse,
+            given.trainable,
+            given.collections,
+            validate_shape=given.validate_shape,
+            use_resource=given.use_resource,
+            constraint=given.constraint,
+            synchronization=given.synchronization,
+            aggregation=given.aggregation,
+        )
+    variable.save_slice_info = SaveSliceInfo(given.name, whole, offset, sizes)
+    return variable
+
+
+def _told(make: InitializerLike, info: PartitionInfo) -> InitializerLike:
+    function = cast("Callable[..., TensorLike]", make() if inspect.isclass(make) else make)
+    if "partition_info" in inspect.signature(function).parameters:
+        return functools.partial(function, partition_info=info)
+    return function
+
+
+def _require_same_parts(variables: Mapping[str, Variable], name: str, n_parts: int) -> None:
+    """Raises ValueError when there are parts of this name, and more or fewer of them."""
+    if f"{name}/part_0" not in variables:
+        return
+    start = (
+        "Partitioner returned a different partitioning than what was already found.  Partitioner "
+        f"returned {n_parts} shards, and shard {name}/part_0 was found, but "
+    )
+    if f"{name}/part_{n_parts - 1}" not in variables:
+        raise ValueError(f"{start}{name}/part_{n_parts - 1} was not.")
+    if f"{name}/part_{n_parts}" in variables:
+        raise ValueError(f"{start}so was the extra shard {name}/part_{n_parts}.")
+
+
+def _same_parts(
+    variable: PartitionedVariable,
+    given: _Given,
+    shape: TensorShape | None,
+    partitions: list[int] | None,
+) -> PartitionedVariable:
+    """`variable`, after it was compared with what is asked for."""
+    name = given.name
+    if given.reuse is False:
+        raise ValueError(
+            f"Partitioned variable with name {name} already exists. Did you mean to set reuse=True "
+            "or reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    start = f"Trying to reuse partitioned variable {name}, but specified "
+    if shape is not None and not shape.is_compatible_with(variable.get_shape()):
+        raise ValueError(f"{start}shape {shape} and found shape {variable.get_shape()}.")
+    if given.dtype is not None and given.dtype != variable.dtype:
+        raise ValueError(f"{start}dtype {given.dtype} and found dtype {variable.dtype}.")
+    if partitions is not None and partitions != variable.partitions:
+        raise ValueError(
+            f"{start}partitions {partitions} and found partitions {variable.partitions}."
+        )
     return variable
 
 
@@ -278,3 +464,41 @@ def _initial_value(
 def no_regularizer(variable: Variable) -> None:
     """Lets variables have no regularizer where the scope around has one."""
     return None
+
+
+def create_partitioned_variables(
+    shape: Sequence[int],
+    slicing: Sequence[int],
+    initializer: InitializerLike,
+    dtype: DTypeLike = np.float32,
+    trainable: bool = True,
+    collections: Collection[str] | None = None,
+    name: str | None = None,
+    reuse: Reuse = None,
+) -> list[Variable]:
+    """The parts of a new variable: `slicing` says how many there are along each dimension.
+
+    Raises ValueError when shape and numbers of parts do not go together.
+    """
+    if len(shape) != len(slicing):
+        raise ValueError(
+            "The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: "
+            f"{shape}, slicing: {slicing}"
+        )
+    if len(shape) < 1:
+        raise ValueError(f"A partitioned Variable must have rank at least 1: shape: {shape}")
+
+    def partitioner(shape: TensorShape, dtype: DTypeLike) -> Sequence[int]:
+        return slicing
+
+    with variable_scope(name, "PartitionedVariable", reuse=reuse):
+        whole = get_variable(
+            "",
+            shape,
+            dtype,
+            initializer,
+            trainable=trainable,
+            collections=collections,
+            partitioner=partitioner,
+        )
+    return list(cast("PartitionedVariable", whole))

@@ -71,3 +71,16 @@ def report_uninitialized_variables(
         where = output("Where", [missing])
         rows = output("Squeeze", [where], {"squeeze_dims": [1]})
         return output("GatherV2", [names, rows, np.int32(0)])
+
+
+def assert_variables_initialized(var_list: Sequence[Variable] | None = None) -> Tensor | None:
+    """What raises FailedPreconditionError when it is run and a variable has no value.
+
+    Of all global and local ones by default; None when there are none.
+    """
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+    if not var_list:
+        return None
+    ranks = [output("Rank", [variable.value()]) for variable in var_list]
+    return ranks[0] if len(ranks) == 1 else output("Pack", [ranks])

@@ -15,13 +15,14 @@ import numpy as np
 from ..core.dtype import as_numpy
 from ..core.graph import Graph
 from ..core.scopes import GraphKeys, get_default_graph, graph_of
-from .variables import Constraint, Variable
+from .variables import Constraint, Variable, creators_of
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
     from ..core.protocols import Collection
     from ..core.typing import DTypeLike, TensorLike
     from .initializers import Initializer
+    from .partitioned import PartitionedVariable, Partitioner
 
 P = ParamSpec("P")
 InitializerLike: TypeAlias = (
@@ -56,20 +57,45 @@ class VariableScope:
             Defaults of the variables within.
     """
 
-    def __init__(self, reuse: Reuse, name: str = "", name_scope: str = "", **defaults: object):
+    def __init__(
+        self,
+        reuse: Reuse,
+        name: str = "",
+        initializer: InitializerLike | None = None,
+        regularizer: Regularizer | None = None,
+        caching_device: object = None,
+        partitioner: Partitioner | None = None,
+        custom_getter: Getter | None = None,
+        name_scope: str = "",
+        dtype: DTypeLike = np.float32,
+        use_resource: bool | None = None,
+        constraint: Constraint | None = None,
+    ):
         self.reuse: bool | _AutoReuse = reuse or False
         self.name = name
         self.original_name_scope = name_scope
-        self.initializer: InitializerLike | None = None
-        self.regularizer: Regularizer | None = None
-        self.dtype: np.dtype = np.dtype(np.float32)
-        self.use_resource: bool | None = None
-        self.constraint: Constraint | None = None
-        self.custom_getter: Getter | None = None
-        self.caching_device: object = None
-        self.partitioner: object = None
-        for key, value in defaults.items():
-            setattr(self, key, value)
+        self.initializer = initializer
+        self.regularizer = regularizer
+        self.dtype: np.dtype = as_numpy(dtype)
+        self.use_resource = use_resource
+        self.constraint = constraint
+        self.custom_getter = custom_getter
+        self.caching_device = caching_device
+        self.partitioner = partitioner
+
+    @property
+    def name_scope(self) -> str:
+        """The name scope that was opened with it, with its slash."""
+        return self.original_name_scope
+
+    def get_variable(
+        self, var_store: object, name: str, *args: object, **kwargs: object
+    ) -> Variable:
+        """What `get_variable` gives within this scope; `var_store` is the graph's in any case."""
+        from .get_variable import get_variable
+
+        with variable_scope(self, auxiliary_name_scope=False):
+            return get_variable(name, *args, **kwargs)  # pyright: ignore[reportArgumentType]
 
     def reuse_variables(self) -> None:
         """Lets variables only be found again from now on."""
@@ -91,7 +117,7 @@ class VariableScope:
         """What is called in place of the usual getter within."""
         self.custom_getter = custom_getter
 
-    def set_partitioner(self, partitioner: object) -> None:
+    def set_partitioner(self, partitioner: Partitioner | None) -> None:
         """The default partitioner of the variables within."""
         self.partitioner = partitioner
 
@@ -133,6 +159,7 @@ class _Store:
 
     def __init__(self) -> None:
         self.variables: dict[str, Variable] = {}
+        self.partitioned: dict[str, PartitionedVariable] = {}
         self._open = _Open()
 
     @property
@@ -336,3 +363,51 @@ def chained(
         return inner(functools.partial(outer, getter), *args, **kwargs)
 
     return getter
+
+
+@contextlib.contextmanager
+def variable_op_scope(
+    values: Iterable[object],
+    name_or_scope: str | VariableScope | None,
+    default_name: str | None = None,
+    initializer: InitializerLike | None = None,
+    regularizer: Regularizer | None = None,
+    caching_device: object = None,
+    partitioner: object = None,
+    custom_getter: Getter | None = None,
+    reuse: Reuse = None,
+    dtype: DTypeLike | None = None,
+    use_resource: bool | None = None,
+    constraint: Constraint | None = None,
+) -> Generator[VariableScope]:
+    """`variable_scope` with its arguments in another order."""
+    with variable_scope(
+        name_or_scope,
+        default_name,
+        values,
+        initializer,
+        regularizer,
+        caching_device,
+        partitioner,
+        custom_getter,
+        reuse,
+        dtype,
+        use_resource,
+        constraint,
+    ) as scope:
+        yield scope
+
+
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator: Callable[..., Variable]) -> Generator[None]:
+    """A block in which `variable_creator(next_creator, **kwargs)` makes the variables.
+
+    It may change the keyword arguments, those of Variable, and gives a variable, most often what
+    `next_creator(**kwargs)` gives; inner blocks come first.
+    """
+    creators = creators_of(get_default_graph())
+    creators.append(variable_creator)
+    try:
+        yield
+    finally:
+        creators.pop()

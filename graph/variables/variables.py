@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
+import functools
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast, overload
 
 from ...schema import proto
-from ..core.create import append, convert_to_tensor, create, output, register_conversion, type_name
+from ..core.create import convert_to_tensor, output, register_conversion, type_name
 from ..core.dtype import DType
 from ..core.function_graph import outermost
 from ..core.graph import Graph, Operation, Tensor
@@ -19,6 +21,14 @@ from ..core.scopes import (
 )
 from ..core.shapes import Dim, Shape, is_static
 from ..core.sizes import Sizes
+from .distribution import (
+    VariableAggregation,
+    VariableSynchronization,
+    checked_aggregation,
+    checked_synchronization,
+)
+from .slice_info import SaveSliceInfo
+from .variable_reference import VariableReference
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +41,7 @@ if TYPE_CHECKING:
     from ..format.messages import VariableDef
     from ..session.session import Session
 
+Made = TypeVar("Made")
 InitialValue: TypeAlias = "TensorLike | Callable[[], TensorLike]"
 """A value, or a function that makes it."""
 Constraint: TypeAlias = "Callable[[Tensor], TensorLike]"
@@ -46,7 +57,32 @@ def use_resources(yes: bool | None = None) -> bool:
     return _DEFAULTS["use_resource"]
 
 
-class Variable(Operands):
+class _Created(type):
+    """Lets the creators of open `variable_creator_scope` blocks make the variables."""
+
+    def __call__(cls: type[Made], *args: object, **kwargs: object) -> Made:
+        make = cast("Callable[..., Made]", functools.partial(type.__call__, cls))
+        if cls is not Variable:
+            return make(*args, **kwargs)
+        parameters = inspect.signature(cls.__init__).parameters
+        arguments = dict(zip(list(parameters)[1:], args, strict=False)) | kwargs
+        definition = cast("VariableDef | None", arguments.pop("variable_def", None))
+        if definition is not None:
+            if arguments.get("initial_value") is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            scope = cast("str | None", arguments.get("import_scope"))
+            return cast("Made", Variable.from_proto(definition, scope))
+        for creator in creators_of(get_default_graph()):
+            make = cast("Callable[..., Made]", functools.partial(creator, make))
+        return make(**arguments)
+
+
+def creators_of(graph: Graph) -> list[Callable[..., object]]:
+    """The creators of open blocks, the outermost first."""
+    return graph.scopes.extras.setdefault("variable creators", [])
+
+
+class Variable(Operands, metaclass=_Created):
     """A tensor that keeps its value between runs of a Session.
 
     It must be initialised before it is read: run its `initializer`, or `load` a value.
@@ -64,8 +100,11 @@ class Variable(Operands):
         use_resource: Whether reads see just the writes they come after (VarHandleOp); by default
             it is a reference (VariableV2), as in TF1.
         shape: Of the variable; by default that of the initial value.
-        caching_device, expected_shape, import_scope, synchronization, aggregation, variable_def:
-            Taken for TensorFlow's sake.
+        synchronization, aggregation: How copies are kept alike; there is one. What has the
+            synchronization ON_READ is not trained by default.
+        variable_def: A VariableDef: the variable of the graph that it describes.
+        import_scope: The name scope that one lies in.
+        caching_device, expected_shape: Taken for TensorFlow's sake.
 
     Raises:
         ValueError: There is no initial value, or its shape is not known.
@@ -92,7 +131,9 @@ class Variable(Operands):
         """A variable of the kind that is asked for."""
         if cls is Variable:
             use_resource = use_resources() if use_resource is None else use_resource
-            cls = ResourceVariable if use_resource else ReferenceVariable
+            from . import kinds
+
+            cls = kinds.ResourceVariable if use_resource else kinds.ReferenceVariable
         return object.__new__(cls)
 
     def __init__(
@@ -124,6 +165,10 @@ class Variable(Operands):
             )
         if constraint is not None and not callable(constraint):
             raise ValueError("The `constraint` argument must be a callable.")
+        self.synchronization = checked_synchronization(synchronization, name)
+        self.aggregation = checked_aggregation(aggregation, name)
+        if trainable is None and self.synchronization is VariableSynchronization.ON_READ:
+            trainable = False
         self.trainable = True if trainable is None else bool(trainable)
         self.constraint = constraint
         if self.trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
@@ -143,7 +188,7 @@ class Variable(Operands):
             self._build(graph, scope, validate_shape)
         graph.add_to_collections(collections, self)
 
-    _inner_scope = True
+    _is_reference = True
 
     def _initial_tensor(self, value: InitialValue, dtype: DTypeLike | None) -> Tensor:
         """The initial value; what a function makes for it goes to `<name>/Initializer`."""
@@ -154,6 +199,11 @@ class Variable(Operands):
 
     def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
         raise NotImplementedError
+
+    SaveSliceInfo = SaveSliceInfo
+    save_slice_info: SaveSliceInfo | None = None
+    synchronization: VariableSynchronization
+    aggregation: VariableAggregation
 
     # Set by _build.
     op: Operation
@@ -198,10 +248,17 @@ class Variable(Operands):
         raise NotImplementedError
 
     def initialized_value(self) -> Tensor:
-        """The value it is initialised with, to initialise other variables from."""
-        if self.initial_value is None:
+        """Its value if it has one, else what it is initialised with: for other variables' sake."""
+        from ..functions.conditional import cond
+
+        initial = self.initial_value
+        if initial is None:
             raise ValueError(f"variable '{self.name}' was imported without its initial value")
-        return self.initial_value
+        with outermost(get_default_graph()).as_default(), self.graph.control_dependencies(None):
+            value = cond(
+                self.is_initialized(), self.read_value, lambda: output("Identity", [initial])
+            )
+        return cast("Tensor", value)
 
     def eval(self, session: Session | None = None) -> Evaluated:
         """Its value in `session`, by default the default one."""
@@ -309,21 +366,142 @@ class Variable(Operands):
         """Adds the operation of one of the methods above."""
         raise NotImplementedError
 
+    def _scatter(
+        self, kind: str, sparse_delta: IndexedSlices, use_locking: bool | None, name: str | None
+    ) -> Tensor:
+        """Changes the rows that IndexedSlices name."""
+        delta = self._slices(sparse_delta)
+        return self._change(kind, delta.indices, delta.values, use_locking, name)
+
+    def _slices(self, sparse_delta: IndexedSlices) -> IndexedSlices:
+        """IndexedSlices; TypeError for anything else."""
+        if hasattr(sparse_delta, "indices") and hasattr(sparse_delta, "values"):
+            return sparse_delta
+        if self._is_reference:
+            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
+        raise TypeError(
+            f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}"
+        )
+
+    def _change(
+        self,
+        kind: str,
+        indices: TensorLike,
+        updates: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+    ) -> Tensor:
+        """Adds the operation `kind`, as it is called for references; gives the new value."""
+        raise NotImplementedError
+
+    def assign_slice(
+        self,
+        bounds: Sequence[Tensor],
+        masks: Mapping[str, int],
+        value: TensorLike,
+        name: str | None = None,
+    ) -> Tensor:
+        """Gives the part that a StridedSlice with these inputs and masks takes a value."""
+        raise NotImplementedError
+
     def scatter_add(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
     ) -> Tensor:
         """Adds IndexedSlices; a tensor with the new value."""
-        raise NotImplementedError
+        return self._scatter("ScatterAdd", sparse_delta, use_locking, name)
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
     ) -> Tensor:
         """Subtracts IndexedSlices; a tensor with the new value."""
-        raise NotImplementedError
+        return self._scatter("ScatterSub", sparse_delta, use_locking, name)
+
+    def scatter_mul(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
+        """Multiplies by IndexedSlices; a tensor with the new value."""
+        return self._scatter("ScatterMul", sparse_delta, use_locking, name)
+
+    def scatter_div(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
+        """Divides by IndexedSlices; a tensor with the new value."""
+        return self._scatter("ScatterDiv", sparse_delta, use_locking, name)
+
+    def scatter_max(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
+        """The larger of it and IndexedSlices; a tensor with the new value."""
+        return self._scatter("ScatterMax", sparse_delta, use_locking, name)
+
+    def scatter_min(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
+        """The smaller of it and IndexedSlices; a tensor with the new value."""
+        return self._scatter("ScatterMin", sparse_delta, use_locking, name)
+
+    def scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
+    ) -> Tensor:
+        """Sets the rows that IndexedSlices name; a tensor with the new value."""
+        return self._scatter("ScatterUpdate", sparse_delta, use_locking, name)
+
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Tensor:
+        """Sets var[i, ..., indices[i, ..., j]] to values[i, ..., j]; the new value."""
+        from ..functions.state import batch_scatter_update
+
+        delta = self._slices(sparse_delta)
+        return batch_scatter_update(self, delta.indices, delta.values, use_locking, name)
+
+    def scatter_nd_add(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Tensor:
+        """Adds updates at index tuples; a tensor with the new value."""
+        return self._change("ScatterNdAdd", indices, updates, True, name)
+
+    def scatter_nd_sub(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Tensor:
+        """Subtracts updates at index tuples; a tensor with the new value."""
+        return self._change("ScatterNdSub", indices, updates, True, name)
+
+    def scatter_nd_update(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Tensor:
+        """Sets what is at index tuples; a tensor with the new value."""
+        return self._change("ScatterNdUpdate", indices, updates, True, name)
+
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
+        """The rows at `indices`."""
+        from ..functions.array import gather
+
+        return gather(self, indices, name=name)
+
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
+        """The parts at index tuples."""
+        return output("GatherNd", [self, indices], name=name)
 
     def count_up_to(self, limit: int) -> Tensor:
         """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
-        raise NotImplementedError("count_up_to is not supported; use assign_add")
+        from ..functions.state import count_up_to
+
+        return count_up_to(self, limit)
+
+    def ref(self) -> VariableReference:
+        """What stands for the variable in sets and dicts, and compares by identity."""
+        return VariableReference(self)
+
+    experimental_ref = ref
+
+    def get_save_slice_info(self) -> SaveSliceInfo | None:
+        """Which part of a larger variable it is; None when it is none."""
+        return self.save_slice_info
+
+    def set_save_slice_info(self, save_slice_info: SaveSliceInfo | None) -> None:
+        """Says which part of a larger variable it is: it is saved as such."""
+        self.save_slice_info = save_slice_info
 
     def to_proto(self, export_scope: str | None = None) -> VariableDef:
         """The VariableDef message that describes it, names without the scope `export_scope`."""
@@ -334,9 +512,14 @@ class Variable(Operands):
             initial_value_name=initial.removeprefix(outside),
             initializer_name=self.initializer.name.removeprefix(outside),
             snapshot_name=self._snapshot.name.removeprefix(outside),
-            is_resource=isinstance(self, ResourceVariable),
+            is_resource=not self._is_reference,
             trainable=self.trainable,
+            synchronization=self.synchronization.value,
+            aggregation=self.aggregation.value,
         )
+        if self.save_slice_info is not None:
+            part = self.save_slice_info.to_proto(export_scope)
+            message.save_slice_info_def.CopyFrom(part)
         return cast("VariableDef", message)
 
     @staticmethod
@@ -345,8 +528,10 @@ class Variable(Operands):
 
         Raises KeyError when the graph lacks one of its operations.
         """
+        from . import kinds
+
         graph, inside = get_default_graph(), f"{import_scope}/" if import_scope else ""
-        cls = ResourceVariable if variable_def.is_resource else ReferenceVariable
+        cls = kinds.ResourceVariable if variable_def.is_resource else kinds.ReferenceVariable
         variable = object.__new__(cls)
         variable.op = graph.get_tensor_by_name(inside + variable_def.variable_name).op
         variable.initializer = graph.get_operation_by_name(inside + variable_def.initializer_name)
@@ -354,6 +539,13 @@ class Variable(Operands):
         initial = variable_def.initial_value_name
         variable.initial_value = graph.get_tensor_by_name(inside + initial) if initial else None
         variable.trainable, variable.constraint = variable_def.trainable, None
+        variable.synchronization = VariableSynchronization(variable_def.synchronization)
+        variable.aggregation = VariableAggregation(variable_def.aggregation)
+        if variable_def.HasField("save_slice_info_def"):
+            part = variable_def.save_slice_info_def
+            variable.save_slice_info = SaveSliceInfo(
+                save_slice_info_def=part, import_scope=import_scope
+            )
         variable.dtype = DType(variable.op.get_attr("dtype"))
         variable.shape = variable.op.get_attr("shape")
         return variable
@@ -368,196 +560,8 @@ class Variable(Operands):
     def __repr__(self) -> str:
         kind = "tf.Variable"
         shape = "<unknown>" if self.shape is None else self.shape
-        dtype = type_name(self.dtype) + ("_ref" if isinstance(self, ReferenceVariable) else "")
+        dtype = type_name(self.dtype) + ("_ref" if self._is_reference else "")
         return f"<{kind} '{self.name}' shape={shape} dtype={dtype}>"
-
-
-class ReferenceVariable(Variable):
-    """A variable whose operation gives a reference to its memory, as those of TF1."""
-
-    def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
-        attrs = {"shape": self.shape, "dtype": self.dtype}
-        self.op = append(graph, "VariableV2", scope[:-1], (), attrs)
-        where = [f"loc:@{self.op.name}".encode()]
-        assign = {"validate_shape": validate_shape, "_class": where}
-        self.initializer = create("Assign", [self.reference, self.initial_value], assign)
-        self._snapshot = output("Identity", [self.reference], {"_class": where}, "read")
-
-    @property
-    def reference(self) -> Tensor:
-        """The tensor that stands for its memory."""
-        return self.op.outputs[0]
-
-    def value(self) -> Tensor:
-        """The tensor that holds its value."""
-        return self._snapshot
-
-    def read_value(self) -> Tensor:
-        """A tensor with the value it has when that tensor is computed."""
-        return output("Identity", [self.reference], name="read")
-
-    def as_graph_element(self) -> Tensor:
-        """What a Session fetches for it."""
-        return self.reference
-
-    def _update(
-        self,
-        method: str,
-        value: TensorLike,
-        use_locking: bool | None,
-        name: str | None,
-        read_value: bool,
-    ) -> Tensor | Operation:
-        kinds = {"assign": "Assign", "assign_add": "AssignAdd", "assign_sub": "AssignSub"}
-        attrs = {"use_locking": bool(use_locking)}
-        op = create(kinds[method], [self.reference, value], attrs, name)
-        return op.outputs[0] if read_value else op
-
-    def _scatter(
-        self, kind: str, slices: IndexedSlices, use_locking: bool | None, name: str | None
-    ) -> Tensor:
-        require_slices(slices)
-        inputs = [self.reference, slices.indices, slices.values]
-        return output(kind, inputs, {"use_locking": bool(use_locking)}, name)
-
-    def scatter_sub(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Subtracts IndexedSlices."""
-        return self._scatter("ScatterSub", sparse_delta, use_locking, name)
-
-    def scatter_add(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Adds IndexedSlices."""
-        return self._scatter("ScatterAdd", sparse_delta, use_locking, name)
-
-    def scatter_update(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Sets the rows that IndexedSlices name."""
-        return self._scatter("ScatterUpdate", sparse_delta, use_locking, name)
-
-    def is_initialized(self, name: str | None = None) -> Tensor:
-        """Whether it has a value."""
-        return output("IsVariableInitialized", [self.reference], name=name)
-
-
-class ResourceVariable(Variable):
-    """A variable behind a handle: each read sees just the writes it comes after."""
-
-    def _initial_tensor(self, value: InitialValue, dtype: DTypeLike | None) -> Tensor:
-        with name_scope("Initializer"):
-            return convert_to_tensor(value() if callable(value) else value, dtype, "initial_value")
-
-    def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
-        name = scope[:-1]
-        attrs = {"shape": self.shape, "dtype": self.dtype, "shared_name": name.encode()}
-        self.op = append(graph, "VarHandleOp", name, (), attrs)
-        with name_scope("IsInitialized"):
-            output("VarIsInitializedOp", [self.handle])
-        with name_scope("Assign") as inner:
-            inputs = [self.handle, self.initial_value]
-            self.initializer = create("AssignVariableOp", inputs, None, inner)
-        with name_scope("Read"):
-            self._snapshot = self._read()
-
-    @property
-    def handle(self) -> Tensor:
-        """The tensor that stands for it."""
-        return self.op.outputs[0]
-
-    def _read(self) -> Tensor:
-        tensor = output("ReadVariableOp", [self.handle], {"dtype": self.dtype})
-        tensor.set_shape(self.shape)
-        return tensor
-
-    def value(self) -> Tensor:
-        """The tensor that holds its value."""
-        return self._read()
-
-    def read_value(self) -> Tensor:
-        """A tensor with the value it has when that tensor is computed."""
-        with name_scope("Read"):
-            read = self._read()
-        return output("Identity", [read])
-
-    def as_graph_element(self) -> Tensor:
-        """What a Session fetches for it."""
-        return self._snapshot
-
-    def _update(
-        self,
-        method: str,
-        value: TensorLike,
-        use_locking: bool | None,
-        name: str | None,
-        read_value: bool,
-    ) -> Tensor | Operation:
-        kinds = {
-            "assign": "AssignVariableOp",
-            "assign_add": "AssignAddVariableOp",
-            "assign_sub": "AssignSubVariableOp",
-        }
-        tensor = convert_to_tensor(value, self.dtype)
-        if self.shape is not None and tensor.shape is not None:
-            self._check_shape(tensor.shape)
-        return self.after(create(kinds[method], [self.handle, tensor], None, name), read_value)
-
-    @overload
-    def after(self, op: Operation, read_value: Literal[True] = True) -> Tensor: ...
-    @overload
-    def after(self, op: Operation, read_value: bool) -> Tensor | Operation: ...
-    def after(self, op: Operation, read_value: bool = True) -> Tensor | Operation:
-        """The value after `op`, which changed it; or just `op`."""
-        if not read_value:
-            return op
-        with op.graph.control_dependencies([op]):
-            return self._read()
-
-    def _check_shape(self, shape: tuple[Dim, ...]) -> None:
-        sizes = self.shape or ()
-        fits = len(shape) == len(sizes) and all(
-            None in (a, b) or a == b for a, b in zip(shape, sizes, strict=True)
-        )
-        if not fits:
-            raise ValueError(
-                f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable "
-                f"shape {self.shape}, and the assigned value shape {shape} are incompatible."
-            )
-
-    def _scatter(self, kind: str, slices: IndexedSlices, name: str | None) -> Tensor:
-        require_slices(slices)
-        inputs = [self.handle, slices.indices, slices.values]
-        return self.after(create(kind, inputs, None, name))
-
-    def scatter_sub(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Subtracts IndexedSlices."""
-        return self._scatter("ResourceScatterSub", sparse_delta, name)
-
-    def scatter_add(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Adds IndexedSlices."""
-        return self._scatter("ResourceScatterAdd", sparse_delta, name)
-
-    def scatter_update(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Sets the rows that IndexedSlices name."""
-        return self._scatter("ResourceScatterUpdate", sparse_delta, name)
-
-    def is_initialized(self, name: str | None = None) -> Tensor:
-        """Whether it has a value."""
-        return output("VarIsInitializedOp", [self.handle], name=name)
-
-
-def require_slices(slices: IndexedSlices) -> None:
-    """Raises TypeError unless `slices` has indices and values."""
-    if not (hasattr(slices, "indices") and hasattr(slices, "values")):
-        raise TypeError(f"sparse_delta is not IndexedSlices: {slices}")
 
 
 def _declared(shape: ShapeLike | None, known: Shape) -> Shape:

@@ -23,6 +23,7 @@ from .recurrent import (
     in_directions,
     initialized,
     layout_of,
+    observation_of,
     require_float32,
     require_float32_input,
     state_of,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from ..node import Emit, Prepared
 
 
+TRACED_PARTS = (0, 1, 3, 2, 4)
+"""Where the intermediate tensors of the parts of a trace stand."""
 ORDER = (0, 1, 3, 2)
 """Gates as the kernels have them, input, forget, output, new, among those of the file."""
 
@@ -238,9 +241,31 @@ def _real(
 
     def emit(program: Program) -> None:
         memory = initialized(program, states[0]), initialized(program, states[1])
-        recurrent.lstm(program, pairs, build(program), memory, recurrent.rows_of(out), layout)
+        rows, observation = recurrent.rows_of(out), observation_of(node)
+        trace = None
+        if observation is not None and node.intermediates:
+            trace = arena((pairs[0][0].shape[0], recurrent.N_TRACED * n), np.float32)
+        recurrent.lstm(program, pairs, build(program), memory, rows, layout, trace)
+        if observation is not None:
+            kept = dict(zip(places.states, memory, strict=True))
+            observation.inner(program, node, kept, _traced(program, node, parts, trace))
 
     return emit
+
+
+def _traced(program: Program, node: Node, parts: Parts, trace: Buffer | None) -> dict[int, Buffer]:
+    """The values that intermediate tensors stand for, of a trace."""
+    if trace is None:
+        return {}
+    traced = [part for part, norm in enumerate(parts.norms) if norm is not None]
+    if parts.projection is not None:
+        traced.append(recurrent.N_TRACED - 1)
+    values: dict[int, Buffer] = {}
+    for part in traced:
+        n = trace.shape[1] // recurrent.N_TRACED
+        values[TRACED_PARTS[part]] = x = arena((trace.shape[0], n), np.float32)
+        move(program, View.of(trace).part(1, part * n, n), View.of(x))
+    return values
 
 
 def _cell(node: Node, parts: Parts, n: int, first: int) -> Callable[[Program], recurrent.LSTM]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ...engine.plan.program import Program
     from ..node import Emit, Operand, Prepared
+    from ..observation import Observation
 
 
 _HYBRID = ("int8", "uint8", "int4", "int2")
@@ -107,17 +108,21 @@ def svdf(node: Node) -> Prepared:
     out = node.result((batch, units), np.float32)
 
     def emit(program: Program) -> None:
+        memory = initialized(program, state)
         recurrent.svdf(
             program,
             x,
             weights,
             times,
             bias,
-            initialized(program, state),
+            memory,
             out,
             activation=int(node.options.fused_activation_function),
             asymmetric=bool(node.options.asymmetric_quantize_inputs),
         )
+        observation = observation_of(node)
+        if observation is not None:
+            observation.inner(program, node, {4: memory}, {})
 
     return emit
 
@@ -202,6 +207,11 @@ def initialized(program: Program, state: Buffer) -> Buffer:
     memory = arena(state.shape, state.dtype)
     move(program, state, memory)
     return memory
+
+
+def observation_of(node: Node) -> Observation | None:
+    """What measures the values of the model that `node` is of; None when nothing does."""
+    return None if node.scope is None else node.scope.observation
 
 
 def weights_of(node: Node, operands: Sequence[Operand]) -> recurrent.Weights:

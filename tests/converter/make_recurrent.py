@@ -32,6 +32,7 @@ LAYERS = {
     "both_last": lambda layers: layers.Bidirectional(layers.SimpleRNN(UNITS)),
 }
 SHAPES = {"fixed": (2, STEPS), "batch": (None, STEPS), "any": (None, None)}
+ONE = (1, STEPS)
 
 
 def n_operators(make_converter) -> int:
@@ -72,7 +73,7 @@ def recorded(make, k, shape) -> dict[str, np.ndarray]:
     def call(x):
         return tf.identity(model(x, training=False), name="y")
 
-    values = rng.normal(size=(2, STEPS, DEPTH)).astype(np.float32)
+    values = rng.normal(size=(shape[0] or 2, STEPS, DEPTH)).astype(np.float32)
     return {
         "graph": np.frombuffer(frozen(call.get_concrete_function()), np.uint8),
         "x": values,
@@ -137,6 +138,8 @@ def main() -> None:
                 print(case)
                 rows = recorded(make, k, shape)
                 arrays |= {f"{case}/{key}": value for key, value in rows.items()}
+    rows = recorded(LAYERS["LSTM"], keras, ONE)
+    arrays |= {f"LSTM_keras3_one/{key}": value for key, value in rows.items()}
     for static in (False, True):
         case = f"tf1_{'static' if static else 'dynamic'}"
         arrays |= {f"{case}/{key}": value for key, value in version_1(static).items()}

@@ -45,6 +45,48 @@ class Loop(tf.Module):
         return {"n": self.n.read_value(), "v": self.v.read_value(), "rows": self.rows.read_value()}
 
 
+OPTIMIZERS = {
+    "ResourceApplyRMSProp": (
+        ("var", "ms", "mom"), {"lr": 0.1, "rho": 0.8, "momentum": 0.5, "epsilon": 1e-3}),
+    "ResourceApplyCenteredRMSProp": (
+        ("var", "mg", "ms", "mom"), {"lr": 0.1, "rho": 0.8, "momentum": 0.5, "epsilon": 1e-2}),
+    "ResourceApplyAdagrad": (("var", "accum"), {"lr": 0.1}),
+    "ResourceApplyAdagradV2": (("var", "accum"), {"lr": 0.1, "epsilon": 1e-3}),
+    "ResourceApplyAdadelta": (
+        ("var", "accum", "accum_update"), {"lr": 0.9, "rho": 0.7, "epsilon": 1e-2}),
+    "ResourceApplyProximalGradientDescent": (("var",), {"alpha": 0.2, "l1": 0.3, "l2": 0.1}),
+    "ResourceApplyFtrl": (
+        ("var", "accum", "linear"), {"lr": 0.2, "l1": 0.1, "l2": 0.05, "lr_power": -0.5}),
+}  # fmt: skip
+"""Operations: the variables that they write, and their numbers."""
+
+
+class Optimizers(tf.Module):
+    """One variable for each way to train it."""
+
+    def __init__(self):
+        super().__init__()
+        start = {"accum": 0.5}
+        self.rows = {
+            op: [tf.Variable(np.full(4, start.get(n, 0.0), np.float32), name=n) for n in names]
+            for op, (names, _) in OPTIMIZERS.items()
+        }
+        for row in self.rows.values():
+            row[0].assign([1.0, -2.0, 0.1, 3.0])
+
+    @tf.function(input_signature=[spec([4], "grad")])
+    def step(self, grad):
+        results = {}
+        for op, (names, numbers) in OPTIMIZERS.items():
+            row = self.rows[op]
+            handles = {name: one.handle for name, one in zip(names, row, strict=True)}
+            key = "delta" if "alpha" in numbers else "grad"
+            getattr(tf.raw_ops, op)(**handles, **numbers, **{key: grad})
+            for name, one in zip(names, row, strict=True):
+                results[f"{op}_{name}"] = one.read_value()
+        return results
+
+
 class Train(tf.Module):
     """A layer that is trained, saved and restored on the device."""
 
@@ -226,6 +268,7 @@ def main():
     VOCABULARY.write_text("alpha\nbeta\ngamma\n")
     saved(Loop(), "loop", ["step"])
     saved(Train(), "train", ["train", "infer", "restore", "save"])
+    saved(Optimizers(), "optimizers", ["step"])
     saved(Tables(), "tables", ["find"])
     saved(Lists(), "lists", ["grow", "outside", "push"])
     saved_v1("version_1")

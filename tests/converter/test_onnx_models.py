@@ -274,61 +274,6 @@ def test_zip_map_gives_the_scores():
     np.testing.assert_array_equal(results["y"].argmax(1), results["label"])
 
 
-def softmax(x):
-    powers = np.exp(x - x.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
-
-
-def standardized(x, scale, offset, epsilon=1e-12):
-    mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-    return (x - mean) / np.sqrt(variance + epsilon) * scale + offset
-
-
-def attention(x, w, b, heads):
-    q, k, v = (
-        y.reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
-        for y in np.split(x @ w + b, 3, axis=-1)
-    )
-    out = softmax(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])) @ v
-    return out.transpose(0, 2, 1, 3).reshape(*x.shape[:2], -1)
-
-
-HIDDEN, VECTOR = floats(2, 3, 8), floats(8)
-RUNTIME = {
-    "matmul": (node("FusedMatMul", "x w", transB=1, alpha=0.5), {"w": floats(5, 8)},
-               lambda x, w: 0.5 * x @ w.T),
-    "quick gelu": (node("QuickGelu"), {}, lambda x: x / (1 + np.exp(-1.702 * x))),
-    "skip": (node("SkipLayerNormalization", "x s g o", epsilon=1e-5),
-             {"s": floats(2, 3, 8), "g": VECTOR, "o": VECTOR},
-             lambda x, s, g, o: standardized(x + s, g, o, 1e-5)),
-    "rms": (node("SimplifiedLayerNormalization", "x g", epsilon=1e-5), {"g": VECTOR},
-            lambda x, g: x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * g),
-    "attention": (node("Attention", "x w b", num_heads=2), {"w": floats(8, 24), "b": floats(24)},
-                  lambda x, w, b: attention(x, w, b, 2)),
-    "fast gelu": (node("FastGelu", "x b"), {"b": VECTOR},
-                  lambda x, b: (x + b) / 2 * (1 + np.tanh(
-                      np.sqrt(2 / np.pi) * ((x + b) + 0.044715 * (x + b) ** 3)))),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", RUNTIME)
-def test_onnx_runtimes_operators(name, litert):
-    one, constants, formula = RUNTIME[name]
-    one.domain = "com.microsoft"
-    want = [formula(HIDDEN.astype(np.float64), *constants.values())]
-    model = model_of([one], {"x": HIDDEN}, constants=constants)
-    checked(model, {"x": HIDDEN}, litert, want, verify=False, tolerance=1e-4)
-
-
-def test_fused_convolution(litert):
-    x, constants = floats(1, 3, 6, 6), {"w": floats(4, 3, 3, 3), "b": floats(4)}
-    fused = node("FusedConv", "x w b", domain="com.microsoft", activation="LeakyRelu",
-                 activation_params=[0.2], pads=[1, 1, 1, 1])  # fmt: skip
-    plain = [node("Conv", "x w b", "t", pads=[1, 1, 1, 1]), node("LeakyRelu", "t", alpha=0.2)]
-    want = ReferenceEvaluator(model_of(plain, {"x": x}, constants=constants)).run(None, {"x": x})
-    checked(model_of([fused], {"x": x}, constants=constants), {"x": x}, litert, want, verify=False)
-
-
 BAD = {
     "outside": (node("TreeEnsembleRegressor", n_targets=2, **TREES,
         **{f"target_{k}": v for k, v in LEAVES.items()}), r"targets must be in \[0, 2\), got 2"),

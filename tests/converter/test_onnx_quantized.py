@@ -4,6 +4,7 @@ recorded its answers.
 
 import numpy as np
 import onnx
+import onnx.reference
 import pytest
 from onnx import helper, numpy_helper
 from running import kinds
@@ -122,3 +123,104 @@ def test_another_scale_is_no_pair():
     want = np.rint(x / np.float32(0.1)) * np.float32(0.2)
     got = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
     np.testing.assert_allclose(got, want, 1e-6)
+
+
+DYNAMIC = ["TRANSPOSE", "CONV_2D", "DEPTHWISE_CONV_2D", "ADD", "MAX_POOL_2D", "CONV_2D"]
+DYNAMIC += ["LOGISTIC", "MEAN", "FULLY_CONNECTED"]
+
+
+def decibels(want, result):
+    return 10 * np.log10((want**2).mean() / ((want - result) ** 2).mean())
+
+
+def test_dynamically_quantized_layers_are_hybrid_operators(folder, litert):
+    content, converter = converted(folder / "dynamic.onnx")
+    assert converter.verified and kinds(content) == DYNAMIC
+    source = onnx.load(folder / "dynamic.onnx")
+    integers = {numpy_helper.to_array(t).tobytes() for t in source.graph.initializer}
+    large = [w for w, _ in weights_of(content) if w.dtype == np.int8]
+    assert len(large) == 1  # the others have fewer than 1024 elements
+    stored = large[0].transpose(0, 3, 1, 2)
+    assert stored.tobytes() in integers
+    answers = np.load(folder / "answers.npz")
+    x, want = answers["x"], answers["dynamic"]
+    ours = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
+    theirs = litert.run(content, [{"x": x}], REFERENCE, "serving_default")[0]["y"]
+    for result in (ours, theirs):
+        assert decibels(want, result) > 50 > decibels(answers["float"], result)
+
+
+W8 = np.random.default_rng(3).integers(-127, 128, (40, 30)).astype(np.int8)
+SCALE, ZERO = np.float32(0.02), np.int8(0)
+
+
+def dynamic_model(change=None, outputs=("y",), weights=W8, zero=ZERO, scale=SCALE):
+    """x of [2, 40], quantized by its range, times integer weights."""
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        helper.make_node("MatMulInteger", ["q", "w", "z", "wz"], ["i"], "layer"),
+        helper.make_node("Cast", ["i"], ["f"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Mul", ["ws", "s"], ["scales"]),
+        helper.make_node("Mul", ["f", "scales"], ["y"]),
+    ]
+    if change is not None:
+        nodes = change(nodes)
+    constants = {"w": weights, "wz": np.asarray(zero), "ws": np.asarray(scale)}
+    return helper.make_model(
+        helper.make_graph(
+            nodes,
+            "main",
+            [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, 40])],
+            [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in outputs],
+            [numpy_helper.from_array(value, name) for name, value in constants.items()],
+        ),
+        opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)],
+        ir_version=8,
+    )
+
+
+def microsoft(kind, *inputs):
+    def change(nodes):
+        return [*nodes[:1], helper.make_node(kind, inputs, ["y"], domain="com.microsoft")]
+
+    return change
+
+
+FUSED = {
+    "apart": None,
+    "MatMulIntegerToFloat": microsoft("MatMulIntegerToFloat", "q", "w", "s", "ws", "z", "wz"),
+    "DynamicQuantizeMatMul": microsoft("DynamicQuantizeMatMul", "x", "w", "ws", "wz"),
+}
+
+
+@pytest.mark.parametrize("scale", [SCALE, np.linspace(0.01, 0.03, 30, dtype=np.float32)])
+@pytest.mark.parametrize("name", FUSED)
+def test_dynamic_products(name, scale):
+    model = dynamic_model(FUSED[name], scale=scale)
+    content = TFLiteConverter.from_onnx_model(model).convert()
+    assert kinds(content) == ["FULLY_CONNECTED"]
+    ((weights, _),) = weights_of(content)
+    np.testing.assert_array_equal(weights.T, W8)
+    x = np.random.default_rng(4).normal(size=(2, 40)).astype(np.float32)
+    result = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
+    assert decibels(x @ (W8 * scale), result) > 40
+
+
+OTHERS = {
+    "asymmetric": {"zero": np.int8(3)},
+    "wide": {"weights": np.where(W8.max() == W8, np.int8(-128), W8)},
+    "read by others": {"outputs": ("y", "f")},
+    "another scale": {"change": lambda nodes: [
+        *nodes[:3], helper.make_node("Mul", ["ws", "ws"], ["scales"]), nodes[4]]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_integers_are_computed_as_they_are(name):
+    model = dynamic_model(**OTHERS[name])
+    content = TFLiteConverter.from_onnx_model(model).convert()
+    assert "ROUND" in kinds(content)
+    x = np.random.default_rng(4).normal(size=(2, 40)).astype(np.float32)
+    result = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
+    (want,) = onnx.reference.ReferenceEvaluator(model).run(["y"], {"x": x})
+    np.testing.assert_allclose(result, want, 1e-4, 1e-4)

@@ -24,10 +24,10 @@ softplus in int16: the table of LOG has 512 steps of which few lie below 2, wher
 too low; TensorFlow's ADD rounds 1.0 up by a third of a step there, which makes good for some of it.
 """
 
-UNLIKE = frozenset(
-    ("B/tfk_lstm/bidir/int8", "B/tfk_lstm/big_dyn/int8", "C/lstm_text_tfk/tflite_b1_dyn")
-)
-"""Rows where TensorFlow's file has LSTM operators and ours loops: only exactness is compared."""
+CARRIED = frozenset(("B/tfk_lstm/bidir/int8", "B/tfk_lstm/big_dyn/int8"))
+"""LSTMs whose states TensorFlow's file carries from sample to sample while it is calibrated, which
+no layer means: their ranges are others. What `bidir` loses there, ours does not.
+"""
 
 REFUSED = frozenset(
     f"B/{name}/int16x8"
@@ -63,7 +63,8 @@ def test_corpus(row, corpus, litert, record_property):
         return
     theirs = File(row, (corpus / row["files"]["tflite"]).read_bytes(), is_theirs=True)
     error, limit = (rms(file.real(inputs), wanted) for file in (ours, theirs))
-    if row["id"] in UNLIKE:
+    if row["id"] in CARRIED:
+        assert error <= 0.002 * largest(wanted) * 2
         return
     allowed = HIGHER.get(row["id"], WORST) * limit + FLOAT * largest(wanted)
     assert error <= allowed, f"{error:.4g} against {limit:.4g} of TensorFlow's file"

@@ -1,22 +1,22 @@
-"""to_graph: every operator as TensorFlow's operations gives what TFLite's gives, and has gradients;
-weights become variables, and the way back gives no more operators.
-"""
+"""Every operator as TensorFlow's operations gives what TFLite's gives, and has gradients."""
 
 from collections import defaultdict
-from pathlib import Path
 
+import declared
 import numpy as np
 import pytest
 import recurrent_models
-from cases import Case, all_cases, content
+from building import Builder
+from cases import Case, all_cases, content, floats
+from raised import NOT_RAISED, assert_like, in_session, interpreted, real
 from recorded import agree, folder, has_runs, rows, runs_of
 from running import kinds
 
 import flatlite.compat.v1 as tf
 from flatlite.converter.raising.registry import RAISES
-from flatlite.errors import ConverterError, UnsupportedOps
+from flatlite.errors import ConverterError
 from flatlite.lite import Interpreter, to_graph
-from flatlite.schema import operators as operator_rows
+from flatlite.schema import model as schema
 
 OVERFLOW = "TFLite gives the largest number, or saturates, where TensorFlow overflows"
 INTEGERS = "TFLite rounds, compares or looks up integers where the graph has real numbers"
@@ -79,49 +79,6 @@ def chosen():
         yield from cases[:: max(len(cases) // PER_KIND, 1)][:PER_KIND]
 
 
-def real(array, detail):
-    """The real numbers that an array of a quantized tensor stands for; others as they are."""
-    scale, zero_point = detail["quantization"]
-    if not scale or array.dtype.kind == "f":
-        return array
-    return (array.astype(np.float32) - zero_point) * np.float32(scale)
-
-
-def interpreted(model, feeds):
-    interpreter = Interpreter(model_content=model)
-    details = interpreter.get_input_details()
-    for detail, array in zip(details, feeds, strict=True):
-        if tuple(detail["shape"]) != array.shape:
-            interpreter.resize_tensor_input(detail["index"], array.shape)
-    interpreter.allocate_tensors()
-    for detail, array in zip(details, feeds, strict=True):
-        interpreter.set_tensor(detail["index"], array)
-    interpreter.invoke()
-    details = details, interpreter.get_output_details()
-    return [interpreter.get_tensor(detail["index"]) for detail in details[1]], details
-
-
-def in_session(raised, feeds):
-    with tf.Session(graph=raised.graph) as session:
-        session.run(raised.initializer)
-        inputs = dict(zip(raised.inputs.values(), feeds, strict=True))
-        return session.run(list(raised.outputs.values()), inputs)
-
-
-def assert_like(got, want, detail, rtol, atol):
-    """A result of the graph is the interpreter's, within a step where that is quantized."""
-    scale = detail["quantization"][0]
-    want_real = real(want, detail)
-    if want_real is not want:
-        np.testing.assert_allclose(got, want_real, rtol=0, atol=1.01 * scale)
-    elif want.dtype.kind in "fc":
-        assert got.dtype == want.dtype and got.shape == want.shape
-        np.testing.assert_allclose(got, want, rtol=rtol, atol=atol)
-    else:
-        assert got.dtype == want.dtype
-        np.testing.assert_array_equal(got, want)
-
-
 def is_hybrid(case):
     """Whether TFLite rounds the reals that go in, to multiply them with weights of 8 bits."""
     floats = any(x is not None and x.dtype == np.float32 for x in case.inputs)
@@ -145,20 +102,6 @@ def test_case(case):
 def test_what_is_left_out_is_there():
     names = [case.name for case in all_cases()]
     assert [start for start in DIFFERENT if not any(n.startswith(start) for n in names)] == []
-
-
-NOT_RAISED = {
-    *("CONCAT_EMBEDDINGS", "CUSTOM", "DELEGATE", "PLACEHOLDER_FOR_GREATER_OP_CODES"),
-    *("EMBEDDING_LOOKUP_SPARSE", "HASHTABLE_LOOKUP", "LSH_PROJECTION", "SKIP_GRAM"),
-    *("HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE", "MULTINOMIAL"),
-    *("DILATE", "REDUCE_WINDOW"),
-    *("STABLEHLO_CASE", "STABLEHLO_CBRT", "STABLEHLO_CONVOLUTION", "STABLEHLO_CUSTOM_CALL"),
-    *("STABLEHLO_DOT_GENERAL", "STABLEHLO_DYNAMIC_SLICE", "STABLEHLO_DYNAMIC_UPDATE_SLICE"),
-    *("STABLEHLO_GATHER", "STABLEHLO_PAD", "STABLEHLO_REDUCE", "STABLEHLO_REDUCE_WINDOW"),
-    *("STABLEHLO_RNG_BIT_GENERATOR", "STABLEHLO_SCATTER", "STABLEHLO_SHIFT_LEFT"),
-    *("STABLEHLO_SORT", "STABLEHLO_WHILE"),
-}
-"""Operators without a form in TensorFlow's operations, which to_graph refuses."""
 
 
 def is_raised(row):
@@ -234,16 +177,54 @@ def test_recurrent(sort):
         assert_like(got, expected, detail, 2e-5, atol)
 
 
+def of_any_length(content, axis):
+    """A model, and the same with any number of steps."""
+    model = schema.load(content)
+    graph = model.subgraphs[0]
+    for i in (*graph.inputs, *graph.outputs):
+        sizes = list(graph.tensors[i].shape)
+        sizes[axis] = -1
+        graph.tensors[i].shape_signature = tuple(sizes)
+    return schema.save(model)
+
+
+LOOPS = [sort for sort in SORTS if sort.numbers == "float32" and "SEQUENCE" in sort.op]
+
+
+@pytest.mark.parametrize("sort", LOOPS, ids=lambda sort: sort.name)
+def test_recurrent_of_any_length(sort):
+    axis = 0 if dict(sort.options).get("time_major") else 1
+    model = of_any_length(recurrent_models.content(sort), axis)
+    raised = to_graph(model, trainable=True)
+    rng, feeds = np.random.default_rng(1), []
+    for x in raised.inputs.values():
+        assert x.shape[axis] is None
+        feeds.append(np.float32(rng.normal(0, 1, [8 if n is None else n for n in x.shape])))
+    want, (_, outputs) = interpreted(model, feeds)
+    for got, expected, detail in zip(in_session(raised, feeds), want, outputs, strict=True):
+        assert_like(got, expected, detail, 2e-5, 2e-6)
+
+
+@pytest.mark.parametrize("op", ["UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN"])
+def test_a_loop_becomes_one_operator_again(op):
+    sort = next(sort for sort in LOOPS if sort.op == op and recurrent_models.TANH in sort.options)
+    raised = to_graph(recurrent_models.content(sort), trainable=True, unroll=False)
+    with tf.Session(graph=raised.graph) as session:
+        session.run(raised.initializer)
+        (x,), (y,) = raised.inputs.values(), raised.outputs.values()
+        with raised.graph.as_default():
+            gradients = tf.gradients(y, list(raised.variables.values()))
+        given = np.float32(np.random.default_rng(0).normal(0, 1, x.shape))
+        assert all(np.any(dy) for dy in session.run(gradients, {x: given}))
+        assert op in kinds(raised.converter(session).convert())
+
+
 def test_states_of_uint8_are_refused():
     (sort,) = (sort for sort in recurrent_models.SORTS if sort.numbers == "uint8")
     with pytest.raises(ConverterError, match=r"LSTM 't5': the states .* start from -1; convert"):
         to_graph(recurrent_models.content(sort))
 
 
-WITHOUT_GRADIENT = {
-    *("RFFT2D",),
-}
-"""Operators of real numbers, differentiable, whose TensorFlow operation has no gradient here."""
 FLAT = {
     *("CEIL", "EQUAL", "FLOOR", "FLOOR_DIV", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"),
     *("NOT_EQUAL", "ROUND", "SIGN", "STABLEHLO_FLOOR", "STABLEHLO_COMPARE"),
@@ -265,7 +246,7 @@ def differentiable():
     """
     found = {}
     for case in all_cases():
-        if not isinstance(case, Case) or case.op in FLAT | WITHOUT_GRADIENT | set(found):
+        if not isinstance(case, Case) or case.op in FLAT | set(found):
             continue
         if case.quantization or RAISES.get(case.op) is None or not case.feeds:
             continue
@@ -335,114 +316,53 @@ def dense(gradient, like):
     return total
 
 
-def model_path(*parts):
-    return folder().joinpath("C", *parts)
+def check_declared(kind, inputs, expected, *bodies, **options):
+    """What the graph of one of StableHLO's operators gives."""
+    model = declared.model(kind, inputs, [(x.shape, x.dtype) for x in expected], *bodies, **options)
+    for got, want in zip(in_session(to_graph(model), inputs), expected, strict=True):
+        assert got.dtype == want.dtype and got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
 
 
-MODELS = {
-    "mobilenet_v2_k3/float.tflite": 65,
-    "lenet_k3/float.tflite": 15,
-    "lenet_tfk/float.tflite": 12,
-    "tf1_simple_save_cnn_cfv1/float.tflite": 7,
-    "lenet_k3/model.keras": 12,
-    "lenet_tfk/model.h5": 12,
-}
-"""Model -> the operators of its file, for a source those of what the converter writes."""
+def test_products_of_any_axes():
+    x, y = floats(2, 3, 4, 5), floats(3, 5, 2, 6)
+    check_declared("DOT_GENERAL", [x, y], [np.einsum("abij,bjak->baik", x, y)],
+                   lhs_batching_dimensions=[1, 0], rhs_batching_dimensions=[0, 2],
+                   lhs_contracting_dimensions=[3], rhs_contracting_dimensions=[1])  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_there_and_back(name):
-    """The converter verifies what it writes against the graph, with every weight a variable."""
-    path = model_path(*Path(name).parts)
-    raised = to_graph(path, trainable=True)
-    assert len(raised.variables) == len(raised.weights) > 4
-    with tf.Session(graph=raised.graph) as session:
-        session.run(raised.initializer)
-        converter = raised.converter(session)
-        written = converter.convert()
-    assert converter.verified
-    assert len(kinds(written)) <= MODELS[name]
-    if path.suffix == ".tflite":
-        shapes = [[3 if n is None else n for n in x.shape] for x in raised.inputs.values()]
-        feeds = [np.float32(np.random.default_rng(0).normal(0, 1, shape)) for shape in shapes]
-        want, (_, details) = interpreted(path.read_bytes(), feeds)
-        got, _ = interpreted(written, feeds)
-        for ours, expected, detail in zip(got, want, details, strict=True):
-            assert_like(ours, expected, detail, 1e-4, 1e-5)
+@pytest.mark.parametrize("kind", ["STABLEHLO_ADD", "MUL", "STABLEHLO_MAXIMUM", "MINIMUM"])
+def test_folds(kind):
+    x, start = floats(2, 3, 4), np.array(0.75, np.float32)
+    function = {"STABLEHLO_ADD": np.add, "MUL": np.multiply, "MINIMUM": np.minimum}.get(
+        kind, np.maximum
+    )
+    want = function.reduce(x, (0, 2), initial=start)
+    check_declared("REDUCE", [x, start], [want], declared.body(kind), dimensions=[0, 2],
+                   body_subgraph_index=1)  # fmt: skip
+    with pytest.raises(ConverterError, match="the body must be one of ADD, MAXIMUM, MINIMUM"):
+        check_declared("REDUCE", [x, start], [want], declared.difference(), dimensions=[0, 2],
+                       body_subgraph_index=1)  # fmt: skip
 
 
-def test_quantized_model_is_one_of_reals():
-    path = model_path("lenet_k3", "int8.tflite")
-    raised = to_graph(path, trainable=True)
-    types = {op.type for op in raised.graph.get_operations()}
-    assert "FakeQuantWithMinMaxArgs" in types and "Cast" not in types
-    assert {x.dtype for x in (*raised.inputs.values(), *raised.outputs.values())} == {tf.float32}
-    details = Interpreter(str(path)).get_input_details()
-    shape = [2 if n < 0 else n for n in details[0]["shape_signature"]]
-    given = np.random.default_rng(0).integers(-128, 128, shape).astype(np.int8)
-    want, (_, outputs) = interpreted(path.read_bytes(), [given])
-    (got,) = in_session(raised, [real(given, details[0])])
-    scale = outputs[0]["quantization"][0]
-    np.testing.assert_allclose(got, real(want[0], outputs[0]), rtol=0, atol=3 * scale)
-    with raised.graph.as_default():
-        (loss,) = (tf.reduce_sum(tf.square(y)) for y in raised.outputs.values())
-        gradients = tf.gradients(loss, list(raised.variables.values()))
-    assert None not in gradients
+def test_branches_by_number():
+    branches = [declared.body(kind, second=(2,)) for kind in ("ADD", "SUB", "MUL")]
+    x, y = np.float32([3, 4]), np.float32([5, -1])
+    for index, want in ((0, x + y), (1, x - y), (2, x * y), (9, x * y)):
+        check_declared("CASE", [np.array(index, np.int32), x, y], [want], *branches,
+                       branch_subgraph_indices=[1, 2, 3])  # fmt: skip
 
 
-LENET = ("lenet_tfk", "float.tflite")
-
-
-def trained_names(trainable):
-    return list(to_graph(model_path(*LENET), trainable=trainable).variables)
-
-
-def test_weights_are_chosen_by_name():
-    raised = to_graph(model_path(*LENET))
-    assert not raised.variables
-    weights = raised.weights
-    assert len(weights) == 10
-    everything = trained_names(True)
-    assert len(everything) == 10
-    assert trained_names([weights[-2]]) == everything[-2:-1]
-    prefix = weights[-1].rpartition("/")[0]
-    assert trained_names([prefix]) == everything[-2:]
-    assert trained_names("Conv2D") == everything[:4]  # both weights of two layers
-    assert trained_names(False) == []
-
-
-def test_a_name_that_is_none():
-    with pytest.raises(ValueError, match=r"trainable must name weights or layers of the model, "):
-        to_graph(model_path(*LENET), trainable=["no_such_layer"])
-    with pytest.raises(ValueError, match=r"got 'no\.such', which none has; names of some are '"):
-        to_graph(model_path(*LENET), trainable="no.such")
-    with pytest.raises(ValueError, match=r"trainable must be a regular expression, got '\('"):
-        to_graph(model_path(*LENET), trainable="(")
-    with pytest.raises(TypeError, match="trainable must be True, a pattern or a list of names"):
-        to_graph(model_path(*LENET), trainable=3)
-
-
-def test_what_is_no_model():
-    with pytest.raises(TypeError, match=r"to_graph takes a path, or the bytes of a \.tflite file"):
-        to_graph(3)
-    with pytest.raises(ValueError, match=r"must be those of a .tflite file, got b'no model'"):
-        to_graph(b"no model")
-    with pytest.raises(ValueError, match=r"signature_key must be one of \['serving_default'\]"):
-        to_graph(model_path(*LENET), signature_key="other")
-    with pytest.raises(FileNotFoundError):
-        to_graph("nowhere.tflite")
-
-
-def test_what_has_no_form_is_refused_by_name():
-    case = next(case for case in all_cases() if case.op == "LSH_PROJECTION")
-    with pytest.raises(UnsupportedOps) as refused:
-        to_graph(content(case))
-    words = str(refused.value)
-    assert "LSH_PROJECTION x 1, first 'out0'" in words
-    assert "ABS, ADD, ADD_N" in words and "flatlite.edit.cut" in words
-
-
-def test_every_operator_is_raised_or_known_not_to_be():
-    """What is missing is listed here, so that a new operator is not forgotten."""
-    missing = set(operator_rows.kinds()) - set(RAISES.names())
-    assert missing == NOT_RAISED
+def test_loop_has_a_gradient():
+    """x is doubled until it is at least 10: 1.5 becomes 12."""
+    condition, step = Builder("condition"), Builder("step")
+    x, out = condition.input("x", ()), condition.tensor("out", (), "BOOL")
+    condition.op("LESS", [x, condition.constant("ten", np.float32(10))], [out])
+    y, twice = step.input("y", ()), step.tensor("twice", ())
+    step.op("ADD", [y, y], [twice])
+    graphs = condition.outputs(out), step.outputs(twice)
+    start, calls = np.array(1.5, np.float32), {"cond_subgraph_index": 1, "body_subgraph_index": 2}
+    raised = to_graph(declared.model("WHILE", [start], [((), "float32")], *graphs, **calls))
+    ((x,), (y,)) = raised.inputs.values(), raised.outputs.values()
+    with raised.graph.as_default(), tf.Session() as session:
+        assert session.run([y, *tf.gradients(y, x)], {x: 1.5}) == [12, 8]

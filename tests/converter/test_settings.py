@@ -107,6 +107,7 @@ ELSEWHERE = {
     "io_order": "test_as_tensorflow",
     "saved_model_dir": "tells where the model came from",
     "strict_int8": "test_quantize_settings",
+    "_experimental_variable_quantization": "test_quantize_variables",
     "verify": "test_converter",
 }
 """What changes nothing in a file of this model, and what tests it or why."""

@@ -14,6 +14,7 @@ MODELS = Path(__file__).parent / "state_models"
 SIGNATURES = {
     "loop": ["step"],
     "train": ["train", "infer", "restore", "save"],
+    "optimizers": ["step"],
     "tables": ["find"],
     "lists": ["grow", "outside", "push"],
     "version_1": ["serving_default"],

@@ -2,9 +2,11 @@
 
 import warnings
 
+import declared
 import numpy as np
 import pytest
 from recorded import has_runs, rows, runs_of
+from running import answers
 from test_corpus import answer
 
 import flatlite.lite
@@ -240,3 +242,15 @@ def test_the_first_operator_that_differs_is_named(digits):
         match="the first operator that differs is CONV_2D for 'digits_1/re_lu_1/Relu'",
     ):
         converter.convert()
+
+
+def test_subgraphs_of_which_one_option_lists_the_numbers():
+    branches = [declared.body(kind, second=(2,)) for kind in ("ADD", "SUB", "MUL")]
+    x, y = np.float32([3, 4]), np.float32([5, -1])
+    calls = {"branch_subgraph_indices": [1, 2, 3]}
+    inputs = [np.array(1, np.int32), x, y]
+    content = declared.model("CASE", inputs, [((2,), "float32")], *branches, **calls)
+    written = TFLiteConverter.from_tflite_model(content).convert()
+    for index, want in enumerate((x + y, x - y, x * y)):
+        (got,) = answers(Interpreter(model_content=written), np.array(index, np.int32), x, y)
+        np.testing.assert_array_equal(got, want)

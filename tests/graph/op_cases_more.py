@@ -196,3 +196,26 @@ case("FakeQuantWithMinMaxVarsPerChannelGradient", "FakeQuantWithMinMaxVarsPerCha
      rtol=1e-5, **LIMITS)  # fmt: skip
 MORE_CASES = CASES[BEFORE:]
 """Those of this file, which have a file of answers of their own."""
+for narrow in (False, True):
+    ends = {"num_bits": 7, "narrow_range": narrow}
+    case(f"FakeQuantWithMinMaxArgsGradient/{narrow}", "FakeQuantWithMinMaxArgsGradient",
+         f(9, 3), f(9, 3), min=-1.5, max=0.75, **ends)  # fmt: skip
+    case(f"FakeQuantWithMinMaxVarsGradient/{narrow}", "FakeQuantWithMinMaxVarsGradient",
+         f(9, 3), f(9, 3), c(-0.6, np.float32), c(1.1, np.float32), **ends)  # fmt: skip
+    case(f"FakeQuantWithMinMaxVarsPerChannelGradient/{narrow}",
+         "FakeQuantWithMinMaxVarsPerChannelGradient", f(9, 3), f(9, 3),
+         f(3, low=-1, high=-0.5), f(3, low=0.5, high=1), **ends)  # fmt: skip
+case("FakeQuantWithMinMaxVarsGradient/empty", "FakeQuantWithMinMaxVarsGradient",
+     f(9), f(9), c(0, np.float32), c(0, np.float32))  # fmt: skip
+ROUNDINGS = ({}, {"signed_input": False}, {"narrow_range": True}, {"num_bits": 5},
+             {"round_mode": "HALF_UP"})  # fmt: skip
+for number, attrs in enumerate(ROUNDINGS):
+    for version in ("V2", "V4"):
+        kind = f"QuantizeAndDequantize{version}"
+        for name, low, high in (("low", -1.9, 1.2), ("high", -0.7, 1.3)):
+            case(f"{kind}/{number}{name}", kind, f(9, 3), c(low, np.float32),
+                 c(high, np.float32), range_given=True, **attrs)  # fmt: skip
+        case(f"{kind}/{number}own", kind, f(9, 3), c(0, np.float32), c(0, np.float32), **attrs)
+    case(f"QuantizeAndDequantizeV2/{number}axis", "QuantizeAndDequantizeV2", f(4, 9, 3),
+         f(9), f(9), axis=1, **attrs)  # fmt: skip
+MORE_CASES = CASES[BEFORE:]

@@ -94,6 +94,7 @@ def test_every_kind_of_attribute_comes_back():
         ("dtype: 7 string_val: ['a', 'bc']", np.array([b"a", b"bc"], object)),
         ("dtype: 7 string_val: 'a'", np.array([b"a", b"a"], object)),
         ("dtype: 7", np.array([b"", b""], object)),
+        ("dtype: 7 tensor_content: '\\001\\002abc'", np.array([b"a", b"bc"], object)),
         ("dtype: 8 scomplex_val: [1, 2, 3, 4]", np.complex64([1 + 2j, 3 + 4j])),
         ("dtype: 9 int64_val: [-1, 5000000000]", np.int64([-1, 5000000000])),
         ("dtype: 10 bool_val: [true, false]", np.array([True, False])),
@@ -161,6 +162,12 @@ def test_constants_that_cannot_be(text, message):
     with pytest.raises(ModelError) as caught:
         read(constant(text))
     assert str(caught.value).startswith(f"Const 'c': attribute value: {message}")
+
+
+@pytest.mark.parametrize("content", ["\\002a", "\\200", "\\001ab"])
+def test_packed_strings_that_cannot_be(content):
+    with pytest.raises(ModelError, match="must have the lengths of 1 strings and the strings, got"):
+        read(constant(f"tensor_content: '{content}' tensor_shape {{ }}", 7))
 
 
 @pytest.mark.parametrize(

@@ -258,3 +258,13 @@ def test_each_thread_has_its_own_scopes():
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(enter, range(2))) == [None, None]
     assert found == {0: "foo/v:0", 1: ("foo", 1)}
+
+
+def test_no_other_process():
+    """A session runs here; TensorFlow's error says so of a target that is elsewhere."""
+    with tf.Graph().as_default() as graph:
+        assert tf.Session("local").graph is graph
+    with pytest.raises(
+        tf.errors.NotFoundError, match="No session factory registered for the given"
+    ):
+        tf.Session("grpc://localhost:1")

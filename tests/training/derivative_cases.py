@@ -579,3 +579,19 @@ case(
     f(2, 2, 2, 2, 3),
     f(1, 2, 4, 3, 3),
 )
+
+
+def _part_of(x, start):
+    begin = ops.Pack([ops.Cast(start, DstT=np.dtype(I32)), I32(1)], axis=0)
+    return ops.Slice(x, begin, I32([2, 2]))
+
+
+case("Slice/known in part", lambda x: _part_of(x, ops.Sum(ops.ZerosLike(x), I32([0, 1]))), f(3, 4))
+
+for _length in ([5, 6], [4, 7], [3, 4]):
+    case(
+        f"RFFT2D/{_length}",
+        lambda x, _n=_length: ops.RFFT2D(x, I32(_n), Tcomplex=np.complex128),
+        f(2, 5, 7),
+    )
+case("RFFT", lambda x: ops.RFFT(x, I32([6]), Tcomplex=np.complex128), f(2, 7))

@@ -15,6 +15,20 @@ X = np.float32([[1, -2, 0.5, 3, 0.25, -1], [2, 0, 1, -1, 0.5, 0.75]])
 VALUES = np.linspace(-1, 1, 24, dtype=np.float32).reshape(6, 4)
 
 
+def build(tf, n: int):
+    """A variable in parts under a product, and its training; input, loss."""
+
+    def initial(shape, dtype, partition_info):
+        return tf.constant(VALUES[partition_info.var_offset[0] :][: shape[0]])
+
+    x = tf.placeholder(tf.float32, [None, 6], name="x")
+    partitioner = tf.fixed_size_partitioner(n)
+    w = tf.get_variable("w", [6, 4], initializer=initial, partitioner=partitioner)
+    loss = tf.reduce_sum(tf.square(tf.matmul(x, tf.convert_to_tensor(w))), name="loss")
+    tf.train.MomentumOptimizer(0.01, 0.9).minimize(loss, name="train")
+    return x, loss
+
+
 def main():
     import tensorflow.compat.v1 as tf
 
@@ -22,21 +36,9 @@ def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     recorded = {"x": X}
-
-    def initial(shape, dtype, partition_info):
-        return tf.constant(VALUES[partition_info.var_offset[0] :][: shape[0]])
-
     for n in (2, 3):
         with tf.Graph().as_default(), tf.Session() as session:
-            x = tf.placeholder(tf.float32, [None, 6], name="x")
-            w = tf.get_variable(
-                "w",
-                [6, 4],
-                initializer=initial,
-                partitioner=tf.fixed_size_partitioner(n),
-            )
-            loss = tf.reduce_sum(tf.square(tf.matmul(x, tf.convert_to_tensor(w))), name="loss")
-            tf.train.MomentumOptimizer(0.01, 0.9).minimize(loss, name="train")
+            x, loss = build(tf, n)
             session.run(tf.global_variables_initializer())
             for _ in range(n):
                 session.run("train", {x: X})

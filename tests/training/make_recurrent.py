@@ -21,6 +21,10 @@ NETS = [
         "dtype=tf.float32)"
     ),
     (
+        f"tf.nn.dynamic_rnn({CELL}LSTMCell(4, num_proj=3, num_unit_shards=2, num_proj_shards=2), x,"
+        " dtype=tf.float32)"
+    ),
+    (
         f"tf.nn.dynamic_rnn({CELL}MultiRNNCell([{CELL}GRUCell(3), {CELL}LSTMCell(2)]), "
         "tf.transpose(x, [1, 0, 2]), dtype=tf.float32, time_major=True)"
     ),

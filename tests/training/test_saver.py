@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import make_partitioned
 import numpy as np
 import pytest
 from recorded import load, rows
@@ -431,6 +432,29 @@ def test_partitioned_variables_of_tensorflow(parts, source, tmp_path, session):
     session.run("train", {"x:0": recorded["x"]})
     loss = session.run("loss:0", {"x:0": recorded["x"]})
     np.testing.assert_allclose(loss, recorded[f"{source}:loss"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+def test_partitioned_variables(parts, tmp_path, session):
+    """A variable in parts is trained, saved and restored as TensorFlow does it, to the byte."""
+    x, loss = make_partitioned.build(tf, parts)
+    session.run(tf.global_variables_initializer())
+    for _ in range(parts):
+        session.run("train", {x: make_partitioned.X})
+    saver = tf.train.Saver()
+    path = saver.save(session, tmp_path / "m")
+    recorded = np.load(make_partitioned.FOLDER / "recorded.npz")
+    for name, shape in tf.train.list_variables(path):
+        assert shape == [6, 4]
+        np.testing.assert_allclose(
+            tf.train.load_variable(path, name), recorded[f"{parts}:{name}"], rtol=2e-6
+        )
+    written = (tmp_path / "m.index").stat().st_size
+    assert written == (make_partitioned.FOLDER / f"in{parts}.index").stat().st_size
+    saver.restore(session, make_partitioned.FOLDER / f"in{5 - parts}")  # in other parts
+    session.run("train", {x: make_partitioned.X})
+    found = session.run(loss, {x: make_partitioned.X})
+    np.testing.assert_allclose(found, recorded[f"{5 - parts}:loss"], rtol=1e-5)
 
 
 def test_what_a_saver_does_not_take(session):

@@ -17,6 +17,7 @@ from ._gates import NONE, activate, each_logistic, logistic, tanh
 from ._sequence import CELL, FORGET, INPUT, OUTPUT, row_of_step
 
 _WEIGHTS, _BIASES = range(2)  # rows of a norm
+HIDDEN = 4  # the part of a trace behind those of the gates
 
 
 @kernel("weights:int8[n,k] out:int8[panels,*,32,2]")
@@ -117,17 +118,29 @@ def update(cell, forget_gate, input_gate, cell_gate, coupled):
             cell[i] = forget_gate[i] * cell[i] + input_gate[i] * cell_gate[i]
 
 
+@inline
+def keep(x, row, part):
+    """Part `part` of a row of the trace: the values of a gate, or those before a projection."""
+    for i in range(x.size):
+        row[part * x.size + i] = x[i]
+
+
 def lstm(product):
-    """The kernel of a sequence of LSTM cells."""
+    """The kernel of a sequence of LSTM cells.
+
+    `out_trace` has no columns, or takes what each gate sums up and what is projected in each step.
+    """
 
     def sequence(
         inout_gates, recurrent, scales, peepholes, norms, projection, projection_scales,
-        projection_bias, inout_hidden, inout_cell, out, scratch, scratch_inputs, scratch_counts,
-        part, coupled, asymmetric, activation, cell_clip, projection_clip, first, last, fault,
+        projection_bias, inout_hidden, inout_cell, out, out_trace, scratch, scratch_inputs,
+        scratch_counts, part, coupled, asymmetric, activation, cell_clip, projection_clip, first,
+        last, fault,
     ):  # fmt: skip
         n, n_out = inout_cell.shape[1], inout_hidden.shape[1]
         begin = 0 if coupled else n
         has_peepholes, has_norms = peepholes.shape[0] > 0, norms.shape[0] > 0
+        has_trace = out_trace.shape[1] > 0
         for batch in range(first, last):
             hidden, cell = inout_hidden[batch], inout_cell[batch]
             value, projected = scratch[batch, :n], scratch[batch, n:]
@@ -143,6 +156,11 @@ def lstm(product):
                     add_peephole(forget_gate, peepholes[FORGET], cell)
                     if not coupled:
                         add_peephole(input_gate, peepholes[INPUT], cell)
+                if has_trace:
+                    if not coupled:
+                        keep(input_gate, out_trace[row], INPUT)
+                    keep(forget_gate, out_trace[row], FORGET)
+                    keep(cell_gate, out_trace[row], CELL)
                 if has_norms:
                     if not coupled:
                         normalize(input_gate, norms[INPUT])
@@ -154,6 +172,8 @@ def lstm(product):
                 clip(cell, cell_clip)
                 if has_peepholes:
                     add_peephole(output_gate, peepholes[OUTPUT], cell)
+                if has_trace:
+                    keep(output_gate, out_trace[row], OUTPUT)
                 if has_norms:
                     normalize(output_gate, norms[OUTPUT])
                 each_logistic(output_gate)
@@ -169,6 +189,8 @@ def lstm(product):
                 else:
                     for i in range(n):
                         value[i] *= output_gate[i]
+                    if has_trace:
+                        keep(value, out_trace[row], HIDDEN)
                     for i in range(projected.size):
                         projected[i] = projection_bias[i]
                     product(
@@ -214,7 +236,8 @@ _LSTM = (
     "inout_gates:float32[rows,*] recurrent:{weights} scales:float32[*] peepholes:float32[*,n] "
     "norms:float32[*,2,n] projection:{weights} projection_scales:float32[*] "
     "projection_bias:float32[*] inout_hidden:float32[batch,*] inout_cell:float32[batch,n] "
-    f"{_STATE.format(scratch='scratch:float32[batch,*] ')} coupled:i asymmetric:i activation:i "
+    f"{_STATE.format(scratch='out_trace:float32[rows,*] scratch:float32[batch,*] ')} coupled:i "
+    "asymmetric:i activation:i "
     "cell_clip:float32 projection_clip:float32"
 )
 _RNN = (

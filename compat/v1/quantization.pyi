@@ -1,0 +1,8 @@
+# What editors and type checkers see of this module; tests/write_stubs.py writes it.
+"""The names of `tf.quantization`: floats rounded to what integers hold."""
+
+from ...graph.functions.array import fake_quant_with_min_max_args as fake_quant_with_min_max_args
+from ...graph.functions.array import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
+from ...graph.functions.array import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
+from ...graph.functions.array import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
+from ...graph.functions.array import quantize_and_dequantize as quantize_and_dequantize

@@ -1,0 +1,198 @@
+"""The two kinds of variables: references to memory, and handles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, overload
+
+from ..core.create import append, convert_to_tensor, create, output
+from ..core.scopes import name_scope
+from .variables import InitialValue, Variable
+
+if TYPE_CHECKING:
+    from ..core.graph import Graph, Operation, Tensor
+    from ..core.shapes import Dim
+    from ..core.typing import DTypeLike, TensorLike
+
+
+class ReferenceVariable(Variable):
+    """A variable whose operation gives a reference to its memory, as those of TF1."""
+
+    def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
+        attrs = {"shape": self.shape, "dtype": self.dtype}
+        self.op = append(graph, "VariableV2", scope[:-1], (), attrs)
+        where = [f"loc:@{self.op.name}".encode()]
+        assign = {"validate_shape": validate_shape, "_class": where}
+        self.initializer = create("Assign", [self.reference, self.initial_value], assign)
+        self._snapshot = output("Identity", [self.reference], {"_class": where}, "read")
+
+    @property
+    def reference(self) -> Tensor:
+        """The tensor that stands for its memory."""
+        return self.op.outputs[0]
+
+    def value(self) -> Tensor:
+        """The tensor that holds its value."""
+        return self._snapshot
+
+    def read_value(self) -> Tensor:
+        """A tensor with the value it has when that tensor is computed."""
+        return output("Identity", [self.reference], name="read")
+
+    def as_graph_element(self) -> Tensor:
+        """What a Session fetches for it."""
+        return self.reference
+
+    def _update(
+        self,
+        method: str,
+        value: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+        read_value: bool,
+    ) -> Tensor | Operation:
+        kinds = {"assign": "Assign", "assign_add": "AssignAdd", "assign_sub": "AssignSub"}
+        attrs = {"use_locking": bool(use_locking)}
+        op = create(kinds[method], [self.reference, value], attrs, name)
+        return op.outputs[0] if read_value else op
+
+    def _change(
+        self,
+        kind: str,
+        indices: TensorLike,
+        updates: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+    ) -> Tensor:
+        attrs = {"use_locking": bool(use_locking)}
+        return output(kind, [self.reference, indices, updates], attrs, name)
+
+    def assign_slice(
+        self,
+        bounds: Sequence[Tensor],
+        masks: Mapping[str, int],
+        value: TensorLike,
+        name: str | None = None,
+    ) -> Tensor:
+        """Gives the part that a StridedSlice with these inputs and masks takes a value."""
+        inputs = [self.reference, *bounds, convert_to_tensor(value, self.dtype)]
+        return output("StridedSliceAssign", inputs, masks, name)
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """Whether it has a value."""
+        return output("IsVariableInitialized", [self.reference], name=name)
+
+
+class ResourceVariable(Variable):
+    """A variable behind a handle: each read sees just the writes it comes after."""
+
+    _is_reference = False
+
+    def _initial_tensor(self, value: InitialValue, dtype: DTypeLike | None) -> Tensor:
+        with name_scope("Initializer"):
+            return convert_to_tensor(value() if callable(value) else value, dtype, "initial_value")
+
+    def _build(self, graph: Graph, scope: str, validate_shape: bool) -> None:
+        name = scope[:-1]
+        attrs = {"shape": self.shape, "dtype": self.dtype, "shared_name": name.encode()}
+        self.op = append(graph, "VarHandleOp", name, (), attrs)
+        with name_scope("IsInitialized"):
+            output("VarIsInitializedOp", [self.handle])
+        with name_scope("Assign") as inner:
+            inputs = [self.handle, self.initial_value]
+            self.initializer = create("AssignVariableOp", inputs, None, inner)
+        with name_scope("Read"):
+            self._snapshot = self._read()
+
+    @property
+    def handle(self) -> Tensor:
+        """The tensor that stands for it."""
+        return self.op.outputs[0]
+
+    def _read(self) -> Tensor:
+        tensor = output("ReadVariableOp", [self.handle], {"dtype": self.dtype})
+        tensor.set_shape(self.shape)
+        return tensor
+
+    def value(self) -> Tensor:
+        """The tensor that holds its value."""
+        return self._read()
+
+    def read_value(self) -> Tensor:
+        """A tensor with the value it has when that tensor is computed."""
+        with name_scope("Read"):
+            read = self._read()
+        return output("Identity", [read])
+
+    def as_graph_element(self) -> Tensor:
+        """What a Session fetches for it."""
+        return self._snapshot
+
+    def _update(
+        self,
+        method: str,
+        value: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+        read_value: bool,
+    ) -> Tensor | Operation:
+        kinds = {
+            "assign": "AssignVariableOp",
+            "assign_add": "AssignAddVariableOp",
+            "assign_sub": "AssignSubVariableOp",
+        }
+        tensor = convert_to_tensor(value, self.dtype)
+        if self.shape is not None and tensor.shape is not None:
+            self._check_shape(tensor.shape)
+        return self.after(create(kinds[method], [self.handle, tensor], None, name), read_value)
+
+    @overload
+    def after(self, op: Operation, read_value: Literal[True] = True) -> Tensor: ...
+    @overload
+    def after(self, op: Operation, read_value: bool) -> Tensor | Operation: ...
+    def after(self, op: Operation, read_value: bool = True) -> Tensor | Operation:
+        """The value after `op`, which changed it; or just `op`."""
+        if not read_value:
+            return op
+        with op.graph.control_dependencies([op]):
+            return self._read()
+
+    def _check_shape(self, shape: tuple[Dim, ...]) -> None:
+        sizes = self.shape or ()
+        fits = len(shape) == len(sizes) and all(
+            None in (a, b) or a == b for a, b in zip(shape, sizes, strict=True)
+        )
+        if not fits:
+            raise ValueError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable "
+                f"shape {self.shape}, and the assigned value shape {shape} are incompatible."
+            )
+
+    def _change(
+        self,
+        kind: str,
+        indices: TensorLike,
+        updates: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+    ) -> Tensor:
+        return self.after(create(f"Resource{kind}", [self.handle, indices, updates], None, name))
+
+    def assign_slice(
+        self,
+        bounds: Sequence[Tensor],
+        masks: Mapping[str, int],
+        value: TensorLike,
+        name: str | None = None,
+    ) -> Tensor:
+        """Gives the part that a StridedSlice with these inputs and masks takes a value."""
+        inputs = [self.handle, *bounds, convert_to_tensor(value, self.dtype)]
+        return self.after(create("ResourceStridedSliceAssign", inputs, masks, name))
+
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
+        """The parts at index tuples."""
+        return output("ResourceGatherNd", [self.handle, indices], {"dtype": self.dtype}, name)
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """Whether it has a value."""
+        return output("VarIsInitializedOp", [self.handle], name=name)

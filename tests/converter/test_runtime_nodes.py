@@ -1,0 +1,38 @@
+"""Nodes of com.microsoft give what ONNX Runtime gives; make_runtime_nodes.py recorded it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from runtime_nodes import ROWS
+
+from flatlite.lite import Interpreter, TFLiteConverter
+
+RECORDED = np.load(Path(__file__).with_name("runtime_nodes.npz"))
+REFERENCE = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
+pytestmark = pytest.mark.filterwarnings("ignore:the converted model was not verified")
+
+
+def close(result, want, tolerance):
+    assert result.shape == want.shape and result.dtype == want.dtype
+    if want.dtype.kind == "f":
+        scale = max(np.abs(want).max(), 1e-3)
+        np.testing.assert_allclose(result, want, 0, scale * max(tolerance, 2e-6))
+    else:
+        steps = np.abs(result.astype(np.int64) - want.astype(np.int64)).max(initial=0)
+        assert steps <= (tolerance if tolerance >= 1 else 0)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_node(name, litert):
+    row = ROWS[name]
+    content = TFLiteConverter.from_onnx_model(row.model()).convert()
+    runner = Interpreter(model_content=content).get_signature_runner()
+    feeds = {key: row.feeds[key] for key in runner.get_input_details()}
+    results = runner(**feeds)
+    theirs = litert.run(content, [feeds], REFERENCE, "serving_default")
+    assert not isinstance(theirs, str), theirs
+    for output in row.outputs:
+        want = RECORDED[f"{name}/{output}"]
+        close(results[output], want, row.tolerance)
+        close(theirs[0][output], want, row.tolerance)

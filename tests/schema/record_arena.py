@@ -1,0 +1,121 @@
+"""Writes what operators keep in TensorFlow Lite Micro into tools/micro/measured.py: `make arenas`.
+
+    .venv/bin/python tests/schema/record_arena.py PYTHON
+
+PYTHON has the wheel tflite-micro. What a model of one operator takes from the end of its arena,
+less what arena.py computes of tensors and shapes, is what the operator keeps; the most that any of
+its models keeps is its row. The arenas of tests/corpus are written into arenas.json beside this,
+which tests/test_micro.py holds the estimates against.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from itertools import islice
+from pathlib import Path
+
+from record_targets import models
+
+from flatlite.schema import target_types
+from flatlite.schema.model import load
+from flatlite.tools.micro import arena, measured
+
+ROOT = Path(__file__).parents[2]
+CHILD = Path(__file__).with_name("arena_child.py")
+ARENAS = Path(__file__).with_name("arenas.json")
+LARGEST = 1 << 19  # bytes of a file
+MODELS = 60  # of one operator
+HEAD = '''"""Bytes that an operator keeps in TensorFlow Lite Micro; `make arenas` measures them."""
+
+OPERATOR_BYTES = {
+'''
+
+
+def micro(python: str, folder: str, sizes: dict[str, int]) -> dict[str, dict[str, int]]:
+    """What the wheel says of the models of a folder."""
+    command = [python, str(CHILD), folder, json.dumps(sizes)]
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
+def operators(python: str) -> dict[str, int]:
+    """Operator -> the most bytes that it keeps."""
+    measured.OPERATOR_BYTES.clear()
+    measured.OPERATOR_BYTES[arena.MOST] = 0
+    kept: dict[str, int] = defaultdict(int)
+    kinds = [row.split()[0] for row in target_types.MICRO.splitlines() if row]
+    with tempfile.TemporaryDirectory() as folder:
+        contents: dict[str, bytes] = {}
+        for kind in kinds:
+            for i, (_, _, content, _) in enumerate(islice(models(kind), MODELS)):
+                contents[f"{kind}-{i}"] = content
+        for path in corpus():
+            contents[name_of(path)] = path.read_bytes()
+        for name, content in contents.items():
+            Path(folder, f"{name}.tflite").write_bytes(content)
+        found = micro(python, folder, {})
+    used = {name: arena.operators_of(load(contents[name])) for name in found}
+    # then what is the only one without a row in a file; then several together, each the same
+    for is_wanted in (_is_single, _is_only_one, any):
+        known = dict(kept)
+        measured.OPERATOR_BYTES.update(known)
+        for name, numbers in found.items():
+            unknown = [kind for kind in used[name] if kind not in known]
+            if unknown and is_wanted([kind not in known for kind in used[name]]):
+                without = arena.arena_of(load(contents[name])).persistent
+                more = math.ceil((numbers["tail"] - without) / len(unknown))
+                for kind in unknown:
+                    kept[kind] = max(kept[kind], more)
+    return dict(sorted(kept.items()))
+
+
+def _is_single(unknown: list[bool]) -> bool:
+    return unknown == [True]
+
+
+def _is_only_one(unknown: list[bool]) -> bool:
+    return sum(unknown) == 1
+
+
+def corpus() -> list[Path]:
+    """The files of the corpus."""
+    paths = sorted((ROOT / "tests/corpus").rglob("*.tflite"))
+    return [path for path in paths if path.stat().st_size <= LARGEST]
+
+
+def name_of(path: Path) -> str:
+    """A file of the corpus, in one word."""
+    return str(path.relative_to(ROOT / "tests/corpus").with_suffix("")).replace("/", "+")
+
+
+def main(python: str) -> None:
+    """Writes the rows, and then the arenas of the corpus."""
+    rows = operators(python)
+    text = "".join(f'    "{op}": {size},\n' for op, size in rows.items())
+    Path(measured.__file__).write_text(f"{HEAD}{text}}}\n")
+    measured.OPERATOR_BYTES.clear()
+    measured.OPERATOR_BYTES.update(rows)
+    with tempfile.TemporaryDirectory() as folder:
+        sizes = {}
+        for path in corpus():
+            Path(folder, f"{name_of(path)}.tflite").write_bytes(path.read_bytes())
+            sizes[name_of(path)] = arena.arena_of(load(path.read_bytes())).size
+        found = micro(python, folder, sizes)
+    arenas = {n: {k: x[k] for k in ("head", "tail", "least")} for n, x in sorted(found.items())}
+    lines = ",\n".join(f" {json.dumps(n)}: {json.dumps(x)}" for n, x in arenas.items())
+    ARENAS.write_text(f"{{\n{lines}\n}}\n")
+    slack = sorted(sizes[n] / x["least"] for n, x in found.items())
+    print(
+        f"estimates are {slack[len(slack) // 2]:.3f} (median), {slack[-1]:.3f} (most) of the least"
+    )
+    failed = [name for name, numbers in found.items() if not numbers["fits"]]
+    print(f"{len(rows)} operators, {len(found)} files run, {len(failed)} not in their estimate")
+    print(*failed, sep="\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
