@@ -6,7 +6,7 @@ What is known when the graph is made is checked at once; the rest becomes an ope
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
@@ -223,7 +223,8 @@ def assert_proper_iterable(values: Iterable[object]) -> None:
 
     if isinstance(values, (Tensor, SparseTensor, np.ndarray, str, bytes)):
         raise TypeError(
-            f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}'
+            'Expected argument "values" to be a "proper" iterable.  Found: '
+            f"{type(cast('object', values))}"
         )
     if not hasattr(values, "__iter__"):
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')

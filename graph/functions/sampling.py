@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -282,4 +282,4 @@ def sampled_softmax_loss(
                              sampled_values, remove_accidental_hits, partition_strategy, name,
                              seed)  # fmt: skip
     shares = ops.StopGradient(shares, name="labels_stop_gradient")
-    return cast("Tensor", softmax_cross_entropy_with_logits_v2(labels=shares, logits=logits))
+    return softmax_cross_entropy_with_logits_v2(labels=shares, logits=logits)

@@ -82,8 +82,9 @@ def lu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     whole = wide(x)
     factors = whole.reshape(-1, *x.shape[-2:]).copy()
     n = x.shape[-1]
-    order: np.ndarray = np.tile(np.arange(n), (len(factors), 1))
-    stack = np.arange(len(factors))
+    places: np.ndarray = np.arange(n, dtype=np.int64)
+    order = np.tile(places, (len(factors), 1))
+    stack: np.ndarray = np.arange(len(factors), dtype=np.int64)
     arrays: list[np.ndarray] = [factors, order]
     for i in range(n):
         best = i + np.abs(factors[:, i:, i]).argmax(-1)

@@ -96,9 +96,9 @@ def banded_triangular_solve(
 
 def _of_bands(bands: np.ndarray, lower: bool) -> np.ndarray:
     """The matrices with these diagonals: the main one first where they go down, else last."""
-    k, m = bands.shape[-2:]
+    k, m = (int(size) for size in bands.shape[-2:])
     result = np.zeros((*bands.shape[:-2], m, m), bands.dtype)
-    at: np.ndarray = np.arange(m)
+    at: np.ndarray = np.arange(m, dtype=np.int64)
     for i in range(k):
         n = i if lower else k - 1 - i
         if lower:
