@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ..converter.api.progress import Progress
 from ..tools.terminal import show_json, show_table
 from .arguments import SOURCES, positive
+
+if TYPE_CHECKING:
+    from ..tools.compared_inputs import InputChoice
 
 SUMMARY = "Run two models on the same inputs and show how their outputs differ."
 
@@ -34,13 +38,27 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         help="the relative difference from which on layers differ (default: 1e-4, and 0.01 or "
         "0.05 where both or one of them is quantized)",
     )
+    sub.add_argument("--seed", type=int, help="of the random inputs of --layers (default: 20)")
+    sub.add_argument(
+        "--range",
+        type=ends,
+        metavar="LOW,HIGH",
+        help="random inputs of --layers lie in it (default: normals)",
+    )
+    sub.add_argument(
+        "--data",
+        metavar="PATH",
+        help="inputs of --layers: a .npz with an array for each input, a .npy for a single one, or "
+        "a folder with a file for each sample",
+    )
+    sub.add_argument("--sample", type=int, help="which sample of --data (default: 0)")
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite compare`."""
     if arguments.layers:
         return compare_layers(arguments)
-    for option in ("runtimes", "tolerance"):
+    for option in ("runtimes", "tolerance", "seed", "range", "data", "sample"):
         if getattr(arguments, option) is not None:
             raise ValueError(f"--{option} is for layers; add --layers")
     from ..tools.comparison import compare
@@ -63,10 +81,17 @@ def compare_layers(arguments: argparse.Namespace) -> None:
             arguments.runtimes or ("flatlite", "flatlite"),
             arguments.tolerance,
             arguments.signature,
+            choice_of(arguments),
         )
     if arguments.json:
         return show_json(result)
     show_table(f"{len(result['layers'])} layers", result["layers"])
+    values = [
+        f"'{row['input']}' of {row['min']:.4g} to {row['max']:.4g}"
+        for row in result["inputs"]["values"]
+        if "min" in row
+    ]
+    print(f"on {result['inputs']['from']}: {', '.join(values) or 'no numbers'}")
     first = result["first"]
     if first is None:
         return print("no layer differs")
@@ -74,6 +99,32 @@ def compare_layers(arguments: argparse.Namespace) -> None:
         f"the first layer that differs: {first['operator']} '{first['layer']}', by "
         f"{first['max_abs']:.4g} ({first['snr_db']:.1f} dB)"
     )
+
+
+def choice_of(arguments: argparse.Namespace) -> InputChoice:
+    """The inputs that the options of --layers choose; raises ValueError for contradictions."""
+    from ..tools.compared_inputs import InputChoice
+
+    options = {
+        "seed": arguments.seed,
+        "ends": arguments.range,
+        "data": arguments.data,
+        "sample": arguments.sample,
+    }
+    if arguments.data is not None and (arguments.seed, arguments.range) != (None, None):
+        raise ValueError("--seed and --range are for random inputs; leave them or --data out")
+    if arguments.data is None and arguments.sample is not None:
+        raise ValueError("--sample is for --data, which has the samples")
+    return InputChoice(**{name: value for name, value in options.items() if value is not None})
+
+
+def ends(text: str) -> tuple[float, float]:
+    """Two numbers of --range."""
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be two numbers, got {text}") from None
+    return low, high
 
 
 def runtimes(text: str) -> tuple[str, str]:

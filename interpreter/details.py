@@ -101,7 +101,7 @@ def operator_details(spec: SubgraphSpec, operator: OperatorSpec) -> OperatorDeta
 
 def numpy_type(tensor: TensorSpec) -> type[np.generic]:
     """The numpy scalar type a user sees; integers of less than a byte are seen as int8."""
-    if tensor.dtype.names:
+    if tensor.dtype.names or tensor.type_name == "VARIANT":
         return np.object_
     if tensor.dtype.hasobject:
         return np.bytes_

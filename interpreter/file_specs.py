@@ -17,6 +17,8 @@ from ..schema.runtime_versions import known_versions
 from .registry import family_of
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
 
+_OBJECTS = np.dtype(object)
+"""Of variants: an array without dimensions that holds what one stands for."""
 _HANDLES = frozenset(("RESOURCE", "VARIANT"))
 """Types whose values only a run gives: bytes that a file has for them mean nothing."""
 
@@ -85,7 +87,7 @@ def _tensor(
         record.name or "",
         shape,
         _ints(record.shape_signature),
-        numpy_dtype(record.type),
+        _OBJECTS if type_name == "VARIANT" else numpy_dtype(record.type),
         type_name,
         PACKED_BITS.get(type_name, 0),
         quantization,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..schema.operators import operator
 from .node import HostCall
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def by_numpy(node: Node, function: Function, *results: Result, retypes: bool = F
 
     Inputs left out are not among the arrays. `retypes` says that the model may declare other types.
     """
+    _check_count(node)
     operands = [x for x in node.inputs if x is not None]
     outs = [node.result(shape, np.dtype(dtype), retypes=retypes) for shape, dtype in results]
 
@@ -52,6 +54,7 @@ def array_by_numpy(
 
     Types that no program has buffers of, such as float8, are computed between two stages.
     """
+    _check_count(node)
 
     def run(*arrays: np.ndarray) -> list[np.ndarray]:
         with np.errstate(all="ignore"):
@@ -61,3 +64,11 @@ def array_by_numpy(
     if all(kind.kind in _IN_BUFFERS for kind in dtypes) and None not in node.inputs:
         return by_numpy(node, run, (shape, dtype))
     return node.dynamic_result(run, [tuple(shape)])
+
+
+def _check_count(node: Node) -> None:
+    """Refuses more inputs than the operator has: the function would get them, too."""
+    row = operator(node.kind)
+    most = None if row is None else row.counts[1]
+    n = len(node.inputs)
+    node.require(most is None or n <= most, f"takes at most {most} inputs, got {n}")

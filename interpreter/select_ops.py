@@ -89,10 +89,8 @@ def prepare_select_op(node: Node) -> Prepared:
 def _operation(node: Node) -> Operation:
     """The operation that a node's options describe, in a graph of its own with its inputs."""
     try:
-        value = read_flexbuffer(node.custom_options) if len(node.custom_options) else None
-        content = value[1] if isinstance(value, list) and len(value) == 2 else None
-        content = content.encode() if isinstance(content, str) else content
-        if not isinstance(content, bytes):
+        content = node_def_of(bytes(node.custom_options))
+        if content is None:
             raise _unsupported(node, "the options must hold the operation's name and its NodeDef")
         graph = Graph()
         inputs = [_input(graph, node, i, x) for i, x in enumerate(node.inputs)]
@@ -104,6 +102,28 @@ def _operation(node: Node) -> Operation:
     if f"Flex{op.type}" != node.kind:
         node.fail(f"options must describe {node.kind.removeprefix('Flex')}, got {op.type}")
     return op
+
+
+def node_def_of(options: bytes) -> bytes | None:
+    """The serialized NodeDef in the options of a Flex operator, None where there is none.
+
+    Raises ModelError for options that are no FlexBuffer.
+    """
+    value = read_flexbuffer(options) if options else None
+    content = value[1] if isinstance(value, list) and len(value) == 2 else None
+    content = content.encode() if isinstance(content, str) else content
+    return content if isinstance(content, bytes) else None
+
+
+def reason_against(op: Operation) -> str:
+    """Why no model may have an operation, which would do more than compute; empty when it may."""
+    row, signature = row_of(op.type), op.signature
+    if op.type in _FILES or (row is not None and row.writes):
+        return f"{op.type} opens files or changes variables, which no model may"
+    hosted = HOSTED.get(op.type) if op.type in _RANDOM else None
+    if signature is not None and signature.is_stateful and hosted is None:
+        return f"{op.type} keeps a state, which Flex operators may not in flatlite"
+    return ""
 
 
 def _input(graph: Graph, node: Node, i: int, x: Operand | None) -> Tensor:
@@ -120,15 +140,12 @@ def _input(graph: Graph, node: Node, i: int, x: Operand | None) -> Tensor:
 
 def _kernel(node: Node, op: Operation) -> Kernel:
     """What computes an operation; refuses those that would do more than that."""
-    row, hosted, signature = row_of(op.type), None, op.signature
-    if op.type in _RANDOM:
-        hosted = HOSTED.get(op.type)
-    if op.type in _FILES or (row is not None and row.writes):
-        node.fail(f"{op.type} opens files or changes variables, which no model may")
-    if signature is not None and signature.is_stateful and hosted is None:
-        node.fail(f"{op.type} keeps a state, which Flex operators may not in flatlite")
-    if hosted is not None:
+    reason = reason_against(op)
+    if reason:
+        node.fail(reason)
+    if op.type in _RANDOM and HOSTED.get(op.type) is not None:
         return _random_kernel(node, op)
+    row = row_of(op.type)
     if row is None or row.kernel is None:
         raise _unsupported(node, f"there is no kernel for {op.type}")
     return lambda arrays: call_kernel(row, op, arrays)

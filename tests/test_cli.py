@@ -103,6 +103,10 @@ def test_convert_a_float_file_to_int8(cli, digits, tmp_path):
     assert "dB signal to noise" in out
     assert target.stat().st_size < plain.stat().st_size / 2
     status, _, err = cli("convert", target, "-o", tmp_path / "again.tflite", *options)
+    assert (status, err) == (0, "")
+    status, _, err = cli(
+        "convert", target, "-o", tmp_path / "again.tflite", "--quantize", "dynamic"
+    )
     assert (status, "is quantized already" in err) == (1, True)
     status, _, err = cli("convert", plain, "-o", target, *options, "--inputs", "x")
     assert (status, "--inputs cannot change a .tflite file" in err) == (1, True)

@@ -11,6 +11,7 @@ from quantized_network import converter_of
 
 from flatlite.cli import main
 from flatlite.schema.model import load, save
+from flatlite.tools.compared_inputs import InputChoice
 from flatlite.tools.layer_comparison import compare_layers
 
 
@@ -97,6 +98,57 @@ def test_command_line(files, capsys):
     assert "must be one of flatlite, litert, litert-reference, got 'other'" in (
         capsys.readouterr().err
     )
+
+
+@pytest.fixture
+def samples(tmp_path):
+    """A file of three samples, and these."""
+    arrays = np.random.default_rng(3).uniform(0, 4, (3, 8, 8, 4)).astype(np.float32)
+    np.savez(tmp_path / "samples.npz", x=arrays)
+    return str(tmp_path / "samples.npz"), arrays
+
+
+def test_which_inputs(files, samples):
+    """They are said, and the same choice gives the same numbers."""
+
+    def compared(**choice):
+        return compare_layers(files["float"], files["int8"], choice=InputChoice(**choice))
+
+    plain, seeded, ranged = compared(), compared(seed=1), compared(ends=(-0.5, 0.25))
+    assert plain["inputs"]["from"] == "random normals, seed 20"
+    assert plain["layers"] == compared(seed=20)["layers"] != seeded["layers"]
+    (row,) = ranged["inputs"]["values"]
+    assert -0.5 <= row["min"] < -0.4 < 0.2 < row["max"] <= 0.25
+    path, arrays = samples
+    read = compared(data=path, sample=2)
+    assert read["inputs"]["from"] == f"sample 2 of {path}"
+    (row,) = read["inputs"]["values"]
+    assert (row["min"], row["max"]) == (arrays[2].min(), arrays[2].max())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--data", "DATA", "--sample", "3"], "has no sample 3"),
+        (["--data", "DATA", "--sample", "-1"], "must not be negative, got -1"),
+        (["--data", "DATA", "--seed", "1"], "--seed and --range are for random inputs"),
+        (["--sample", "1"], "--sample is for --data"),
+        (["--range=2,1"], "must go up, got 2 to 1"),
+        (["--data", "none.npz"], "none.npz"),
+    ],
+)
+def test_inputs_that_cannot_be(options, message, files, samples, capsys):
+    options = [samples[0] if option == "DATA" else option for option in options]
+    assert main(["compare", files["float"], files["int8"], "--layers", *options]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_the_command_says_on_what(files, samples, capsys):
+    pair = ["compare", files["float"], files["int8"], "--layers"]
+    assert main([*pair, "--range=-1,1", "--seed", "5"]) == 0
+    assert "on random numbers of -1 to 1, seed 5: 'x' of -0.9" in capsys.readouterr().out
+    assert main([*pair, "--data", samples[0]]) == 0
+    assert f"on sample 0 of {samples[0]}: 'x' of 0.0" in capsys.readouterr().out.replace("\n", "")
 
 
 def test_runtime_that_is_not_installed(files):

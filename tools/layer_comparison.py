@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .compared_inputs import InputChoice, facts_of
 from .comparison import check_inputs, paired
 from .layer_values import LayerValue, layer_values
 from .runnable import Flatbuffer, Runnable, open_runnable
-from .running import SEED
 
 FLOAT_TOLERANCE = 1e-4  # of a layer's largest value
 SAME_STEP_TOLERANCE = 0.01  # of its root mean square, where both are quantized alike
@@ -23,8 +23,9 @@ def compare_layers(
     runtimes: tuple[str, str] = ("flatlite", "flatlite"),
     tolerance: float | None = None,
     signature: str | None = None,
+    choice: InputChoice | None = None,
 ) -> dict[str, Any]:
-    """How far each layer of two files lies apart on the same random inputs.
+    """How far each layer of two files lies apart on the same inputs.
 
     Layers are paired by the names and shapes of their results. Those of float files differ by their
     largest difference. Where a file is quantized, layers are compared dequantized, and differ by
@@ -37,17 +38,20 @@ def compare_layers(
             mean square; None takes 1e-4 for float files, 0.01 for those that are quantized alike,
             and 0.05 for others.
         signature: the signature to run.
+        choice: which inputs are taken; None for random normals.
 
     Returns:
-        {"layers": rows, "first": the row of the first layer that differs or None, ...}
+        {"layers": rows, "first": the row of the first layer that differs or None, "inputs": on
+        what, ...}
 
     Raises ValueError when the inputs do not fit, or no layers have the same name and shape.
     """
     left, right = (open_file(path, signature) for path in (a, b))
     pairs = paired(left, right, "inputs")
     check_inputs(left, right, pairs)
-    generator = np.random.default_rng(SEED)
-    samples = [x.sized_like(y).random(generator) for x, y in pairs]
+    choice = choice or InputChoice()
+    ports = [x.sized_like(y) for x, y in pairs]
+    samples = choice.arrays(a, signature, ports)
     values = [y.quantize(x.dequantize(s)) for (x, y), s in zip(pairs, samples, strict=True)]
     left_arrays = [x.quantize(y.dequantize(v)) for (x, y), v in zip(pairs, values, strict=True)]
     by_port = {id(y): value for (_, y), value in zip(pairs, values, strict=True)}
@@ -67,6 +71,7 @@ def compare_layers(
         "a": a,
         "b": b,
         "runtimes": list(runtimes),
+        "inputs": facts_of(choice, [x for x, _ in pairs], left_arrays),
         "layers": rows,
         "unpaired": len(first) + len(second) - 2 * len(rows),
         "first": next((row for row in rows if row["differs"]), None),

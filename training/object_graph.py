@@ -101,7 +101,7 @@ def references(value: Any) -> dict[str, Any]:
     if isinstance(value, Trackable):
         children: Mapping[Any, Any] = value._references
     elif isinstance(value, Optimizer):
-        children = value.non_slot_variables()
+        children = value.dependencies()
     elif isinstance(value, RNNCell):
         children = {v.op.name.rpartition("/")[2]: v for v in value.variables}
     elif isinstance(value, Mapping):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -234,6 +234,10 @@ class Optimizer:
         variables = {key[0]: v for key, v in self._others.items() if v.graph is graph}
         return dict(sorted(variables.items()))
 
+    def dependencies(self) -> Mapping[str, object]:
+        """What a checkpoint finds here beside slots, by name."""
+        return self.non_slot_variables()
+
     # What subclasses say.
 
     def _create_slots(self, var_list: list[Variable]) -> None:
@@ -331,6 +335,8 @@ class Optimizer:
         return self._others[key]
 
     def _get_non_slot_variable(self, name: str, graph) -> Variable:
+        while (name, id(graph)) not in self._others and graph.outer is not None:
+            graph = graph.outer  # of a branch: the variable is there around it
         return self._others[name, id(graph)]
 
     def _call_if_callable(self, value):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..quantize.statistics import Calibrator
     from ..verify.verification import Function, Verified
     from .settings import Settings
+    from .summary import Stage
 
 N_SAMPLES = 2  # of a representative dataset that the written file is verified on
 SCALES = ("ADD", "DIV", "MUL", "SUB")
@@ -61,6 +62,8 @@ class Conversion:
         calibrated_ranges: what was measured, by signature key and name of the tensor.
         layers: the layers that were quantized, by name.
         quantized_graphs: the IR of the quantized file.
+        graphs: the IR of the float file.
+        before: what conversion_summary_dir gets of the IR before the passes.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -80,9 +83,23 @@ class Conversion:
         self.calibrated_ranges: dict[str, dict[str, Range]] = {}
         self.layers: dict[str, QuantizedLayer] = {}
         self.quantized_graphs: list[Graph] = []
+        self.graphs: list[Graph] = []
+        self.before: Stage | None = None
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
+        content = self._run()
+        folder = self.settings.conversion_summary_dir
+        if folder is not None and self.before is not None:
+            from .summary import stage_after, write_summary
+
+            if self.settings.output_format == constants.TFLITE:
+                after = stage_after(content, self.quantized_graphs or self.graphs)
+                write_summary(folder, self.before, after, bool(self.quantized_graphs))
+        return content
+
+    def _run(self) -> bytes:
+        """What `run` gives."""
         from ..ir.graphviz import drawing
         from ..ir.write import all_subgraphs
         from ..quantize.cells import show_inner
@@ -94,11 +111,12 @@ class Conversion:
             with_algorithms,
             with_stated_ranges,
         )
+        from ..quantize.unroll import unroll_cells
         from ..targets import target_of
 
         recipe = with_algorithms(recipe_of(self.settings), self.settings)
         if recipe is not None:
-            refuse_quantized(self.sources)
+            self.sources = as_float(self.sources, recipe)
         target = target_of(self.settings.target)
         for source in self.sources:
             if self._wants_known_shapes(source) or target.is_static:
@@ -115,7 +133,10 @@ class Conversion:
         if recipe is None:
             self._encode_sparse_weights(graphs)
         else:
-            split_directions(graphs, recipe.integer_schemes_of)
+            integers_only = recipe.strict or recipe.warns
+            split_directions(graphs, recipe.integer_schemes_of, integers_only)
+            if integers_only:
+                unroll_cells(graphs, recipe.integer_schemes_of)
             show_inner(graphs, recipe.integer_schemes_of)
         written, functions = self._write(graphs)
         if recipe is None and self.sources[0].kind == "onnx":  # whose FAKE_QUANT are QDQ pairs
@@ -305,7 +326,11 @@ class Conversion:
 
         target = target_of(self.settings.target)
         custom = bool(self.settings.allow_custom_ops)
-        graphs = [self._lowered(source, custom) for source in self.sources]
+        graphs = self.graphs = [self._lowered(source, custom) for source in self.sources]
+        if self.settings.conversion_summary_dir is not None:
+            from .summary import stage_before
+
+            self.before = stage_before(graphs)
         folder = self.settings.dump_graphviz_dir
         if folder is not None:
             write_drawing(folder, "before_passes", graphs)
@@ -386,7 +411,14 @@ class Conversion:
         from .progress import Progress
 
         with Progress("calibrating") as progress:
-            return calibrate(functions, written.tensors, samples, progress.advance, calibrator)
+            return calibrate(
+                functions,
+                written.tensors,
+                samples,
+                progress.advance,
+                calibrator,
+                self.settings.calibration_workers,
+            )
 
     def _warn_of(self, samples: Samples) -> None:
         """Warns of what is suspicious in the samples that were read."""
@@ -461,15 +493,28 @@ def has_op_hints(source: Source) -> bool:
     return graph is not None and any(mark in op.attrs for op in graph.operations)
 
 
-def refuse_quantized(sources: Sequence[Source]) -> None:
-    """Raises ConverterError when one of the sources is a file whose integers cannot be chosen."""
-    for source in sources:
-        reason = getattr(source, "reason", "")
-        if reason:
-            raise ConverterError(
-                f"the file is quantized already: {reason}; give its float form, or the model it "
-                "was made from, or convert it without optimizations"
-            )
+def as_float(sources: Sequence[Source], recipe: Recipe) -> list[Source]:
+    """Sources that can be quantized: quantized files as float ones, to be measured anew.
+
+    Raises ConverterError when a file's integers cannot be chosen, or nothing measures it.
+    """
+    from ..sources.tflite import FileSource
+
+    files = [source for source in sources if isinstance(source, FileSource)]
+    reason = next(filter(None, (source.reason for source in files)), "")
+    if not reason:
+        return list(sources)
+    from ..sources.dequantize import dequantized
+
+    is_measured = recipe.calibrates or recipe.ranges is not None
+    made = dequantized(files) if is_measured else reason
+    if not isinstance(made, str):
+        return list(made)
+    needs = "" if is_measured else ", or a representative_dataset that measures it anew"
+    raise ConverterError(
+        f"the file is quantized already: {made}; give its float form{needs}, or the model it "
+        "was made from, or convert it without optimizations"
+    )
 
 
 def check_size(source: Source) -> None:

@@ -66,11 +66,14 @@ class TFLiteConverter(Settings):
             float, as few as its metric allows; `pareto_front` has what was tried.
         strict_int8: whether operators without an integer kernel are an error; else they stay
             float, with a warning where only integer operators are asked for.
+        calibration_workers: how many processes run the model on representative_dataset; the ranges
+            are the same as those of one.
         quantized_input_stats: {input name: (mean, standard deviation)}, for quantized inputs.
         default_ranges_stats: (min, max) for tensors without a known range.
         drop_control_dependency: whether control dependencies are dropped silently; TFLite has none,
             so that False only makes `convert` say that it changes nothing.
         allow_custom_ops: whether operations TFLite lacks become custom operators.
+        conversion_summary_dir: a folder for logs of the operators before and after, and a page.
         dump_graphviz_dir: a folder for drawings of the graph before and after the passes.
         dump_graphviz_video: whether to draw it there after every pass that changes it, too.
         reorder_across_fake_quant: whether FakeQuant gives way to a bias, a normalisation or an
@@ -325,8 +328,9 @@ class TFLiteConverter(Settings):
     def from_tflite_model(cls, model: str | os.PathLike | bytes) -> TFLiteConverter:
         """A converter for a `.tflite` file, whoever wrote it: to quantize or to shorten it.
 
-        A file that is quantized already keeps its operators as they are, but for those that nobody
-        reads; to quantize it again is an error of `convert`.
+        A file that is quantized already is quantized anew where samples measure it; without them
+        that is an error of `convert`. Converted plainly it keeps its operators as they are, but for
+        those that nobody reads.
 
         Args:
             model: the file, or its bytes.

@@ -7,7 +7,6 @@ one is set; those that ask for another model are refused.
 from __future__ import annotations
 
 WITHOUT_EFFECT = {
-    "conversion_summary_dir": None,
     "drop_control_dependency": True,
     "elide_elementsattrs_if_larger": None,
     "enable_timing": None,

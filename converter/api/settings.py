@@ -27,7 +27,6 @@ class Settings:
     """The attributes of TFLiteConverter; an unknown name is refused instead of ignored."""
 
     _is_complete = False
-    conversion_summary_dir: Any
     experimental_stablehlo_quantizer_config: Any
 
     def __init__(self) -> None:
@@ -46,7 +45,9 @@ class Settings:
         self.quantization_algorithms: Any = []
         self.accuracy_budget: Any = None
         self.strict_int8 = False
+        self.calibration_workers: int = 1
         self.allow_custom_ops = False
+        self.conversion_summary_dir: Any = None
         self.dump_graphviz_dir: Any = None
         self.dump_graphviz_video: bool = False
         self.exclude_conversion_metadata = False
@@ -152,6 +153,9 @@ def check_choices(settings: Settings) -> None:
         )
     if settings.dump_graphviz_video and settings.dump_graphviz_dir is None:
         raise ValueError("dump_graphviz_video needs dump_graphviz_dir, the folder for drawings")
+    workers = settings.calibration_workers
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise ValueError(f"calibration_workers must be a positive integer, got {workers!r}")
     check_stablehlo(settings)
     check_qdq_mode(settings._experimental_qdq_conversion_mode)
     refused = changed(settings, REFUSED, TARGET_REFUSED)

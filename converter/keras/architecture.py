@@ -55,6 +55,8 @@ class Layer:
         written_as: the kind of layer that does the same, where custom_objects say so.
         parts: the layers it is made of, by the attributes that hold them.
         tensors: its weights, by graph and name, once they were written.
+        folder: where an archive has its weights.
+        assets: files that an archive has for it, by name.
         held: the weights that the layer around it keeps for it, and what it calls them.
         rounding: what the layer around it does to weights, by name.
     """
@@ -67,6 +69,8 @@ class Layer:
     written_as: str = ""
     parts: dict[str, Layer] = field(default_factory=dict)
     tensors: dict[tuple[Graph, str], Tensor] = field(default_factory=dict)
+    folder: str = ""
+    assets: dict[str, bytes] = field(default_factory=dict)
     held: dict[str, str] = field(default_factory=dict)
     rounding: dict[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
 

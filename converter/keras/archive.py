@@ -8,7 +8,7 @@ import os
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .live import LiveWeights
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+ASSETS = "assets/"
 ZIP, HDF5 = b"PK\x03\x04", b"\x89HDF\r\n\x1a\n"
 MAX_MEMBERS = 100_000
 MAX_DEPTH = 100
@@ -50,6 +51,7 @@ class Archive:
         weights: what holds the weights.
         is_legacy: whether the weights lie as in `.h5`, by layer and weight name.
         prefix: of the path of each layer where they do.
+        assets: the files that layers keep beside their weights, by their paths in the archive.
     """
 
     config: dict
@@ -57,6 +59,7 @@ class Archive:
     weights: Store | LiveWeights
     is_legacy: bool
     prefix: str = "model_weights/"
+    assets: dict[str, bytes] = field(default_factory=dict)
 
 
 def open_archive(path: str | os.PathLike, weights_file: str | os.PathLike | None = None) -> Archive:
@@ -124,7 +127,13 @@ def _keras(content: bytes, name: str) -> Archive:
             metadata = b"{}"
             if METADATA in archive.namelist():
                 metadata = _member(archive, METADATA, name, MAX_TEXT)
-            weights = _member(archive, WEIGHTS, name, unpack_limit(content))
+            limit = unpack_limit(content)
+            weights = _member(archive, WEIGHTS, name, limit)
+            assets = {}
+            for member in archive.namelist():
+                if member.startswith(ASSETS) and not member.endswith("/"):
+                    assets[member] = _member(archive, member, name, limit)
+                    limit -= len(assets[member])
     except ModelError:
         raise
     except DAMAGED as error:
@@ -135,6 +144,7 @@ def _keras(content: bytes, name: str) -> Archive:
         _version(versions.get("keras_version")),
         Store(weights, f"'{name}': {WEIGHTS}"),
         False,
+        assets=assets,
     )
 
 

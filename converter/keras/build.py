@@ -27,8 +27,8 @@ REFUSED = {
     "Lambda": "holds Python code, which is never run from a file",
     "SlicingOpLambda": "is a bare TensorFlow function",
 }
-COMPUTED_TYPES = ("None", "float32", "int32", "int64", "uint8")
-INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "uint8")
+COMPUTED_TYPES = ("None", "float32", "int32", "int64", "string", "uint8")
+INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "string", "uint8")
 FIX = (
     "Replace these layers, or save the model as a SavedModel (model.export(folder), or "
     "tf.saved_model.save) and use TFLiteConverter.from_saved_model(folder)."
@@ -80,8 +80,10 @@ def placeholder(graph: Graph, layer: Layer, name: str) -> Tensor:
     dtype = _policy(layer.config.get("dtype"))
     dtype = "float32" if dtype == "None" else dtype
     if dtype not in INPUT_TYPES or layer.config.get("sparse") or layer.config.get("ragged"):
-        raise ConverterError(f"{layer.title}: must be a dense tensor of numbers, got {dtype[:40]}")
-    attrs = {"dtype": np.dtype(dtype), "shape": shape}
+        raise ConverterError(
+            f"{layer.title}: must be a dense tensor of numbers or texts, got {dtype[:40]}"
+        )
+    attrs = {"dtype": np.dtype(object if dtype == "string" else dtype), "shape": shape}
     return graph.add("Placeholder", name, (), attrs).outputs[0]
 
 

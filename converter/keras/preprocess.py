@@ -132,16 +132,48 @@ def discretization(call: Call, x: Tensor) -> Tensor:
     return call.cast(y, np.int64) if y is bins and not call.is_keras3 else y
 
 
-@layer("IntegerLookup")
-def integer_lookup(call: Call, x: Tensor) -> Tensor:
-    """The place of integers in a vocabulary."""
+def vocabulary_of(call: Call) -> list[Any]:
+    """A layer's vocabulary: in its settings, or in a file of the archive, a word in each line."""
     vocabulary = call.setting("vocabulary")
-    is_valid = isinstance(vocabulary, list) and 0 < len(vocabulary) <= MAX_VOCABULARY
+    content = call.layer.assets.get("vocabulary.txt")
+    if vocabulary is None and content is not None:
+        return list(content.split(b"\n"))
     call.check(
-        is_valid and all(is_integer(v) and abs(v) < 1 << 31 for v in vocabulary or ()),
+        isinstance(vocabulary, list),
+        "vocabulary",
+        "a list; where the layer was adapted, save the model as .keras, whose archive has it",
+    )
+    return list(vocabulary or ())
+
+
+def stripped(words: list[Any], special: list[Any]) -> list[Any]:
+    """A vocabulary without the words that have a place of their own, which may come first."""
+    return words[len(special) :] if words[: len(special)] == special else words
+
+
+def integers_of(call: Call) -> list[int]:
+    """The integers of a vocabulary."""
+    words = vocabulary_of(call)
+    try:
+        words = [int(w) if isinstance(w, bytes) else w for w in words]
+    except ValueError:
+        words = []
+    is_valid = 0 < len(words) <= MAX_VOCABULARY
+    call.check(
+        is_valid and all(is_integer(v) and abs(v) < 1 << 31 for v in words),
         "vocabulary",
         "integers; give it when the layer is made, or save the model as a SavedModel",
     )
+    mask, others = call.setting("mask_token"), call.setting("num_oov_indices", 1)
+    special = [mask] if mask is not None and call.setting("output_mode", "int") == "int" else []
+    special += [call.setting("oov_token", -1)] * (others if is_integer(others) else 1)
+    return stripped(words, special)
+
+
+@layer("IntegerLookup")
+def integer_lookup(call: Call, x: Tensor) -> Tensor:
+    """The place of integers in a vocabulary."""
+    vocabulary = integers_of(call)
     call.require(not call.flag("invert"), "invert=True is not supported")
     return looked_up(call, call.cast(x, np.int32), np.asarray(vocabulary, np.int32))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FAMILIES = (
     *("activation", "arrange", "attention", "audio", "augment", "cells", "conv", "core", "merge"),
     *("neural", "norm", "operations", "pool", "preprocess", "products", "quantize", "recurrent"),
-    *("reductions", "selection", "shape", "wrappers"),
+    *("reductions", "selection", "shape", "words", "wrappers"),
 )
 TENSOR, LIST, ANY = "one tensor", "a list of tensors", "any arguments"
 EXPORT = (

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...schema.errors import ModelError
 from .architecture import MAX_MODELS, Layer, Model
-from .archive import Archive
+from .archive import ASSETS, Archive
 from .hdf5_process import Store
 from .live import LiveWeights
 from .registry import LAYERS
@@ -75,6 +75,10 @@ def find_weights(model: Model, archive: Archive) -> None:
         _find_by_name(model, archive.weights, archive.prefix)
     else:
         _find_by_number(model, archive.weights, "")
+        for layer in model.leaves():
+            prefix = f"{ASSETS}{layer.folder}/"
+            names = [name for name in archive.assets if name.startswith(prefix)]
+            layer.assets = {name.removeprefix(prefix): archive.assets[name] for name in names}
 
 
 def _names(layer: Layer) -> list[str]:
@@ -100,6 +104,7 @@ def _find_in_folder(layer: Layer, store: Store | LiveWeights, path: str) -> None
     if isinstance(layer, Model):
         _find_by_number(layer, store, f"{path}/")
         return
+    layer.folder = path
     row = LAYERS.get(layer.row_kind)
     names = [name for name in row.archived(layer) if name not in layer.held] if row else []
     stored_names = store.names(f"{path}/vars")

@@ -339,8 +339,8 @@ def _repeated(node, b, x, pairs, mode):
             )
             steps = b.RANGE(b.NEG(before), b.ADD(size, after), np.int32(1))
             last = b.SUB(size, np.int32(1))
-            inside = b.MINIMUM(b.MAXIMUM(steps, np.int32(0)), last)
-            x = b.GATHER(x, b.FLOOR_MOD(steps, size) if mode == "wrap" else inside, axis=axis)
+            clamped = b.MINIMUM(b.MAXIMUM(steps, np.int32(0)), last)
+            x = b.GATHER(x, b.FLOOR_MOD(steps, size) if mode == "wrap" else clamped, axis=axis)
         return x
     for axis, (before, after) in enumerate(pairs.tolist()):
         size = node.shape()[axis]

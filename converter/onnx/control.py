@@ -75,13 +75,13 @@ def _lowered_apart(node, b, name, inputs, outer, prepare):
     inner.origin(node.name)
     values = {key: _copy(key, node.block.values[key]) for key in outer}
     target.inputs = [*inputs, *values.values()]
-    certain, target.scope.is_certain = target.scope.is_certain, False
+    was_certain, target.scope.is_certain = target.scope.is_certain, False
     try:
         scoped = node.with_inputs(*node.inputs)
         scoped.block = node.block.inner(values)
         target.outputs = prepare(scoped, inner)
     finally:
-        target.scope.is_certain = certain
+        target.scope.is_certain = was_certain
     return target
 
 
@@ -156,7 +156,7 @@ def _settled(node, b, values, outer, step):
         if not changed:
             return sizes, body
         for i in changed:
-            sizes[i] = _widened(b.graph, sizes[i], body.outputs[i].sizes, dynamic[i])
+            sizes[i] = _generalized_sizes(b.graph, sizes[i], body.outputs[i].sizes, dynamic[i])
     return node.fail("the shapes of the loop's values must settle")
 
 
@@ -173,7 +173,7 @@ def _fits(sizes, new_sizes, dynamic):
     return all(old == new or axis in dynamic for axis, (old, new) in pairs)
 
 
-def _widened(graph, sizes, new_sizes, dynamic):
+def _generalized_sizes(graph, sizes, new_sizes, dynamic):
     """Sizes that hold before and after an iteration; those that differ are only known then."""
     if sizes is None or new_sizes is None or len(sizes) != len(new_sizes):
         return None
@@ -204,7 +204,7 @@ def loop(node, b):
     flag = b.constant(np.ones((), bool)) if condition is None else condition
     outer = _outer_values(node, [graph])
     produced = _shapes_produced(node, b, graph, state, outer, n_state)
-    room = [_room(node, b, x, count if is_counted else None) for x in produced]
+    buffers = [_output_buffer(node, b, x, count if is_counted else None) for x in produced]
 
     def check(inner, inputs):
         return inner.LOGICAL_AND(inner.LESS(inputs[0], limit), inputs[1])
@@ -222,9 +222,9 @@ def loop(node, b):
 
     if isinstance(limit, Tensor) and limit.value is None:
         node.block.values["loop limit"], outer = limit, [*outer, "loop limit"]
-        results = _limited(node, b, [flag, *state, *room], outer, step)
+        results = _limited(node, b, [flag, *state, *buffers], outer, step)
     else:
-        values = [b.constant(np.int32(0)), flag, *state, *room]
+        values = [b.constant(np.int32(0)), flag, *state, *buffers]
         results = run_loop(node, b, values, outer, check, step)[2:]
     rows = results[n_state:]
     rows = rows if is_counted else [_appended(b, x) for x in rows]
@@ -261,11 +261,11 @@ def _keeps_condition(graph: GraphProto) -> bool:
     """Whether a loop's graph gives its condition back, or says true."""
     from onnx.numpy_helper import to_array
 
-    name, given = graph.output[0].name, graph.input[1].name
+    name, condition_in = graph.output[0].name, graph.input[1].name
     producers = {output: n for n in graph.node for output in n.output}
     while name in producers and producers[name].op_type == "Identity":
         name = producers[name].input[0]
-    if name == given:
+    if name == condition_in:
         return True
     for tensor in graph.initializer:
         if tensor.name == name:
@@ -315,7 +315,7 @@ def _declared(x, value):
     return Tensor(x.name, x.dtype, tuple(int(dim.dim_value) for dim in dims))
 
 
-def _room(node, b, x, count):
+def _output_buffer(node, b, x, count):
     """Where the iterations put what they produce: rows of zeros; one where they are appended."""
     node.require(x.is_static, f"what an iteration produces must have a known shape, got {x.shape}")
     return b.constant(np.zeros((1 if count is None else count, *x.dims), x.dtype))
@@ -423,7 +423,7 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
         node, b, "trial", inputs, outer,
         lambda scoped, inner: inlined(scoped, inner, graph, [*inputs, *slices])[n_state:],
     )  # fmt: skip
-    rows = [_room(node, b, x, count) for x in trial.outputs]
+    rows = [_output_buffer(node, b, x, count) for x in trial.outputs]
     n_scanned = len(scanned)
     length = b.constant(np.int32(count)) if count is not None else dimension(scanned[0], 0, b)
 
@@ -431,22 +431,26 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
         return inner.LESS(values[0], values[1])
 
     def step(scoped, inner, values):
-        index, total, *rest = values
-        tensors, now, tall = (
-            rest[:n_scanned], rest[n_scanned : n_scanned + n_state], rest[n_scanned + n_state :]
-        )  # fmt: skip
+        index, total, *others = values
+        tensors, current, tall = (
+            others[:n_scanned],
+            others[n_scanned : n_scanned + n_state],
+            others[n_scanned + n_state :],
+        )
         last = inner.SUB(inner.SUB(total, np.int32(1)), index)
         parts = [
             inner.GATHER(x, last if backwards else index)
             for x, backwards in zip(tensors, plan.input_reversed, strict=True)
         ]
-        results = inlined(scoped, inner, graph, [*now, *parts])
+        results = inlined(scoped, inner, graph, [*current, *parts])
         stored = []
         for x, row, backwards in zip(tall, results[n_state:], plan.output_reversed, strict=True):
-            place = last if backwards and count is not None else index
-            stored.append(_stored(inner, x, row, place, count is not None))
-        now = [as_type(x, y.dtype, inner) for x, y in zip(results[:n_state], now, strict=True)]
-        return [inner.ADD(index, np.int32(1)), total, *tensors, *now, *stored]
+            row_index = last if backwards and count is not None else index
+            stored.append(_stored(inner, x, row, row_index, count is not None))
+        current = [
+            as_type(x, y.dtype, inner) for x, y in zip(results[:n_state], current, strict=True)
+        ]
+        return [inner.ADD(index, np.int32(1)), total, *tensors, *current, *stored]
 
     values = [b.constant(np.int32(0)), length, *scanned, *state, *rows]
     results = list(run_loop(node, b, values, outer, check, step)[2 + n_scanned :])

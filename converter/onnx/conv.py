@@ -37,11 +37,11 @@ class Window:
 
     def _same(self, axis):
         size, stride = self.sizes[axis], self.stride[axis]
-        reach = (self.size[axis] - 1) * self.dilation[axis] + 1
+        effective_size = (self.size[axis] - 1) * self.dilation[axis] + 1
         if size is None:
-            total = max(reach - 1, 0) if stride == 1 else None
+            total = max(effective_size - 1, 0) if stride == 1 else None
         else:
-            total = max((-(-size // stride) - 1) * stride + reach - size, 0)
+            total = max((-(-size // stride) - 1) * stride + effective_size - size, 0)
         return None if total is None else (total // 2, total - total // 2)
 
     @property
@@ -86,8 +86,8 @@ class Span:
     @property
     def count(self) -> int:
         """How many windows there are."""
-        reach = (self.size - 1) * self.dilation + 1
-        return (self.length + self.before + self.after - reach) // self.stride + 1
+        effective_size = (self.size - 1) * self.dilation + 1
+        return (self.length + self.before + self.after - effective_size) // self.stride + 1
 
 
 def spans_of(node, size, sizes):
@@ -143,8 +143,12 @@ def _pads(node, size, stride, dilation, sizes):
             node.require(mode == "SAME_UPPER", f"auto_pad {mode} needs a known image size")
             same_pads.append(None)
             continue
-        reach = (k - 1) * d + 1
-        total = reach - 1 if length is None else max((-(-length // s) - 1) * s + reach - length, 0)
+        effective_size = (k - 1) * d + 1
+        total = (
+            effective_size - 1
+            if length is None
+            else max((-(-length // s) - 1) * s + effective_size - length, 0)
+        )
         small, large = total // 2, total - total // 2
         same_pads.append((small, large) if mode == "SAME_UPPER" else (large, small))
     return same_pads

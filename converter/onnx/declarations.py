@@ -22,9 +22,9 @@ def check_declaration(node: Node, proto: NodeProto, opsets: Mapping[str, int]) -
     schema = schema_of(proto.op_type, domain, opsets[domain]) if domain in opsets else None
     if schema is None:
         return
-    least, most = schema.min_input, schema.max_input
-    if not least <= len(proto.input) <= most:
-        number = str(least) if least == most else f"{least} to {most}"
+    min_inputs, max_inputs = schema.min_input, schema.max_input
+    if not min_inputs <= len(proto.input) <= max_inputs:
+        number = str(min_inputs) if min_inputs == max_inputs else f"{min_inputs} to {max_inputs}"
         node.fail(f"must have {number} inputs, got {len(proto.input)}")
     for attribute in proto.attribute:
         declared = schema.attributes.get(attribute.name)

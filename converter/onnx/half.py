@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..ir.builder import Builder
 
 HALF = np.dtype(np.float16)
-AS_THEY_ARE = {
+PASS_THROUGH = {
     "BitCast",
     "Cast",
     "CastLike",
@@ -35,12 +35,12 @@ AS_THEY_ARE = {
 
 def is_half(node: Node) -> bool:
     """Whether a node computes in float16."""
-    if node.type in AS_THEY_ARE and not node.domain:
+    if node.type in PASS_THROUGH and not node.domain:
         return False
     return any(isinstance(x, Tensor) and x.dtype == HALF for x in node.inputs)
 
 
-def widened(node: Node, b: Builder, originals: dict[Tensor, Tensor]) -> Node:
+def in_float32(node: Node, b: Builder, originals: dict[Tensor, Tensor]) -> Node:
     """The node on float32 operands."""
     inputs = []
     for x in node.inputs:
@@ -50,7 +50,7 @@ def widened(node: Node, b: Builder, originals: dict[Tensor, Tensor]) -> Node:
     return node.with_inputs(*inputs)
 
 
-def narrowed(
+def in_float16(
     node: Node, results: tuple[Any, ...], b: Builder, originals: dict[Tensor, Tensor]
 ) -> tuple[Any, ...]:
     """The results in the types that the node declares; `originals` has what they were before."""

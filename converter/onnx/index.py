@@ -123,23 +123,23 @@ COMBINED = {
 """Reduction: how updates of one place are combined with one another, and with what was there."""
 
 
-def _scattered(node, b, rows, places, updates):
-    """`rows` with `updates` at `places`, or combined with what is there."""
+def _scattered(node, b, rows, element_indices, updates):
+    """`rows` with `updates` at `element_indices`, or combined with what is there."""
     reduction = node.attr("reduction", "none")
     if reduction == "none":
-        return replaced_rows(b, rows, places, updates)
+        return replaced_rows(b, rows, element_indices, updates)
     node.require(
         reduction in COMBINED, f"reduction must be none or one of {[*COMBINED]}, got '{reduction}'"
     )
     segment, combine = COMBINED[reduction]
     count = dimension(rows, 0, b)
-    combined = getattr(b, f"UNSORTED_SEGMENT_{segment}")(updates, places, count)
+    combined = getattr(b, f"UNSORTED_SEGMENT_{segment}")(updates, element_indices, count)
     return getattr(b, combine)(rows, combined)
 
 
-def replaced_rows(b, rows, places, updates):
-    """`rows` with `updates` at different `places`."""
-    shape, indices = b.SHAPE(rows, out_type="INT32"), b.EXPAND_DIMS(places, np.int32(1))
+def replaced_rows(b, rows, element_indices, updates):
+    """`rows` with `updates` at different `element_indices`."""
+    shape, indices = b.SHAPE(rows, out_type="INT32"), b.EXPAND_DIMS(element_indices, np.int32(1))
     marks = b.FILL(b.SHAPE(updates, out_type="INT32"), np.int32(1))
     is_new = b.GREATER(b.SCATTER_ND(indices, marks, shape), np.int32(0))
     return b.SELECT_V2(is_new, b.SCATTER_ND(indices, updates, shape), rows)
@@ -212,8 +212,10 @@ def compress(node, b):
     x, condition = node.inputs
     axis = node.attr("axis", None)
     x = reshaped(x, (-1,), b) if axis is None else x
-    places = b.RESHAPE(b.WHERE(condition, dtype=INT64), int32s([-1]))
-    return b.GATHER(x, b.CAST(places, dtype=np.int32), axis=0 if axis is None else node.axis(axis))
+    element_indices = b.RESHAPE(b.WHERE(condition, dtype=INT64), int32s([-1]))
+    return b.GATHER(
+        x, b.CAST(element_indices, dtype=np.int32), axis=0 if axis is None else node.axis(axis)
+    )
 
 
 @lower("Unique")
@@ -225,11 +227,11 @@ def unique(node, b):
         "distinct slices along an axis are not supported, only distinct elements",
     )
     x = reshaped(x, (-1,), b)
-    values, places = b.UNIQUE(x, idx_out_type="INT32", dtype=[x.dtype, np.int32])
+    values, element_indices = b.UNIQUE(x, idx_out_type="INT32", dtype=[x.dtype, np.int32])
     count = dimension(values, 0, b)
     is_each = b.EQUAL(
         b.EXPAND_DIMS(b.RANGE(np.int32(0), count, np.int32(1)), np.int32(1)),
-        b.EXPAND_DIMS(places, np.int32(0)),
+        b.EXPAND_DIMS(element_indices, np.int32(0)),
     )
     counts = b.SUM(b.CAST(is_each, dtype=np.int32), int32s([1]))
     first = b.ARG_MAX(b.CAST(is_each, dtype=np.int32), np.int32(1), dtype=np.int32,
@@ -243,8 +245,8 @@ def unique(node, b):
             b.SHAPE(values, out_type="INT32"),
         )
         values, first, counts = (b.GATHER(y, order) for y in (values, first, counts))
-        places = b.GATHER(rank_of, places)
-    return values, *(b.CAST(y, dtype=INT64) for y in (first, places, counts))
+        element_indices = b.GATHER(rank_of, element_indices)
+    return values, *(b.CAST(y, dtype=INT64) for y in (first, element_indices, counts))
 
 
 @lower("ReverseSequence")
@@ -344,8 +346,8 @@ def non_max_suppression(node, b):
             )  # fmt: skip
             indices = b.SLICE(indices, int32s([0]), b.RESHAPE(chosen, int32s([1])))
             column = b.CAST(b.EXPAND_DIMS(indices, np.int32(1)), dtype=INT64)
-            place = b.MUL(column, np.int64(0))
-            columns = [b.ADD(place, np.int64(n)) for n in (image, kind)]
+            zero_column = b.MUL(column, np.int64(0))
+            columns = [b.ADD(zero_column, np.int64(n)) for n in (image, kind)]
             rows.append(b.CONCATENATION(*columns, column, axis=1))
     return rows[0] if len(rows) == 1 else b.CONCATENATION(*rows, axis=0)
 

@@ -42,8 +42,8 @@ def einsum(node, b):
     while len(operands) > 2:
         (first, x), (second, y), *rest = operands
         others = target + "".join(term for term, _ in rest)
-        kept_letters = [c for c in dict.fromkeys(first + second) if c in others]
-        product = "".join(kept_letters)
+        product_letters = [c for c in dict.fromkeys(first + second) if c in others]
+        product = "".join(product_letters)
         step = Equation(node, f"{first},{second}->{product}", [x, y])
         operands = [(product, of_two(step, b)), *rest]
     left = ",".join(term for term, _ in operands)

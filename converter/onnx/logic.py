@@ -21,26 +21,26 @@ WORDS = {4: np.dtype(np.int32), 8: np.dtype(np.int32)}
 @lower("BitwiseXor")
 def bitwise_xor(node, b):
     """The bits that one of both has."""
-    return by_words(b, b.BITWISE_XOR, *node.inputs)
+    return on_int32_words(b, b.BITWISE_XOR, *node.inputs)
 
 
 @lower("BitwiseNot")
 def bitwise_not(node, b):
     """The bits that x does not have."""
     (x,) = node.inputs
-    return by_words(b, lambda words: b.BITWISE_XOR(words, np.int32(-1)), x)
+    return on_int32_words(b, lambda words: b.BITWISE_XOR(words, np.int32(-1)), x)
 
 
 @lower("BitwiseAnd")
 def bitwise_and(node, b):
     """The bits that both have."""
-    return by_words(b, partial(_and, b), *node.inputs)
+    return on_int32_words(b, partial(_and, b), *node.inputs)
 
 
 @lower("BitwiseOr")
 def bitwise_or(node, b):
     """The bits that either has: those that differ and those that both have."""
-    return by_words(b, lambda x, y: b.ADD(b.BITWISE_XOR(x, y), _and(b, x, y)), *node.inputs)
+    return on_int32_words(b, lambda x, y: b.ADD(b.BITWISE_XOR(x, y), _and(b, x, y)), *node.inputs)
 
 
 def _and(b: Builder, x: Tensor, y: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ def _and(b: Builder, x: Tensor, y: Tensor) -> Tensor:
     return b.ADD(b.MUL(high, two), low)
 
 
-def by_words(b, function, *operands):
+def on_int32_words(b, function, *operands):
     """A function of the bits of int32, of operands of any type of integers."""
     dtype = operands[0].dtype
     if dtype.itemsize in WORDS:
@@ -122,7 +122,7 @@ def _right_shift64(b, x, counts):
     new_low = b.SELECT_V2(is_far, right(high, far), b.CAST(near_low, dtype=np.uint32))
     zero = np.uint32(0)
     new_high = b.SELECT_V2(is_far, zero, right(high, near))
-    gone = b.EQUAL(counts, np.int32(64))
-    parts = [b.SELECT_V2(gone, zero, part) for part in (new_low, new_high)]
+    is_shifted_out = b.EQUAL(counts, np.int32(64))
+    parts = [b.SELECT_V2(is_shifted_out, zero, part) for part in (new_low, new_high)]
     signed = [b.BITCAST(part, dtype=np.int32) for part in parts]
     return b.BITCAST(b.PACK(*signed, axis=x.rank, values_count=2), dtype=np.int64)

@@ -96,14 +96,14 @@ class Block:
         try:
             results = self.quantized.moved(node, b, lowering, quantize)
             if results is None:
-                results = lowering(half.widened(node, b, self.halves) if is_half else node, b)
+                results = lowering(half.in_float32(node, b, self.halves) if is_half else node, b)
         except ModelError:
             raise
         except ValueError as error:  # of a tensor whose rank or value must be known
             node.fail(f"{error}; give the model's inputs a fixed shape (input_shapes)")
         results = tuple(results) if isinstance(results, tuple) else (results,)
         if is_half:
-            results = half.narrowed(node, results, b, self.halves)
+            results = half.in_float16(node, results, b, self.halves)
         if len(results) < node.n_outputs:
             raise ConverterError(
                 f"{node.type} '{node.name}': has {node.n_outputs} outputs, only the first "

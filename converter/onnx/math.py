@@ -111,8 +111,8 @@ def mod(node, b):
     x, y = node.inputs
     if not node.attr("fmod", 0):
         return b.FLOOR_MOD(x, y)
-    rest = b.FLOOR_MOD(b.ABS(x), b.ABS(y))
-    return b.SELECT_V2(b.LESS(x, like(x, 0, b)), b.NEG(rest), rest)
+    remainder = b.FLOOR_MOD(b.ABS(x), b.ABS(y))
+    return b.SELECT_V2(b.LESS(x, like(x, 0, b)), b.NEG(remainder), remainder)
 
 
 for _type, _formula in {

@@ -149,11 +149,11 @@ def _looked_up(b, x, keys, values, default):
         keys = numbers
     if keys.dtype != object:
         x = x if x.dtype == keys.dtype else b.CAST(x, dtype=keys.dtype)
-    found = b.CAST(_matches(b, x, keys), dtype=np.int32)
-    none = b.SUB(np.int32(1), b.REDUCE_MAX(found, int32s([x.rank]), keep_dims=True))
-    found = b.CONCATENATION(found, none, axis=x.rank)
+    matches = b.CAST(_matches(b, x, keys), dtype=np.int32)
+    none = b.SUB(np.int32(1), b.REDUCE_MAX(matches, int32s([x.rank]), keep_dims=True))
+    matches = b.CONCATENATION(matches, none, axis=x.rank)
     dtype = np.dtype(np.int32)
-    index = b.ARG_MAX(found, np.int32(x.rank), dtype=dtype, output_type=b.tensor_type(dtype))
+    index = b.ARG_MAX(matches, np.int32(x.rank), dtype=dtype, output_type=b.tensor_type(dtype))
     table = np.empty(len(values) + 1, values.dtype)
     table[:-1], table[-1] = values, default
     return b.GATHER(b.constant(table), index)

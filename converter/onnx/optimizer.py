@@ -13,9 +13,9 @@ DOMAIN = "ai.onnx.preview.training."
 
 def _groups(node, b, n_states):
     """(rate, step) and for each variable the terms of it, its gradient and its states."""
-    rate, step, *rest = node.inputs
-    n = len(rest) // (2 + n_states)
-    columns = [rest[i * n : (i + 1) * n] for i in range(2 + n_states)]
+    rate, step, *operands = node.inputs
+    n = len(operands) // (2 + n_states)
+    columns = [operands[i * n : (i + 1) * n] for i in range(2 + n_states)]
     groups = [[Term(b, x) for x in group] for group in zip(*columns, strict=True)]
     return Term(b, rate), Term(b, as_type(step, np.float32, b)), groups
 
@@ -68,6 +68,6 @@ def momentum(node, b):
     for x, gradient, velocity in groups:
         gradient = x * node.attr("norm_coefficient") + gradient
         velocity = velocity * alpha + gradient * weight
-        ahead = gradient + velocity * alpha if mode == "nesterov" else velocity
-        results.append([x - rate * ahead, velocity])
+        direction = gradient + velocity * alpha if mode == "nesterov" else velocity
+        results.append([x - rate * direction, velocity])
     return _in_order(results)

@@ -133,8 +133,8 @@ def _counted(spans, counted):
     counts = []
     for span, (before, after) in zip(spans, counted, strict=True):
         starts = np.arange(span.count) * span.stride - span.before
-        places = starts[:, None] + np.arange(span.size) * span.dilation
-        counts.append(((places >= -before) & (places < span.length + after)).sum(1))
+        positions = starts[:, None] + np.arange(span.size) * span.dilation
+        counts.append(((positions >= -before) & (positions < span.length + after)).sum(1))
     return reduce(np.multiply.outer, counts)
 
 
@@ -155,25 +155,25 @@ def _max_pool_with_indices(node, b):
     x, sizes = node.inputs[0], node.shape()
     node.require(None not in sizes, f"the sizes must be known for the indices, got {sizes}")
     spans = spans_of(node, node.attr("kernel_shape"), sizes[2:])
-    places = _places(sizes, bool(node.attr("storage_order", 0)))
-    places = np.pad(places, [(0, 0), (0, 0), *((s.before, s.after) for s in spans)])
+    positions = _window_positions(sizes, bool(node.attr("storage_order", 0)))
+    positions = np.pad(positions, [(0, 0), (0, 0), *((s.before, s.after) for s in spans)])
     tall = padded_by(b, x, spans, _lowest(node))
-    best = best_place = None
+    best = best_position = None
     for offsets in product(*(range(s.size) for s in spans)):
         begin = [0, 0, *(o * s.dilation for o, s in zip(offsets, spans, strict=True))]
         ends = [f + (s.count - 1) * s.stride + 1 for f, s in zip(begin[2:], spans, strict=True)]
         corners = (begin, [*sizes[:2], *ends], [1, 1, *(s.stride for s in spans)])
         value = b.STRIDED_SLICE(tall, *(np.asarray(v, np.int32) for v in corners))
-        place = b.constant(places[tuple(map(slice, *corners))])
+        position = b.constant(positions[tuple(map(slice, *corners))])
         if best is None:
-            best, best_place = value, place
+            best, best_position = value, position
             continue
-        best_place = b.SELECT_V2(b.GREATER(value, best), place, best_place)
+        best_position = b.SELECT_V2(b.GREATER(value, best), position, best_position)
         best = b.MAXIMUM(best, value)
-    return best, best_place
+    return best, best_position
 
 
-def _places(sizes, by_columns):
+def _window_positions(sizes, by_columns):
     """Where each element lies in its tensor as one row, the image's columns after one another."""
     order = list(range(len(sizes)))
     if by_columns:
@@ -225,16 +225,16 @@ def root(b, x, p):
 @lower("MaxUnpool")
 def max_unpool(node, b):
     """Zeros, but the elements at their places in the tensor laid out as one row."""
-    x, places = node.inputs[:2]
+    x, positions = node.inputs[:2]
     shape = _unpooled(node)
     count = np.asarray([prod(shape)], np.int32)
-    indices = b.EXPAND_DIMS(as_int32(reshaped(places, (-1,), b), b), np.int32(1))
+    indices = b.EXPAND_DIMS(as_int32(reshaped(positions, (-1,), b), b), np.int32(1))
     row = b.SCATTER_ND(indices, reshaped(x, (-1,), b), count)
     out = b.RESHAPE(row, np.asarray(shape, np.int32))
     if node.input(2) is None:
         return out
-    more = b.SUB(as_int32(node.inputs[2], b), np.asarray(shape, np.int32))
-    return b.PAD(out, b.PACK(b.MUL(more, np.int32(0)), more, axis=1, values_count=2))
+    missing = b.SUB(as_int32(node.inputs[2], b), np.asarray(shape, np.int32))
+    return b.PAD(out, b.PACK(b.MUL(missing, np.int32(0)), missing, axis=1, values_count=2))
 
 
 def _unpooled(node):
@@ -277,18 +277,18 @@ def col2im(node, b):
     strides, dilations = (node.attr(name, [1] * n_dims) for name in ("strides", "dilations"))
     pads = node.attr("pads", [0] * (2 * n_dims))
     full = [image[i] + pads[i] + pads[n_dims + i] for i in range(n_dims)]
-    places = np.zeros((1, 1), np.int64)  # [elements of a block, blocks] in the padded image
+    positions = np.zeros((1, 1), np.int64)  # [elements of a block, blocks] in the padded image
     for i in range(n_dims):
         count = (full[i] - (block[i] - 1) * dilations[i] - 1) // strides[i] + 1
         inside, starts = np.arange(block[i]) * dilations[i], np.arange(count) * strides[i]
         along = inside[:, None] + starts
-        places = places[:, None, :, None] * full[i] + along[None, :, None, :]
-        places = places.reshape(places.shape[0] * block[i], -1)
+        positions = positions[:, None, :, None] * full[i] + along[None, :, None, :]
+        positions = positions.reshape(positions.shape[0] * block[i], -1)
     batch, channels = sizes[0], sizes[1] // prod(block)
-    columns = b.RESHAPE(x, np.asarray([batch * channels, places.size], np.int32))
+    columns = b.RESHAPE(x, np.asarray([batch * channels, positions.size], np.int32))
     updates = b.TRANSPOSE(columns, int32s([1, 0]))
     shape = np.asarray([prod(full), batch * channels], np.int32)
-    row = b.SCATTER_ND(places.reshape(-1, 1).astype(np.int32), updates, shape)
+    row = b.SCATTER_ND(positions.reshape(-1, 1).astype(np.int32), updates, shape)
     out = b.TRANSPOSE(row, int32s([1, 0]))
     out = b.RESHAPE(out, np.asarray([batch, channels, *full], np.int32))
     begin = np.asarray([0, 0, *pads[:n_dims]], np.int32)

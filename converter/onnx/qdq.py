@@ -129,8 +129,8 @@ class QuantizedValues:
         steps = x.data.astype(np.float32) - offsets
         result = b.constant(steps * scales.reshape(shape))
         middle = LARGEST + 1 if x.dtype == UINT8 else 0
-        is_narrow = (zeros == middle).all() and np.abs(steps).max(initial=0) <= LARGEST
-        if x.dtype.itemsize == 1 and is_narrow:
+        is_symmetric = (zeros == middle).all() and np.abs(steps).max(initial=0) <= LARGEST
+        if x.dtype.itemsize == 1 and is_symmetric:
             high = np.float32(LARGEST) * scales
             result.fake_quant = FakeQuantized(-high, high, axis, BITS, True)
         elif x.dtype.itemsize == 1 and x.data.ndim > 1:

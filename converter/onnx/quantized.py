@@ -19,7 +19,7 @@ EXACT_DEPTH = 2**24 // 2**16
 INTEGERS = {np.dtype(kind) for kind in ("int8", "uint8", "int16", "uint16", "int32")}
 
 
-def _spread(node, b, parameter, x, axis):
+def _broadcastable(node, b, parameter, x, axis):
     """Scales or zero points in a shape that broadcasts against `x`: one, by axis, or by block."""
     if parameter.rank == 0 or parameter.dims == (1,):
         return reshaped(parameter, (), b) if parameter.rank else parameter
@@ -50,7 +50,7 @@ def quantize_linear(node, b):
         dtype = node.dtype("output_dtype")
     node.require(dtype in INTEGERS, f"results of {dtype} are not supported, only 8 to 32 bits")
     x, scale = as_type(x, np.float32, b), as_type(scale, np.float32, b)
-    out = b.ROUND(b.DIV(x, _spread(node, b, scale, x, _axis(node))))
+    out = b.ROUND(b.DIV(x, _broadcastable(node, b, scale, x, _axis(node))))
     integers = _in_range(node, b, out, zero_point, dtype, x)
     node.block.quantized.note(integers, x, scale, zero_point)
     return integers
@@ -76,7 +76,9 @@ def _in_range(node, b, out, zero_point, dtype, x):
     """Whole numbers plus a zero point, cut to a type's range."""
     if zero_point is not None and (zero_point.value is None or zero_point.value.any()):
         zero_point = as_type(zero_point, np.float32, b)
-        out = b.ADD(out, _spread(node, b, zero_point, x, _axis(node) if x is not None else 0))
+        out = b.ADD(
+            out, _broadcastable(node, b, zero_point, x, _axis(node) if x is not None else 0)
+        )
     limits = np.iinfo(dtype)
     low, high = (np.float32(n) for n in (limits.min, limits.max))
     if dtype.itemsize == 4:
@@ -96,8 +98,8 @@ def dequantize_linear(node, b):
     out = as_type(x, np.float32, b)
     if zero_point is not None and (zero_point.value is None or zero_point.value.any()):
         zero_point = as_type(zero_point, np.float32, b)
-        out = b.SUB(out, _spread(node, b, zero_point, x, axis))
-    out = b.MUL(out, _spread(node, b, as_type(scale, np.float32, b), x, axis))
+        out = b.SUB(out, _broadcastable(node, b, zero_point, x, axis))
+    out = b.MUL(out, _broadcastable(node, b, as_type(scale, np.float32, b), x, axis))
     return as_type(out, dtype, b)
 
 

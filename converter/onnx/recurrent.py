@@ -268,7 +268,7 @@ def _stepped(node, b, cell, layer, x, states, tensors, lengths):
     if count is not None and count <= MAX_UNROLLED and not has_operator:
         rows = []
         for i in range(count):
-            row, states = _one(
+            row, states = _cell_step(
                 b, cell, layer, b.GATHER(x, np.int32(i)), states, tensors, lengths, np.int32(i)
             )
             rows.append(row)
@@ -290,14 +290,14 @@ def _has_operator(node, layer, tensors, lengths) -> bool:
     )
 
 
-def _one(b, cell, layer, x, states, tensors, lengths, index):
+def _cell_step(b, cell, layer, x, states, tensors, lengths, index):
     """(output, states) of one step; sequences that have ended give zeros and keep their state."""
     new = cell.step(b, layer, x, states, tensors)
     if lengths is None:
         return new[0], new
-    goes_on = b.EXPAND_DIMS(b.GREATER(lengths, index), np.int32(1))
-    out = b.SELECT_V2(goes_on, new[0], like(new[0], 0, b))
-    return out, [b.SELECT_V2(goes_on, *pair) for pair in zip(new, states, strict=True)]
+    is_active = b.EXPAND_DIMS(b.GREATER(lengths, index), np.int32(1))
+    out = b.SELECT_V2(is_active, new[0], like(new[0], 0, b))
+    return out, [b.SELECT_V2(is_active, *pair) for pair in zip(new, states, strict=True)]
 
 
 def _looped(node, b, cell, layer, x, states, tensors, lengths):
@@ -331,9 +331,9 @@ def _looped(node, b, cell, layer, x, states, tensors, lengths):
         }
         inner_tensors |= dict(zip(computed, inputs[2:n_fixed], strict=True))
         ends = None if lengths is None else inputs[n_fixed]
-        now = inputs[n_before : n_before + n_states]
+        current = inputs[n_before : n_before + n_states]
         row = inner.GATHER(all_x, index)
-        out, new = _one(inner, cell, layer, row, now, inner_tensors, ends, index)
+        out, new = _cell_step(inner, cell, layer, row, current, inner_tensors, ends, index)
         start = inner.CONCATENATION(
             inner.RESHAPE(index, int32s([1])), np.zeros(2, np.int32), axis=0
         )

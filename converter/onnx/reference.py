@@ -41,9 +41,9 @@ class OnnxOracle:
         """Raises NotVerified when the evaluator does not have an operator."""
         from ..verify.oracle import NotVerified
 
-        own = {domain_of(function.domain) for function in self._source.functions}
+        function_domains = {domain_of(function.domain) for function in self._source.functions}
         for node in self._source.nodes:
-            if domain_of(node.domain) not in EVALUATED | own:
+            if domain_of(node.domain) not in EVALUATED | function_domains:
                 name = node.name or next(iter(node.output), "")
                 raise NotVerified(f"{node.op_type} '{name}' of {node.domain} has no reference")
 

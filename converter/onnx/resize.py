@@ -69,14 +69,14 @@ def resize(node, b):
             f"mode {mode} with {transformation} needs the size of axis {axis.index}; give the "
             "model's inputs a fixed shape (input_shapes)",
         )
-        places = _places(node, b, axis, transformation)
+        coordinates = _source_coordinates(node, b, axis, transformation)
         if mode == "nearest":
-            indices = _nearest(node, places, axis.length)
+            indices = _nearest(node, coordinates, axis.length)
             x = b.GATHER(x, b.CAST(operand_of(b, indices), dtype=np.int32), axis=axis.index)
         else:
-            x = _weighted(b, x, axis.index, _weights(node, b, places, axis, mode))
+            x = _weighted(b, x, axis.index, _weights(node, b, coordinates, axis, mode))
         if transformation == "tf_crop_and_resize":
-            beyond = _reshaped(b, _beyond(places, axis.length), axis.index, x.rank)
+            beyond = _reshaped(b, _beyond(coordinates, axis.length), axis.index, x.rank)
             outside = beyond if outside is None else either(outside, beyond)
     if outside is not None:
         value = np.asarray(node.attr("extrapolation_value", 0.0), x.dtype)
@@ -101,11 +101,13 @@ def _axes(node, b):
     if sizes is not None:
         columns = _sized(node, b, axes, sizes)
     else:
-        stated = node.attr("scales", None) if scales is None else None
-        if stated is None:
+        scale_values = node.attr("scales", None) if scales is None else None
+        if scale_values is None:
             node.require(scales is not None, "scales or sizes must be given")
-            stated = _numbers(b, scales, len(axes), np.float64)
-        columns = [(_count(b, node.inputs[0], i, s), s) for i, s in zip(axes, stated, strict=True)]
+            scale_values = _numbers(b, scales, len(axes), np.float64)
+        columns = [
+            (_count(b, node.inputs[0], i, s), s) for i, s in zip(axes, scale_values, strict=True)
+        ]
     return [
         Axis(i, shape[i], *column, region)
         for i, column, region in zip(axes, columns, regions, strict=True)
@@ -156,7 +158,7 @@ def _sized(node, b, axes, sizes):
     return [(_as_size(b, floor(_length(b, x, i) * common + 0.5)), common) for i in axes]
 
 
-def _places(node, b, axis, transformation):
+def _source_coordinates(node, b, axis, transformation):
     """Where along the old axis each new element lies."""
     modes = [*TRANSFORMATIONS]
     node.require(
@@ -182,10 +184,10 @@ def _align_corners(steps, axis):
 
 def _crop(steps, axis):
     """From the first to the last position of a region; its middle where there is but one."""
-    (first, last), reach = axis.region, axis.length - 1.0
+    (first, last), extent = axis.region, axis.length - 1.0
     _, is_one, distance = _new_length(axis)
-    line = steps * ((last - first) * reach) / distance + first * reach
-    return where(is_one, (first + last) * (reach / 2.0) + 0.0 * steps, line)
+    line = steps * ((last - first) * extent) / distance + first * extent
+    return where(is_one, (first + last) * (extent / 2.0) + 0.0 * steps, line)
 
 
 def _half_pixel(steps, axis):
@@ -221,16 +223,16 @@ ROUNDINGS = {
 }
 
 
-def _nearest(node, places, length):
+def _nearest(node, coordinates, length):
     mode = node.attr("nearest_mode", "round_prefer_floor")
     if node.type == "Upsample" or node.opset < 11:
         mode = "floor"
     node.require(mode in ROUNDINGS, f"nearest_mode must be one of {[*ROUNDINGS]}, got '{mode}'")
-    return clip(ROUNDINGS[mode](places), 0.0, length - 1.0)
+    return clip(ROUNDINGS[mode](coordinates), 0.0, length - 1.0)
 
 
-def _beyond(places, length):
-    return either(less(places, 0.0), less(length - 1.0, places))
+def _beyond(coordinates, length):
+    return either(less(coordinates, 0.0), less(length - 1.0, coordinates))
 
 
 def _reshaped(b, x, axis, rank):
@@ -258,7 +260,7 @@ def _cubic(distance, a):
     return where(less(x, 1.0), near, where(less(x, 2.0), far, 0.0 * x))
 
 
-def _weights(node, b, places, axis, mode):
+def _weights(node, b, coordinates, axis, mode):
     """What each old element counts in each new one: [new size, old size].
 
     Elements beyond the edges are those at the edges, unless they are excluded.
@@ -267,7 +269,7 @@ def _weights(node, b, places, axis, mode):
     padding = CUBIC_PADDING if mode == "cubic" else LINEAR_PADDING
     padding = padding * (length + 1) if antialias else padding
     positions = np.arange(-padding, length + padding, dtype=np.float64)
-    distance = _as_shape(b, places, (-1, 1)) - positions
+    distance = _as_shape(b, coordinates, (-1, 1)) - positions
     if antialias:
         distance = distance * minimum(axis.scale, 1.0)
     if mode == "cubic":
@@ -315,7 +317,7 @@ def _by_builtin(node, b, x, mode, transformation, axes):
         return None
     if any(axis.index < 2 for axis in axes) or (mode == "linear" and node.attr("antialias", 0)):
         return None
-    if not all(_samples_alike(node, b, axis, mode, transformation) for axis in axes):
+    if not all(_samples_equal(node, b, axis, mode, transformation) for axis in axes):
         return None
     by_index = {axis.index: axis.count for axis in axes}
     counts = [by_index[i] if i in by_index else x.dims[i] for i in (2, 3)]
@@ -329,7 +331,7 @@ def _by_builtin(node, b, x, mode, transformation, axes):
     return to_channels_first(kind(to_channels_last(x, b), size, **options), b)
 
 
-def _samples_alike(node, b, axis, mode, transformation):
+def _samples_equal(node, b, axis, mode, transformation):
     """Whether TFLite, which goes by the sizes alone, takes the same elements with the same weights.
 
     Of an unknown size that is so where the new one is a multiple of it.
@@ -342,23 +344,29 @@ def _samples_alike(node, b, axis, mode, transformation):
             is_half = transformation == "half_pixel"
             return is_whole and (is_half or node.opset < 11 or (floors and not is_half))
         return is_whole or by_sizes
-    places = _places(node, b, axis, transformation)
+    coordinates = _source_coordinates(node, b, axis, transformation)
     ratio = axis.length / axis.count
     steps = np.arange(axis.count)
     if mode == "nearest":
         if transformation == "align_corners":
             ratio = (axis.length - 1) / (axis.count - 1) if axis.count > 1 else 0.0
-            theirs = np.floor((steps * np.float32(ratio)).astype(np.float32) + np.float32(0.5))
+            litert_coordinates = np.floor(
+                (steps * np.float32(ratio)).astype(np.float32) + np.float32(0.5)
+            )
         else:
             shift = 0.5 if transformation in ("half_pixel", "pytorch_half_pixel") else 0.0
-            theirs = np.floor((steps + np.float32(shift)) * np.float32(ratio))
-        ours = _nearest(node, places, axis.length)
-        return bool(np.array_equal(ours, theirs.clip(0, axis.length - 1)))
+            litert_coordinates = np.floor((steps + np.float32(shift)) * np.float32(ratio))
+        onnx_indices = _nearest(node, coordinates, axis.length)
+        return bool(np.array_equal(onnx_indices, litert_coordinates.clip(0, axis.length - 1)))
     if transformation == "align_corners":
-        theirs = steps * ((axis.length - 1) / (axis.count - 1) if axis.count > 1 else 0.0)
+        litert_coordinates = steps * (
+            (axis.length - 1) / (axis.count - 1) if axis.count > 1 else 0.0
+        )
     elif transformation == "asymmetric":
-        theirs = steps * ratio
+        litert_coordinates = steps * ratio
     else:
-        theirs = (steps + 0.5) * ratio - 0.5
+        litert_coordinates = (steps + 0.5) * ratio - 0.5
     last = axis.length - 1
-    return bool(np.allclose(places.clip(0, last), theirs.clip(0, last), 1e-6, 1e-6))
+    return bool(
+        np.allclose(coordinates.clip(0, last), litert_coordinates.clip(0, last), 1e-6, 1e-6)
+    )

@@ -91,11 +91,11 @@ MODES = {
 
 def reflected(x: Number, low: float, high: float) -> Number:
     """A place mirrored at both ends until it lies between them."""
-    reach = high - low
-    if reach == 0:
+    extent = high - low
+    if extent == 0:
         return x * 0.0 + low
-    offset = x.op("FLOOR_MOD", x - low, 2.0 * reach)
-    return minimum(offset, 2.0 * reach - offset) + low
+    offset = x.op("FLOOR_MOD", x - low, 2.0 * extent)
+    return minimum(offset, 2.0 * extent - offset) + low
 
 
 def gathered(b: Builder, x: Tensor, taps: list[list[Tap]], batch: Any) -> Tensor:
@@ -123,13 +123,13 @@ ONE = 1.0
 """The weight of what counts as it is."""
 
 
-def _batch_offsets(x, places):
+def _batch_offsets(x, coordinates):
     """Where each image's rows start, in the rank of the places."""
     n, *sizes, _ = x.dims
     if n == 1:
         return None
     starts = np.arange(n, dtype=np.int32) * prod(sizes)
-    return starts.reshape(-1, *[1] * (places.rank - 1))
+    return starts.reshape(-1, *[1] * (coordinates.rank - 1))
 
 
 @lower("GridSample")
@@ -144,22 +144,24 @@ def grid_sample(node, b):
     columns = b.UNPACK(grid, axis=grid.rank - 1, num=len(sizes))
     taps = []
     for size, column in zip(sizes, columns[::-1], strict=True):
-        place = Term(b, column) + 1.0
-        place = place * ((size - 1) / 2) if align else (place * float(size) - 1.0) * 0.5
+        coordinate = Term(b, column) + 1.0
+        coordinate = (
+            coordinate * ((size - 1) / 2) if align else (coordinate * float(size) - 1.0) * 0.5
+        )
         ends = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
-        taps.append(_taps(place, size, MODES[mode], padding, ends))
+        taps.append(_taps(coordinate, size, MODES[mode], padding, ends))
     out = gathered(b, x, taps, _batch_offsets(x, columns[0]))
     return to_channels_first(out, b)
 
 
-def _taps(place, size, around, padding, ends):
+def _taps(coordinate, size, around, padding, ends):
     """The elements around a place, those outside of the axis replaced as the padding says."""
     if padding == "border":
-        place = clip(place, 0.0, size - 1.0)
+        coordinate = clip(coordinate, 0.0, size - 1.0)
     elif padding == "reflection":
-        place = reflected(place, *ends)
+        coordinate = reflected(coordinate, *ends)
     taps = []
-    for index, weight in around(place):
+    for index, weight in around(coordinate):
         if padding == "reflection":
             index = reflected(index, *ends)
         inside = clip(floor(index) if padding == "reflection" else index, 0.0, size - 1.0)
@@ -186,16 +188,19 @@ def roi_align(node, b):
     taps = []
     for axis, (size, n_cells) in enumerate(zip(sizes, cells, strict=True)):
         start, end = columns[1 - axis], columns[3 - axis]
-        reach = end - start if is_half else maximum(end - start, 1.0)
+        extent = end - start if is_half else maximum(end - start, 1.0)
         steps = (np.arange(n_cells * ratio) + 0.5) / (n_cells * ratio)
-        place = _column(b, start) + _column(b, reach) * steps[None, :]
-        outside = 1.0 * where(less(place, -1.0), place * 0.0 + 1.0, 0.0)
-        outside = where(less(float(size), place), place * 0.0 + 1.0, outside)
-        place = clip(place, 0.0, size - 1.0)
+        coordinate = _column(b, start) + _column(b, extent) * steps[None, :]
+        outside = 1.0 * where(less(coordinate, -1.0), coordinate * 0.0 + 1.0, 0.0)
+        outside = where(less(float(size), coordinate), coordinate * 0.0 + 1.0, outside)
+        coordinate = clip(coordinate, 0.0, size - 1.0)
         taps.append(
             [
-                Tap(_spread(b, minimum(i, size - 1.0), axis), _spread(b, w * (1.0 - outside), axis))
-                for i, w in linear_taps(place)
+                Tap(
+                    _broadcast_along(b, minimum(i, size - 1.0), axis),
+                    _broadcast_along(b, w * (1.0 - outside), axis),
+                )
+                for i, w in linear_taps(coordinate)
             ]
         )
     batch = b.MUL(as_type(images, np.int32, b), np.int32(prod(sizes)))
@@ -215,7 +220,7 @@ def _column(b, x):
     return Term(b, b.EXPAND_DIMS(x.tensor, np.int32(1)))
 
 
-def _spread(b, x, axis):
+def _broadcast_along(b, x, axis):
     """[regions, samples] along the first or second axis of the samples' grid."""
     return Term(b, b.EXPAND_DIMS(x.tensor, np.int32(1 if axis else 2)))
 
@@ -244,7 +249,7 @@ def deform_conv(node, b):
         np.broadcast_to(rows[None, None, :, None, :, None], grid),
         np.broadcast_to(columns[None, None, None, :, None, :], grid),
     ]
-    places = [
+    coordinates = [
         Term(b, y) + base.reshape(1, 1, n_taps, out_h, out_w)
         for y, base in zip(moved, bases, strict=True)
     ]
@@ -252,12 +257,14 @@ def deform_conv(node, b):
     sampled = []
     for g, part in enumerate(parts):
         image = to_channels_last(part, b)
-        own = [Term(b, b.GATHER(place.tensor, np.int32(g), axis=1)) for place in places]
-        taps = [
-            _taps(place, length, linear_taps, "zeros", (0.0, 0.0))
-            for place, length in zip(own, (height, width), strict=True)
+        group_coordinates = [
+            Term(b, b.GATHER(coordinate.tensor, np.int32(g), axis=1)) for coordinate in coordinates
         ]
-        values = gathered(b, image, taps, _batch_offsets(image, own[0].tensor))
+        taps = [
+            _taps(coordinate, length, linear_taps, "zeros", (0.0, 0.0))
+            for coordinate, length in zip(group_coordinates, (height, width), strict=True)
+        ]
+        values = gathered(b, image, taps, _batch_offsets(image, group_coordinates[0].tensor))
         if mask is not None:
             tall = b.RESHAPE(
                 mask, np.asarray([n, offset_groups, n_taps, out_h, out_w, 1], np.int32)
@@ -270,11 +277,11 @@ def deform_conv(node, b):
     outs = []
     for g in range(groups):
         cut = columns_
-        own_weights = weights
+        group_weights = weights
         if groups > 1:
             cut = b.SPLIT(np.int32(3), columns_, num_splits=groups)[g]
-            own_weights = b.SPLIT(np.int32(0), weights, num_splits=groups)[g]
+            group_weights = b.SPLIT(np.int32(0), weights, num_splits=groups)[g]
         flat = b.RESHAPE(cut, np.asarray([n, out_h, out_w, group_channels * n_taps], np.int32))
-        outs.append(b.FULLY_CONNECTED(flat, own_weights, None, keep_num_dims=True))
+        outs.append(b.FULLY_CONNECTED(flat, group_weights, None, keep_num_dims=True))
     out = outs[0] if groups == 1 else b.CONCATENATION(*outs, axis=3)
     return to_channels_first(out if bias is None else b.ADD(out, bias), b)

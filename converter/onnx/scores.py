@@ -36,9 +36,9 @@ def _softmax_zero(b, x):
     powers = b.EXP(b.SUB(x, largest))
     powers = b.SELECT_V2(is_zero, b.MUL(x, b.EXP(b.NEG(largest))), powers)
     total = b.SUM(powers, int32s([1]), keep_dims=True)
-    nothing = b.EQUAL(total, like(x, 0, b))
-    shares = b.DIV(powers, b.SELECT_V2(nothing, like(x, 1, b), total))
-    return b.SELECT_V2(nothing, like(x, 0.5, b), shares)
+    is_empty = b.EQUAL(total, like(x, 0, b))
+    shares = b.DIV(powers, b.SELECT_V2(is_empty, like(x, 1, b), total))
+    return b.SELECT_V2(is_empty, like(x, 0.5, b), shares)
 
 
 def _probit(b, x):
@@ -47,8 +47,8 @@ def _probit(b, x):
     one = like(x, 1, b)
     log = b.LOG(b.MUL(b.SUB(one, y), b.ADD(one, y)))
     half = b.ADD(b.MUL(log, like(x, 0.5, b)), like(x, 2 / (np.pi * PROBIT_FACTOR), b))
-    rest = b.MUL(log, like(x, 1 / PROBIT_FACTOR, b))
-    root = b.SQRT(b.SUB(b.SQRT(b.SUB(b.SQUARE(half), rest)), half))
+    scaled_log = b.MUL(log, like(x, 1 / PROBIT_FACTOR, b))
+    root = b.SQRT(b.SUB(b.SQRT(b.SUB(b.SQUARE(half), scaled_log)), half))
     return b.MUL(b.MUL(b.SIGN(y), root), like(x, np.sqrt(2), b))
 
 

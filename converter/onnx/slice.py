@@ -67,9 +67,9 @@ def _computed_axes(node, b, starts, ends):
     rows = b.ONE_HOT(axes, np.int32(rank), np.int32(1), np.int32(0), axis=0)  # [rank, n]
     is_sliced = b.SUM(rows, int32s([1]))
     sizes = b.SHAPE(node.inputs[0], out_type="INT32")
-    whole = (np.zeros(rank, np.int32), sizes, np.ones(rank, np.int32))
+    full_slice = (np.zeros(rank, np.int32), sizes, np.ones(rank, np.int32))
     corners = []
-    for values, default in zip((starts, ends, steps), whole, strict=True):
+    for values, default in zip((starts, ends, steps), full_slice, strict=True):
         spread = b.SUM(b.MUL(rows, _vector(values, b)), int32s([1]))
         corners.append(b.SELECT_V2(b.EQUAL(is_sliced, np.int32(1)), spread, default))
     vectors = [b.UNPACK(corner, axis=0, num=rank) for corner in corners]

@@ -26,11 +26,11 @@ def conv_transpose(node, b):
     node.require(None not in (*sizes, *size), "the sizes of image and filters must be known")
     strides, dilations = (node.attr(name, [1] * n) for name in ("strides", "dilations"))
     filters = _dilated(b, filters, dilations)
-    reach = [(k - 1) * d + 1 for k, d in zip(size, dilations, strict=True)]
-    pads, extra = _cut(node, sizes, strides, reach)
+    effective_sizes = [(k - 1) * d + 1 for k, d in zip(size, dilations, strict=True)]
+    pads, extra = _cut(node, sizes, strides, effective_sizes)
     if n == 1:
         x, filters = (b.EXPAND_DIMS(y, np.int32(2)) for y in (x, filters))
-        sizes, strides, reach = (1, *sizes), [1, *strides], [1, *reach]
+        sizes, strides, effective_sizes = (1, *sizes), [1, *strides], [1, *effective_sizes]
         pads, extra = [(0, 0), *pads], [0, *extra]
     x, n_axes = to_channels_last(x, b), len(strides) + 2
     parts = [(x, filters)]
@@ -41,7 +41,9 @@ def conv_transpose(node, b):
             b.SPLIT(np.int32(0), filters, num_splits=group),
             strict=True,
         )
-    full = [(length - 1) * s + k for length, s, k in zip(sizes, strides, reach, strict=True)]
+    full = [
+        (length - 1) * s + k for length, s, k in zip(sizes, strides, effective_sizes, strict=True)
+    ]
     outs = [_grown(b, part, kernels, full, strides) for part, kernels in parts]
     out = outs[0] if len(outs) == 1 else b.CONCATENATION(*outs, axis=n_axes - 1)
     out = _without_padding(b, out, full, pads, extra)
@@ -63,15 +65,15 @@ def _dilated(b, filters, dilations):
             continue
         pairs = np.zeros((len(sizes) + 1, 2), np.int32)
         pairs[axis + 1, 1] = d - 1
-        wide = b.PAD(b.EXPAND_DIMS(filters, np.int32(axis + 1)), pairs)
+        padded_filters = b.PAD(b.EXPAND_DIMS(filters, np.int32(axis + 1)), pairs)
         shape = [*sizes[:axis], sizes[axis] * d, *sizes[axis + 1 :]]
         begin, size = np.zeros(len(sizes), np.int32), np.full(len(sizes), -1, np.int32)
         size[axis] = (sizes[axis] - 1) * d + 1
-        filters = b.SLICE(reshaped(wide, shape, b), begin, size)
+        filters = b.SLICE(reshaped(padded_filters, shape, b), begin, size)
     return filters
 
 
-def _cut(node, sizes, strides, reach):
+def _cut(node, sizes, strides, effective_sizes):
     """((before, after) that is cut of each axis, what comes to its end)."""
     n = len(sizes)
     extra = list(node.attr("output_padding", [0] * n))
@@ -82,7 +84,9 @@ def _cut(node, sizes, strides, reach):
         pads = node.attr("pads", [0] * (2 * n)) if mode == "NOTSET" else [0] * (2 * n)
         return list(zip(pads[:n], pads[n:], strict=True)), extra
     pairs = []
-    for length, s, k, more, target in zip(sizes, strides, reach, extra, shape[-n:], strict=True):
+    for length, s, k, more, target in zip(
+        sizes, strides, effective_sizes, extra, shape[-n:], strict=True
+    ):
         total = max((length - 1) * s + more + k - target, 0)
         small, large = total // 2, total - total // 2
         pairs.append((small, large) if mode == "SAME_UPPER" else (large, small))
@@ -90,7 +94,9 @@ def _cut(node, sizes, strides, reach):
             pairs[-1] = (small, large) if total % 2 == 0 else (large, small)
     missing = [
         target - ((length - 1) * s + k - sum(pair))
-        for length, s, k, pair, target in zip(sizes, strides, reach, pairs, shape[-n:], strict=True)
+        for length, s, k, pair, target in zip(
+            sizes, strides, effective_sizes, pairs, shape[-n:], strict=True
+        )
     ]
     return pairs, missing
 

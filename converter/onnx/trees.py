@@ -122,14 +122,16 @@ def leaves(node, b, x, forest):
 def _down(b, forest, flat, starts, places):
     """The nodes below the places, by what the rows have in the columns that these look at."""
     value = b.GATHER(flat, b.ADD(starts, b.GATHER(b.constant(forest.features), places)))
-    goes = b.LESS_EQUAL(value, b.GATHER(b.constant(forest.highest), places))
+    takes_second = b.LESS_EQUAL(value, b.GATHER(b.constant(forest.highest), places))
     if not np.isnan(forest.above).all():
         too_low = b.LESS_EQUAL(value, b.GATHER(b.constant(forest.above), places))
-        goes = b.LOGICAL_AND(goes, b.LOGICAL_NOT(too_low))
+        takes_second = b.LOGICAL_AND(takes_second, b.LOGICAL_NOT(too_low))
     if forest.missing.any():
         is_missing = b.NOT_EQUAL(value, value)
-        goes = b.SELECT_V2(is_missing, b.GATHER(b.constant(forest.missing), places), goes)
-    child = b.ADD(b.MUL(places, np.int32(2)), b.CAST(goes, dtype=np.int32))
+        takes_second = b.SELECT_V2(
+            is_missing, b.GATHER(b.constant(forest.missing), places), takes_second
+        )
+    child = b.ADD(b.MUL(places, np.int32(2)), b.CAST(takes_second, dtype=np.int32))
     return b.GATHER(b.constant(forest.below.ravel()), child)
 
 
@@ -269,12 +271,12 @@ def tree_ensemble(node, b):
     for i, mode in enumerate(modes.tolist()):
         on_true, on_false = row("true", i), row("false", i)
         for k, value in enumerate(targets[i]):
-            place = int(first[i]) + k
+            node_index = int(first[i]) + k
             is_last = k == len(targets[i]) - 1
             forest.branch(
-                place, "BRANCH_EQ" if mode == MEMBER else COMPARISONS[mode],
+                node_index, "BRANCH_EQ" if mode == MEMBER else COMPARISONS[mode],
                 node.attr("nodes_featureids")[i], value,
-                on_true, on_false if is_last else place + 1, bool(missing[i]),
+                on_true, on_false if is_last else node_index + 1, bool(missing[i]),
             )  # fmt: skip
     forest.roots = np.asarray([first[i] for i in node.attr("tree_roots")], np.int32)
     table = np.zeros((n_branches + n_leaves, n), np.float32)

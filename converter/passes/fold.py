@@ -98,7 +98,7 @@ def merge_duplicates(graph: Graph) -> int:
 
     Holds off on random and stateful ops, and on those that fill variables.
     """
-    count = merge_constants(graph)
+    count = _merge_constants(graph)
     ops_by_key: dict[tuple, list[Op]] = {}
     for op in list(graph.ops):
         if not is_pure(op) or any(tensor.is_variable for tensor in op.outputs):
@@ -117,8 +117,7 @@ def merge_duplicates(graph: Graph) -> int:
     return count
 
 
-def merge_constants(graph: Graph) -> int:
-    """Makes constants of equal bytes and scales one tensor; how many went."""
+def _merge_constants(graph: Graph) -> int:
     groups: dict[tuple, list[Tensor]] = {}
     count = 0
     for tensor in list(graph.tensors()):

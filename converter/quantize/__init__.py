@@ -13,6 +13,10 @@ rewrite     the graph with integer tensors
 dynamic     the graph with quantized weights only
 blocks      weights with a scale for each block of elements
 sparsity    weights of which only what is not zero is stored
+cells       recurrent operators on integers: a table, and the tensors for inner scales
+directions  recurrent layers in two directions as two operators
+unroll      plain recurrent cells step by step
+variables   variables that are stored as integers
 forms       operators without an integer kernel, written as others
 islands     what stays float, why, and its share of the work
 check       the quantized file beside its float form

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +11,11 @@ import numpy as np
 from ...interpreter.observation import HIGH, LOW, SEEN, observe_ranges
 from ...schema.errors import CalibrationError
 from ..ir.graph import Tensor
+from .calibration_workers import Workers
 from .rules import is_float32
 from .statistics import MINMAX, Calibrator, Observer
+
+CALLER = 7  # frames from a warning here to whoever called convert
 
 if TYPE_CHECKING:
     from ..api.samples import Sample
@@ -25,6 +29,7 @@ def calibrate(
     samples: Iterable[Sample],
     advance: Callable[[], None] = lambda: None,
     calibrator: Calibrator = MINMAX,
+    n_workers: int = 1,
 ) -> list[dict[Tensor, Range]]:
     """The range of each float32 tensor that is not constant, for each subgraph.
 
@@ -38,20 +43,49 @@ def calibrate(
         samples: (number of the function, what to call the sample, arrays in input order).
         advance: called after each sample.
         calibrator: what makes a range of the values.
+        n_workers: how many processes run the model; the ranges are the same.
 
     Raises CalibrationError, naming sample and tensor, when a value is not finite.
     """
+    reason = reason_for_one_process(tensors, calibrator)
+    if n_workers > 1 and reason:
+        warnings.warn(
+            f"calibration_workers: one process calibrates, as {reason}", stacklevel=CALLER
+        )
     interpreter = functions[0].interpreter()
     observation = observe_ranges(interpreter, calibrator.takes_histograms)
     measured = [Measured(observation.rows(i), row, calibrator) for i, row in enumerate(tensors)]
-    for i, label, arrays in samples:
-        functions[i].run(interpreter, arrays)
+
+    def here() -> Iterator[str]:
+        for i, label, arrays in samples:
+            if not calibrator.takes_histograms:
+                observation.table[...] = 0
+            functions[i].run(interpreter, arrays)
+            yield label
+
+    def elsewhere() -> Iterator[str]:
+        with Workers(n_workers, functions) as workers:
+            for label, table in workers.measure(samples):
+                observation.table[...] = table
+                yield label
+
+    for label in here() if n_workers == 1 or reason else elsewhere():
         for subgraph in measured:
             subgraph.add(label)
-        if not calibrator.takes_histograms:
-            observation.table[...] = 0
         advance()
     return [subgraph.ranges() for subgraph in measured]
+
+
+def reason_for_one_process(tensors: Sequence[Sequence[Tensor]], calibrator: Calibrator) -> str:
+    """Why samples must be run one after the other; empty where they need not."""
+    if calibrator.takes_histograms:
+        return "it counts values in one histogram"
+    everything = [tensor for row in tensors for tensor in row]
+    if any(tensor.is_variable for tensor in everything):
+        return "the model keeps something from sample to sample"
+    if any(t.producer is not None and t.producer.kind == "CUSTOM" for t in everything):
+        return "custom operators are known in this one only"
+    return ""
 
 
 class Measured:

@@ -1,4 +1,4 @@
-"""LSTMs in two directions as one in each, for which LiteRT has an int8 kernel.
+"""Recurrent layers in two directions as one in each: integer kernels of LiteRT know one direction.
 
 x -> BIDIRECTIONAL_SEQUENCE_LSTM -> y, z        becomes
 
@@ -14,39 +14,53 @@ from typing import TYPE_CHECKING
 from ...schema.operators import known
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..lowering.moves import int32s
-from ..passes.rewrite import builder
-from .cells import LSTM, wants_int8
+from ..passes.rewrite import builder, options_of
+from .cells import wants_int8
+from .unroll import is_unrollable
 
 if TYPE_CHECKING:
     from ..ir.builder import Builder
     from ..ir.graph import Graph, Op, Tensor
     from .cells import SchemesOf
 
-KIND = "BIDIRECTIONAL_SEQUENCE_LSTM"
+LSTM, RNN = "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN"
+ONE = {LSTM: "UNIDIRECTIONAL_SEQUENCE_LSTM", RNN: "UNIDIRECTIONAL_SEQUENCE_RNN"}
 WIDTH = 2  # the axis of the elements of a result
 
 
-def split_directions(graphs: Iterable[Graph], schemes_of: SchemesOf) -> None:
-    """Splits the LSTMs of float graphs that are to work on int8."""
+def split_directions(graphs: Iterable[Graph], schemes_of: SchemesOf, unrolls: bool) -> None:
+    """Splits the layers of float graphs that are to work on integers.
+
+    Args:
+        graphs: the graphs.
+        schemes_of: the schemes in which an operator may work on integers.
+        unrolls: whether plain cells are written out step by step then.
+    """
     for graph in graphs:
         for op in list(graph.ops):
-            if op.kind == KIND and wants_int8(op, schemes_of) and is_apart(op):
+            is_wanted = wants_int8(op, schemes_of) and op.kind == LSTM
+            is_wanted |= unrolls and op.kind == RNN and bool(schemes_of(op))
+            if is_wanted and is_apart(op):
                 split(graph, op)
 
 
 def is_apart(op: Op) -> bool:
-    """Whether no direction adds an auxiliary input, and the int8 kernel has the activation."""
-    row = known(KIND)
-    tanh = ACTIVATION_FUNCTION_TYPE[LSTM.activation]
-    has_weights = any(op.input(row.position(f"{way}_aux_to_cell")) for way in ("fw", "bw"))
-    return op.options.fused_activation_function == tanh and not has_weights
+    """Whether no direction adds an auxiliary input, and integers have each of them."""
+    row = known(op.kind)
+    weights = ("fw_aux_to_cell", "bw_aux_to_cell") if op.kind == LSTM else ("fw_aux", "bw_aux")
+    if any(op.input(row.position(name)) is not None for name in weights):
+        return False
+    if op.kind == RNN:
+        return is_unrollable(op, tuple(row.position(f"{way}_weights") for way in ("fw", "bw")))
+    return op.options.fused_activation_function == ACTIVATION_FUNCTION_TYPE["TANH"]
 
 
 def split(graph: Graph, op: Op) -> None:
     """Puts two operators and the reversals between them in the place of `op`."""
-    row, b = known(KIND), builder(graph, op)
+    row, b = known(op.kind), builder(graph, op)
     axis = int32s([0 if op.options.time_major else 1])
-    x, second = op.inputs[0], op.input(row.position("aux"))
+    x = op.inputs[0]
+    second = op.input(row.position("aux")) if op.kind == LSTM else None  # which RNNs do not look at
     y = one_direction(b, op, "fw", x)
     z = one_direction(b, op, "bw", b.REVERSE_V2(x if second is None else second, axis))
     results = [y, b.REVERSE_V2(z, axis)]
@@ -60,18 +74,12 @@ def split(graph: Graph, op: Op) -> None:
 
 def one_direction(b: Builder, op: Op, way: str, x: Tensor) -> Tensor:
     """The operator of the direction whose operands begin with `way`."""
-    row, options = known(KIND), op.options
-    names = [operand.name for operand in known(LSTM.operands).operands[1:]]
+    row, kind, options = known(op.kind), ONE[op.kind], options_of(op)
+    names = [operand.name for operand in known(kind).operands[1:]]
     present = {operand.name for operand in row.operands}
     operands = [
         op.input(row.position(f"{way}_{name}")) if f"{way}_{name}" in present else None
         for name in names
     ]
-    return b.UNIDIRECTIONAL_SEQUENCE_LSTM(
-        x,
-        *operands,
-        fused_activation_function=options.fused_activation_function,
-        cell_clip=options.cell_clip,
-        proj_clip=options.proj_clip,
-        time_major=options.time_major,
-    )
+    del options["merge_outputs"]
+    return b.op(kind, x, *operands, **options)

@@ -12,6 +12,7 @@ from ..ir.graph import Graph, Op, Tensor
 from .rules import reason_for_float
 from .scheme import Scheme
 
+RECURRENT = ("lstm", "recurrent")  # families whose operators multiply each step by all weights
 MAX_SHOWN = 8  # kinds of operators named in a message
 
 

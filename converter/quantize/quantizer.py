@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..ir.write import all_subgraphs
-from ..passes.fold import merge_constants
+from ..passes.fold import merge_duplicates
 from .blocks import reason_against_blocks
 from .cells import hide_inner, measured_results
 from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
@@ -84,7 +84,7 @@ def quantize(
     if recipe.weights_only:
         quantize_floats(graphs, recipe, always=not recipe.dynamic_only)
         for graph in subgraphs:
-            merge_constants(graph)
+            merge_duplicates(graph)
         return count(op for graph in subgraphs for op in graph.ops if computes_float32(op)), []
     n_ops = 0
     size_dependent = size_dependent_operands(graphs)
@@ -120,7 +120,7 @@ def quantize(
         main_dtype = main.scheme.integers.dtype.name
     quantize_floats(graphs, recipe, always=False)
     for graph in subgraphs:
-        merge_constants(graph)
+        merge_duplicates(graph)
     if recipe.strict:
         refuse(float_islands)
     if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == FLOAT32:

@@ -58,6 +58,12 @@ def recipe_of(settings: Settings) -> Recipe | None:
     }
     halves = constants.FLOAT16 in types
     integer_sets = [kind for kind in INTEGER_SETS if kind in ops]
+    if is_quantized and ops == {OpsSet.TFLITE_BUILTINS_INT8} and types - {np.dtype(np.int8)}:
+        raise ValueError(
+            "As full integer quantization has been enabled by setting "
+            "`target_spec.supported_ops`={tf.lite.OpsSet.TFLITE_BUILTINS_INT8}, thus "
+            "`target_spec.supported_types` should be left uninitizalized or set to {tf.int8}."
+        )
     asks_integers = bool(integer_sets or types - {constants.FLOAT16})
     if asks_integers:
         require_data(settings)

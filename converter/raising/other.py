@@ -1,4 +1,4 @@
-"""Random numbers and spectra.
+"""Random numbers, spectra, and operations of TensorFlow that a file has as they are.
 
 Not MULTINOMIAL, which has no kernel in a Session.
 """
@@ -6,6 +6,13 @@ Not MULTINOMIAL, which has no kernel in a Session.
 import numpy as np
 
 from ...graph.core.build import ops
+from ...graph.core.create import append
+from ...graph.core.graph import Graph, Tensor
+from ...graph.core.scopes import get_default_graph
+from ...graph.format.graphdef import import_node
+from ...interpreter.select_ops import node_def_of, reason_against
+from ...schema.errors import ModelError
+from .node import Node
 from .registry import raise_rows, raises
 
 raise_rows("""
@@ -26,3 +33,24 @@ def rfft2d(node, x, _):
         pairs = [[0, 0]] * (len(sizes) - 2) + [[0, n] for n in missing]
         x = ops.Pad(x, np.array(pairs, np.int32))
     return ops.RFFT2D(x, length)
+
+
+@raises("CUSTOM")
+def flex(node: Node, *operands: Tensor):
+    """The operation that a Flex operator describes; not one that opens files or has a state."""
+    alone = Graph()
+    given = [
+        alone.add("Placeholder", None, (), {"dtype": x.dtype, "shape": x.shape}).outputs[0]
+        for x in operands
+    ]
+    try:
+        content = node_def_of(bytes(node.op.custom_options))
+        if content is None:
+            node.fail("the options must hold the operation's name and its NodeDef")
+        op = import_node(alone, content, given)
+    except (ModelError, ValueError, TypeError) as error:
+        node.fail(f"{error}")
+    reason = reason_against(op)
+    node.require(not reason, reason)
+    graph = get_default_graph()
+    return append(graph, op.type, graph.unique_name(op.type), operands, op.attrs).outputs

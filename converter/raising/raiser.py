@@ -18,6 +18,7 @@ from ...schema.errors import UnsupportedOps
 from ...schema.tables import name_of
 from ..ir import graph as ir
 from ..ir.pseudo import operator
+from ..tf.flex import PREFIX
 from .node import Node
 from .quantized import dequantized, fake_quantized, is_quantized
 from .registry import RAISES
@@ -266,20 +267,25 @@ def _of_variable(
     return arranged_tensor(tensor, order, shape)
 
 
+def is_flex(op: ir.Op) -> bool:
+    """Whether an operator is one of TensorFlow's."""
+    return op.kind == "CUSTOM" and op.custom_code.startswith(PREFIX)
+
+
 def refuse_unknown(graphs: Sequence[ir.Graph]) -> None:
     """Raises UnsupportedOps listing the operators that have no raise."""
     missing: dict[str, list[str]] = {}
     for graph in graphs:
         for op in graph.ops:
             kind = op.kind if op.kind != "CUSTOM" else f"CUSTOM {op.custom_code}"
-            if RAISES.get(op.kind) is None:
+            if RAISES.get(op.kind) is None or (kind != op.kind and not is_flex(op)):
                 missing.setdefault(kind, []).append(op.output.name if op.outputs else op.origin)
     if not missing:
         return
     lines = [
         f"  {kind} x {len(names)}, first '{names[0]}'" for kind, names in sorted(missing.items())
     ]
-    listed = ", ".join(RAISES.names())
+    listed = ", ".join("Flex..." if kind == "CUSTOM" else kind for kind in RAISES.names())
     raise UnsupportedOps(
         "to_graph: some operators have no form in TensorFlow's operations here:\n"
         + "\n".join(lines)

@@ -34,8 +34,8 @@ from .handles import (
 )
 from .learned_ranges import stop_learning
 from .source import some
-from .state import Place, State
-from .tables import HASH_TABLES, Tables
+from .state import Place, State, Table
+from .tables import HASH_TABLES
 from .writes import WRITING, written
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class Ends(NamedTuple):
 
 Values = Callable[[list[Operation]], Mapping[Operation, np.ndarray]]
 """Gives the values of variables; raises when some have none."""
+TableContents = Callable[[Operation], Table | None]
+"""Gives what a table holds, None when nothing is known to fill it."""
 
 
 class Frozen(NamedTuple):
@@ -81,7 +83,7 @@ def freeze(
     inputs: Sequence[tuple[Tensor, Shape]],
     outputs: Sequence[Tensor],
     values: Values,
-    tables: Tables | None = None,
+    tables: TableContents | None = None,
 ) -> Frozen:
     """What `outputs` need of `graph`, with functions inlined and variables made constants.
 
@@ -101,7 +103,7 @@ def freeze(
 
 
 def freeze_all(
-    graph: Graph, computations: Sequence[Ends], values: Values, tables: Tables | None = None
+    graph: Graph, computations: Sequence[Ends], values: Values, tables: TableContents | None = None
 ) -> list[Frozen]:
     """What `freeze` gives, for each of several computations that share their variables."""
     flat_graphs = [_flat(graph, ends) for ends in computations]
@@ -124,7 +126,7 @@ class _Context(NamedTuple):
 
     values: Values
     changing: frozenset[str]
-    tables: Tables | None
+    tables: TableContents | None
     state: State
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.graph import Graph, Tensor
-from ...schema.errors import ModelError
+from ...schema.errors import ModelError, noted
 from ..keras.architecture import INPUT, Model, flatten, read_model
 from ..keras.archive import Archive, open_archive
 from ..keras.build import Writer, placeholder, refuse_unsupported
@@ -165,8 +165,9 @@ def _chosen_inputs(inputs: dict[str, Tensor], arrays: Iterable[str] | None) -> d
     keys = {full_name(name): key for key in inputs for name in (key, _input_name(key))}
     chosen = {keys.get(full_name(name), ""): name for name in arrays}
     if "" in chosen:
-        raise ValueError(
-            f"Invalid tensors '{chosen['']}' were found. The model's inputs are {some(inputs)}."
+        raise noted(
+            ValueError(f"Invalid tensors '{chosen['']}' were found."),
+            f"The model's inputs are {some(inputs)}.",
         )
     return {key: inputs[key] for key in chosen}
 
@@ -184,9 +185,9 @@ def _chosen_outputs(
         else:
             missing.append(name)
     if missing:
-        raise ValueError(
-            f"Invalid tensors '{','.join(missing)}' were found. The model's outputs are "
-            f"{some(outputs)}, its layers {some(results)}."
+        raise noted(
+            ValueError(f"Invalid tensors '{','.join(missing)}' were found."),
+            f"The model's outputs are {some(outputs)}, its layers {some(results)}.",
         )
     return chosen
 
@@ -215,7 +216,9 @@ def _source(
     n_inputs, n_outputs = len(inputs), len(outputs)
     places = []
     for tensor in (frozen.inputs or ())[n_inputs:]:
-        state.variables[tensor.op.name] = np.zeros(tensor.shape, tensor.dtype)
+        state.variables[tensor.op.name] = np.zeros(
+            [n or 0 for n in tensor.shape or ()], tensor.dtype
+        )
         places.append(Place(tensor.op.name, True))
     ports = [
         tuple(

@@ -25,6 +25,7 @@ from ...schema.flatbuffer import parse
 from ...schema.metadata import METADATA
 from ...schema.model import unique_names
 from ...schema.operators import known
+from ...schema.quantization import Quantization
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Origin, Signature, Tensor
 from ..ir.infer import dynamic_tensor, infer
@@ -62,6 +63,7 @@ class FileSource:
         reason: why the IR is final, in words; empty for a plain float file.
         metadata: the file's entries, by name.
         associated_files: files packed behind it, by name.
+        grids: on which steps float constants lie, by subgraph and tensor.
     """
 
     model: LoadedModel
@@ -72,6 +74,7 @@ class FileSource:
     reason: str = ""
     metadata: dict[str, bytes] = field(default_factory=dict)
     associated_files: dict[str, bytes] = field(default_factory=dict)
+    grids: dict[tuple[int, int], Quantization] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -87,9 +90,7 @@ class FileSource:
         """The IR of the subgraph; what it calls comes with it."""
         final = bool(self.reason)
         shapes = [port.tensor.shape for port in self.inputs]
-        graph = lowered(
-            lambda scope: _Reader(self.model, scope, final).graph(self.subgraph, shapes)
-        )
+        graph = lowered(lambda scope: _Reader(self, scope, final).graph(self.subgraph, shapes))
         graph.output_names = [port.name for port in self.outputs]
         if self.key is not None:
             graph.name = self.key
@@ -190,8 +191,8 @@ def _ports(spec: SubgraphSpec, ends: Sequence[int], names: dict[str, int]) -> tu
 class _Reader:
     """Makes graphs of the subgraphs of a file, each once; `final` ones as the file states them."""
 
-    def __init__(self, model: LoadedModel, scope: Scope, final: bool) -> None:
-        self.model = model
+    def __init__(self, source: FileSource, scope: Scope, final: bool) -> None:
+        self.model, self.grids = source.model, source.grids
         self.scope = scope
         self.final = final
         self.graphs: dict[int, Graph] = {}
@@ -232,6 +233,9 @@ class _Reader:
         inputs = [
             None if i < 0 else self._operand(spec.tensors[i], tensors, b) for i in operator.inputs
         ]
+        for i, tensor in zip(operator.inputs, inputs, strict=True):
+            if tensor is not None and tensor.is_constant:
+                tensor.grid = self.grids.get((spec.index, i))
         results = [spec.tensors[i] for i in operator.outputs]
         certain, self.scope.is_certain = self.scope.is_certain, False
         calls = [

@@ -413,11 +413,11 @@ def unravel_index(node, b):
     indices, dims = node.inputs
     (rank,) = node.shape(1)
     node.require(rank is not None, "the number of dimensions must be known")
-    columns, rest = [], indices
+    columns, quotient = [], indices
     for i in reversed(range(rank)):
         n = element(dims, i, b)
-        columns.insert(0, b.FLOOR_MOD(rest, n))
-        rest = b.FLOOR_DIV(rest, n)
+        columns.insert(0, b.FLOOR_MOD(quotient, n))
+        quotient = b.FLOOR_DIV(quotient, n)
     return b.PACK(*columns, axis=0, values_count=rank)
 
 

@@ -138,15 +138,15 @@ def _lower_until_shapes_settle(node, b, body, arguments, passed):
             arguments = _with_lists(node, b, arguments, passed, body_graph)
             sizes = {i: arguments[i].sizes for i in passed}
             continue
-        differing = [
+        mismatches = [
             (i, result)
             for i, result in zip(passed, body_graph.outputs, strict=True)
             if not _fits(sizes[i], result.sizes, dynamic_axes[i])
         ]
-        if not differing:
+        if not mismatches:
             return arguments, sizes, body_graph
-        for i, result in differing:
-            sizes[i] = _widened(b.graph, sizes[i], result.sizes, dynamic_axes[i])
+        for i, result in mismatches:
+            sizes[i] = _generalized_sizes(b.graph, sizes[i], result.sizes, dynamic_axes[i])
     return node.fail("the shapes of its values must settle")
 
 
@@ -214,12 +214,12 @@ def lower_body(
             graph.inputs.append(argument)
         elif arguments[i].value is not None:
             tensors[tensor] = inner.constant(arguments[i].value)
-    certain, graph.scope.is_certain = graph.scope.is_certain, False
+    was_certain, graph.scope.is_certain = graph.scope.is_certain, False
     try:
         for _ in work.lower(inner, tensors):
             pass
     finally:
-        graph.scope.is_certain = certain
+        graph.scope.is_certain = was_certain
     graph_outputs = work.outputs if outputs is None else [work.outputs[i] for i in outputs]
     graph.outputs = [tensors[tensor] for tensor in graph_outputs]
     return graph
@@ -238,7 +238,7 @@ def _fits(sizes: Sizes | None, new_sizes: Sizes | None, dynamic_axes: set[int]) 
     return all(old == new or axis in dynamic_axes for axis, (old, new) in enumerate(pairs))
 
 
-def _widened(
+def _generalized_sizes(
     graph: Graph, sizes: Sizes | None, new_sizes: Sizes | None, dynamic_axes: set[int]
 ) -> Any:
     """Sizes that hold for what enters and for what leaves; axes that differ become dynamic."""

@@ -39,15 +39,15 @@ def flex_options(op: tf.Operation) -> bytes:
 
 def strings(texts: Sequence[bytes]) -> bytes:
     """A FlexBuffer that is a vector of strings of any bytes."""
-    content, places = bytearray(), []
+    content, offsets = bytearray(), []
     for text in texts:
         content += bytes(-len(content) % WIDTH) + struct.pack("<I", len(text))
-        places.append(len(content))
+        offsets.append(len(content))
         content += text + b"\0"
     content += bytes(-len(content) % WIDTH) + struct.pack("<I", len(texts))
     vector = len(content)
-    for place in places:
-        content += struct.pack("<I", len(content) - place)
+    for offset in offsets:
+        content += struct.pack("<I", len(content) - offset)
     content += bytes([STRING << 2 | WIDTH_CODE] * len(texts))
     return bytes(content) + bytes([len(content) - vector, VECTOR << 2 | WIDTH_CODE, 1])
 

@@ -37,7 +37,7 @@ def conv2d_backprop_filter(node, b):
     return b.RESHAPE(b.PACK(*sums, axis=0, values_count=len(sums)), np.array(sizes, np.int32))
 
 
-def spread(x, outputs, strides, b):
+def dilate(x, outputs, strides, b):
     """Images with zeros between their pixels."""
     channels = x.dims[3]
     for axis, stride in enumerate(strides):
@@ -47,8 +47,10 @@ def spread(x, outputs, strides, b):
         rows = b.RESHAPE(x, np.array([-1, outputs[axis], 1, inner], np.int32))
         pairs = np.array([[0, 0], [0, 0], [0, stride - 1], [0, 0]], np.int32)
         sizes = [(n - 1) * s + 1 for n, s in zip(outputs, strides, strict=True)]
-        whole = [outputs[0] * stride, outputs[1]] if axis == 0 else [sizes[0], outputs[1] * stride]
-        x = b.RESHAPE(b.PAD(rows, pairs), np.array([-1, *whole, channels], np.int32))
+        padded_sizes = (
+            [outputs[0] * stride, outputs[1]] if axis == 0 else [sizes[0], outputs[1] * stride]
+        )
+        x = b.RESHAPE(b.PAD(rows, pairs), np.array([-1, *padded_sizes, channels], np.int32))
         x = slice_along(x, axis + 1, 0, sizes[axis], b)
     return x
 
@@ -67,13 +69,13 @@ def put_back(node, b, parts, sizes, window, strides, rates=(1, 1)):
     """
     outputs, pads = geometry(node, sizes, window, strides, rates)
     padded = [n + sum(pair) for n, pair in zip(sizes, pads, strict=True)]
-    spread_parts = {id(part): spread(part, outputs, strides, b) for part in parts}
+    dilated_parts = {id(part): dilate(part, outputs, strides, b) for part in parts}
     total: Any = None
-    for place, part in zip(product(*map(range, window)), parts, strict=True):
+    for tap, part in zip(product(*map(range, window)), parts, strict=True):
         pairs = [(0, 0)]
-        for i, rate, n, n_out, stride in zip(place, rates, padded, outputs, strides, strict=True):
+        for i, rate, n, n_out, stride in zip(tap, rates, padded, outputs, strides, strict=True):
             pairs.append((i * rate, n - i * rate - (n_out - 1) * stride - 1))
-        term = b.PAD(spread_parts[id(part)], np.array([*pairs, (0, 0)], np.int32))
+        term = b.PAD(dilated_parts[id(part)], np.array([*pairs, (0, 0)], np.int32))
         total = term if total is None else b.ADD(total, term)
     for axis, (n, (before, _)) in enumerate(zip(sizes, pads, strict=True), 1):
         if total.dims[axis] != n:

@@ -73,8 +73,8 @@ def crop_and_resize(node, b):
     image = b.RESHAPE(image, np.array([-1, 1, 1], np.int32))
 
     def gathered(row, column):
-        place = b.ADD(b.ADD(b.MUL(row, extents[1]), column), image)
-        return b.GATHER(pixels, place, axis=0)
+        index = b.ADD(b.ADD(b.MUL(row, extents[1]), column), image)
+        return b.GATHER(pixels, index, axis=0)
 
     if is_nearest:
         y = gathered(rows[0], columns[0])
@@ -99,19 +99,21 @@ def sampled(ends, size, new, is_nearest, b):
     low, high = ends
     if new > 1:
         step = b.DIV(b.MUL(b.SUB(high, low), last), np.float32(new - 1))
-        places = b.ADD(b.MUL(low, last), b.MUL(step, b.constant(np.arange(new, dtype=np.float32))))
+        coordinates = b.ADD(
+            b.MUL(low, last), b.MUL(step, b.constant(np.arange(new, dtype=np.float32)))
+        )
     else:
-        places = b.MUL(b.MUL(b.ADD(low, high), np.float32(0.5)), last)
+        coordinates = b.MUL(b.MUL(b.ADD(low, high), np.float32(0.5)), last)
     zero = np.float32(0)
-    is_inside = b.LOGICAL_AND(b.GREATER_EQUAL(places, zero), b.LESS_EQUAL(places, last))
-    places = b.SELECT_V2(is_inside, places, zero)
+    is_inside = b.LOGICAL_AND(b.GREATER_EQUAL(coordinates, zero), b.LESS_EQUAL(coordinates, last))
+    coordinates = b.SELECT_V2(is_inside, coordinates, zero)
     if is_nearest:
-        nearest = as_type(b.FLOOR(b.ADD(places, np.float32(0.5))), np.int32, b)
-        return nearest, nearest, places, is_inside
-    before = b.FLOOR(places)
+        nearest = as_type(b.FLOOR(b.ADD(coordinates, np.float32(0.5))), np.int32, b)
+        return nearest, nearest, coordinates, is_inside
+    before = b.FLOOR(coordinates)
     after = b.MINIMUM(b.ADD(before, np.float32(1)), last)
     indices = [as_type(t, np.int32, b) for t in (before, after)]
-    return *indices, b.SUB(places, before), is_inside
+    return *indices, b.SUB(coordinates, before), is_inside
 
 
 @lower("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4")
@@ -157,17 +159,17 @@ def rgb_to_hsv(node, b):
     axis = node.rank() - 1
     red, green, blue = b.UNPACK(x, axis=axis, num=3)
     value = b.REDUCE_MAX(x, np.array([axis], np.int32))
-    spread = b.SUB(value, b.REDUCE_MIN(x, np.array([axis], np.int32)))
+    chroma = b.SUB(value, b.REDUCE_MIN(x, np.array([axis], np.int32)))
     zero, one = like(x, 0, b), like(x, 1, b)
-    saturation = b.SELECT_V2(b.GREATER(value, zero), b.DIV(spread, value), zero)
-    norm = b.DIV(one, b.MUL(spread, like(x, 6, b)))
+    saturation = b.SELECT_V2(b.GREATER(value, zero), b.DIV(chroma, value), zero)
+    norm = b.DIV(one, b.MUL(chroma, like(x, 6, b)))
     thirds = [
         b.ADD(b.MUL(norm, b.SUB(p, q)), like(x, shift, b))
         for p, q, shift in ((blue, red, 2 / 6), (red, green, 4 / 6))
     ]
     hue = b.SELECT_V2(b.EQUAL(green, value), *thirds)
     hue = b.SELECT_V2(b.EQUAL(red, value), b.MUL(norm, b.SUB(green, blue)), hue)
-    hue = b.SELECT_V2(b.GREATER(spread, zero), hue, zero)
+    hue = b.SELECT_V2(b.GREATER(chroma, zero), hue, zero)
     hue = b.SELECT_V2(b.LESS(hue, zero), b.ADD(hue, one), hue)
     return b.PACK(hue, saturation, value, axis=axis, values_count=3)
 

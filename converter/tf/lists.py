@@ -164,8 +164,8 @@ def pop_back(node, b):
     sizes = count
     if rank > 1:
         sizes = b.CONCATENATION(count, np.full(rank - 1, -1, np.int32), axis=0)
-    rest = b.SLICE(x, np.zeros(rank, np.int32), sizes)
-    return rest, b.GATHER(x, last, axis=0)
+    remaining = b.SLICE(x, np.zeros(rank, np.int32), sizes)
+    return remaining, b.GATHER(x, last, axis=0)
 
 
 @lower("TensorListElementShape")
@@ -184,8 +184,10 @@ def scatter(node, b):
     count = b.ADD(b.REDUCE_MAX(indices, np.array([0], np.int32)), np.int32(1))
     if node.type == "TensorListScatterV2":
         count = b.MAXIMUM(count, node.inputs[3])
-    rest = b.SLICE(b.SHAPE(x, out_type="INT32"), np.array([1], np.int32), np.array([-1], np.int32))
-    shape = b.CONCATENATION(b.RESHAPE(count, np.array([1], np.int32)), rest, axis=0)
+    remaining = b.SLICE(
+        b.SHAPE(x, out_type="INT32"), np.array([1], np.int32), np.array([-1], np.int32)
+    )
+    shape = b.CONCATENATION(b.RESHAPE(count, np.array([1], np.int32)), remaining, axis=0)
     return b.SCATTER_ND(b.EXPAND_DIMS(indices, np.int32(1)), x, shape)
 
 

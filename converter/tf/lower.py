@@ -183,10 +183,13 @@ def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
 def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:
     """Raises UnsupportedOps naming the types of operations without a lowering, each with a node."""
     missing: dict[str, list[str]] = {}
+    has_flex = True
     for op in operations:
         missing.setdefault(op.type, []).append(op.name)
+        has_flex = has_flex and is_flex(op)
+    flex = ", or have them run by TensorFlow's own kernels (OpsSet.SELECT_TF_OPS)" * has_flex
     unsupported.refuse(
         missing,
         "Replace these layers, cut the graph before them with output_arrays, or set "
-        "allow_custom_ops to write them as custom operators.",
+        f"allow_custom_ops to write them as custom operators{flex}.",
     )

@@ -242,9 +242,9 @@ def bitwise(node, b):
     """(x + y - (x ^ y)) / 2, or with the other sign: a sum is twice what both have and the rest."""
     x, y = node.inputs
     node.require(x.dtype.itemsize <= 4, f"integers must have at most 32 bits, got {x.dtype}")
-    rest = b.CAST(b.BITWISE_XOR(x, y), dtype=np.int64)
+    exclusive = b.CAST(b.BITWISE_XOR(x, y), dtype=np.int64)
     total = b.ADD(*(b.CAST(t, dtype=np.int64) for t in (x, y)))
-    twice = b.SUB(total, rest) if node.type == "BitwiseAnd" else b.ADD(total, rest)
+    twice = b.SUB(total, exclusive) if node.type == "BitwiseAnd" else b.ADD(total, exclusive)
     return b.CAST(b.FLOOR_DIV(twice, np.int64(2)), dtype=x.dtype)
 
 

@@ -27,10 +27,10 @@ def matrix_band_part(node, b):
         width = as_int32(node.inputs[position], b)
         if width.value is not None and width.value < 0:
             continue
-        inside = b.LESS_EQUAL(flip(below), width)
+        is_in_band = b.LESS_EQUAL(flip(below), width)
         if width.value is None:
-            inside = b.LOGICAL_OR(inside, b.LESS(width, np.int32(0)))
-        x = b.SELECT_V2(inside, x, like(x, 0, b))
+            is_in_band = b.LOGICAL_OR(is_in_band, b.LESS(width, np.int32(0)))
+        x = b.SELECT_V2(is_in_band, x, like(x, 0, b))
     return x
 
 
@@ -59,19 +59,19 @@ def starts(low, high, rows, columns, align):
         yield d, length, longest - length if is_right else 0
 
 
-def with_diagonals(x, diagonal, band, places, align, b):
+def with_diagonals(x, diagonal, band, row_and_column, align, b):
     """`x`, or a scalar for all other elements, with diagonals in a matrix.
 
     Args:
         x: the matrix, or what stands outside of the diagonals.
         diagonal: the elements, a row for each diagonal where the band has more than one.
         band: the lowest and the highest diagonal.
-        places: 0, 1, ... for each row, and for each column; constants where there is a band.
+        row_and_column: 0, 1, ... for each row, and each column; constants where there is a band.
         align: which end of their rows the diagonals are at.
         b: the builder.
     """
     low, high = band
-    rows, columns = places
+    rows, columns = row_and_column
     below = b.SUB(b.EXPAND_DIMS(rows, np.int32(1)), columns)
     lines = [(low, 0)]
     if low != high:
@@ -84,9 +84,9 @@ def with_diagonals(x, diagonal, band, places, align, b):
             line = b.SQUEEZE(line, squeeze_dims=[diagonal.rank - 2])
         last = b.SUB(dimension(line, line.rank - 1, b), np.int32(1))
         index = b.ADD(columns if d < 0 else rows, np.int32(start))
-        spread = b.GATHER(line, b.MINIMUM(index, last), axis=line.rank - 1)
-        spread = b.EXPAND_DIMS(spread, np.int32(-2 if d < 0 else -1))
-        x = b.SELECT_V2(b.EQUAL(below, np.int32(-d)), spread, x)
+        shifted_rows = b.GATHER(line, b.MINIMUM(index, last), axis=line.rank - 1)
+        shifted_rows = b.EXPAND_DIMS(shifted_rows, np.int32(-2 if d < 0 else -1))
+        x = b.SELECT_V2(b.EQUAL(below, np.int32(-d)), shifted_rows, x)
     return x
 
 
@@ -109,9 +109,9 @@ def matrix_diag(node, b):
         n_rows = n_columns = max(least)
     n_rows = least[0] if n_rows == -1 else n_rows
     n_columns = least[1] if n_columns == -1 else n_columns
-    places = [b.constant(np.arange(n, dtype=np.int32)) for n in (n_rows, n_columns)]
+    row_and_column = [b.constant(np.arange(n, dtype=np.int32)) for n in (n_rows, n_columns)]
     align = node.attr("align") if node.type == "MatrixDiagV3" else LEFT
-    return with_diagonals(padding, diagonal, (low, high), places, align, b)
+    return with_diagonals(padding, diagonal, (low, high), row_and_column, align, b)
 
 
 @lower("MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3")
@@ -129,8 +129,8 @@ def matrix_set_diag(node, b):
     align = node.attr("align") if node.type == "MatrixSetDiagV3" else LEFT
     if not is_band and node.rank(1) == node.rank():
         diagonal = b.SQUEEZE(diagonal, squeeze_dims=[node.rank() - 2])
-    places = [positions(x, x.rank - k, b) for k in (2, 1)]
-    return with_diagonals(x, diagonal, band, places, align, b)
+    row_and_column = [positions(x, x.rank - k, b) for k in (2, 1)]
+    return with_diagonals(x, diagonal, band, row_and_column, align, b)
 
 
 def rows_joined(x, b):

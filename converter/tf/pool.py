@@ -78,9 +78,9 @@ def geometry(node, sizes, window, strides, rates=(1, 1)):
     node.require(None not in sizes, f"height and width must be known, got {tuple(sizes)}")
     outputs, pads = [], []
     for n, k, stride, rate in zip(sizes, window, strides, rates, strict=True):
-        reach = (k - 1) * rate + 1
-        n_out = -(-n // stride) if is_same else (n - reach) // stride + 1
-        total = max((n_out - 1) * stride + reach - n, 0) if is_same else 0
+        effective_size = (k - 1) * rate + 1
+        n_out = -(-n // stride) if is_same else (n - effective_size) // stride + 1
+        total = max((n_out - 1) * stride + effective_size - n, 0) if is_same else 0
         outputs.append(n_out)
         pads.append((total // 2, total - total // 2))
     node.require(min(outputs) > 0, f"the window {tuple(window)} must fit into {tuple(sizes)}")
@@ -93,8 +93,8 @@ def windows(node, b, x, window, strides, rates=(1, 1), outside=0.0):
     if any(map(sum, pads)):
         x = b.PADV2(x, np.array([(0, 0), *pads, (0, 0)], np.int32), like(x, outside, b))
     slices = []
-    for place in product(*map(range, window)):
-        begin = [i * rate for i, rate in zip(place, rates, strict=True)]
+    for tap in product(*map(range, window)):
+        begin = [i * rate for i, rate in zip(tap, rates, strict=True)]
         end = [i + (n - 1) * s + 1 for i, n, s in zip(begin, outputs, strides, strict=True)]
         corners = ([0, *begin, 0], [0, *end, 0], [1, *strides, 1])
         corners = (b.constant(np.array(corner, np.int32)) for corner in corners)

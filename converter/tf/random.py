@@ -44,8 +44,8 @@ def truncated_normal(node, b):
     """Normal numbers at most two deviations from 0: sqrt(2) * erfinv(u * erf(sqrt(2)))."""
     u = uniform(node, node.inputs[0], b)
     centred = b.SUB(b.MUL(u, like(u, 2, b)), like(u, 1, b))
-    inside = b.MUL(centred, like(u, erf(DEVIATIONS / np.sqrt(2)), b))
-    numbers = b.MUL(formulas.erfinv(b, inside), like(u, np.sqrt(2), b))
+    scaled = b.MUL(centred, like(u, erf(DEVIATIONS / np.sqrt(2)), b))
+    numbers = b.MUL(formulas.erfinv(b, scaled), like(u, np.sqrt(2), b))
     return as_type(numbers, node.attr("dtype"), b)
 
 

@@ -95,21 +95,21 @@ def shifted(x, axis, step, b):
     padded = b.PADV2(x, pairs, like(x, 1, b))
     ends = np.zeros(x.rank, np.int32)
     ends[axis] = -step
-    whole = sum(1 << i for i in range(x.rank))
+    full_mask = sum(1 << i for i in range(x.rank))
     return b.STRIDED_SLICE(
         padded,
         np.zeros(x.rank, np.int32),
         ends,
         np.ones(x.rank, np.int32),
-        begin_mask=whole,
-        end_mask=whole & ~(1 << axis),
+        begin_mask=full_mask,
+        end_mask=full_mask & ~(1 << axis),
     )
 
 
 def triangle_product(x, axis, b):
     """For each place along an axis the product of all up to there."""
-    place = positions(x, axis, b)
-    upto = b.LESS_EQUAL(b.EXPAND_DIMS(place, np.int32(1)), place)  # [earlier, later]
+    index = positions(x, axis, b)
+    upto = b.LESS_EQUAL(b.EXPAND_DIMS(index, np.int32(1)), index)  # [earlier, later]
     n_after = x.rank - axis - 1
     if n_after:
         upto = b.RESHAPE(

@@ -134,7 +134,7 @@ def slices_of(x, depth, b):
     return b.RESHAPE(x, b.CONCATENATION(np.array([-1], np.int32), sizes, axis=0))
 
 
-def placed(node, b, combine):
+def scatter_combined(node, b, combine):
     """A tensor with updates at index tuples, `combine(slices, flat indices, rows, count)`."""
     x, updates = node.inputs[0], node.inputs[2]
     indices, depth = as_int32(node.inputs[1], b), node.shape(1)[-1]
@@ -164,17 +164,17 @@ def tensor_scatter_update(node, b):
     def combine(slices, flat, rows, count):
         return rows_replaced(slices, flat, rows, count, b)
 
-    return placed(node, b, combine)
+    return scatter_combined(node, b, combine)
 
 
 def rows_replaced(slices, flat, rows, count, b):
     """Slices, `count` of them, with others at some positions; of several at one the last."""
     last = b.UNSORTED_SEGMENT_MAX(positions(flat, 0, b), flat, count)
     zero = b.constant(np.int32(0))
-    is_placed = b.GREATER_EQUAL(last, zero)
+    is_updated = b.GREATER_EQUAL(last, zero)
     if slices.rank > 1:
-        is_placed = b.RESHAPE(is_placed, np.array([-1, *[1] * (slices.rank - 1)], np.int32))
-    return b.SELECT_V2(is_placed, b.GATHER(rows, b.MAXIMUM(last, zero), axis=0), slices)
+        is_updated = b.RESHAPE(is_updated, np.array([-1, *[1] * (slices.rank - 1)], np.int32))
+    return b.SELECT_V2(is_updated, b.GATHER(rows, b.MAXIMUM(last, zero), axis=0), slices)
 
 
 @lower("TensorScatterMax", "TensorScatterMin")
@@ -186,7 +186,7 @@ def tensor_scatter_extreme(node, b):
     def combine(slices, flat, rows, count):
         return choose(slices, getattr(b, f"UNSORTED_SEGMENT_{name}")(rows, flat, count))
 
-    return placed(node, b, combine)
+    return scatter_combined(node, b, combine)
 
 
 @lower("TensorScatterAdd", "TensorScatterSub")
@@ -203,8 +203,8 @@ def dynamic_partition(node, b):
     x, numbers = node.inputs
     parts = []
     for i in range(node.attr("num_partitions")):
-        places = b.WHERE(b.EQUAL(numbers, np.int32(i)), dtype=np.int64)
-        parts.append(b.GATHER_ND(x, as_type(places, np.int32, b)))
+        element_indices = b.WHERE(b.EQUAL(numbers, np.int32(i)), dtype=np.int64)
+        parts.append(b.GATHER_ND(x, as_type(element_indices, np.int32, b)))
     return tuple(parts)
 
 
@@ -224,10 +224,10 @@ def dynamic_stitch(node, b):
     stitched = b.GATHER(rows, b.MAXIMUM(last, zero), axis=0)
     if last.value is not None and (last.value >= 0).all():
         return stitched
-    is_placed = b.GREATER_EQUAL(last, zero)
+    is_updated = b.GREATER_EQUAL(last, zero)
     if rows.rank > 1:
-        is_placed = b.RESHAPE(is_placed, np.array([-1, *[1] * (rows.rank - 1)], np.int32))
-    return b.SELECT_V2(is_placed, stitched, like(rows, 0, b))
+        is_updated = b.RESHAPE(is_updated, np.array([-1, *[1] * (rows.rank - 1)], np.int32))
+    return b.SELECT_V2(is_updated, stitched, like(rows, 0, b))
 
 
 @lower("Unique", "UniqueV2")
@@ -258,11 +258,11 @@ def in_top_k(node, b):
     last = b.SUB(columns, np.int32(1))
     clipped = b.MAXIMUM(b.MINIMUM(targets, last), zero)
     chosen = b.GATHER(scores, b.EXPAND_DIMS(clipped, np.int32(1)), axis=1, batch_dims=1)
-    better = b.SUM(as_type(b.GREATER(scores, chosen), np.int32, b), np.array([1], np.int32))
+    n_greater = b.SUM(as_type(b.GREATER(scores, chosen), np.int32, b), np.array([1], np.int32))
     chosen = b.SQUEEZE(chosen, squeeze_dims=[1])
     is_finite = b.EQUAL(b.SUB(chosen, chosen), like(chosen, 0, b))
     is_inside = b.EQUAL(clipped, targets)
-    return b.LOGICAL_AND(b.LOGICAL_AND(is_inside, is_finite), b.LESS(better, k))
+    return b.LOGICAL_AND(b.LOGICAL_AND(is_inside, is_finite), b.LESS(n_greater, k))
 
 
 @lower("InvertPermutation")
@@ -276,22 +276,24 @@ def invert_permutation(node, b):
     return as_type(b.SCATTER_ND(indices, positions(x, 0, b), size), x.dtype, b)
 
 
-def moved_back(node, b, updates, places, shape):
+def moved_back(node, b, updates, element_indices, shape):
     """Zeros of a known shape, with the sum of `updates` at places counted in a row."""
-    flat = b.RESHAPE(updates, np.array([places.size], np.int32))
-    at = b.constant(np.int32(places).reshape(-1, 1))
+    flat = b.RESHAPE(updates, np.array([element_indices.size], np.int32))
+    at = b.constant(np.int32(element_indices).reshape(-1, 1))
     return b.RESHAPE(
         b.SCATTER_ND(at, flat, np.array([prod(shape)], np.int32)), np.array(shape, np.int32)
     )
 
 
-def sliced(node, places, first):
-    """The block of `places` that the inputs from `first` on say, as StridedSlice does."""
+def sliced(node, element_indices, first):
+    """The block of `element_indices` that the inputs from `first` on say, as StridedSlice does."""
     from ...graph.core.evaluate import evaluate
     from ...graph.core.graph import Graph
 
     graph = Graph()
-    inputs = [graph.constant(x) for x in (places, *(node.constant(first + i) for i in range(3)))]
+    inputs = [
+        graph.constant(x) for x in (element_indices, *(node.constant(first + i) for i in range(3)))
+    ]
     names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
     attrs = {name: node.attr(name) for name in names}
     (block,) = evaluate(graph, graph.add("StridedSlice", "block", inputs, attrs).outputs, {})
@@ -303,8 +305,8 @@ def strided_slice_grad(node, b):
     """Zeros with the gradient at what a strided slice took."""
     shape = [int(n) for n in node.constant(0)]
     node.require(None not in node.shape(4), f"its shape must be known, got {node.shape(4)}")
-    places = sliced(node, np.arange(prod(shape)).reshape(shape), 1)
-    return moved_back(node, b, node.inputs[4], places, shape)
+    element_indices = sliced(node, np.arange(prod(shape)).reshape(shape), 1)
+    return moved_back(node, b, node.inputs[4], element_indices, shape)
 
 
 @lower("TensorStridedSliceUpdate")
@@ -312,10 +314,10 @@ def tensor_strided_slice_update(node, b):
     """The tensor with another block where a strided slice would take one."""
     x, value, shape = node.inputs[0], node.inputs[4], node.shape()
     node.require(None not in shape, f"its shape must be known, got {shape}")
-    places = sliced(node, np.arange(prod(shape)).reshape(shape), 1)
+    element_indices = sliced(node, np.arange(prod(shape)).reshape(shape), 1)
     joined = b.CONCATENATION(*(b.RESHAPE(t, np.array([-1], np.int32)) for t in (x, value)), axis=0)
     order = np.arange(prod(shape), dtype=np.int32)
-    order[places.ravel()] = prod(shape) + np.arange(places.size)
+    order[element_indices.ravel()] = prod(shape) + np.arange(element_indices.size)
     return b.RESHAPE(b.GATHER(joined, b.constant(order), axis=0), np.array(shape, np.int32))
 
 
@@ -326,8 +328,8 @@ def mirror_pad_grad(node, b):
     node.require(None not in padded, f"its shape must be known, got {padded}")
     shape = [int(n - before - after) for n, (before, after) in zip(padded, pairs, strict=True)]
     mode: Any = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}[node.text("mode")]
-    places = np.pad(np.arange(prod(shape)).reshape(shape), pairs, mode=mode)
-    return moved_back(node, b, node.inputs[0], places, shape)
+    element_indices = np.pad(np.arange(prod(shape)).reshape(shape), pairs, mode=mode)
+    return moved_back(node, b, node.inputs[0], element_indices, shape)
 
 
 @lower("UniqueWithCounts")

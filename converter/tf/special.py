@@ -52,10 +52,10 @@ class _Series:
         self.z = b.SELECT_V2(self.is_reflected, b.NEG(x), b.SUB(x, like(x, 1, b)))
         self.sum, self.slope = like(x, FIRST, b), like(x, 0, b)
         for i, term in enumerate(TERMS, 1):
-            place = b.ADD(self.z, like(x, i, b))
-            part = b.DIV(like(x, term, b), place)
+            shifted = b.ADD(self.z, like(x, i, b))
+            part = b.DIV(like(x, term, b), shifted)
             self.sum = b.ADD(self.sum, part)
-            self.slope = b.SUB(self.slope, b.DIV(part, place))
+            self.slope = b.SUB(self.slope, b.DIV(part, shifted))
         self.t = b.ADD(self.z, like(x, LANCZOS + 0.5, b))
         self.log_t = b.LOG(self.t)
 
@@ -125,9 +125,9 @@ def cumulative_logsumexp(node, b):
     last = x.rank - 1
     order = [i for i in range(x.rank) if i != axis] + [axis]
     rows = transposed(x, order, b)
-    places = b.RANGE(np.int32(0), dimension(x, axis, b), np.int32(1))
+    positions = b.RANGE(np.int32(0), dimension(x, axis, b), np.int32(1))
     compare = b.GREATER_EQUAL if node.attr("reverse") else b.LESS_EQUAL
-    is_seen = compare(places, b.EXPAND_DIMS(places, np.int32(1)))
+    is_seen = compare(positions, b.EXPAND_DIMS(positions, np.int32(1)))
     lowest = like(x, np.finfo(np.float32).min / 2, b)
     table = b.SELECT_V2(is_seen, b.EXPAND_DIMS(rows, np.int32(last)), lowest)
     high = b.REDUCE_MAX(table, int32s([last + 1]), keep_dims=True)

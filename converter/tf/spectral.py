@@ -157,8 +157,8 @@ def shape_without(rows, b):
     if sizes.count(None) <= 1:
         return np.array([-1 if n is None else n for n in sizes], np.int32)
     shape = b.SHAPE(rows, out_type="INT32")
-    kept = np.delete(np.arange(rows.rank), rows.rank - 2)
-    return b.GATHER(shape, np.array(kept, np.int32), axis=0)
+    remaining = np.delete(np.arange(rows.rank), rows.rank - 2)
+    return b.GATHER(shape, np.array(remaining, np.int32), axis=0)
 
 
 @lower("IRFFT", "IRFFT2D")

@@ -54,15 +54,15 @@ def lookup_table_find(node, b):
     """The value of each key, or the default."""
     table, (keys, default) = table_of(node), node.inputs[1:]
     if (table.keys.dtype, table.values.dtype) in HASHED:
-        return found(table.name, table.keys, table.values, keys, default, b)
+        return lookup(table.name, table.keys, table.values, keys, default, b)
     n = table.keys.size
     if table.keys.dtype == object:
         positions = np.arange(n, dtype=np.int64)
-        place = found(table.name, table.keys, positions, keys, np.int64(n), b)
-        place = as_type(place, np.int32, b)
+        position = lookup(table.name, table.keys, positions, keys, np.int64(n), b)
+        position = as_type(position, np.int32, b)
     else:
-        place = compared(table.keys, keys, b)
-    return b.GATHER(with_default(node, table.values, default, b), place, axis=0)
+        position = compared(table.keys, keys, b)
+    return b.GATHER(with_default(node, table.values, default, b), position, axis=0)
 
 
 def with_default(node, values, default, b):
@@ -74,7 +74,7 @@ def with_default(node, values, default, b):
     return b.CONCATENATION(b.constant(values), last, axis=0) if values.size else last
 
 
-def found(name, known, values, keys, default, b):
+def lookup(name, known, values, keys, default, b):
     """The values of keys in a table that is filled once, before it is used."""
     types = {
         "key_dtype": b.tensor_type(known.dtype),
@@ -90,13 +90,17 @@ def compared(known, keys, b):
     n = known.size
     is_key = b.EQUAL(b.EXPAND_DIMS(keys, np.int32(-1)), b.constant(known))
     offsets = b.constant(np.arange(n, dtype=np.int32) - np.int32(n))
-    place = b.SUM(b.MUL(as_type(is_key, np.int32, b), offsets), np.array([-1], np.int32))
-    return b.ADD(place, np.int32(n))
+    position = b.SUM(b.MUL(as_type(is_key, np.int32, b), offsets), np.array([-1], np.int32))
+    return b.ADD(position, np.int32(n))
 
 
 @lower("StringToHashBucketFast")
 def string_to_hash_bucket(node, b):
     """Zeros for the only bucket: what tables with one give for words they do not have."""
     n = node.attr("num_buckets")
-    node.require(n == 1, f"hashes of strings have no form in TFLite but for one bucket, got {n}")
+    node.require(
+        n == 1,
+        f"hashes of strings have no form in TFLite but for one bucket, got {n}; compute them "
+        "before the model, or allow OpsSet.SELECT_TF_OPS",
+    )
     return b.FILL(b.SHAPE(node.inputs[0], out_type="INT32"), np.int64(0))

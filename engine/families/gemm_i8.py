@@ -300,8 +300,8 @@ def convolution(
     top_left, padded = before, padded_shape(x.shape, *window)
     if runs:
         before, taps, depth = (0, 0), (taps[0], 1), taps[1] * depth
-    in_place = runs and not hybrid and padded != x.shape
-    in_place = in_place and scheme.zero_points[1] == _flip(weights.dtype)
+    in_place = runs and (hybrid or padded != x.shape)
+    in_place = in_place and (hybrid or scheme.zero_points[1] == _flip(weights.dtype))
     in_place = in_place and not amx_pitch(prod(out.shape[:3]), taps[0], depth)
     geometry = ConvGeometry(out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
     for image, result in _images(x, out, scheme):
@@ -309,7 +309,9 @@ def convolution(
             image = pad_input(program, image, *window)
         operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + depth)
         values, zero = operand.values.reshape(image.shape), operand.zero_point or 0
-        if in_place:
+        if in_place and hybrid:
+            values = _as_tiles_read(program, values, values.shape, (0, 0), 0)
+        elif in_place:
             values = _as_tiles_read(program, values, padded, top_left, zero)
         else:
             if runs and not hybrid:
@@ -401,9 +403,8 @@ def _windows(
         padding = constant(np.full(_DOT_LENGTH + depth, x.zero_point, np.int8))
     else:
         padding = x.row_terms[2].ravel()
-    hybrid = isinstance(scheme, Hybrid)
     program.call(
-        "gemm_i8.convolution_float32" if hybrid else "gemm_i8.convolution",
+        "gemm_i8.convolution_float32" if isinstance(scheme, Hybrid) else "gemm_i8.convolution",
         values,
         packed.panels,
         packed.terms,
@@ -416,6 +417,6 @@ def _windows(
         taps_w=taps[1],
         n=n,
         item_size=item_size,
-        **({} if hybrid else {"in_place": int(in_place)}),
+        in_place=int(in_place),
         **packed.numbers,
     )

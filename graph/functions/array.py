@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..core.create import convert_to_tensor, is_tensor_like
 from ..core.graph import Tensor
 from ..core.operands import Operands
 from ..core.scopes import name_scope
+from ..core.structure import Composite
 from .arguments import one_of
 from .casting import cast
 from .creation import ones_like, range
@@ -40,7 +41,6 @@ fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel input
 fake_quant_with_min_max_args_gradient FakeQuantWithMinMaxArgsGradient gradients inputs min=-6 \
     max=6 num_bits=8 narrow_range=False
 gather_nd           GatherNd         params indices
-identity            Identity         input
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
 quantize_and_dequantize QuantizeAndDequantizeV2 input input_min input_max signed_input=True \
@@ -389,6 +389,19 @@ def repeat(
         times = np.broadcast_to(np.asarray(repeats), (count,))
         rows = np.repeat(np.arange(count, dtype=np.int32), times)
         return gather(input, rows, axis=axis)
+
+
+@overload
+def identity(input: TensorLike, name: str | None = None) -> Tensor: ...
+@overload
+def identity(input: Composite, name: str | None = None) -> Composite: ...
+def identity(input: TensorLike | Composite, name: str | None = None) -> Tensor | Composite:
+    """A tensor of the same values; of a sparse tensor and its like one of such tensors."""
+    if isinstance(input, Composite) and not isinstance(input, Tensor):
+        with name_scope(name, "Identity"):
+            parts = [ops.Identity(part) for part in input.to_components()]
+            return input.from_components(parts)
+    return ops.Identity(input, name=name)
 
 
 def identity_n(input: Iterable[TensorLike], name: str | None = None) -> list[Tensor]:

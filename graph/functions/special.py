@@ -75,7 +75,7 @@ def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
 
 def _in_pairs(x: TensorLike) -> tuple[Tensor, Tensor]:
     flat = array.reshape(convert_to_tensor(x), [-1])
-    return ops.Slice(flat, [1], [-1]), ops.StridedSlice(flat, [0], [-1], [1])
+    return flat[1:], flat[:-1]
 
 
 def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:

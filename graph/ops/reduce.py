@@ -153,11 +153,24 @@ def cumulative_logsumexp(
     return _running(_log_sums, -np.inf)(x, axis, exclusive=exclusive, reverse=reverse)
 
 
-def _require_sorted(ids: np.ndarray) -> int:
-    """The number of segments that sorted ids name."""
-    if ids.size and (ids[0] < 0 or (np.diff(ids) < 0).any()):
+def _require_sorted(x: np.ndarray, ids: np.ndarray) -> int:
+    """The number of segments that sorted ids of the rows of `x` name."""
+    if x.ndim == 0 or ids.ndim != 1 or len(ids) != len(x):
+        raise ValueError("segment_ids should be the same size as dimension 0 of input.")
+    n = int(ids[-1]) + 1 if ids.size else 0
+    if ids.size and n <= 0:
+        raise ValueError("segment ids must be >= 0")
+    falls = np.flatnonzero(np.diff(ids) < 0)
+    seen = np.unique(ids[: falls[0] + 1])[:-1] if falls.size else np.unique(ids)
+    for segment in seen.tolist():
+        if not 0 <= segment < n:
+            raise ValueError(
+                f"Segment id {segment} out of range [0, {n}), possibly because 'segment_ids' "
+                "input is not sorted."
+            )
+    if falls.size:
         raise ValueError("segment ids are not increasing")
-    return int(ids[-1]) + 1 if ids.size else 0
+    return n
 
 
 def _combined(
@@ -188,6 +201,8 @@ SEGMENT: dict[str, tuple[np.ufunc, int | None]] = {
 
 def _extreme(kind: str, dtype: np.dtype) -> float:
     """What the smallest or largest of no elements is: a finite number."""
+    if dtype.kind == "V":  # bfloat16
+        return np.inf if kind == "Min" else -np.inf
     limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
     return limits.max if kind == "Min" else limits.min
 
@@ -197,7 +212,7 @@ def _segment(kind: str) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     combine, neutral = SEGMENT[kind]
 
     def kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
-        n = _require_sorted(ids)
+        n = _require_sorted(x, ids)
         start = _extreme(kind, x.dtype) if neutral is None else neutral
         result = _combined(combine, x, ids, n, start, wide(x) if neutral is not None else x.dtype)
         if neutral is None:
@@ -220,10 +235,12 @@ def _unsorted_segment(kind: str) -> Callable[[np.ndarray, np.ndarray, np.ndarray
 
 
 def _segment_shape(op: OperationView) -> Shape:
+    shape = known(op, 0)
+    require(op, shape, "Shape must be at least rank 1 but is rank 0")
+    known(op, 1, 1)
     ids = value(op, 1)
     first = None if ids is None else (int(ids.flat[-1]) + 1 if ids.size else 0)
-    require(op, first is None or first >= 0, f"segment ids must be >= 0, got {first}")
-    return (first,) + known(op, 0)[1:]
+    return (first if first is None or first >= 0 else None,) + shape[1:]
 
 
 def _unsorted_segment_shape(op: OperationView) -> Shape:
@@ -241,7 +258,7 @@ for _name in SEGMENT:
 @op("SegmentMean", shape=_segment_shape)
 def segment_mean(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """The mean of each segment's rows; 0 where there are none."""
-    total = _combined(np.add, x, ids, _require_sorted(ids), 0, wide(x))
+    total = _combined(np.add, x, ids, _require_sorted(x, ids), 0, wide(x))
     counts = np.maximum(np.bincount(ids, minlength=len(total)), 1)
     return total / counts.reshape((-1,) + (1,) * (x.ndim - 1))
 
@@ -262,7 +279,7 @@ def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[...
     ) -> np.ndarray:
         if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < len(x):
             raise ValueError(f"indices must be in [0, {len(x)}), got {indices.tolist()[:8]}")
-        n = _require_sorted(ids) if n_segments is None else int(n_segments)
+        n = _require_sorted(indices, ids) if n_segments is None else int(n_segments)
         total = _combined(np.add, x[indices], ids, n, 0, wide(x))
         counts = np.maximum(np.bincount(ids, minlength=n), 1)
         return total / divisor(counts).reshape((-1,) + (1,) * (x.ndim - 1))

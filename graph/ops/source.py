@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from ..core.registry import add_row, op
-from ..core.shapes import Shape, as_shape, is_static, known, merge, require, same, unknown
+from ..core.shapes import Shape, as_shape, is_static, known, merge, require, same, shown, unknown
 from .printing import summary
 from .tensorlist import zeros_of
 
@@ -70,14 +70,22 @@ def identity_n(*inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
     return inputs[0] if len(inputs) == 1 else inputs
 
 
-def _ensure_shape(op: OperationView) -> Shape:
-    return merge(op.inputs[0].shape, op.get_attr("shape"))
+def _ensured(op: OperationView, shape: Shape) -> Shape:
+    """What a shape and the one that is asked for say together; ValueError when they differ."""
+    wanted = op.get_attr("shape")
+    try:
+        return merge(shape, wanted)
+    except ValueError:
+        raise ValueError(
+            f"Shape of tensor {op.name} {shown(shape)} is not compatible with expected shape "
+            f"{shown(wanted)}."
+        ) from None
 
 
-@op("EnsureShape", shape=_ensure_shape, moves_elements=True)
-def ensure_shape(x: np.ndarray, *, shape: Shape) -> np.ndarray:
+@op("EnsureShape", shape=lambda op: _ensured(op, op.inputs[0].shape), moves_elements=True)
+def ensure_shape(x: np.ndarray, *, op: OperationView) -> np.ndarray:
     """`x`; ValueError when it has another shape."""
-    merge(x.shape, shape)
+    _ensured(op, x.shape)
     return x
 
 

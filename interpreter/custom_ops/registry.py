@@ -24,6 +24,11 @@ _HOMES = {
     "examples": ("ParseExample", "ParseExampleV2"),
     "fourier": ("IRFFT2D",),
     "generation": ("odml.scaled_dot_product_attention", "odml.update_kv_cache"),
+    "lists": (
+        *("TensorListReserve", "TensorListFromTensor", "TensorListSetItem", "TensorListGetItem"),
+        *("TensorListPushBack", "TensorListPopBack", "TensorListStack", "TensorListLength"),
+        *("TensorListElementShape", "VariantAddN", "VariantZerosLike"),
+    ),
     "landmarks": ("TransformLandmarks", "Landmarks2TransformMatrix"),
     "pooling": ("AvgPool3D", "MaxPool3D", "MaxPoolWithArgmax", "MaxPoolingWithArgmax2D"),
     "recurrent": ("UnidirectionalSequenceGru",),

@@ -15,6 +15,11 @@ from recurrent_models import SORTS, Sort, content
 from running import answers
 
 import flatlite.compat.v1.lite
+from flatlite.converter.ir.builder import Builder
+from flatlite.converter.ir.graph import Graph
+from flatlite.converter.ir.write import write
+from flatlite.converter.passes import optimize
+from flatlite.converter.quantize.unroll import MOST_STEPS
 from flatlite.experimental import QuantizationDebugger
 from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
 from flatlite.schema.model import load, save
@@ -233,6 +238,47 @@ def test_int16x8_leaves_them_float(sort):
     (island,) = converter.float_islands
     assert island.reason == "TFLite has no int16 kernel for it"
     assert not load(model).subgraphs[0].operators[0].intermediates
+
+
+RNNS = ["RNN_keras3_fixed", "RNN_keras2_batch", "both_last_keras3_fixed"]
+ERRORS = {"int8": 0.02, "int16x8": 0.004}
+
+
+@pytest.mark.parametrize("scheme", ERRORS)
+@pytest.mark.parametrize("case", RNNS)
+def test_plain_cells_are_written_out_where_only_integers_may_be(case, scheme, litert, tmp_path):
+    path, shape = tmp_path / "graph.pb", (2, 6, 4)
+    path.write_bytes(cases()[case]["graph"].tobytes())
+    frozen = flatlite.compat.v1.lite.TFLiteConverter.from_frozen_graph
+    recipe = {"scheme": scheme, "strict": True}
+    samples = random_inputs([shape], 1, 20)
+    model = converted(frozen(str(path), ["x"], ["y"]), samples, quantization_recipe=recipe)
+    assert {"FULLY_CONNECTED", "TANH"} <= set(kinds(model))
+    inputs = samples[:4]
+    found = answers_of(model, inputs)
+    assert_equal(found, [in_litert(litert, model, [one])[0] for one in inputs])
+    plain = frozen(str(path), ["x"], ["y"]).convert()
+    wanted = answers_of(plain, inputs)
+    assert error_of(found, wanted) < ERRORS[scheme] * np.abs(wanted[0][0]).max()
+
+
+def answers_of(model, inputs):
+    """Outputs of runs of fresh interpreters."""
+    return [answers(Interpreter(model_content=model), *arrays) for arrays in inputs]
+
+
+def test_long_sequences_are_not_written_out():
+    b = Builder(Graph())
+    x = b.input("x", np.float32, (1, MOST_STEPS + 1, 2))
+    weights = [np.full(shape, 0.1, np.float32) for shape in ((3, 2), (3, 3), (3,))]
+    b.graph.outputs = [b.RNN_SEQUENCE(x, *weights, np.int32(4), np.bool_(False))]
+    optimize(b.graph)
+    plain = save(write([b.graph]).model)
+    samples = random_inputs(shapes_of(plain), 1, 2)
+    converter = TFLiteConverter.from_tflite_model(plain)
+    with pytest.warns(UserWarning, match="the model stays float"):
+        model = converted(converter, samples, quantization_recipe={"scheme": "int8"})
+    assert "UNIDIRECTIONAL_SEQUENCE_RNN" in kinds(model)
 
 
 def test_saved_ranges_hold_what_is_within(tmp_path):

@@ -80,6 +80,15 @@ def test_types_of_inputs_and_outputs(dtype):
     assert dtypes(content) == ["float32", np.dtype(dtype).name]
 
 
+def test_int8_operators_and_float16_weights_contradict_each_other():
+    converter = converter_of("Tanh")
+    converter.target_spec.supported_ops = {flatlite.lite.OpsSet.TFLITE_BUILTINS_INT8}
+    converter.target_spec.supported_types = [np.float16]
+    words = r"^As full integer quantization has been enabled by setting .* set to \{tf.int8\}\.$"
+    with pytest.raises(ValueError, match=words):
+        converter.convert()
+
+
 def test_a_generator_is_read_once():
     calls = []
 

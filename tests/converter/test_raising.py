@@ -86,9 +86,13 @@ def is_hybrid(case):
 
 
 @pytest.mark.parametrize("case", list(chosen()), ids=lambda case: case.name)
-def test_case(case):
+def test_case(case, litert):
+    """Against LiteRT, and against the interpreter where LiteRT does not run it."""
     model = content(case)
     want, details = interpreted(model, case.feeds)
+    if case.oracle is not None:
+        theirs = litert.run(model, [case.feeds], case.oracle)
+        want = want if isinstance(theirs, str) else theirs[0]
     feeds = [real(x, detail) for x, detail in zip(case.feeds, details[0], strict=True)]
     rtol, atol = max(case.rtol, 1e-5), max(case.atol, 1e-6)
     if is_hybrid(case):
@@ -164,12 +168,15 @@ SORTS = [sort for sort in recurrent_models.SORTS if sort.numbers in ("float32", 
 
 
 @pytest.mark.parametrize("sort", SORTS, ids=lambda sort: sort.name)
-def test_recurrent(sort):
+def test_recurrent(sort, litert):
     model = recurrent_models.content(sort)
     random = np.random.default_rng(5)
     details = Interpreter(model_content=model).get_input_details()
     feeds = [np.float32(random.normal(0, 1, detail["shape"])) for detail in details]
-    want, (_, outputs) = interpreted(model, feeds)
+    _, (_, outputs) = interpreted(model, feeds)
+    theirs = litert.run(model, [feeds], "BUILTIN_REF")
+    assert not isinstance(theirs, str), theirs
+    (want,) = theirs
     raised = to_graph(model, trainable=True)
     assert raised.variables
     atol = 2e-6 if sort.numbers == "float32" else 0.1 * float(np.abs(want[0]).max())

@@ -44,6 +44,7 @@ CHANGED = {
     "_experimental_use_buffer_offset": True,
     "_experimental_variable_quantization": True,
     "allow_custom_ops": True,
+    "calibration_workers": (2, INT8),
     "canonicalizing_inf_as_min_max_float": False,
     "change_concat_input_ranges": True,
     "conversion_summary_dir": "folder",
@@ -100,8 +101,10 @@ TARGET = {
 ELSEWHERE = {
     "accuracy_budget": "test_quantize_budget",
     "quantization_algorithms": "test_quantize_accuracy",
+    "calibration_workers": "the ranges are the same; test_calibration_workers",
     "_experimental_lower_tensor_list_ops": "flatlite lowers lists of tensors either way",
     "allow_custom_ops": "test_converter",
+    "conversion_summary_dir": "test_summary",
     "dump_graphviz_dir": "test_converter",
     "dump_graphviz_video": "test_converter",
     "io_order": "test_as_tensorflow",

@@ -11,8 +11,11 @@ from running import kinds
 
 import flatlite.compat.v1 as tf
 from flatlite.converter.raising.registry import RAISES
-from flatlite.errors import UnsupportedOps
+from flatlite.converter.tf.flex import flex_options
+from flatlite.errors import ConverterError, UnsupportedOps
+from flatlite.graph.core.build import ops
 from flatlite.lite import Interpreter, TFLiteConverter, to_graph
+from flatlite.schema import model as schema
 from flatlite.schema import operators as operator_rows
 
 
@@ -32,6 +35,38 @@ def test_variables_last(signature, litert):
         session.run(raised.initializer)
         for (want,) in theirs:
             np.testing.assert_allclose(session.run(y, {x: given}), want, rtol=1e-6)
+
+
+FLEX = Path(__file__).parents[1] / "interpreter" / "flex"
+RUNS = np.load(FLEX / "runs.npz")
+
+
+@pytest.mark.parametrize("path", sorted(FLEX.glob("*.tflite")), ids=lambda path: path.stem)
+def test_operations_of_tensorflow_in_a_file(path):
+    """TensorFlow's answers, but for random numbers."""
+    given, want = (
+        [RUNS[key] for key in RUNS.files if key.startswith(f"{path.stem}:{kind}:")]
+        for kind in ("in", "tf")
+    )
+    raised = to_graph(path)
+    for got, expected in zip(in_session(raised, given), want, strict=True):
+        assert got.shape == expected.shape
+        if path.stem != "random":
+            np.testing.assert_allclose(got, expected, rtol=2e-5, atol=1e-5)
+
+
+def test_a_model_opens_no_files():
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.string, [], name="x")
+        op = ops.WriteFile(x, x)
+    options = flex_options(op)
+    tensors = [schema.Tensor("x", (), "STRING"), schema.Tensor("y", (), "FLOAT32")]
+    step = schema.Operator(
+        "CUSTOM", [0, 0], [1], custom_code="FlexWriteFile", custom_options=options
+    )
+    content = schema.save(schema.Model([schema.Subgraph("main", tensors, [0], [1], [step])]))
+    with pytest.raises(ConverterError, match="CUSTOM 'y': WriteFile opens files or changes"):
+        to_graph(content)
 
 
 def model_path(*parts):

@@ -304,6 +304,38 @@ ERRORS = [
         "InvalidArgumentError",
         "Both seed and seed2 should be 0 if deterministic is false.",
     ),
+    (
+        "tf.segment_sum(tf.ones([4, 2]), [-1, -1, 0, 0])",
+        "InvalidArgumentError",
+        "Segment id -1 out of range [0, 1), possibly because 'segment_ids' input is not sorted.",
+    ),
+    (
+        "tf.segment_max(tf.ones([4, 2]), [0, 0, 1, 0])",
+        "InvalidArgumentError",
+        "segment ids are not increasing",
+    ),
+    (
+        "tf.segment_mean(tf.ones([4, 2]), [0, 2, 1, 1])",
+        "InvalidArgumentError",
+        "segment ids are not increasing",
+    ),
+    (
+        "tf.segment_prod(tf.ones([4, 2]), [0, 0, 0, -1])",
+        "InvalidArgumentError",
+        "segment ids must be >= 0",
+    ),
+    (
+        "tf.segment_sum(tf.ones([4, 2]), [0, 1])",
+        "InvalidArgumentError",
+        "segment_ids should be the same size as dimension 0 of input.",
+    ),
+    ("tf.segment_sum(3., [0])", "ValueError", "Shape must be at least rank 1 but is rank 0"),
+    ("tf.segment_sum(a, [[0], [1]])", "ValueError", "Shape must be rank 1 but is rank 2"),
+    (
+        "tf.ensure_shape(tf.placeholder_with_default(a, None), [None, 3, 3])",
+        "InvalidArgumentError",
+        "[3,4] is not compatible with expected shape [?,3,3].",
+    ),
     ("tf.nest.pack_sequence_as([1, 2], [3])", "ValueError", "Could not pack sequence."),
     ("tf.nest.pack_sequence_as(1, [3, 4])", "ValueError", "The target structure is of type"),
     ("tf.nest.pack_sequence_as([1], 3)", "TypeError", "Attempted to pack value"),

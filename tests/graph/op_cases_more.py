@@ -123,26 +123,6 @@ for lower in (True, False):
     for adjoint in (True, False):
         case(f"BandedTriangularSolve/{lower}{adjoint}", "BandedTriangularSolve", BANDS, f(4, 3),
              lower=lower, adjoint=adjoint, rtol=1e-5)  # fmt: skip
-for align, half in ((False, False), (True, False), (False, True)):
-    sampling = {"align_corners": align, "half_pixel_centers": half}
-    for rows, columns in ((7, 3), (2, 9)):
-        name = f"{rows}x{columns}{align}{half}"
-        case(f"ResizeBilinearGrad/{name}", "ResizeBilinearGrad", f(2, rows, columns, 3),
-             f(2, 4, 5, 3), rtol=1e-5, **sampling)  # fmt: skip
-        case(f"ResizeNearestNeighborGrad/{name}", "ResizeNearestNeighborGrad",
-             f(2, rows, columns, 3), c([4, 5]), rtol=1e-5, **sampling)  # fmt: skip
-NORMED = {"depth_radius": 2, "bias": 1.5, "alpha": 0.3, "beta": 0.6}
-case("LRNGrad", "LRNGrad", f(2, 3, 3, 9), f(2, 3, 3, 9), f(2, 3, 3, 9), rtol=1e-5, **NORMED)
-LIMITS = {"num_bits": 6, "narrow_range": True}
-case("FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxArgsGradient", f(5, 7), f(5, 7),
-     min=-0.31, max=0.64, **LIMITS)  # fmt: skip
-case("FakeQuantWithMinMaxVarsGradient", "FakeQuantWithMinMaxVarsGradient", f(5, 7), f(5, 7),
-     c(-0.31, np.float32), c(0.64, np.float32), rtol=1e-5, **LIMITS)  # fmt: skip
-case("FakeQuantWithMinMaxVarsGradient/zeros", "FakeQuantWithMinMaxVarsGradient", f(5, 7), f(5, 7),
-     c(0, np.float32), c(0, np.float32), **LIMITS)  # fmt: skip
-case("FakeQuantWithMinMaxVarsPerChannelGradient", "FakeQuantWithMinMaxVarsPerChannelGradient",
-     f(6, 3), f(6, 3), c([-0.2, -0.6, -0.4], np.float32), c([0.5, 0.2, 0.9], np.float32),
-     rtol=1e-5, **LIMITS)  # fmt: skip
 LOGITS, STEPS = f(6, 2, 5), c([6, 4])
 PLACED = c([[0, 0], [0, 1], [0, 2], [1, 0]], np.int64)
 case("CTCLoss", "CTCLoss", LOGITS, PLACED, c([2, 2, 1, 0]), STEPS, rtol=1e-5)
@@ -194,6 +174,26 @@ for name, shape in (("Input", (1, 4, 5, 2)), ("Filter", (1, 4, 5, 2))):
          rtol=1e-5)  # fmt: skip
 case("IgammaGradA", "IgammaGradA", POSITIVE, X, rtol=1e-4)
 case("RandomGammaGrad", "RandomGammaGrad", POSITIVE, f(3, 5, low=0.1, high=9), rtol=1e-4)
+for align, half in ((False, False), (True, False), (False, True)):
+    sampling = {"align_corners": align, "half_pixel_centers": half}
+    for rows, columns in ((7, 3), (2, 9)):
+        name = f"{rows}x{columns}{align}{half}"
+        case(f"ResizeBilinearGrad/{name}", "ResizeBilinearGrad", f(2, rows, columns, 3),
+             f(2, 4, 5, 3), rtol=1e-5, **sampling)  # fmt: skip
+        case(f"ResizeNearestNeighborGrad/{name}", "ResizeNearestNeighborGrad",
+             f(2, rows, columns, 3), c([4, 5]), rtol=1e-5, **sampling)  # fmt: skip
+NORMED = {"depth_radius": 2, "bias": 1.5, "alpha": 0.3, "beta": 0.6}
+case("LRNGrad", "LRNGrad", f(2, 3, 3, 9), f(2, 3, 3, 9), f(2, 3, 3, 9), rtol=1e-5, **NORMED)
+LIMITS = {"num_bits": 6, "narrow_range": True}
+case("FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxArgsGradient", f(5, 7), f(5, 7),
+     min=-0.31, max=0.64, **LIMITS)  # fmt: skip
+case("FakeQuantWithMinMaxVarsGradient", "FakeQuantWithMinMaxVarsGradient", f(5, 7), f(5, 7),
+     c(-0.31, np.float32), c(0.64, np.float32), rtol=1e-5, **LIMITS)  # fmt: skip
+case("FakeQuantWithMinMaxVarsGradient/zeros", "FakeQuantWithMinMaxVarsGradient", f(5, 7), f(5, 7),
+     c(0, np.float32), c(0, np.float32), **LIMITS)  # fmt: skip
+case("FakeQuantWithMinMaxVarsPerChannelGradient", "FakeQuantWithMinMaxVarsPerChannelGradient",
+     f(6, 3), f(6, 3), c([-0.2, -0.6, -0.4], np.float32), c([0.5, 0.2, 0.9], np.float32),
+     rtol=1e-5, **LIMITS)  # fmt: skip
 MORE_CASES = CASES[BEFORE:]
 """Those of this file, which have a file of answers of their own."""
 for narrow in (False, True):

@@ -5,6 +5,7 @@ import dataclasses
 import ml_dtypes
 import numpy as np
 import pytest
+from building import Builder, save
 from cases import OPTIMIZED, Case, all_cases, content, floats, options_record
 from running import answers
 
@@ -270,3 +271,13 @@ def test_half_floats_of_a_host_call():
     assert result.dtype == half
     wanted = (x.astype(np.float32) / 3).astype(half)
     np.testing.assert_array_equal(result.value.astype(np.float32), wanted.astype(np.float32))
+
+
+def test_more_inputs_than_an_operator_has():
+    """Numbers that numpy computes, whose function takes as many as the operator."""
+    b = Builder()
+    x = b.input("x", (3,), "FLOAT64")
+    y = b.op("STABLEHLO_LOGISTIC", [x, x], [b.tensor("y", (3,), "FLOAT64")])
+    interpreter = Interpreter(model_content=save(b.outputs(y)))
+    with pytest.raises(RuntimeError, match="STABLEHLO_LOGISTIC 'y': takes at most 1 inputs, got 2"):
+        interpreter.allocate_tensors()

@@ -31,16 +31,12 @@ def pooled(kind, x, **attrs):
 
 case("MaxPoolGrad", lambda x: pooled("MaxPool", x, **POOL), IMAGE)
 case("MaxPool3DGrad", lambda x: pooled("MaxPool3D", x, **POOL3D), VOLUME)
-case("Conv3DBackpropInputV2",
-     lambda w, dy: ops.Conv3DBackpropInputV2(c([1, 2, 4, 3, 2]), w, dy, **CONV3D),
-     f(1, 2, 2, 2, 3), f(1, 2, 2, 3, 3))  # fmt: skip
 case("Conv3DBackpropFilterV2",
      lambda x, dy: ops.Conv3DBackpropFilterV2(x, c([1, 2, 2, 2, 3]), dy, **CONV3D),
      f(1, 2, 4, 3, 2), f(1, 2, 2, 3, 3))  # fmt: skip
 case("Dilation2D",
      lambda x, w: ops.Dilation2D(x, w, strides=[1, 1, 2, 1], rates=[1, 2, 1, 1], padding="SAME"),
      IMAGE, f(2, 2, 2))  # fmt: skip
-case("LRN", lambda x: ops.LRN(x, depth_radius=1, bias=0.7, alpha=0.4, beta=0.6), f(1, 2, 2, 5))
 case("BiasAddGrad", lambda dy: ops.BiasAddGrad(dy), f(2, 3, 4))
 case("BiasAddGrad/first", lambda dy: ops.BiasAddGrad(dy, data_format="NCHW"), f(2, 3, 2, 2))
 for _kind in ("Elu", "Selu"):
@@ -64,8 +60,6 @@ for _exclusive in (False, True):
 case("SegmentProd", lambda x: ops.SegmentProd(x, SEGMENTS), f(5, 2))
 case("SegmentProd/zeros", lambda x: ops.SegmentProd(x * c([[1], [0], [0], [1], [0]], float),
                                                     SEGMENTS), f(5, 2))  # fmt: skip
-case("UnsortedSegmentProd",
-     lambda x: ops.UnsortedSegmentProd(x, c([1, -1, 0, 1, 2]), c(4)), f(5, 2))  # fmt: skip
 for _suffix, _shape in (("", (2, 5)), ("2D", (3, 4)), ("3D", (2, 3, 4))):
     _lengths = c(_shape[-{"": 1, "2D": 2, "3D": 3}[_suffix] :])
     for _less in (0, 1):

@@ -425,19 +425,19 @@ def convolution(
 @kernel(
     "x:int8[1,*,*,*] packed:int8[groups,panels,*,128] terms:float32[groups,*,32] "
     "scale:float32[1] zero:int32[1] padding:int8[depth] geometry:int64[6,2] "
-    "out:float32[1,*,*,*] taps_h:i taps_w:i n:i item_size:ItemSize pitch:i weights_zero:i "
-    "low:float32 high:float32",
+    "out:float32[1,*,*,*] taps_h:i taps_w:i n:i item_size:ItemSize in_place:i pitch:i "
+    "weights_zero:i low:float32 high:float32",
     ItemSize=ItemSize,
 )
 def convolution_float32(
-    x, packed, terms, scale, zero, padding, geometry, out, taps_h, taps_w, n, item_size, pitch,
-    weights_zero, low, high, first, last, fault,
+    x, packed, terms, scale, zero, padding, geometry, out, taps_h, taps_w, n, item_size, in_place,
+    pitch, weights_zero, low, high, first, last, fault,
 ):  # fmt: skip
     """As `convolution`, of one image with a scale and a zero point."""
     epilogue, to_float32 = float32_epilogue(scale, zero, low, high)
-    windows(x, packed, scale, padding, geometry, out, 4, taps_h, taps_w, n, item_size, 0, pitch,
-            weights_zero, address(terms), terms.shape[1] * 4 * FLOAT32_TERMS, epilogue, to_float32,
-            first, last)  # fmt: skip
+    windows(x, packed, scale, padding, geometry, out, 4, taps_h, taps_w, n, item_size, in_place,
+            pitch, weights_zero, address(terms), terms.shape[1] * 4 * FLOAT32_TERMS, epilogue,
+            to_float32, first, last)  # fmt: skip
 
 
 @kernel("x:int8[batch,*,*] out:int8[batch,*,*] top:i left:i zero:i")
