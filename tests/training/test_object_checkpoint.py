@@ -284,7 +284,7 @@ def test_checkpoints_iterator(tmp_path, session, monkeypatch):
     iterator = tf.train.checkpoints_iterator(tmp_path, timeout=0.02, timeout_fn=is_over)
     assert next(iterator) == paths[0]
     later = []
-    thread = threading.Thread(target=lambda: later.append(next(iterator)))
+    thread = threading.Thread(target=lambda: later.append(next(iterator, None)))
     thread.start()
     paths.append(root.save(tmp_path / "m"))
     thread.join()
