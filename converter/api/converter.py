@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...schema.errors import ConverterError, noted
+from ..callers import caller
 from ..sources.positions import SOURCE, arranged, difference
 from ..sources.source import Shapes, Source, naming, short_name
 from .arguments import check_kinds, is_concrete, known_shapes, path_of, tensors_of
@@ -591,7 +592,7 @@ class TFLiteConverter(Settings):
                 search = Search(self, self._converted, samples)
                 last, content, self._pareto_front = search.run(progress.advance)
         for row in warned:
-            warnings.warn(row.message, row.category, stacklevel=3)
+            warnings.warn(row.message, row.category, stacklevel=caller())
         return last, content
 
     def _check_statistics(self) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from ..callers import caller
 from ..sources.source import Port, short_name
 
 CHANNELS = (1, 3, 4)  # of images
-CALLER = 5  # frames from a warning here to whoever called convert
 BRIGHT = 100  # what the largest value of raw pixels is above
 
 
@@ -75,4 +75,4 @@ def warn_of_samples(statistics: Sequence[InputStatistics], scaled: Collection[st
     for row in statistics:
         text = row.suspicion(row.name in scaled)
         if text:
-            warnings.warn(f"representative_dataset: {text}", stacklevel=CALLER)
+            warnings.warn(f"representative_dataset: {text}", stacklevel=caller())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...schema.errors import ConverterError
+from ..callers import caller
 from ..sources.positions import SOURCE, TENSORFLOW
 from .ignored import REFUSED, SILENT, TARGET_REFUSED, TARGET_WITHOUT_EFFECT, WITHOUT_EFFECT
 from .options import OpsSet, Optimize, TargetSpec, as_dtype, constants
@@ -127,10 +128,10 @@ class Settings:
                 warnings.warn(
                     f"{name} has no effect without inference_type = lite.constants.QUANTIZED_UINT8 "
                     "or INT8",
-                    stacklevel=3,
+                    stacklevel=caller(),
                 )
         for name in changed(self, WITHOUT_EFFECT, TARGET_WITHOUT_EFFECT):
-            warnings.warn(f"{name} has no effect in flatlite", stacklevel=3)
+            warnings.warn(f"{name} has no effect in flatlite", stacklevel=caller())
 
 
 def check_choices(settings: Settings) -> None:
@@ -181,7 +182,7 @@ def check_stablehlo(settings: Settings) -> None:
     warnings.warn(
         "experimental_use_stablehlo_quantizer: the StableHLO quantizer does nothing to the "
         "operators of TensorFlow; the model stays float",
-        stacklevel=5,
+        stacklevel=caller(),
     )
 
 

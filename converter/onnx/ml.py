@@ -7,12 +7,12 @@ from itertools import combinations
 
 import numpy as np
 
+from ..callers import caller
 from ..lowering.moves import as_int32, int32s, like, reshaped, slice_along
 from .registry import lower
 from .scores import best_label, labels_of, matrix, texts, transformed, with_complement
 
 DOMAIN = "ai.onnx.ml."
-CALLER = 9  # frames from a warning here to whoever called convert
 
 
 @lower(f"{DOMAIN}ArrayFeatureExtractor")
@@ -88,7 +88,7 @@ def one_hot_encoder(node, b):
         warnings.warn(
             f"OneHotEncoder '{node.name}' refuses unknown categories in the source; TFLite cannot, "
             "the converted model gives zeros for them",
-            stacklevel=CALLER,
+            stacklevel=caller(),
         )
     return b.CAST(_matches(b, x, values), dtype=np.float32)
 

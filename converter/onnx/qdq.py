@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..callers import caller
 from ..ir.graph import Tensor
 from ..lowering.fake_quant import FakeQuantized
 
@@ -38,7 +39,6 @@ SAME_SCALE = {
     "Unsqueeze",
 }
 """Operators that move or choose integers, whose result has the scale of their first operand."""
-CALLER = 8  # frames from a warning here to whoever called convert
 
 
 class Quantized(NamedTuple):
@@ -160,7 +160,7 @@ class QuantizedValues:
                 f"zero points or steps below -{LARGEST}, which TFLite's int8 kernels do not take; "
                 "they are quantized again, symmetrically: quantize the source with symmetric int8 "
                 "weights to keep its integers",
-                stacklevel=CALLER,
+                stacklevel=caller(),
             )
 
 

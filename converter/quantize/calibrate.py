@@ -10,12 +10,11 @@ import numpy as np
 
 from ...interpreter.observation import HIGH, LOW, SEEN, observe_ranges
 from ...schema.errors import CalibrationError
+from ..callers import caller
 from ..ir.graph import Tensor
 from .calibration_workers import Workers
 from .rules import is_float32
 from .statistics import MINMAX, Calibrator, Observer
-
-CALLER = 7  # frames from a warning here to whoever called convert
 
 if TYPE_CHECKING:
     from ..api.samples import Sample
@@ -50,7 +49,7 @@ def calibrate(
     reason = reason_for_one_process(tensors, calibrator)
     if n_workers > 1 and reason:
         warnings.warn(
-            f"calibration_workers: one process calibrates, as {reason}", stacklevel=CALLER
+            f"calibration_workers: one process calibrates, as {reason}", stacklevel=caller()
         )
     interpreter = functions[0].interpreter()
     observation = observe_ranges(interpreter, calibrator.takes_histograms)

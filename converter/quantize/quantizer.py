@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..callers import caller
 from ..ir.write import all_subgraphs
 from ..passes.fold import merge_duplicates
 from .blocks import reason_against_blocks
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from ...schema.quantization import Quantization
     from ..ir.graph import Graph, Op, Tensor
     from .scheme import Scheme
-
-CALLER = 5  # frames from a warning here to whoever called convert
 
 
 class Statements(NamedTuple):
@@ -127,13 +126,13 @@ def quantize(
         kinds = ", ".join(count(float_ops))
         warnings.warn(
             f"the model stays float: none of its operators ({kinds}) has an {main_dtype} kernel",
-            stacklevel=CALLER,
+            stacklevel=caller(),
         )
     elif float_islands and recipe.warns:
         warnings.warn(
             "only integer operators were asked for, but these stay float:\n"
             f"{listed(float_islands)}\nstrict_int8 = True makes it an error",
-            stacklevel=CALLER,
+            stacklevel=caller(),
         )
     return count(float_ops), float_islands
 
@@ -156,13 +155,13 @@ def warn_of_other_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
         warnings.warn(
             f"the weights of {kinds_text} have a scale for each channel, none for each block: "
             f"{reason}",
-            stacklevel=CALLER + 1,
+            stacklevel=caller(),
         )
     for code, counts in kinds.items():
         kinds_text = ", ".join(f"{kind} x {n}" for kind, n in counts.items())
         warnings.warn(
             f"LiteRT has no {dtype_of(code)} kernel for the weights of {kinds_text}; they are int8",
-            stacklevel=CALLER + 1,
+            stacklevel=caller(),
         )
 
 
@@ -214,7 +213,7 @@ def quantize_floats(graphs: Sequence[Graph], recipe: Recipe, always: bool) -> No
             f"the model stays float: it has no weights of {SMALLEST} elements or more that "
             "dynamic-range quantization could store in 8 bits; a representative_dataset "
             "quantizes it whole",
-            stacklevel=CALLER + 1,
+            stacklevel=caller(),
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...schema.errors import noted
 from ..api.options import OpsSet, Optimize, as_dtype, constants
+from ..callers import caller
 from ..lowering.fake_quant import has_dynamic_weights
 from .accuracy.algorithms import algorithms_of, needs_data
 from .fake_quant import has_fake_quant
@@ -77,7 +78,7 @@ def recipe_of(settings: Settings) -> Recipe | None:
         warnings.warn(
             "target_spec (supported_ops, supported_types) asks for a quantized model, but "
             "optimizations is empty: the model stays float; set optimizations = [Optimize.DEFAULT]",
-            stacklevel=5,
+            stacklevel=caller(),
         )
     if not is_quantized or settings.experimental_use_stablehlo_quantizer:
         return None
@@ -162,7 +163,7 @@ def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph], settings: Settin
             "inference_type has no effect beside optimizations, as the graph has no FakeQuant "
             "operations: only weights are quantized; leave optimizations empty to quantize by "
             "default_ranges_stats",
-            stacklevel=5,
+            stacklevel=caller(),
         )
     for name, dtype in zip(ENDS, (recipe.input_type, recipe.output_type), strict=True):
         if dtype != FLOAT32:

@@ -19,6 +19,7 @@ import numpy as np
 from ...schema import tables
 from ...schema.flatbuffer import record
 from ...schema.operators import operator
+from ..callers import caller
 from ..ir.graph import Graph, Op, Tensor
 from .rewrite import like
 
@@ -38,7 +39,6 @@ KINDS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 DTYPES = (np.dtype(np.float32), np.dtype(np.int8))
 SPARSE_CSR = tables.DIMENSION_TYPE["SPARSE_CSR"]
 VECTORS = (("Uint8Vector", np.uint8), ("Uint16Vector", np.uint16), ("Int32Vector", np.int32))
-CALLER = 6  # frames from a warning here to whoever called convert
 DENSIFY_BYTES = 200
 """About what a DENSIFY, its tensor and the levels take in a file."""
 
@@ -58,7 +58,7 @@ def encode_sparse_weights(graphs: Iterable[Graph]) -> None:
         warnings.warn(
             f"the int8 weights of {n_refused} operators have many zeros and stay dense: LiteRT "
             "takes sparse ones only in blocks of 16, in FULLY_CONNECTED with int8 inputs",
-            stacklevel=CALLER,
+            stacklevel=caller(),
         )
 
 

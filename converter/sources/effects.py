@@ -16,6 +16,7 @@ from ...graph.core.attributes import FunctionRef
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.format.inline import inline, runs_unread
 from ...schema.errors import ModelError, UnsupportedOps
+from ..callers import caller
 from .branches import has_branches, resolve_branches
 from .handles import CALLING, Handles, follow, is_handle, reads, writes
 from .writes import WRITING
@@ -179,7 +180,7 @@ def changing_variables(graphs: Iterable[Graph]) -> frozenset[str]:
     if rows:
         more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
         text = f"The file does not do what no output depends on: {rows[0]}{more}"
-        warnings.warn(text, stacklevel=5)
+        warnings.warn(text, stacklevel=caller())
     return changing
 
 

@@ -46,7 +46,7 @@ def quantize_and_dequantize_lowering(node, b):
     attrs = {name: node.attr(name) for name in names}
     bits, narrow = attrs["num_bits"], bool(attrs["narrow_range"])
     is_known = low.value is not None and high.value is not None and attrs["range_given"]
-    node.require(is_known and attrs["axis"] < 0, "it must have one range, which is constant")
+    node.require(is_known and attrs["axis"] < 0, "its one range must be constant")
     ends = np.asarray(low.value), np.asarray(high.value)
     signed = bool(attrs["signed_input"])
     first, last, step = integer_range(*ends, signed, bits, narrow)

@@ -20,6 +20,7 @@ from ...graph.core.registry import is_pure
 from ...interpreter.interpreter import Interpreter
 from ...schema.custom_ops import is_custom_op
 from ...schema.errors import ConverterError, DeadlineExceededError, OpError
+from ..callers import caller
 from ..tf.lower import CALLS
 from .oracle import NotVerified, Oracle
 from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, trial_inputs
@@ -199,7 +200,7 @@ def verify(
         if verified:
             scope = f"verified only for inputs of the shapes {' and '.join(verified.ran)}"
         text = f"the converted model was {scope}: {reason}"
-        warnings.warn(text, stacklevel=5)
+        warnings.warn(text, stacklevel=caller())
         return Verified(refused=verified.refused) if unstable else verified
     return verified
 
@@ -217,7 +218,7 @@ def has_all_custom_ops(graphs: Iterable[Graph]) -> bool:
             f"the converted model was not verified: nobody registered the custom operators "
             f"{', '.join(missing)} with flatlite.lite.custom_op"
         )
-        warnings.warn(text, stacklevel=4)
+        warnings.warn(text, stacklevel=caller())
     return not missing
 
 

@@ -21,6 +21,7 @@ DOUBLE = np.dtype(float)
 ELSEWHERE = {
     "FusedBatchNormV3",
     *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"),
+    "QuantizeAndDequantizeV2",
     "PreventGradient",
     "ReadVariableOp",
     "RefIdentity",

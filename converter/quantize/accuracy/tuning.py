@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....schema.errors import ConverterError
+from ...callers import caller
 from ...ir.graph import Graph, Tensor
 from ..recipe import Recipe
 from .equalization import channel_maxima, equalize, smooth, smoothable
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ...ir.write import WrittenModel
     from ...verify.verification import Function
 
-CALLER = 6  # frames from a warning here to whoever called convert
 TOLERANCE = 1e-3  # of an output's largest value: what rescaling in float32 may change
 N_SAMPLES = 16  # that statistics of channels are taken of
 
@@ -142,5 +142,5 @@ def warn_of_none(names: str) -> None:
     """Warns that nothing in the model is what some algorithms work on."""
     warnings.warn(
         f"{names}: the model has nothing that it applies to, and is quantized without",
-        stacklevel=CALLER,
+        stacklevel=caller(),
     )
