@@ -6,7 +6,7 @@ from cases import OPTIMIZED, Case, Refuse, counting, f32, i32, i64
 WIDTHS = ("float32", "int8", "int16", "int64", "bool")
 EMPTY = "LiteRT takes no empty input"
 NO_TYPE = "LiteRT has no kernel for the type"
-# The later versions of STRIDED_SLICE, DEPTH_TO_SPACE and TILE are not in LiteRT's reference resolver.
+# LiteRT's reference resolver lacks the later versions of STRIDED_SLICE, DEPTH_TO_SPACE and TILE.
 
 
 def transpose(name, shape, permutation, dtype="float32", **extra):
