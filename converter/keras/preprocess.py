@@ -165,8 +165,9 @@ def integers_of(call: Call) -> list[int]:
         "integers; give it when the layer is made, or save the model as a SavedModel",
     )
     mask, others = call.setting("mask_token"), call.setting("num_oov_indices", 1)
+    call.check(others in (0, 1), "num_oov_indices", "0 or 1")
     special = [mask] if mask is not None and call.setting("output_mode", "int") == "int" else []
-    special += [call.setting("oov_token", -1)] * (others if is_integer(others) else 1)
+    special += [call.setting("oov_token", -1)] * others
     return stripped(words, special)
 
 
@@ -183,7 +184,6 @@ def looked_up(call: Call, x: Tensor, vocabulary: np.ndarray) -> Tensor:
     mask_token = call.setting("mask_token")
     call.check(mask_token is None or is_integer(mask_token), "mask_token", "an integer")
     n_others = call.setting("num_oov_indices", 1)
-    call.check(n_others in (0, 1), "num_oov_indices", "0 or 1")
     first = n_others + (mask_token is not None)
     matches = call.op(
         "Equal",

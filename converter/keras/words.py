@@ -105,7 +105,9 @@ def known_words(call: Call, mask: str | None) -> list[bytes]:
     is_index = call.setting("output_mode", "int") == "int"
     special = [mask] if mask is not None and is_index else []
     others = call.setting("num_oov_indices", 1)
-    special += [call.setting("oov_token", "[UNK]")] * (others if is_integer(others) else 1)
+    is_count = is_integer(others) and 0 <= others <= MAX_VOCABULARY
+    call.check(is_count, "num_oov_indices", "a number of indices")
+    special += [call.setting("oov_token", "[UNK]")] * others
     return stripped(list(texts(words)), list(texts(special)))
 
 
