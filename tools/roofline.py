@@ -12,6 +12,8 @@ from html import escape
 from math import log10, prod
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..converter.quantize.accuracy.charts import BLUE, GREY, ORANGE, RED, svg, text
 from ..engine.machine import Limits
 from ..interpreter.interpreter import Interpreter
@@ -42,26 +44,20 @@ def work_of(interpreter: Interpreter, position: int) -> Work:
     """The work of an operator of the first subgraph, at the shapes it has now."""
     details = interpreter._get_op_details(position)
     operands, results = (list(map(int, details[ends])) for ends in ("inputs", "outputs"))
-    tensors = {t: interpreter._get_tensor_details(t, 0) for t in (*operands, *results) if t >= 0}
+    present = [t for t in (*operands, *results) if t >= 0]  # those left out are -1
+    tensors = {t: interpreter._get_tensor_details(t, 0) for t in present}
     shapes = {t: tuple(map(int, tensor["shape"])) for t, tensor in tensors.items()}
     sizes = {t: _bytes_of(interpreter, t, shapes[t]) for t in tensors}
-    written = sum(sizes[t] for t in results)
-    row = operator(details["op_name"])
+    written = sum(sizes[t] for t in results if t >= 0)
     read = {t: sizes[t] for t in operands if t >= 0}
-    if row is not None and "moves" in row.traits:  # a part of an operand may be enough
-        read = {t: min(size, written) for t, size in read.items()}
-    products = 0
+    row, products = operator(details["op_name"]), 0
     if row is not None:
+        if "moves" in row.traits:  # a part of an operand may be enough
+            read = {t: min(size, written) for t, size in read.items()}
         operand_shapes = [shapes.get(t) for t in operands]
         products = row.products(operand_shapes, [shapes[t] for t in results if t >= 0])
-    names = [str(types) for types in _type_names(tensors, operands)]
-    return Work(_kind(names), products, sum(read.values()) + written)
-
-
-def _type_names(tensors: Mapping[int, Any], operands: Iterable[int]) -> list[str]:
-    import numpy as np
-
-    return [np.dtype(tensors[t]["dtype"]).name for t in operands if t >= 0]
+    types = [np.dtype(tensors[t]["dtype"]).name for t in read]
+    return Work(_kind(types), products, sum(read.values()) + written)
 
 
 def _kind(types: Sequence[str]) -> str:
