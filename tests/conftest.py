@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # the modules beside this file: litert, recorded
+TESTS = Path(__file__).parent
+sys.path[:0] = [str(TESTS / "support"), str(TESTS)]  # litert, recorded ..., and the package fuzz
 
 from litert import LiteRT
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = TESTS / "corpus"
 
 # Hypothesis draws the same examples in every run; --hypothesis-profile=explore draws others.
 UNHURRIED = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
