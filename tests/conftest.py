@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-TESTS = Path(__file__).parent
-sys.path[:0] = [str(TESTS / "support"), str(TESTS)]  # litert, recorded ..., and the package fuzz
+sys.path.insert(0, str(Path(__file__).parent))  # the package fuzz
+sys.path.insert(0, str(Path(__file__).with_name("support")))  # litert, recorded ...
 
 from litert import LiteRT
 
-CORPUS = TESTS / "corpus"
+CORPUS = Path(__file__).parent / "corpus"
 
 # Hypothesis draws the same examples in every run; --hypothesis-profile=explore draws others.
 UNHURRIED = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}

@@ -1,8 +1,8 @@
 """Writes types.npz: what TensorFlow gives for the cases of typed_operations, and converts.
 
 Run as `python tests/converter/record_types.py OP ...` in an environment with TensorFlow 2.21, OP
-those that `PYTHONPATH=tests/support python tests/converter/test_types.py` prints where flatlite is. A child
-process converts, as some operations abort it.
+those that `PYTHONPATH=tests/support python tests/converter/test_types.py` prints where flatlite
+is. A child process converts, as some operations abort it.
 """
 
 import os
