@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
@@ -19,7 +20,7 @@ import numpy as np
 from ...schema import dtypes
 from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
-from .scopes import graph_name_scope, graph_of
+from .scopes import graph_colocation, graph_name_scope, graph_of
 from .shapes import shown
 from .signatures import REQUIRED, Argument, Signature, signature_of
 
@@ -75,7 +76,11 @@ def create(
     }
     with graph.as_default(), graph_name_scope(graph, name or kind) as scope:
         tensors = _convert_inputs(kind, signature, inputs, all_attrs)
-    return append(graph, kind, scope[:-1], tensors, all_attrs)
+    with contextlib.ExitStack() as blocks:
+        for argument, tensor in zip(signature.inputs, tensors, strict=False):
+            if argument.is_reference:
+                blocks.enter_context(graph_colocation(graph, graph.capture(tensor)))
+        return append(graph, kind, scope[:-1], tensors, all_attrs)
 
 
 def _is_type(signature: Signature, name: str) -> bool:
@@ -108,10 +113,7 @@ def append(
         raise ValueError(
             f"{words} for '{{{{node {name}}}}} = {kind}({names})' with input shapes: {sizes}."
         ) from None
-    op.device = scopes.device_of(op)
-    if kind in scopes.gradient_overrides:
-        op.attrs["_gradient_op_type"] = scopes.gradient_overrides[kind].encode()
-    scopes.record(op)
+    scopes.surround(op)
     return op
 
 

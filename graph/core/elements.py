@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, cast, overload
+from typing import TYPE_CHECKING, Literal, NoReturn, cast, overload
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from .signatures import REQUIRED
 from .sizes import Sizes
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..format.messages import NodeDef, OpDef
     from ..session.session import Session
     from .attributes import FunctionRef
     from .graph import Graph
@@ -37,6 +40,11 @@ if TYPE_CHECKING:
     )
     from .tensor_shape import TensorShape
     from .typing import DTypeLike, ShapeLike
+
+
+_NUMPY_NAMES = ("T", "astype", "clip", "data", "max", "mean", "min", "ravel", "reshape", "size")
+_NUMPY_NAMES += ("tolist", "transpose")
+"""What arrays have and tensors lack."""
 
 
 class Tensor(Operands):
@@ -123,6 +131,23 @@ class Tensor(Operands):
             f"len is not well defined for a symbolic Tensor ({self.name}). Use tf.size."
         )
 
+    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> NoReturn:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may "
+            "indicate that you're trying to pass a Tensor to a NumPy call, which is not supported."
+        )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str):
+            words = f"'Tensor' object has no attribute '{name}'"
+            if name in _NUMPY_NAMES:
+                words = (
+                    f"Tensor object has no attribute '{name}'. If you are looking for "
+                    "numpy-related methods, evaluate the tensor in a Session first."
+                )
+            raise AttributeError(words)
+
     def __repr__(self) -> str:
         shape = "<unknown>" if self._shape is None else self._shape
         return f"<tf.Tensor '{self.name}' shape={shape} dtype={self.dtype}>"
@@ -206,6 +231,26 @@ class Operation:
         if attribute is None or attribute.default is REQUIRED:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
         return attribute.default
+
+    @property
+    def node_def(self) -> NodeDef:
+        """The NodeDef message that graphs are written with."""
+        return implementation("node_def")(self)
+
+    @property
+    def op_def(self) -> OpDef:
+        """The OpDef message of its type; ValueError where the type is not known."""
+        return implementation("op_def")(self)
+
+    def values(self) -> tuple[Tensor, ...]:
+        """Its results."""
+        return tuple(self.outputs)
+
+    def colocation_groups(self) -> list[bytes]:
+        """The groups of operations that it stands with: its own where it was put with no other."""
+        named = cast("list[bytes]", self.attrs.get("_class") or [])
+        groups = [group for group in named if group.startswith(b"loc:@")]
+        return groups or [b"loc:@" + self.name.encode()]
 
     def run(self, feed_dict: FeedDict | None = None, session: Session | None = None) -> None:
         """Runs it in `session`, by default the default one; see Session.run."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -17,6 +17,8 @@ from .library import FunctionLibrary
 from .scopes import (
     Scopes,
     default_graph,
+    graph_colocation,
+    graph_container,
     graph_control_dependencies,
     graph_device,
     graph_gradient_overrides,
@@ -26,13 +28,14 @@ from .scopes import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..format.messages import GraphDef
+    from ..format.messages import AttrValueMessage, GraphDef, VersionDef
     from .protocols import (
         AttrValue,
         Collection,
         DeviceSpec,
         ElementLike,
     )
+    from .typing import DTypeLike
 
 VALID_NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9_.\\/>-]*")
 MAX_TENSORS = 10**6
@@ -220,6 +223,25 @@ class Graph:
         """A block whose operations have a device noted."""
         return graph_device(self, device_name_or_function)
 
+    def colocate_with(
+        self, op: ElementLike | None, ignore_existing: bool = False
+    ) -> AbstractContextManager[None]:
+        """A block whose operations stand where `op` stands, whatever devices are open.
+
+        Args:
+            op: An operation, or what stands for one; None for none.
+            ignore_existing: Whether the blocks around count no more.
+        """
+        return graph_colocation(self, op, ignore_existing)
+
+    def container(self, container_name: str) -> AbstractContextManager[str]:
+        """A block whose resources lie in a container of this name."""
+        return graph_container(self, container_name)
+
+    def get_name_scope(self) -> str:
+        """The current name scope, without a slash at its end."""
+        return self.scopes.name
+
     def gradient_override_map(self, op_type_map: Mapping[str, str]) -> AbstractContextManager[None]:
         """A block whose operations have the gradient registered under another name.
 
@@ -253,12 +275,82 @@ class Graph:
         """
         return implementation("to_graph_def")(self, from_version, add_shapes)
 
+    @property
+    def version(self) -> int:
+        """How many operations were added; see `from_version` of as_graph_def."""
+        return len(self._operations)
+
+    @property
+    def graph_def_versions(self) -> VersionDef:
+        """The VersionDef message that the graph is written with."""
+        return implementation("version_def")(self)
+
+    @property
+    def building_function(self) -> bool:
+        """Whether it is the body of a function."""
+        return self.outer is not None
+
+    @property
+    def collections(self) -> list[str]:
+        """The names of the collections."""
+        return list(self.scopes.collections)
+
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Iterable[Tensor],
+        dtypes: Sequence[DTypeLike] | None = None,
+        input_types: object = None,
+        name: str | None = None,
+        attrs: Mapping[str, AttrValueMessage] | None = None,
+        op_def: object = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """Appends an operation of a type, under the open blocks.
+
+        Args:
+            op_type: Its type.
+            inputs: The tensors it reads.
+            dtypes: Of its results, where the type is not known.
+            name: Put into the current scope and made unique; the type by default.
+            attrs: AttrValue messages.
+            input_types, op_def, compute_shapes, compute_device: Taken for TensorFlow's sake.
+
+        Raises TypeError when an input is not a tensor.
+        """
+        make = implementation("create_op")
+        return make(self, op_type, list(inputs), list(dtypes or ()), name, attrs or {})
+
+    def prevent_feeding(self, tensor: Tensor) -> None:
+        """Lets `tensor` be fed no more."""
+        self.scopes.extras.setdefault("unfeedable", set()).add(tensor)
+
+    def is_feedable(self, tensor: Tensor) -> bool:
+        """Whether `tensor` may be fed."""
+        return tensor not in self.scopes.extras.get("unfeedable", ())
+
+    def prevent_fetching(self, op: Operation) -> None:
+        """Lets `op` and its results be fetched no more."""
+        self.scopes.extras.setdefault("unfetchable", set()).add(op)
+
+    def is_fetchable(self, tensor_or_op: Tensor | Operation) -> bool:
+        """Whether a tensor or operation may be fetched."""
+        op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
+        return op not in self.scopes.extras.get("unfetchable", ())
+
     def finalize(self) -> None:
         """Lets nothing be added any more."""
         self.scopes.finalized = True
 
+    def check_not_finalized(self) -> None:
+        """Raises RuntimeError when nothing may be added any more."""
+        if self.scopes.finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
     def add_to_collection(self, name: str, value: object) -> None:
         """Appends `value` to the collection `name`."""
+        self.check_not_finalized()
         self.get_collection_ref(name).append(value)
 
     def add_to_collections(self, names: str | Iterable[str], value: object) -> None:
@@ -278,11 +370,12 @@ class Graph:
         return [item for item in items if hasattr(item, "name") and re.match(scope, item.name)]
 
     def get_all_collection_keys(self) -> list[str]:
-        """The names of the collections."""
-        return list(self.scopes.collections)
+        """The names of the collections that are strings."""
+        return [key for key in self.scopes.collections if isinstance(key, str)]
 
     def clear_collection(self, name: str) -> None:
         """Empties a collection."""
+        self.check_not_finalized()
         self.scopes.collections.pop(name, None)
 
     @overload
