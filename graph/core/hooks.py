@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Literal, TypeVar, overload
 from ...schema.registry import Registry
 
 if TYPE_CHECKING:
-    from ..format.messages import FunctionDef, GraphDef
+    from ..format.messages import FunctionDef, GraphDef, NodeDef, OpDef, VersionDef
     from ..session.session import Session
     from ..variables.variables import Variable
-    from .graph import Graph, Tensor
+    from .graph import Graph, Operation, Tensor
     from .library import FunctionLibrary
     from .protocols import AttrValue
     from .signatures import Signature
@@ -25,12 +25,16 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 HOMES = {
     "apply_operator": ".functions.operators",
+    "create_op": ".format.node_messages",
     "get_variable": ".variables.get_variable",
     "import_body": ".format.functiondef",
     "new_graph": ".core.graph",
+    "node_def": ".format.node_messages",
+    "op_def": ".format.node_messages",
     "session_for": ".session.session",
     "to_graph_def": ".format.graphdef",
     "variable_kind": ".variables.kinds",
+    "version_def": ".format.graphdef",
 }
 """Name of a hook -> the module that registers it, from graph/."""
 
@@ -59,6 +63,14 @@ def implementation(
 ) -> Callable[[FunctionDef, Signature, Mapping[str, AttrValue], FunctionLibrary], Graph]: ...
 @overload
 def implementation(name: Literal["new_graph"]) -> Callable[[], Graph]: ...
+@overload
+def implementation(name: Literal["create_op"]) -> Callable[..., Operation]: ...
+@overload
+def implementation(name: Literal["node_def"]) -> Callable[[Operation], NodeDef]: ...
+@overload
+def implementation(name: Literal["op_def"]) -> Callable[[Operation], OpDef]: ...
+@overload
+def implementation(name: Literal["version_def"]) -> Callable[[Graph], VersionDef]: ...
 @overload
 def implementation(
     name: Literal["session_for"],

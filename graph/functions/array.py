@@ -168,7 +168,10 @@ def stack(
             return convert_to_tensor(values, name=name)
         except (TypeError, ValueError):
             pass
-    first = convert_to_tensor(values[0], name=name)
+    dtype = None
+    if not is_tensor_like(values[0]):
+        dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
+    first = convert_to_tensor(values[0], dtype, name)
     if first.shape is not None:
         n = len(first.shape) + 1
         if not -n <= axis < n:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
-from ..core.create import append, convert_to_tensor, create, output
+from ..core.create import convert_to_tensor, create, output
 from ..core.hooks import hook
 from ..core.scopes import name_scope
 from .variables import InitialValue, Variable
@@ -25,12 +24,12 @@ class ReferenceVariable(Variable):
         self, graph: Graph, scope: str, validate_shape: bool, caching_device: DeviceSpec
     ) -> None:
         attrs = {"shape": self.shape, "dtype": self.dtype}
-        self.op = append(graph, "VariableV2", scope[:-1], (), attrs)
-        where = [f"loc:@{self.op.name}".encode()]
-        assign = {"validate_shape": validate_shape, "_class": where}
+        self.op = self._made(graph, "VariableV2", scope[:-1], attrs)
+        assign = {"validate_shape": validate_shape}
         self.initializer = create("Assign", [self.reference, self.initial_value], assign)
-        with graph.device(caching_device) if caching_device else contextlib.nullcontext():
-            self._snapshot = output("Identity", [self.reference], {"_class": where}, "read")
+        place = graph.device(caching_device) if caching_device else graph.colocate_with(self.op)
+        with place:
+            self._snapshot = output("Identity", [self.reference], name="read")
 
     @property
     def reference(self) -> Tensor:
@@ -103,7 +102,7 @@ class ResourceVariable(Variable):
     _is_reference = False
 
     def _initial_tensor(self, value: InitialValue, dtype: DTypeLike | None) -> Tensor:
-        with name_scope("Initializer"):
+        with self._initializing() if callable(value) else name_scope("Initializer"):
             return convert_to_tensor(value() if callable(value) else value, dtype, "initial_value")
 
     def _build(
@@ -111,7 +110,7 @@ class ResourceVariable(Variable):
     ) -> None:
         name = scope[:-1]
         attrs = {"shape": self.shape, "dtype": self.dtype, "shared_name": name.encode()}
-        self.op = append(graph, "VarHandleOp", name, (), attrs)
+        self.op = self._made(graph, "VarHandleOp", name, attrs)
         with name_scope("IsInitialized"):
             output("VarIsInitializedOp", [self.handle])
         with name_scope("Assign") as inner:

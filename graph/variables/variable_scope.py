@@ -16,7 +16,8 @@ from ..core.dtype import as_numpy
 from ..core.graph import Graph
 from ..core.hooks import implementation
 from ..core.scopes import GraphKeys, get_default_graph, graph_of
-from .variables import Constraint, Variable, creators_of
+from .creators import creators_of
+from .variables import Constraint, Variable
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor

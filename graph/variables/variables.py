@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast, overload
+import contextlib
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from ...schema import proto
-from ..core.create import convert_to_tensor, output, register_conversion, type_name
+from ..core.create import append, convert_to_tensor, output, register_conversion, type_name
 from ..core.dtype import DType
 from ..core.function_graph import outermost
 from ..core.graph import Graph, Operation, Tensor
@@ -18,11 +17,13 @@ from ..core.scopes import (
     GraphKeys,
     get_default_graph,
     get_default_session,
+    graph_colocation,
     name_scope,
 )
 from ..core.shapes import Dim, Shape, is_static
 from ..core.sizes import Sizes
 from .batch_positions import batch_positions
+from .creators import Created
 from .distribution import (
     VariableAggregation,
     VariableSynchronization,
@@ -37,13 +38,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..core.indexed_slices import IndexedSlices
-    from ..core.protocols import DeviceSpec, Evaluated
+    from ..core.protocols import AttrValue, DeviceSpec, Evaluated
     from ..core.tensor_shape import TensorShape
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from ..format.messages import VariableDef
     from ..session.session import Session
 
-Made = TypeVar("Made")
 InitialValue: TypeAlias = "TensorLike | Callable[[], TensorLike]"
 """A value, or a function that makes it."""
 Constraint: TypeAlias = "Callable[[Tensor], TensorLike]"
@@ -59,32 +59,7 @@ def use_resources(yes: bool | None = None) -> bool:
     return _DEFAULTS["use_resource"]
 
 
-class _Created(type):
-    """Lets the creators of open `variable_creator_scope` blocks make the variables."""
-
-    def __call__(cls: type[Made], *args: object, **kwargs: object) -> Made:
-        make = cast("Callable[..., Made]", functools.partial(type.__call__, cls))
-        if cls is not Variable:
-            return make(*args, **kwargs)
-        parameters = inspect.signature(cls.__init__).parameters
-        arguments = dict(zip(list(parameters)[1:], args, strict=False)) | kwargs
-        definition = cast("VariableDef | None", arguments.pop("variable_def", None))
-        if definition is not None:
-            if arguments.get("initial_value") is not None:
-                raise ValueError("variable_def and initial_value are mutually exclusive.")
-            scope = cast("str | None", arguments.get("import_scope"))
-            return cast("Made", Variable.from_proto(definition, scope))
-        for creator in creators_of(get_default_graph()):
-            make = cast("Callable[..., Made]", functools.partial(creator, make))
-        return make(**arguments)
-
-
-def creators_of(graph: Graph) -> list[Callable[..., object]]:
-    """The creators of open blocks, the outermost first."""
-    return graph.scopes.extras.setdefault("variable creators", [])
-
-
-class Variable(Operands, metaclass=_Created):
+class Variable(Operands, metaclass=Created):
     """A tensor that keeps its value between runs of a Session.
 
     It must be initialised before it is read: run its `initializer`, or `load` a value.
@@ -201,9 +176,29 @@ class Variable(Operands, metaclass=_Created):
     def _initial_tensor(self, value: InitialValue, dtype: DTypeLike | None) -> Tensor:
         """The initial value; what a function makes for it goes to `<name>/Initializer`."""
         if callable(value):
-            with name_scope("Initializer"):
+            with self._initializing():
                 return convert_to_tensor(value(), dtype, "initial_value")
         return convert_to_tensor(value, dtype, "initial_value")
+
+    @contextlib.contextmanager
+    def _initializing(self) -> Generator[None]:
+        """A block whose operations stand with the variable, wherever that will be."""
+        graph = get_default_graph()
+        self._group = b"loc:@" + graph.scopes.name.encode()
+        place = graph_colocation(graph, self._group)
+        with graph.name_scope("Initializer"), graph.device(None), place:
+            yield
+
+    _group: bytes | None = None
+
+    def _made(
+        self, graph: Graph, kind: str, name: str, attrs: Mapping[str, AttrValue]
+    ) -> Operation:
+        """The operation of the variable, in the group of what initialises it."""
+        if self._group is None:
+            return append(graph, kind, name, (), attrs)
+        with graph_colocation(graph, self._group):
+            return append(graph, kind, name, (), attrs)
 
     def _build(
         self, graph: Graph, scope: str, validate_shape: bool, caching_device: DeviceSpec
