@@ -52,7 +52,7 @@ def matmul(
     if transpose_b and gemm_f32.fits_dots(a):
         x, weights, results = as_matrices(a), as_matrices(b), as_matrices(out)
         if gemm_f32.fits_packed_dots(b):
-            panels = gemm_f32.pack(program, weights, bias, by_columns=True)
+            panels = gemm_f32.pack(program, weights, bias, by_columns=True, for_rows=True)
             gemm_f32.packed_dot_products(program, x, panels, *batch_indices, results, clamp)
             return
         gemm_f32.dot_products(program, x, weights, bias, *batch_indices, results, clamp)
