@@ -73,6 +73,7 @@ CORE = {
     ),
     "graph.core.ragged_tensor": "RaggedTensor",
     "graph.functions.functional": "foldl foldr map_fn numpy_function py_func scan",
+    "graph.functions.lookup": "tables_initializer",
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
@@ -258,7 +259,7 @@ NN = {
         "lrn moments"
     ),
     "graph.functions.reductions": "zero_fraction",
-    "graph.functions.sparse": "embedding_lookup_sparse safe_embedding_lookup_sparse",
+    "graph.functions.sparse_embedding": ("embedding_lookup_sparse safe_embedding_lookup_sparse"),
     "graph.functions.space_to_batch": "space_to_batch",
     "graph.functions.sorting": "log_poisson_loss sufficient_statistics weighted_moments",
     "graph.functions.rnn": (
@@ -413,3 +414,12 @@ LAYERS = {
         "max_pooling3d"
     ),
 }
+
+LOOKUP = {
+    "graph.functions.lookup": (
+        "KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex "
+        "TextFileInitializer"
+    ),
+}
+
+LOOKUP_EXPERIMENTAL = {"graph.functions.lookup": "DenseHashTable MutableHashTable"}
