@@ -98,7 +98,7 @@ CORE = {
     "graph.core.graph": "Graph Operation Tensor",
     "graph.format.importing": "import_graph_def",
     "graph.core.indexed_slices": "IndexedSlices",
-    "graph.core.sparse_tensor": "SparseTensor",
+    "graph.core.sparse_tensor": "SparseTensor SparseTensorValue",
     "graph.functions.sparse": (
         "sparse_add=add sparse_concat=concat sparse_maximum=maximum sparse_minimum=minimum "
         "sparse_placeholder=placeholder sparse_reduce_sum=reduce_sum_sparse "
@@ -106,7 +106,7 @@ CORE = {
         "sparse_tensor_dense_matmul=sparse_dense_matmul sparse_tensor_to_dense=to_dense "
         "sparse_to_dense"
     ),
-    "graph.session.fetches": "IndexedSlicesValue SparseTensorValue",
+    "graph.session.fetches": "IndexedSlicesValue",
     "graph.variables.initializers": (
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer "
         "ones_initializer random_normal_initializer random_uniform_initializer "
