@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 Times: TypeAlias = list[tuple[object, float]]
 
+CHECKS = ("Assert", "CheckNumerics")
+"""Operations that say what is wrong with inputs, before others stumble over them."""
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 
 
@@ -133,8 +135,13 @@ class Plan(StageMachine[Tensor, Buffer, StageVariables]):
     ) -> ReadValue[Tensor] | RunAlone[Tensor] | None:
         op = self.order[position]
         stage.program.tag = op
-        if self._add(stage, op, position):
-            return None
+        try:
+            if self._add(stage, op, position):
+                return None
+        except errors.InvalidArgumentError as error:
+            if not any(earlier.type in CHECKS for earlier in self.order[:position]):
+                raise
+            return RunAlone(op, op.inputs, op.outputs, _raising(error))
         return RunAlone(op, op.inputs, op.outputs, lambda *arrays: self._call(op, arrays))
 
     def _close(self, stage: PlanStage, readable: set[Tensor]) -> None:
@@ -342,6 +349,15 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
     if not reachable:
         return []
     return ordered((op for op in targets[0].graph.operations if op in reachable), before)
+
+
+def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:
+    """A kernel that only raises: what runs before it may have a better word on what is wrong."""
+
+    def fail(*arrays: np.ndarray) -> list[np.ndarray]:
+        raise error
+
+    return fail
 
 
 def _unfed(op: Operation) -> Exception:
