@@ -33,6 +33,7 @@ FACADES = (
     "flatlite.compat.v1.summary",
     "flatlite.compat.v1.test",
     "flatlite.compat.v1.train_experimental",
+    "flatlite.compat.v1.version",
     "flatlite.edit",
     "flatlite.experimental",
     "flatlite.lite",

@@ -40,8 +40,7 @@ def import_meta_graph(
 
     Raises:
         OSError: There is no such file, or it holds no graph.
-        ValueError: The graph is malformed, has a name that is taken, or reads what `input_map`
-            lacks.
+        ValueError: The graph is malformed, or reads what `input_map` lacks.
     """
     message = _read(meta_graph_or_file)
     graph = get_default_graph()
@@ -51,8 +50,9 @@ def import_meta_graph(
     input_map = kwargs.pop("input_map", None)
     is_restored = kwargs.pop("restore_collections_predicate", lambda key: True)
     _check_unbound(message, input_map or {})
-    scope = f"{import_scope}/" if import_scope else ""
-    import_graph_def(message.graph_def, input_map=input_map, name=scope)
+    scope = graph.unique_name(import_scope or "", mark_as_used=False)
+    import_graph_def(message.graph_def, input_map=input_map, name=import_scope or scope)
+    scope = scope.removesuffix("/") or None
     made: dict[bytes, Variable] = {}
     for key, collection in sorted(message.collection_def.items()):
         kind = collection.WhichOneof("kind")
@@ -60,9 +60,9 @@ def import_meta_graph(
             continue
         if is_restored(key):
             for value in getattr(collection, kind).value:
-                graph.add_to_collection(key, _item(graph, key, kind, value, import_scope, made))
+                graph.add_to_collection(key, _item(graph, key, kind, value, scope, made))
     if message.HasField("saver_def"):
-        return Saver.from_proto(message.saver_def, import_scope)
+        return Saver.from_proto(message.saver_def, scope)
     return Saver(**kwargs) if made else None
 
 

@@ -131,6 +131,7 @@ CORE = {
     "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
     "training.event_files": "summary_iterator",
+    "graph.variables.template": "make_template",
     "graph.variables.variable_scope": (
         "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
         "variable_scope"
@@ -388,6 +389,14 @@ SETS = {
         "set_size set_union size=set_size union=set_union"
     ),
 }
+
+VERSION = {
+    "graph.core.version": (
+        "COMPILER_VERSION GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER "
+        "GRAPH_DEF_VERSION_MIN_PRODUCER VERSION"
+    ),
+}
+"""Names of both `tf` and `tf.version`."""
 
 RAGGED = {
     "graph.functions.ragged": "constant range=ragged_range",
