@@ -9,8 +9,10 @@ from .homes import CHECKS, CORE, MATH, VERSION
 
 MODULES = {
     "bitwise": "compat.v1.bitwise",
+    "compat": "compat.v1.compat",
     "debugging": "compat.v1.debugging",
     "errors": "errors",
+    "gfile": "compat.v1.gfile",
     "initializers": "graph.variables.initializers",
     "layers": "compat.v1.layers",
     "linalg": "compat.v1.linalg",

@@ -4,7 +4,9 @@
 from ... import errors as errors
 from ... import train as train
 from ...compat.v1 import bitwise as bitwise
+from ...compat.v1 import compat as compat
 from ...compat.v1 import debugging as debugging
+from ...compat.v1 import gfile as gfile
 from ...compat.v1 import layers as layers
 from ...compat.v1 import linalg as linalg
 from ...compat.v1 import lite as lite
@@ -438,8 +440,6 @@ from ...graph.functions.summaries import scalar_summary as scalar_summary
 from ...graph.functions.tensor_array import TensorArray as TensorArray
 from ...graph.session.fetches import IndexedSlicesValue as IndexedSlicesValue
 from ...graph.session.fetches import SparseTensorValue as SparseTensorValue
-from ...graph.session.session import ConfigProto as ConfigProto
-from ...graph.session.session import GPUOptions as GPUOptions
 from ...graph.session.session import InteractiveSession as InteractiveSession
 from ...graph.session.session import Session as Session
 from ...graph.variables import initializers as initializers
@@ -484,13 +484,17 @@ from ...graph.variables.variable_scope import variable_op_scope as variable_op_s
 from ...graph.variables.variable_scope import variable_scope as variable_scope
 from ...graph.variables.variables import Variable as Variable
 from ...schema.proto import AttrValue as AttrValue
+from ...schema.proto import ConfigProto as ConfigProto
 from ...schema.proto import Event as Event
+from ...schema.proto import GPUOptions as GPUOptions
 from ...schema.proto import GraphDef as GraphDef
+from ...schema.proto import GraphOptions as GraphOptions
 from ...schema.proto import HistogramProto as HistogramProto
 from ...schema.proto import LogMessage as LogMessage
 from ...schema.proto import MetaGraphDef as MetaGraphDef
 from ...schema.proto import NameAttrList as NameAttrList
 from ...schema.proto import NodeDef as NodeDef
+from ...schema.proto import OptimizerOptions as OptimizerOptions
 from ...schema.proto import RunMetadata as RunMetadata
 from ...schema.proto import RunOptions as RunOptions
 from ...schema.proto import SessionLog as SessionLog

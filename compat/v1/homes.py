@@ -125,10 +125,11 @@ CORE = {
         "scalar_summary"
     ),
     "schema.proto": (
-        "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef "
-        "RunMetadata RunOptions SessionLog Summary SummaryMetadata"
+        "AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto LogMessage "
+        "MetaGraphDef NameAttrList NodeDef OptimizerOptions RunMetadata RunOptions SessionLog "
+        "Summary SummaryMetadata"
     ),
-    "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
+    "graph.session.session": "InteractiveSession Session",
     "graph.core.tensor_shape": "Dimension TensorShape",
     "training.event_files": "summary_iterator",
     "graph.variables.template": "make_template",
@@ -387,6 +388,20 @@ SETS = {
     "graph.functions.sets": (
         "difference=set_difference intersection=set_intersection set_difference set_intersection "
         "set_size set_union size=set_size union=set_union"
+    ),
+}
+
+GFILE = {
+    "schema.gfile": (
+        "Copy DeleteRecursively Exists FastGFile GFile Glob IsDirectory ListDirectory MakeDirs "
+        "MkDir Open Remove Rename Stat Walk"
+    ),
+}
+
+COMPAT = {
+    "graph.core.text": (
+        "as_bytes as_str as_str_any as_text bytes_or_text_types complex_types forward_compatible "
+        "integral_types path_to_str real_types"
     ),
 }
 
