@@ -138,6 +138,10 @@ def _written(item, scope: str | None) -> tuple[str | None, Any]:
     if isinstance(item, Variable):
         definition = item.to_proto(scope and scope.rstrip("/"))
         return "bytes_list", definition.SerializeToString(deterministic=True)
+    if hasattr(item, "to_proto"):
+        definition = item.to_proto(export_scope=scope and scope.rstrip("/"))
+        if definition is not None:
+            return "bytes_list", definition.SerializeToString(deterministic=True)
     if isinstance(item, Tensor | Operation):
         return "node_list", without_scope(item.name, scope)
     if isinstance(item, str | bytes):

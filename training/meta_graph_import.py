@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 
 from ..graph.core.graph import Graph
-from ..graph.core.scopes import get_default_graph
+from ..graph.core.scopes import GraphKeys, get_default_graph
 from ..graph.format.importing import import_graph_def
+from ..graph.variables.variable_lists import global_variables
 from ..graph.variables.variables import Variable
 from ..schema import proto
 from ..schema.files import read_bytes
@@ -63,7 +64,10 @@ def import_meta_graph(
                 graph.add_to_collection(key, _item(graph, key, kind, value, scope, made))
     if message.HasField("saver_def"):
         return Saver.from_proto(message.saver_def, scope)
-    return Saver(**kwargs) if made else None
+    has_variables = global_variables(scope) or graph.get_collection(
+        GraphKeys.SAVEABLE_OBJECTS, scope
+    )
+    return Saver(**kwargs) if has_variables else None
 
 
 def _check_unbound(message, input_map) -> None:
@@ -86,6 +90,8 @@ def _item(graph: Graph, key: str, kind: str, value, scope: str | None, made: dic
             definition = cast("VariableDef", proto.parse("VariableDef", value))
             made[value] = Variable.from_proto(definition, import_scope=scope)
         return made[value]
+    if key == GraphKeys.SAVERS and kind == "bytes_list":
+        return Saver.from_proto(proto.parse("SaverDef", value), scope)
     if kind == "node_list":
         return graph.as_graph_element(f"{scope}/{value}" if scope else value)
     return value
