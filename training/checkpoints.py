@@ -109,12 +109,12 @@ def write_state(
             os.path.relpath(path, save_dir) if os.path.isabs(path) else path
             for path in (os.fspath(latest), *(paths or ()))
         )
-    if os.fspath(latest) == target:
+    state = generate_checkpoint_state_proto(save_dir, latest, paths, times, preserved)
+    if state.model_checkpoint_path == target:
         raise RuntimeError(
             f"Save path '{latest}' conflicts with path used for checkpoint state.  Please use a "
             "different save path."
         )
-    state = generate_checkpoint_state_proto(save_dir, latest, paths, times, preserved)
     write_atomic(target, str(state).encode())
     remove_leftovers(target)
 

@@ -33,8 +33,8 @@ def import_meta_graph(
         import_scope: Put before all names.
         **kwargs: `input_map`, tensors by the names of what to read in their place, all of the
             collection "unbound_inputs" when there is one; `restore_collections_predicate`, which
-            says of a collection's name whether to add it; and arguments of the saver, where the
-            message describes none.
+            says of a collection's name whether to add it; `graph`, the default one by default;
+            and arguments of the saver, where the message describes none.
 
     Returns:
         The saver that the message describes, else one of its variables; None when there are none.
@@ -43,6 +43,10 @@ def import_meta_graph(
         OSError: There is no such file, or it holds no graph.
         ValueError: The graph is malformed, or reads what `input_map` lacks.
     """
+    graph = kwargs.pop("graph", None)
+    if graph is not None:
+        with graph.as_default():
+            return import_meta_graph(meta_graph_or_file, clear_devices, import_scope, **kwargs)
     message = _read(meta_graph_or_file)
     graph = get_default_graph()
     if clear_devices:

@@ -111,8 +111,8 @@ CORE = {
     "graph.session.fetches": "IndexedSlicesValue SparseTensorValue",
     "graph.variables.initializers": (
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer "
-        "ones_initializer random_normal_initializer random_uniform_initializer "
-        "truncated_normal_initializer uniform_unit_scaling_initializer "
+        "ones_initializer orthogonal_initializer random_normal_initializer "
+        "random_uniform_initializer truncated_normal_initializer uniform_unit_scaling_initializer "
         "variance_scaling_initializer zeros_initializer"
     ),
     "graph.core.scopes": (
@@ -130,7 +130,8 @@ CORE = {
         "Summary SummaryMetadata"
     ),
     "graph.session.session": "InteractiveSession Session",
-    "graph.core.tensor_shape": "Dimension TensorShape",
+    "graph.core.tensor_shape": "Dimension TensorShape dimension_at_index dimension_value",
+    "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
     "training.event_files": "summary_iterator",
     "graph.variables.template": "make_template",
     "graph.variables.variable_scope": (
