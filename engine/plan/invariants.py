@@ -23,8 +23,8 @@ def hoist_invariants(instructions: Sequence[AnyInstruction]) -> list[AnyInstruct
     """`instructions` with those before a loop that depend on nothing that changes within it.
 
     An instruction moves if it runs whenever the loop's first instruction does (it stands before any
-    branch inside of the loop), reads nothing that the loop writes, and is the only one anywhere that
-    writes its results. What may leave the loop before it stays behind the branch that leaves.
+    branch inside of the loop), reads nothing that the loop writes, and is the only one anywhere to
+    write its results.
     """
     spans = loops(instructions)
     if not spans:

@@ -13,7 +13,7 @@ dependencies leave it open: the same program gives the same run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..core.infer import KERNEL_ERRORS, each_output, infer_shapes
 from ..core.order import is_back_edge, ordered
 from ..core.registry import Row, row_of
 from ..core.shapes import Shape, is_static, shown
-from ..emit import chains, lists
+from ..emit import chains, lists, rows
 from ..emit.lists import ListBuffer
 from ..emit.registry import EMITTERS
 from .hosted import HOSTED
@@ -41,6 +41,17 @@ if TYPE_CHECKING:
     from ..core.protocols import DTypeAttr
     from .stage import Stage as PlanStage
 
+UNNOTICED = frozenset(
+    (
+        *("Add", "AddN", "AddV2", "AvgPoolGrad", "BatchMatMul", "BatchMatMulV2", "BiasAdd"),
+        *("BiasAddGrad", "BroadcastTo", "ConcatV2", "Conv2D", "Conv2DBackpropFilter"),
+        *("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropFilter"),
+        *("DepthwiseConv2dNativeBackpropInput", "MatMul", "MaxPoolGrad", "Mean", "Mul", "Neg"),
+        *("RealDiv", "Relu", "ReluGrad", "Reshape", "SigmoidGrad", "Slice", "Sub", "Sum"),
+        *("TanhGrad", "Tile", "Transpose"),
+    )
+)
+"""Operations without effects or errors of values, which cost something."""
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 
 
@@ -71,6 +82,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             self.last_use.update((tensor, position) for tensor in op.inputs)
         self.last_use.update((tensor, float("inf")) for tensor in self.fetched)
         self.chains = chains.find(self.order, {*self.fetched, *feeds})
+        self.padded = rows.find_padded(self.order, {*self.fetched, *feeds})
         self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
         self._wait_for_chains()
         self.variables = PlanVariables(state, self.last_use)
@@ -191,6 +203,10 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             for index in row.writes:
                 self.variables.protect(stage, buffers[index], position)
                 self.variables.written(stage, buffers[index])
+        if op in self.padded:
+            padded = rows.unique(stage.program, buffers[0], op.get_attr("out_idx"))
+            if padded is not None:
+                return self._define(stage, op, padded)
         emitter = EMITTERS.get(op.type)
         if emitter is not None and emitter.takes(buffers):
             outputs = emitter.function(stage.program, site, *buffers)
@@ -333,22 +349,39 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
 
 
 def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> list[Operation]:
-    """The operations to run for `fetches`, in the graph's order where dependencies leave it."""
+    """The operations to run for `fetches`, in the graph's order where dependencies leave it.
+
+    What nobody reads and cannot be noticed (`UNNOTICED`) is not run where others only wait for it.
+    """
     fed = set(feeds)
     targets = [item.op if isinstance(item, Tensor) else item for item in fetches if item not in fed]
+    behind: dict[Operation, list[Operation]] = {}
+    running: set[Operation] = set()
 
-    def before(op: Operation) -> list[Operation]:
-        data = [
+    def read(op: Operation) -> list[Operation]:
+        return [
             tensor.op
             for tensor in op.inputs
             if tensor not in fed and not is_back_edge(op.type, tensor.op.type)
         ]
-        return data + op.control_inputs
 
-    reachable = set(ordered(targets, before))
-    if not reachable:
+    def waited_for(op: Operation) -> list[Operation]:
+        """What to wait for in the place of an operation that others only wait for."""
+        if op.type not in UNNOTICED or op in running:
+            return [op]
+        if op not in behind:
+            behind[op] = []  # a loop in the graph ends here
+            behind[op] = [y for x in (*read(op), *op.control_inputs) for y in waited_for(x)]
+        return behind[op]
+
+    def before(op: Operation) -> list[Operation]:
+        return read(op) + [y for x in op.control_inputs for y in waited_for(x)]
+
+    running = set(ordered(targets, before))
+    behind.clear()
+    if not running:
         return []
-    return ordered((op for op in targets[0].graph.operations if op in reachable), before)
+    return ordered((op for op in targets[0].graph.operations if op in running), before)
 
 
 def _unfed(op: Operation) -> Exception:

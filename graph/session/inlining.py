@@ -286,7 +286,7 @@ class _Loop:
                 raise NotNative
             return ListBuffer(start.element_dtype, start.element, start.length)
         capacity, length = self._capacity(start, n_pushed), start.length
-        if n_pushed and isinstance(length, int) or isinstance(length, Buffer):
+        if (n_pushed and isinstance(length, int)) or isinstance(length, Buffer):
             length = arena((), np.int32)
         items = arena((capacity, *start.element), start.element_dtype)
         if items.nbytes > MAX_LIST_BYTES:
@@ -374,12 +374,11 @@ class _Loop:
 
 def _learned(start: Buffer, after: Buffer) -> Buffer:
     """What a variable is before the loop, with the shape of elements that the body gives."""
-    if isinstance(start, ListBuffer) and isinstance(after, ListBuffer):
-        if start.element != after.element and is_static(after.element):
-            return ListBuffer(
-                start.element_dtype, after.element, start.length, start.items, start.written
-            )
-    return start
+    if not (isinstance(start, ListBuffer) and isinstance(after, ListBuffer)):
+        return start
+    if start.element == after.element or not is_static(after.element):
+        return start
+    return ListBuffer(start.element_dtype, after.element, start.length, start.items, start.written)
 
 
 def _place(body: Body, tensor: Tensor) -> int | None:
