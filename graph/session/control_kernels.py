@@ -106,7 +106,8 @@ def _bound(
     return graph, inputs, [copies[tensor] for tensor in results]
 
 
-def _body(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
+def body_of(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
+    """The function that an operation calls with its operands from `first` on."""
     key = (op, reference.name)
     body = state.bodies.get(key)
     if body is None or body.is_stale:
@@ -129,7 +130,7 @@ def _holds(condition: np.ndarray) -> bool:
 @hosted("PartitionedCall", "StatefulPartitionedCall")
 def call(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
     """What the function gives."""
-    return _as_results(_body(state, op, op.get_attr("f"), 0).run(arrays))
+    return _as_results(body_of(state, op, op.get_attr("f"), 0).run(arrays))
 
 
 @hosted("If", "StatelessIf")
@@ -138,7 +139,7 @@ def if_(
 ) -> np.ndarray | Arrays:
     """What one of two functions gives."""
     chosen = op.get_attr("then_branch" if _holds(condition) else "else_branch")
-    return _as_results(_body(state, op, chosen, 1).run(arrays))
+    return _as_results(body_of(state, op, chosen, 1).run(arrays))
 
 
 @hosted("Case", "StatelessCase")
@@ -148,14 +149,14 @@ def case(
     """What the function at `index` gives; the last one for an index out of range."""
     branches, i = op.get_attr("branches"), int(index)
     chosen = branches[i if 0 <= i < len(branches) else -1]
-    return _as_results(_body(state, op, chosen, 1).run(arrays))
+    return _as_results(body_of(state, op, chosen, 1).run(arrays))
 
 
 @hosted("While", "StatelessWhile")
 def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
     """The loop variables, passed through the body as long as the condition holds."""
-    condition = _body(state, op, op.get_attr("cond"), 0)
-    body = _body(state, op, op.get_attr("body"), 0)
+    condition = body_of(state, op, op.get_attr("cond"), 0)
+    body = body_of(state, op, op.get_attr("body"), 0)
     values = [
         HANDLE if tensor.dtype == dtypes.RESOURCE else array.copy()
         for tensor, array in zip(op.inputs, arrays, strict=True)
