@@ -51,7 +51,6 @@ REFUSED = {
 }
 
 TARGET_WITHOUT_EFFECT = {
-    "experimental_select_user_tf_ops": set(),
     "experimental_supported_backends": set(),
 }
 

@@ -83,6 +83,26 @@ def export(model: Any, folder: str) -> None:
     model.export(folder, **({"verbose": False} if "verbose" in names else {}))
 
 
+def function_of(model: Any) -> Any:
+    """The concrete function that a model which is not built yet computes, None without one.
+
+    There is one where its `call` is a function of TensorFlow with an input signature.
+    """
+    call = getattr(model, "call", None)
+    if getattr(model, "built", True) or getattr(call, "input_signature", None) is None:
+        return None
+    return call.get_concrete_function()
+
+
+def keras_of(value: Any) -> Any:
+    """The running Keras that a class belongs to, if TensorFlow is its backend; else None."""
+    packages = (base.__module__.split(".")[0] for base in getattr(value, "__mro__", ()))
+    name = next((name for name in packages if name in ("keras", "tf_keras")), "")
+    package = sys.modules.get(name)
+    backend = getattr(getattr(package, "config", None), "backend", lambda: "tensorflow")
+    return package if "tensorflow" in sys.modules and backend() == "tensorflow" else None
+
+
 def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
     """Notes which known layer those of `custom_objects` are written as.
 
@@ -94,7 +114,7 @@ def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
     Raises ConverterError when an object is something else.
     """
     for name, value in custom_objects.items():
-        known = _known_class(value)
+        known = known_class(value)
         for layer in layers:
             if name in (layer.kind, layer.kind.rpartition(">")[2], layer.kind.rpartition(".")[2]):
                 if not known:
@@ -106,7 +126,7 @@ def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
                 layer.written_as = known
 
 
-def _known_class(value: Any) -> str:
+def known_class(value: Any) -> str:
     """The layer of Keras that an object of custom_objects computes the same as, "" for none."""
     if isinstance(value, str):
         return value

@@ -25,6 +25,10 @@ variables and tables, arguments that are no tensors, objects that are not tracka
 PROVIDE = "give the object that owns them (the tf.Module or Keras model) as trackable_obj"
 
 
+class SaveError(ValueError):
+    """Functions that TensorFlow cannot save with the object that is said to own them."""
+
+
 def is_session(session: Any) -> bool:
     """Whether an object is a session of a TensorFlow in this process."""
     v1 = getattr(getattr(sys.modules.get("tensorflow"), "compat", None), "v1", None)
@@ -57,7 +61,8 @@ def saved(functions: Sequence[Any], owner: Any, folder: str) -> list[GraphSource
     The key is "serving_default" for a single function, else the function's name.
 
     Raises:
-        ValueError: Two functions have one name, or TensorFlow cannot save them.
+        ValueError: Two functions have one name.
+        SaveError: TensorFlow cannot save them.
     """
     names = [function.graph.name for function in functions]
     keys = [DEFAULT_KEY] if len(functions) == 1 else names
@@ -71,7 +76,7 @@ def saved(functions: Sequence[Any], owner: Any, folder: str) -> list[GraphSource
     except SAVE_ERRORS as error:
         first_line = str(error).partition("\n")[0]
         raise noted(
-            ValueError(f"TensorFlow cannot save the functions {names}: {first_line}"),
+            SaveError(f"TensorFlow cannot save the functions {names}: {first_line}"),
             "trackable_obj must own all variables and tables that the functions use",
         ) from error
     sources = saved_model.load(folder, signature_keys=keys, api_version=2)
