@@ -273,6 +273,8 @@ def converter_v1(flags: argparse.Namespace) -> Any:
 def source_v1(flags: argparse.Namespace) -> Any:
     """A converter for the source that the flags name."""
     from ..converter.api.converter_v1 import TFLiteConverter
+    from ..converter.sources.graph_def import load_graph_def
+    from ..converter.sources.op_defs import note_types, parsed_op_defs
 
     inputs = items(flags.input_arrays) or None
     shapes = None
@@ -285,7 +287,11 @@ def source_v1(flags: argparse.Namespace) -> Any:
         "output_arrays": items(flags.output_arrays) or None,
     }
     if flags.graph_def_file:
-        return TFLiteConverter.from_frozen_graph(flags.graph_def_file, **arrays)
+        source: Any = flags.graph_def_file
+        if flags.custom_opdefs:
+            source = load_graph_def(source)
+            note_types(source.node, parsed_op_defs(flags.custom_opdefs))
+        return TFLiteConverter.from_frozen_graph(source, **arrays)
     if flags.keras_model_file:
         return TFLiteConverter.from_keras_model_file(flags.keras_model_file, **arrays)
     return TFLiteConverter.from_saved_model(

@@ -234,15 +234,19 @@ class Conversion:
         """The file of some graphs, and its functions, one for each source."""
         from ...schema.model import save
         from ..ir.litert_rules import check_runs_in_litert
-        from ..ir.write import write
+        from ..ir.write import all_subgraphs, write
         from ..quantize.fake_quant import has_fake_quant
         from ..verify.verification import Function
+        from . import debug_metadata
 
         check_runs_in_litert(graph for graph in graphs if not graph.is_final)
         # what ONNX calls infinite is; TensorFlow's converter bounds it
         bounds = bool(self.settings.canonicalizing_inf_as_min_max_float)
         bounded = bounds and self._is_tensorflow()
         written = write(graphs, metadata=self._metadata(graphs, recipe), bounded=bounded)
+        if self.settings.serialize_debug_metadata:
+            rows = [[op.origin or op.kind for op in g.ops] for g in all_subgraphs(graphs)]
+            written.model.metadata[debug_metadata.NAME] = debug_metadata.debug_metadata(rows)
         written.model.associated_files = dict(getattr(self.sources[0], "associated_files", {}))
         content = save(written.model)
         functions = [
@@ -300,7 +304,7 @@ class Conversion:
         self.quantized_graphs = graphs
         self.files = plain, quantized
         if self.verified or (self.settings.verify and calibrated):
-            self._compare(graphs, plain, quantized, samples)
+            self._compare(graphs, plain, quantized, samples, recipe.states_ranges)
         return quantized[1][0].content
 
     def debug_functions(self, recipe: Recipe) -> list[Function]:
@@ -463,6 +467,7 @@ class Conversion:
         plain: tuple[WrittenModel, list[Function]],
         quantized: tuple[WrittenModel, list[Function]],
         samples: Samples,
+        is_stated: bool,
     ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
         from ..quantize.check import compare, compare_readers
@@ -475,7 +480,7 @@ class Conversion:
             sample_inputs = samples.first(i)
             oracle = self.sources[i].oracle()
             inputs = sample_inputs or [next(trial_inputs(oracle, before.sizes, before.is_empty))]
-            self.signal_to_noise[key] = compare(before, after, inputs)
+            self.signal_to_noise[key] = compare(before, after, inputs, is_stated)
             self.reader_signal_to_noise[key] = compare_readers(
                 graph, before, after, tensors, inputs
             )

@@ -76,6 +76,10 @@ class TFLiteConverter(Results):
             activation behind it, which move into the convolution before it.
         change_concat_input_ranges: whether what is concatenated gets the range of the result.
         exclude_conversion_metadata: leaves out what converted the model, from what and how.
+        serialize_debug_metadata: whether the file says from which node of the source each operator
+            comes, in its entry debug_metadata.
+        experimental_new_quantizer: False leaves inputs and outputs that only operators in float
+            touch in float, whatever inference_input_type asks for, as TensorFlow's first quantizer.
         io_order: positions of inputs and outputs in the file: "source", or "tensorflow" for those
             that TensorFlow 2.21's converter gives them, which sorts by name or by a hash.
         target: the runtime that the file is for: "litert", "tf-2.14" and the like for LiteRT as it
@@ -462,9 +466,13 @@ class TFLiteConverter(Results):
             UserWarning: the result was not verified, and why; an attribute has no effect; the model
                 has nothing to quantize.
         """
+        from ..quantize.settings_recipe import check_ranges_of_inputs
+
         if self._deferred is not None:
             raise ConverterError(str(self._deferred[0])) from self._deferred[0]
         self._check_statistics()
+        if self._api_version == 1:
+            check_ranges_of_inputs(self)
         self.check()
         with naming(self._path):
             if self.accuracy_budget is not None:

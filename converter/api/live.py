@@ -11,6 +11,7 @@ from typing import Any
 from ...schema.errors import ConverterError, noted
 from ..callers import caller
 from ..sources.source import GraphSource, naming
+from .arguments import known_shapes
 
 EXPORT = (
     "save the model as a SavedModel, with tf.saved_model.save(model, folder) or, from Keras 3, "
@@ -75,7 +76,7 @@ def _owned(functions: Sequence[Any], owner: Any) -> list[GraphSource]:
 
 def keras_sources(model: Any) -> Sequence[GraphSource]:
     """The sources of a Keras model in memory; errors as of `from_keras_model`."""
-    from ..keras.live import can_export, export, function_of, is_keras_model
+    from ..keras.live import can_export, export, function_of, is_keras_model, session_of
     from ..sources import keras, running_tensorflow, saved_model
 
     if not is_keras_model(model):
@@ -90,6 +91,10 @@ def keras_sources(model: Any) -> Sequence[GraphSource]:
                 return [running_tensorflow.frozen_function(function)]
         if not can_export(model):
             raise
+        session = session_of(model)
+        if session is not None:
+            ends = [list(model.inputs), list(model.outputs)]
+            return [running_tensorflow.from_session(session, *ends, known_shapes(ends[0]))]
         with tempfile.TemporaryDirectory() as folder:
             export(model, folder)
             return saved_model.load(folder, api_version=2)

@@ -62,9 +62,11 @@ class Settings:
         self.dump_graphviz_video: bool = False
         self.exclude_conversion_metadata = False
         self.experimental_new_converter = True
+        self.experimental_new_quantizer: bool | None = True
         self.experimental_use_stablehlo_quantizer = False
         self.canonicalizing_inf_as_min_max_float = True
         self.saved_model_dir: Any = None
+        self.serialize_debug_metadata = False
         self.io_order = self._io_order
         self.target = "litert"
         self.verify = True
@@ -139,6 +141,11 @@ class Settings:
                     "or INT8",
                     stacklevel=caller(),
                 )
+        if not self.experimental_new_quantizer and (recipe is None or recipe.weights_only):
+            warnings.warn(
+                "experimental_new_quantizer has no effect without full integer quantization",
+                stacklevel=caller(),
+            )
         spec = self.target_spec
         if spec.experimental_select_user_tf_ops and OpsSet.SELECT_TF_OPS not in spec.supported_ops:
             warnings.warn(

@@ -78,7 +78,13 @@ def can_export(model: Any) -> bool:
 
 
 def export(model: Any, folder: str) -> None:
-    """Has a model write a SavedModel by its own method, which raises what Keras raises."""
+    """Has a model write a SavedModel by its own method, which raises what Keras raises.
+
+    Of Keras 2, TensorFlow writes it, which names the outputs after layers.
+    """
+    if getattr(keras_of(type(model)), "__version__", "").startswith("2"):
+        sys.modules["tensorflow"].saved_model.save(model, folder)
+        return
     names = inspect.signature(model.export).parameters
     model.export(folder, **({"verbose": False} if "verbose" in names else {}))
 
@@ -92,6 +98,15 @@ def function_of(model: Any) -> Any:
     if getattr(model, "built", True) or getattr(call, "input_signature", None) is None:
         return None
     return call.get_concrete_function()
+
+
+def session_of(model: Any) -> Any:
+    """The session that a model of Keras 2 was built for, in TensorFlow 1's graphs; else None."""
+    package = keras_of(type(model))
+    is_eager = sys.modules["tensorflow"].executing_eagerly()
+    if is_eager or not getattr(package, "__version__", "").startswith("2"):
+        return None
+    return sys.modules["tensorflow"].compat.v1.keras.backend.get_session()
 
 
 def keras_of(value: Any) -> Any:

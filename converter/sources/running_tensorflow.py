@@ -16,6 +16,7 @@ from ...graph.core.graph import Operation
 from ...schema.errors import noted
 from . import frozen, saved_model
 from .graph_def import message_of
+from .op_defs import note_results
 from .source import GraphSource, Shapes, op_name
 
 DEFAULT_KEY = "serving_default"
@@ -52,6 +53,8 @@ def from_session(
     message = sys.modules["tensorflow"].compat.v1.graph_util.convert_variables_to_constants(
         session, session.graph.as_graph_def(), list(dict.fromkeys(map(op_name, names[1])))
     )
+    message = message_of(message)
+    note_results(message.node, session.graph)
     return frozen.load(message, *names, shapes, model="session")
 
 
@@ -90,6 +93,7 @@ def frozen_function(function: Any) -> GraphSource:
     """
     graph = function.graph
     message = message_of(graph.as_graph_def())
+    note_results(message.node, graph)
     nodes = {node.name: node for node in message.node}
     variables = {id(variable.handle): variable for variable in function.variables}
     values: dict[str, np.ndarray] = {}
