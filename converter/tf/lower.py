@@ -17,6 +17,7 @@ from ..ir.graph import Graph, Origin, Signature
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..ophint.stubs import collapse
+from .complex import complex_lowering
 from .flex import flex_outputs, is_flex
 from .initializer import Initializer, assign, call_once, read
 from .registry import LOWERINGS, Node
@@ -165,7 +166,7 @@ def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
     """The IR tensors of one operation's outputs."""
     if op.type == "Const":
         return (b.constant(op.get_attr("value"), name=op.name),)
-    lowering = LOWERINGS.get(op.type)
+    lowering = complex_lowering(op) or LOWERINGS.get(op.type)
     has_flex = b.graph.scope.select_tf_ops and is_flex(op)
     if lowering is None:  # and Flex or custom operators are allowed
         inputs = [lowered_tensor(tensors, t) for t in op.inputs]
