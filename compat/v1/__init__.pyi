@@ -11,6 +11,7 @@ from ...compat.v1 import layers as layers
 from ...compat.v1 import linalg as linalg
 from ...compat.v1 import lite as lite
 from ...compat.v1 import logging as logging
+from ...compat.v1 import lookup as lookup
 from ...compat.v1 import losses as losses
 from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
@@ -79,8 +80,14 @@ from ...graph.core.scopes import name_scope as name_scope
 from ...graph.core.scopes import reset_default_graph as reset_default_graph
 from ...graph.core.scopes import set_random_seed as set_random_seed
 from ...graph.core.sparse_tensor import SparseTensor as SparseTensor
+from ...graph.core.sparse_tensor import SparseTensorValue as SparseTensorValue
 from ...graph.core.tensor_shape import Dimension as Dimension
 from ...graph.core.tensor_shape import TensorShape as TensorShape
+from ...graph.core.tensor_shape import dimension_at_index as dimension_at_index
+from ...graph.core.tensor_shape import dimension_value as dimension_value
+from ...graph.core.type_specs import IndexedSlicesSpec as IndexedSlicesSpec
+from ...graph.core.type_specs import SparseTensorSpec as SparseTensorSpec
+from ...graph.core.type_specs import TensorSpec as TensorSpec
 from ...graph.core.version import COMPILER_VERSION as COMPILER_VERSION
 from ...graph.core.version import GIT_VERSION as GIT_VERSION
 from ...graph.core.version import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
@@ -300,6 +307,7 @@ from ...graph.functions.decompositions import svd as svd
 from ...graph.functions.diagonals import matrix_diag as matrix_diag
 from ...graph.functions.diagonals import matrix_diag_part as matrix_diag_part
 from ...graph.functions.diagonals import matrix_set_diag as matrix_set_diag
+from ...graph.functions.einsum import einsum as einsum
 from ...graph.functions.equations import matrix_solve_ls as matrix_solve_ls
 from ...graph.functions.equations import sqrtm as matrix_square_root
 from ...graph.functions.functional import foldl as foldl
@@ -309,7 +317,6 @@ from ...graph.functions.functional import numpy_function as numpy_function
 from ...graph.functions.functional import py_func as py_func
 from ...graph.functions.functional import scan as scan
 from ...graph.functions.linear_algebra import cholesky as cholesky
-from ...graph.functions.linear_algebra import einsum as einsum
 from ...graph.functions.linear_algebra import fft as fft
 from ...graph.functions.linear_algebra import fft2d as fft2d
 from ...graph.functions.linear_algebra import ifft as ifft
@@ -321,6 +328,7 @@ from ...graph.functions.linear_algebra import matrix_solve as matrix_solve
 from ...graph.functions.linear_algebra import norm as norm
 from ...graph.functions.linear_algebra import tensordot as tensordot
 from ...graph.functions.linear_algebra import trace as trace
+from ...graph.functions.lookup import tables_initializer as tables_initializer
 from ...graph.functions.loops import while_loop as while_loop
 from ...graph.functions.random import random_normal as random_normal
 from ...graph.functions.random import random_shuffle as random_shuffle
@@ -439,7 +447,6 @@ from ...graph.functions.summaries import merge_summary as merge_summary
 from ...graph.functions.summaries import scalar_summary as scalar_summary
 from ...graph.functions.tensor_array import TensorArray as TensorArray
 from ...graph.session.fetches import IndexedSlicesValue as IndexedSlicesValue
-from ...graph.session.fetches import SparseTensorValue as SparseTensorValue
 from ...graph.session.session import InteractiveSession as InteractiveSession
 from ...graph.session.session import Session as Session
 from ...graph.variables import initializers as initializers
@@ -453,6 +460,7 @@ from ...graph.variables.initializers import constant_initializer as constant_ini
 from ...graph.variables.initializers import glorot_normal_initializer as glorot_normal_initializer
 from ...graph.variables.initializers import glorot_uniform_initializer as glorot_uniform_initializer
 from ...graph.variables.initializers import ones_initializer as ones_initializer
+from ...graph.variables.initializers import orthogonal_initializer as orthogonal_initializer
 from ...graph.variables.initializers import random_normal_initializer as random_normal_initializer
 from ...graph.variables.initializers import random_uniform_initializer as random_uniform_initializer
 from ...graph.variables.initializers import truncated_normal_initializer as truncated_normal_initializer

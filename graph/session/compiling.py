@@ -374,11 +374,17 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
 
     def waited_for(op: Operation) -> list[Operation]:
         """What to wait for in the place of an operation that others only wait for."""
-        if op.type not in UNNOTICED or op in running:
-            return [op]
         if op not in behind:
-            behind[op] = []  # a loop in the graph ends here
-            behind[op] = [y for x in (*read(op), *op.control_inputs) for y in waited_for(x)]
+            behind[op], seen, stack = [], set[Operation](), [op]
+            while stack:
+                earlier = stack.pop()
+                if earlier in seen:
+                    continue
+                seen.add(earlier)
+                if earlier.type not in UNNOTICED or earlier in running:
+                    behind[op].append(earlier)
+                else:
+                    stack += [*read(earlier), *earlier.control_inputs]
         return behind[op]
 
     def before(op: Operation) -> list[Operation]:
