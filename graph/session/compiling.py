@@ -182,6 +182,10 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         out = chains.emit(stage.program, chain, site, stage.operands.__getitem__)
         return out is not None and self._define(stage, chain[-1], out)
 
+    def _inline(self, stage: PlanStage, op: Operation, position: int) -> Sequence[Buffer] | None:
+        """The results of what calls functions, as instructions; None where Python runs them."""
+        raise NotImplementedError
+
     def _add_one(self, stage: PlanStage, op: Operation, position: int) -> bool:
         if op.type in PLACEHOLDERS:
             raise _unfed(op)
@@ -190,9 +194,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             return self._define(stage, op, handler(self.variables, stage, op, position))
         buffers = [stage.operands[tensor] for tensor in op.inputs]
         if op.type in CALLS:
-            from .inlining import inline
-
-            results = inline(self, stage, op, position)
+            results = self._inline(stage, op, position)
             if results is not None:
                 return self._define(stage, op, results)
         if op.type in lists.MAKERS or any(isinstance(buffer, ListBuffer) for buffer in buffers):
