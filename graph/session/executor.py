@@ -12,6 +12,7 @@ import numpy as np
 
 from ...engine.plan.buffer import Buffer, bound
 from ..core.graph import Operation, Tensor
+from ..core.hooks import hook
 from .compiling import Compiler
 from .inlining import inline
 from .run_errors import uninitialized
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Times: TypeAlias = list[tuple[object, float]]
 
 
+@hook("plan")
 class Plan(Compiler):
     """Fetches compiled for feeds of certain shapes.
 
