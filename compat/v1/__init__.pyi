@@ -7,6 +7,7 @@ from ...compat.v1 import bitwise as bitwise
 from ...compat.v1 import compat as compat
 from ...compat.v1 import debugging as debugging
 from ...compat.v1 import gfile as gfile
+from ...compat.v1 import graph_util as graph_util
 from ...compat.v1 import layers as layers
 from ...compat.v1 import linalg as linalg
 from ...compat.v1 import lite as lite
@@ -81,6 +82,11 @@ from ...graph.core.scopes import set_random_seed as set_random_seed
 from ...graph.core.sparse_tensor import SparseTensor as SparseTensor
 from ...graph.core.tensor_shape import Dimension as Dimension
 from ...graph.core.tensor_shape import TensorShape as TensorShape
+from ...graph.core.tensor_shape import dimension_at_index as dimension_at_index
+from ...graph.core.tensor_shape import dimension_value as dimension_value
+from ...graph.core.type_specs import IndexedSlicesSpec as IndexedSlicesSpec
+from ...graph.core.type_specs import SparseTensorSpec as SparseTensorSpec
+from ...graph.core.type_specs import TensorSpec as TensorSpec
 from ...graph.core.version import COMPILER_VERSION as COMPILER_VERSION
 from ...graph.core.version import GIT_VERSION as GIT_VERSION
 from ...graph.core.version import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
@@ -453,6 +459,7 @@ from ...graph.variables.initializers import constant_initializer as constant_ini
 from ...graph.variables.initializers import glorot_normal_initializer as glorot_normal_initializer
 from ...graph.variables.initializers import glorot_uniform_initializer as glorot_uniform_initializer
 from ...graph.variables.initializers import ones_initializer as ones_initializer
+from ...graph.variables.initializers import orthogonal_initializer as orthogonal_initializer
 from ...graph.variables.initializers import random_normal_initializer as random_normal_initializer
 from ...graph.variables.initializers import random_uniform_initializer as random_uniform_initializer
 from ...graph.variables.initializers import truncated_normal_initializer as truncated_normal_initializer

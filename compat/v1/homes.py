@@ -399,6 +399,14 @@ GFILE = {
     ),
 }
 
+GRAPH_UTIL = {
+    "graph.format.graph_util": (
+        "convert_variables_to_constants extract_sub_graph must_run_on_cpu remove_training_nodes "
+        "tensor_shape_from_node_def_name"
+    ),
+    "graph.format.importing": "import_graph_def",
+}
+
 COMPAT = {
     "graph.core.text": (
         "as_bytes as_str as_str_any as_text bytes_or_text_types complex_types forward_compatible "
