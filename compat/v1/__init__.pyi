@@ -328,6 +328,7 @@ from ...graph.functions.linear_algebra import norm as norm
 from ...graph.functions.linear_algebra import tensordot as tensordot
 from ...graph.functions.linear_algebra import trace as trace
 from ...graph.functions.loops import while_loop as while_loop
+from ...graph.functions.random import get_seed as get_seed
 from ...graph.functions.random import random_normal as random_normal
 from ...graph.functions.random import random_shuffle as random_shuffle
 from ...graph.functions.random import random_uniform as random_uniform

@@ -75,7 +75,9 @@ CORE = {
     "graph.functions.functional": "foldl foldr map_fn numpy_function py_func scan",
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
-    "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
+    "graph.functions.random": (
+        "get_seed random_normal random_shuffle random_uniform truncated_normal"
+    ),
     "graph.functions.random_draws": "multinomial random_gamma random_poisson",
     "graph.functions.spectral": "fft3d ifft3d",
     "graph.functions.slices": "newaxis",

@@ -58,7 +58,8 @@ class _Guard:
         elif op.type not in KEPT:
             inputs = [self.tensor(source) for source in op.inputs]
             if any(new is not old for new, old in zip(inputs, op.inputs, strict=True)):
-                name = self._graph.unique_name(f"{op.name}_{self._name}")
+                with self._graph.name_scope(None):
+                    name = self._graph.unique_name(f"{op.name}_{self._name}")
                 copy = append(self._graph, op.type, name, inputs, op.attrs)
                 self._copies.update(zip(op.outputs, copy.outputs, strict=True))
                 return self._copies[tensor]
