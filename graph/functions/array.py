@@ -13,6 +13,7 @@ from ..core.graph import Tensor
 from ..core.operands import Operands
 from ..core.scopes import name_scope
 from ..core.structure import Composite
+from ..variables.kinds import ResourceVariable
 from .arguments import one_of
 from .casting import cast
 from .creation import ones_like, range
@@ -202,12 +203,9 @@ def gather(
     batch_dims: int = 0,
 ) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
-    from ..variables.kinds import ResourceVariable
-
     axis = batch_dims if axis is None else axis
     if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:
-        with name_scope(name, "Gather") as scope:
-            return ops.ResourceGather(params.handle, indices, dtype=params.dtype, name=scope)
+        return params.sparse_read(indices, name)
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from ..core.scopes import get_default_graph
 
@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     from ..core.graph import Graph
     from ..format.messages import VariableDef
 
-Made = TypeVar("Made")
+
+class _FromProto(Protocol):
+    """What a class of variables can make of a message."""
+
+    @classmethod
+    def from_proto(cls: type[Made], variable_def: VariableDef, import_scope: str | None) -> Made:
+        """The variable that it describes."""
+        ...
+
+
+Made = TypeVar("Made", bound=_FromProto)
 
 
 class Created(type):
@@ -21,10 +31,8 @@ class Created(type):
 
     def __call__(cls: type[Made], *args: object, **kwargs: object) -> Made:
         """A variable, as the innermost creator makes it."""
-        from .variables import Variable
-
         make = cast("Callable[..., Made]", functools.partial(type.__call__, cls))
-        if cls is not Variable:
+        if isinstance(cls.__base__, Created):  # one of the kinds, not `Variable` itself
             return make(*args, **kwargs)
         parameters = inspect.signature(cls.__init__).parameters
         arguments = dict(zip(list(parameters)[1:], args, strict=False)) | kwargs
@@ -33,7 +41,7 @@ class Created(type):
             if arguments.get("initial_value") is not None:
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
             scope = cast("str | None", arguments.get("import_scope"))
-            return cast("Made", Variable.from_proto(definition, scope))
+            return cls.from_proto(definition, scope)
         for creator in creators_of(get_default_graph()):
             make = cast("Callable[..., Made]", functools.partial(creator, make))
         return make(**arguments)

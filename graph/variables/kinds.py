@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
 from ..core.create import convert_to_tensor, create, output
+from ..core.hooks import hook
 from ..core.scopes import name_scope
 from .variables import InitialValue, Variable
 
@@ -83,6 +84,14 @@ class ReferenceVariable(Variable):
         """Gives the part that a StridedSlice with these inputs and masks takes a value."""
         inputs = [self.reference, *bounds, convert_to_tensor(value, self.dtype)]
         return output("StridedSliceAssign", inputs, masks, name)
+
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
+        """The rows at `indices`."""
+        return output("GatherV2", [self, indices, 0], name=name)
+
+    def count_up_to(self, limit: int, name: str | None = None) -> Tensor:
+        """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
+        return output("CountUpTo", [self.reference], {"limit": limit}, name)
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether it has a value."""
@@ -207,6 +216,21 @@ class ResourceVariable(Variable):
         """The parts at index tuples."""
         return output("ResourceGatherNd", [self.handle, indices], {"dtype": self.dtype}, name)
 
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
+        """The rows at `indices`."""
+        with name_scope(name, "Gather") as scope:
+            return output("ResourceGather", [self.handle, indices], {"dtype": self.dtype}, scope)
+
+    def count_up_to(self, limit: int, name: str | None = None) -> Tensor:
+        """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
+        return output("ResourceCountUpTo", [self.handle], {"limit": limit, "T": self.dtype}, name)
+
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether it has a value."""
         return output("VarIsInitializedOp", [self.handle], name=name)
+
+
+@hook("variable_kind")
+def variable_kind(is_resource: bool) -> type[Variable]:
+    """The class of variables behind handles, or of those that are references."""
+    return ResourceVariable if is_resource else ReferenceVariable

@@ -11,6 +11,7 @@ from ..core.create import append, convert_to_tensor, output, register_conversion
 from ..core.dtype import DType
 from ..core.function_graph import outermost
 from ..core.graph import Graph, Operation, Tensor
+from ..core.hooks import implementation
 from ..core.operands import Operands
 from ..core.scopes import (
     GraphKeys,
@@ -21,6 +22,7 @@ from ..core.scopes import (
 )
 from ..core.shapes import Dim, Shape, is_static
 from ..core.sizes import Sizes
+from .batch_positions import batch_positions
 from .creators import Created
 from .distribution import (
     VariableAggregation,
@@ -108,9 +110,7 @@ class Variable(Operands, metaclass=Created):
         """A variable of the kind that is asked for."""
         if cls is Variable:
             use_resource = use_resources() if use_resource is None else use_resource
-            from . import kinds
-
-            cls = kinds.ResourceVariable if use_resource else kinds.ReferenceVariable
+            cls = implementation("variable_kind")(bool(use_resource))
         return object.__new__(cls)
 
     def __init__(
@@ -461,10 +461,10 @@ class Variable(Operands, metaclass=Created):
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Tensor:
         """Sets var[i, ..., indices[i, ..., j]] to values[i, ..., j]; the new value."""
-        from ..functions.state import batch_scatter_update
-
         delta = self._slices(sparse_delta)
-        return batch_scatter_update(self, delta.indices, delta.values, use_locking, name)
+        with name_scope(name):
+            positions = batch_positions(delta.indices)
+            return self._change("ScatterNdUpdate", positions, delta.values, use_locking, None)
 
     def scatter_nd_add(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
@@ -486,19 +486,15 @@ class Variable(Operands, metaclass=Created):
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The rows at `indices`."""
-        from ..functions.array import gather
-
-        return gather(self, indices, name=name)
+        raise NotImplementedError
 
     def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The parts at index tuples."""
         return output("GatherNd", [self, indices], name=name)
 
-    def count_up_to(self, limit: int) -> Tensor:
+    def count_up_to(self, limit: int, name: str | None = None) -> Tensor:
         """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
-        from ..functions.state import count_up_to
-
-        return count_up_to(self, limit)
+        raise NotImplementedError
 
     def ref(self) -> VariableReference:
         """What stands for the variable in sets and dicts, and compares by identity."""
@@ -539,11 +535,8 @@ class Variable(Operands, metaclass=Created):
 
         Raises KeyError when the graph lacks one of its operations.
         """
-        from . import kinds
-
         graph, inside = get_default_graph(), f"{import_scope}/" if import_scope else ""
-        cls = kinds.ResourceVariable if variable_def.is_resource else kinds.ReferenceVariable
-        variable = object.__new__(cls)
+        variable = object.__new__(implementation("variable_kind")(variable_def.is_resource))
         variable.op = graph.get_tensor_by_name(inside + variable_def.variable_name).op
         variable.initializer = graph.get_operation_by_name(inside + variable_def.initializer_name)
         variable._snapshot = graph.get_tensor_by_name(inside + variable_def.snapshot_name)
