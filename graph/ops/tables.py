@@ -109,8 +109,7 @@ def _changed(op: OperationView) -> list[Shape]:
 add_row("LookupTableExportV2", None, _exported_shapes)
 for _kind in ("LookupTableImport", "LookupTableImportV2", "InitializeTable", "InitializeTableV2"):
     add_row(_kind, None, _entries)
-for _kind in ("InitializeTableFromTextFile", "InitializeTableFromTextFileV2"):
-    add_row(_kind, None, _of_file)
+add_row("InitializeTableFromTextFileV2", None, _of_file)
 for _kind in ("LookupTableInsert", "LookupTableInsertV2", "LookupTableRemoveV2"):
     add_row(_kind, None, _changed)
 for _kind in ("MutableHashTableOfTensorsV2", "MutableDenseHashTableV2"):
