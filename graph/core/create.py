@@ -298,7 +298,7 @@ def _quantized(value: TensorLike, dtype: np.dtype) -> np.ndarray:
             items += item
         elif not isinstance(item, tuple):
             raise TypeError(
-                f"Expected {type_name(dtype)}, but got {item!r} of type '{type(item).__name__}'."
+                f"Expected {type_name(dtype)}, but got {item} of type '{type(item).__name__}'."
             )
     return np.array(value, dtype)
 
@@ -341,7 +341,7 @@ def _require_strings(array: np.ndarray, dtype: np.dtype | None) -> None:
 def _refuse(item: complex | str | bytes, dtype: np.dtype) -> NoReturn:
     item = item.decode(errors="replace") if isinstance(item, bytes) else item
     python_type = type(item).__name__
-    raise TypeError(f"Expected {type_name(dtype)}, but got {item!r} of type '{python_type}'.")
+    raise TypeError(f"Expected {type_name(dtype)}, but got {item} of type '{python_type}'.")
 
 
 def _filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarray:

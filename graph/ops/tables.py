@@ -77,9 +77,10 @@ def _exported_shapes(op: OperationView) -> list[Shape]:
     table = op.inputs[0]
     if not isinstance(table, Tensor):
         return [None, None]
-    value, vectors = _value_shape(table.op), _is_of_vectors(table.op)
-    keys: Shape = None if vectors is None else (None, None) if vectors else (None,)
-    return [keys, None if value is None else (None, *value)]
+    value, keys = _value_shape(table.op), (None,)
+    if value is None or table.op.type == "MutableDenseHashTableV2":
+        return [None, None]
+    return [keys, (None, *value)]
 
 
 def _entries(op: OperationView) -> list[Shape]:
