@@ -19,6 +19,7 @@ FAMILIES = (
     "matrix",
     "nn",
     "pool",
+    "python",
     "quantize",
     "reduce",
     "slice",

@@ -68,7 +68,8 @@ def while_loop(
     if return_same_structure:
         return cast("Sequence[object]", result)[0] if is_bare else result
     items = cast("Sequence[object]", result)
-    if len(items) == 1 and not hasattr(result, "_fields"):
+    is_bare = is_bare or (maximum_iterations is None and len(loop.starts) == 1)
+    if (len(items) == 1 or is_bare) and not hasattr(result, "_fields"):
         return items[0]
     return result
 

@@ -367,6 +367,8 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
 
     def waited_for(op: Operation) -> list[Operation]:
         """What to wait for in the place of an operation that others only wait for."""
+        if op.outputs and fed.issuperset(op.outputs):
+            return []
         if op.type not in UNNOTICED or op in running:
             return [op]
         if op not in behind:
