@@ -292,16 +292,19 @@ def _decorates(
     """What turns a function into one of tensors, where there are no tensors yet; else None.
 
     Raises:
-        TypeError: The types of the results are missing, or there are tensors without a function.
+        TypeError: Arguments are missing, or there are tensors without a function.
+        ValueError: The function is none.
     """
     if Tout is None:
         raise TypeError("Missing required argument: 'Tout'")
     if func is None:
         if inp is not None:
             raise TypeError("Don't set the `inp` argument when using the function as a decorator.")
-        return lambda function: call(function, None, Tout, *more)
+        return lambda function: lambda *tensors: call(function, list(tensors), Tout, *more)
     if inp is None:
-        return lambda *tensors: call(func, list(tensors), Tout, *more)
+        raise TypeError("Missing required argument: 'inp'")
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func} of {type(func)}.")
     return None
 
 
@@ -312,7 +315,7 @@ def numpy_function(
     stateful: bool = True,
     name: str | None = None,
 ) -> object:
-    """As py_func; without `inp`, a function of tensors, and without `func`, a decorator."""
+    """As py_func; without `func` a decorator, which gives a function of tensors."""
     decorated = _decorates(numpy_function, func, inp, Tout, stateful, name)
     if decorated is not None:
         return decorated
@@ -330,7 +333,7 @@ def py_function(
     """What a Python function of tensors gives, which is called anew in every run.
 
     The tensors have values: `x.numpy()`, `float(x)`, `if x > 0`. Gradients flow through what
-    it does with them. Without `inp` it gives a function of tensors, without `func` a decorator.
+    it does with them. Without `func` it is a decorator, which gives a function of tensors.
 
     Args:
         func: The function; it gives a tensor, array or number, or a list of those.
@@ -339,7 +342,8 @@ def py_function(
         name: Of the operation.
 
     Raises:
-        TypeError: `Tout` is missing, or `inp` is there without a function.
+        TypeError: Arguments are missing, or `inp` is there without a function.
+        ValueError: `func` is no function.
 
     >>> import flatlite.compat.v1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
