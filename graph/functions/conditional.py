@@ -11,6 +11,7 @@ from ..core.build import ops
 from ..core.create import convert_to_tensor, create, is_tensor_like
 from ..core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
 from ..core.graph import Operation, Tensor
+from ..core.indexed_slices import IndexedSlices
 from ..core.scopes import control_dependencies, name_scope
 from ..core.shapes import Shape
 from ..core.structure import Composite, flatten, is_nested, pack, require_same_structure
@@ -73,6 +74,7 @@ def cond(
             _traced(true_fn, "true_fn", strict),
             _traced(false_fn, "false_fn", strict),
         ]
+        _widen_indices(traced)
         _require_alike(traced, ("true_fn", "false_fn"))
         outputs = _call("If", condition, traced, ("cond_true", "cond_false"), scope)
         return _result(traced[0].structure, outputs, scope)
@@ -117,6 +119,18 @@ def _as_output(leaf: object) -> Tensor:
             return convert_to_tensor(np.bool_(True), name="done")
     tensor = convert_to_tensor(cast("TensorLike", leaf))
     return ops.Identity(tensor) if tensor.op.type in ("Variable", "VariableV2") else tensor
+
+
+def _widen_indices(traced: Sequence[_Traced]) -> None:
+    """Lets IndexedSlices of branches have indices of one type."""
+    if not all(isinstance(branch.structure, IndexedSlices) for branch in traced):
+        return
+    indices = [branch.body.outputs[1] for branch in traced]
+    if {tensor.dtype for tensor in indices} == {np.dtype(np.int32), np.dtype(np.int64)}:
+        for branch in traced:
+            with branch.body.as_default():
+                wide = ops.Cast(branch.body.outputs[1], DstT=np.dtype(np.int64))
+                branch.body.outputs[1] = wide
 
 
 def _require_alike(traced: Sequence[_Traced], names: Sequence[str]) -> None:

@@ -299,12 +299,16 @@ def _decorates(
         raise TypeError("Missing required argument: 'Tout'")
     if func is None:
         if inp is not None:
-            raise TypeError("Don't set the `inp` argument when using the function as a decorator.")
+            raise TypeError(
+                "Don't set the `inp` argument when using it as a decorator (`func=None`)."
+            )
         return lambda function: lambda *tensors: call(function, list(tensors), Tout, *more)
     if inp is None:
-        raise TypeError("Missing required argument: 'inp'")
+        raise TypeError("Missing argument `inp`: the tensors that the function gets")
     if not callable(func):
-        raise ValueError(f"Expected func to be callable. Received func={func} of {type(func)}.")
+        raise ValueError(
+            f"Expected func to be callable. Received func={func} of type {type(func)}."
+        )
     return None
 
 

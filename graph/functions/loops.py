@@ -106,7 +106,7 @@ class _Loop:
     def _invariants(self, invariants: object, is_bare: bool) -> list[Shape]:
         """The shape each variable keeps."""
         if invariants is None:
-            return [tensor.shape for tensor in self.starts]
+            return [shape for leaf in flatten(self.structure) for shape in _own_shapes(leaf)]
         given = [invariants] if is_bare else invariants
         leaves = flatten(self.structure)
         listed = [_as_shape(shape) for shape in _shape_leaves(self.structure, given)]
@@ -238,6 +238,13 @@ def _converted(leaf: object) -> object:
     if is_tensor_like(leaf) and not isinstance(leaf, Tensor):
         return ops.Identity(tensor)
     return ops.Identity(tensor) if tensor.op.type in ("Variable", "VariableV2") else tensor
+
+
+def _own_shapes(leaf: object) -> list[Shape]:
+    """The shapes a variable has; how many elements a sparse tensor names is free."""
+    if isinstance(leaf, SparseTensor) and leaf.shape.rank is not None:
+        return _sparse_shapes(leaf, tuple(leaf.shape.as_list()))
+    return [cast("Tensor", t).shape for t in flatten(leaf, expand=True)]
 
 
 def _sparse_shapes(tensor: SparseTensor, shape: tuple[int | None, ...]) -> list[Shape]:

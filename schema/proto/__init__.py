@@ -41,6 +41,7 @@ def message(name: str) -> type[Message]:
     from google.protobuf.message_factory import GetMessageClass
 
     class_ = GetMessageClass(pool().FindMessageTypeByName(f"{PACKAGE}.{name}"))
+    class_.__module__ = __name__  # it has none, which others do not expect of a class
     return cast("type[Message]", class_)
 
 
