@@ -316,6 +316,7 @@ from ...graph.functions.functional import foldr as foldr
 from ...graph.functions.functional import map_fn as map_fn
 from ...graph.functions.functional import numpy_function as numpy_function
 from ...graph.functions.functional import py_func as py_func
+from ...graph.functions.functional import py_function as py_function
 from ...graph.functions.functional import scan as scan
 from ...graph.functions.linear_algebra import cholesky as cholesky
 from ...graph.functions.linear_algebra import fft as fft

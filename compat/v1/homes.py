@@ -72,7 +72,7 @@ CORE = {
         "string_to_hash_bucket_strong string_to_number=to_number substr"
     ),
     "graph.core.ragged_tensor": "RaggedTensor",
-    "graph.functions.functional": "foldl foldr map_fn numpy_function py_func scan",
+    "graph.functions.functional": "foldl foldr map_fn numpy_function py_func py_function scan",
     "graph.functions.lookup": "tables_initializer",
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
