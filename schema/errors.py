@@ -7,12 +7,27 @@ status an operation ended with.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Protocol
 
     from .proto import Message
+
+    class Operation(Protocol):
+        """What an error knows of the operation of a graph that failed."""
+
+        @property
+        def name(self) -> str:
+            """Its name in the graph."""
+            ...
+
+        @property
+        def type(self) -> str:
+            """The kind of operation, such as "MatMul"."""
+            ...
+
 
 E = TypeVar("E", bound=Exception)
 
@@ -74,20 +89,6 @@ def noted(error: E, *notes: str) -> E:
     """
     vars(error)["__notes__"] = [*getattr(error, "__notes__", ()), *notes]
     return error
-
-
-class Operation(Protocol):
-    """What an error knows of the operation of a graph that failed."""
-
-    @property
-    def name(self) -> str:
-        """Its name in the graph."""
-        ...
-
-    @property
-    def type(self) -> str:
-        """The kind of operation, such as "MatMul"."""
-        ...
 
 
 class OperatorNotAllowedInGraphError(TypeError):

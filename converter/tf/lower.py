@@ -17,6 +17,7 @@ from ..ir.graph import Graph, Origin, Signature
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..ophint.stubs import collapse
+from .complex import complex_lowering
 from .flex import SelectOps, flex_outputs, is_flex, result_types
 from .initializer import Initializer, assign, call_once, read
 from .registry import LOWERINGS, Node
@@ -158,7 +159,7 @@ def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
     """The IR tensors of one operation's outputs."""
     if op.type == "Const":
         return (b.constant(op.get_attr("value"), name=op.name),)
-    lowering = LOWERINGS.get(op.type)
+    lowering = complex_lowering(op) or LOWERINGS.get(op.type)
     select_ops = b.graph.scope.select_ops
     has_flex = select_ops is not None and select_ops.has(op)
     if lowering is None:  # and Flex or custom operators are allowed
