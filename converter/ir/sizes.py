@@ -6,13 +6,14 @@ lets the rule run, the expression is the answer.
 
 from __future__ import annotations
 
-import contextlib
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
-from ...schema.errors import ConverterError
+from ...schema.errors import ConverterError, UnsupportedOps
+from ..callers import caller
 from . import dims
 from .dims import Dim, Extent
 from .equations import can_substitute, solve, substitute
@@ -132,7 +133,7 @@ class Scope:
         demands: sizes that are 0 wherever the source runs.
         is_lowering: whether operators are the source's; what passes demand may be more.
         initializer: makes the graph that runs once before all others; None where there is none.
-        select_tf_ops: whether what has no lowering may be an operator of TensorFlow.
+        select_ops: what may become operators of TensorFlow's Flex delegate; None for nothing.
         decided: name of a conditional node -> the branch that alone can be lowered.
         undecided: names of those whose branches give results of unequal ranks.
     """
@@ -143,7 +144,7 @@ class Scope:
         self.demands: dict[Dim, None] = {}
         self.is_lowering = True
         self.initializer: Any = None
-        self.select_tf_ops = False
+        self.select_ops: Any = None
         self.decided: dict[str, bool] = {}
         self.undecided: list[str] = []
         self.shared: dict[str, Extent] = {}
@@ -210,7 +211,7 @@ def lowered(
     """What `lower` gives, started again with each equality that an operator demands.
 
     Where it fails after branches of unequal ranks, one of these is taken for the only one that ever
-    runs if with the other nothing can be lowered; the source refuses the other, too.
+    runs if with the other an operator refuses its operands; a warning says so.
     """
     before = dict(assumed or {})
     scope = Scope(before)
@@ -219,13 +220,10 @@ def lowered(
         lowering = lower(scope)
     except Assumption as assumption:
         name, dim = assumption.name, assumption.dim
-    except ConverterError:
+    except ConverterError as error:
         if not scope.undecided or len(scope.decided) == MAX_DECIDED:
             raise
-        lowerings = list(_of_each_branch(lower, scope))
-        if len(lowerings) != 1:
-            raise
-        return lowerings[0]
+        return _of_one_branch(lower, scope, error)
     else:
         scope.is_lowering = False
         return lowering
@@ -235,12 +233,31 @@ def lowered(
     return lowered(lower, {**others, name: dim}, decided)
 
 
-def _of_each_branch(lower: Callable[[Scope], Any], scope: Scope) -> Iterator[Any]:
-    """What `lower` gives with each branch of a conditional that can be lowered."""
-    for branch in (True, False):
-        with contextlib.suppress(ConverterError):
-            decided = {**scope.decided, scope.undecided[0]: branch}
-            yield lowered(lower, scope.assumed, decided)
+def _of_one_branch(lower: Callable[[Scope], Any], scope: Scope, error: ConverterError) -> Any:
+    """What `lower` gives with the branch of a conditional that alone can be lowered.
+
+    Raises `error` where both or none can, UnsupportedOps where what the other lacks is a lowering.
+    """
+    name = scope.undecided[0]
+
+    def attempt(branch: bool) -> Any:
+        try:
+            return lowered(lower, scope.assumed, {**scope.decided, name: branch})
+        except UnsupportedOps:
+            raise
+        except ConverterError as refusal:
+            return refusal
+
+    lowerings = {branch: attempt(branch) for branch in (True, False)}
+    taken = [branch for branch in lowerings if not isinstance(lowerings[branch], ConverterError)]
+    if len(taken) != 1:
+        raise error
+    warnings.warn(
+        f"conditional '{name}' is written as its {'then' if taken[0] else 'else'} branch: with the "
+        f"other, {lowerings[not taken[0]]}. Where its condition says otherwise the file is wrong",
+        stacklevel=caller(),
+    )
+    return lowerings[taken[0]]
 
 
 def primes(first: int) -> Iterator[int]:

@@ -6,12 +6,13 @@ from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 from onnx_models import REFERENCE, converted, floats, model_of, node
 
+from flatlite.errors import UnsupportedOps
 from flatlite.lite import Interpreter
 
 
-def agrees_at(shapes, model, litert, tolerance=1e-5):
+def agrees_at(shapes, model, litert, tolerance=1e-5, content=None):
     """Converts once; the evaluator's answers at all shapes are those of both interpreters."""
-    content = converted(model)
+    content = content or converted(model)
     interpreter = Interpreter(model_content=content)
     (name,) = [value.name for value in model.graph.input]
     for shape in shapes:
@@ -152,22 +153,37 @@ def onnx_value(name):
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
 
 
-def test_a_branch_that_alone_fits_is_chosen(litert):
-    """`squeeze(-1) if shape[-1] == 1 else x`, before what takes matrices only."""
+def chosen_branch(other):
+    """`x` where its last size is even, else what `other` makes of it, before a convolution."""
     nodes = [
-        node("Conv", "x w", "h", strides=[4]),
-        node("Shape", "h", "shape"),
+        node("Shape", "x", "shape"),
         node("Gather", "shape last", "length"),
-        node("Equal", "length one", "is_one"),
-        node("If", "is_one", "flat", then_branch=branch("then", "Squeeze", "two"),
-             else_branch=branch("else", "Identity")),
-        node("Gemm", "flat m", "y"),
+        node("Mod", "length two", "odd"),
+        node("Equal", "odd zero", "is_even"),
+        node("Identity", "x", "h"),
+        node("If", "is_even", "chosen", then_branch=branch("then", "Identity"),
+             else_branch=branch("else", *other)),
+        node("Conv", "chosen w", "y"),
     ]  # fmt: skip
     constants = {
-        "w": floats(5, 3, 4),
+        "w": floats(2, 3, 3),
         "last": np.int64(2),
-        "one": np.int64(1),
-        "two": np.int64([2]),
-        "m": floats(5, 2),
+        "zero": np.int64(0),
+        "two": np.int64(2),
+        "axis": np.int64([0]),
     }
-    agrees_at(((1, 3, 4), (2, 3, 7), (3, 3, 5)), free_model(nodes, (5, 3, 6), constants), litert)
+    return free_model(nodes, (5, 3, 6), constants)
+
+
+def test_a_branch_that_alone_fits_is_chosen(litert):
+    """ONNX' evaluator refuses the other one at all odd lengths; a warning says what is assumed."""
+    model = chosen_branch(("Unsqueeze", "axis"))
+    with pytest.warns(UserWarning, match=r"written as its then branch: with the other, Conv 'y'"):
+        content = converted(model)
+    agrees_at(((1, 3, 4), (2, 3, 8), (3, 3, 6)), model, litert, content=content)
+
+
+def test_a_branch_that_has_no_lowering_decides_nothing():
+    """The other is not taken for granted because of what is missing here."""
+    with pytest.raises(UnsupportedOps, match="NoSuchOperation"):
+        converted(chosen_branch(("NoSuchOperation",)), verify=False)
