@@ -238,7 +238,7 @@ class Conversion:
         # what ONNX calls infinite is; TensorFlow's converter bounds it
         is_tensorflow = all(isinstance(source, GraphSource) for source in self.sources)
         bounded = bool(self.settings.canonicalizing_inf_as_min_max_float) and is_tensorflow
-        written = write(graphs, metadata=self._metadata(recipe), bounded=bounded)
+        written = write(graphs, metadata=self._metadata(graphs, recipe), bounded=bounded)
         written.model.associated_files = dict(getattr(self.sources[0], "associated_files", {}))
         content = save(written.model)
         functions = [
@@ -374,28 +374,24 @@ class Conversion:
             or has_op_hints(source)
         )
 
-    def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
+    def _metadata(self, graphs: list[Graph], recipe: Recipe | None) -> dict[str, bytes]:
         """The entries of a source that is a file, and what TensorFlow's tools read of a
         conversion.
         """
         from ... import __version__
         from ...schema.versions import METADATA_NAME
-        from .metadata import DYNAMIC_RANGE, MODES, NAME, WEIGHT_MODES, conversion_metadata
+        from .metadata import NAME, conversion_metadata, optimization_modes
 
         entries = dict(getattr(self.sources[0], "metadata", {}))
         for written_anew in (NAME, METADATA_NAME):
             entries.pop(written_anew, None)
         if self.settings.exclude_conversion_metadata:
             return entries
-        modes = ()
-        if recipe is not None:
-            by_weights = WEIGHT_MODES.get(recipe.main.weights, DYNAMIC_RANGE)
-            modes = (MODES.get(recipe.main.code, by_weights),)
         content = conversion_metadata(
             self.sources[0].kind,
             writer=f"flatlite {__version__}",
             api_version=self.api_version,
-            optimizations=modes,
+            optimizations=optimization_modes(graphs, recipe, bool(self.settings.optimizations)),
             allow_custom_ops=bool(self.settings.allow_custom_ops),
             select_tf_ops=OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops,
             only_tf_ops=set(self.settings.target_spec.supported_ops) == {OpsSet.SELECT_TF_OPS},

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..ir.graph import Graph
+    from ..quantize.recipe import Recipe
 
 NAME = "CONVERSION_METADATA"
 """The metadata entry that holds it."""
@@ -11,11 +16,34 @@ SOURCES = {"saved_model": 1, "keras": 2, "concrete_functions": 3, "graph_def": 4
 """ModelType of TensorFlow's conversion_metadata.fbs."""
 
 FLOAT16, DYNAMIC_RANGE, FULL_INTEGER, INT16 = 1001, 1002, 1003, 1004
+AWARE_TRAINING, RANDOM_SPARSITY, BLOCK_SPARSITY = 2000, 3001, 3002
 """ModelOptimizationMode of the same."""
 MODES = {"i8": FULL_INTEGER, "u8": FULL_INTEGER, "i16": INT16}
 """The mode by the type that results are stored in."""
 WEIGHT_MODES = {"f16": FLOAT16}
 """The mode by the type of weights where results stay float32; else DYNAMIC_RANGE."""
+
+
+def optimization_modes(
+    graphs: Iterable[Graph], recipe: Recipe | None, is_optimized: bool
+) -> list[int]:
+    """The ModelOptimizationMode numbers of a conversion.
+
+    Args:
+        graphs: what is written.
+        recipe: how it is quantized.
+        is_optimized: whether `optimizations` asked for that.
+    """
+    modes = []
+    if recipe is not None and recipe.states_ranges and is_optimized:
+        modes.append(AWARE_TRAINING)
+    elif recipe is not None:
+        by_weights = WEIGHT_MODES.get(recipe.main.weights, DYNAMIC_RANGE)
+        modes.append(MODES.get(recipe.main.code, by_weights))
+    reachable = dict.fromkeys(called for graph in graphs for called in graph.reachable())
+    block_maps = [t.sparsity.block_map for g in reachable for t in g.tensors() if t.sparsity]
+    kinds = {block_map is not None and len(block_map) > 0 for block_map in block_maps}
+    return modes + [BLOCK_SPARSITY if has_blocks else RANDOM_SPARSITY for has_blocks in kinds]
 
 
 def conversion_metadata(
