@@ -185,7 +185,7 @@ def test_raw_pixels():
     images = [GENERATOR.integers(0, 256, (1, 4, 4, 3)).astype(np.float32) for _ in range(3)]
     converter = pixels_converter()
     converter.representative_dataset = samples(*[[x] for x in images])
-    with pytest.warns(UserWarning, match=r"input 'x' has integers from \d+ to \d+, as raw pixels"):
+    with pytest.warns(UserWarning, match=r"input 'x' has values from \d+ to \d+, as raw pixels"):
         converter.convert()
     converter = pixels_converter(1 / 255)
     converter.representative_dataset = samples(*[[x] for x in images])
