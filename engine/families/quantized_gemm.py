@@ -15,7 +15,7 @@ import numpy as np
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
 from ..records import ConvWindow
-from . import depthwise_i8, gemm_i8, gemm_i16
+from . import depthwise_i8, gemm_i8, gemm_i16, winograd_i8
 from .gemm import as_matrices, filters_of, matrix_of, permute, steps, swap_last_two
 from .layout import move
 from .quantization import Hybrid, Scheme
@@ -98,6 +98,9 @@ def conv2d(
 ) -> None:
     """`gemm.conv2d`; each image of float32 is quantized by itself."""
     if not out.size:
+        return
+    if groups == 1 and winograd_i8.fits(x, weights, bias, out, scheme, stride, dilation):
+        winograd_i8.convolution(program, x, weights, bias, out, scheme=scheme, before=before)
         return
     for module in _TILED:
         if not module.fits_convolution(x, weights, bias, out, scheme):
