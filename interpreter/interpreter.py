@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from .allocation import Allocation
-from .arguments import content_of, usable_delegates
+from .arguments import content_of, fits_exactly, usable_delegates
 from .call_lock import CallLock
 from .collection import collection_paused
 from .details import operator_details
 from .display import as_html, as_text
 from .model import LoadedModel
 from .options import OpResolverType, Options, State, checked
-from .plan_cache import cache_entry_of
+from .pending_plans import cache_entry_of, store_now
 from .profile import Times, by_operator
 from .scope import Scope
 from .signature import SignatureRunner
@@ -125,6 +125,7 @@ class Interpreter:
         cache_entry = cached_bytes = None
         if status is not None and not (self._delegates or experimental_preserve_all_tensors):
             cache_entry = cache_entry_of(status, num_threads or 1)
+            store_now(cache_entry.key)
             cached_bytes = cache_entry.read()
         folder = None if self._path is None else os.path.dirname(os.path.abspath(self._path))
         with collection_paused():
@@ -291,7 +292,7 @@ class Interpreter:
         with self._call_lock:
             if type(tensor_index) is int:
                 memory = self._inputs_set.get(tensor_index)
-                if memory is not None and _alike(value, memory):
+                if memory is not None and fits_exactly(value, memory):
                     memory[...] = value
                     return
             self._set(0, as_index(tensor_index), value)
@@ -408,6 +409,7 @@ class Interpreter:
         other._delegates = list(self._delegates)
         other._custom_ops = self._custom_ops
         with self._call_lock:
+            self._allocation.share_plan()
             other._start(self._model)
             other._scope.restore(self._scope.snapshot())
         return other
@@ -595,8 +597,3 @@ class Interpreter:
                 self._set(subgraph, tensor, value)
             self._run_plan(self._allocation.ready(subgraph))
             return [self._get(subgraph, tensor) for tensor in outputs]
-
-
-def _alike(value: npt.ArrayLike, memory: np.ndarray) -> bool:
-    """Whether `value` is an array of the very type and shape of `memory`."""
-    return type(value) is np.ndarray and value.dtype is memory.dtype and value.shape == memory.shape

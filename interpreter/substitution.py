@@ -80,6 +80,7 @@ def _substitute(
         stateful=node.stateful,
     )
     other.planner, other.caller, other.equalities = node.planner, node.caller, node.equalities
+    other.is_excused = node.is_excused
     return other
 
 

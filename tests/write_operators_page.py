@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 TESTS = Path(__file__).parent
-sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(TESTS / "support"))
 
 import operator_starts  # noqa: E402
 from declared import examples  # noqa: E402

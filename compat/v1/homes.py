@@ -94,8 +94,11 @@ CORE = {
         "NoGradient=NotDifferentiable NotDifferentiable RegisterGradient "
         "no_gradient=NotDifferentiable"
     ),
-    "graph.core.graph": "Graph Operation Tensor",
+    "graph.core.device_spec": "DeviceSpec",
+    "graph.core.elements": "Operation Tensor",
+    "graph.core.graph": "Graph",
     "graph.format.importing": "import_graph_def",
+    "graph.format.tensor_values": "get_static_value is_tensor make_ndarray make_tensor_proto",
     "graph.core.indexed_slices": "IndexedSlices",
     "graph.core.sparse_tensor": "SparseTensor",
     "graph.functions.sparse": (
@@ -113,9 +116,9 @@ CORE = {
         "variance_scaling_initializer zeros_initializer"
     ),
     "graph.core.scopes": (
-        "GraphKeys add_to_collection add_to_collections control_dependencies device "
-        "get_collection get_collection_ref get_default_graph get_default_session name_scope "
-        "reset_default_graph set_random_seed"
+        "GraphKeys add_to_collection add_to_collections colocate_with container "
+        "control_dependencies device get_collection get_collection_ref get_default_graph "
+        "get_default_session init_scope name_scope reset_default_graph set_random_seed"
     ),
     "graph.functions.summaries": (
         "audio_summary histogram_summary image_summary merge_all_summaries merge_summary "

@@ -73,9 +73,9 @@ class DType:
             return getattr(self.dtype, name)
 
     @property
-    def as_numpy_dtype(self) -> type[np.generic]:
-        """The numpy type."""
-        return self.dtype.type
+    def as_numpy_dtype(self) -> type[np.generic] | np.dtype:
+        """The numpy type; of quantized types, the dtype."""
+        return self.dtype if self.is_quantized else self.dtype.type
 
     @property
     def as_datatype_enum(self) -> int:

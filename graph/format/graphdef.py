@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MAX_NODES = 10**6
 PRODUCER = 1882
 """The GraphDef version our graphs are written in."""
+MIN_CONSUMER = MIN_PRODUCER = 0
+"""The oldest versions that can read what is written here, and that are read."""
 
 
 def import_graph_def(graph_def: messages.GraphDef) -> Graph:
@@ -68,8 +70,17 @@ def to_graph_def(
             shapes = [tensor.shape for tensor in op.outputs]
             node.attr["_output_shapes"].CopyFrom(attributes.write(shapes, "list(shape)"))
     export_library(graph.functions, message.library)
-    message.versions.producer = PRODUCER
+    message.versions.CopyFrom(version_def(graph))
     return message
+
+
+@hook("version_def")
+def version_def(graph: Graph) -> messages.VersionDef:
+    """The VersionDef message of `graph`: of the graphs that were imported into it, or ours."""
+    versions = graph.scopes.extras.get("versions")
+    if versions is None:
+        versions = proto.VersionDef(producer=PRODUCER, min_consumer=MIN_CONSUMER)
+    return cast("messages.VersionDef", versions)
 
 
 def tensor_name(tensor: Tensor) -> str:

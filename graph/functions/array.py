@@ -13,6 +13,7 @@ from ..core.graph import Tensor
 from ..core.operands import Operands
 from ..core.scopes import name_scope
 from ..core.structure import Composite
+from ..variables.kinds import ResourceVariable
 from .arguments import one_of
 from .casting import cast
 from .creation import ones_like, range
@@ -167,7 +168,10 @@ def stack(
             return convert_to_tensor(values, name=name)
         except (TypeError, ValueError):
             pass
-    first = convert_to_tensor(values[0], name=name)
+    dtype = None
+    if not is_tensor_like(values[0]):
+        dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
+    first = convert_to_tensor(values[0], dtype, name)
     if first.shape is not None:
         n = len(first.shape) + 1
         if not -n <= axis < n:
@@ -199,12 +203,9 @@ def gather(
     batch_dims: int = 0,
 ) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
-    from ..variables.kinds import ResourceVariable
-
     axis = batch_dims if axis is None else axis
     if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:
-        with name_scope(name, "Gather") as scope:
-            return ops.ResourceGather(params.handle, indices, dtype=params.dtype, name=scope)
+        return params.sparse_read(indices, name)
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 

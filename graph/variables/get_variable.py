@@ -13,6 +13,7 @@ from ..core.create import convert_to_tensor, output, type_name
 from ..core.dtype import as_numpy
 from ..core.function_graph import outermost
 from ..core.graph import Tensor
+from ..core.hooks import hook
 from ..core.scopes import GraphKeys, get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..core.tensor_shape import TensorShape
@@ -65,6 +66,7 @@ class Arguments(TypedDict):
     aggregation: object
 
 
+@hook("get_variable")
 def get_variable(
     name: str,
     shape: ShapeLike | None = None,
