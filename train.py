@@ -36,16 +36,18 @@ HOMES = {
     ),
     "training.coordinator": "Coordinator LooperThread",
     "training.event_files": "summary_iterator",
+    "training.hook_steps": "SecondOrStepTimer",
     "training.hooks": (
-        "CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook "
-        "LoggingTensorHook NanLossDuringTrainingError NanTensorHook ProfilerHook SecondOrStepTimer "
-        "StepCounterHook StopAtStepHook SummarySaverHook"
+        "FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook NanLossDuringTrainingError "
+        "NanTensorHook ProfilerHook StepCounterHook StopAtStepHook"
     ),
     "training.monitored_session": (
-        "ChiefSessionCreator MonitoredSession MonitoredTrainingSession Scaffold SessionCreator "
-        "SingularMonitoredSession WorkerSessionCreator"
+        "MonitoredSession MonitoredTrainingSession SingularMonitoredSession"
     ),
     "training.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
+    "training.saver_hooks": "CheckpointSaverHook CheckpointSaverListener SummarySaverHook",
+    "training.scaffold": "Scaffold",
+    "training.session_creators": "ChiefSessionCreator SessionCreator WorkerSessionCreator",
     "training.session_manager": "SessionManager",
     "training.session_run_hook": (
         "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues"

@@ -1,4 +1,4 @@
-"""The hooks that come with `tf.train`: checkpoints, summaries, logs, ends."""
+"""Hooks that come with `tf.train`: ends, counts, logs, profiles."""
 
 from __future__ import annotations
 
@@ -11,76 +11,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..graph.core.graph import Tensor
-from ..graph.core.scopes import GraphKeys, get_collection, get_default_graph
+from ..graph.core.scopes import get_default_graph
 from ..schema import proto
 from ..schema.errors import OutOfRangeError
 from ..schema.files import make_folder, write_atomic
-from .global_step import get_global_step, global_step_read
-from .meta_graph import export_meta_graph
+from .global_step import get_global_step
+from .hook_steps import SecondOrStepTimer, required_step
 from .session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from .summary_writer import FileWriter, FileWriterCache
 from .timeline import chrome_trace
-from .write_graph import write_graph
 
 if TYPE_CHECKING:
     from ..graph.session.session import Session
     from .coordinator import Coordinator
-    from .monitored_session import Scaffold
-    from .saver import Saver
 
 LOGGER = logging.getLogger("flatlite")
-
-
-class SecondOrStepTimer:
-    """Says when something is due: after so many seconds, or steps.
-
-    Raises ValueError unless exactly one of both is given.
-    """
-
-    def __init__(self, every_secs: float | None = None, every_steps: int | None = None):
-        if every_secs is None and every_steps is None:
-            raise ValueError("Either every_secs or every_steps should be provided.")
-        if every_secs is not None and every_steps is not None:
-            raise ValueError("Can not provide both every_secs and every_steps.")
-        self._every_secs, self._every_steps = every_secs, every_steps
-        self.reset()
-
-    def reset(self) -> None:
-        """Forgets when it was triggered."""
-        self._last_step: int | None = None
-        self._last_time: float | None = None
-
-    def should_trigger_for_step(self, step: int) -> bool:
-        """Whether it is due at a step; the first time always, at the same step never again."""
-        if self._last_step is None or self._last_time is None:
-            return True
-        if step == self._last_step:
-            return False
-        if self._every_secs is not None:
-            return time.time() >= self._last_time + self._every_secs
-        return self._every_steps is not None and step >= self._last_step + self._every_steps
-
-    def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
-        """Notes that it was triggered; seconds and steps since the time before."""
-        now = time.time()
-        elapsed = None, None
-        if self._last_time is not None and self._last_step is not None:
-            elapsed = now - self._last_time, step - self._last_step
-        self._last_time, self._last_step = now, step
-        return elapsed
-
-    def last_triggered_step(self) -> int | None:
-        """The step at which it was triggered."""
-        return self._last_step
-
-
-def _required_step(hook: SessionRunHook) -> Tensor:
-    """The global step before each run; RuntimeError when there is none."""
-    step = global_step_read()
-    if step is None:
-        raise RuntimeError(f"Global step should be created to use {type(hook).__name__}.")
-    return step
 
 
 class StopAtStepHook(SessionRunHook):
@@ -102,7 +47,7 @@ class StopAtStepHook(SessionRunHook):
 
     def begin(self) -> None:
         """Finds the global step."""
-        self._step = _required_step(self)
+        self._step = required_step(self)
 
     def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Finds out where to stop."""
@@ -118,132 +63,6 @@ class StopAtStepHook(SessionRunHook):
         last = self._last_step or 0
         if run_values.results + 1 >= last and run_context.session.run(self._step) >= last:
             run_context.request_stop()
-
-
-class CheckpointSaverListener:
-    """Is told when a CheckpointSaverHook saves."""
-
-    def begin(self) -> None:
-        """Called before the session is made."""
-
-    def before_save(self, session: Session, global_step_value: int) -> None:
-        """Called before each checkpoint."""
-
-    def after_save(self, session: Session, global_step_value: int) -> bool | None:
-        """Called after each checkpoint; True asks for a stop."""
-
-    def end(self, session: Session, global_step_value: int) -> None:
-        """Called at the end, after the last checkpoint."""
-
-
-class CheckpointSaverHook(SessionRunHook):
-    """Saves checkpoints: at the start, every so often, at the end.
-
-    Args:
-        checkpoint_dir: The folder.
-        save_secs, save_steps: How often; one of both.
-        saver: What saves; by default that of `scaffold`, or the only one in SAVERS.
-        checkpoint_basename: What their names start with.
-        scaffold: Whose saver to take.
-        listeners: CheckpointSaverListeners.
-        save_graph_def: Whether the graph is written, too.
-
-    Raises ValueError when both `saver` and `scaffold` are given.
-    """
-
-    def __init__(
-        self,
-        checkpoint_dir,
-        save_secs: float | None = None,
-        save_steps: int | None = None,
-        saver: Saver | None = None,
-        checkpoint_basename: str = "model.ckpt",
-        scaffold: Scaffold | None = None,
-        listeners: Sequence[CheckpointSaverListener] | None = None,
-        save_graph_def: bool = True,
-    ):
-        if saver is not None and scaffold is not None:
-            raise ValueError("You cannot provide both saver and scaffold.")
-        self._saver, self._scaffold = saver, scaffold
-        self._folder = os.fspath(checkpoint_dir)
-        self._save_path = os.path.join(self._folder, checkpoint_basename)
-        self._timer = SecondOrStepTimer(save_secs, save_steps)
-        self._listeners = list(listeners or ())
-        self._save_graph_def = save_graph_def
-
-    def begin(self) -> None:
-        """Finds the global step and the folder's event file."""
-        self._writer = FileWriterCache.get(self._folder)
-        self._step = _required_step(self)
-        for listener in self._listeners:
-            listener.begin()
-
-    def after_create_session(self, session: Session, coord: Coordinator) -> None:
-        """Writes the graph, and a first checkpoint."""
-        graph, step = session.graph, int(session.run(self._step))
-        definition = graph.as_graph_def(add_shapes=True)
-        if self._save_graph_def:
-            write_graph(definition, self._folder, "graph.pbtxt")
-        self._writer.add_graph(graph)
-        with graph.as_default():
-            saver_def = self._found_saver().saver_def
-            meta = export_meta_graph(graph_def=definition, saver_def=saver_def)
-        self._writer.add_meta_graph(meta)
-        self._save(session, step)
-        self._timer.update_last_triggered_step(step)
-
-    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """Asks for the step."""
-        return SessionRunArgs(self._step)
-
-    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """Saves, when it is time."""
-        if not self._timer.should_trigger_for_step(run_values.results + 1):
-            return
-        step = int(run_context.session.run(self._step))
-        if self._timer.should_trigger_for_step(step):
-            self._timer.update_last_triggered_step(step)
-            if self._save(run_context.session, step):
-                run_context.request_stop()
-
-    def end(self, session: Session) -> None:
-        """Saves the last step, if that was not done."""
-        step = int(session.run(self._step))
-        if step != self._timer.last_triggered_step():
-            self._save(session, step)
-        for listener in self._listeners:
-            listener.end(session, step)
-
-    def _save(self, session: Session, step: int) -> bool:
-        """Saves; whether a listener asks for a stop."""
-        for listener in self._listeners:
-            listener.before_save(session, step)
-        LOGGER.info("Saving checkpoints for %d into %s.", step, self._save_path)
-        with session.graph.as_default():
-            saver = self._found_saver()
-            saver.save(session, self._save_path, step, write_meta_graph=self._save_graph_def)
-        log = proto.SessionLog(status=proto.SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
-        self._writer.add_session_log(log, step)
-        answers = [listener.after_save(session, step) for listener in self._listeners]
-        return any(answers)
-
-    def _found_saver(self) -> Saver:
-        if self._saver is None and self._scaffold is not None:
-            return self._scaffold.saver
-        if self._saver is None:
-            savers = get_collection(GraphKeys.SAVERS)
-            if not savers:
-                raise RuntimeError(
-                    f"No items in collection {GraphKeys.SAVERS}. Please add a saver to the "
-                    "collection or provide a saver or scaffold."
-                )
-            if len(savers) > 1:
-                raise RuntimeError(
-                    f"More than one item in collection {GraphKeys.SAVERS}. Please indicate which "
-                    "one to use by passing it to the constructor."
-                )
-            self._saver = savers[0]
-        return self._saver
 
 
 class StepCounterHook(SessionRunHook):
@@ -273,7 +92,7 @@ class StepCounterHook(SessionRunHook):
         """Finds the global step and the folder's event file."""
         if self._writer is None and self._folder:
             self._writer = FileWriterCache.get(self._folder)
-        self._step = _required_step(self)
+        self._step = required_step(self)
         step = get_global_step()
         self._tag = f"{'global_step' if step is None else step.op.name}/sec"
 
@@ -436,78 +255,6 @@ class NanTensorHook(SessionRunHook):
         run_context.request_stop()
 
 
-class SummarySaverHook(SessionRunHook):
-    """Writes summaries.
-
-    Args:
-        save_steps, save_secs: How often; one of both.
-        output_dir: The folder.
-        summary_writer: What writes them.
-        scaffold: Whose `summary_op` to take.
-        summary_op: A summary, or a list of them.
-
-    Raises ValueError unless exactly one of `scaffold` and `summary_op` is given.
-    """
-
-    def __init__(
-        self,
-        save_steps: int | None = None,
-        save_secs: float | None = None,
-        output_dir=None,
-        summary_writer: FileWriter | None = None,
-        scaffold: Scaffold | None = None,
-        summary_op=None,
-    ):
-        if (scaffold is None) == (summary_op is None):
-            raise ValueError("Exactly one of scaffold or summary_op must be provided.")
-        self._summary_op, self._scaffold = summary_op, scaffold
-        self._writer, self._folder = summary_writer, output_dir
-        self._timer = SecondOrStepTimer(save_secs, save_steps)
-
-    def begin(self) -> None:
-        """Finds the global step and the folder's event file."""
-        if self._writer is None and self._folder:
-            self._writer = FileWriterCache.get(self._folder)
-        self._next_step: int | None = None
-        self._step = _required_step(self)
-
-    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """Asks for the step, and for the summaries when it is time."""
-        step = self._next_step
-        self._is_due = step is None or self._timer.should_trigger_for_step(step)
-        return SessionRunArgs([self._step, *(self._summaries() if self._is_due else [])])
-
-    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """Writes them."""
-        if self._writer is None:
-            return
-        before, *summaries = run_values.results
-        step = int(before) + 1
-        if self._is_due:
-            step = int(run_context.session.run(self._step))
-        if self._next_step is None:
-            start = proto.SessionLog(status=proto.SessionLog.START)
-            self._writer.add_session_log(start, step)
-        if self._is_due:
-            self._timer.update_last_triggered_step(step)
-            for summary in summaries:
-                self._writer.add_summary(summary, step)
-        self._next_step = step + 1
-
-    def end(self, session: Session | None = None) -> None:
-        """Brings them to the disk."""
-        if self._writer is not None:
-            self._writer.flush()
-
-    def _summaries(self) -> list:
-        summary = self._summary_op
-        if summary is None and self._scaffold is not None:
-            summary = self._scaffold.summary_op
-        if summary is None:
-            return []
-        return list(summary) if isinstance(summary, list) else [summary]
-
-
 class GlobalStepWaiterHook(SessionRunHook):
     """Holds the first run back until others have brought the global step so far."""
 
@@ -517,7 +264,7 @@ class GlobalStepWaiterHook(SessionRunHook):
     def begin(self) -> None:
         """Finds the global step."""
         self._is_started = False
-        self._step = _required_step(self)
+        self._step = required_step(self)
 
     def before_run(self, run_context: SessionRunContext) -> None:
         """Waits."""
@@ -594,7 +341,7 @@ class ProfilerHook(SessionRunHook):
     def begin(self) -> None:
         """Finds the global step."""
         self._next_step: int | None = None
-        self._step = _required_step(self)
+        self._step = required_step(self)
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Asks for the step, and for times when it is time."""
