@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from ..graph.core.graph import Tensor
 from .global_step import global_step_read
 from .session_run_hook import SessionRunHook
-
-if TYPE_CHECKING:
-    pass
 
 
 class SecondOrStepTimer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..graph.core.scopes import GraphKeys, add_to_collection, get_collection, get_default_graph
 from ..graph.functions.control_flow import group
@@ -19,9 +19,6 @@ from ..graph.variables.variable_lists import (
 from ..graph.variables.variables import Variable
 from .object_graph import object_graph
 from .saver import Saver
-
-if TYPE_CHECKING:
-    pass
 
 LOGGER = logging.getLogger("flatlite")
 

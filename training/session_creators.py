@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING
 
 from ..graph.core.scopes import get_default_graph
 from ..graph.session.session import Session
 from .scaffold import Scaffold
 from .session_manager import SessionManager
-
-if TYPE_CHECKING:
-    pass
 
 
 class SessionCreator(metaclass=abc.ABCMeta):
