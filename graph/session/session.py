@@ -386,7 +386,7 @@ class Session:
                         f"For reference, the tensor object was {part} which was passed to the "
                         f"argument `feed_dict` with key {key}."
                     )
-                feeds[tensor] = _fed_array(tensor, part)
+                feeds[tensor] = _fed_array(tensor, cast("npt.ArrayLike", part))
         return feeds
 
     def _fed_tensor(self, key: FeedKey) -> Tensor:
@@ -409,7 +409,7 @@ def _processors() -> int:
 
 def _fed_parts(
     key: FeedKey | IndexedSlices | tuple[FeedKey, ...], value: npt.ArrayLike | None
-) -> Iterable[tuple[FeedKey, npt.ArrayLike]]:
+) -> Iterable[tuple[FeedKey, npt.ArrayLike | None]]:
     """(tensor, value) pairs of one feed; a sparse one, and a tuple of tensors, have several."""
     if isinstance(key, (Tensor, str, bytes)):
         return [(key, value)]
@@ -426,7 +426,7 @@ def _fed_parts(
         parts.append(slices.dense_shape)
     if value is None:
         return [(part, None) for part in parts]
-    values = list(cast("SparseTensorValue", value))
+    values: list[npt.ArrayLike | None] = list(cast("SparseTensorValue", value))
     if len(values) == len(parts) + 1 and values[-1] is None:
         values.pop()  # an IndexedSlicesValue without a shape
     if isinstance(key, SparseTensor) and len(values) == 2:
