@@ -426,12 +426,12 @@ def _fed_parts(
         parts.append(slices.dense_shape)
     if value is None:
         return [(part, None) for part in parts]
-    values: list[npt.ArrayLike | None] = list(cast("SparseTensorValue", value))
-    if len(values) == len(parts) + 1 and values[-1] is None:
-        values.pop()  # an IndexedSlicesValue without a shape
-    if isinstance(key, SparseTensor) and len(values) == 2:
+    fed: list[npt.ArrayLike | None] = list(cast("SparseTensorValue", value))
+    if len(fed) == len(parts) + 1 and fed[-1] is None:
+        fed.pop()  # an IndexedSlicesValue without a shape
+    if isinstance(key, SparseTensor) and len(fed) == 2:
         parts.pop()  # the shape keeps its default
-    return zip(parts, values, strict=True)
+    return zip(parts, fed, strict=True)
 
 
 def _fed_array(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
