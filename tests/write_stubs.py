@@ -18,6 +18,8 @@ FACADES = (
     "flatlite.compat.v1.layers",
     "flatlite.compat.v1.linalg",
     "flatlite.compat.v1.lite",
+    "flatlite.compat.v1.lookup",
+    "flatlite.compat.v1.lookup_experimental",
     "flatlite.compat.v1.losses",
     "flatlite.compat.v1.math",
     "flatlite.compat.v1.metrics",

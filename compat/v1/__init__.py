@@ -19,6 +19,7 @@ MODULES = {
     "linalg": "compat.v1.linalg",
     "lite": "compat.v1.lite",
     "logging": "compat.v1.logging",
+    "lookup": "compat.v1.lookup",
     "losses": "compat.v1.losses",
     "math": "compat.v1.math",
     "metrics": "compat.v1.metrics",

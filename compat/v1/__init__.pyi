@@ -12,6 +12,7 @@ from ...compat.v1 import layers as layers
 from ...compat.v1 import linalg as linalg
 from ...compat.v1 import lite as lite
 from ...compat.v1 import logging as logging
+from ...compat.v1 import lookup as lookup
 from ...compat.v1 import losses as losses
 from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
@@ -80,6 +81,7 @@ from ...graph.core.scopes import name_scope as name_scope
 from ...graph.core.scopes import reset_default_graph as reset_default_graph
 from ...graph.core.scopes import set_random_seed as set_random_seed
 from ...graph.core.sparse_tensor import SparseTensor as SparseTensor
+from ...graph.core.sparse_tensor import SparseTensorValue as SparseTensorValue
 from ...graph.core.tensor_shape import Dimension as Dimension
 from ...graph.core.tensor_shape import TensorShape as TensorShape
 from ...graph.core.tensor_shape import dimension_at_index as dimension_at_index
@@ -306,6 +308,7 @@ from ...graph.functions.decompositions import svd as svd
 from ...graph.functions.diagonals import matrix_diag as matrix_diag
 from ...graph.functions.diagonals import matrix_diag_part as matrix_diag_part
 from ...graph.functions.diagonals import matrix_set_diag as matrix_set_diag
+from ...graph.functions.einsum import einsum as einsum
 from ...graph.functions.equations import matrix_solve_ls as matrix_solve_ls
 from ...graph.functions.equations import sqrtm as matrix_square_root
 from ...graph.functions.functional import foldl as foldl
@@ -313,9 +316,9 @@ from ...graph.functions.functional import foldr as foldr
 from ...graph.functions.functional import map_fn as map_fn
 from ...graph.functions.functional import numpy_function as numpy_function
 from ...graph.functions.functional import py_func as py_func
+from ...graph.functions.functional import py_function as py_function
 from ...graph.functions.functional import scan as scan
 from ...graph.functions.linear_algebra import cholesky as cholesky
-from ...graph.functions.linear_algebra import einsum as einsum
 from ...graph.functions.linear_algebra import fft as fft
 from ...graph.functions.linear_algebra import fft2d as fft2d
 from ...graph.functions.linear_algebra import ifft as ifft
@@ -327,6 +330,7 @@ from ...graph.functions.linear_algebra import matrix_solve as matrix_solve
 from ...graph.functions.linear_algebra import norm as norm
 from ...graph.functions.linear_algebra import tensordot as tensordot
 from ...graph.functions.linear_algebra import trace as trace
+from ...graph.functions.lookup import tables_initializer as tables_initializer
 from ...graph.functions.loops import while_loop as while_loop
 from ...graph.functions.random import get_seed as get_seed
 from ...graph.functions.random import random_normal as random_normal
@@ -446,7 +450,6 @@ from ...graph.functions.summaries import merge_summary as merge_summary
 from ...graph.functions.summaries import scalar_summary as scalar_summary
 from ...graph.functions.tensor_array import TensorArray as TensorArray
 from ...graph.session.fetches import IndexedSlicesValue as IndexedSlicesValue
-from ...graph.session.fetches import SparseTensorValue as SparseTensorValue
 from ...graph.session.session import InteractiveSession as InteractiveSession
 from ...graph.session.session import Session as Session
 from ...graph.variables import initializers as initializers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -13,9 +13,19 @@ from .scopes import name_scope
 from .tensor_shape import TensorShape
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..session.session import Session
     from .protocols import Evaluated, FeedDict, MaybeDType
     from .typing import ShapeLike, TensorLike
+
+
+class SparseTensorValue(NamedTuple):
+    """What a Session gives for a SparseTensor, and takes to feed one."""
+
+    indices: npt.ArrayLike
+    values: npt.ArrayLike
+    dense_shape: npt.ArrayLike
 
 
 class SparseTensor:

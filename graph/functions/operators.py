@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from ..core.build import ops
 from ..core.create import convert_to_tensor, output
 from ..core.graph import Tensor
@@ -99,9 +101,20 @@ def _binary(name: str, function: Binary) -> Callable[[Tensor, TensorLike | Index
         if isinstance(y, IndexedSlices):
             return NotImplemented
         with name_scope(None, name, [x, y]) as scope:
-            return function(x, y, scope)
+            try:
+                return function(x, y, scope)
+            except (TypeError, ValueError):
+                if _answers(y, f"__r{name}__"):
+                    return NotImplemented
+                raise
 
     return apply
+
+
+def _answers(operand: object, method: str) -> bool:
+    """Whether an operand of no type of ours has a say in a binary operator."""
+    known = (Tensor, Variable, np.ndarray, np.generic, bool, int, float, complex)
+    return not isinstance(operand, known) and hasattr(type(operand), method)
 
 
 def _reversed(name: str, function: Binary) -> Callable[[Tensor, TensorLike], Tensor]:

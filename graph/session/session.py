@@ -43,9 +43,10 @@ if TYPE_CHECKING:
 
     from ...schema.proto import Message
     from ..core.protocols import Evaluated, FeedDict, FeedKey
+    from ..core.sparse_tensor import SparseTensorValue
     from ..core.typing import TensorLike
     from ..format.messages import GraphDef
-    from .fetches import FetchNest, SparseTensorValue
+    from .fetches import FetchNest
 
 Blocks: TypeAlias = "tuple[AbstractContextManager[Graph], AbstractContextManager[Session]]"
 PlanKey: TypeAlias = "tuple[tuple[Tensor | Operation, ...], Hashable]"
