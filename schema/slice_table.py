@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -134,7 +134,7 @@ def _write_elements(message: Message, elements: np.ndarray) -> None:
         flat = flat.view(np.uint16)
     elif dtype.kind == "c":
         flat = flat.view(f"f{dtype.itemsize // 2}")
-    items: list[bytes | str | float] = flat.tolist()
+    items = cast("list[bytes | str | float]", flat.tolist())
     if dtype.kind == "O":
         items = [item.encode() if isinstance(item, str) else item for item in items]
     getattr(message, FIELDS[dtype.name]).extend(items)

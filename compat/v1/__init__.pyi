@@ -82,6 +82,7 @@ from ...graph.core.scopes import reset_default_graph as reset_default_graph
 from ...graph.core.scopes import set_random_seed as set_random_seed
 from ...graph.core.sparse_tensor import SparseTensor as SparseTensor
 from ...graph.core.sparse_tensor import SparseTensorValue as SparseTensorValue
+from ...graph.core.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from ...graph.core.tensor_shape import Dimension as Dimension
 from ...graph.core.tensor_shape import TensorShape as TensorShape
 from ...graph.core.tensor_shape import dimension_at_index as dimension_at_index

@@ -103,7 +103,7 @@ CORE = {
     "graph.format.importing": "import_graph_def",
     "graph.format.tensor_values": "get_static_value is_tensor make_ndarray make_tensor_proto",
     "graph.core.indexed_slices": "IndexedSlices",
-    "graph.core.sparse_tensor": "SparseTensor SparseTensorValue",
+    "graph.core.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
     "graph.functions.sparse": (
         "sparse_add=add sparse_concat=concat sparse_maximum=maximum sparse_minimum=minimum "
         "sparse_placeholder=placeholder sparse_reduce_sum=reduce_sum_sparse "

@@ -197,7 +197,7 @@ def constant(
     value: TensorLike | None,
     dtype: DTypeLike | None = None,
     shape: Iterable[SupportsIndex] | None = None,
-    name: str = "Const",
+    name: str | None = "Const",
     verify_shape: bool = False,
 ) -> Tensor:
     """A tensor that always has `value`.
@@ -223,7 +223,7 @@ def constant(
     else:
         array = array.copy()
     graph = graph_of(())
-    with graph_name_scope(graph, name) as scope:
+    with graph_name_scope(graph, name or "Const") as scope:
         pass
     attrs = {"value": array, "dtype": array.dtype}
     return append(graph, "Const", scope[:-1], (), attrs).outputs[0]

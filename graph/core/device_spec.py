@@ -96,7 +96,7 @@ class DeviceSpec:
     @classmethod
     def from_string(cls, spec: str) -> DeviceSpec:
         """What a name says; ValueError when it is malformed."""
-        return cls(**_parsed(spec))
+        return cls().parse_from_string(spec)
 
     def parse_from_string(self, spec: str) -> DeviceSpec:
         """Takes everything from a name; ValueError when it is malformed."""
@@ -120,8 +120,13 @@ class DeviceSpec:
 
     def replace(self, **kwargs: str | int | None) -> DeviceSpec:
         """The same with some fields set anew."""
-        fields = {key: getattr(self, key) for key in FIELDS} | kwargs
-        return DeviceSpec(**fields)
+        unknown = sorted(kwargs.keys() - set(FIELDS))
+        if unknown:
+            raise TypeError(f"replace() got an unexpected keyword argument '{unknown[0]}'")
+        changed = DeviceSpec()
+        for key in FIELDS:
+            setattr(changed, key, kwargs.get(key, getattr(self, key)))
+        return changed
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DeviceSpec) and self.to_string() == other.to_string()

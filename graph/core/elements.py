@@ -42,8 +42,10 @@ if TYPE_CHECKING:
     from .typing import DTypeLike, ShapeLike
 
 
-_NUMPY_NAMES = ("T", "astype", "clip", "data", "max", "mean", "min", "ravel", "reshape", "size")
-_NUMPY_NAMES += ("tolist", "transpose")
+_NUMPY_NAMES = (
+    *("T", "astype", "clip", "data", "max", "mean", "min", "ravel", "reshape", "size"),
+    *("tolist", "transpose"),
+)
 """What arrays have and tensors lack."""
 
 
@@ -131,7 +133,7 @@ class Tensor(Operands):
             f"len is not well defined for a symbolic Tensor ({self.name}). Use tf.size."
         )
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> NoReturn:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
         raise NotImplementedError(
             f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may "
             "indicate that you're trying to pass a Tensor to a NumPy call, which is not supported."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from .create import convert_to_tensor
+from .dtype import as_dtype
 from .graph import Graph, Operation, Tensor
 from .scopes import name_scope
 from .tensor_shape import TensorShape
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..session.session import Session
     from .protocols import Evaluated, FeedDict, MaybeDType
-    from .typing import ShapeLike, TensorLike
+    from .typing import DTypeLike, ShapeLike, TensorLike
 
 
 class SparseTensorValue(NamedTuple):
@@ -145,3 +146,21 @@ class SparseTensor:
             f"SparseTensor(indices={self._indices}, values={self._values}, "
             f"dense_shape={self._dense_shape})"
         )
+
+
+def convert_to_tensor_or_sparse_tensor(
+    value: SparseTensor | TensorLike, dtype: DTypeLike | None = None, name: str | None = None
+) -> SparseTensor | Tensor:
+    """A SparseTensor of what is one, a tensor of anything else.
+
+    Raises RuntimeError when a sparse one has another element type than `dtype`.
+    """
+    if not isinstance(value, SparseTensor) and hasattr(value, "dense_shape"):
+        value = SparseTensor.from_value(cast("Sequence[TensorLike]", value))
+    if not isinstance(value, SparseTensor):
+        return convert_to_tensor(value, dtype, name)
+    if dtype is not None and value.dtype != dtype:
+        raise RuntimeError(
+            f"Sparse dtype mismatch. Requested: {as_dtype(dtype).name},  Actual: {value.dtype.name}"
+        )
+    return value

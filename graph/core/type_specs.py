@@ -50,7 +50,9 @@ class _Spec:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._fields() == other._fields()
+        if not isinstance(other, _Spec) or type(self) is not type(other):
+            return False
+        return self._fields() == other._fields()
 
     def __ne__(self, other: object) -> bool:
         return not self == other

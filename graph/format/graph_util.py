@@ -192,8 +192,9 @@ def _as_gather(node: NodeDef, dtype: np.dtype, graph_def: GraphDef) -> None:
     indices = node.attr["Tindices"].type
     batch_dims = node.attr["batch_dims"].i if "batch_dims" in node.attr else 0
     axis = graph_def.node.add()
-    _write_constant(axis, f"{node.name}/axis", np.int32(batch_dims))
-    inputs = [*node.input[:2], axis.name, *node.input[2:]]
+    _write_constant(axis, f"{node.name}/axis", np.array(batch_dims, np.int32))
+    params, places, *others = node.input
+    inputs = [params, places, axis.name, *others]
     del node.input[:]
     node.input.extend(inputs)
     node.op = "GatherV2"

@@ -84,9 +84,9 @@ def version_def(graph: Graph) -> messages.VersionDef:
 
 def merge_versions(graph: Graph, imported: messages.VersionDef) -> None:
     """Notes the versions of an imported GraphDef: the older producer, the newer consumer."""
-    known = graph.scopes.extras.get("versions")
+    known = cast("messages.VersionDef | None", graph.scopes.extras.get("versions"))
     if known is None:
-        graph.scopes.extras["versions"] = known = proto.VersionDef()
+        graph.scopes.extras["versions"] = known = cast("messages.VersionDef", proto.VersionDef())
         known.CopyFrom(imported)
     known.producer = min(known.producer, imported.producer)
     known.min_consumer = max(known.min_consumer, imported.min_consumer)

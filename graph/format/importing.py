@@ -89,11 +89,10 @@ def _checked_keys(input_map: object) -> dict[str, TensorLike]:
     """`input_map` with its keys as text; TypeError when it is no such thing."""
     if input_map is None:
         return {}
-    if not isinstance(input_map, Mapping) or not all(
-        isinstance(key, (str, bytes)) for key in cast("Mapping[object, object]", input_map)
-    ):
+    keys = cast("Mapping[object, object]", input_map)
+    if not isinstance(input_map, Mapping) or not all(isinstance(key, (str, bytes)) for key in keys):
         raise TypeError(
-            f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}; its "
+            f"Argument `input_map` must be a dictionary. Obtained {type(keys).__name__}; its "
             "keys must be strings"
         )
     items = cast("Mapping[str | bytes, TensorLike]", input_map).items()

@@ -68,7 +68,9 @@ class TensorProto(Message, Protocol):
 
 
 class ListValue(Message, Protocol):
-    """A list in an attribute."""
+    """A list in an attribute; other fields are taken by name."""
+
+    s: Repeated[bytes]
 
 
 class AttrValueMessage(Message, Protocol):
@@ -76,6 +78,8 @@ class AttrValueMessage(Message, Protocol):
 
     list: ListValue
     placeholder: str
+    type: int
+    i: int
 
 
 class NameAttrList(Message, Protocol):

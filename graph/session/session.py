@@ -387,7 +387,7 @@ class Session:
                         f"For reference, the tensor object was {part} which was passed to the "
                         f"argument `feed_dict` with key {key}."
                     )
-                feeds[tensor] = _fed_array(tensor, part)
+                feeds[tensor] = _fed_array(tensor, cast("npt.ArrayLike", part))
         return feeds
 
     def _fed_tensor(self, key: FeedKey) -> Tensor:
@@ -410,7 +410,7 @@ def _processors() -> int:
 
 def _fed_parts(
     key: FeedKey | IndexedSlices | tuple[FeedKey, ...], value: npt.ArrayLike | None
-) -> Iterable[tuple[FeedKey, npt.ArrayLike]]:
+) -> Iterable[tuple[FeedKey, npt.ArrayLike | None]]:
     """(tensor, value) pairs of one feed; a sparse one, and a tuple of tensors, have several."""
     if isinstance(key, (Tensor, str, bytes)):
         return [(key, value)]
@@ -427,12 +427,12 @@ def _fed_parts(
         parts.append(slices.dense_shape)
     if value is None:
         return [(part, None) for part in parts]
-    values = list(cast("SparseTensorValue", value))
-    if len(values) == len(parts) + 1 and values[-1] is None:
-        values.pop()  # an IndexedSlicesValue without a shape
-    if isinstance(key, SparseTensor) and len(values) == 2:
+    fed: list[npt.ArrayLike | None] = list(cast("SparseTensorValue", value))
+    if len(fed) == len(parts) + 1 and fed[-1] is None:
+        fed.pop()  # an IndexedSlicesValue without a shape
+    if isinstance(key, SparseTensor) and len(fed) == 2:
         parts.pop()  # the shape keeps its default
-    return zip(parts, values, strict=True)
+    return zip(parts, fed, strict=True)
 
 
 def _fed_array(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:

@@ -254,10 +254,11 @@ class Identity(Initializer):
                 "The tensor to initialize, specified by argument `shape` must be at least "
                 f"two-dimensional. Received shape={shape}"
             )
-        matrix = creation.eye(*map(int, sizes), dtype=self._dtype(dtype))
+        rows, columns = map(int, sizes)
+        matrix = creation.eye(rows, columns, dtype=self._dtype(dtype))
         if isinstance(partition_info, PartitionInfo):
-            start, part = np.int32(partition_info.var_offset), np.int32([int(n) for n in shape])
-            matrix = ops.Slice(matrix, start, part)
+            start = np.array(partition_info.var_offset, np.int32)
+            matrix = ops.Slice(matrix, start, np.array([int(n) for n in shape], np.int32))
         return self.gain * matrix
 
 
@@ -286,8 +287,8 @@ class Orthogonal(Initializer):
         q, r = ops.Qr(normal, full_matrices=False)
         q = q * ops.Sign(ops.DiagPart(r))
         if rows < columns:
-            q = ops.Transpose(q, np.int32([1, 0]))
-        return self.gain * ops.Reshape(q, np.int32(sizes))
+            q = ops.Transpose(q, np.array([1, 0], np.int32))
+        return self.gain * ops.Reshape(q, np.array(sizes, np.int32))
 
 
 def whole_shape(shape: KnownShape, partition_info: object) -> KnownShape:

@@ -20,8 +20,9 @@ from ..core.scopes import (
     graph_colocation,
     name_scope,
 )
-from ..core.shapes import Dim, Shape, is_static
+from ..core.shapes import Shape, is_static
 from ..core.sizes import Sizes
+from ..core.tensor_shape import TensorShape
 from .batch_positions import batch_positions
 from .creators import Created
 from .distribution import (
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
     from ..core.indexed_slices import IndexedSlices
     from ..core.protocols import AttrValue, DeviceSpec, Evaluated
-    from ..core.tensor_shape import TensorShape
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from ..format.messages import VariableDef
     from ..session.session import Session
@@ -238,8 +238,6 @@ class Variable(Operands, metaclass=Created):
 
     def get_shape(self) -> TensorShape:
         """The shape as TF1's object."""
-        from ..core.tensor_shape import TensorShape
-
         return TensorShape(self.shape)
 
     def value(self) -> Tensor:
@@ -571,8 +569,13 @@ class Variable(Operands, metaclass=Created):
 def _declared(shape: ShapeLike | None, known: Shape) -> Shape:
     if shape is None:
         return known
-    sizes = getattr(shape, "as_shape", None)
-    return sizes() if sizes else tuple(cast("Iterable[Dim]", shape))
+    declared = TensorShape(shape)
+    if not declared.is_compatible_with(known):
+        raise ValueError(
+            f"The initial value's shape ({TensorShape(known)}) is not compatible with the "
+            f"explicitly supplied `shape` argument ({declared})."
+        )
+    return declared.as_shape()
 
 
 def _as_tensor(

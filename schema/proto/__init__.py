@@ -15,6 +15,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from google.protobuf.descriptor import Descriptor
     from google.protobuf.descriptor_pool import DescriptorPool
     from google.protobuf.message import Message as _Message
 
@@ -54,7 +55,7 @@ def _name_module(class_: type[_Message]) -> None:
     class_.__module__ = __name__
     for field in class_.DESCRIPTOR.fields:
         if field.message_type is not None:
-            _name_module(GetMessageClass(field.message_type))
+            _name_module(GetMessageClass(cast("Descriptor", field.message_type)))
 
 
 @cache

@@ -608,3 +608,19 @@ def minimized(tf):
             float(session.run(pairs[0][0])),
             error(lambda: optimizer.apply_gradients(pairs))[0],
         ]
+
+
+@program
+def sparse_or_dense(tf):
+    """What stands for sparse tensors, and constants without a name."""
+    with tf.Graph().as_default():
+        sparse = tf.SparseTensor([[0, 1]], [2.0], [3, 4])
+        value = tf.SparseTensorValue([[0, 1]], [2.0], [3, 4])
+        convert = tf.convert_to_tensor_or_sparse_tensor
+        return [
+            [type(convert(item)).__name__ for item in (sparse, value)],
+            convert([1]).dtype.name,
+            error(lambda: convert(sparse, tf.int32)),
+            tf.constant(1, name=None).name,
+            tf.SparseTensor.from_value(value).shape.as_list(),
+        ]

@@ -238,7 +238,7 @@ def test_state_files(tmp_path):
     with pytest.raises(ValueError, match="must match checkpoint paths"):
         tf.train.generate_checkpoint_state_proto("d", "d/m-2", ["d/m-2"], [1.0, 2.0])
     with pytest.raises(RuntimeError, match="conflicts with path used for checkpoint state"):
-        tf.train.update_checkpoint_state("d", "d/checkpoint")
+        tf.train.update_checkpoint_state(tmp_path, tmp_path / "checkpoint")
 
 
 class Stop(BaseException):
