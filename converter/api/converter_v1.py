@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..sources.positions import TENSORFLOW
 from . import converter
 
 
@@ -10,9 +9,7 @@ class TFLiteConverter(converter.TFLiteConverter):
     """`flatlite.lite.TFLiteConverter` with what TensorFlow 1 takes by default.
 
     `from_saved_model` converts "serving_default", or the only signature there is, unless told
-    otherwise; inputs and outputs are at TensorFlow's positions, by tensor name, unless `io_order`
-    says "source"; the metadata says API version 1.
+    otherwise; the metadata says API version 1.
     """
 
     _api_version = 1
-    _io_order = TENSORFLOW

@@ -36,7 +36,6 @@ class Settings:
     """The attributes of TFLiteConverter; an unknown name is refused instead of ignored."""
 
     _is_complete = False
-    _io_order = SOURCE
     experimental_stablehlo_quantizer_config: Any
 
     def __init__(self) -> None:
@@ -67,7 +66,7 @@ class Settings:
         self.canonicalizing_inf_as_min_max_float = True
         self.saved_model_dir: Any = None
         self.serialize_debug_metadata = False
-        self.io_order = self._io_order
+        self.io_order = SOURCE
         self.target = "litert"
         self.verify = True
         self.verify_inputs: Any = None

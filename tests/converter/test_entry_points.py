@@ -178,14 +178,17 @@ def test_debug_metadata():
     assert len(ours) == len(theirs) == len(model.subgraphs[0].operators)
 
 
-def test_version_1_has_tensorflows_positions(request):
+@pytest.mark.parametrize("make", [v1.TFLiteConverter, TFLiteConverter])
+def test_positions_are_the_sources_unless_asked_for(make, request):
     folder = request.path.parent / "saved_models" / "orders"
-    names = []
-    for converter in (v1.TFLiteConverter.from_saved_model(folder) for _ in range(2)):
-        converter.io_order = converter.io_order if not names else "tensorflow"
+    names = {}
+    for order in (None, "source", "tensorflow"):
+        converter = make.from_saved_model(folder)
+        converter.io_order = order or converter.io_order
         details = Interpreter(model_content=converter.convert()).get_input_details()
-        names.append([row["name"] for row in details])
-    assert names[0] == names[1] == sorted(names[0])
+        names[order] = [row["name"] for row in details]
+    assert names[None] == names["source"] != names["tensorflow"]
+    assert sorted(names["source"]) == sorted(names["tensorflow"])
 
 
 class Location:
