@@ -143,6 +143,8 @@ def test_a_column_that_a_line_lacks(tmp_path):
     attrs = {"key_index": 2, "value_index": -2}
     graph = table.op.graph
     filename = draft.op("Placeholder", dtype=np.dtype(object), shape=())
-    filling = graph.add("InitializeTableFromTextFileV2", "fill", (table, filename), attrs, n_outputs=0)
+    filling = graph.add(
+        "InitializeTableFromTextFileV2", "fill", (table, filename), attrs, n_outputs=0
+    )
     with pytest.raises(ModelError, match=r"line 1 \(a\) : expected at least 3 got 1"):
         _of_file(filling, table.op, path)
