@@ -4,7 +4,10 @@
 from ... import errors as errors
 from ... import train as train
 from ...compat.v1 import bitwise as bitwise
+from ...compat.v1 import compat as compat
 from ...compat.v1 import debugging as debugging
+from ...compat.v1 import gfile as gfile
+from ...compat.v1 import graph_util as graph_util
 from ...compat.v1 import layers as layers
 from ...compat.v1 import linalg as linalg
 from ...compat.v1 import lite as lite
@@ -26,6 +29,7 @@ from ...compat.v1 import spectral as spectral
 from ...compat.v1 import strings as strings
 from ...compat.v1 import summary as summary
 from ...compat.v1 import test as test
+from ...compat.v1 import version as version
 from ...graph.core.create import constant as constant
 from ...graph.core.create import convert_to_tensor as convert_to_tensor
 from ...graph.core.device_spec import DeviceSpec as DeviceSpec
@@ -80,6 +84,17 @@ from ...graph.core.sparse_tensor import SparseTensor as SparseTensor
 from ...graph.core.sparse_tensor import SparseTensorValue as SparseTensorValue
 from ...graph.core.tensor_shape import Dimension as Dimension
 from ...graph.core.tensor_shape import TensorShape as TensorShape
+from ...graph.core.tensor_shape import dimension_at_index as dimension_at_index
+from ...graph.core.tensor_shape import dimension_value as dimension_value
+from ...graph.core.type_specs import IndexedSlicesSpec as IndexedSlicesSpec
+from ...graph.core.type_specs import SparseTensorSpec as SparseTensorSpec
+from ...graph.core.type_specs import TensorSpec as TensorSpec
+from ...graph.core.version import COMPILER_VERSION as COMPILER_VERSION
+from ...graph.core.version import GIT_VERSION as GIT_VERSION
+from ...graph.core.version import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
+from ...graph.core.version import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
+from ...graph.core.version import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
+from ...graph.core.version import VERSION as VERSION
 from ...graph.derivatives.custom_gradient import custom_gradient as custom_gradient
 from ...graph.derivatives.custom_gradient import grad_pass_through as grad_pass_through
 from ...graph.derivatives.custom_gradient import recompute_grad as recompute_grad
@@ -302,6 +317,7 @@ from ...graph.functions.functional import foldr as foldr
 from ...graph.functions.functional import map_fn as map_fn
 from ...graph.functions.functional import numpy_function as numpy_function
 from ...graph.functions.functional import py_func as py_func
+from ...graph.functions.functional import py_function as py_function
 from ...graph.functions.functional import scan as scan
 from ...graph.functions.linear_algebra import cholesky as cholesky
 from ...graph.functions.linear_algebra import fft as fft
@@ -318,6 +334,7 @@ from ...graph.functions.linear_algebra import trace as trace
 from ...graph.functions.lookup import tables_initializer as initialize_all_tables
 from ...graph.functions.lookup import tables_initializer as tables_initializer
 from ...graph.functions.loops import while_loop as while_loop
+from ...graph.functions.random import get_seed as get_seed
 from ...graph.functions.random import random_crop as random_crop
 from ...graph.functions.random import random_normal as random_normal
 from ...graph.functions.random import random_shuffle as random_shuffle
@@ -436,8 +453,6 @@ from ...graph.functions.summaries import merge_summary as merge_summary
 from ...graph.functions.summaries import scalar_summary as scalar_summary
 from ...graph.functions.tensor_array import TensorArray as TensorArray
 from ...graph.session.fetches import IndexedSlicesValue as IndexedSlicesValue
-from ...graph.session.session import ConfigProto as ConfigProto
-from ...graph.session.session import GPUOptions as GPUOptions
 from ...graph.session.session import InteractiveSession as InteractiveSession
 from ...graph.session.session import Session as Session
 from ...graph.variables import initializers as initializers
@@ -451,6 +466,7 @@ from ...graph.variables.initializers import constant_initializer as constant_ini
 from ...graph.variables.initializers import glorot_normal_initializer as glorot_normal_initializer
 from ...graph.variables.initializers import glorot_uniform_initializer as glorot_uniform_initializer
 from ...graph.variables.initializers import ones_initializer as ones_initializer
+from ...graph.variables.initializers import orthogonal_initializer as orthogonal_initializer
 from ...graph.variables.initializers import random_normal_initializer as random_normal_initializer
 from ...graph.variables.initializers import random_uniform_initializer as random_uniform_initializer
 from ...graph.variables.initializers import truncated_normal_initializer as truncated_normal_initializer
@@ -460,6 +476,7 @@ from ...graph.variables.initializers import zeros_initializer as zeros_initializ
 from ...graph.variables.partitioned import fixed_size_partitioner as fixed_size_partitioner
 from ...graph.variables.partitioned import min_max_variable_partitioner as min_max_variable_partitioner
 from ...graph.variables.partitioned import variable_axis_size_partitioner as variable_axis_size_partitioner
+from ...graph.variables.template import make_template as make_template
 from ...graph.variables.variable_lists import assert_variables_initialized as assert_variables_initialized
 from ...graph.variables.variable_lists import global_variables as all_variables
 from ...graph.variables.variable_lists import global_variables as global_variables
@@ -481,13 +498,17 @@ from ...graph.variables.variable_scope import variable_op_scope as variable_op_s
 from ...graph.variables.variable_scope import variable_scope as variable_scope
 from ...graph.variables.variables import Variable as Variable
 from ...schema.proto import AttrValue as AttrValue
+from ...schema.proto import ConfigProto as ConfigProto
 from ...schema.proto import Event as Event
+from ...schema.proto import GPUOptions as GPUOptions
 from ...schema.proto import GraphDef as GraphDef
+from ...schema.proto import GraphOptions as GraphOptions
 from ...schema.proto import HistogramProto as HistogramProto
 from ...schema.proto import LogMessage as LogMessage
 from ...schema.proto import MetaGraphDef as MetaGraphDef
 from ...schema.proto import NameAttrList as NameAttrList
 from ...schema.proto import NodeDef as NodeDef
+from ...schema.proto import OptimizerOptions as OptimizerOptions
 from ...schema.proto import RunMetadata as RunMetadata
 from ...schema.proto import RunOptions as RunOptions
 from ...schema.proto import SessionLog as SessionLog

@@ -72,12 +72,12 @@ CORE = {
         "string_to_hash_bucket_strong string_to_number=to_number substr"
     ),
     "graph.core.ragged_tensor": "RaggedTensor",
-    "graph.functions.functional": "foldl foldr map_fn numpy_function py_func scan",
+    "graph.functions.functional": "foldl foldr map_fn numpy_function py_func py_function scan",
     "graph.functions.lookup": "initialize_all_tables=tables_initializer tables_initializer",
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": (
-        "random_crop random_normal random_shuffle random_uniform truncated_normal"
+        "get_seed random_crop random_normal random_shuffle random_uniform truncated_normal"
     ),
     "graph.functions.random_draws": "multinomial random_gamma random_poisson",
     "graph.functions.spectral": "fft3d ifft3d",
@@ -114,8 +114,8 @@ CORE = {
     "graph.session.fetches": "IndexedSlicesValue",
     "graph.variables.initializers": (
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer "
-        "ones_initializer random_normal_initializer random_uniform_initializer "
-        "truncated_normal_initializer uniform_unit_scaling_initializer "
+        "ones_initializer orthogonal_initializer random_normal_initializer "
+        "random_uniform_initializer truncated_normal_initializer uniform_unit_scaling_initializer "
         "variance_scaling_initializer zeros_initializer"
     ),
     "graph.core.scopes": (
@@ -128,12 +128,15 @@ CORE = {
         "scalar_summary"
     ),
     "schema.proto": (
-        "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef "
-        "RunMetadata RunOptions SessionLog Summary SummaryMetadata"
+        "AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto LogMessage "
+        "MetaGraphDef NameAttrList NodeDef OptimizerOptions RunMetadata RunOptions SessionLog "
+        "Summary SummaryMetadata"
     ),
-    "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
-    "graph.core.tensor_shape": "Dimension TensorShape",
+    "graph.session.session": "InteractiveSession Session",
+    "graph.core.tensor_shape": "Dimension TensorShape dimension_at_index dimension_value",
+    "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
     "training.event_files": "summary_iterator",
+    "graph.variables.template": "make_template",
     "graph.variables.variable_scope": (
         "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
         "variable_scope"
@@ -400,6 +403,36 @@ SETS = {
         "set_size set_union size=set_size union=set_union"
     ),
 }
+
+GFILE = {
+    "schema.gfile": (
+        "Copy DeleteRecursively Exists FastGFile GFile Glob IsDirectory ListDirectory MakeDirs "
+        "MkDir Open Remove Rename Stat Walk"
+    ),
+}
+
+GRAPH_UTIL = {
+    "graph.format.graph_util": (
+        "convert_variables_to_constants extract_sub_graph must_run_on_cpu remove_training_nodes "
+        "tensor_shape_from_node_def_name"
+    ),
+    "graph.format.importing": "import_graph_def",
+}
+
+COMPAT = {
+    "graph.core.text": (
+        "as_bytes as_str as_str_any as_text bytes_or_text_types complex_types forward_compatible "
+        "integral_types path_to_str real_types"
+    ),
+}
+
+VERSION = {
+    "graph.core.version": (
+        "COMPILER_VERSION GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER "
+        "GRAPH_DEF_VERSION_MIN_PRODUCER VERSION"
+    ),
+}
+"""Names of both `tf` and `tf.version`."""
 
 RAGGED = {
     "graph.functions.ragged": "constant range=ragged_range",

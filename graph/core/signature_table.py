@@ -474,6 +474,7 @@ Round x:T -> y:T ; T:type
 Rsqrt x:T -> y:T ; T:type
 RsqrtGrad y:T dy:T -> z:T ; T:type
 !Save filename:string tensor_names:string data:*T -> ; T:list(type)
+!SaveSlices filename:string tensor_names:string shapes_and_slices:string data:*T -> ; T:list(type)
 !SaveV2 prefix:string tensor_names:string shape_and_slices:string tensors:*dtypes -> ; dtypes:list(type)
 ScalarSummary tags:string values:T -> summary:string ; T:type
 ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false

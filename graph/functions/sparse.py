@@ -227,11 +227,25 @@ def reshape(sp_input: SparseTensor, shape: TensorLike, name: str | None = None) 
 def placeholder(
     dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None
 ) -> SparseTensor:
-    """A sparse tensor whose three tensors are fed."""
+    """A sparse tensor that is fed: its places and elements, and its sizes where `shape` leaves
+    them open.
+    """
     label = f"{name}/" if name else "sparse_"
-    rank = None if shape is None else TensorShape(shape).ndims
-    return SparseTensor(
+    known = shape if isinstance(shape, Tensor) else TensorShape(shape)
+    rank = known.shape[0] if isinstance(known, Tensor) and known.shape else None
+    if isinstance(known, Tensor):
+        sizes = creation.placeholder_with_default(cast(known, np.int64), [rank], f"{label}shape")
+    elif known.as_shape() is None:
+        sizes = creation.placeholder(np.int64, [None], f"{label}shape")
+    else:
+        rank = known.ndims
+        default = np.array([-1 if n is None else n for n in known.as_list()], np.int64)
+        sizes = creation.placeholder_with_default(default, [rank], f"{label}shape")
+    result = SparseTensor(
         creation.placeholder(np.int64, [None, rank], f"{label}indices"),
         creation.placeholder(dtype, [None], f"{label}values"),
-        creation.placeholder(np.int64, [rank], f"{label}shape"),
+        sizes,
     )
+    if isinstance(known, TensorShape):
+        result.set_shape(known)
+    return result

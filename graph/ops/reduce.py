@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.graph import Tensor
 from ..core.registry import add_row, op
-from ..core.shapes import Shape, axis_of, integers, known, require, same, value
+from ..core.shapes import Shape, axis_of, integers, known, require, same, shown, value
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -135,7 +135,12 @@ def _running(function: Callable[..., np.ndarray], start: float) -> Callable[...,
     """A kernel that accumulates along an axis: from the end, or without the element itself."""
 
     def kernel(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> np.ndarray:
-        position = axes_of(axis, x.ndim)[0]
+        if axis.ndim:
+            raise ValueError(f"ScanOp: axis must be a scalar, not {shown(axis.shape)}")
+        if not -x.ndim <= axis < x.ndim:
+            limits = f"[{-x.ndim}, {x.ndim})"
+            raise ValueError(f"ScanOp: Expected scan axis in the range {limits}, but got {axis}")
+        position = int(axis) % x.ndim
         if reverse:
             x = np.flip(x, position)
         result = function(x, axis=position, dtype=wide(x))

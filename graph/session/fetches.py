@@ -147,6 +147,9 @@ class Fetches:
             raise ValueError(
                 f"Argument `fetch` = {item} cannot be interpreted as a Tensor. ({error})"
             ) from None
+        if not self._graph.is_fetchable(element):
+            name = getattr(element, "op", element).name
+            raise ValueError(f"Operation {name} has been marked as not fetchable.")
         position = self._positions.setdefault(element, len(self._positions))
 
         def build(values: Sequence[Evaluated]) -> Evaluated:
