@@ -13,7 +13,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-pythons test-tf fuzz operators targets support arenas stubs check dev bench wheel clean
+.PHONY: demo test test-all test-pythons test-tf fuzz operators targets support arenas stubs symbols check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
@@ -56,6 +56,13 @@ test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 # What editors see of modules whose names are imported on first use.
 stubs: $(VENV)/.core
 	$(BIN)/python tests/write_stubs.py
+
+# Which symbols of an API description exist, and whose signatures are alike, by area. AREAS: those
+# (or all) whose differences are listed.
+SPEC ?= ../shared/spec/api.json
+AREAS ?=
+symbols: $(VENV)/.core
+	$(BIN)/python tests/symbols.py $(SPEC) $(AREAS)
 
 # What LiteRT's kernels accept, written into schema/operator_types.py; ten minutes.
 operators: $(VENV)/.test

@@ -208,6 +208,7 @@ from ...graph.functions.array import matrix_band_part as matrix_band_part
 from ...graph.functions.array import matrix_transpose as matrix_transpose
 from ...graph.functions.array import meshgrid as meshgrid
 from ...graph.functions.array import pad as pad
+from ...graph.functions.array import parallel_stack as parallel_stack
 from ...graph.functions.array import repeat as repeat
 from ...graph.functions.array import reshape as reshape
 from ...graph.functions.array import reverse as reverse
@@ -331,9 +332,11 @@ from ...graph.functions.linear_algebra import matrix_solve as matrix_solve
 from ...graph.functions.linear_algebra import norm as norm
 from ...graph.functions.linear_algebra import tensordot as tensordot
 from ...graph.functions.linear_algebra import trace as trace
+from ...graph.functions.lookup import tables_initializer as initialize_all_tables
 from ...graph.functions.lookup import tables_initializer as tables_initializer
 from ...graph.functions.loops import while_loop as while_loop
 from ...graph.functions.random import get_seed as get_seed
+from ...graph.functions.random import random_crop as random_crop
 from ...graph.functions.random import random_normal as random_normal
 from ...graph.functions.random import random_shuffle as random_shuffle
 from ...graph.functions.random import random_uniform as random_uniform

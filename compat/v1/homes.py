@@ -32,7 +32,7 @@ CORE = {
         "diag_part dynamic_partition dynamic_stitch expand_dims fake_quant_with_min_max_args "
         "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel gather gather_nd "
         "guarantee_const identity identity_n invert_permutation matrix_band_part "
-        "matrix_transpose meshgrid pad repeat reshape reverse "
+        "matrix_transpose meshgrid pad parallel_stack repeat reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
         "space_to_batch_nd space_to_depth split squeeze stack stop_gradient strided_slice "
         "tensor_scatter_add tensor_scatter_nd_add=tensor_scatter_add "
@@ -73,11 +73,11 @@ CORE = {
     ),
     "graph.core.ragged_tensor": "RaggedTensor",
     "graph.functions.functional": "foldl foldr map_fn numpy_function py_func py_function scan",
-    "graph.functions.lookup": "tables_initializer",
+    "graph.functions.lookup": "initialize_all_tables=tables_initializer tables_initializer",
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": (
-        "get_seed random_normal random_shuffle random_uniform truncated_normal"
+        "get_seed random_crop random_normal random_shuffle random_uniform truncated_normal"
     ),
     "graph.functions.random_draws": "multinomial random_gamma random_poisson",
     "graph.functions.spectral": "fft3d ifft3d",

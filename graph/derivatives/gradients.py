@@ -162,7 +162,9 @@ def _grad_ys(
 def _grad_y(y: Tensor, value: TensorLike | IndexedSlices | None, name: str) -> Gradient:
     if value is None:
         if y.dtype is not None and y.dtype.kind == "c":
-            raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype})")
+            raise TypeError(
+                f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype})"
+            )
         one = np.ones((), y.dtype)
         return ops.Fill(ops.Shape(y), one, name=name)
     if isinstance(value, IndexedSlices):

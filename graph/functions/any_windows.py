@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -349,4 +349,4 @@ def with_space_to_batch(
     if not last_first:
         return spaced
     back = [0, len(rates) + 1, *np.arange(1, len(rates) + 1).tolist()]
-    return cast("Tensor", array.transpose(spaced, back))
+    return array.transpose(spaced, back)

@@ -442,6 +442,17 @@ class TopK(NamedTuple):
     indices: Tensor
 
 
+def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -> Tensor:
+    """Tensors of one known shape along a new first dimension; ValueError without any."""
+    with name_scope(name, "parallel_stack") as scope:
+        tensors = [convert_to_tensor(value) for value in values]
+        if not tensors:
+            raise ValueError("parallel_stack needs at least one tensor")
+        rows = [ops.ExpandDims(x, np.int32(0)) for x in tensors]
+        shape = (len(rows), *(tensors[0].shape or ()))
+        return ops.ParallelConcat(rows, shape=shape, name=scope)
+
+
 def in_top_k(
     predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None
 ) -> Tensor:

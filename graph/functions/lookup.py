@@ -23,6 +23,7 @@ from .control_flow import group, no_op
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
+    from ..core.protocols import AttrValue
     from ..core.typing import DTypeLike, TensorLike
 
 Keys: TypeAlias = "Tensor | SparseTensor | RaggedTensor"
@@ -500,7 +501,7 @@ class MutableHashTable(_MutableTable):
         super().__init__(key_dtype, value_dtype)
         self.default_value = convert_to_tensor(default_value, self._value_dtype)
         shape = self.default_value.shape
-        attrs = {
+        attrs: dict[str, AttrValue] = {
             "key_dtype": self._key_dtype,
             "value_dtype": self._value_dtype,
             "use_node_name_sharing": True,

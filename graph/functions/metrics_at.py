@@ -300,7 +300,7 @@ Given: TypeAlias = "TensorLike | SparseTensor"
 def _labels(labels: Given, guesses: Tensor) -> Labels:
     """Labels as dense ones; sparse rows may have any number of them."""
     if isinstance(labels, SparseTensorValue):
-        labels = SparseTensor(*labels)
+        labels = SparseTensor(*map(np.asarray, labels))
     if not isinstance(labels, SparseTensor):
         return Labels(_rows(labels, guesses), None)
     places = SparseTensor(labels.indices, ops.OnesLike(labels.values), labels.dense_shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -123,19 +124,22 @@ def l2_normalize(
 
 def _noise_shape(x: Tensor, noise_shape: DynamicShape) -> DynamicShape:
     """The shape of the choices of `dropout`, with those of `x` in the place of None."""
-    if isinstance(noise_shape, (Tensor, np.ndarray)):
+    if isinstance(noise_shape, TensorShape):
+        sizes: Sequence[object] | None = noise_shape.dims
+    elif isinstance(noise_shape, (list, tuple)):
+        sizes = cast_type("Sequence[object]", noise_shape)
+    else:
         return noise_shape
-    is_list = isinstance(noise_shape, (list, tuple))
-    sizes = noise_shape if is_list else TensorShape(noise_shape).dims
     if sizes is None:
         return creation.shape(x)
-    if not any(_is_open(size) for size in sizes) or len(sizes) != len(x.shape or ()):
-        return noise_shape
     own = x.shape or ()
-    return [
-        (own[i] if own[i] is not None else creation.shape(x)[i]) if _is_open(size) else size
+    if not any(map(_is_open, sizes)) or len(sizes) != len(own):
+        return noise_shape
+    filled: list[object] = [
+        (creation.shape(x)[i] if own[i] is None else own[i]) if _is_open(size) else size
         for i, size in enumerate(sizes)
     ]
+    return cast_type("DynamicShape", filled)
 
 
 def _is_open(size: object) -> bool:

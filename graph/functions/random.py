@@ -15,8 +15,9 @@ from ..core.create import convert_to_tensor
 from ..core.dtype import as_dtype, as_numpy
 from ..core.graph import Tensor
 from ..core.operands import Operands
-from ..core.scopes import get_default_graph, name_scope, set_random_seed
+from ..core.scopes import control_dependencies, get_default_graph, name_scope, set_random_seed
 from ..core.tensor_shape import TensorShape
+from .control_flow import Assert as assert_
 from .creation import is_shape, shape_tensor
 
 if TYPE_CHECKING:
@@ -99,6 +100,29 @@ def random_uniform(
         if from_zero:
             return ops.Mul(result, high)
         return ops.AddV2(result * (high - low), low, name=scope)
+
+
+def random_crop(
+    value: TensorLike, size: TensorLike, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """A part of `value` of the shape `size`, each place as likely.
+
+    Raises InvalidArgumentError, when it runs, for a part that is larger than `value`.
+    """
+    with name_scope(name, "random_crop", [value, size]) as scope:
+        x = convert_to_tensor(value, name="value")
+        sizes = convert_to_tensor(size, np.int32, name="size")
+        whole = ops.Shape(x)
+        check = assert_(
+            ops.All(ops.GreaterEqual(whole, sizes), np.int32(0)),
+            ["Need value.shape >= size, got ", whole, sizes],
+        )
+        with control_dependencies([check]):
+            limit = ops.Identity(whole) - sizes + np.int32(1)
+        drawn = random_uniform(
+            ops.Shape(limit), minval=0, maxval=np.iinfo(np.int32).max, dtype=np.int32, seed=seed
+        )
+        return ops.Slice(x, ops.FloorMod(drawn, limit), sizes, name=scope)
 
 
 def random_normal(

@@ -62,9 +62,10 @@ def of_values(function: FunctionT) -> FunctionT:
         names = list(inspect.signature(function).parameters)
         bound = dict(zip(names, args, strict=False)) | kwargs
         if isinstance(first, SparseTensor):
-            values = function(**(bound | {names[0]: first.values}))
+            values = cast("Tensor", function(**(bound | {names[0]: first.values})))
             return SparseTensor(first.indices, values, first.dense_shape)
-        return first.with_flat_values(function(**(bound | {names[0]: first.flat_values})))
+        values = cast("Tensor", function(**(bound | {names[0]: first.flat_values})))
+        return first.with_flat_values(values)
 
     return cast("FunctionT", wrapped)
 

@@ -139,7 +139,7 @@ def _embedded(
 
 
 def safe_embedding_lookup_sparse(
-    embedding_weights: TensorLike | Sequence[TensorLike],
+    embedding_weights: TensorLike | Sequence[TensorLike] | None,
     sparse_ids: Ids,
     sparse_weights: Ids | None = None,
     combiner: str = "mean",
@@ -204,7 +204,9 @@ def _usable(places: Places, combiner: str) -> Places:
     if places.weights is not None and combiner != "sum":
         positive = ops.Greater(places.weights, np.zeros((), places.weights.dtype))
         usable = ops.LogicalAnd(usable, positive)
-    return Places(*(None if x is None else array.boolean_mask(x, usable) for x in places))
+    weights = None if places.weights is None else array.boolean_mask(places.weights, usable)
+    ids, rows = (array.boolean_mask(x, usable) for x in (places.ids, places.rows))
+    return Places(ids, rows, weights)
 
 
 def _in_shape(rows: Tensor, sizes: Tensor, scope: str) -> Tensor:

@@ -41,7 +41,7 @@ def _value_shape(table: OperationView) -> Shape:
     if table.type in ("HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2"):
         return ()
     if table.type in ("MutableHashTableOfTensorsV2", "MutableDenseHashTableV2"):
-        return table.get_attr("value_shape")
+        return cast("Shape", table.get_attr("value_shape"))
     return None
 
 

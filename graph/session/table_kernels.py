@@ -119,7 +119,7 @@ def find(
 @table_kernel("LookupTableSizeV2")
 def size(op: Operation, state: State, handle: np.ndarray) -> np.ndarray:
     """How many keys there are."""
-    return np.int64(_table(op, handle).size)[...]
+    return np.array(_table(op, handle).size, np.int64)
 
 
 @table_kernel("LookupTableInsert", "LookupTableInsertV2")

@@ -96,7 +96,7 @@ class Table:
     def insert(self, keys: np.ndarray, values: np.ndarray) -> None:
         """Gives keys their values; of a key that is there several times, the last one."""
         rows = self._rows(keys, values)
-        self.entries.update(zip(self._keys(keys), map(_copied, rows), strict=True))
+        self.entries.update(zip(self._keys(keys), rows.tolist(), strict=True))
 
     def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
         """Gives the table these keys and no others."""
@@ -116,10 +116,6 @@ class Table:
         for row, value in enumerate(self.entries.values()):
             values[row] = value
         return keys, values
-
-
-def _copied(value: object) -> object:
-    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 class StaticTable(Table):

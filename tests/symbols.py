@@ -1,0 +1,128 @@
+"""Prints which symbols of an API description exist, and whose signatures differ: `make symbols`.
+
+    python tests/symbols.py ../shared/spec/api.json              a table by area
+    python tests/symbols.py ../shared/spec/api.json core nest    and what lacks in these areas
+
+The description is a list of rows with `symbol` (tf.compat.v1.train.Saver.save), `kind`, `parent`,
+`params` (each with `name` and `default`) and `area`. Attributes of instances count where a class
+declares them, has them as a property or sets them in its constructors.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+import sys
+import types
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+ROOTS = (
+    ("tf.compat.v1.", "flatlite.compat.v1"),
+    ("tf.compat.v2.", "flatlite"),
+    ("tf.", "flatlite.compat.v1"),
+    ("tf.", "flatlite"),
+)
+KINDS = ("function", "class", "method")
+ABSENT = object()
+
+
+def resolved(symbol: str) -> Any:
+    """The object a symbol names, or ABSENT."""
+    for prefix, root in ROOTS:
+        if not symbol.startswith(prefix):
+            continue
+        found: Any = importlib.import_module(root)
+        for word in symbol.removeprefix(prefix).split("."):
+            found = member(found, word)
+            if found is ABSENT:
+                break
+        else:
+            return found
+    return ABSENT
+
+
+def member(owner: Any, name: str) -> Any:
+    """An attribute of an object, also one that only instances of a class have."""
+    try:
+        return getattr(owner, name)
+    except AttributeError:
+        pass
+    return None if isinstance(owner, type) and name in instance_attributes(owner) else ABSENT
+
+
+def instance_attributes(owner: type) -> set[str]:
+    """The names that a class declares, or that its methods set on `self`."""
+    names: set[str] = set()
+    for base in owner.__mro__[:-1]:
+        names |= set(getattr(base, "__annotations__", ()))
+        try:
+            names |= set(re.findall(r"self\.(\w+)(?:, self\.\w+)* *[:=]", inspect.getsource(base)))
+        except (OSError, TypeError):
+            continue
+    return names
+
+
+def parameters(found: Any) -> list[str] | None:
+    """The names of what a function or class is called with, without self; None when unknown."""
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):
+        return None
+    names = [name for name in signature.parameters if name not in ("self", "cls")]
+    return [
+        {2: "*", 4: "**"}.get(signature.parameters[name].kind.value, "") + name for name in names
+    ]
+
+
+def differs(row: dict[str, Any], found: Any) -> str:
+    """How a signature differs from the one that is described; "" where it does not.
+
+    Parameters of ours behind those that are described are no difference.
+    """
+    is_operator = row["symbol"].endswith("__")  # described with the operand it is called on
+    if row["signature"] is None or is_operator or row["kind"] not in KINDS:
+        return ""
+    ours = parameters(found)
+    theirs = [parameter["name"] for parameter in row["params"]]
+    if ours is None or any(name.startswith("*") for name in theirs):
+        return ""
+    theirs = [name for name in theirs if name not in ("self", "cls")]
+    same = ours[: len(theirs)] == theirs
+    return "" if same else f"({', '.join(ours)}), not ({', '.join(theirs)})"
+
+
+def main(path: str, areas: list[str]) -> None:
+    """Prints the table, and what lacks in `areas`."""
+    rows = json.loads(Path(path).read_text())
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    lines: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        area = row["area"]
+        names = [row["symbol"], *row.get("aliases", ())]
+        found = next((x for x in map(resolved, names) if x is not ABSENT), ABSENT)
+        count = counts[area]
+        count[0] += 1
+        if found is ABSENT:
+            lines[area].append(f"  {row['symbol']} ({row['kind']}) is not there")
+            continue
+        count[1] += 1
+        difference = "" if isinstance(found, types.ModuleType) else differs(row, found)
+        count[2] += not difference
+        if difference:
+            lines[area].append(f"  {row['symbol']}{difference}")
+    table = [f"{'area':24}{'symbols':>8}{'there':>8}{'alike':>8}"]
+    for area, count in sorted(counts.items()):
+        table.append(f"{area:24}{count[0]:8}{count[1]:8}{count[2]:8}")
+        if area in areas or "all" in areas:
+            table += lines[area]
+    totals = [sum(count[i] for count in counts.values()) for i in range(3)]
+    table.append(f"{'all':24}{totals[0]:8}{totals[1]:8}{totals[2]:8}")
+    sys.stdout.write("\n".join(table) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
