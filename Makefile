@@ -67,7 +67,7 @@ PYTHON_OLD = python3.11
 targets: $(VENV)/.test
 	$(PYTHON_OLD) -m venv .venv-micro && .venv-micro/bin/pip install -q tflite-micro
 	$(PYTHON_OLD) -m venv .venv-2.14 && .venv-2.14/bin/pip install -q tflite-runtime==2.14.0 'numpy<2'
-	PYTHONPATH=tests:tests/schema $(BIN)/python tests/schema/record_targets.py \
+	PYTHONPATH=tests/support:tests/schema $(BIN)/python tests/schema/record_targets.py \
 		MICRO .venv-micro/bin/python TF_2_14 .venv-2.14/bin/python
 
 # TensorFlow Lite Support, whose code on metadata tests/schema/test_metadata.py is held against.
@@ -79,7 +79,7 @@ support:
 # What operators take of TensorFlow Lite Micro's arena, into tools/micro/measured.py and tests/schema/arenas.json.
 arenas: $(VENV)/.test
 	$(PYTHON_OLD) -m venv .venv-micro && .venv-micro/bin/pip install -q tflite-micro
-	PYTHONPATH=tests:tests/schema $(BIN)/python tests/schema/record_arena.py .venv-micro/bin/python
+	PYTHONPATH=tests/support:tests/schema $(BIN)/python tests/schema/record_arena.py .venv-micro/bin/python
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

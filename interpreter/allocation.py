@@ -13,20 +13,21 @@ from ..engine.plan.arena import check_limit
 from ..schema.errors import noted
 from .arguments import check_fits, check_shape, check_strict, check_type, strings_of
 from .collection import collection_paused
-from .details import tensor_details
+from .pending_plans import PendingPlan, postpone
 from .plan import Plan
-from .plan_cache import store_plan
 from .recent_plans import RecentPlans
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ..engine.plan.planner import Layout
     from ..engine.run.disk_cache import CacheEntry
     from .details import TensorDetails
     from .options import Options
     from .partition import AnyDelegate
     from .planner import LayoutCallback
     from .scope import Scope
+    from .stage import Stage
 
 _NULL = "Tensor data is null. Run allocate_tensors() first"
 
@@ -57,6 +58,7 @@ class Allocation:
         scope.memory_limit = None if self._limits is None else self._limits.memory
         self._shares_weights = options.get("share_weights", False)
         self._cache_entry = cache_entry
+        self._pending: PendingPlan | None = None
         self.plans: dict[int, Plan] = {}
         self.shapes: dict[tuple[int, int], tuple[int, ...]] = {}
         self._inputs: dict[int, dict[int, np.ndarray]] = {}
@@ -64,6 +66,8 @@ class Allocation:
 
     def details(self, subgraph: int, tensor: int) -> TensorDetails:
         """The dictionary of a tensor, with the shape it has now."""
+        from .details import tensor_details
+
         declared = self._model.tensor(subgraph, tensor)
         shape = self.shapes.get((subgraph, tensor))
         plan = self.plans.get(subgraph)
@@ -98,8 +102,8 @@ class Allocation:
         if plan is None:
             with collection_paused():
                 plan = self._prepare(subgraph, self._storing() if usual else None)
-            if usual and self._shares_weights and model.cached_plan is not None:
-                plan = Plan.from_cache(self._scope, model.cached_plan) or plan
+            if usual:
+                plan = self._stored(plan)
         self.plans[subgraph] = plan
         model.release()
         if self._inputs.pop(subgraph, None) is not None:
@@ -116,19 +120,42 @@ class Allocation:
         return Plan(self._scope, spec, shapes, inputs, self._delegates, on_layout)
 
     def _storing(self) -> LayoutCallback | None:
-        """What stores the first plan, on disk or for clones; None where nobody asks for it."""
+        """What notes the first plan, to be stored on disk; None where nobody asks for it."""
         entry = self._cache_entry
         if entry is not None and not entry.is_writable:
             entry = None
         if self._scope.preserve or self._delegates or not (entry or self._shares_weights):
             return None
 
-        def store(serialized: bytes) -> None:
-            if entry is not None:
-                entry.store(serialized)
-            self._model.use_plan(serialized, entry, self._shares_weights)
+        def note(stage: Stage, readable: set[int], layout: Layout) -> None:
+            def serialize() -> bytes | None:
+                from .plan_cache import serialized_plan
 
-        return partial(store_plan, store, self._model)
+                return serialized_plan(self._model, stage, sorted(readable), layout)
+
+            self._pending = PendingPlan(entry, serialize)
+
+        return note
+
+    def _stored(self, plan: Plan) -> Plan:
+        """The plan that was just made: stored later, or at once where its weights are shared."""
+        pending = self._pending
+        if self._shares_weights:
+            self.share_plan()
+            cached_plan = self._model.cached_plan
+            return (
+                plan if cached_plan is None else Plan.from_cache(self._scope, cached_plan) or plan
+            )
+        if pending is not None:
+            postpone(pending)
+        return plan
+
+    def share_plan(self) -> None:
+        """Lets the interpreters of the same model have the first plan of this one."""
+        pending, self._pending = self._pending, None
+        serialized = None if pending is None else pending.store()
+        if pending is not None and serialized is not None:
+            self._model.use_plan(serialized, pending.entry, self._shares_weights)
 
     def resize(self, subgraph: int, tensor: int, size: npt.ArrayLike, strict: bool) -> bool:
         """Gives an input another shape; whether the subgraph has to be prepared again.

@@ -13,6 +13,7 @@ from ..schema.files import map_with_status
 from .spec import TensorSpec
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from _typeshed import ReadableBuffer
 
     from .partition import AnyDelegate
@@ -153,3 +154,8 @@ def _type_name(dtype: np.dtype) -> str:
     if dtype.kind in "biufc" or (dtype.kind == "V" and dtype.names is None):
         return dtype.name.upper()
     return "NOTYPE"
+
+
+def fits_exactly(value: npt.ArrayLike, memory: np.ndarray) -> bool:
+    """Whether `value` is an array of the very type and shape of `memory`."""
+    return type(value) is np.ndarray and value.dtype is memory.dtype and value.shape == memory.shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import starmap
 from math import prod
 from typing import TYPE_CHECKING, NoReturn, cast
 
@@ -194,6 +195,7 @@ class Node:
         intermediates: tensors that only tell the quantization of values inside the operator.
         results: the Operands made so far by `result` and `alias`.
         equalities: the pairs that `require_equal` was asked for.
+        is_excused: whether two unequal sizes may be ones that are equal whenever the model runs.
         scope: what runs other subgraphs and keeps variables; None outside an interpreter.
         stateful: whether it may do more than give results; such operators keep their order.
         planner: that of its subgraph; None outside an interpreter.
@@ -225,6 +227,7 @@ class Node:
         self.intermediates = list(intermediates)
         self.results: list[Operand] = []
         self.equalities: list[tuple[SizeOrShape, SizeOrShape]] = []
+        self.is_excused: Callable[[int, int], bool] | None = None
         self.scope = scope
         self.stateful = stateful
         self.planner: Planner | None = None
@@ -244,12 +247,10 @@ class Node:
         self.equalities.append((first, second))
         if first == second:
             return
-        unequal = None
-        if isinstance(first, int) and isinstance(second, int):
-            unequal = (first, second)
-        elif isinstance(first, Sequence) and isinstance(second, Sequence):
-            unequal = _first_difference(first, second)
-        raise NodeError(f"{self.kind} '{self.name}': {message}", self, unequal)
+        unequal = _unequal_sizes(first, second)
+        if not unequal or self.is_excused is None or not all(starmap(self.is_excused, unequal)):
+            text = f"{self.kind} '{self.name}': {message}"
+            raise NodeError(text, self, unequal[0] if unequal else None)
 
     def optional(self, i: int) -> Operand | None:
         """Input `i`, or None when it is omitted or the list is shorter."""
@@ -365,11 +366,15 @@ class Node:
         return operand
 
 
-def _first_difference(first: Sequence[int], second: Sequence[int]) -> tuple[int, int] | None:
-    """The first sizes that differ in two shapes; None where these are of different ranks."""
+def _unequal_sizes(first: SizeOrShape, second: SizeOrShape) -> list[tuple[int, int]]:
+    """The sizes that differ in two sizes, or shapes of one rank; none of what cannot be paired."""
+    if isinstance(first, int) and isinstance(second, int):
+        return [(first, second)]
+    if isinstance(first, int) or isinstance(second, int) or first is None or second is None:
+        return []
     if len(first) != len(second):
-        return None
-    return next(pair for pair in zip(first, second, strict=True) if pair[0] != pair[1])
+        return []
+    return [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]]
 
 
 def _whole(shape: Iterable[Dimension]) -> tuple[int, ...]:

@@ -7,15 +7,12 @@ signatures. Weights stay in the model file.
 from __future__ import annotations
 
 import marshal
-import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import __version__
 from ..engine.plan.packed import PackedConstants
 from ..engine.plan.serialized import SerializedProgram, serialize
-from ..engine.run.disk_cache import CacheEntry
 from ..engine.run.stages import Stage as EngineStage
 from ..engine.run.stages import aligned
 from ..schema import tables
@@ -25,7 +22,7 @@ from .spec import SignatureSpec, TensorSpec
 from .stage import StageNotes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from _typeshed import ReadableBuffer
@@ -38,8 +35,6 @@ if TYPE_CHECKING:
     Shape: TypeAlias = tuple[int, ...]
     ScaleFields: TypeAlias = tuple[bytes, bytes, int]
     TensorFields: TypeAlias = tuple[int, str, Shape, Shape, str, str, int, bool, ScaleFields | None]
-
-_SOURCES = ("engine", "interpreter", "schema")  # what has a say in plans, subpackages included
 
 
 class CachedPlan:
@@ -96,42 +91,21 @@ class CachedPlan:
         return stage
 
 
-def cache_entry_of(status: os.stat_result, n_threads: int) -> CacheEntry:
-    """The cache entry of a file's plan for a number of threads."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    sources = [os.path.join(package, name) for name in _SOURCES]
-    return CacheEntry(status, sources, __version__, n_threads)
-
-
-def store_plan(
-    store: Callable[[bytes], object],
-    model: LoadedModel,
-    stage: Stage,
-    readable: Iterable[int],
-    layout: Layout,
-) -> None:
-    """Stores a model's plan, whose first stage is about to be closed, if it can be serialized."""
-    serialized = _serialize(model, stage, readable, layout)
-    if serialized is not None:
-        store(serialized)
-
-
-def _serialize(
-    model: LoadedModel, stage: Stage, readable: Iterable[int], layout: Layout
+def serialized_plan(
+    model: LoadedModel, stage: Stage, readable: Sequence[int], layout: Layout
 ) -> bytes | None:
     """What `CachedPlan` is made of; None for a stage that cannot be cached.
 
     Args:
         model: the file.
-        stage: the first of its plan, about to be closed.
-        readable: the tensors that are readable after a run, beside those bound to memory.
+        stage: the first of its plan.
+        readable: the tensors that are readable after a run, in order, beside those bound to memory.
         layout: what was decided about the program.
     """
-    kinds = {x.tag.kind for x in stage.program.instructions if isinstance(x.tag, Node)}
+    kinds = {x.tag.kind for x in layout.instructions if isinstance(x.tag, Node)}
     if not kinds <= tables.ENUMS["BuiltinOperator"].keys():
         return None  # a custom operator that another process may have a class of its own for
     spec = model.subgraph(0)
-    readable = sorted(readable)
     results = {tensor for operator in spec.operators for tensor in operator.outputs}
     ends = dict.fromkeys((*spec.inputs, *spec.outputs, *stage.bound))
     tensors = [fields for t in ends if (fields := _fields(spec.tensors[t])) is not None]

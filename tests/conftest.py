@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # the modules beside this file: litert, recorded
+sys.path.insert(0, str(Path(__file__).parent))  # the package fuzz
+sys.path.insert(0, str(Path(__file__).with_name("support")))  # litert, recorded ...
 
 from litert import LiteRT
 

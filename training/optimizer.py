@@ -17,7 +17,7 @@ from ..graph.functions.control_flow import group
 from ..graph.functions.control_flow import tuple as tuple_of
 from ..graph.variables.variable_lists import trainable_variables
 from ..graph.variables.variables import Variable
-from .slots import create_slot, create_slot_with_initializer, create_zeros_slot, is_resource
+from .slots import beside, create_slot, create_slot_with_initializer, create_zeros_slot, is_resource
 
 if TYPE_CHECKING:
     from ..graph.core.typing import TensorLike
@@ -60,7 +60,7 @@ class Optimizer:
 
     def minimize(
         self,
-        loss: Tensor,
+        loss: Tensor | Callable[[], Tensor],
         global_step: Variable | None = None,
         var_list: Sequence[Variable] | None = None,
         gate_gradients: int = GATE_OP,
@@ -72,7 +72,7 @@ class Optimizer:
         """Adds a training step: `compute_gradients`, then `apply_gradients`.
 
         Args:
-            loss: The tensor to make smaller.
+            loss: The tensor to make smaller, or a function without arguments that gives it.
             global_step: A variable to increment by one after the updates.
             var_list: The variables to change; all trainable ones by default.
             gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH: what waits for all its gradients.
@@ -105,7 +105,7 @@ class Optimizer:
 
     def compute_gradients(
         self,
-        loss: Tensor,
+        loss: Tensor | Callable[[], Tensor],
         var_list: Sequence[Variable] | None = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
@@ -122,8 +122,8 @@ class Optimizer:
             TypeError: `var_list` holds something else than variables.
             ValueError: There are no variables, or an argument is not known.
         """
-        if callable(loss) and not isinstance(loss, Tensor):
-            raise ValueError("loss must be a Tensor; a function of it needs eager execution")
+        is_function = not isinstance(loss, Tensor) and callable(loss)
+        loss = loss() if is_function else loss
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
@@ -132,7 +132,7 @@ class Optimizer:
         self._require_floats([loss] if grad_loss is None else [loss, grad_loss])
         variables = list(trainable_variables() if var_list is None else var_list)
         for variable in variables:
-            if not isinstance(variable, Variable):
+            if not isinstance(variable, Variable) and not is_function:
                 raise TypeError(f"Argument is not a tf.Variable: {variable!r}")
         if not variables:
             raise ValueError("No variables to optimize.")
@@ -170,6 +170,7 @@ class Optimizer:
         Raises:
             TypeError: A gradient is neither a Tensor nor IndexedSlices nor None.
             ValueError: There are no variables, or none has a gradient.
+            NotImplementedError: What is to be updated is a tensor.
         """
         pairs = [(_checked(gradient), variable) for gradient, variable in grads_and_vars]
         if not pairs:
@@ -178,6 +179,9 @@ class Optimizer:
         if not used:
             names = [str(variable) for _, variable in pairs]
             raise ValueError(f"No gradients provided for any variable: {names}.")
+        for _, variable in used:
+            if isinstance(variable, Tensor):
+                raise NotImplementedError("Trying to update a Tensor ", variable)
         with control_dependencies(None):
             self._create_slots([variable for _, variable in used])
         with name_scope(name, self._name) as scope:
@@ -191,7 +195,7 @@ class Optimizer:
 
     def _update(self, gradient: Gradient, variable: Variable):
         """The update of one variable, in a name scope of its own."""
-        with name_scope(f"update_{variable.op.name}"):
+        with name_scope(f"update_{variable.op.name}"), beside(variable):
             if isinstance(gradient, IndexedSlices):
                 if variable.constraint is not None:
                     raise RuntimeError("Cannot use a constraint function on a sparse variable.")
@@ -326,12 +330,13 @@ class Optimizer:
         """A variable that is there once, of the kind of `colocate_with`."""
         key = (name, id(colocate_with.graph))
         if key not in self._others:
-            self._others[key] = Variable(
-                initial_value,
-                name=name,
-                trainable=False,
-                use_resource=is_resource(colocate_with),
-            )
+            with beside(colocate_with):
+                self._others[key] = Variable(
+                    initial_value,
+                    name=name,
+                    trainable=False,
+                    use_resource=is_resource(colocate_with),
+                )
         return self._others[key]
 
     def _get_non_slot_variable(self, name: str, graph) -> Variable:

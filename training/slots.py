@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 import numpy as np
 
 from ..graph.core.build import ops
 from ..graph.core.graph import Tensor
+from ..graph.core.scopes import colocate_with
 from ..graph.core.shapes import is_static
 from ..graph.variables.get_variable import get_variable
 from ..graph.variables.initializers import Initializer, zeros_initializer
@@ -14,9 +17,14 @@ from ..graph.variables.variable_scope import variable_scope
 from ..graph.variables.variables import Variable
 
 
+def beside(primary: Variable | Tensor) -> AbstractContextManager[None]:
+    """A block whose operations stand where a variable does."""
+    return colocate_with(primary.op)
+
+
 def create_slot(primary: Variable | Tensor, value: Tensor, name: str) -> Variable:
     """A variable of the kind of `primary`, not trainable, that starts with `value`."""
-    with variable_scope(None, f"{primary.op.name}/{name}"):
+    with variable_scope(None, f"{primary.op.name}/{name}"), beside(primary):
         slot = get_variable(
             "",
             initializer=value,
@@ -33,7 +41,7 @@ def create_zeros_slot(primary: Variable | Tensor, name: str, dtype=None) -> Vari
     if not is_static(primary.shape):
         sizes = ops.Shape(primary if isinstance(primary, Tensor) else primary.initialized_value())
         return create_slot(primary, ops.Fill(sizes, np.zeros((), dtype)), name)
-    with variable_scope(None, f"{primary.op.name}/{name}"):
+    with variable_scope(None, f"{primary.op.name}/{name}"), beside(primary):
         slot = get_variable(
             "",
             shape=primary.shape,
@@ -69,7 +77,7 @@ def create_slot_with_initializer(
         ones = ops.OnesLike(primary.initialized_value())
         value = ops.Mul(ops.Cast(ones, DstT=dtype), initializer((), dtype))
         return create_slot(primary, value, name)
-    with variable_scope(None, f"{primary.op.name}/{name}"):
+    with variable_scope(None, f"{primary.op.name}/{name}"), beside(primary):
         slot = get_variable(
             "",
             shape=primary.shape,

@@ -48,10 +48,21 @@ def check_sizes(graph: Graph) -> None:
     A choice of sizes that an operator refuses says nothing of what comes after it, one that an
     operator of the source refused nothing at all: a pass may have taken it away.
     """
+    demands = _all_demands(graph)
     for subgraph in graph.reachable():
         if any(not tensor.is_static for tensor in subgraph.tensors()):
             for binding in BINDINGS if n_symbols(subgraph) > 1 else SINGLE_SYMBOL_BINDINGS:
-                _Check(binding).run(subgraph)
+                _Check(binding).run(subgraph, demands[subgraph])
+
+
+def _all_demands(graph: Graph) -> dict[Graph, set[Dim]]:
+    """For each graph that is called, the sizes that are 0 whenever it is run."""
+    demands = {graph: {*graph.scope.demands, *graph.demands}}
+    for caller in graph.reachable():
+        for callee in caller.callees():
+            if callee not in demands:
+                demands[callee] = {*demands[caller], *callee.demands}
+    return demands
 
 
 def n_symbols(graph: Graph) -> int:
@@ -74,12 +85,12 @@ class _Check:
         self.shapes: dict[Tensor, tuple[int, ...] | None] = {}
         self.values: dict[Tensor, np.ndarray | None] = {}
 
-    def run(self, graph: Graph) -> None:
+    def run(self, graph: Graph, demands: Iterable[Dim]) -> None:
         """Compares all that can be compared."""
         try:
             for tensor in graph.inputs:
                 self._assume(tensor)
-            self._refuse(graph.scope.demands)
+            self._refuse(demands)
             for op in graph.ops:
                 self._step(op)
         except _InvalidSizes:

@@ -110,8 +110,11 @@ def _rank(op: Op, i: int) -> np.ndarray:
     return array_of([len(op.inputs[0].sizes or ())], ())
 
 
-def _elementwise(function: Callable[..., Any]) -> Rule:
-    """A rule that computes each element from one of each input, repeated by numpy's rule."""
+def _elementwise(function: Callable[..., Any], whole: Callable[..., Any] | None = None) -> Rule:
+    """A rule that computes each element from one of each input, repeated by numpy's rule.
+
+    `whole` is what floats give that hold sizes and whole numbers, exactly so below 2**24.
+    """
 
     def rule(op: Op, i: int) -> np.ndarray:
         arrays = [extents_of(tensor) for tensor in op.present_inputs]
@@ -122,11 +125,21 @@ def _elementwise(function: Callable[..., Any]) -> Rule:
                 return None
             if not is_float:
                 return function(*values)
-            return None if any(isinstance(value, Dim) for value in values) else _REFERENCE
+            if not any(isinstance(value, Dim) for value in values):
+                return _REFERENCE
+            return (
+                None
+                if whole is None or not all(map(_is_whole, values))
+                else whole(*(value if isinstance(value, Dim) else int(value) for value in values))
+            )
 
         return np.asarray(np.frompyfunc(element_of, len(arrays), 1)(*arrays), object)
 
     return rule
+
+
+def _is_whole(x: Any) -> bool:
+    return not _is_token(x) if isinstance(x, Dim) else float(x).is_integer()
 
 
 def _truncated(x: Extent, y: Extent) -> Extent | None:
@@ -136,6 +149,10 @@ def _truncated(x: Extent, y: Extent) -> Extent | None:
     if dims.not_negative(x) and dims.not_negative(dims.subtract(y, 1)):
         return dims.floor_div(x, y)
     return None
+
+
+def _itself(x: Extent) -> Extent:
+    return x
 
 
 def _power(x: Extent, n: Extent) -> Extent | None:
@@ -296,10 +313,13 @@ def _data_movement(*data: int) -> Rule:
 RULES: dict[str, Rule] = {
     "SHAPE": _shape,
     "RANK": _rank,
-    "ADD": _elementwise(dims.add),
-    "SUB": _elementwise(dims.subtract),
-    "MUL": _elementwise(dims.multiply),
-    "DIV": _elementwise(_truncated),
+    "ADD": _elementwise(dims.add, dims.add),
+    "SUB": _elementwise(dims.subtract, dims.subtract),
+    "MUL": _elementwise(dims.multiply, dims.multiply),
+    "DIV": _elementwise(_truncated, dims.divide_exactly),
+    "FLOOR": _elementwise(_itself, _itself),
+    "CEIL": _elementwise(_itself, _itself),
+    "ROUND": _elementwise(_itself, _itself),
     "FLOOR_DIV": _elementwise(dims.floor_div),
     "FLOOR_MOD": _elementwise(dims.modulo),
     "MAXIMUM": _elementwise(dims.largest),

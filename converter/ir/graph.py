@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from .dims import Extent
-from .sizes import Scope
+from .dims import Dim, Extent, subtract
+from .sizes import Scope, extent
 from .text import to_text
 
 Sizes = tuple[Extent, ...]
@@ -262,12 +262,14 @@ class Graph:
         signature: public names for this graph, None for a graph that is only called.
         ops: Ops.
         scope: the unknown sizes of this graph and of those it calls.
+        demands: sizes that are 0 whenever this graph is run.
         is_final: whether it is what a quantized file states: passes only drop what nobody reads.
     """
 
     def __init__(self, name: str = "main", scope: Scope | None = None) -> None:
         self.name = name
         self.scope = Scope() if scope is None else scope
+        self.demands: dict[Dim, None] = {}
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.output_names: list[str] | None = None
@@ -275,6 +277,15 @@ class Graph:
         self.ops: list[Op] = []
         self.is_final = False
         self._last_position = 0
+
+    def demand(self, first: Any, second: Any) -> None:
+        """Notes that an operator takes two sizes, or shapes, only where they are equal."""
+        if not self.scope.is_lowering:
+            return
+        demands = self.scope.demands if self.scope.is_certain else self.demands
+        pairs = [(first, second)] if isinstance(first, int) else zip(first, second, strict=True)
+        differences = (subtract(extent(x), extent(y)) for x, y in pairs if None not in (x, y))
+        demands.update((x, None) for x in differences if isinstance(x, Dim))
 
     def position(self, op: Op) -> int:
         """Where an op is; those near the one asked for last are found without a search."""

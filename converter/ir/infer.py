@@ -85,7 +85,7 @@ def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
     """What `prepare` says; under other numbers for unknown sizes where it refuses these, without
     values where none can be computed of these.
     """
-    demand = graph.scope.demand
+    demand = graph.demand
     try:
         return run_prepare(op, declared, demand=demand)
     except Fault:
@@ -102,6 +102,8 @@ def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
                 raise assumption from None
             if shape is not None:
                 return [Outcome(shape, result_types(op, declared)[0])]
+            outcomes = run_prepare(op, declared, limit=-1, demand=demand, takes_unequal=True)
+            return [outcome._replace(value=None) for outcome in outcomes]
         for numbers in graph.scope.numbers:
             try:
                 operands = [operand_of(tensor, numbers) for tensor in op.inputs]
@@ -112,14 +114,14 @@ def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
         raise
 
 
-def _stated_shape(op: Op) -> tuple[int, ...] | None:
+def _stated_shape(op: Op) -> tuple[int | None, ...] | None:
     """The shape that a RESHAPE's input states, of as many elements as there are whenever the model
-    runs; None where a size may be -1.
+    runs; None for a size that may be -1.
     """
     if op.kind != "RESHAPE" or (stated := op.input(1)) is None or stated.elements is None:
         return None
     extents = stated.elements.extents.tolist()
-    return tuple(map(as_size, extents)) if all(map(dims.not_negative, extents)) else None
+    return tuple(as_size(n) if dims.not_negative(n) else None for n in extents)
 
 
 def infer_call(graph: Graph, op: Op) -> list[Tensor]:

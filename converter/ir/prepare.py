@@ -22,7 +22,7 @@ from ...schema.operators import Operator, spread
 from . import dims
 from .graph import Op, Tensor
 from .pseudo import is_pure, operator, options_class, prepare_of
-from .sizes import as_size
+from .sizes import Size, as_size
 
 SMALL = 1024
 """Elements up to which results of known inputs are computed while building."""
@@ -88,6 +88,7 @@ def run_prepare(
     operands: Sequence[Operand | None] | None = None,
     limit: float = SMALL,
     demand: Callable[[Any, Any], None] | None = None,
+    takes_unequal: bool = False,
 ) -> list[Outcome]:
     """The results of `op`; those of known inputs with their values.
 
@@ -97,6 +98,8 @@ def run_prepare(
         operands: what stands for its inputs; by default `operand_of` of each.
         limit: results of more elements are not computed.
         demand: called with each pair of sizes, or shapes, that must be equal.
+        takes_unequal: whether unknown sizes pass for equal that are not; their results are what
+            they are where these are equal, at other sizes the op refuses to run.
 
     Raises NodeError, NeedsValue, Fault, or LookupError when the interpreter has no such op.
     """
@@ -108,6 +111,8 @@ def run_prepare(
         options = default_options(op.kind)
     outputs = [TensorDeclaration(op.origin, dtype) for dtype in declared]
     node = Node(op.kind, operands, outputs, options)
+    if takes_unequal:
+        node.is_excused = lambda x, y: isinstance(x, Size) or isinstance(y, Size)
     emit = prepare(node)
     if demand is not None:
         for first, second in node.equalities:

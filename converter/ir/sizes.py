@@ -7,10 +7,13 @@ lets the rule run, the expression is the answer.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
+from ...schema.errors import ConverterError, UnsupportedOps
+from ..callers import caller
 from . import dims
 from .dims import Dim, Extent
 from .equations import can_substitute, solve, substitute
@@ -20,6 +23,9 @@ STEP = 240
 
 MIN_DATA_PRIME = 1009
 """The smallest prime of a size that depends on the data."""
+
+MAX_DECIDED = 6
+"""Conditionals of which a branch is chosen by trying both."""
 
 NON_WORD = re.compile(r"\W")
 
@@ -127,7 +133,9 @@ class Scope:
         demands: sizes that are 0 wherever the source runs.
         is_lowering: whether operators are the source's; what passes demand may be more.
         initializer: makes the graph that runs once before all others; None where there is none.
-        select_tf_ops: whether what has no lowering may be an operator of TensorFlow.
+        select_ops: what may become operators of TensorFlow's Flex delegate; None for nothing.
+        decided: name of a conditional node -> the branch that alone can be lowered.
+        undecided: names of those whose branches give results of unequal ranks.
     """
 
     def __init__(self, assumed: Mapping[str, Extent] | None = None) -> None:
@@ -136,7 +144,9 @@ class Scope:
         self.demands: dict[Dim, None] = {}
         self.is_lowering = True
         self.initializer: Any = None
-        self.select_tf_ops = False
+        self.select_ops: Any = None
+        self.decided: dict[str, bool] = {}
+        self.undecided: list[str] = []
         self.shared: dict[str, Extent] = {}
         self.numbers: list[dict[str, int]] = [{} for _ in ALTERNATIVES]
         self._names: set[str] = set()
@@ -173,16 +183,6 @@ class Scope:
             known[unique] = alternative(len(known), reference)
         return dims.symbol(unique, reference, data_dependent)
 
-    def demand(self, first: Any, second: Any) -> None:
-        """Notes that an operator takes two sizes, or shapes, only where they are equal."""
-        if not (self.is_certain and self.is_lowering):
-            return
-        pairs = [(first, second)] if isinstance(first, int) else zip(first, second, strict=True)
-        differences = (dims.subtract(extent(x), extent(y)) for x, y in pairs if None not in (x, y))
-        self.demands.update(
-            (difference, None) for difference in differences if isinstance(difference, Dim)
-        )
-
     def assume(self, x: int, y: int, even_empty: bool = False) -> Assumption | None:
         """What must hold so that two sizes are equal; None when nothing can be said.
 
@@ -203,21 +203,61 @@ ALTERNATIVES: tuple[Callable[[int, int], int], ...] = (
 """Other numbers for the i-th symbol, for operators that refuse the references."""
 
 
-def lowered(lower: Callable[[Scope], Any], assumed: Mapping[str, Extent] | None = None) -> Any:
-    """What `lower` gives, started again with each equality that an operator demands."""
+def lowered(
+    lower: Callable[[Scope], Any],
+    assumed: Mapping[str, Extent] | None = None,
+    decided: Mapping[str, bool] | None = None,
+) -> Any:
+    """What `lower` gives, started again with each equality that an operator demands.
+
+    Where it fails after branches of unequal ranks, one of these is taken for the only one that ever
+    runs if with the other an operator refuses its operands; a warning says so.
+    """
     before = dict(assumed or {})
     scope = Scope(before)
+    scope.decided.update(decided or {})
     try:
         lowering = lower(scope)
     except Assumption as assumption:
         name, dim = assumption.name, assumption.dim
+    except ConverterError as error:
+        if not scope.undecided or len(scope.decided) == MAX_DECIDED:
+            raise
+        return _of_one_branch(lower, scope, error)
     else:
         scope.is_lowering = False
         return lowering
     others = {
         other: substitute(x, name, dim) for other, x in before.items() if can_substitute(x, name)
     }  # the others are demanded again
-    return lowered(lower, {**others, name: dim})
+    return lowered(lower, {**others, name: dim}, decided)
+
+
+def _of_one_branch(lower: Callable[[Scope], Any], scope: Scope, error: ConverterError) -> Any:
+    """What `lower` gives with the branch of a conditional that alone can be lowered.
+
+    Raises `error` where both or none can, UnsupportedOps where what the other lacks is a lowering.
+    """
+    name = scope.undecided[0]
+
+    def attempt(branch: bool) -> Any:
+        try:
+            return lowered(lower, scope.assumed, {**scope.decided, name: branch})
+        except UnsupportedOps:
+            raise
+        except ConverterError as refusal:
+            return refusal
+
+    lowerings = {branch: attempt(branch) for branch in (True, False)}
+    taken = [branch for branch in lowerings if not isinstance(lowerings[branch], ConverterError)]
+    if len(taken) != 1:
+        raise error
+    warnings.warn(
+        f"conditional '{name}' is written as its {'then' if taken[0] else 'else'} branch: with the "
+        f"other, {lowerings[not taken[0]]}. Where its condition says otherwise the file is wrong",
+        stacklevel=caller(),
+    )
+    return lowerings[taken[0]]
 
 
 def primes(first: int) -> Iterator[int]:

@@ -90,8 +90,12 @@ def if_(node, b):
     """One graph or the other; where the condition is constant, only that one."""
     condition = node.inputs[0]
     graphs = [node.attr(name) for name in ("then_branch", "else_branch")]
-    if condition.value is not None:
-        return tuple(inlined(node, b, graphs[0 if condition.value.any() else 1], []))
+    scope = b.graph.scope
+    decided = scope.decided.get(node.name)
+    if decided is None and condition.value is not None:
+        decided = bool(condition.value.any())
+    if decided is not None:
+        return tuple(inlined(node, b, graphs[0 if decided else 1], []))
     condition = reshaped(condition, (), b) if condition.rank else condition
     outer = _outer_values(node, graphs)
     bodies = [
@@ -107,6 +111,8 @@ def if_(node, b):
             all(isinstance(x, Tensor) for x in body.outputs),
             "branches that a computed condition chooses must give tensors, no sequences",
         )
+    if any(x.rank != y.rank for x, y in zip(*(body.outputs for body in bodies), strict=True)):
+        scope.undecided.append(node.name)
     types = [[x.dtype for x in body.outputs] for body in bodies]
     node.require(types[0] == types[1], f"both branches must give the same types, got {types}")
     passed = [node.block.values[name] for name in outer]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.dims import divide_exactly
 from ..lowering.moves import dimension, int32s, to_channels_first, to_channels_last, transposed
 from .registry import lower
 from .term import (
@@ -25,6 +26,8 @@ from .term import (
     where,
 )
 
+WIDEST = 256
+"""Scales and their denominators up to which sizes are computed with integers."""
 LINEAR_PADDING, CUBIC_PADDING = 1, 2  # elements beyond the edges that a kernel reaches
 IMAGE_RANK = 4
 
@@ -85,7 +88,9 @@ def resize(node, b):
 
 
 def _is_identity(axis, transformation):
-    is_same = isinstance(axis.scale, float) and axis.scale == 1 and axis.count == axis.length
+    """Whether an axis stays as it is; one of unknown size does where its scale is 1."""
+    is_same = isinstance(axis.scale, float) and axis.scale == 1
+    is_same = is_same and axis.length in (None, axis.count)
     return is_same and transformation != "tf_crop_and_resize"
 
 
@@ -118,8 +123,13 @@ def _numbers(b, vector, n, dtype):
     """The elements of a vector: numbers where known, else terms."""
     if vector.value is not None:
         return vector.value.astype(dtype).tolist()
+    known = [None] * n if vector.elements is None else vector.elements.extents.tolist()
     vector = b.CAST(vector, dtype=np.float32) if vector.dtype != np.float32 else vector
-    return [Term(b, x) for x in b.UNPACK(vector, axis=0, num=n)]
+    terms = [Term(b, x) for x in b.UNPACK(vector, axis=0, num=n)]
+    return [
+        dtype(x).item() if isinstance(x, int | float) else term
+        for x, term in zip(known, terms, strict=True)
+    ]
 
 
 def _regions(node, b, n):
@@ -138,6 +148,11 @@ def _length(b, x, axis):
 
 def _count(b, x, axis, scale):
     """The new size: the old one times the scale, rounded down."""
+    if x.dims[axis] is None and isinstance(scale, float) and 0 < scale < WIDEST:
+        whole, denominator = scale.as_integer_ratio()
+        if denominator <= WIDEST:  # integers hold it exactly
+            scaled = b.MUL(dimension(x, axis, b), np.int32(whole))
+            return scaled if denominator == 1 else b.FLOOR_DIV(scaled, np.int32(denominator))
     return _as_size(b, floor(_length(b, x, axis) * scale))
 
 
@@ -151,11 +166,23 @@ def _sized(node, b, axes, sizes):
     targets = _numbers(b, sizes, len(axes), np.int64)
     scales = [n / _length(b, x, i) for n, i in zip(targets, axes, strict=True)]
     if policy == "stretch":
-        return [(_as_size(b, n), scale) for n, scale in zip(targets, scales, strict=True)]
+        wholes = [_whole_scale(sizes, k, x.sizes[i]) for k, i in enumerate(axes)]
+        return [
+            (_as_size(b, n), scale if whole is None else whole)
+            for n, scale, whole in zip(targets, scales, wholes, strict=True)
+        ]
     common = scales[0]
     for scale in scales[1:]:
         common = (minimum if policy == "not_larger" else maximum)(common, scale)
     return [(_as_size(b, floor(_length(b, x, i) * common + 0.5)), common) for i in axes]
+
+
+def _whole_scale(sizes, k, length):
+    """How many times the old size, whatever that is, element `k` of the new sizes is; or None."""
+    if sizes.elements is None:
+        return None
+    scale = divide_exactly(sizes.elements.extents.flat[k], length)
+    return float(scale) if isinstance(scale, int) else None
 
 
 def _source_coordinates(node, b, axis, transformation):

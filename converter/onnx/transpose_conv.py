@@ -23,7 +23,7 @@ def conv_transpose(node, b):
     _, _, *size = node.shape(1)
     n = len(sizes)
     node.require(n in (1, 2, 3), f"an image must have 1 to 3 dimensions, got {n}")
-    node.require(None not in (*sizes, *size), "the sizes of image and filters must be known")
+    node.require(None not in size, "the sizes of the filters must be known")
     strides, dilations = (node.attr(name, [1] * n) for name in ("strides", "dilations"))
     filters = _dilated(b, filters, dilations)
     effective_sizes = [(k - 1) * d + 1 for k, d in zip(size, dilations, strict=True)]
@@ -42,9 +42,14 @@ def conv_transpose(node, b):
             strict=True,
         )
     full = [
-        (length - 1) * s + k for length, s, k in zip(sizes, strides, effective_sizes, strict=True)
+        None if length is None else (length - 1) * s + k
+        for length, s, k in zip(sizes, strides, effective_sizes, strict=True)
     ]
-    outs = [_grown(b, part, kernels, full, strides) for part, kernels in parts]
+    full_sizes = [
+        b.ADD(b.MUL(dimension(x, i, b), np.int32(s)), np.int32(k - s)) if length is None else length
+        for i, (length, s, k) in enumerate(zip(full, strides, effective_sizes, strict=True), 1)
+    ]
+    outs = [_grown(b, part, kernels, full_sizes, strides) for part, kernels in parts]
     out = outs[0] if len(outs) == 1 else b.CONCATENATION(*outs, axis=n_axes - 1)
     out = _without_padding(b, out, full, pads, extra)
     out = to_channels_first(out if bias is None else b.ADD(out, bias), b)
@@ -78,37 +83,33 @@ def _cut(node, sizes, strides, effective_sizes):
     n = len(sizes)
     extra = list(node.attr("output_padding", [0] * n))
     mode, shape = node.attr("auto_pad", "NOTSET"), node.attr("output_shape", None)
-    if mode.startswith("SAME") and shape is None:
-        shape = [length * s for length, s in zip(sizes, strides, strict=True)]
-    if shape is None:
+    if shape is not None:
+        node.require(None not in sizes, "with output_shape, the sizes of the image must be known")
+        full = [(m - 1) * s + k for m, s, k in zip(sizes, strides, effective_sizes, strict=True)]
+        beyond = [m - target for m, target in zip(full, shape[-n:], strict=True)]
+    elif mode.startswith("SAME"):  # the new size is the old one times the stride
+        beyond = [k - s for k, s in zip(effective_sizes, strides, strict=True)]
+    else:
         pads = node.attr("pads", [0] * (2 * n)) if mode == "NOTSET" else [0] * (2 * n)
         return list(zip(pads[:n], pads[n:], strict=True)), extra
     pairs = []
-    for length, s, k, more, target in zip(
-        sizes, strides, effective_sizes, extra, shape[-n:], strict=True
-    ):
-        total = max((length - 1) * s + more + k - target, 0)
+    for m, more in zip(beyond, extra, strict=True):
+        total = max(m + more, 0)
         small, large = total // 2, total - total // 2
-        pairs.append((small, large) if mode == "SAME_UPPER" else (large, small))
-        if mode == "NOTSET":
-            pairs[-1] = (small, large) if total % 2 == 0 else (large, small)
-    missing = [
-        target - ((length - 1) * s + k - sum(pair))
-        for length, s, k, pair, target in zip(
-            sizes, strides, effective_sizes, pairs, shape[-n:], strict=True
-        )
-    ]
-    return pairs, missing
+        is_upper = total % 2 == 0 if mode == "NOTSET" else mode == "SAME_UPPER"
+        pairs.append((small, large) if is_upper else (large, small))
+    return pairs, [sum(pair) - m for m, pair in zip(beyond, pairs, strict=True)]
 
 
 def _grown(b, x, filters, full, strides):
-    """The whole larger image."""
-    channels, batch = filters.dims[1], x.dims[0]
-    if batch is not None:
-        shape = b.constant(np.asarray([batch, *full, channels], np.int32))
+    """The whole larger image, of sizes that are numbers or int32 scalars."""
+    batch = dimension(x, 0, b) if x.dims[0] is None else x.dims[0]
+    sizes = [batch, *full, filters.dims[1]]
+    if all(isinstance(n, int) for n in sizes):
+        shape = b.constant(np.asarray(sizes, np.int32))
     else:
-        sizes = [b.constant(np.int32(n)) for n in (*full, channels)]
-        shape = b.PACK(dimension(x, 0, b), *sizes, axis=0, values_count=len(sizes) + 1)
+        sizes = [b.constant(np.int32(n)) if isinstance(n, int) else n for n in sizes]
+        shape = b.PACK(*sizes, axis=0, values_count=len(sizes))
     if len(full) == 3:
         options = {f"stride_{axis}": s for axis, s in zip("dhw", strides, strict=True)}
         options |= {f"dilation_{axis}_factor": 1 for axis in "dhw"}
@@ -132,6 +133,11 @@ def _without_padding(b, x, full, pads, extra):
     if not any(before for before, _ in pads) and all(n <= 0 for n in ends):
         return x
     begin = np.asarray([0, *(before for before, _ in pads), 0], np.int32)
+    if None in full:
+        stops = [0, *(-max(n, 0) for n in ends), 0]
+        is_open = sum(1 << i for i, stop in enumerate(stops) if stop == 0)
+        steps = np.ones(len(stops), np.int32)
+        return b.STRIDED_SLICE(x, begin, np.asarray(stops, np.int32), steps, end_mask=is_open)
     sizes = [
         length - before - end for length, (before, _), end in zip(full, pads, ends, strict=True)
     ]

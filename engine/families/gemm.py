@@ -15,12 +15,12 @@ import numpy as np
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
 from ..records import ConvWindow, ConvWindow3D
-from . import gemm_f32
+from . import gemm_f32, winograd_f32
 from .layout import move
-from .parameters import Clamp, Window
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Clamp, Window
 
 NO_CLAMP = (-inf, inf)
 _ROWS_PER_ITEM = 16
@@ -52,7 +52,7 @@ def matmul(
     if transpose_b and gemm_f32.fits_dots(a):
         x, weights, results = as_matrices(a), as_matrices(b), as_matrices(out)
         if gemm_f32.fits_packed_dots(b):
-            panels = gemm_f32.pack(program, weights, bias, by_columns=True)
+            panels = gemm_f32.pack(program, weights, bias, by_columns=True, for_rows=True)
             gemm_f32.packed_dot_products(program, x, panels, *batch_indices, results, clamp)
             return
         gemm_f32.dot_products(program, x, weights, bias, *batch_indices, results, clamp)
@@ -112,6 +112,9 @@ def conv2d(
         pixels, results = x.reshape((rows, x.shape[3])), out.reshape((rows, n))
         filters = weights.reshape((n, x.shape[3]))
         matmul(program, pixels, filters, bias, results, transpose_b=True, clamp=clamp)
+        return
+    if groups == 1 and winograd_f32.fits(weights, out, stride, dilation):
+        winograd_f32.convolution(program, x, weights, bias, out, before=before, clamp=clamp)
         return
     if gemm_f32.fits_convolution(weights, out):
         gemm_f32.convolution(

@@ -17,10 +17,10 @@ from ..plan.view import View
 from ..records import ConvGeometry, ConvWindow, ItemSize
 from ..tiling import DEPTHWISE_TAPS, DOT_PANELS, DOT_ROWS, PANEL, TABLES
 from .layout import move
-from .parameters import Clamp
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Clamp
 
 HALF_TILE = 7  # rows of an item: half the tallest tile
 _MANY_ROWS = 98  # rows of a thread that are enough for items twice as high
@@ -33,18 +33,26 @@ _MIN_ROWS = 4  # rows of a result for which it pays to pack weights anew in ever
 SHALLOW = 16  # channels below which a row of taps is read as one run
 
 
-def pack(program: Program, weights: Buffer, bias: Buffer | None, by_columns: bool) -> Buffer:
+def pack(
+    program: Program, weights: Buffer, bias: Buffer | None, by_columns: bool, for_rows: bool = False
+) -> Buffer:
     """Weights [batch, n, k] (`by_columns`) or [batch, k, n] in panels, the bias in their first row.
 
-    Done once when the weights are constant.
+    Panels are for tiles, or with `for_rows` (and `by_columns`) for products of one row. Done once
+    when the weights are constant.
     """
     batch, *sizes = weights.shape
     n, depth = sizes if by_columns else sizes[::-1]
     out = arena((batch, ceil(n / PANEL), depth + 1, PANEL), np.float32)
     bias = zeros((n,), np.float32) if bias is None else bias
-    bias = bias.reshape((bias.size // n, n))
-    kernel = "gemm_f32_packing.columns" if by_columns else "gemm_f32_packing.rows"
-    program.call(kernel, weights, bias, out, split=batch * out.shape[1])
+    module = "gemm_f32_packing" if for_rows else "gemm_f32"
+    program.call(
+        f"{module}.columns" if by_columns else f"{module}.rows",
+        weights,
+        bias.reshape((bias.size // n, n)),
+        out.reshape((*out.shape[:2], (depth + 1) * PANEL)),
+        split=batch * out.shape[1],
+    )
     return out
 
 

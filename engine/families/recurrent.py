@@ -147,7 +147,9 @@ def pack(program: Program, weights: Weights) -> tuple[str, Buffer, Buffer]:
     depth, width = weights.rows[0].shape[1], padded(sum(counts))
     if weights.scales is None:
         matrix = concatenate_rows(program, weights.rows, sum(counts), np.float32)
-        panels = gemm_f32.pack(program, matrix.reshape((1, *matrix.shape)), None, True)
+        panels = gemm_f32.pack(
+            program, matrix.reshape((1, *matrix.shape)), None, True, for_rows=True
+        )
         return "float32", panels.reshape(panels.shape[1:]), constant(np.zeros(1, np.float32))
     matrix = concatenate_rows(program, weights.rows, sum(counts), np.int8)
     panels = arena((width // PANEL, ceil(depth / 2), PANEL, 2), np.int8)

@@ -14,7 +14,7 @@ import numpy as np
 from . import fusion
 from .arena import aligned
 from .branches import loops
-from .buffer import ARENA, CONSTANT
+from .buffer import ARENA, CONSTANT, PERSISTENT
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -37,12 +37,18 @@ class Layout:
         arena: the same of what the other instructions hand on.
         objects: {storage: number of elements} of what holds Python objects.
         fusions: those among the other instructions.
+        instructions: all of them.
+        fresh: the persistent storages that have no memory yet.
     """
 
-    __slots__ = ("arena", "constant_positions", "constants", "fusions", "objects", "scratch")
+    __slots__ = (
+        *("arena", "constant_positions", "constants", "fresh", "fusions", "instructions"),
+        *("objects", "scratch"),
+    )
 
     def __init__(
         self,
+        instructions: Sequence[AnyInstruction],
         constant_positions: AbstractSet[int],
         constants: Sequence[Storage],
         scratch: tuple[dict[Storage, int], int],
@@ -53,6 +59,13 @@ class Layout:
         self.constant_positions, self.constants = constant_positions, constants
         self.scratch, self.arena = scratch, arena
         self.objects, self.fusions = objects or {}, fusions
+        self.instructions = instructions
+        self.fresh = {
+            storage
+            for instruction in instructions
+            for storage in (*instruction.reads, *instruction.writes)
+            if storage.kind == PERSISTENT and storage.array is None
+        }
 
     def partition(
         self, instructions: Sequence[AnyInstruction]
@@ -79,7 +92,7 @@ def layout(instructions: Sequence[AnyInstruction], live_out: AbstractSet[Storage
     fused = fusion.fusions(others)
     over = overlays(others, alive, fused)
     arena = assign(fusion.lifetimes(alive, others, fused), over)
-    return Layout(positions, constants, scratch, arena, objects, fused)
+    return Layout(instructions, positions, constants, scratch, arena, objects, fused)
 
 
 def _partition(

@@ -83,7 +83,7 @@ class _Serializer:
         read: Container[Storage],
     ) -> None:
         self._start, self._size = arena.address(content), content.nbytes
-        self._read = read
+        self._read, self._fresh = read, layout.fresh
         self.blob, self.persistent_bytes = bytearray(), 0
         self._locations: dict[Storage, tuple[int, int]] = {
             s: (_FIRST_BOUND + i, 0) for i, s in enumerate(bound)
@@ -104,7 +104,7 @@ class _Serializer:
 
     def _new_location(self, storage: Storage) -> tuple[int, int]:
         array = storage.array
-        if storage.kind == PERSISTENT and array is None:
+        if storage.kind == PERSISTENT and storage in self._fresh:
             offset = self.persistent_bytes
             self.persistent_bytes += arena.aligned(storage.nbytes)
             return _PERSISTENT, offset
@@ -147,7 +147,9 @@ class _Serializer:
                 lines.append((start, module, key, name, split, nbytes, tag(instruction.tag)))
             content += instruction.record
         columns = np.array(pointers, np.int64).reshape(-1, 3).T
-        return np.array(content, np.int64).tobytes(), columns.tobytes(), lines
+        records = np.array(content, np.int64)
+        records[columns[0]] = 0
+        return records.tobytes(), columns.tobytes(), lines
 
 
 def serialize(
@@ -158,17 +160,17 @@ def serialize(
     readable: Sequence[Buffer],
     tag: Callable[..., Tag],
 ) -> SerializedFields | None:
-    """A program whose `close` has called its note, as plain data; None where that cannot be.
+    """A program as plain data; None where that cannot be. It may have run already.
 
     Args:
         program: the program.
-        layout: what `close` decided.
+        layout: what its `close` decided.
         content: the bytes of the model file, as an array of uint8.
         bound: all its bound buffers.
         kept: the buffers to be read after a run.
         tag: function that gives plain data for an instruction's tag.
     """
-    constant, instructions = layout.partition(program.instructions)
+    constant, instructions = layout.partition(layout.instructions)
     read = {storage for instruction in instructions for storage in instruction.reads}
     serializer = _Serializer(layout, content, [buffer.storage for buffer in bound], read)
     written = {storage for instruction in instructions for storage in instruction.writes}
@@ -182,7 +184,7 @@ def serialize(
             serializer.persistent_bytes,
         )
         return (
-            _images(program),
+            _images(layout.instructions, program.threads),
             *tables,
             [x.fields for x in layout.fusions],
             sizes,
@@ -194,12 +196,12 @@ def serialize(
         return None
 
 
-def _images(program: Program) -> list[ImageFile]:
+def _images(instructions: Iterable[AnyInstruction], threads: int) -> list[ImageFile]:
     """(module, path, stamp) of the image files that are needed."""
     needed: dict[str, set[str]] = {}
-    for module in ["launch"] if program.threads == 1 else ["launch", "threads"]:
+    for module in ["launch"] if threads == 1 else ["launch", "threads"]:
         needed[module] = set(on_demand.loaded(module).addresses)
-    for instruction in program.instructions:
+    for instruction in instructions:
         if isinstance(instruction, Instruction) and instruction.entry:
             needed.setdefault(instruction.name.partition(".")[0], set()).add(instruction.key)
     images: set[ImageFile] = set()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
     NoReturn,
+    Protocol,
     SupportsIndex,
     TypeAlias,
     TypeGuard,
@@ -19,7 +22,7 @@ import numpy as np
 from ...schema import dtypes
 from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
-from .scopes import graph_name_scope, graph_of
+from .scopes import graph_colocation, graph_name_scope, graph_of
 from .shapes import shown
 from .signatures import REQUIRED, Argument, Signature, signature_of
 
@@ -32,6 +35,12 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value")
     Conversion: TypeAlias = Callable[[Value, np.dtype | None, str | None, bool], Tensor]
+
+
+class _Convertible(Protocol):
+    """What says itself which tensor it stands for."""
+
+    def __tf_tensor__(self, dtype: DTypeLike | None, name: str | None) -> Tensor: ...
 
 
 _CONVERSIONS: list[tuple[type[object], int, Conversion[Any]]] = []  # pyright: ignore[reportExplicitAny] - each of its type
@@ -75,7 +84,11 @@ def create(
     }
     with graph.as_default(), graph_name_scope(graph, name or kind) as scope:
         tensors = _convert_inputs(kind, signature, inputs, all_attrs)
-    return append(graph, kind, scope[:-1], tensors, all_attrs)
+    with contextlib.ExitStack() as blocks:
+        for argument, tensor in zip(signature.inputs, tensors, strict=False):
+            if argument.is_reference:
+                blocks.enter_context(graph_colocation(graph, graph.capture(tensor)))
+        return append(graph, kind, scope[:-1], tensors, all_attrs)
 
 
 def _is_type(signature: Signature, name: str) -> bool:
@@ -108,10 +121,7 @@ def append(
         raise ValueError(
             f"{words} for '{{{{node {name}}}}} = {kind}({names})' with input shapes: {sizes}."
         ) from None
-    op.device = scopes.device_of(op)
-    if kind in scopes.gradient_overrides:
-        op.attrs["_gradient_op_type"] = scopes.gradient_overrides[kind].encode()
-    scopes.record(op)
+    scopes.surround(op)
     return op
 
 
@@ -162,6 +172,10 @@ def convert_to_tensor(
     for kind, _, convert in _CONVERSIONS:
         if isinstance(value, kind):
             return convert(value, numpy_dtype, name, reference)
+    if isinstance(value, Operation):
+        raise TypeError(f"can't convert Operation '{value.name}' to Tensor")
+    if hasattr(value, "__tf_tensor__"):
+        return cast("_Convertible", value).__tf_tensor__(dtype, name)
     if numpy_dtype is None and preferred_dtype is not None:
         try:
             return convert_to_tensor(value, preferred_dtype, name)
@@ -218,13 +232,18 @@ def as_array(value: TensorLike | None, dtype: DTypeLike | None = None) -> np.nda
     numpy_dtype = None if dtype is None else as_numpy(dtype)
     if value is None:
         raise ValueError("None values not supported.")
-    if isinstance(value, (np.ndarray, np.generic)):
+    is_array = isinstance(value, (np.ndarray, np.generic))
+    if is_array or hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         array = np.asarray(value)
         is_text = array.dtype.kind in "US"
         if is_text or (array.dtype == object and any(isinstance(x, str) for x in array.flat)):
             array = _encoded(array)
         _require_strings(array, numpy_dtype)
         return array if numpy_dtype is None else array.astype(numpy_dtype, copy=False)
+    if numpy_dtype is not None and numpy_dtype.names:
+        return _quantized(value, numpy_dtype)
+    if numpy_dtype is not None and numpy_dtype.kind in "iu":
+        value = _counted(value)
     array = _of_python(value)
     if array.dtype == object:
         array = _encoded(array)
@@ -244,6 +263,8 @@ def _of_python(value: TensorLike) -> np.ndarray:
         raise ValueError(
             f"Can't convert non-rectangular Python sequence to Tensor. {error}"
         ) from None
+    except NotImplementedError:
+        raise TypeError("Expected any non-tensor type, but got a tensor instead.") from None
     if array.dtype.kind in "USO":
         array = np.array(value, object)
         for item in array.flat:
@@ -255,6 +276,29 @@ def _of_python(value: TensorLike) -> np.ndarray:
                     f"elements to a supported type, got {type(item).__name__}."
                 )
     return array
+
+
+def _counted(value: TensorLike) -> TensorLike:
+    """Nested lists with numbers in place of what counts as one, such as a Dimension."""
+    if isinstance(value, (list, tuple)):
+        return [_counted(item) for item in value]
+    if isinstance(value, (int, float, complex, str, bytes)) or not hasattr(value, "__index__"):
+        return value
+    return operator.index(cast("SupportsIndex", value))
+
+
+def _quantized(value: TensorLike, dtype: np.dtype) -> np.ndarray:
+    """Elements of a quantized type, each a tuple of one number, in nested lists."""
+    items = [value]
+    while items:
+        item = items.pop()
+        if isinstance(item, list):
+            items += item
+        elif not isinstance(item, tuple):
+            raise TypeError(
+                f"Expected {type_name(dtype)}, but got {item!r} of type '{type(item).__name__}'."
+            )
+    return np.array(value, dtype)
 
 
 def _encoded(array: np.ndarray) -> np.ndarray:

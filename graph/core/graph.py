@@ -1,257 +1,45 @@
-"""Graphs of TensorFlow ops: Graph, Operation and Tensor, with TF1's names."""
+"""Graphs of TensorFlow ops, with TF1's names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Literal, cast, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
-from ...schema.errors import OperatorNotAllowedInGraphError
-from .dtype import DType
+from .elements import Operation, Tensor
 from .hooks import hook, implementation
 from .infer import infer
+from .input_checks import output_dtypes
 from .library import FunctionLibrary
-from .operands import Operands
 from .scopes import (
     Scopes,
     default_graph,
+    graph_colocation,
+    graph_container,
     graph_control_dependencies,
     graph_device,
     graph_gradient_overrides,
     graph_name_scope,
 )
-from .shapes import Shape, merge
-from .signatures import REQUIRED, Signature
-from .sizes import Sizes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..format.messages import GraphDef
-    from ..session.session import Session
-    from .attributes import FunctionRef
+    from ..format.messages import AttrValueMessage, GraphDef, VersionDef
     from .protocols import (
         AttrValue,
-        BoolAttr,
         Collection,
         DeviceSpec,
-        DTypeAttr,
         ElementLike,
-        Evaluated,
-        FeedDict,
-        FloatAttr,
-        FunctionRefAttr,
-        IntAttr,
-        IntsAttr,
-        MaybeDType,
-        ShapeAttr,
-        StringAttr,
-        TensorAttr,
-        TypeAttr,
     )
-    from .tensor_shape import TensorShape
-    from .typing import DTypeLike, ShapeLike
+    from .typing import DTypeLike
 
 VALID_NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9_.\\/>-]*")
 MAX_TENSORS = 10**6
 TENSOR_NAME_FORM = 'Tensor names must be of the form "<op_name>:<output_index>".'
-
-
-class Tensor(Operands):
-    """One output of an operation; what edges of a graph refer to.
-
-    `dtype` is None when the op type is unknown, `shape` a tuple with None for unknown sizes, or
-    None when the rank is unknown. `value` is a small array that is known before anything runs, such
-    as a shape or an axis, as objects with None where only some elements are known; None otherwise.
-    """
-
-    __slots__ = (
-        *("__weakref__", "_consumers", "_shape", "assign", "dtype", "op", "value", "value_index"),
-    )
-    assign: Callable[..., Tensor]  # of a part of a variable alone
-
-    def __init__(self, op: Operation, value_index: int, dtype: DTypeLike | None):
-        self.op = op
-        self.value_index = value_index
-        self.dtype: MaybeDType = DType.of(dtype)
-        self.value: np.ndarray | None = None
-        self._shape: Shape = None
-        self._consumers: list[Operation] = []
-
-    @property
-    def name(self) -> str:
-        """`op:0`."""
-        return f"{self.op.name}:{self.value_index}"
-
-    @property
-    def graph(self) -> Graph:
-        """The graph it belongs to."""
-        return self.op.graph
-
-    @property
-    def shape(self) -> Shape:
-        """What is known of its shape."""
-        return self._shape
-
-    def set_shape(self, shape: ShapeLike | None) -> None:
-        """Adds what the caller knows of the shape; raises ValueError when it cannot be."""
-        if isinstance(shape, list) or hasattr(shape, "as_shape"):
-            from .tensor_shape import as_shape
-
-            shape = as_shape(shape)
-        merged = merge(self._shape, cast("Shape", shape))
-        self._shape = None if merged is None else Sizes(merged)
-
-    def get_shape(self) -> TensorShape:
-        """What is known of its shape, as TF1's TensorShape."""
-        from .tensor_shape import TensorShape
-
-        return TensorShape(self._shape)
-
-    @property
-    def device(self) -> str:
-        """The device of its operation."""
-        return self.op.device
-
-    def consumers(self) -> list[Operation]:
-        """The operations that read it, once for each time they do."""
-        return list(self._consumers)
-
-    def add_consumer(self, op: Operation) -> None:
-        """Notes one more input of `op` that reads it."""
-        self._consumers.append(op)
-
-    def remove_consumer(self, op: Operation) -> None:
-        """Takes back one `add_consumer`."""
-        self._consumers.remove(op)
-
-    def eval(self, feed_dict: FeedDict | None = None, session: Session | None = None) -> Evaluated:
-        """Its value in `session`, by default the default one; see Session.run."""
-        session_for = implementation("session_for")
-        return session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
-
-    def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError(
-            "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not "
-            "None:` to test whether there is a tensor, and tf.where for choices by its value."
-        )
-
-    def __len__(self) -> int:
-        raise TypeError(
-            f"len is not well defined for a symbolic Tensor ({self.name}). Use tf.size."
-        )
-
-    def __repr__(self) -> str:
-        shape = "<unknown>" if self._shape is None else self._shape
-        return f"<tf.Tensor '{self.name}' shape={shape} dtype={self.dtype}>"
-
-    def __str__(self) -> str:
-        return f'Tensor("{self.name}", shape={self.get_shape()}, dtype={self.dtype})'
-
-
-class Operation:
-    """A node of a graph. Made by Graph.add.
-
-    `signature` is what is declared of its type, or of the function that its type names; None for an
-    unknown type.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        kind: str,
-        name: str,
-        inputs: list[Tensor | None],
-        attrs: dict[str, AttrValue],
-        control_inputs: Iterable[Operation],
-        device: str,
-    ):
-        self.graph = graph
-        self.type = kind
-        self.signature = graph.functions.signature_of(kind)
-        self.name = name
-        self.attrs = attrs
-        self.device = device
-        self.outputs: list[Tensor] = []
-        self._inputs = inputs
-        self._control_inputs: dict[Operation, None] = dict.fromkeys(control_inputs)
-
-    @property
-    def inputs(self) -> tuple[Tensor, ...]:
-        """The tensors it reads, in order, once its loops are closed; see `all_inputs`."""
-        return cast("tuple[Tensor, ...]", tuple(self._inputs))
-
-    @property
-    def all_inputs(self) -> tuple[Tensor | None, ...]:
-        """The tensors it reads; None for a loop's back edge that `set_input` is yet to make."""
-        return tuple(self._inputs)
-
-    @property
-    def control_inputs(self) -> list[Operation]:
-        """The operations that must have run before it does."""
-        return list(self._control_inputs)
-
-    @overload
-    def get_attr(self, name: StringAttr) -> bytes: ...
-    @overload
-    def get_attr(self, name: IntAttr) -> int: ...
-    @overload
-    def get_attr(self, name: FloatAttr) -> float: ...
-    @overload
-    def get_attr(self, name: BoolAttr) -> bool: ...
-    @overload
-    def get_attr(self, name: TypeAttr) -> DTypeAttr: ...
-    @overload
-    def get_attr(self, name: ShapeAttr) -> Shape: ...
-    @overload
-    def get_attr(self, name: IntsAttr) -> Sequence[int]: ...
-    @overload
-    def get_attr(self, name: TensorAttr) -> np.ndarray: ...
-    @overload
-    def get_attr(self, name: FunctionRefAttr) -> FunctionRef: ...
-    @overload
-    def get_attr(self, name: Literal["branches"]) -> Sequence[FunctionRef]: ...
-    @overload
-    def get_attr(self, name: Literal["output_shapes"]) -> Sequence[Shape]: ...
-    @overload
-    def get_attr(self, name: str) -> AttrValue: ...
-    def get_attr(self, name: str) -> AttrValue:
-        """The value of an attribute, or its default; ValueError when it has neither."""
-        if name in self.attrs:
-            return self.attrs[name]
-        signature = self.signature
-        attribute = signature.attrs.get(name) if signature else None
-        if attribute is None or attribute.default is REQUIRED:
-            raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
-        return attribute.default
-
-    def run(self, feed_dict: FeedDict | None = None, session: Session | None = None) -> None:
-        """Runs it in `session`, by default the default one; see Session.run."""
-        session_for = implementation("session_for")
-        session_for(self.graph, session, "execute operation", "run").run(self, feed_dict)
-
-    def set_input(self, index: int, tensor: Tensor) -> None:
-        """Reads `tensor` as input `index` from now on."""
-        old = self._inputs[index]
-        if old is not None:
-            old.remove_consumer(self)
-        self._inputs[index] = tensor
-        tensor.add_consumer(self)
-
-    def add_input(self, tensor: Tensor) -> None:
-        """Reads one more tensor, behind the others."""
-        self._inputs.append(tensor)
-        tensor.add_consumer(self)
-
-    def add_control_input(self, op: Operation) -> None:
-        """Makes it run after `op`."""
-        self._control_inputs[op] = None
-
-    def __repr__(self) -> str:
-        return f"<tf.Operation '{self.name}' type={self.type}>"
 
 
 @hook("new_graph")
@@ -398,10 +186,10 @@ class Graph:
             if tensor is not None and tensor.graph is not self:
                 raise ValueError(f"{kind} '{name}': input {position} is of another graph")
         try:
-            output_dtypes = _dtypes(op, n_outputs)
+            dtypes = output_dtypes(op, n_outputs)
         except ValueError as error:
             raise ValueError(f"{kind} '{name}': {error}") from None
-        op.outputs = [Tensor(op, i, dtype) for i, dtype in enumerate(output_dtypes)]
+        op.outputs = [Tensor(op, i, dtype) for i, dtype in enumerate(dtypes)]
         self._n_tensors += len(op.outputs)
         if self._n_tensors > MAX_TENSORS:
             raise ValueError(f"{kind} '{name}': a graph may have {MAX_TENSORS} tensors")
@@ -434,6 +222,25 @@ class Graph:
     def device(self, device_name_or_function: DeviceSpec) -> AbstractContextManager[None]:
         """A block whose operations have a device noted."""
         return graph_device(self, device_name_or_function)
+
+    def colocate_with(
+        self, op: ElementLike | None, ignore_existing: bool = False
+    ) -> AbstractContextManager[None]:
+        """A block whose operations stand where `op` stands, whatever devices are open.
+
+        Args:
+            op: An operation, or what stands for one; None for none.
+            ignore_existing: Whether the blocks around count no more.
+        """
+        return graph_colocation(self, op, ignore_existing)
+
+    def container(self, container_name: str) -> AbstractContextManager[str]:
+        """A block whose resources lie in a container of this name."""
+        return graph_container(self, container_name)
+
+    def get_name_scope(self) -> str:
+        """The current name scope, without a slash at its end."""
+        return self.scopes.name
 
     def gradient_override_map(self, op_type_map: Mapping[str, str]) -> AbstractContextManager[None]:
         """A block whose operations have the gradient registered under another name.
@@ -468,12 +275,82 @@ class Graph:
         """
         return implementation("to_graph_def")(self, from_version, add_shapes)
 
+    @property
+    def version(self) -> int:
+        """How many operations were added; see `from_version` of as_graph_def."""
+        return len(self._operations)
+
+    @property
+    def graph_def_versions(self) -> VersionDef:
+        """The VersionDef message that the graph is written with."""
+        return implementation("version_def")(self)
+
+    @property
+    def building_function(self) -> bool:
+        """Whether it is the body of a function."""
+        return self.outer is not None
+
+    @property
+    def collections(self) -> list[str]:
+        """The names of the collections."""
+        return list(self.scopes.collections)
+
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Iterable[Tensor],
+        dtypes: Sequence[DTypeLike] | None = None,
+        input_types: object = None,
+        name: str | None = None,
+        attrs: Mapping[str, AttrValueMessage] | None = None,
+        op_def: object = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """Appends an operation of a type, under the open blocks.
+
+        Args:
+            op_type: Its type.
+            inputs: The tensors it reads.
+            dtypes: Of its results, where the type is not known.
+            name: Put into the current scope and made unique; the type by default.
+            attrs: AttrValue messages.
+            input_types, op_def, compute_shapes, compute_device: Taken for TensorFlow's sake.
+
+        Raises TypeError when an input is not a tensor.
+        """
+        make = implementation("create_op")
+        return make(self, op_type, list(inputs), list(dtypes or ()), name, attrs or {})
+
+    def prevent_feeding(self, tensor: Tensor) -> None:
+        """Lets `tensor` be fed no more."""
+        self.scopes.extras.setdefault("unfeedable", set()).add(tensor)
+
+    def is_feedable(self, tensor: Tensor) -> bool:
+        """Whether `tensor` may be fed."""
+        return tensor not in self.scopes.extras.get("unfeedable", ())
+
+    def prevent_fetching(self, op: Operation) -> None:
+        """Lets `op` and its results be fetched no more."""
+        self.scopes.extras.setdefault("unfetchable", set()).add(op)
+
+    def is_fetchable(self, tensor_or_op: Tensor | Operation) -> bool:
+        """Whether a tensor or operation may be fetched."""
+        op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
+        return op not in self.scopes.extras.get("unfetchable", ())
+
     def finalize(self) -> None:
         """Lets nothing be added any more."""
         self.scopes.finalized = True
 
+    def check_not_finalized(self) -> None:
+        """Raises RuntimeError when nothing may be added any more."""
+        if self.scopes.finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
     def add_to_collection(self, name: str, value: object) -> None:
         """Appends `value` to the collection `name`."""
+        self.check_not_finalized()
         self.get_collection_ref(name).append(value)
 
     def add_to_collections(self, names: str | Iterable[str], value: object) -> None:
@@ -493,11 +370,12 @@ class Graph:
         return [item for item in items if hasattr(item, "name") and re.match(scope, item.name)]
 
     def get_all_collection_keys(self) -> list[str]:
-        """The names of the collections."""
-        return list(self.scopes.collections)
+        """The names of the collections that are strings."""
+        return [key for key in self.scopes.collections if isinstance(key, str)]
 
     def clear_collection(self, name: str) -> None:
         """Empties a collection."""
+        self.check_not_finalized()
         self.scopes.collections.pop(name, None)
 
     @overload
@@ -521,6 +399,8 @@ class Graph:
         convert = getattr(obj, "as_graph_element", None)
         if convert is not None and not isinstance(obj, Graph):
             obj = convert()
+        if isinstance(obj, bytes):
+            obj = obj.decode()
         allowed = [
             kind for kind, yes in ((Tensor, allow_tensor), (Operation, allow_operation)) if yes
         ]
@@ -543,53 +423,3 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph of {len(self)} operations>"
-
-
-def _dtypes(op: Operation, n_outputs: int) -> Sequence[DTypeAttr | None]:
-    """The dtypes of an operation's outputs, after its inputs were checked."""
-    signature = op.signature
-    if signature is not None:
-        _derive_attrs(op, signature)
-        _check_inputs(op, signature)
-        return signature.output_dtypes(op.get_attr)
-    declared = op.attrs.get("_output_types")
-    if isinstance(declared, list):
-        return [*cast("list[DTypeAttr | None]", declared)]
-    return [None] * n_outputs
-
-
-def _derive_attrs(op: Operation, signature: Signature) -> None:
-    """Gives the attributes their values that the inputs determine."""
-    remaining = op.all_inputs
-    n_lists = sum(argument.is_list or bool(argument.count) for argument in signature.inputs)
-    n_listed = (len(remaining) - len(signature.inputs) + n_lists) // max(n_lists, 1)
-    for argument in signature.inputs:
-        count = 1
-        if argument.count:
-            count = cast("int", op.attrs.setdefault(argument.count, n_listed))
-        elif argument.is_list:
-            listed_dtypes = cast("list[DTypeAttr] | None", op.attrs.get(str(argument.dtype)))
-            count = n_listed if listed_dtypes is None else len(listed_dtypes)
-        tensors, remaining = remaining[: max(count, 0)], remaining[max(count, 0) :]
-        dtypes = [tensor.dtype for tensor in tensors if tensor is not None]
-        if argument.is_list:
-            op.attrs.setdefault(str(argument.dtype), dtypes)
-        elif isinstance(argument.dtype, str) and dtypes and dtypes[0] is not None:
-            op.attrs.setdefault(argument.dtype, dtypes[0])
-    for name in signature.required:
-        if name not in op.attrs:
-            raise ValueError(f"attribute {name} is missing")
-
-
-def _check_inputs(op: Operation, signature: Signature) -> None:
-    """Raises ValueError when number or dtypes of the inputs are not those of the signature."""
-    expected = signature.input_dtypes(op.get_attr)
-    inputs = op.all_inputs
-    if len(expected) != len(inputs):
-        raise ValueError(f"takes {len(expected)} inputs, got {len(inputs)}")
-    for i, (dtype, tensor) in enumerate(zip(expected, inputs, strict=True)):
-        if tensor is None:
-            if op.type != "Merge":
-                raise ValueError(f"input {i} is missing")
-        elif tensor.dtype is not None and tensor.dtype != dtype:
-            raise ValueError(f"input {i} must be {dtype}, got {tensor.dtype} from '{tensor.name}'")

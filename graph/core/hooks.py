@@ -1,8 +1,8 @@
-"""What core/ asks of the rooms above it, which register their functions here.
+"""What a lower room asks of those above it, which register their functions here.
 
     implementation("to_graph_def")(graph)    imports the module that has it, where that was not done
 
-So a Tensor knows how to be evaluated, and core/ imports nothing that imports it.
+So a Tensor knows how to be evaluated, and no module imports one that imports it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Literal, TypeVar, overload
 from ...schema.registry import Registry
 
 if TYPE_CHECKING:
-    from ..format.messages import FunctionDef, GraphDef
+    from ..format.messages import FunctionDef, GraphDef, NodeDef, OpDef, VersionDef
+    from ..session.executor import Plan
     from ..session.session import Session
-    from .graph import Graph, Tensor
+    from ..variables.variables import Variable
+    from .graph import Graph, Operation, Tensor
     from .library import FunctionLibrary
     from .protocols import AttrValue
     from .signatures import Signature
@@ -24,10 +26,17 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 HOMES = {
     "apply_operator": ".functions.operators",
+    "create_op": ".format.node_messages",
+    "get_variable": ".variables.get_variable",
     "import_body": ".format.functiondef",
     "new_graph": ".core.graph",
+    "node_def": ".format.node_messages",
+    "op_def": ".format.node_messages",
+    "plan": ".session.executor",
     "session_for": ".session.session",
     "to_graph_def": ".format.graphdef",
+    "variable_kind": ".variables.kinds",
+    "version_def": ".format.graphdef",
 }
 """Name of a hook -> the module that registers it, from graph/."""
 
@@ -49,11 +58,23 @@ def hook(name: str) -> Callable[[Function], Function]:
 @overload
 def implementation(name: Literal["apply_operator"]) -> Callable[..., Tensor]: ...
 @overload
+def implementation(name: Literal["get_variable"]) -> Callable[..., Variable]: ...
+@overload
 def implementation(
     name: Literal["import_body"],
 ) -> Callable[[FunctionDef, Signature, Mapping[str, AttrValue], FunctionLibrary], Graph]: ...
 @overload
 def implementation(name: Literal["new_graph"]) -> Callable[[], Graph]: ...
+@overload
+def implementation(name: Literal["create_op"]) -> Callable[..., Operation]: ...
+@overload
+def implementation(name: Literal["node_def"]) -> Callable[[Operation], NodeDef]: ...
+@overload
+def implementation(name: Literal["op_def"]) -> Callable[[Operation], OpDef]: ...
+@overload
+def implementation(name: Literal["version_def"]) -> Callable[[Graph], VersionDef]: ...
+@overload
+def implementation(name: Literal["plan"]) -> type[Plan]: ...
 @overload
 def implementation(
     name: Literal["session_for"],
@@ -62,6 +83,8 @@ def implementation(
 def implementation(
     name: Literal["to_graph_def"],
 ) -> Callable[[Graph, int | None, bool], GraphDef]: ...
+@overload
+def implementation(name: Literal["variable_kind"]) -> Callable[[bool], type[Variable]]: ...
 def implementation(name: str) -> Callable[..., object]:
     """The function registered as `name`."""
     return HOOKS.known(name)

@@ -15,6 +15,8 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from .device_spec import DeviceSpec as DeviceName
+from .device_spec import merged_device
 from .hooks import implementation
 
 if TYPE_CHECKING:
@@ -85,7 +87,10 @@ class Scopes:
 
     Attributes:
         controls: The open `control_dependencies` blocks.
-        devices: The open `device` blocks: strings, functions of an operation, or None.
+        device_blocks: The open `device` blocks, each a list of one: a name, a DeviceSpec, a
+            function of an operation, or None.
+        colocations: The operations, or groups, that new operations are to stand with.
+        container: Where new resources lie.
         gradient_overrides: Op type -> the name of the gradient that new operations of it have.
         collections: Lists by key.
         seed: The graph's seed, None when it was not set.
@@ -97,7 +102,9 @@ class Scopes:
     def __init__(self) -> None:
         self._open = _OpenNames()
         self.controls: list[Dependencies] = []
-        self.devices: list[DeviceSpec] = []
+        self.device_blocks: list[list[DeviceSpec]] = []
+        self.colocations: list[Operation | bytes] = []
+        self.container = ""
         self.gradient_overrides: Mapping[str, str] = {}
         self.collections: dict[str, Collection] = {}
         self.seed: int | None = None
@@ -130,48 +137,42 @@ class Scopes:
         open; None takes the outer ones back.
         """
         name = ""
-        for device in reversed(self.devices):
+        for (device,) in reversed(self.device_blocks):
             if device is None:
                 break
             if callable(device):
                 op.device = name
-                name = merged_device("", device(op) or "")
+                name = _name_of(device(op))
             else:
-                name = merged_device(device, name)
+                name = merged_device(_name_of(device), name)
         return name
+
+    def surround(self, op: Operation) -> None:
+        """Gives a new operation its device, its neighbours, its container and its gradient."""
+        op.device = self.device_of(op)
+        if self.colocations:
+            self._colocate(op)
+        if self.container and op.signature and op.signature.is_stateful:
+            has_container = "container" in op.signature.attrs and op.get_attr("container")
+            if has_container == b"":
+                op.attrs["container"] = self.container.encode()
+        if op.type in self.gradient_overrides:
+            op.attrs["_gradient_op_type"] = self.gradient_overrides[op.type].encode()
+        self.record(op)
+
+    def _colocate(self, op: Operation) -> None:
+        groups: set[bytes] = set()
+        for place in reversed(self.colocations):
+            if not isinstance(place, bytes):
+                groups.update(place.colocation_groups())
+                op.device = op.device or place.device
+        named = [place for place in self.colocations if isinstance(place, bytes)]
+        op.attrs["_class"] = sorted(groups) or named[-1:]
 
     def record(self, op: Operation) -> None:
         """Notes that `op` was made inside the open blocks."""
         for block in self.controls:
             block.inside.add(op)
-
-
-_DEVICE_FIELDS = ("job", "replica", "task", "device")
-
-
-def merged_device(outer: str, inner: str) -> str:
-    """`inner`, with what it leaves open from `outer`, as graphs spell it: "/cpu:0" is
-    "/device:CPU:0".
-    """
-    fields = _device_fields(outer) | _device_fields(inner)
-    return "".join(f"/{key}:{fields[key]}" for key in _DEVICE_FIELDS if key in fields)
-
-
-def _device_fields(name: str) -> dict[str, str]:
-    """The parts of a device's name; ValueError when one has no value."""
-    fields: dict[str, str] = {}
-    for part in filter(None, name.split("/")):
-        key, has_value, value = part.partition(":")
-        if not has_value:
-            raise ValueError(
-                f"Unknown attribute '{part}' is encountered while parsing the device spec: "
-                f"'{name}'."
-            )
-        if key in _DEVICE_FIELDS:
-            fields[key] = value
-        else:
-            fields["device"] = f"{key.upper()}:{value}"
-    return fields
 
 
 class _Defaults(threading.local):
@@ -254,6 +255,8 @@ def graph_name_scope(graph: Graph, name: str | None) -> Generator[str]:
     A name that ends with a slash is taken as it is, from the root; None or "" leaves all scopes.
     """
     scopes = graph.scopes
+    if isinstance(name, bytes):
+        name = name.decode()
     if name:
         _require_scope_name(name, bool(scopes.name))
     before = scopes.name
@@ -400,12 +403,65 @@ def control_dependencies(
 
 @contextlib.contextmanager
 def graph_device(graph: Graph, name: DeviceSpec) -> Generator[None]:
-    """Notes `name` (a string, a function of an operation, None for no device) on what is made."""
-    graph.scopes.devices.append(name)
+    """Notes `name` (a string, a function of an operation, None for no device) on what is made.
+
+    Raises RuntimeError when blocks do not end inside out.
+    """
+    block = [name]
+    blocks = graph.scopes.device_blocks
+    blocks.append(block)
     try:
         yield
     finally:
-        graph.scopes.devices.pop()
+        if not blocks or blocks[-1] is not block:
+            raise RuntimeError("Exiting device scope without proper scope nesting.")
+        blocks.pop()
+
+
+def _name_of(device: object) -> str:
+    """The name that a device's specification says."""
+    if isinstance(device, DeviceName):
+        return device.to_string()
+    if device is None:
+        return ""
+    if isinstance(device, (str, bytes)):
+        return device.decode() if isinstance(device, bytes) else device
+    raise TypeError(f"a device must be a string, a DeviceSpec, a function or None, got {device!r}")
+
+
+@contextlib.contextmanager
+def graph_colocation(
+    graph: Graph, place: ElementLike | bytes | None, ignore_existing: bool = False
+) -> Generator[None]:
+    """Lets what is made within stand where an operation stands, whatever devices are open.
+
+    A group's name, bytes, keeps the devices. Raises ValueError for None without `ignore_existing`.
+    """
+    scopes = graph.scopes
+    if place is None and not ignore_existing:
+        raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+    colocations, blocks = scopes.colocations, scopes.device_blocks
+    scopes.colocations = [] if ignore_existing else list(colocations)
+    if isinstance(place, bytes):
+        scopes.colocations.append(place)
+    else:
+        scopes.device_blocks = []
+        if place is not None:
+            scopes.colocations.append(_operation_of(graph, place))
+    try:
+        yield
+    finally:
+        scopes.colocations, scopes.device_blocks = colocations, blocks
+
+
+@contextlib.contextmanager
+def graph_container(graph: Graph, name: str) -> Generator[str]:
+    """Puts the resources that are made within into a container."""
+    outer, graph.scopes.container = graph.scopes.container, name
+    try:
+        yield name
+    finally:
+        graph.scopes.container = outer
 
 
 @contextlib.contextmanager
@@ -431,6 +487,32 @@ def graph_gradient_overrides(graph: Graph, overrides: object) -> Generator[None]
 def device(device_name_or_function: DeviceSpec) -> AbstractContextManager[None]:
     """Notes a device on what is made within the block; it is written with the graph, no more."""
     return graph_device(get_default_graph(), device_name_or_function)
+
+
+def colocate_with(op: ElementLike, ignore_existing: bool = False) -> AbstractContextManager[None]:
+    """Lets what is made within the block stand where `op` stands; see Graph.colocate_with."""
+    return graph_colocation(get_default_graph(), op, ignore_existing)
+
+
+def container(container_name: str) -> AbstractContextManager[str]:
+    """Puts the resources that are made within the block into a container."""
+    return graph_container(get_default_graph(), container_name)
+
+
+@contextlib.contextmanager
+def init_scope() -> Generator[None]:
+    """A block outside of all functions, control dependencies and control flow; names stay."""
+    inner = get_default_graph()
+    graph = inner
+    while graph.outer is not None:
+        graph = graph.outer
+    name = inner.scopes.name
+    with default_graph(graph), graph_control_dependencies(graph, None):
+        outer_name, graph.scopes.name = graph.scopes.name, name
+        try:
+            yield
+        finally:
+            graph.scopes.name = outer_name
 
 
 def add_to_collection(name: str, value: object) -> None:

@@ -188,15 +188,23 @@ def write(array: np.ndarray) -> messages.TensorProto:
 def _write_single(message: messages.TensorProto, array: np.ndarray) -> None:
     """Writes the one value that a view without memory of its own repeats."""
     value = array.reshape(-1)[:1] if array.size == 1 else array[(0,) * array.ndim].reshape(1)
-    name = value.dtype.names[0] if value.dtype.names else value.dtype.name
+    write_values(message, value)
+
+
+def write_values(message: messages.TensorProto, array: np.ndarray) -> None:
+    """Writes the elements of `array` one by one into the field for its dtype."""
+    values = np.ascontiguousarray(array).reshape(-1)
+    name = values.dtype.names[0] if values.dtype.names else values.dtype.name
     field = _VALUE_FIELDS.get(name)
     if field is None:
-        message.float8_val = value.tobytes()
+        message.float8_val = values.tobytes()
+    elif values.dtype.kind == "O":
+        message.string_val.extend(s.encode() if isinstance(s, str) else s for s in values)
     elif name in _BITS:
-        getattr(message, field).extend(value.view(_BITS[name]).tolist())
+        getattr(message, field).extend(values.view(_BITS[name]).tolist())
     elif name in _PARTS:
-        getattr(message, field).extend(value.view(_PARTS[name]).tolist())
-    elif value.dtype.names:
-        getattr(message, field).extend(value.view(value.dtype[0]).tolist())
+        getattr(message, field).extend(values.view(_PARTS[name]).tolist())
+    elif values.dtype.names:
+        getattr(message, field).extend(values.view(values.dtype[0]).tolist())
     else:
-        getattr(message, field).extend(value.astype(object).tolist())
+        getattr(message, field).extend(values.astype(object).tolist())

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.dtype import as_numpy
 from ..core.graph import Tensor
 from ..core.operands import Operands
 from ..core.scopes import name_scope
 from ..core.structure import Composite
+from ..variables.kinds import ResourceVariable
 from .arguments import one_of
 from .casting import cast
 from .creation import ones_like, range
@@ -167,7 +169,10 @@ def stack(
             return convert_to_tensor(values, name=name)
         except (TypeError, ValueError):
             pass
-    first = convert_to_tensor(values[0], name=name)
+    dtype = None
+    if not is_tensor_like(values[0]):
+        dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
+    first = convert_to_tensor(values[0], dtype, name)
     if first.shape is not None:
         n = len(first.shape) + 1
         if not -n <= axis < n:
@@ -199,12 +204,9 @@ def gather(
     batch_dims: int = 0,
 ) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
-    from ..variables.kinds import ResourceVariable
-
     axis = batch_dims if axis is None else axis
     if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:
-        with name_scope(name, "Gather") as scope:
-            return ops.ResourceGather(params.handle, indices, dtype=params.dtype, name=scope)
+        return params.sparse_read(indices, name)
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
@@ -422,10 +424,22 @@ def setdiff1d(
 
 
 def top_k(
-    input: TensorLike, k: TensorLike = 1, sorted: bool = True, name: str | None = None
-) -> list[Tensor]:
-    """The `k` largest elements of each row, and where they stand."""
-    return ops.TopKV2(input, k, sorted=sorted, name=name)
+    input: TensorLike,
+    k: TensorLike = 1,
+    sorted: bool = True,
+    name: str | None = None,
+    index_type: DTypeLike = np.int32,
+) -> TopK:
+    """The `k` largest elements of each row, and where they stand, as `index_type`."""
+    attrs = {"sorted": sorted, "index_type": as_numpy(index_type)}
+    return TopK(*ops.TopKV2(input, k, name=name, **attrs))
+
+
+class TopK(NamedTuple):
+    """What `top_k` gives."""
+
+    values: Tensor
+    indices: Tensor
 
 
 def in_top_k(

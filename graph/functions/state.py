@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from ..core.build import ops
-from ..core.create import convert_to_tensor, create, output
+from ..core.create import create, output
 from ..core.scopes import name_scope
+from ..variables.batch_positions import batch_positions
 from ..variables.kinds import ResourceVariable
 from ..variables.variables import Variable
 
@@ -135,28 +134,13 @@ def batch_scatter_update(
     Raises ValueError when the rank of `indices` is not known.
     """
     with name_scope(name):
-        places = convert_to_tensor(indices, name="indices")
-        if places.shape is None:
-            raise ValueError("batch_gather does not allow indices with unknown shape.")
-        rank, sizes = len(places.shape), ops.Shape(places)
-        last = ops.ExpandDims(places, np.int32(-1))
-        columns: list[Tensor] = []
-        for axis in range(rank - 1):
-            size = ops.StridedSlice(sizes, [axis], [axis + 1], [1], shrink_axis_mask=1)
-            wide: list[TensorLike] = [1] * (rank + 1)
-            wide[axis] = size
-            numbers = ops.Reshape(ops.Range(np.int32(0), size, np.int32(1)), wide)
-            if numbers.dtype != last.dtype:
-                numbers = ops.Cast(numbers, DstT=last.dtype)
-            columns.append(ops.Mul(numbers, ops.OnesLike(last)))
-        whole = ops.ConcatV2([*columns, last], np.int32(-1)) if columns else last
-        return scatter_nd_update(ref, whole, updates, use_locking)
+        return scatter_nd_update(ref, batch_positions(indices), updates, use_locking)
 
 
 def count_up_to(ref: Variable | Tensor, limit: int, name: str | None = None) -> Tensor:
     """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
-    if isinstance(ref, ResourceVariable):
-        return ops.ResourceCountUpTo(ref.handle, limit=limit, T=ref.dtype, name=name)
+    if isinstance(ref, Variable):
+        return ref.count_up_to(limit, name)
     return ops.CountUpTo(ref, limit=limit, name=name)
 
 

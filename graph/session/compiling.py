@@ -52,6 +52,8 @@ UNNOTICED = frozenset(
     )
 )
 """Operations without effects or errors of values, which cost something."""
+CHECKS = ("Assert", "CheckNumerics")
+"""Operations that say what is wrong with inputs, before others stumble over them."""
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 
 
@@ -121,8 +123,13 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
     ) -> ReadValue[Tensor] | RunAlone[Tensor] | None:
         op = self.order[position]
         stage.program.tag = op
-        if self._add(stage, op, position):
-            return None
+        try:
+            if self._add(stage, op, position):
+                return None
+        except errors.InvalidArgumentError as error:
+            if not any(earlier.type in CHECKS for earlier in self.order[:position]):
+                raise
+            return RunAlone(op, op.inputs, op.outputs, _raising(error))
         return RunAlone(op, op.inputs, op.outputs, lambda *arrays: self._call(op, arrays))
 
     def _close(self, stage: PlanStage, readable: set[Tensor]) -> None:
@@ -175,6 +182,10 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         out = chains.emit(stage.program, chain, site, stage.operands.__getitem__)
         return out is not None and self._define(stage, chain[-1], out)
 
+    def _inline(self, stage: PlanStage, op: Operation, position: int) -> Sequence[Buffer] | None:
+        """The results of what calls functions, as instructions; None where Python runs them."""
+        raise NotImplementedError
+
     def _add_one(self, stage: PlanStage, op: Operation, position: int) -> bool:
         if op.type in PLACEHOLDERS:
             raise _unfed(op)
@@ -183,9 +194,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             return self._define(stage, op, handler(self.variables, stage, op, position))
         buffers = [stage.operands[tensor] for tensor in op.inputs]
         if op.type in CALLS:
-            from .inlining import inline
-
-            results = inline(self, stage, op, position)
+            results = self._inline(stage, op, position)
             if results is not None:
                 return self._define(stage, op, results)
         if op.type in lists.MAKERS or any(isinstance(buffer, ListBuffer) for buffer in buffers):
@@ -367,13 +376,19 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
 
     def waited_for(op: Operation) -> list[Operation]:
         """What to wait for in the place of an operation that others only wait for."""
-        if op.outputs and fed.issuperset(op.outputs):
-            return []
-        if op.type not in UNNOTICED or op in running:
-            return [op]
         if op not in behind:
-            behind[op] = []  # a loop in the graph ends here
-            behind[op] = [y for x in (*read(op), *op.control_inputs) for y in waited_for(x)]
+            behind[op], seen, stack = [], set[Operation](), [op]
+            while stack:
+                earlier = stack.pop()
+                if earlier in seen:
+                    continue
+                seen.add(earlier)
+                if earlier.outputs and fed.issuperset(earlier.outputs):
+                    continue
+                if earlier.type not in UNNOTICED or earlier in running:
+                    behind[op].append(earlier)
+                else:
+                    stack += [*read(earlier), *earlier.control_inputs]
         return behind[op]
 
     def before(op: Operation) -> list[Operation]:
@@ -384,6 +399,15 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
     if not running:
         return []
     return ordered((op for op in targets[0].graph.operations if op in running), before)
+
+
+def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:
+    """A kernel that only raises: what runs before it may have a better word on what is wrong."""
+
+    def fail(*arrays: np.ndarray) -> list[np.ndarray]:
+        raise error
+
+    return fail
 
 
 def _unfed(op: Operation) -> Exception:

@@ -10,6 +10,7 @@ import numpy as np
 from ...schema import dtypes
 from ..core.function_graph import copy_graph, origin
 from ..core.graph import Graph, Tensor
+from ..core.hooks import implementation
 from .hosted import hosted
 from .state import variable_key
 
@@ -49,8 +50,6 @@ class Body:
 
     def run(self, arrays: Arrays) -> list[np.ndarray]:
         """The results of the function, in memory of their own."""
-        from .executor import Plan
-
         feeds = {
             tensor: np.ascontiguousarray(array).reshape(array.shape)
             for tensor, array in zip(self.inputs, arrays, strict=True)
@@ -62,7 +61,7 @@ class Body:
             if len(self.plans) >= MAX_PLANS:
                 del self.plans[next(iter(self.plans))]
             shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
-            plan = Plan(self.state, [*self.values, *self.controls], shapes)
+            plan = implementation("plan")(self.state, [*self.values, *self.controls], shapes)
             self.plans[key] = plan
         values = plan.fetch(feeds)
         return [

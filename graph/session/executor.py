@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ...engine.plan.buffer import bound
+from ...engine.plan.buffer import Buffer, bound
 from ..core.graph import Operation, Tensor
+from ..core.hooks import hook
 from .compiling import Compiler
+from .inlining import inline
 from .run_errors import uninitialized
 from .state import State
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 Times: TypeAlias = list[tuple[object, float]]
 
 
+@hook("plan")
 class Plan(Compiler):
     """Fetches compiled for feeds of certain shapes.
 
@@ -64,6 +67,9 @@ class Plan(Compiler):
         """
         fed = self.run({**feeds}) if times is None else self.run_timed(times, {**feeds})
         return {tensor: self._value(self.reached, tensor, fed) for tensor in self.fetched}
+
+    def _inline(self, stage: PlanStage, op: Operation, position: int) -> Sequence[Buffer] | None:
+        return inline(self, stage, op, position)
 
     def _run_stage(self, stage: PlanStage, fed: dict[Tensor, np.ndarray], begun: bool) -> None:
         for key, op in stage.notes.reads.items():

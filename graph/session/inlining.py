@@ -122,6 +122,9 @@ class Recording(Compiler):
         """Also what must not be changed."""
         return super().in_use(stage, position) | self.fixed
 
+    def _inline(self, stage: PlanStage, op: Operation, position: int) -> Sequence[Buffer] | None:
+        return inline(self, stage, op, position)
+
     def _add_one(self, stage: PlanStage, op: Operation, position: int) -> bool:
         row = row_of(op.type)
         if op.type in ASSIGNMENTS or (row is not None and row.writes):

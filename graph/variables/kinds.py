@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
-from ..core.create import append, convert_to_tensor, create, output
+from ..core.create import convert_to_tensor, create, output
+from ..core.hooks import hook
 from ..core.scopes import name_scope
 from .variables import InitialValue, Variable
 
@@ -24,12 +24,12 @@ class ReferenceVariable(Variable):
         self, graph: Graph, scope: str, validate_shape: bool, caching_device: DeviceSpec
     ) -> None:
         attrs = {"shape": self.shape, "dtype": self.dtype}
-        self.op = append(graph, "VariableV2", scope[:-1], (), attrs)
-        where = [f"loc:@{self.op.name}".encode()]
-        assign = {"validate_shape": validate_shape, "_class": where}
+        self.op = self._made(graph, "VariableV2", scope[:-1], attrs)
+        assign = {"validate_shape": validate_shape}
         self.initializer = create("Assign", [self.reference, self.initial_value], assign)
-        with graph.device(caching_device) if caching_device else contextlib.nullcontext():
-            self._snapshot = output("Identity", [self.reference], {"_class": where}, "read")
+        place = graph.device(caching_device) if caching_device else graph.colocate_with(self.op)
+        with place:
+            self._snapshot = output("Identity", [self.reference], name="read")
 
     @property
     def reference(self) -> Tensor:
@@ -83,6 +83,14 @@ class ReferenceVariable(Variable):
         inputs = [self.reference, *bounds, convert_to_tensor(value, self.dtype)]
         return output("StridedSliceAssign", inputs, masks, name)
 
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
+        """The rows at `indices`."""
+        return output("GatherV2", [self, indices, 0], name=name)
+
+    def count_up_to(self, limit: int, name: str | None = None) -> Tensor:
+        """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
+        return output("CountUpTo", [self.reference], {"limit": limit}, name)
+
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether it has a value."""
         return output("IsVariableInitialized", [self.reference], name=name)
@@ -94,7 +102,7 @@ class ResourceVariable(Variable):
     _is_reference = False
 
     def _initial_tensor(self, value: InitialValue, dtype: DTypeLike | None) -> Tensor:
-        with name_scope("Initializer"):
+        with self._initializing() if callable(value) else name_scope("Initializer"):
             return convert_to_tensor(value() if callable(value) else value, dtype, "initial_value")
 
     def _build(
@@ -102,7 +110,7 @@ class ResourceVariable(Variable):
     ) -> None:
         name = scope[:-1]
         attrs = {"shape": self.shape, "dtype": self.dtype, "shared_name": name.encode()}
-        self.op = append(graph, "VarHandleOp", name, (), attrs)
+        self.op = self._made(graph, "VarHandleOp", name, attrs)
         with name_scope("IsInitialized"):
             output("VarIsInitializedOp", [self.handle])
         with name_scope("Assign") as inner:
@@ -206,6 +214,21 @@ class ResourceVariable(Variable):
         """The parts at index tuples."""
         return output("ResourceGatherNd", [self.handle, indices], {"dtype": self.dtype}, name)
 
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
+        """The rows at `indices`."""
+        with name_scope(name, "Gather") as scope:
+            return output("ResourceGather", [self.handle, indices], {"dtype": self.dtype}, scope)
+
+    def count_up_to(self, limit: int, name: str | None = None) -> Tensor:
+        """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
+        return output("ResourceCountUpTo", [self.handle], {"limit": limit, "T": self.dtype}, name)
+
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether it has a value."""
         return output("VarIsInitializedOp", [self.handle], name=name)
+
+
+@hook("variable_kind")
+def variable_kind(is_resource: bool) -> type[Variable]:
+    """The class of variables behind handles, or of those that are references."""
+    return ResourceVariable if is_resource else ReferenceVariable

@@ -14,8 +14,10 @@ import numpy as np
 
 from ..core.dtype import as_numpy
 from ..core.graph import Graph
+from ..core.hooks import implementation
 from ..core.scopes import GraphKeys, get_default_graph, graph_of
-from .variables import Constraint, Variable, creators_of
+from .creators import creators_of
+from .variables import Constraint, Variable
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -92,10 +94,8 @@ class VariableScope:
         self, var_store: object, name: str, *args: object, **kwargs: object
     ) -> Variable:
         """What `get_variable` gives within this scope; `var_store` is the graph's in any case."""
-        from .get_variable import get_variable
-
         with variable_scope(self, auxiliary_name_scope=False):
-            return get_variable(name, *args, **kwargs)  # pyright: ignore[reportArgumentType]
+            return implementation("get_variable")(name, *args, **kwargs)
 
     def reuse_variables(self) -> None:
         """Lets variables only be found again from now on."""

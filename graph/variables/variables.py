@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast, overload
+import contextlib
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from ...schema import proto
-from ..core.create import convert_to_tensor, output, register_conversion, type_name
+from ..core.create import append, convert_to_tensor, output, register_conversion, type_name
 from ..core.dtype import DType
 from ..core.function_graph import outermost
 from ..core.graph import Graph, Operation, Tensor
+from ..core.hooks import implementation
 from ..core.operands import Operands
 from ..core.scopes import (
     GraphKeys,
     get_default_graph,
     get_default_session,
+    graph_colocation,
     name_scope,
 )
 from ..core.shapes import Dim, Shape, is_static
 from ..core.sizes import Sizes
+from .batch_positions import batch_positions
+from .creators import Created
 from .distribution import (
     VariableAggregation,
     VariableSynchronization,
@@ -35,13 +38,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..core.indexed_slices import IndexedSlices
-    from ..core.protocols import DeviceSpec, Evaluated
+    from ..core.protocols import AttrValue, DeviceSpec, Evaluated
     from ..core.tensor_shape import TensorShape
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from ..format.messages import VariableDef
     from ..session.session import Session
 
-Made = TypeVar("Made")
 InitialValue: TypeAlias = "TensorLike | Callable[[], TensorLike]"
 """A value, or a function that makes it."""
 Constraint: TypeAlias = "Callable[[Tensor], TensorLike]"
@@ -57,32 +59,7 @@ def use_resources(yes: bool | None = None) -> bool:
     return _DEFAULTS["use_resource"]
 
 
-class _Created(type):
-    """Lets the creators of open `variable_creator_scope` blocks make the variables."""
-
-    def __call__(cls: type[Made], *args: object, **kwargs: object) -> Made:
-        make = cast("Callable[..., Made]", functools.partial(type.__call__, cls))
-        if cls is not Variable:
-            return make(*args, **kwargs)
-        parameters = inspect.signature(cls.__init__).parameters
-        arguments = dict(zip(list(parameters)[1:], args, strict=False)) | kwargs
-        definition = cast("VariableDef | None", arguments.pop("variable_def", None))
-        if definition is not None:
-            if arguments.get("initial_value") is not None:
-                raise ValueError("variable_def and initial_value are mutually exclusive.")
-            scope = cast("str | None", arguments.get("import_scope"))
-            return cast("Made", Variable.from_proto(definition, scope))
-        for creator in creators_of(get_default_graph()):
-            make = cast("Callable[..., Made]", functools.partial(creator, make))
-        return make(**arguments)
-
-
-def creators_of(graph: Graph) -> list[Callable[..., object]]:
-    """The creators of open blocks, the outermost first."""
-    return graph.scopes.extras.setdefault("variable creators", [])
-
-
-class Variable(Operands, metaclass=_Created):
+class Variable(Operands, metaclass=Created):
     """A tensor that keeps its value between runs of a Session.
 
     It must be initialised before it is read: run its `initializer`, or `load` a value.
@@ -132,9 +109,7 @@ class Variable(Operands, metaclass=_Created):
         """A variable of the kind that is asked for."""
         if cls is Variable:
             use_resource = use_resources() if use_resource is None else use_resource
-            from . import kinds
-
-            cls = kinds.ResourceVariable if use_resource else kinds.ReferenceVariable
+            cls = implementation("variable_kind")(bool(use_resource))
         return object.__new__(cls)
 
     def __init__(
@@ -201,9 +176,29 @@ class Variable(Operands, metaclass=_Created):
     def _initial_tensor(self, value: InitialValue, dtype: DTypeLike | None) -> Tensor:
         """The initial value; what a function makes for it goes to `<name>/Initializer`."""
         if callable(value):
-            with name_scope("Initializer"):
+            with self._initializing():
                 return convert_to_tensor(value(), dtype, "initial_value")
         return convert_to_tensor(value, dtype, "initial_value")
+
+    @contextlib.contextmanager
+    def _initializing(self) -> Generator[None]:
+        """A block whose operations stand with the variable, wherever that will be."""
+        graph = get_default_graph()
+        self._group = b"loc:@" + graph.scopes.name.encode()
+        place = graph_colocation(graph, self._group)
+        with graph.name_scope("Initializer"), graph.device(None), place:
+            yield
+
+    _group: bytes | None = None
+
+    def _made(
+        self, graph: Graph, kind: str, name: str, attrs: Mapping[str, AttrValue]
+    ) -> Operation:
+        """The operation of the variable, in the group of what initialises it."""
+        if self._group is None:
+            return append(graph, kind, name, (), attrs)
+        with graph_colocation(graph, self._group):
+            return append(graph, kind, name, (), attrs)
 
     def _build(
         self, graph: Graph, scope: str, validate_shape: bool, caching_device: DeviceSpec
@@ -460,10 +455,10 @@ class Variable(Operands, metaclass=_Created):
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Tensor:
         """Sets var[i, ..., indices[i, ..., j]] to values[i, ..., j]; the new value."""
-        from ..functions.state import batch_scatter_update
-
         delta = self._slices(sparse_delta)
-        return batch_scatter_update(self, delta.indices, delta.values, use_locking, name)
+        with name_scope(name):
+            positions = batch_positions(delta.indices)
+            return self._change("ScatterNdUpdate", positions, delta.values, use_locking, None)
 
     def scatter_nd_add(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
@@ -485,19 +480,15 @@ class Variable(Operands, metaclass=_Created):
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The rows at `indices`."""
-        from ..functions.array import gather
-
-        return gather(self, indices, name=name)
+        raise NotImplementedError
 
     def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The parts at index tuples."""
         return output("GatherNd", [self, indices], name=name)
 
-    def count_up_to(self, limit: int) -> Tensor:
+    def count_up_to(self, limit: int, name: str | None = None) -> Tensor:
         """A tensor that adds 1 and gives the value before; OutOfRangeError from `limit` on."""
-        from ..functions.state import count_up_to
-
-        return count_up_to(self, limit)
+        raise NotImplementedError
 
     def ref(self) -> VariableReference:
         """What stands for the variable in sets and dicts, and compares by identity."""
@@ -538,11 +529,8 @@ class Variable(Operands, metaclass=_Created):
 
         Raises KeyError when the graph lacks one of its operations.
         """
-        from . import kinds
-
         graph, inside = get_default_graph(), f"{import_scope}/" if import_scope else ""
-        cls = kinds.ResourceVariable if variable_def.is_resource else kinds.ReferenceVariable
-        variable = object.__new__(cls)
+        variable = object.__new__(implementation("variable_kind")(variable_def.is_resource))
         variable.op = graph.get_tensor_by_name(inside + variable_def.variable_name).op
         variable.initializer = graph.get_operation_by_name(inside + variable_def.initializer_name)
         variable._snapshot = graph.get_tensor_by_name(inside + variable_def.snapshot_name)

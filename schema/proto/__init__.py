@@ -41,8 +41,20 @@ def message(name: str) -> type[Message]:
     from google.protobuf.message_factory import GetMessageClass
 
     class_ = GetMessageClass(pool().FindMessageTypeByName(f"{PACKAGE}.{name}"))
-    class_.__module__ = __name__  # it has none, which others do not expect of a class
+    _name_module(class_)
     return cast("type[Message]", class_)
+
+
+def _name_module(class_: type[_Message]) -> None:
+    """Says of the class of a message, and of those within it, which module they are of."""
+    from google.protobuf.message_factory import GetMessageClass
+
+    if class_.__module__ == __name__:
+        return
+    class_.__module__ = __name__
+    for field in class_.DESCRIPTOR.fields:
+        if field.message_type is not None:
+            _name_module(GetMessageClass(field.message_type))
 
 
 @cache

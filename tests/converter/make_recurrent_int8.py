@@ -20,7 +20,7 @@ from tensorflow import lite
 from tensorflow.lite.python.convert import mlir_quantize
 from tensorflow.lite.python.optimize import calibrator
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from quantized_cells import (
     CELL_SORTS,

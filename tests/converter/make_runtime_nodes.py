@@ -1,4 +1,4 @@
-"""Records what ONNX Runtime gives for the nodes of tests/runtime_nodes.py.
+"""Records what ONNX Runtime gives for the nodes of tests/support/runtime_nodes.py.
 
     python tests/converter/make_runtime_nodes.py      # needs onnx, onnxruntime (1.32)
 
@@ -12,7 +12,7 @@ import numpy as np
 import onnxruntime
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE.parent / "support"))
 
 from runtime_nodes import ROWS  # noqa: E402
 

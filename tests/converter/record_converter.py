@@ -135,7 +135,7 @@ def record(part, target):
     import tensorflow as tf
     from tensorflow.python.saved_model.loader_impl import parse_saved_model
 
-    sys.path.insert(0, str(HERE.parent))
+    sys.path.insert(0, str(HERE.parent / "support"))
     import converter_calls as table
 
     lite, v1 = tf.lite, tf.compat.v1.lite

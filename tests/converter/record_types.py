@@ -1,8 +1,8 @@
 """Writes types.npz: what TensorFlow gives for the cases of typed_operations, and converts.
 
 Run as `python tests/converter/record_types.py OP ...` in an environment with TensorFlow 2.21, OP
-those that `PYTHONPATH=tests python tests/converter/test_types.py` prints where flatlite is. A child
-process converts, as some operations abort it.
+those that `PYTHONPATH=tests/support python tests/converter/test_types.py` prints where flatlite
+is. A child process converts, as some operations abort it.
 """
 
 import os
@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 os.environ |= {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 import numpy as np
 import typed_operations
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine.families import gemm, gemm_f32
+from flatlite.engine.families import gemm, gemm_f32, winograd_f32
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -32,6 +32,7 @@ def run(emit, x, weights, bias, shape, *, plain=False, dealt=False):
         for name in ("fits_dots", "fits_matmul", "fits_convolution", "fits_depthwise"):
             if plain:
                 patch.setattr(gemm_f32, name, lambda *_: False)
+        patch.setattr(winograd_f32, "fits", lambda *_: False)  # test_winograd.py has these
         program = Program()
         fed, out = bound(x.shape, x.dtype), arena(shape, np.float32)
         emit(program, fed, constant(weights), None if bias is None else constant(bias), out)

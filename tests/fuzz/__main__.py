@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-sys.path[0] = str(Path(__file__).parents[1])
+TESTS = Path(__file__).parents[1]
+sys.path[:1] = [str(TESTS / "support"), str(TESTS)]
 
 from fuzz.campaign import main  # noqa: E402
 

@@ -31,7 +31,7 @@ if __name__ == "__main__":
 
 
 def script(case: Drawn) -> str:
-    """Text for `PYTHONPATH=tests python`."""
+    """Text for `PYTHONPATH=tests/support python`."""
     graph, lines = case.graph, [HEAD]
     for i, tensor in enumerate(graph.tensors):
         given = [f'"{tensor.name}"', str(tuple(tensor.shape)), f'"{tensor.dtype}"']

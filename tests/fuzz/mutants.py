@@ -282,7 +282,7 @@ def script(case: Mutant) -> str:
     content = b85encode(compress(case.content or b"", 9)).decode()
     return (
         "from base64 import b85decode\nfrom zlib import decompress\nimport sys\n"
-        "sys.path.insert(0, 'tests')\nimport numpy as np\nfrom hostile import run\n"
+        "sys.path.insert(0, 'tests/support')\nimport numpy as np\nfrom hostile import run\n"
         f"content = decompress(b85decode({content!r}))\n"
         f"run(content, np.random.default_rng([{case.seed}, 1]))"
     )

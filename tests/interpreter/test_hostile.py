@@ -8,7 +8,7 @@ import pytest
 
 from flatlite.engine.run import guard
 
-HOSTILE = Path(__file__).parents[1] / "hostile.py"
+HOSTILE = Path(__file__).parents[1] / "support" / "hostile.py"
 OUTCOMES = ("ran", "no file", "PlanError: ", "ModelError: ", "ValueError: ", "MemoryError: ")
 REFUSED = "RuntimeError: Attempting to resize"
 SLOW = "TooLong: "  # a loop that would not end

@@ -11,8 +11,9 @@ from recurrent_models import SORTS
 from recurrent_models import content as recurrent
 
 from flatlite.engine.build import image as image_module
+from flatlite.engine.build import source_index
 from flatlite.engine.run import disk_cache, plan_runner
-from flatlite.interpreter import plan_cache
+from flatlite.interpreter import pending_plans, plan_cache
 from flatlite.interpreter.planner import Planner
 from flatlite.interpreter.profile import profile
 from flatlite.lite import Delegate, Interpreter
@@ -43,6 +44,12 @@ def lazy(monkeypatch):
 def written(path, content):
     path.write_bytes(content)
     return path
+
+
+def stored(folder):
+    """The files in a folder of plans, when all that waits is stored."""
+    pending_plans.store_all()
+    return list(folder.iterdir())
 
 
 def answers(interpreter, calls=2):
@@ -136,6 +143,7 @@ def test_loops(builder, saved, tmp_path, plans, lazy):
 def test_another_process_finds_it(corpus, plans):
     path = corpus / CORPUS_MODELS[1]
     answers(Interpreter(path))
+    stored(plans)
     code = (
         "import sys; from flatlite.lite import Interpreter; i = Interpreter(sys.argv[1]);"
         "i.allocate_tensors(); i.invoke(); found = {m.rpartition('.')[2] for m in sys.modules};"
@@ -153,9 +161,9 @@ def test_other_files_choices_and_shapes_have_plans_of_their_own(
     path.unlink()
     written(path, adder(builder, saved, what=2.0))
     np.testing.assert_allclose(answers(Interpreter(path))[0], first + 1, rtol=1e-6)
-    assert len(list(plans.iterdir())) == 2
+    assert len(stored(plans)) == 2
     answers(Interpreter(path, num_threads=2))
-    assert len(list(plans.iterdir())) == 3
+    assert len(stored(plans)) == 3
     resized = Interpreter(path)
     resized.resize_tensor_input(0, [4, 3])
     assert answers(resized)[0].shape == (4, 3)
@@ -163,10 +171,10 @@ def test_other_files_choices_and_shapes_have_plans_of_their_own(
     resized.allocate_tensors()
     resized.resize_tensor_input(0, [5, 3])
     assert answers(resized)[0].shape == (5, 3)
-    assert len(list(plans.iterdir())) == 3
-    monkeypatch.setattr(plan_cache, "__version__", "another")
+    assert len(stored(plans)) == 3
+    monkeypatch.setattr(pending_plans, "__version__", "another")
     answers(Interpreter(path))
-    assert len(list(plans.iterdir())) == 4
+    assert len(stored(plans)) == 4
 
 
 def test_a_change_in_place_is_seen(builder, saved, tmp_path, plans):
@@ -262,18 +270,17 @@ def test_a_fault_names_the_operator(model, wrong, right, builder, saved, tmp_pat
 def test_damaged_plans_are_made_anew(corpus, plans):
     path = corpus / CORPUS_MODELS[1]
     want = answers(Interpreter(path))[0]
-    (plan,) = plans.iterdir()
+    (plan,) = stored(plans)
     sound = plan.read_bytes()
     for damaged in (sound[:-1], b"", sound[:40] + b"x" + sound[41:], sound + b" "):
         plan.write_bytes(damaged)
         np.testing.assert_array_equal(answers(Interpreter(path))[0], want)
-        assert plan.read_bytes() == sound
+        assert [file.read_bytes() for file in stored(plans)] == [sound]
 
 
 def test_without_the_kernels_it_is_planned(corpus, plans, monkeypatch):
     path = corpus / CORPUS_MODELS[1]
     want = answers(Interpreter(path))[0]
-    from flatlite.interpreter import plan_cache
 
     def gone(*_):
         raise LookupError("no such image")
@@ -309,11 +316,11 @@ def test_what_is_not_cached(builder, saved, tmp_path, plans, monkeypatch):
 def test_a_folder_that_others_may_write_to_is_left_alone(builder, saved, tmp_path, plans):
     path = written(tmp_path / "m.tflite", adder(builder, saved))
     answers(Interpreter(path))
+    (plan,) = stored(plans)
     plans.chmod(0o777)
-    (plan,) = plans.iterdir()
     plan.write_bytes(b"others wrote this")
     answers(Interpreter(path))
-    assert plan.read_bytes() == b"others wrote this"
+    assert [file.read_bytes() for file in stored(plans)] == [b"others wrote this"]
 
 
 def test_the_cache_folder_is_made_for_plans(corpus, tmp_path, lazy, monkeypatch):
@@ -322,7 +329,7 @@ def test_the_cache_folder_is_made_for_plans(corpus, tmp_path, lazy, monkeypatch)
     monkeypatch.delenv("FLATLITE_PLANS")
     monkeypatch.setenv("FLATLITE_CACHE", str(folder))
     check_cached(corpus / CORPUS_MODELS[0], lazy)
-    assert len(list((folder / "plans").iterdir())) == 1
+    assert len(stored(folder / "plans")) == 1
     assert [p.stat().st_mode & 0o777 for p in (folder, folder / "plans")] == [0o700, 0o700]
 
 
@@ -330,7 +337,7 @@ def test_the_oldest_are_removed(builder, saved, tmp_path, plans, monkeypatch):
     monkeypatch.setattr(disk_cache, "MOST_FILES", 2)
     for i in range(4):
         answers(Interpreter(written(tmp_path / f"{i}.tflite", adder(builder, saved, float(i)))))
-    assert len(list(plans.iterdir())) == 2
+    assert len(stored(plans)) == 2
 
 
 def test_only_plans_are_removed(builder, saved, tmp_path, plans, monkeypatch):
@@ -344,10 +351,48 @@ def test_only_plans_are_removed(builder, saved, tmp_path, plans, monkeypatch):
     (plans / "folder").mkdir()
     for i in range(2):
         answers(Interpreter(written(tmp_path / f"{i}.tflite", adder(builder, saved, float(i)))))
+    left = {path.name for path in stored(plans)}
     assert not left_by_a_killed_process.exists()
-    left = {path.name for path in plans.iterdir()}
     assert others < left
     assert len(left) == len(others) + 1
+
+
+OPENS = """
+import os, sys, time
+from flatlite.engine.run import disk_cache
+from flatlite.interpreter import pending_plans
+from flatlite.lite import Interpreter
+disk_cache.SETTLED, pending_plans.DELAY = 0, float(sys.argv[2])
+interpreter = Interpreter(sys.argv[1])
+interpreter.allocate_tensors()
+interpreter.invoke()
+plans = sys.argv[3]
+"""
+
+
+@pytest.mark.parametrize(
+    ("delay", "end"),
+    [
+        (3600, "assert not os.listdir(plans)"),
+        (0, "while not os.listdir(plans): time.sleep(0.01)\nos._exit(0)"),
+    ],
+    ids=["at the end", "later"],
+)
+def test_plans_are_stored_after_the_first_answer(delay, end, corpus, plans):
+    path = corpus / CORPUS_MODELS[0]
+    plans.mkdir(mode=0o700)
+    ran = [sys.executable, "-c", OPENS + end, path, str(delay), plans]
+    subprocess.run(ran, check=True, capture_output=True, timeout=60)
+    assert len(list(plans.iterdir())) == 1
+
+
+def test_clones_share_a_plan_that_waits(corpus, plans, lazy):
+    interpreter = Interpreter(corpus / CORPUS_MODELS[0])
+    want = answers(interpreter)
+    lazy()
+    for ours, theirs in zip(answers(interpreter.clone()), want, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert len(list(plans.iterdir())) == 1
 
 
 def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
@@ -356,7 +401,7 @@ def test_a_changed_image_is_checked_again(corpus, plans, monkeypatch):
     for image in image_module._images.values():
         files = {key: (path, (0, 0, 0, 0)) for key, (path, _) in image.files.items()}
         monkeypatch.setattr(image, "files", files)  # with stamps that no file has
-    next(plans.iterdir()).unlink()
+    stored(plans)[0].unlink()
     answers(Interpreter(path))
     monkeypatch.setattr(image_module, "_images", {})
     checked = []
@@ -372,7 +417,7 @@ def test_every_source_file_has_a_say(tmp_path):
     inner = tmp_path / "package" / "inner"
     inner.mkdir(parents=True)
     source = written(inner / "instruction.py", b"one")
-    before = disk_cache._listing(str(tmp_path))
-    assert before == disk_cache._listing(str(tmp_path))
+    before = source_index.listing(str(tmp_path))
+    assert before == source_index.listing(str(tmp_path))
     written(source, b"three")
-    assert disk_cache._listing(str(tmp_path)) != before
+    assert source_index.listing(str(tmp_path)) != before

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 TESTS = Path(__file__).parents[1]
-sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(TESTS / "support"))
 
 import ai_edge_litert.interpreter  # noqa: E402 - children inherit it
 import operator_starts  # noqa: E402

@@ -176,5 +176,13 @@ def test_errors(session):
         optimizer.apply_gradients([(None, w)])
     with pytest.raises(TypeError, match="Gradient must be convertible to a Tensor"):
         optimizer.apply_gradients([(object(), w)])
-    with pytest.raises(ValueError, match="needs eager execution"):
-        optimizer.minimize(lambda: w)
+    with pytest.raises(NotImplementedError, match="Trying to update a Tensor"):
+        optimizer.apply_gradients([(1.0, tf.constant(1.0))])
+
+
+def test_loss_of_a_function(session):
+    w = tf.get_variable("w", initializer=[3.0])
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(lambda: w * w)
+    session.run(tf.global_variables_initializer())
+    session.run(train)
+    np.testing.assert_allclose(session.run(w), [3 - 0.1 * 2 * 3])

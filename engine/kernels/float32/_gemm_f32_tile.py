@@ -1,9 +1,9 @@
 """The innermost part of matrix products and convolutions: a tile of results held in registers.
 
-Weights are packed in panels of PANEL columns: a row of bias, then a row for each product. A tile
-has `tile_rows()` results times `tile_columns()` columns of one panel. Where its rows begin in the
-input is said by tables of addresses with BLOCK_ROWS entries for each segment, a run of inputs
-that lie next to each other.
+Weights are packed in panels of PANEL columns: a row of bias, then, for each `tile_columns()` of
+them, a row for each product. A tile has `tile_rows()` results times that many columns. Where its
+rows begin in the input is said by tables of addresses with BLOCK_ROWS entries for each segment, a
+run of inputs that lie next to each other.
 """
 
 from llvmlite import ir
@@ -13,7 +13,7 @@ from ...build.kernel import microkernel
 from ...build.vector import FLOAT, INT, POINTER, WORD, Writer
 from ...tiling import BLOCK_ROWS, PANEL
 
-CHAIN = 64
+CHAIN = 128
 """Products added in float32 before their sum goes to the total: keeps rounding errors small."""
 
 _ROW = 4 * PANEL  # bytes of a row of a panel
@@ -48,63 +48,105 @@ def tile_columns(builder, simd):
 _SIGNATURE = types.void(*[types.int64] * 11, types.float32, types.float32, types.int64)
 
 
+class _Sums:
+    """Sums of a tile: those of a chain in registers, the totals before it in memory.
+
+    `start` is where the totals lie, `step` the bytes between their rows: at first it is the bias,
+    which all rows share.
+    """
+
+    def __init__(self, w, n_rows, n_vectors, sums):
+        self.w, self.n_rows, self.n_vectors, self.sums = w, n_rows, n_vectors, w.pointer(sums)
+
+    def added(self, values, start, step):
+        """The values with the totals added."""
+        w, totals = self.w, []
+        for i, value in enumerate(values):
+            m, v = divmod(i, self.n_vectors)
+            if m and not v:
+                start = w.move(start, step)
+            totals.append(w.add(value, w.load(start, v * w.bytes)))
+        return totals
+
+    def store(self, values):
+        """Makes the values totals."""
+        for i, value in enumerate(values):
+            m, v = divmod(i, self.n_vectors)
+            self.w.store(value, self.sums, m * _ROW + v * self.w.bytes)
+
+    def flushed(self, condition, start, step, values):
+        """(start, step, values) after the values have become totals where `condition` holds."""
+        builder, before = self.w.builder, self.w.builder.block
+        with builder.if_then(condition):
+            self.store(self.added(values, start, step))
+            inside = builder.block
+        merged = []
+        changed = [self.sums, WORD(_ROW), *[self.w.zero()] * len(values)]
+        for old, new in zip([start, step, *values], changed, strict=True):
+            phi = builder.phi(old.type)
+            phi.add_incoming(old, before)
+            phi.add_incoming(new, inside)
+            merged.append(phi)
+        return merged[0], merged[1], merged[2:]
+
+
 def _tile(builder, simd, n_rows, n_vectors, arguments):
     """Writes the tile with `n_rows` rows of `n_vectors` vectors; `tile` says what it does."""
-    rows, segments, skip, depth, panel, start, step, out, out_skip, columns, sums = arguments[:11]
-    low, high, ahead = arguments[11:]
+    rows, segments, depth, chain, per_chain, bias, weights, out, out_skip, columns, sums = (
+        arguments[:11]
+    )
+    row_bytes = 4 * simd.width * shape(simd)[1]
     w = Writer(builder, simd)
-    end = w.mul(depth, 4)
-    carried = [w.pointer(panel), w.pointer(ahead)]
-    carried += [w.zero()] * (n_rows * n_vectors)
+    totals = _Sums(w, n_rows, n_vectors, sums)
+    end, chain = w.mul(depth, 4), w.mul(chain, 4)
+    last_segment = w.mul(builder.sub(segments, WORD(1)), _TABLE)
     table = w.pointer(rows)
+    carried = [w.pointer(weights), w.pointer(arguments[-1]), per_chain, w.pointer(bias), WORD(0)]
+    carried += [w.zero()] * (n_rows * n_vectors)
     with w.loop(0, w.mul(segments, _TABLE), _TABLE, carried) as (entry, outer):
         segment_table = w.move(table, entry)
-        begins = [w.move(w.load_pointer(segment_table, 8 * m), skip) for m in range(n_rows)]
-        with w.loop(0, end, 4, outer) as (at, inner):
-            weights, next_weights = inner[:2]
-            w.prefetch(next_weights)
-            vectors = [w.load(weights, v * w.bytes) for v in range(n_vectors)]
-            for m in range(n_rows):
-                x = w.repeat(w.load(begins[m], at, FLOAT))
-                for v, vector in enumerate(vectors):
-                    i = 2 + m * n_vectors + v
-                    inner[i] = w.fma(x, vector, inner[i])
-            inner[:2] = [w.move(weights, _ROW), w.move(next_weights, _ROW // 2)]
+        begins = [w.load_pointer(segment_table, 8 * m) for m in range(n_rows)]
+        with w.loop(0, end, chain, outer) as (begin, state):
+            chain_end = builder.add(begin, chain)
+            is_end = builder.icmp_signed(">=", chain_end, end)
+            chain_end = builder.select(is_end, end, chain_end)
+            with w.loop(begin, chain_end, 4, [*state[:2], *state[5:]]) as (at, inner):
+                weights, next_weights = inner[:2]
+                w.prefetch(next_weights)
+                vectors = [w.load(weights, v * w.bytes) for v in range(n_vectors)]
+                for m in range(n_rows):
+                    x = w.repeat(w.load(begins[m], at, FLOAT))
+                    for v, vector in enumerate(vectors):
+                        i = 2 + m * n_vectors + v
+                        inner[i] = w.fma(x, vector, inner[i])
+                inner[:2] = [w.move(weights, row_bytes), w.move(next_weights, row_bytes // 2)]
+            left, start, step = builder.sub(state[2], WORD(1)), *state[3:5]
+            is_last = builder.and_(is_end, builder.icmp_signed("==", entry, last_segment))
+            is_full = builder.icmp_signed("==", left, WORD(0))
+            is_full = builder.and_(is_full, builder.not_(is_last))
+            values = w.results[2:]
+            state[:2] = w.results[:2]
+            state[3], state[4], state[5:] = totals.flushed(is_full, start, step, values)
+            state[2] = builder.select(is_full, per_chain, left)
         outer[:] = w.results
-    values = w.results[2:]
-    begin = w.pointer(start)
-    for m in range(n_rows):
-        if m:
-            begin = w.move(begin, step)
-        for v in range(n_vectors):
-            i = m * n_vectors + v
-            values[i] = w.add(values[i], w.load(begin, v * w.bytes))
-    _finish(w, values, n_rows, n_vectors, (out, out_skip, columns, sums, low, high))
+    values = totals.added(w.results[5:], *w.results[3:5])
+    _finish(w, values, n_rows, n_vectors, (out, out_skip, columns, *arguments[11:13]))
 
 
 def _finish(w, values, n_rows, n_vectors, arguments):
-    """Stores unfinished sums in `sums`, results in the rows of the table `out`."""
-    out, out_skip, columns, sums, low, high = arguments
-    builder = w.builder
-    unfinished = builder.icmp_signed("!=", sums, WORD(0))
-    with builder.if_else(unfinished) as (to_sums, to_results):
-        with to_sums:
-            target = w.pointer(sums)
-            for m in range(n_rows):
-                for v in range(n_vectors):
-                    w.store(values[m * n_vectors + v], target, m * _ROW + v * w.bytes)
-        with to_results:
-            low, high = w.repeat(low), w.repeat(high)
-            values = [w.clamp(value, low, high) for value in values]
-            table = w.pointer(out)
-            targets = [w.move(w.load_pointer(table, 8 * m), out_skip) for m in range(n_rows)]
-            is_full = builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
-            with builder.if_else(is_full) as (every_column, first_columns):
-                with every_column:
-                    _store(w, values, targets, None)
-                with first_columns:
-                    n_columns = [builder.sub(columns, WORD(v * w.width)) for v in range(n_vectors)]
-                    _store(w, values, targets, [w.mask(count) for count in n_columns])
+    """Stores results in the rows of the table `out`."""
+    out, out_skip, columns, low, high = arguments
+    low, high = w.repeat(low), w.repeat(high)
+    values = [w.clamp(value, low, high) for value in values]
+    table = w.pointer(out)
+    targets = [w.move(w.load_pointer(table, 8 * m), out_skip) for m in range(n_rows)]
+    is_full = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
+    with w.builder.if_else(is_full) as (every_column, first_columns):
+        with every_column:
+            _store(w, values, targets, None)
+        with first_columns:
+            n_columns = [w.builder.sub(columns, WORD(v * w.width)) for v in range(n_vectors)]
+            _store(w, values, targets, [w.mask(count) for count in n_columns])
 
 
 def _store(w, values, targets, masks):
@@ -122,11 +164,10 @@ def _store(w, values, targets, masks):
 def tile(builder, simd, *arguments):
     """out = clamp(start + sums of products) for a tile.
 
-    Arguments: the tables of addresses of the inputs; how many segments; bytes to skip in each;
-    products in each; the address of the panel's first row of weights; that of the totals so far,
-    and the bytes between their rows; the table of addresses of the results, bytes to skip there,
-    and how many columns are to be written; where the totals go when more is to come, else 0; the
-    limits; and an address from where to fetch ahead.
+    Arguments: the tables of addresses of the inputs; how many segments; products in each; products
+    of a chain, and how many such are in one; the addresses of the bias and of the weights; the
+    table of addresses of the results, bytes to skip there, and how many columns are to be written;
+    where totals may lie; the limits; and an address from where to fetch ahead.
     """
     n_rows, n_vectors = shape(simd)
     _tile(builder, simd, n_rows, n_vectors, arguments)

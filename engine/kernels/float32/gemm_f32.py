@@ -25,6 +25,7 @@ from ._gemm_f32_tile import (
     tile_rows,
     vector_width,
 )  # fmt: skip
+from ._panels import pack_columns, pack_rows
 
 ROWS = 168
 """Done at once, at most: a multiple of what each processor's tile has."""
@@ -38,48 +39,29 @@ _pixels = stack_buffer(3 * _TABLE)
 
 
 @inline
-def run_tile(part, tables, segments, depth, weights, columns, column, low, high, sums, ahead):
-    """One tile from its tables: the results' first, then the inputs'."""
-    n_chains = (depth + CHAIN - 1) // CHAIN
-    chain = (depth + n_chains - 1) // n_chains
-    k_block = max(1, CHAIN // depth)
-    number = _PARTIAL if columns <= vector_width() else part
-    start, step, at = weights, 0, weights + _ROW
-    segment = k = 0
-    while segment < segments:
-        count, length = min(k_block, segments - segment), min(chain, depth - k)
-        skip, entry = 4 * k, tables + (1 + segment) * _TABLE
-        k += length
-        if k >= depth:
-            segment += count
-            k = 0
-        unfinished = sums if segment < segments else 0
-        _tile(
-            number, entry, count, skip, length, at, start, step, tables, column, columns,
-            unfinished, low, high, ahead,
-        )  # fmt: skip
-        start, step = sums, _ROW
-        at += count * length * _ROW
-        ahead += count * length * (_ROW // 2)
-
-
-@inline
 def tiles(tables, n_rows, segments, depth, panels, column, end, low, high, sums):
-    """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
+    """All tiles of `n_rows` rows for columns up to `end`.
+
+    The tables of a tile, the results' first, then the inputs', follow those of another.
+    """
     height, width = tile_rows(), tile_columns()
+    n_chains = (depth + CHAIN - 1) // CHAIN
+    chain, per_chain = (depth + n_chains - 1) // n_chains, max(1, CHAIN // depth)
+    tile_bytes = 4 * segments * depth * width
     while column < end:
         panel = column // PANEL
-        weights = panels.start + panel * panels.pitch + 4 * (column - panel * PANEL)
-        next_weights = weights + panels.pitch if column + PANEL < panels.n else weights
+        start, within = panels.start + panel * panels.pitch, column - panel * PANEL
+        bias, weights = start + 4 * within, start + _ROW + within // width * tile_bytes
+        next_weights = weights + tile_bytes if column + width < panels.n else weights
         columns = panels.n - column
         row = 0
         at = tables
         while row < n_rows:
-            part = part_for(n_rows - row)
-            run_tile(part, at, segments, depth, weights, columns, 4 * column, low, high, sums,
-                     next_weights)  # fmt: skip
+            part = _PARTIAL if columns <= vector_width() else part_for(n_rows - row)
+            _tile(part, at + _TABLE, segments, depth, chain, per_chain, bias, weights, at,
+                  4 * column, columns, sums, low, high, next_weights)  # fmt: skip
             if row <= height:
-                next_weights += segments * depth * (_ROW // 2)
+                next_weights += tile_bytes // 2
             if row == height:
                 next_weights = weights
             at += (1 + segments) * _TABLE
@@ -175,3 +157,18 @@ def convolution(
                 row += tile
             tiles(tables, count, segments, depth, panels, column, limit, low, high, sums)
             pixel += count
+
+
+@kernel("weights:float32[batch,n,k] bias:float32[*,n] out:float32[batch,panels,*]")
+def columns(weights, bias, out, first, last, fault):
+    """Packs matrices whose columns are contiguous. An item is a panel.
+
+    Here, as all that uses the panels must be made for the same processor.
+    """
+    pack_columns(weights, bias, out, tile_columns(), first, last)
+
+
+@kernel("weights:float32[batch,k,n] bias:float32[*,n] out:float32[batch,panels,*]")
+def rows(weights, bias, out, first, last, fault):
+    """Packs matrices whose rows are contiguous. An item is a panel."""
+    pack_rows(weights, bias, out, tile_columns(), first, last)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent / "graph"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "graph"))
 
 import op_cases_array
 import op_cases_math

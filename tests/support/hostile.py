@@ -1,6 +1,6 @@
 """Models spoilt on purpose, and a process that runs them where a crash does no harm.
 
-    python tests/hostile.py SIDE FIRST STOP FILE...     # spoilt models FIRST to STOP of the files
+    python tests/support/hostile.py SIDE FIRST STOP FILE...   # spoilt models FIRST to STOP
 
 A spoilt model is a file, read, changed in one to three places (shapes, types, options, edges,
 quantization, constants) and written again: a valid file of a senseless model. What `save` refuses

@@ -8,7 +8,7 @@ from building import Builder, save
 
 from flatlite.schema.flatbuffer import build, parse
 
-LENET = Path(__file__).parent / "corpus/C/lenet_k3/float.tflite"
+LENET = Path(__file__).parents[1] / "corpus/C/lenet_k3/float.tflite"
 
 
 def written(content):

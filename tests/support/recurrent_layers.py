@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-PATH = Path(__file__).parent / "converter/recurrent.npz.xz"
+PATH = Path(__file__).parents[1] / "converter/recurrent.npz.xz"
 
 
 @cache

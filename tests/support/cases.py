@@ -134,7 +134,7 @@ def options_record(op: str, options: dict[str, Any]):
 def all_cases() -> tuple[Case | Refuse, ...]:
     """The cases of every file of cases/."""
     found = []
-    for path in sorted((Path(__file__).parent / "cases").glob("*.py")):
+    for path in sorted((Path(__file__).parents[1] / "cases").glob("*.py")):
         spec = importlib.util.spec_from_file_location(f"cases_{path.stem}", path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

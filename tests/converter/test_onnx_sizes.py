@@ -1,0 +1,189 @@
+"""ONNX models whose sizes are known only when they run, at several sizes of the inputs."""
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+from onnx_models import REFERENCE, converted, floats, model_of, node
+
+from flatlite.errors import UnsupportedOps
+from flatlite.lite import Interpreter
+
+
+def agrees_at(shapes, model, litert, tolerance=1e-5, content=None):
+    """Converts once; the evaluator's answers at all shapes are those of both interpreters."""
+    content = content or converted(model)
+    interpreter = Interpreter(model_content=content)
+    (name,) = [value.name for value in model.graph.input]
+    for shape in shapes:
+        feeds = {name: floats(*shape)}
+        want = ReferenceEvaluator(model).run(None, feeds)[0]
+        theirs = litert.run(content, [feeds], REFERENCE, "serving_default")
+        assert not isinstance(theirs, str), theirs
+        for results in (interpreter.get_signature_runner()(**feeds), theirs[0]):
+            np.testing.assert_allclose(results["y"], want, tolerance, tolerance)
+
+
+def free_model(nodes, shape, constants=None):
+    """A model of `x`, all sizes of which are unknown but the channels."""
+    return model_of(nodes, {"x": floats(*shape)}, constants=constants, free=set(shape) - {3})
+
+
+IMAGES = ((1, 3, 4, 6), (2, 3, 5, 3), (1, 3, 1, 8))
+SIZE_OF = [
+    node("Shape", "x", "shape"),
+    node("Gather", "shape at", "last"),
+    node("Cast", "last", "length", to=TensorProto.FLOAT),
+    node("Mul", "length factor", "scaled"),
+    node("Floor", "scaled", "whole"),
+    node("Cast", "whole", "tail", to=TensorProto.INT64),
+    node("Slice", "shape zero two", "head"),
+    node("Concat", "head tail", "sizes", axis=0),
+]
+"""Batch and channels as they are, height and width times a factor: in floats, as exporters do."""
+
+
+@pytest.mark.parametrize("factor", [2.0, 1.5, 0.5])
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+def test_resize_of_a_free_batch(mode, factor, litert):
+    constants = {"scales": np.float32([1, 1, factor, factor])}
+    resize = node(
+        "Resize",
+        "x  scales".replace("  ", " roi "),
+        mode=mode,
+        coordinate_transformation_mode="asymmetric",
+        nearest_mode="floor",
+    )
+    constants["roi"] = np.zeros(0, np.float32)
+    is_whole = factor == 2.0
+    shape = (5, 3, 6, 7)
+    free = {5, 6, 7} if is_whole else {5}
+    model = model_of([resize], {"x": floats(*shape)}, constants=constants, free=free)
+    sizes = IMAGES if is_whole else ((1, 3, 6, 7), (4, 3, 6, 7))
+    agrees_at(sizes, model, litert)
+
+
+def test_resize_by_computed_sizes(litert):
+    resize = helper.make_node(
+        "Resize",
+        ["x", "", "", "sizes"],
+        ["y"],
+        mode="nearest",
+        coordinate_transformation_mode="asymmetric",
+        nearest_mode="floor",
+    )
+    constants = {
+        "at": np.int64([2, 3]),
+        "factor": np.float32(2),
+        "zero": np.int64([0]),
+        "two": np.int64([2]),
+    }
+    agrees_at(IMAGES, free_model([*SIZE_OF, resize], (5, 3, 6, 7), constants), litert)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"strides": [2, 2]},
+        {"strides": [2, 3], "pads": [1, 0, 1, 2], "output_padding": [1, 0]},
+        {"strides": [2, 2], "auto_pad": "SAME_UPPER"},
+        {"strides": [3, 2], "auto_pad": "SAME_LOWER", "dilations": [1, 2]},
+    ],
+    ids=["plain", "padded", "same_upper", "same_lower"],
+)
+def test_transposed_convolution_of_a_free_image(attributes, litert):
+    constants = {"w": floats(3, 2, 3, 4), "b": floats(2)}
+    agrees_at(
+        IMAGES, free_model([node("ConvTranspose", "x w b", **attributes)], (5, 3, 6, 7), constants),
+        litert, 1e-4,
+    )  # fmt: skip
+
+
+def test_sizes_that_must_agree_keep_the_channels_known(litert):
+    """A pyramid: twice half the size is the size, for even ones alone."""
+    nodes = [
+        node("Conv", "x down", "small", strides=[2, 2], pads=[1, 1, 1, 1]),
+        node("Resize", "small roi scales", "large", mode="nearest", nearest_mode="floor",
+             coordinate_transformation_mode="asymmetric"),
+        node("Concat", "large x", "both", axis=1),
+        node("Conv", "both mix"),
+    ]  # fmt: skip
+    constants = {
+        "down": floats(4, 3, 3, 3),
+        "mix": floats(2, 7, 1, 1),
+        "roi": np.zeros(0, np.float32),
+        "scales": np.float32([1, 1, 2, 2]),
+    }
+    sizes = ((1, 3, 4, 6), (2, 3, 2, 2), (1, 3, 8, 6))
+    agrees_at(sizes, free_model(nodes, (5, 3, 6, 7), constants), litert, 1e-4)
+
+
+def test_reshape_to_a_size_that_may_be_copied(litert):
+    """The new height is 1, so the old one is; the channels are stated."""
+    nodes = [
+        node("Transpose", "x", "last", perm=[0, 2, 3, 1]),
+        node("Shape", "x", "shape"),
+        node("Gather", "shape at", "width"),
+        node("Concat", "zero one width three", "sizes", axis=0),
+        node("Reshape", "last sizes", "row"),
+        node("Transpose", "row", "first", perm=[0, 3, 1, 2]),
+        node("Conv", "first w"),
+    ]
+    constants = {
+        "at": np.int64([3]),
+        "zero": np.int64([0]),
+        "one": np.int64([1]),
+        "three": np.int64([3]),
+        "w": floats(2, 3, 1, 1),
+    }
+    agrees_at(
+        ((1, 3, 1, 6), (2, 3, 1, 5), (3, 3, 1, 1)),
+        free_model(nodes, (5, 3, 6, 7), constants),
+        litert,
+    )
+
+
+def branch(name, kind, *constants):
+    tensor = onnx_value(f"{name}_out")
+    return helper.make_graph([node(kind, " ".join(("h", *constants)), f"{name}_out")], name, [],
+                             [tensor])  # fmt: skip
+
+
+def onnx_value(name):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+
+
+def chosen_branch(other):
+    """`x` where its last size is even, else what `other` makes of it, before a convolution."""
+    nodes = [
+        node("Shape", "x", "shape"),
+        node("Gather", "shape last", "length"),
+        node("Mod", "length two", "odd"),
+        node("Equal", "odd zero", "is_even"),
+        node("Identity", "x", "h"),
+        node("If", "is_even", "chosen", then_branch=branch("then", "Identity"),
+             else_branch=branch("else", *other)),
+        node("Conv", "chosen w", "y"),
+    ]  # fmt: skip
+    constants = {
+        "w": floats(2, 3, 3),
+        "last": np.int64(2),
+        "zero": np.int64(0),
+        "two": np.int64(2),
+        "axis": np.int64([0]),
+    }
+    return free_model(nodes, (5, 3, 6), constants)
+
+
+def test_a_branch_that_alone_fits_is_chosen(litert):
+    """ONNX' evaluator refuses the other one at all odd lengths; a warning says what is assumed."""
+    model = chosen_branch(("Unsqueeze", "axis"))
+    with pytest.warns(UserWarning, match=r"written as its then branch: with the other, Conv 'y'"):
+        content = converted(model)
+    agrees_at(((1, 3, 4), (2, 3, 8), (3, 3, 6)), model, litert, content=content)
+
+
+def test_a_branch_that_has_no_lowering_decides_nothing():
+    """The other is not taken for granted because of what is missing here."""
+    with pytest.raises(UnsupportedOps, match="NoSuchOperation"):
+        converted(chosen_branch(("NoSuchOperation",)), verify=False)
