@@ -213,7 +213,8 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
                 self.variables.protect(stage, buffers[index], position)
                 self.variables.written(stage, buffers[index])
         if op in self.padded:
-            padded = rows.unique(stage.program, buffers[0], op.get_attr("out_idx"))
+            places = cast("np.dtype", op.get_attr("out_idx"))
+            padded = rows.unique(stage.program, buffers[0], places)
             if padded is not None:
                 return self._define(stage, op, padded)
         emitter = EMITTERS.get(op.type)
