@@ -99,7 +99,7 @@ def failing(graph, kind):
         (
             "Gather",
             errors.InvalidArgumentError,
-            "Gather 'g': indices[0, 1] = 7 is not in [0, 3) (inputs: float32[3], int32[1, 2])",
+            "Gather 'g': indices[0,1] = 7 is not in [0, 3) (inputs: float32[3], int32[1, 2])",
         ),
         (
             "MatMul",
