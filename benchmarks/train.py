@@ -30,6 +30,8 @@ COMPARED = 10
 """Steps whose losses are compared."""
 TOLERANCE = 1e-4
 """How far apart they may be, as part of the loss."""
+WARM_UP = 30
+"""Steps that are not counted: in the first ones flatlite tries how to share its work."""
 BLOCK, DROPPED, REST = 12, 2, 0.015  # steps in a block, its first ones not counted, sleep before
 
 
@@ -84,7 +86,7 @@ def measure(contestants: dict[str, Contestant], seconds: float) -> dict[str, lis
     """(wall, CPU) seconds of steps by contestant, taken in turns."""
     taken: dict[str, list[list[float]]] = {name: [] for name in contestants}
     for contestant in contestants.values():
-        contestant.ask("steps", steps=3)
+        contestant.ask("steps", steps=WARM_UP)
     end, turn = time.perf_counter() + seconds, 0
     while time.perf_counter() < end or turn < 4:
         for name in list(contestants)[:: 1 if turn % 2 else -1]:

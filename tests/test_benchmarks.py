@@ -71,6 +71,18 @@ def test_figures_of_the_first_start(folder):
         assert re.fullmatch(f"add_float32.tflite: {form}", line)
 
 
+def test_steps_of_training(tmp_path):
+    """Without TensorFlow: the times of a step, and no ratio."""
+    target = tmp_path / "train.json"
+    command = [sys.executable, str(RUN.with_name("train.py")), "--programs", "mlp"]
+    command += ["--threads", "1", "--seconds", "0.1", "--tensorflow", "", "--json", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    (line,) = json.loads(target.read_text())["results"]
+    assert (line["program"], line["threads"], line["losses"]) == ("mlp", 1, "")
+    assert min(line["ms"]["flatlite"]) > 0
+    assert "MLP of 3 layers" in done.stdout
+
+
 def test_unknown_model(folder):
     command = [sys.executable, str(RUN), "--folder", str(folder), "--models", "vgg"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -35,7 +35,7 @@ COARSE_CLOCK = 6 if sys.platform == "linux" else abi.CLOCK_MONOTONIC  # 5 ns, no
 TRIALS = 2  # runs that are timed before the instructions are partitioned by their times
 MIN_SHARED = 30_000  # nanoseconds of work that repay waking a thread pool
 MAX_COMPARED = 500_000  # nanoseconds of work up to which it is tried whether a pool is quicker
-MAX_COMPARED_LOOPS = 50_000_000  # the same where instructions are small and run again and again
+MAX_COMPARED_LOOPS = 1_000_000_000  # the same with loops, whose many instructions are small
 COMPARISONS = 10  # runs alone and as many with a pool, by which that is decided
 MAX_RATIO = 0.95  # of the time alone that a pool may take: it keeps other processors busy
 _METH_NOARGS = 4

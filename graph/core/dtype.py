@@ -218,7 +218,7 @@ def as_numpy(dtype: DTypeLike | bytes | None) -> np.dtype:
     name = dtype.decode() if isinstance(dtype, bytes) else dtype
     if isinstance(name, str) and (name in ALIASES or name in NAMES):
         return _numpy_dtype(name)
-    if any(dtype is kind for kind in (None, int, complex)):
+    if any(dtype is kind for kind in (None, int, complex)) or isinstance(dtype, dict):
         raise TypeError(
             f"Cannot convert the argument `type_value`: {dtype!r} to a TensorFlow DType."
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class NotNative(Exception):
     """An operation cannot become instructions where it stands."""
 
 
-Emitted: TypeAlias = "list[Buffer] | None"
+Emitted: TypeAlias = "Sequence[Buffer] | None"
 Rows: TypeAlias = (
     "dict[str, Callable[[Program, Site, Sequence[Buffer], Container[Storage]], Emitted]]"
 )
@@ -222,7 +222,7 @@ def _reserve(
     program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
 ) -> Emitted:
     shape, n = inputs
-    dtype = op.get_attr("element_dtype")
+    dtype = cast("np.dtype", op.get_attr("element_dtype"))
     if n.value is None or not _fits(dtype) or not 0 <= int(n.value) <= MAX_LENGTH:
         return None
     return [ListBuffer(dtype, _spelled(shape), int(n.value))]
@@ -231,7 +231,7 @@ def _reserve(
 def _empty(
     program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
 ) -> Emitted:
-    dtype = op.get_attr("element_dtype")
+    dtype = cast("np.dtype", op.get_attr("element_dtype"))
     return [ListBuffer(dtype, _spelled(inputs[0]), 0)] if _fits(dtype) else None
 
 

@@ -108,7 +108,7 @@ def _traced(function: Branch, name: str, strict: bool) -> _Traced:
         body.outputs = [body.capture(_as_output(leaf)) for leaf in leaves]
     if not strict and isinstance(given, (list, tuple)):
         items = cast("Sequence[object]", given)
-        given = items[0] if len(items) == 1 else given
+        return _Traced(body, items[0] if len(items) == 1 else items)
     return _Traced(body, given)
 
 

@@ -302,7 +302,14 @@ def _decorates(
             raise TypeError(
                 "Don't set the `inp` argument when using it as a decorator (`func=None`)."
             )
-        return lambda function: lambda *tensors: call(function, list(tensors), Tout, *more)
+
+        def decorate(function: Callable[..., object]) -> Callable[..., object]:
+            def called(*tensors: TensorLike) -> object:
+                return call(function, list(tensors), Tout, *more)
+
+            return called
+
+        return decorate
     if inp is None:
         raise TypeError("Missing argument `inp`: the tensors that the function gets")
     if not callable(func):

@@ -213,7 +213,8 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
                 self.variables.protect(stage, buffers[index], position)
                 self.variables.written(stage, buffers[index])
         if op in self.padded:
-            padded = rows.unique(stage.program, buffers[0], op.get_attr("out_idx"))
+            places = cast("np.dtype", op.get_attr("out_idx"))
+            padded = rows.unique(stage.program, buffers[0], places)
             if padded is not None:
                 return self._define(stage, op, padded)
         emitter = EMITTERS.get(op.type)
@@ -383,6 +384,8 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
                 if earlier in seen or (earlier.outputs and fed.issuperset(earlier.outputs)):
                     continue
                 seen.add(earlier)
+                if earlier.outputs and fed.issuperset(earlier.outputs):
+                    continue
                 if earlier.type not in UNNOTICED or earlier in running:
                     behind[op].append(earlier)
                 else:

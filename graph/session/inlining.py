@@ -21,13 +21,13 @@ from ...engine.plan.program import Program
 from ...engine.run.stages import Stage
 from ...schema import dtypes, errors
 from ..core.graph import Operation, Tensor
-from ..core.registry import row_of
+from ..core.registry import Row, row_of
 from ..core.shapes import is_static
 from ..emit.lists import ListBuffer, NotNative, materialized
 from .compiling import Compiler, needed
 from .control_kernels import Body, body_of
 from .plan_variables import ASSIGNMENTS
-from .stage import StageVariables
+from .stage import Site, StageVariables
 
 if TYPE_CHECKING:
     from ..core.attributes import FunctionRef
@@ -134,7 +134,9 @@ class Recording(Compiler):
     def _box(self, stage: PlanStage, tensor: Tensor) -> Buffer:
         raise NotNative
 
-    def _add_step(self, *arguments: object) -> bool:
+    def _add_step(
+        self, stage: PlanStage, site: Site, row: Row | None, buffers: Sequence[Buffer]
+    ) -> bool:
         raise NotNative
 
 

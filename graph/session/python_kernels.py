@@ -131,7 +131,9 @@ class ValueTensor(Tensor):
         (value,) = evaluate(self.graph, [self], {})
         return value[()] if value.ndim == 0 else value
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(  # that of a Tensor raises  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray:
         return np.array(self.numpy(), dtype)
 
     def __bool__(self) -> bool:
