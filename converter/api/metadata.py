@@ -16,7 +16,7 @@ SOURCES = {"saved_model": 1, "keras": 2, "concrete_functions": 3, "graph_def": 4
 """ModelType of TensorFlow's conversion_metadata.fbs."""
 
 FLOAT16, DYNAMIC_RANGE, FULL_INTEGER, INT16 = 1001, 1002, 1003, 1004
-AWARE_TRAINING, RANDOM_SPARSITY, BLOCK_SPARSITY = 2000, 3001, 3002
+TRAINED, RANDOM_SPARSITY, BLOCK_SPARSITY = 2000, 3001, 3002
 """ModelOptimizationMode of the same."""
 MODES = {"i8": FULL_INTEGER, "u8": FULL_INTEGER, "i16": INT16}
 """The mode by the type that results are stored in."""
@@ -25,25 +25,30 @@ WEIGHT_MODES = {"f16": FLOAT16}
 
 
 def optimization_modes(
-    graphs: Iterable[Graph], recipe: Recipe | None, is_optimized: bool
+    recipe: Recipe | None, is_trained: bool, graphs: Iterable[Graph]
 ) -> list[int]:
-    """The ModelOptimizationMode numbers of a conversion.
+    """The modes of a file.
 
     Args:
+        recipe: how it is quantized, None where it is not.
+        is_trained: whether the source states the ranges that it was trained with.
         graphs: what is written.
-        recipe: how it is quantized.
-        is_optimized: whether `optimizations` asked for that.
     """
     modes = []
-    if recipe is not None and recipe.states_ranges and is_optimized:
-        modes.append(AWARE_TRAINING)
-    elif recipe is not None:
-        by_weights = WEIGHT_MODES.get(recipe.main.weights, DYNAMIC_RANGE)
-        modes.append(MODES.get(recipe.main.code, by_weights))
-    reachable = dict.fromkeys(called for graph in graphs for called in graph.reachable())
-    block_maps = [t.sparsity.block_map for g in reachable for t in g.tensors() if t.sparsity]
-    kinds = {block_map is not None and len(block_map) > 0 for block_map in block_maps}
-    return modes + [BLOCK_SPARSITY if has_blocks else RANDOM_SPARSITY for has_blocks in kinds]
+    if recipe is not None and recipe.main.code in MODES and (recipe.calibrates or not is_trained):
+        modes.append(MODES[recipe.main.code])
+    elif recipe is not None and recipe.main.weights in WEIGHT_MODES:
+        modes.append(WEIGHT_MODES[recipe.main.weights])
+    elif recipe is not None and not is_trained:
+        modes.append(DYNAMIC_RANGE)
+    if recipe is not None and is_trained:
+        modes.append(TRAINED)
+    operands = {
+        x for g in graphs for called in g.reachable() for op in called.ops for x in op.inputs
+    }
+    sparse = [x.sparsity for x in operands if x is not None and x.sparsity is not None]
+    is_block = {x.block_map is not None and len(x.block_map) > 0 for x in sparse}
+    return modes + [BLOCK_SPARSITY if blocks else RANDOM_SPARSITY for blocks in sorted(is_block)]
 
 
 def conversion_metadata(
