@@ -288,7 +288,8 @@ def main():
     rows, console = [], Console()
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     if arguments.json.exists():
-        rows = [x for x in json.loads(arguments.json.read_text()) if x.get("steps") == arguments.steps]
+        before = json.loads(arguments.json.read_text())
+        rows = [row for row in before if row.get("steps") == arguments.steps]
     measured = {(row["network"], row["seed"]) for row in rows}
     for seed in range(arguments.seeds):
         for network in arguments.network or NETWORKS:

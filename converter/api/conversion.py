@@ -529,13 +529,13 @@ def as_float(sources: Sequence[Source], recipe: Recipe) -> list[Source]:
     from ..sources.dequantize import dequantized
 
     is_measured = recipe.calibrates or recipe.ranges is not None
-    made = dequantized(files) if is_measured else reason
-    if not isinstance(made, str):
-        return list(made)
+    files_or_reason = dequantized(files) if is_measured else reason
+    if not isinstance(files_or_reason, str):
+        return list(files_or_reason)
     needs = "" if is_measured else ", or a representative_dataset that measures it anew"
     raise ConverterError(
-        f"the file is quantized already: {made}; give its float form{needs}, or the model it "
-        "was made from, or convert it without optimizations"
+        f"the file is quantized already: {files_or_reason}; give its float form{needs}, or the "
+        "model it was made from, or convert it without optimizations"
     )
 
 
