@@ -332,6 +332,6 @@ def test_an_output_without_signal():
         compared(converter_of(dataset=tiny, width=1), rising)
     opposite = Comparison("y")
     opposite.add(np.array([1.0, -1.0]), np.array([-1.0, 1.0]))
-    assert "larger than the signal (-6.0 dB)" in opposite.problem(0.01)
+    assert "its error is larger than the signal (-6.0 dB)" in opposite.problem(0.01)
     with pytest.raises(ConverterError, match="gives NaN or infinity for 'y'"):
         opposite.add(np.array([1.0]), np.array([np.nan]))
