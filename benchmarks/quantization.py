@@ -7,7 +7,7 @@ random places of an image of 16x16 pixels, under noise, and exposed by a factor 
 CNN; 0.02 for the transformer) to 1; the answer is one of 100 numbers. The networks are a CNN of
 depthwise and pointwise convolutions with batch normalisation, as mobile ones have, and a
 transformer over 16 patches. Nothing in them is scaled by hand: what int8 loses is what training
-made of them.
+made of them. A run that was stopped goes on behind the last row of its JSON file.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ def figures(network, seed, steps, console):
             seconds = time.process_time() - start
             points = losses[scheme][name][0]
             console.print(f"  {scheme}, {name}: {points:.2f} points, {seconds:.0f} s of CPU")
-    return {"network": network, "seed": seed, "float": plain, "losses": losses}
+    return {"network": network, "seed": seed, "steps": steps, "float": plain, "losses": losses}
 
 
 def markdown(rows):
@@ -287,8 +287,14 @@ def main():
     arguments = parser.parse_args()
     rows, console = [], Console()
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
+    if arguments.json.exists():
+        before = json.loads(arguments.json.read_text())
+        rows = [row for row in before if row.get("steps") == arguments.steps]
+    measured = {(row["network"], row["seed"]) for row in rows}
     for seed in range(arguments.seeds):
         for network in arguments.network or NETWORKS:
+            if (network, seed) in measured:
+                continue
             rows.append(figures(network, seed, arguments.steps, console))
             arguments.json.write_text(json.dumps(rows, indent=1))
     print(markdown(rows))

@@ -115,6 +115,7 @@ class Conversion:
             with_algorithms,
             with_stated_ranges,
         )
+        from ..quantize.softplus import rewrite_softplus
         from ..quantize.unroll import unroll_cells
         from ..targets import target_of
 
@@ -140,10 +141,12 @@ class Conversion:
         if recipe is None:
             self._encode_sparse_weights(graphs)
         else:
+            recipe = recipe.with_output_names(graphs)
             integers_only = recipe.strict or recipe.warns
             split_directions(graphs, recipe.integer_schemes_of, integers_only)
             if integers_only:
                 unroll_cells(graphs, recipe.integer_schemes_of)
+            rewrite_softplus(graphs, recipe.integer_schemes_of)
             show_inner(graphs, recipe.integer_schemes_of)
         written, functions = self._write(graphs)
         if recipe is None and self.sources[0].kind == "onnx":  # whose FAKE_QUANT are QDQ pairs
@@ -526,13 +529,13 @@ def as_float(sources: Sequence[Source], recipe: Recipe) -> list[Source]:
     from ..sources.dequantize import dequantized
 
     is_measured = recipe.calibrates or recipe.ranges is not None
-    made = dequantized(files) if is_measured else reason
-    if not isinstance(made, str):
-        return list(made)
+    files_or_reason = dequantized(files) if is_measured else reason
+    if not isinstance(files_or_reason, str):
+        return list(files_or_reason)
     needs = "" if is_measured else ", or a representative_dataset that measures it anew"
     raise ConverterError(
-        f"the file is quantized already: {made}; give its float form{needs}, or the model it "
-        "was made from, or convert it without optimizations"
+        f"the file is quantized already: {files_or_reason}; give its float form{needs}, or the "
+        "model it was made from, or convert it without optimizations"
     )
 
 

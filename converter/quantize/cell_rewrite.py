@@ -85,12 +85,12 @@ def integers_of(code: str) -> Integers:
     return integers(code, symmetric=True, narrow=True)
 
 
-def of_state(largest: float, stored: Integers, kind: str) -> Quantization:
+def of_state(largest: float, limits: Integers, kind: str) -> Quantization:
     """The scale of a state without a zero point."""
     if kind != POWER_OF_TWO:
-        return of_range(-largest, largest, stored)
+        return of_range(-largest, largest, limits)
     bound = 2.0 ** np.ceil(np.log2(max(largest, LEAST_CELL)))
-    return Quantization([bound / (stored.high + 1)], [0])
+    return Quantization([bound / (limits.high + 1)], [0])
 
 
 def quantize_cell(rewriter: Rewriter, op: Op, cell: Cell, scales: Scales) -> None:
@@ -102,11 +102,11 @@ def quantize_cell(rewriter: Rewriter, op: Op, cell: Cell, scales: Scales) -> Non
     for name, code in cell.weights.items():
         tensor = cell.operand(op, name)
         if tensor is not None:
-            stored = integers_of(code)
-            stored = stored._replace(high=cell.reach.get(name, stored.high))
-            stored = stored._replace(low=-stored.high)
-            params[name] = of_weights(tensor.data, None, stored)
-            array = quantized_weights(tensor.data, params[name], stored)
+            limits = integers_of(code)
+            limits = limits._replace(high=cell.reach.get(name, limits.high))
+            limits = limits._replace(low=-limits.high)
+            params[name] = of_weights(tensor.data, None, limits)
+            array = quantized_weights(tensor.data, params[name], limits)
             op.set_input(cell.position(name), constant(tensor, array, params[name]))
     for name, products in cell.biases.items():
         tensor = cell.operand(op, name)
@@ -117,8 +117,8 @@ def quantize_cell(rewriter: Rewriter, op: Op, cell: Cell, scales: Scales) -> Non
     for name, (code, _) in cell.states.items():
         state, dtype = cell.operand(op, name), dtype_of(code)
         assert state is not None
-        made = written_state(rewriter, op, state, dtype, params[name])
-        op.set_input(cell.position(name), made)
+        quantized_state = written_state(rewriter, op, state, dtype, params[name])
+        op.set_input(cell.position(name), quantized_state)
         remove_unread(rewriter.graph, state.producer)
     for (i, (code, _)), tensor in zip(cell.inner.items(), op.intermediates, strict=True):
         if (inner := within.inner[i]) is not None:

@@ -52,9 +52,9 @@ def variable_scales(
                 return {}
             uses.setdefault(name, []).append(op)
             value = op.output if op.kind == READ else op.inputs[1]
-            found = range_of(value, measured)
-            if found is not None:
-                hulls[name] = hull(hulls.get(name), found)
+            value_range = range_of(value, measured)
+            if value_range is not None:
+                hulls[name] = hull(hulls.get(name), value_range)
             elif not is_unread(op):
                 float_variables.add(name)
             if recipe.main not in recipe.integer_schemes_of(op):
