@@ -5,7 +5,9 @@ A kernel declares a record like any other number, and reads its fields (build/de
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from ..schema.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,6 @@ from ..engine.plan.arena import check_limit
 from ..schema.errors import noted
 from .arguments import check_fits, check_shape, check_strict, check_type, strings_of
 from .collection import collection_paused
-from .details import tensor_details
 from .pending_plans import PendingPlan, postpone
 from .plan import Plan
 from .recent_plans import RecentPlans
@@ -67,6 +66,8 @@ class Allocation:
 
     def details(self, subgraph: int, tensor: int) -> TensorDetails:
         """The dictionary of a tensor, with the shape it has now."""
+        from .details import tensor_details
+
         declared = self._model.tensor(subgraph, tensor)
         shape = self.shapes.get((subgraph, tensor))
         plan = self.plans.get(subgraph)

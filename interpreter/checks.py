@@ -110,10 +110,8 @@ def same_dtype(node: Node, operands: Iterable[Operand | None]) -> None:
 
 def rank(node: Node, name: str, operand: Operand, expected_rank: int) -> None:
     """Refuses an operand that has not `expected_rank` dimensions."""
-    node.require(
-        operand.ndim == expected_rank,
-        f"{name} must have {expected_rank} dimensions, got shape {operand.shape}",
-    )
+    if len(operand.shape) != expected_rank:
+        node.fail(f"{name} must have {expected_rank} dimensions, got shape {operand.shape}")
 
 
 def clamp_of(node: Node, ignored: Sequence[str] = ("TANH", "SIGN_BIT")) -> tuple[float, float]:
@@ -124,11 +122,11 @@ def clamp_of(node: Node, ignored: Sequence[str] = ("TANH", "SIGN_BIT")) -> tuple
     name = name_of("ActivationFunctionType", node.options.fused_activation_function)
     if name in ignored:
         name = "NONE"
-    node.require(
-        name in CLAMPS,
-        f"fused_activation_function must be one of {', '.join(CLAMPS)}, got {name}",
-    )
-    return CLAMPS[name]
+    clamp = CLAMPS.get(name)
+    if clamp is None:
+        known = ", ".join(CLAMPS)
+        node.fail(f"fused_activation_function must be one of {known}, got {name}")
+    return clamp
 
 
 class Window:
@@ -176,9 +174,12 @@ def windows(node: Node, sizes: Sequence[Dimension], axes: str = "hw") -> tuple[W
     for size, axis in zip(sizes, axes, strict=True):
         stride = int(getattr(node.options, f"stride_{axis}"))
         dilation = int(getattr(node.options, f"dilation_{axis}_factor", 1))
-        node.require(size > 0, f"filter must not be empty, got {size} along {axis}")
-        node.require(stride > 0, f"stride_{axis} must be positive, got {stride}")
-        node.require(dilation > 0, f"dilation_{axis}_factor must be positive, got {dilation}")
+        if not size > 0:
+            node.fail(f"filter must not be empty, got {size} along {axis}")
+        if stride <= 0:
+            node.fail(f"stride_{axis} must be positive, got {stride}")
+        if dilation <= 0:
+            node.fail(f"dilation_{axis}_factor must be positive, got {dilation}")
         axis_windows.append(
             Window(size if isinstance(size, int) else int(size), stride, dilation, padding)
         )
@@ -189,8 +190,8 @@ def slide(node: Node, spans: Sequence[Window], sizes: Sequence[int]) -> tuple[in
     """Number of positions along each dimension; refuses an input smaller than the window."""
     counts = tuple(span.positions(n) for span, n in zip(spans, sizes, strict=True))
     for span, n, count in zip(spans, sizes, counts, strict=True):
-        node.require(
-            count >= 0,
-            f"the filter must fit into the input, got {span.reach} against {n}; pad the input",
-        )
+        if not count >= 0:
+            node.fail(
+                f"the filter must fit into the input, got {span.reach} against {n}; pad the input"
+            )
     return counts

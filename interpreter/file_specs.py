@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..schema import tables
 from ..schema.dtypes import PACKED_BITS, numpy_dtype
 from ..schema.errors import ModelError
-from ..schema.external import ExternalBuffers
 from ..schema.flatbuffer import Record, options_class
 from ..schema.quantization import Blocks, Quantization
 from ..schema.runtime_versions import known_versions
 from .registry import family_of
 from .spec import NOTHING, OperatorSpec, SignatureSpec, SubgraphSpec, TensorSpec
+
+if TYPE_CHECKING:
+    from ..schema.external import ExternalBuffers
 
 _OBJECTS = np.dtype(object)
 """Of variants: an array without dimensions that holds what one stands for."""
@@ -23,12 +26,12 @@ _HANDLES = frozenset(("RESOURCE", "VARIANT"))
 """Types whose values only a run gives: bytes that a file has for them mean nothing."""
 
 
-def subgraph_of(model: Record, index: int, external: ExternalBuffers) -> SubgraphSpec:
+def subgraph_of(model: Record, index: int, external: Callable[[], ExternalBuffers]) -> SubgraphSpec:
     """Subgraph `index` of the schema's record of a model, whose constants may be in other files."""
     record, buffers = model.subgraphs[index], model.buffers or ()
     codes = [_code(code) for code in model.operator_codes or ()]
     data = [
-        external.data(i, tensor)
+        external().data(i, tensor)
         if tensor.external_buffer
         else (buffers[tensor.buffer].data if buffers else None)
         for i, tensor in enumerate(record.tensors or ())

@@ -14,14 +14,10 @@ from .allocation import Allocation
 from .arguments import content_of, fits_exactly, usable_delegates
 from .call_lock import CallLock
 from .collection import collection_paused
-from .details import operator_details
-from .display import as_html, as_text
 from .model import LoadedModel
-from .options import OpResolverType, Options, State, checked
+from .options import OpResolverType, checked
 from .pending_plans import cache_entry_of, store_now
-from .profile import Times, by_operator
 from .scope import Scope
-from .signature import SignatureRunner
 from .views import Views
 
 if TYPE_CHECKING:
@@ -35,17 +31,14 @@ if TYPE_CHECKING:
     from .delegation import DelegateReport
     from .details import OperatorDetails, TensorDetails
     from .limits import Limits
+    from .options import Options, State
     from .partition import AnyDelegate
     from .plan import Plan
-    from .profile import OperatorTime
+    from .profile import OperatorTime, Run, Times
+    from .signature import SignatureRunner
     from .spec import SignatureSpec
 
     Visited: TypeAlias = np.ndarray | None
-
-_ALIVE = """There is at least 1 reference to internal data
-      in the interpreter in the form of a numpy array or slice. Be sure to
-      only hold the function returned from tensor() if you are using raw
-      data access."""
 
 
 class Interpreter:
@@ -138,7 +131,11 @@ class Interpreter:
         self._model = model
         self._call_lock = CallLock()
         self._views = Views()
-        self._times = Times() if self._options.get("profile") else None
+        self._times: Times | None = None
+        if self._options.get("profile"):
+            from .profile import Times
+
+            self._times = Times()
         self._forget()
         preserve = self._options.get("experimental_preserve_all_tensors", False)
         self._scope = Scope(model, self._options.get("num_threads") or 1, preserve)
@@ -228,16 +225,9 @@ class Interpreter:
         Of `repeats` runs that are made now; without, of the invokes so far (the last 1000 of them)
         of an interpreter made with profile=True, or RuntimeError.
         """
-        from .profile import medians, profile
+        from .profile import profile, recorded
 
-        if repeats:
-            return profile(self, repeats)
-        if not self._times:
-            raise RuntimeError(
-                "no invoke was timed yet: make the interpreter with profile=True and invoke it, or "
-                "call profile(repeats)"
-            )
-        return medians(self._times)
+        return profile(self, repeats) if repeats else recorded(self._times)
 
     def visit_operators(
         self, callback: Callable[[OperatorDetails, list[Visited], list[Visited]], object]
@@ -352,6 +342,8 @@ class Interpreter:
                     "None is only allowed when the model has 1 SignatureDef"
                 )
             signature_key = keys[0]
+        from .signature import SignatureRunner
+
         return SignatureRunner(interpreter=self, signature_key=signature_key)
 
     def num_subgraphs(self) -> int:
@@ -393,10 +385,14 @@ class Interpreter:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
+        from .display import as_text
+
         return as_text(self)
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
+        from .display import as_html
+
         return as_html(self)
 
     def clone(self) -> Interpreter:
@@ -446,8 +442,7 @@ class Interpreter:
 
     def _ensure_safe(self) -> None:
         """Raises RuntimeError while an array that `tensor()` gave is alive."""
-        if not self._safe_to_run():
-            raise RuntimeError(_ALIVE)
+        self._views.ensure_none()
 
     def _signature(self, key: str) -> SignatureSpec | None:
         return self._model.signatures.get(key)
@@ -487,6 +482,8 @@ class Interpreter:
         spec = self._model.subgraph(0)
         if not 0 <= op_index < len(spec.operators):
             raise ValueError("Invalid node index")
+        from .details import operator_details
+
         return operator_details(spec, spec.operators[op_index])
 
     def _get_ops_details(self) -> list[OperatorDetails]:
@@ -503,7 +500,7 @@ class Interpreter:
         with self._call_lock:
             self._call_lock.run = None
             self._scope.control.begin()
-            return by_operator(self._allocation.ready(0).times())
+            return self._timed(self._allocation.ready(0))
 
     def _invoke_within(self, seconds: float) -> None:
         """Runs the model for some seconds at most."""
@@ -537,7 +534,13 @@ class Interpreter:
         if self._times is None:
             plan.run(begun=begun)
         else:
-            self._times.append(by_operator(plan.times()))
+            self._times.append(self._timed(plan))
+
+    def _timed(self, plan: Plan) -> Run:
+        """Runs a plan; the times of its operators."""
+        from .profile import by_operator
+
+        return by_operator(plan.times())
 
     def _resize(self, subgraph: int, tensor: int, size: npt.ArrayLike, strict: bool) -> None:
         if self._allocation.resize(subgraph, tensor, size, strict):

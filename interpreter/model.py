@@ -93,7 +93,7 @@ class LoadedModel:
         if spec is None:
             from .file_specs import subgraph_of
 
-            spec = self._subgraphs[index] = subgraph_of(self._record, index, self._external)
+            spec = self._subgraphs[index] = subgraph_of(self._record, index, lambda: self._external)
         return spec
 
     def ends(self, subgraph: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -5,14 +5,48 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from enum import Enum, unique
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import TypedDict
+
     from _typeshed import ReadableBuffer
 
     from .limits import Limits
     from .partition import AnyDelegate
     from .scope import Variables
+
+    class Options(TypedDict, total=False):
+        """What `Interpreter` takes beside the model and delegates, by keyword."""
+
+        num_threads: int | None
+        experimental_op_resolver_type: OpResolverType
+        experimental_preserve_all_tensors: bool
+        experimental_disable_delegate_clustering: bool
+        experimental_default_delegate_latest_features: bool
+        experimental_compress_quantization_zero_points: bool
+        experimental_disable_delegate_node_fusion: bool
+        experimental_force_delegate_node_profiling: bool
+        share_weights: bool
+        profile: bool
+        limits: Limits | None
+
+    class Arguments(Options, total=False):
+        """What `Interpreter` takes, by keyword."""
+
+        model_path: str | os.PathLike[str] | None
+        model_content: ReadableBuffer | None
+        experimental_delegates: Sequence[AnyDelegate] | None
+
+    class State(TypedDict):
+        """A pickled interpreter."""
+
+        content: bytes
+        folder: str | None
+        options: Options
+        delegates: list[AnyDelegate]
+        custom_ops: dict[str, type]
+        variables: Variables
 
 
 @unique
@@ -23,41 +57,6 @@ class OpResolverType(Enum):
     BUILTIN = 1
     BUILTIN_REF = 2
     BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
-
-
-class Options(TypedDict, total=False):
-    """What `Interpreter` takes beside the model and delegates, by keyword."""
-
-    num_threads: int | None
-    experimental_op_resolver_type: OpResolverType
-    experimental_preserve_all_tensors: bool
-    experimental_disable_delegate_clustering: bool
-    experimental_default_delegate_latest_features: bool
-    experimental_compress_quantization_zero_points: bool
-    experimental_disable_delegate_node_fusion: bool
-    experimental_force_delegate_node_profiling: bool
-    share_weights: bool
-    profile: bool
-    limits: Limits | None
-
-
-class Arguments(Options, total=False):
-    """What `Interpreter` takes, by keyword."""
-
-    model_path: str | os.PathLike[str] | None
-    model_content: ReadableBuffer | None
-    experimental_delegates: Sequence[AnyDelegate] | None
-
-
-class State(TypedDict):
-    """A pickled interpreter."""
-
-    content: bytes
-    folder: str | None
-    options: Options
-    delegates: list[AnyDelegate]
-    custom_ops: dict[str, type]
-    variables: Variables
 
 
 def checked(options: Options) -> Options:

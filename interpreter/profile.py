@@ -58,6 +58,16 @@ class Times(deque["Run"]):
         super().__init__(maxlen=MOST_RUNS)
 
 
+def recorded(times: Times | None) -> list[OperatorTime]:
+    """The operators with the medians of what invokes took; raises RuntimeError without any."""
+    if not times:
+        raise RuntimeError(
+            "no invoke was timed yet: make the interpreter with profile=True and invoke it, or "
+            "call profile(repeats)"
+        )
+    return medians(times)
+
+
 def by_operator(times: Iterable[tuple[Node | Partition, float]]) -> Run:
     """The sums of the times of each operator's instructions and steps, in the order they ran."""
     run: Run = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .node import NodeError
 from .plan import Plan
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import TypeAlias, TypedDict
 
     from ..engine.plan.buffer import Storage
     from .model import LoadedModel
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     OperandKey: TypeAlias = tuple[int, tuple[int, ...], Storage | None]
     """Number of the type, shape, and storage of a constant."""
 
+    class Variables(TypedDict):
+        """Copies of all variables of a Scope, and which subgraphs ran once."""
+
+        states: dict[tuple[int, int], np.ndarray]
+        resources: dict[int, Resource]
+        resource_ids: dict[tuple[str, str], int]
+        called: set[int]
+
+
 OPERATORS = "\0operators"
 """The container of what operators keep, each for itself, beside the variables of the model."""
 MAX_CALL_DEPTH = 64
 MAX_PLANS = 4
 """Plans kept for each called subgraph, one for each set of input shapes it was called with."""
-
-
-class Variables(TypedDict):
-    """Copies of all variables of a Scope, and which subgraphs ran once."""
-
-    states: dict[tuple[int, int], np.ndarray]
-    resources: dict[int, Resource]
-    resource_ids: dict[tuple[str, str], int]
-    called: set[int]
 
 
 class Scope:

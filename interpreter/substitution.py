@@ -50,11 +50,11 @@ def half_floats(prepare: Prepare) -> Prepare:
 
     @wraps(prepare)
     def prepare_halves(node: Node) -> Prepared:
-        names = {name_of_dtype(x.dtype) for x in node.inputs if x is not None}
-        halves = names.intersection(_HALF)
+        names = [name_of_dtype(x.dtype) for x in node.inputs if x is not None]
+        halves = [name for name in _HALF if name in names]
         if len(halves) != 1 or "float32" in names:
             return prepare(node)
-        return _in_float32(node, prepare, halves.pop())
+        return _in_float32(node, prepare, halves[0])
 
     return prepare_halves
 

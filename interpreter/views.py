@@ -4,6 +4,11 @@ from weakref import ref
 
 import numpy as np
 
+_ALIVE = """There is at least 1 reference to internal data
+      in the interpreter in the form of a numpy array or slice. Be sure to
+      only hold the function returned from tensor() if you are using raw
+      data access."""
+
 
 class _Holder:
     """Keeps the memory of a view alive; it is the base of the view and of every slice of it."""
@@ -28,6 +33,11 @@ class Views:
     def __bool__(self) -> bool:
         """Whether an array that was given out, or a slice of one, still exists."""
         return bool(self.alive)
+
+    def ensure_none(self) -> None:
+        """Raises RuntimeError, in LiteRT's words, while one exists."""
+        if self.alive:
+            raise RuntimeError(_ALIVE)
 
     def give(self, memory: np.ndarray) -> np.ndarray:
         """A view of `memory` that is counted as long as it exists."""

@@ -135,14 +135,15 @@ class _Tensors:
 
             n_stored = check_sparsity(tensor.sparsity, shape)
             size = n_stored * itemsize if bits is None else (n_stored * bits + 7) // 8
-        if not len(data):
+        n_bytes = memoryview(data).nbytes
+        if not n_bytes:
             return False
         if type_name == "STRING":
             self.check_strings(tensor.buffer, data, n_elements)
-        elif type_name not in _WITHOUT_SIZE and len(data) != size:
+        elif type_name not in _WITHOUT_SIZE and n_bytes != size:
             raise Mistake(
                 f"{type_name} of shape {shape} needs {size} bytes, but buffer"
-                f" {tensor.buffer} has {len(data)}"
+                f" {tensor.buffer} has {n_bytes}"
             )
         return not tensor.is_variable
 

@@ -51,6 +51,33 @@ def map_with_status(path: StrPath) -> tuple[memoryview, os.stat_result]:
     return memoryview(mapped), status
 
 
+def page_out(array: np.ndarray) -> None:
+    """Gives back the memory of what an array shows of a mapped file, which can be read again."""
+    import numpy as np
+
+    owner: object = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    mapped = owner.obj if isinstance(owner, memoryview) else owner
+    if not isinstance(mapped, mmap.mmap) or not hasattr(mapped, "madvise") or not array.size:
+        return
+    start = array.ctypes.data - np.frombuffer(mapped, "u1").ctypes.data
+    extents = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    stop = start + sum(extents) + array.itemsize
+    begin, end = -(-start // mmap.PAGESIZE), stop // mmap.PAGESIZE
+    if min(extents, default=0) >= 0 and begin < end:
+        pages = begin * mmap.PAGESIZE, (end - begin) * mmap.PAGESIZE
+        mapped.madvise(mmap.MADV_DONTNEED, *pages)
+
+
+def untouched(size: int) -> mmap.mmap:
+    """Zeros, of which only the small pages take memory that something is written to."""
+    zeros = mmap.mmap(-1, max(size, 1))
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        zeros.madvise(mmap.MADV_NOHUGEPAGE)
+    return zeros
+
+
 def byte_view(data: Content) -> memoryview:
     """The bytes of a buffer, without a copy."""
     # Only from Python 3.12 on do arrays say in their type that they are buffers.

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import chain, repeat
 from struct import Struct
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from . import tables
 from .errors import ModelError, noted
+from .named_tuple import NamedTuple
 from .record import FieldValue, Record, record
 
 if TYPE_CHECKING:

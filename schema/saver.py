@@ -9,6 +9,7 @@ import numpy as np
 from . import tables
 from .dtypes import PACKED_BITS, TENSOR_TYPES
 from .errors import ModelError
+from .files import page_out
 from .record import Record, record
 from .strings import write_strings
 from .structure import Model, Operator, Quantization, Signature, Subgraph, Tensor
@@ -111,8 +112,12 @@ class Saver:
         """Index of the buffer with this content; 0 for none."""
         if content is None:
             return 0
-        data = np.frombuffer(content, "u1") if len(content) else np.zeros(0, "u1")
-        key = (len(data), hashlib.sha256(data.data).digest())
+        if isinstance(content, np.ndarray):
+            data, flat = content, np.ascontiguousarray(content).reshape(-1).view("u1")
+        else:
+            data = flat = np.frombuffer(content, "u1") if len(content) else np.zeros(0, "u1")
+        key = (data.nbytes, hashlib.sha256(flat.data).digest())
+        page_out(data)
         if key not in self.buffer_of:
             self.buffer_of[key] = len(self.buffers)
             self.buffers.append(record("Buffer")(data=data))
@@ -168,8 +173,10 @@ def _buffer_content(tensor: Tensor) -> bytes | np.ndarray | None:
         data = data.astype(data.dtype.newbyteorder("<"))
     if data.dtype != expected:
         raise ModelError(f"tensor '{tensor.name}': data must be {expected}, got {data.dtype}")
-    flat = np.ascontiguousarray(data).reshape(-1).view("u1")
     bits = PACKED_BITS.get(tensor.dtype)
+    if bits is None and not data.flags.c_contiguous:
+        return data  # put in order when it is written
+    flat = np.ascontiguousarray(data).reshape(-1).view("u1")
     return flat if bits is None else _packed(flat, bits)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import flatbuffers
@@ -17,6 +18,7 @@ from flatbuffers.number_types import UOffsetTFlags
 
 from . import tables
 from .errors import ModelError
+from .files import page_out, untouched
 from .record import FieldValue, Record
 
 if TYPE_CHECKING:
@@ -53,7 +55,10 @@ _PREPEND = {
     "double": flatbuffers.Builder.PrependFloat64Slot,
     "offset": flatbuffers.Builder.PrependUOffsetTRelativeSlot,
 }
-_ROOM = 1 << 16
+_ROOM, _TABLE_ROOM = 1 << 16, 1 << 10
+"""Bytes for what is no constant: of a file, and of each tensor, operator and buffer at most."""
+_LATE_BYTES = 1 << 12
+"""Vectors from this size on are written last, past the builder: none lies in memory twice."""
 _ALIGNMENT = tables.ALIGNMENT["Buffer", "data"]
 _BUFFER_BYTES = 8
 """A Buffer table: the offset to its vtable, and that of its data."""
@@ -71,7 +76,10 @@ def write(root: Record, schema: Schema = tables) -> bytes:
         raise ModelError(
             f"a flatbuffer must be under 2 GB, but the constants alone are {constants} bytes"
         )
-    writer = _Writer(flatbuffers.Builder(constants + _ROOM), schema)
+    n_tables = len(buffers)
+    for subgraph in (root.subgraphs or ()) if schema is tables else ():
+        n_tables += len(subgraph.tensors or ()) + len(subgraph.operators or ())
+    writer = _Writer(constants + _ROOM + n_tables * _TABLE_ROOM, schema)
     try:
         offset = writer.table(root, schema.ROOT_TYPE)
         writer.builder.Finish(offset, file_identifier=schema.FILE_IDENTIFIER.encode())
@@ -80,16 +88,36 @@ def write(root: Record, schema: Schema = tables) -> bytes:
             f"a flatbuffer must be under 2 GB, but this one has {constants} bytes of constants"
             " and more than the rest of it in tables"
         ) from None
-    return bytes(memoryview(writer.builder.Bytes)[writer.builder.Head() :])
+    return writer.content_bytes()
 
 
 class _Writer:
     """One file being written, back to front."""
 
-    def __init__(self, builder: flatbuffers.Builder, schema: Schema) -> None:
-        self.builder = builder
+    def __init__(self, size: int, schema: Schema) -> None:
+        self.builder = flatbuffers.Builder(0)
+        size = max(1, min(size, _LIMIT))
+        self.builder.Bytes = memoryview(untouched(size))
+        self.builder.head = UOffsetTFlags.py_type(size)
         self.schema = schema
         self.written: dict[tuple[FieldValue, ...], int] = {}
+        self.late: list[tuple[int, np.ndarray]] = []
+
+    def content_bytes(self) -> bytes:
+        """The bytes of the finished file, with the vectors that come last."""
+        end, head = len(self.builder.Bytes), self.builder.Head()
+        view, stream, position = memoryview(self.builder.Bytes), BytesIO(), head
+        stream.seek(end - head - 1)
+        stream.write(b"\0")  # all of it at once: a stream that grows may move
+        stream.seek(0)
+        for offset, values in reversed(self.late):
+            stream.write(view[position : end - offset])
+            flat = np.ascontiguousarray(values).reshape(-1).view("u1")
+            stream.write(flat.data)
+            position = end - offset + len(flat)
+            page_out(values)
+        stream.write(view[position:])
+        return stream.getvalue()
 
     def table(self, value: Record, name: str, shared: bool = True) -> int:
         """Offset of a table, its fields before it; the entries of a vector are not shared."""
@@ -166,8 +194,8 @@ class _Writer:
 
         for index, content in enumerate(contents):
             if content is not None:
-                alignment = _ALIGNMENT if len(content) else 1
-                gap = -(self.builder.Offset() + len(content)) % alignment
+                alignment = _ALIGNMENT if content.nbytes else 1
+                gap = -(self.builder.Offset() + content.nbytes) % alignment
                 while waiting and gap >= _BUFFER_BYTES:
                     write_table()
                     gap -= _BUFFER_BYTES
@@ -183,7 +211,10 @@ class _Writer:
             raise ModelError(
                 f"a Buffer must be a record with its bytes in data, got {buffer!r:.80}"
             )
-        return None if buffer.data is None else _vector(buffer.data, np.dtype("u1"), "Buffer.data")
+        data = buffer.data
+        if isinstance(data, np.ndarray) and not data.flags.c_contiguous:
+            return data
+        return None if data is None else _vector(data, np.dtype("u1"), "Buffer.data")
 
     def text(self, value: str, field_path: str) -> int:
         """Offset of a string."""
@@ -205,17 +236,22 @@ class _Writer:
         return self.builder.EndVector()
 
     def numbers(self, values: np.ndarray, alignment: int) -> int:
-        """Offset of a vector of numbers."""
+        """Offset of a vector of numbers; of an array of several dimensions it holds the bytes."""
+        itemsize = values.itemsize if values.ndim == 1 else 1
         key = None
         if values.nbytes <= _SHARED_BYTES:
             key = (values.dtype.str, alignment, values.tobytes())
             if key in self.written:
                 return self.written[key]
         builder = self.builder
-        builder.StartVector(values.itemsize, len(values), alignment)
+        builder.StartVector(itemsize, values.nbytes // itemsize, alignment)
         head = builder.Head() - values.nbytes
         builder.head = UOffsetTFlags.py_type(head)
-        builder.Bytes[head : head + values.nbytes] = values.view("u1").data
+        if values.nbytes >= _LATE_BYTES:
+            self.late.append((builder.Offset(), values))
+        else:
+            flat = np.ascontiguousarray(values).reshape(-1).view("u1")
+            builder.Bytes[head : head + values.nbytes] = flat.data
         offset = builder.EndVector()
         if key:
             self.written[key] = offset

@@ -48,6 +48,14 @@ CODES = (
 )
 HANDLES = ("variable", "table")
 """What operands are called that are resources."""
+WITHOUT_FAMILY = {
+    "CONCAT_EMBEDDINGS": "refused: no runtime has a kernel",
+    "CUSTOM": "whatever the operator registered under its name takes",
+    "DELEGATE": "refused: stands for a delegate's partition, in no file",
+    "PLACEHOLDER_FOR_GREATER_OP_CODES": "refused: stands for codes above 126",
+    "STABLEHLO_CUSTOM_CALL": "refused: no runtime has a kernel",
+}
+"""What the table says of operators that have no family."""
 HEAD = """\
 # Operators
 
@@ -87,7 +95,7 @@ def line_of(kind: str, seen: dict[str, set[str]]) -> str:
     known = runtime_versions.known_versions(kind)
     versions = f"{known[0]}-{known[-1]}" if len(known) > 1 else str(known[0])
     if not family:
-        return f"| {kind} | - | {versions} | |"
+        return f"| {kind} | - | {versions} | {WITHOUT_FAMILY[kind]} |"
     row = operators.known(kind)
     taken = dict.fromkeys(seen.get(kind, ()), 1) | accepted(kind)
     if row.operands and row.operands[0].name in HANDLES:

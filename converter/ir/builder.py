@@ -206,10 +206,17 @@ def _field(type_: str | None, value: Any) -> Any:
     return value
 
 
+LARGE = 1 << 20
+"""Bytes of a constant from which on its elements are not moved before they are written."""
+
+
 def as_array(value: Any) -> np.ndarray:
-    """A read-only C-contiguous array; Python ints become int32, floats float32."""
+    """A read-only array; Python ints become int32, floats float32.
+
+    Its elements are in C order unless it is a large view of others: the writer puts these in order.
+    """
     if isinstance(value, np.ndarray | np.generic):
-        array = np.asarray(value, order="C").view()
+        array = np.asarray(value, order="C" if value.nbytes < LARGE else None).view()
     else:
         array = np.asarray(value)
         if array.dtype.kind in "if":

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 FAMILIES = (
     *("activation", "arrange", "attention", "audio", "augment", "cells", "conv", "core", "merge"),
-    *("neural", "norm", "operations", "pool", "preprocess", "products", "quantize", "recurrent"),
-    *("reductions", "selection", "shape", "words", "wrappers"),
+    *("local", "neural", "norm", "operations", "pool", "preprocess", "products", "quantize"),
+    *("recurrent", "reductions", "selection", "shape", "words", "wrappers"),
 )
 TENSOR, LIST, ANY = "one tensor", "a list of tensors", "any arguments"
 EXPORT = (

@@ -25,7 +25,7 @@ def transposed(x: Tensor, order: Iterable[int], b: Builder) -> Tensor:
     if order == tuple(range(len(order))):
         return x
     if x.value is not None:
-        result = b.constant(np.ascontiguousarray(np.transpose(x.value, order)))
+        result = b.constant(np.transpose(x.value, order))
         if x.fake_quant is not None:
             result.fake_quant = x.fake_quant.transposed(order)
         return result

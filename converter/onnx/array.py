@@ -6,7 +6,15 @@ import numpy as np
 
 from ..ir.dims import Dim, divide_exactly, never_zero
 from ..ir.graph import Tensor
-from ..lowering.moves import as_int32, dimension, int32s, like, reshaped, transposed
+from ..lowering.moves import (
+    as_int32,
+    dimension,
+    int32s,
+    like,
+    reshaped,
+    slice_along,
+    transposed,
+)
 from .registry import lower
 
 INT64 = np.dtype(np.int64)
@@ -240,7 +248,20 @@ def gather(node, b):
     """Slices along an axis; indices may count from its end."""
     x, indices = node.inputs
     axis = node.axis(node.attr("axis", 0))
-    return b.GATHER(x, from_front(node, b, x, indices, axis), axis=axis)
+    return gathered(x, from_front(node, b, x, indices, axis), axis, b)
+
+
+def gathered(x, positions, axis, b):
+    """Slices along an axis; of texts in several dimensions, which LiteRT does not gather, by SLICE
+    where the positions follow one another.
+    """
+    values = positions.value
+    if x.dtype.kind not in "OS" or x.rank == 1 or values is None or values.ndim > 1:
+        return b.GATHER(x, positions, axis=axis)
+    if not values.size or np.any(np.diff(values.ravel()) != 1):
+        return b.GATHER(x, positions, axis=axis)
+    part = slice_along(x, axis, int(values.ravel()[0]), values.size, b)
+    return part if values.ndim else b.SQUEEZE(part, squeeze_dims=int32s([axis]))
 
 
 def from_front(node, b, x, indices, axis):

@@ -210,7 +210,9 @@ def loop(node, b):
     flag = b.constant(np.ones((), bool)) if condition is None else condition
     outer = _outer_values(node, [graph])
     produced = _shapes_produced(node, b, graph, state, outer, n_state)
-    buffers = [_output_buffer(node, b, x, count if is_counted else None) for x in produced]
+    visible = [*state, *(node.block.values[name] for name in outer)]
+    rows = count if is_counted else None
+    buffers = [_output_buffer(node, b, x, rows, visible) for x in produced]
 
     def check(inner, inputs):
         return inner.LOGICAL_AND(inner.LESS(inputs[0], limit), inputs[1])
@@ -321,15 +323,30 @@ def _declared(x, value):
     return Tensor(x.name, x.dtype, tuple(int(dim.dim_value) for dim in dims))
 
 
-def _output_buffer(node, b, x, count):
-    """Where the iterations put what they produce: rows of zeros; one where they are appended."""
-    node.require(x.is_static, f"what an iteration produces must have a known shape, got {x.shape}")
-    return b.constant(np.zeros((1 if count is None else count, *x.dims), x.dtype))
+def _output_buffer(node, b, x, count, visible):
+    """Where the iterations put what they produce: rows of zeros; one where they are appended.
+
+    An unknown size is that of one of the tensors around the loop.
+    """
+    n_rows = 1 if count is None else count
+    if x.is_static:
+        return b.constant(np.zeros((n_rows, *x.dims), x.dtype))
+    known = {n: (y, i) for y in visible for i, n in enumerate(y.sizes or ())}
+    node.require(
+        x.sizes is not None and all(isinstance(n, int) or n in known for n in x.sizes),
+        f"what an iteration produces must have a known shape, got {x.shape}",
+    )
+    sizes = [n if isinstance(n, int) else dimension(*known[n], b) for n in (n_rows, *x.sizes)]
+    parts = [b.constant(np.int32(n)) if isinstance(n, int) else n for n in sizes]
+    shape = b.PACK(*parts, axis=0, values_count=len(parts))
+    return b.FILL(shape, b.constant(np.zeros((), x.dtype)))
 
 
 def _stored(b, tall, x, index, is_counted):
     """The rows with another: at its place where there is room, else at the end."""
-    row = b.RESHAPE(x, np.asarray([1, *tall.dims[1:]], np.int32))
+    row = b.EXPAND_DIMS(x, np.int32(0))
+    if x.sizes is not None and x.sizes != tall.sizes[1:] and None not in tall.dims[1:]:
+        row = b.RESHAPE(x, np.asarray([1, *tall.dims[1:]], np.int32))
     if not is_counted:
         return b.CONCATENATION(tall, row, axis=0)
     start = b.RESHAPE(index, int32s([1]))
@@ -429,7 +446,8 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
         node, b, "trial", inputs, outer,
         lambda scoped, inner: inlined(scoped, inner, graph, [*inputs, *slices])[n_state:],
     )  # fmt: skip
-    rows = [_output_buffer(node, b, x, count) for x in trial.outputs]
+    visible = [*state, *scanned, *(node.block.values[name] for name in outer)]
+    rows = [_output_buffer(node, b, x, count, visible) for x in trial.outputs]
     n_scanned = len(scanned)
     length = b.constant(np.int32(count)) if count is not None else dimension(scanned[0], 0, b)
 

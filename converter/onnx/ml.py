@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from ..callers import caller
-from ..lowering.moves import as_int32, int32s, like, reshaped, slice_along
+from ..lowering.moves import as_int32, int32s, like, reshaped
+from .array import gathered
 from .registry import lower
 from .scores import best_label, labels_of, matrix, texts, transformed, with_complement
 
@@ -20,10 +21,7 @@ def array_feature_extractor(node, b):
     """The named columns."""
     x, indices = node.inputs
     x = reshaped(x, (1, -1), b) if x.rank == 1 else x
-    if x.dtype.kind in "OS" and indices.value is not None and indices.value.size == 1:
-        # LiteRT gathers texts of one dimension only
-        return slice_along(x, len(x.dims) - 1, int(indices.value.ravel()[0]), 1, b)
-    return b.GATHER(x, as_int32(reshaped(indices, (-1,), b), b), axis=len(x.dims) - 1)
+    return gathered(x, as_int32(reshaped(indices, (-1,), b), b), len(x.dims) - 1, b)
 
 
 @lower(f"{DOMAIN}Binarizer")

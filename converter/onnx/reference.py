@@ -74,7 +74,7 @@ class OnnxOracle:
         for i, node in enumerate(self._source.nodes):
             if end is not None and time.monotonic() > end:
                 raise DeadlineExceededError(None, None, f"{node.op_type} '{node.name}'")
-            feeds = {name: values[name] for name in names_read(node) if name}
+            feeds = {name: _with_texts(values[name]) for name in names_read(node) if name}
             try:
                 with np.errstate(all="ignore"):
                     results = evaluate(node, self._source.opsets, feeds, self._source.functions)
@@ -98,15 +98,24 @@ class OnnxOracle:
         ]
 
 
+def _with_texts(x: Any) -> Any:
+    """A value as the evaluator has it: texts are str, as are those in attributes."""
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "OS":
+        return x
+    texts = np.empty(x.size, object)
+    texts[:] = [t.decode() if isinstance(t, bytes) else t for t in x.ravel().tolist()]
+    return texts.reshape(x.shape)
+
+
 def _as_value(x: Any) -> Any:
     """An array; a sequence is a list of arrays, and nothing stays nothing; texts are bytes."""
     if x is None or isinstance(x, list):
         return x
     array = np.asarray(x)
-    if array.dtype.kind != "U":
+    if array.dtype.kind not in "OU":
         return array
     texts = np.empty(array.size, object)  # as TFLite has them
-    texts[:] = [text.encode() for text in array.ravel().tolist()]
+    texts[:] = [t.encode() if isinstance(t, str) else t for t in array.ravel().tolist()]
     return texts.reshape(array.shape)
 
 

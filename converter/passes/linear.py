@@ -339,7 +339,7 @@ def matmul_to_fully_connected(graph: Graph, op: Op) -> bool:
     matrix = matrix.reshape(matrix.shape[-2:])
     matrix = matrix if op.options.adj_y else matrix.T
     b = builder(graph, op)
-    weights = b.constant(np.ascontiguousarray(matrix), right.name)
+    weights = b.constant(matrix, right.name)
     if right.fake_quant is not None and right.data.ndim == 2:
         order = (0, 1) if op.options.adj_y else (1, 0)
         weights.fake_quant = right.fake_quant.transposed(order)

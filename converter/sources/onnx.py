@@ -15,6 +15,7 @@ from ...schema.files import map_file, member
 from ..onnx.dynamic import float_form
 from ..onnx.image_layout import has_channels_last
 from ..onnx.names import domain_of, names_read, schema_of
+from .onnx_weights import without_weights
 from .source import Port, Shapes, check_names, set_shapes, some
 
 if TYPE_CHECKING:
@@ -161,11 +162,14 @@ def load(
         ValueError: it is no ONNX model, or a malformed one; unknown names, contradicting shapes.
         ConverterError: it uses something that is not supported, such as sparse initializers.
     """
-    model = parsed(model_file)
+    model, weights = parsed(model_file)
     opsets = operator_sets(model)
     graph = model.graph
     folder = Path(model_file).parent if isinstance(model_file, str | os.PathLike) else None
-    arrays = {t.name: array_of(t, folder) for t in graph.initializer}
+    arrays = {
+        t.name: weights[i] if i in weights else array_of(t, folder)
+        for i, t in enumerate(graph.initializer)
+    }
     if graph.sparse_initializer:
         raise ConverterError("sparse initializers are not supported; store them dense")
     values = {value.name: typed(value) for value in graph.input if value.name not in arrays}
@@ -233,27 +237,30 @@ def _dim_names(value: ValueInfoProto) -> tuple[str | None, ...]:
     return tuple(dim.dim_param or None for dim in value.type.tensor_type.shape.dim)
 
 
-def parsed(model_file: Any) -> ModelProto:
-    """A message of our own: from a file, its bytes or a message; ModelError when there is none."""
+def parsed(model_file: Any) -> tuple[ModelProto, dict[int, np.ndarray]]:
+    """A message of our own, from a file, its bytes or a message, and the elements of initializers
+    that it lacks, by position; ModelError when there is none.
+    """
     import onnx
     from google.protobuf.message import DecodeError
 
     is_path = isinstance(model_file, str | os.PathLike)
     name = f"'{os.fspath(model_file)}'" if is_path else "model_file"
-    model = onnx.ModelProto()
+    model, weights = onnx.ModelProto(), {}
     if isinstance(model_file, onnx.ModelProto):
         model.CopyFrom(model_file)
     else:
         content = map_file(model_file) if is_path else memoryview(model_file)
         if not content.nbytes:
             raise ModelError(f"{name} is empty")
+        message, weights = without_weights(content)
         try:
-            model.ParseFromString(bytes(content))
+            model.ParseFromString(message)
         except (DecodeError, RecursionError) as error:
             raise ModelError(f"{name} is not an ONNX model: {error}") from None
     if not model.graph.node and not model.graph.output:
         raise ModelError(f"{name} is not an ONNX model: it has no graph")
-    return model
+    return model, weights
 
 
 def operator_sets(model: ModelProto) -> dict[str, int]:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import importlib.util
 import os
 import re
 import stat
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from . import target
+from .source_index import SETTLED, SourceIndex, first_listing
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -54,6 +55,7 @@ _MAX_STATES = 16  # states of one module whose images stay: other processors, ot
 _sources: dict[str, tuple[bytes, list[str]]] = {}
 _listed: dict[str, frozenset[str]] = {}  # the names in folders of the engine
 _versions: list[bytes] = []
+_names: dict[tuple[str, int], list[str]] = {}  # in the cache folder as it was at a time
 
 
 def modules() -> list[str]:
@@ -179,13 +181,47 @@ def cached(module: str, source: bytes | None = None) -> list[str]:
     if home is None:
         return []
     state = complete.removesuffix(".image")
-    names = [name for name in os.listdir(home) if name.startswith(state)]
+    names = [name for name in _names_in(home) if name.startswith(state)]
     names = [name for name in sorted(names, key=len) if name.endswith(".image")]
     return [os.path.join(home, name) for name in names]
 
 
+def _names_in(home: str) -> list[str]:
+    """The names in the cache folder, which is not read again as long as it did not change."""
+    changed = os.stat(home).st_mtime_ns
+    names = _names.get((home, changed))
+    if names is None or time.time_ns() - changed < SETTLED:
+        _names.clear()
+        names = _names[home, changed] = os.listdir(home)
+    return names
+
+
 def source_digest(module: str) -> bytes:
     """The digest of a kernel file and of every engine file its code depends on."""
+    index = _source_index(ENGINE, location())
+    known = None if index is None else index.get(module)
+    if known is None:
+        known = _digest_of_sources(module)
+        if index is not None:
+            index.put(module, known)
+    return known
+
+
+@cache
+def _source_index(engine: str, _home: str | None) -> SourceIndex | None:
+    """What other processes know of these sources; None where there is no cache folder."""
+    try:
+        home = folder()
+    except (OSError, RuntimeError):
+        home = None
+    if home is None:
+        return None
+    listed = first_listing(engine)
+    key = digest(repr((FORMAT, _COMPILING, KERNEL_FOLDERS, listed)).encode()).hex()
+    return SourceIndex(home, listed, key)
+
+
+def _digest_of_sources(module: str) -> bytes:
     digests: dict[str, bytes] = {}
     pending = [path_of(module), *_COMPILING]
     while pending:
@@ -241,7 +277,9 @@ def _home(package: str) -> str:
     for folder in sys.path:  # where nearly all packages are, and no import machinery is needed
         if os.path.isfile(os.path.join(folder, package, "_version.py")):
             return os.path.join(folder, package)
-    spec = importlib.util.find_spec(package)
+    from importlib.util import find_spec
+
+    spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise RuntimeError(f"compiling kernels needs {package}; install it with pip")
     return os.path.dirname(spec.origin)

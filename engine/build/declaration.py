@@ -136,6 +136,8 @@ class Declaration:
             )
         self.arrays = [a for a in self.arguments if a.rank is not None]
         self.in_place = any(a.over for a in self.arguments)
+        self.read = [i for i, a in enumerate(self.arrays) if a.reads]
+        self.written = [i for i, a in enumerate(self.arrays) if a.writes]
         if self.in_place:
             self._check_in_place()
         self.scalars = [a for a in self.arguments if a.rank is None]
@@ -234,16 +236,23 @@ class Declaration:
         for argument, buffer in zip(self.arrays, buffers, strict=True):
             if not hasattr(buffer, "storage"):
                 self._refuse(argument, "a buffer", repr(buffer))
-            shape, dtype = buffer.shape, buffer.dtype
+            shape, dtype, storage = buffer.shape, buffer.dtype, buffer.storage
             if len(shape) != argument.rank:
                 self._refuse(argument, f"rank {argument.rank}", f"shape {shape}")
-            if argument.letter is not None:
+            letter = argument.letter
+            if letter is None:
+                if dtype is not argument.dtype and dtype != argument.dtype:
+                    self._refuse(argument, argument.dtype, dtype)
+            elif choice.get(letter) is None or choice[letter] != self._dtypes[letter].get(dtype):
                 self._check_choice(argument, dtype, choice)
-            elif dtype is not argument.dtype and dtype != argument.dtype:
-                self._refuse(argument, argument.dtype, dtype)
-            self._check_memory(argument, buffer, shape, dtype)
-            if argument.named:
-                self._check_dims(argument, shape, named)
+            is_whole = not buffer.offset and prod(shape) * dtype.itemsize <= storage.nbytes
+            is_simple = argument.role == READ or storage.kind != "constant"
+            if not (is_whole and is_simple) or (shape and min(shape) < 0):
+                self._check_memory(argument, buffer, shape, dtype)
+            for i, dim, fixed in argument.named:
+                expected = named.setdefault(dim, shape[i]) if fixed is None else fixed
+                if shape[i] != expected:
+                    self._refuse(argument, f"{dim} = {expected}", f"shape {shape}")
             start = argument.slot + 1
             record[start : start + len(shape)] = shape
         scalars = _by_field(numbers) if self.has_records else numbers
@@ -289,12 +298,6 @@ class Declaration:
             self._refuse(argument, f"an offset that {dtype.alignment} divides", offset)
         if argument.role != READ and storage.kind == "constant":
             self._refuse(argument, "a buffer that may be written", "a constant")
-
-    def _check_dims(self, argument: Argument, shape: Sequence[int], named: dict[str, int]) -> None:
-        for i, dim, fixed in argument.named:
-            expected = named.setdefault(dim, shape[i]) if fixed is None else fixed
-            if shape[i] != expected:
-                self._refuse(argument, f"{dim} = {expected}", f"shape {shape}")
 
     def _bits(self, argument: Argument, dtype: np.dtype, number: object) -> int:
         """A number as the 64 bits that stand in the record."""

@@ -20,14 +20,24 @@ import struct
 from _thread import allocate_lock
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypeAlias
 
 from . import cache, target
 from .target import PAGE
 
 if TYPE_CHECKING:
+    from typing import TypedDict
+
     from .declaration import Declaration, DescribedSets
     from .linker import Flat
+
+    class Header(TypedDict):
+        """What the header of an image says."""
+
+        kernels: Kernels
+        exports: dict[str, int]
+        slots: dict[str, int]
+
 
 Stamp: TypeAlias = "tuple[int, int, int, int]"
 """inode, size, and times of change of a file"""
@@ -42,14 +52,6 @@ _START = 1 << 15  # bytes of a file in which its header lies
 _READING = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 _images: dict[str, Image] = {}
 _lock = allocate_lock()
-
-
-class Header(TypedDict):
-    """What the header of an image says."""
-
-    kernels: Kernels
-    exports: dict[str, int]
-    slots: dict[str, int]
 
 
 class ImageError(Exception):

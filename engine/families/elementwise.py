@@ -12,10 +12,10 @@ from ..plan.buffer import Buffer, arena, constant
 from ..plan.view import View, broadcast_strides, collapse, contiguous_strides
 from ..sizes import broadcast_size
 from .layout import move
-from .parameters import Number
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Number
 
 _MIN_COLUMNS = 64  # of a row, below which the kernels spend their time between rows
 _MAX_COLUMNS = 256  # of several rows merged into one

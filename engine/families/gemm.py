@@ -17,10 +17,10 @@ from ..plan.view import View
 from ..records import ConvWindow, ConvWindow3D
 from . import gemm_f32, winograd_f32
 from .layout import move
-from .parameters import Clamp, Window
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Clamp, Window
 
 NO_CLAMP = (-inf, inf)
 _ROWS_PER_ITEM = 16

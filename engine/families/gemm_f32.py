@@ -17,10 +17,10 @@ from ..plan.view import View
 from ..records import ConvGeometry, ConvWindow, ItemSize
 from ..tiling import DEPTHWISE_TAPS, DOT_PANELS, DOT_ROWS, PANEL, TABLES
 from .layout import move
-from .parameters import Clamp
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Clamp
 
 HALF_TILE = 7  # rows of an item: half the tallest tile
 _MANY_ROWS = 98  # rows of a thread that are enough for items twice as high

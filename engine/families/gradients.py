@@ -18,10 +18,10 @@ from ..tiling import OUTER_BLOCK
 from . import gemm_f32
 from .gemm import NO_CLAMP, conv2d, matmul, permute, steps, transpose_conv2d
 from .layout import move
-from .parameters import Clamp, Window
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Clamp, Window
 
 _SCATTER_COST = 24  # products that take as long as scattering one element
 _MIN_ROWS, _MIN_RATIO = 16, 4

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
 from .multipliers import INT32_SHIFT, INT64_SHIFT, quantize_multiplier
-from .parameters import Clamp
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Clamp
 
 _PARTITION = 1 << 13
 """float32 of a row that are quantized at a time: the L1 cache holds them."""

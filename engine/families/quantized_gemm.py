@@ -6,7 +6,7 @@ subtracts the zero points of the operands and requantizes the sums.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -15,16 +15,23 @@ import numpy as np
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
 from ..records import ConvWindow
-from . import depthwise_i8, gemm_i8, gemm_i16, winograd_i8
+from . import depthwise_i8, gemm_i8
 from .gemm import as_matrices, filters_of, matrix_of, permute, steps, swap_last_two
 from .layout import move
 from .quantization import Hybrid, Scheme
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from ..plan.program import Program
 
-_TILED = (gemm_i8, gemm_i16)
-"""Modules with kernels faster than plain_int, where they fit."""
+
+def _tiled() -> Iterator[ModuleType]:
+    """The modules with kernels faster than plain_int, where they fit; those of int8 first."""
+    yield gemm_i8
+    from . import gemm_i16
+
+    yield gemm_i16
 
 
 def matmul(
@@ -52,7 +59,7 @@ def matmul(
         repeated = arena((*batch, *a.shape[-2:]), a.dtype)
         move(program, View.of(a).broadcast(repeated.shape), View.of(repeated))
         a = repeated
-    for module in _TILED:
+    for module in _tiled():
         if module.fits_matmul(a, b, bias, out, scheme):
             b = b if transpose_b else swap_last_two(program, b)
             batch_indices = matrix_of(batch, a.shape[:-2]), matrix_of(batch, b.shape[:-2])
@@ -99,10 +106,13 @@ def conv2d(
     """`gemm.conv2d`; each image of float32 is quantized by itself."""
     if not out.size:
         return
-    if groups == 1 and winograd_i8.fits(x, weights, bias, out, scheme, stride, dilation):
-        winograd_i8.convolution(program, x, weights, bias, out, scheme=scheme, before=before)
-        return
-    for module in _TILED:
+    if groups == 1 and weights.shape[1:3] == (3, 3):
+        from . import winograd_i8
+
+        if winograd_i8.fits(x, weights, bias, out, scheme, stride, dilation):
+            winograd_i8.convolution(program, x, weights, bias, out, scheme=scheme, before=before)
+            return
+    for module in _tiled():
         if not module.fits_convolution(x, weights, bias, out, scheme):
             continue
         if (
@@ -153,7 +163,7 @@ def transpose_conv2d(
     """`gemm.transpose_conv2d`."""
     if not out.size:
         return
-    for module in _TILED:
+    for module in _tiled():
         if module.fits_convolution(x, weights, bias, out, scheme):
             module.transposed_convolution(
                 program, x, weights, bias, out, scheme=scheme, stride=stride, before=before

@@ -12,10 +12,10 @@ from ..plan.buffer import Buffer, arena, constant
 from ..tiling import SUM_PADDING
 from .gemm import permute
 from .layout import fill
-from .parameters import Number
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Number
 
 _START = {"add": 0, "multiply": 1}
 """What a reduction begins with; the others begin at the end of the dtype's range."""

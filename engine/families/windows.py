@@ -10,10 +10,10 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena
 from ..records import PoolWindow
-from .parameters import Clamp
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Clamp
 
 POOLS = {"average": True, "root_mean_square": True, "maximum": False}
 """Kernel of kernels/plain/pool.py -> whether it sums."""

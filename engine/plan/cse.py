@@ -30,22 +30,26 @@ def eliminate_common(
     read by a host step, it stays.
     """
     writers = Counter(storage for x in instructions for storage in x.writes)
+    calls = [_call(x) if isinstance(x, Instruction) else None for x in instructions]
+    times = Counter(calls)
     used = {*live_out}.union(*(x.reads for x in instructions if not isinstance(x, Instruction)))
     remaining: list[AnyInstruction] = []
     first_of: dict[Hashable, Instruction] = {}
     replacements: dict[Storage, Storage] = {}
     last_writers: dict[Storage, Instruction] = {}
-    for instruction in instructions:
+    for instruction, call in zip(instructions, calls, strict=True):
         if not isinstance(instruction, Instruction):
             first_of.clear()
             remaining.append(instruction)
             continue
         if not replacements.keys().isdisjoint(instruction.reads):
             _replace_reads(instruction, replacements)
-        is_only_writer = all(s.kind == ARENA and writers[s] == 1 for s in instruction.writes)
         first = instruction
-        if is_only_writer:
-            first = first_of.setdefault(_expression(instruction, last_writers), instruction)
+        if times[call] > 1:
+            is_only_writer = all(s.kind == ARENA and writers[s] == 1 for s in instruction.writes)
+            if is_only_writer:
+                expression = call, _operands(instruction, last_writers)
+                first = first_of.setdefault(expression, instruction)
         if first is instruction or not used.isdisjoint(instruction.writes):
             remaining.append(instruction)
             last_writers.update((storage, instruction) for storage in instruction.writes)
@@ -54,12 +58,17 @@ def eliminate_common(
     return remaining
 
 
-def _expression(instruction: Instruction, last_writers: Mapping[Storage, Instruction]) -> Hashable:
-    """What an instruction does to which bytes: equal for instructions that do the same."""
+def _call(instruction: Instruction) -> Hashable:
+    """What an instruction does: equal for instructions that do the same to any bytes."""
+    return instruction.name, instruction.key, tuple(instruction.record)
+
+
+def _operands(instruction: Instruction, last_writers: Mapping[Storage, Instruction]) -> Hashable:
+    """The bytes that it does it to: equal for instructions that find the same ones."""
     reads = tuple((storage, last_writers.get(storage)) for storage in instruction.reads)
     sizes = tuple(storage.nbytes for storage in instruction.writes)
     offsets = tuple(buffer.offset for buffer in instruction.buffers)
-    return instruction.name, instruction.key, tuple(instruction.record), reads, sizes, offsets
+    return reads, sizes, offsets
 
 
 def _replace_reads(instruction: Instruction, replacements: Mapping[Storage, Storage]) -> None:

@@ -36,8 +36,8 @@ class Instruction:
     """
 
     __slots__ = (
-        *("arguments", "buffers", "elementwise", "entry", "key", "name", "numbers"),
-        *("reads", "record", "split", "tag", "writes"),
+        *("_read", "_written", "arguments", "buffers", "elementwise", "entry", "key", "name"),
+        *("numbers", "reads", "record", "split", "tag", "writes"),
     )
     is_pure = True  # the same result from the same operands
 
@@ -78,6 +78,7 @@ class Instruction:
         self.record[abi.ITEMS] = 1 if self.split is None else self.split
         self.entry = code.addresses.get(self.key)
         self.arguments: list[Argument] = declaration.arrays
+        self._read, self._written = declaration.read, declaration.written
         self.elementwise = self._operands_in_place() if declaration.in_place else None
         self.attach()
         if len({buffer.storage for buffer in self.buffers}) < len(self.buffers):
@@ -85,9 +86,9 @@ class Instruction:
 
     def attach(self) -> None:
         """Notes which storages are read and which are written."""
-        pairs = [*zip(self.arguments, self.buffers, strict=True)]
-        self.reads = [buffer.storage for argument, buffer in pairs if argument.reads]
-        self.writes = [buffer.storage for argument, buffer in pairs if argument.writes]
+        buffers = self.buffers
+        self.reads = [buffers[i].storage for i in self._read]
+        self.writes = [buffers[i].storage for i in self._written]
 
     def _operands_in_place(self) -> tuple[int, tuple[int, ...]]:
         names = [argument.name for argument in self.arguments]

@@ -17,7 +17,7 @@ from .buffer import CONSTANT
 from .instruction import Instruction
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from .buffer import Storage
     from .instruction import AnyInstruction
@@ -80,9 +80,9 @@ class SharedConstants:
             if key is None:
                 return None
             reads.append(key)
-        sizes = tuple(storage.nbytes for storage in instruction.writes)
-        offsets = tuple(buffer.offset for buffer in instruction.buffers)
-        roles = _roles(instruction.buffers[i].storage for i in range(len(instruction.buffers)))
+        sizes = tuple([storage.nbytes for storage in instruction.writes])
+        offsets = tuple([buffer.offset for buffer in instruction.buffers])
+        roles = _roles([buffer.storage for buffer in instruction.buffers])
         record = tuple(instruction.record)
         return (instruction.name, instruction.key, record, tuple(reads), sizes, offsets, roles)
 
@@ -96,10 +96,10 @@ class SharedConstants:
         return array.tobytes() if storage.nbytes <= FEW else None
 
 
-def _roles(storages: Iterable[Storage]) -> tuple[int, ...]:
+def _roles(storages: Sequence[Storage]) -> tuple[int, ...]:
     """Which of the storages are the same, by the number each has when it first comes."""
     numbers: dict[Storage, int] = {}
-    return tuple(numbers.setdefault(storage, len(numbers)) for storage in storages)
+    return tuple([numbers.setdefault(storage, len(numbers)) for storage in storages])
 
 
 def to_make(

@@ -15,22 +15,18 @@ import os
 import re
 import sys
 import time
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..build import cache, target
+from ..build.source_index import SETTLED, first_listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import TypeAlias
 
     from _typeshed import ReadableBuffer
 
-    Listing: TypeAlias = "list[str | tuple[str, int, int]]"
-
-SETTLED = 3_000_000_000  # nanoseconds after which no change of a file hides in a tick of its clock
 MOST_FILES, MOST_BYTES = 64, 1 << 26
 MOST_MAPPED_FILES, MOST_MAPPED_BYTES = 16, 1 << 34
 _DIGEST = 32  # bytes
@@ -64,7 +60,7 @@ class CacheEntry:
                 words = [getattr(status, name) for name in names]
                 words += [*choices, sys.version, np.__version__]
                 words += [*target.processor(), target.amx()]
-                words += [entry for source in sources for entry in _first_listing(source)]
+                words += [entry for source in sources for entry in first_listing(source)]
                 self._path = os.path.join(folder, cache.digest(repr(words).encode()).hex())
                 self._folder = folder
 
@@ -159,26 +155,6 @@ def _folder() -> str:
         path = os.path.abspath(os.path.expanduser(path))
         cache.private(path)
     return path
-
-
-@lru_cache
-def _first_listing(folder: str) -> Listing:
-    """What `_listing` gives when it is first asked for: a process keeps the code it began with."""
-    return _listing(folder)
-
-
-def _listing(folder: str) -> Listing:
-    """Name, size and time of change of each Python file in a folder and those in it, in order."""
-    with os.scandir(folder) as entries:
-        entries = sorted(entries, key=lambda entry: entry.name)
-    listing: Listing = []
-    for entry in entries:
-        if entry.name.endswith(".py"):
-            status = entry.stat()
-            listing.append((entry.name, status.st_size, status.st_mtime_ns))
-        elif entry.is_dir() and entry.name != "__pycache__":
-            listing += [entry.name, *_listing(entry.path)]
-    return listing
 
 
 def _prune(folder: str, name: str, most_files: int, bytes_left: int) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from .build import ops
 from .create import register_conversion, type_name
 from .graph import Graph, Operation, Tensor
-from .shapes import Shape
+from .tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from .protocols import MaybeDType
@@ -45,10 +46,12 @@ class IndexedSlices:
         return self._dense_shape
 
     @property
-    def shape(self) -> Shape:
-        """What is known of the shape of the whole."""
-        rows = self._values.shape
-        return None if rows is None else (None, *rows[1:])
+    def shape(self) -> TensorShape:
+        """What is known of the shape of the whole: nothing when nobody said it."""
+        sizes = None if self._dense_shape is None else self._dense_shape.value
+        if sizes is None:
+            return TensorShape(None)
+        return TensorShape([None if n is None else int(n) for n in sizes.flat])
 
     @property
     def name(self) -> str:
@@ -74,6 +77,15 @@ class IndexedSlices:
     def graph(self) -> Graph:
         """The graph it belongs to."""
         return self._values.graph
+
+    def to_components(self) -> list[object]:
+        """Its tensors, two or three."""
+        shape = self._dense_shape
+        return [self._values, self._indices, *([] if shape is None else [shape])]
+
+    def from_components(self, components: Sequence[object]) -> IndexedSlices:
+        """Ones of other tensors."""
+        return IndexedSlices(*cast("Sequence[Tensor]", components))
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(ops.Neg(self._values), self._indices, self._dense_shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from ...schema.dtypes import tf_name
 from .signatures import Signature
 
 if TYPE_CHECKING:
@@ -23,6 +24,15 @@ def output_dtypes(op: Operation, n_outputs: int) -> Sequence[DTypeAttr | None]:
     if isinstance(declared, list):
         return [*cast("list[DTypeAttr | None]", declared)]
     return [None] * n_outputs
+
+
+_WORDS = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def _words(dtype: DTypeAttr) -> str:
+    """A type as the runtime's messages have it."""
+    name = tf_name(dtype)
+    return _WORDS.get(name, name)
 
 
 def _derive_attrs(op: Operation, signature: Signature) -> None:
@@ -53,10 +63,16 @@ def _check_inputs(op: Operation, signature: Signature) -> None:
     expected = signature.input_dtypes(op.get_attr)
     inputs = op.all_inputs
     if len(expected) != len(inputs):
-        raise ValueError(f"takes {len(expected)} inputs, got {len(inputs)}")
+        names = ", ".join(map(_words, expected))
+        raise ValueError(
+            f"NodeDef expected inputs '{names}' do not match {len(inputs)} inputs specified"
+        )
     for i, (dtype, tensor) in enumerate(zip(expected, inputs, strict=True)):
         if tensor is None:
             if op.type != "Merge":
                 raise ValueError(f"input {i} is missing")
         elif tensor.dtype is not None and tensor.dtype != dtype:
-            raise ValueError(f"input {i} must be {dtype}, got {tensor.dtype} from '{tensor.name}'")
+            raise ValueError(
+                f"Input {i} of node {op.name} was passed {_words(tensor.dtype)} from "
+                f"{tensor.name} incompatible with expected {_words(dtype)}."
+            )

@@ -310,7 +310,9 @@ Mod x:T y:T -> z:T ; T:type
 Mul x:T y:T -> z:T ; T:type
 MulNoNan x:T y:T -> z:T ; T:type
 !Multinomial logits:T num_samples:int32 -> output:output_dtype ; seed:int=0 seed2:int=0 T:type output_dtype:type="int64"
+!MutableDenseHashTableV2 empty_key:key_dtype deleted_key:key_dtype -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type value_shape:shape=[] initial_num_buckets:int=131072 max_load_factor:float=0.800000012
 !MutableHashTable -> table_handle:&string ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
+!MutableHashTableOfTensorsV2 -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type value_shape:shape=[]
 !MutableHashTableV2 -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
 Ndtri x:T -> y:T ; T:type
 Neg x:T -> y:T ; T:type
@@ -472,6 +474,7 @@ Round x:T -> y:T ; T:type
 Rsqrt x:T -> y:T ; T:type
 RsqrtGrad y:T dy:T -> z:T ; T:type
 !Save filename:string tensor_names:string data:*T -> ; T:list(type)
+!SaveSlices filename:string tensor_names:string shapes_and_slices:string data:*T -> ; T:list(type)
 !SaveV2 prefix:string tensor_names:string shape_and_slices:string tensors:*dtypes -> ; dtypes:list(type)
 ScalarSummary tags:string values:T -> summary:string ; T:type
 ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false

@@ -10,8 +10,10 @@ import numpy as np
 from ...schema import dtypes
 from ..core.function_graph import copy_graph, origin
 from ..core.graph import Graph, Tensor
+from ..core.hooks import implementation
 from .hosted import hosted
 from .state import variable_key
+from .tables import Table
 
 if TYPE_CHECKING:
     from ..core.attributes import FunctionRef
@@ -49,8 +51,6 @@ class Body:
 
     def run(self, arrays: Arrays) -> list[np.ndarray]:
         """The results of the function, in memory of their own."""
-        from .executor import Plan
-
         feeds = {
             tensor: np.ascontiguousarray(array).reshape(array.shape)
             for tensor, array in zip(self.inputs, arrays, strict=True)
@@ -62,11 +62,14 @@ class Body:
             if len(self.plans) >= MAX_PLANS:
                 del self.plans[next(iter(self.plans))]
             shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
-            plan = Plan(self.state, [*self.values, *self.controls], shapes)
+            plan = implementation("plan")(self.state, [*self.values, *self.controls], shapes)
             self.plans[key] = plan
         values = plan.fetch(feeds)
+        handed = {tensor: array for tensor, array in feeds.items() if array.dtype == object}
         return [
-            HANDLE if tensor.dtype == dtypes.RESOURCE else values[tensor].copy()
+            _handed(handed.get(tensor, HANDLE))
+            if tensor.dtype == dtypes.RESOURCE
+            else values[tensor].copy()
             for tensor in self.outputs
         ]
 
@@ -106,7 +109,14 @@ def _bound(
     return graph, inputs, [copies[tensor] for tensor in results]
 
 
-def _body(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
+def _handed(array: np.ndarray) -> np.ndarray:
+    """What stands for a handle: that of a lookup table is the table, a variable's says nothing."""
+    is_table = array.dtype == object and array.ndim == 0 and isinstance(array.item(), Table)
+    return array if is_table else HANDLE
+
+
+def body_of(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
+    """The function that an operation calls with its operands from `first` on."""
     key = (op, reference.name)
     body = state.bodies.get(key)
     if body is None or body.is_stale:
@@ -129,7 +139,7 @@ def _holds(condition: np.ndarray) -> bool:
 @hosted("PartitionedCall", "StatefulPartitionedCall")
 def call(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
     """What the function gives."""
-    return _as_results(_body(state, op, op.get_attr("f"), 0).run(arrays))
+    return _as_results(body_of(state, op, op.get_attr("f"), 0).run(arrays))
 
 
 @hosted("If", "StatelessIf")
@@ -138,7 +148,7 @@ def if_(
 ) -> np.ndarray | Arrays:
     """What one of two functions gives."""
     chosen = op.get_attr("then_branch" if _holds(condition) else "else_branch")
-    return _as_results(_body(state, op, chosen, 1).run(arrays))
+    return _as_results(body_of(state, op, chosen, 1).run(arrays))
 
 
 @hosted("Case", "StatelessCase")
@@ -148,16 +158,16 @@ def case(
     """What the function at `index` gives; the last one for an index out of range."""
     branches, i = op.get_attr("branches"), int(index)
     chosen = branches[i if 0 <= i < len(branches) else -1]
-    return _as_results(_body(state, op, chosen, 1).run(arrays))
+    return _as_results(body_of(state, op, chosen, 1).run(arrays))
 
 
 @hosted("While", "StatelessWhile")
 def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
     """The loop variables, passed through the body as long as the condition holds."""
-    condition = _body(state, op, op.get_attr("cond"), 0)
-    body = _body(state, op, op.get_attr("body"), 0)
+    condition = body_of(state, op, op.get_attr("cond"), 0)
+    body = body_of(state, op, op.get_attr("body"), 0)
     values = [
-        HANDLE if tensor.dtype == dtypes.RESOURCE else array.copy()
+        _handed(array) if tensor.dtype == dtypes.RESOURCE else array.copy()
         for tensor, array in zip(op.inputs, arrays, strict=True)
     ]
     while _holds(condition.run(values)[0]):

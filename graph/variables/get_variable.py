@@ -19,9 +19,9 @@ from ..core.shapes import is_static
 from ..core.tensor_shape import TensorShape
 from .distribution import checked_aggregation, checked_synchronization
 from .kinds import ReferenceVariable
+from .partition_info import PartitionInfo
 from .partitioned import (
     PartitionedVariable,
-    PartitionInfo,
     partitions_of,
     parts_of,
     split_axis,
@@ -109,6 +109,11 @@ def get_variable(
     reuse = scope.reuse
     if custom_getter is not None and not callable(custom_getter):
         raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
+    if dtype is not None and isinstance(initializer, Tensor) and initializer.dtype != dtype:
+        raise ValueError(
+            f"Initializer type '<dtype: '{type_name(initializer.dtype)}'>' and explicit dtype "
+            f"'<dtype: '{type_name(as_numpy(dtype))}'>' don't match."
+        )
     getter = scope.custom_getter if custom_getter is None else custom_getter
     if custom_getter is not None and scope.custom_getter is not None:
         getter = chained(custom_getter, scope.custom_getter)
@@ -235,11 +240,6 @@ def _variable(
                 "specified."
             )
         initializer = _default_initializer(name, cast("np.dtype", dtype))
-    if isinstance(initializer, Tensor) and dtype is not None and initializer.dtype != dtype:
-        raise ValueError(
-            f"Initializer type '<dtype: '{type_name(initializer.dtype)}'>' and explicit dtype "
-            f"'<dtype: '{type_name(dtype)}'>' don't match."
-        )
     value: InitialValue
     if callable(initializer):
         value = _initial_value(name, initializer, sizes, dtype)
@@ -492,6 +492,8 @@ def create_partitioned_variables(
 ) -> list[Variable]:
     """The parts of a new variable: `slicing` says how many there are along each dimension.
 
+    A tensor as `initializer` says the dtype, too.
+
     Raises ValueError when shape and numbers of parts do not go together.
     """
     if len(shape) != len(slicing):
@@ -505,6 +507,8 @@ def create_partitioned_variables(
     def partitioner(shape: TensorShape, dtype: DTypeLike) -> Sequence[int]:
         return slicing
 
+    if isinstance(initializer, (Tensor, Variable)):
+        dtype = initializer.dtype
     with variable_scope(name, "PartitionedVariable", reuse=reuse):
         whole = get_variable(
             "",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +18,17 @@ from .quantized import (
     whole_bytes,
 )
 
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import TypedDict
+
+    class Epilogue(TypedDict, total=False):
+        """What is done with the sums of products; by keyword for the module with the products."""
+
+        scheme: quantization.Scheme
+        clamp: tuple[float, float]
+
+
 _SUM_TYPES = {
     ("int8", "int8"): np.int32,
     ("int8", "int4"): np.int32,
@@ -33,13 +43,6 @@ _SUM_TYPES = {
 
 _HYBRID = ("int8", "uint8", "int4", "int2")
 _BIASES = {"int8": ("int32",), "uint8": ("int32",), "int16": ("int32", "int64")}
-
-
-class Epilogue(TypedDict, total=False):
-    """What is done with the sums of products; by keyword for the module with the products."""
-
-    scheme: quantization.Scheme
-    clamp: tuple[float, float]
 
 
 def arithmetic(
@@ -68,10 +71,10 @@ def arithmetic(
     if pair in _SUM_TYPES:
         requantization = _requantization(node, x, weights, bias, clamp, rounding)
         return quantized_gemm, whole_bytes(weights), {"scheme": requantization}
-    node.require(x.dtype == np.float32, f"{x.dtype} is not supported yet")
-    node.require(
-        bias is None or bias.dtype == x.dtype, f"bias must be float32, got {bias and bias.dtype}"
-    )
+    if x.dtype != np.float32:
+        node.fail(f"{x.dtype} is not supported yet")
+    if bias is not None and bias.dtype != x.dtype:
+        node.fail(f"bias must be float32, got {bias.dtype}")
     if weights.dtype == x.dtype:
         return gemm, weights, {} if clamp is None else {"clamp": clamp}
     node.require(name_of_dtype(weights.dtype) in _HYBRID, f"{weights.dtype} is not supported yet")
@@ -131,7 +134,8 @@ def _requantization(
 def scales_of(node: Node, weights: Operand) -> np.ndarray:
     """The scales of quantized weights, none of them negative."""
     scales = np.asarray(quantization_of(node, weights, "weights").scales, np.float32)
-    node.require((scales >= 0).all(), f"scales must not be negative, got {scales.min()}")
+    if not (scales >= 0).all():
+        node.fail(f"scales must not be negative, got {scales.min()}")
     return scales
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from ...engine.families import gemm
 from ...engine.sizes import is_plain, negative
@@ -13,18 +13,18 @@ from .arithmetic import arithmetic, one_scale_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypedDict
 
     from ...engine.plan.program import Program
     from ..checks import Window
     from ..node import Emit, Node, Operand
 
+    class Steps(TypedDict):
+        """How windows slide, for the families' functions by keyword."""
 
-class Steps(TypedDict):
-    """How windows slide, for the families' functions by keyword."""
-
-    stride: tuple[int, ...]
-    dilation: tuple[int, ...]
-    before: tuple[int, ...]
+        stride: tuple[int, ...]
+        dilation: tuple[int, ...]
+        before: tuple[int, ...]
 
 
 def _bias(node: Node, i: int, n: int) -> Operand | None:

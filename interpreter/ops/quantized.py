@@ -51,11 +51,9 @@ def quantized_pair(node: Node, a: Operand, b: Operand, shape: tuple[int, ...]) -
     quantizations: list[Quantization] = []
     for i, tensor in enumerate((a, b, node.outputs[0])):
         quantization = quantization_of(node, tensor, f"input {i}" if i < 2 else "the output")
-        node.require(
-            not quantization.is_per_channel and quantization.scale > 0,
-            f"inputs and output must have one positive scale each, "
-            f"got {quantization.scales.tolist()}",
-        )
+        if quantization.is_per_channel or not quantization.scale > 0:
+            scales = quantization.scales.tolist()
+            node.fail(f"inputs and output must have one positive scale each, got {scales}")
         quantizations.append(quantization)
     squared = node.kind == "SQUARED_DIFFERENCE"
     node.require(

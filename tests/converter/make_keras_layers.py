@@ -23,7 +23,10 @@ import tf_keras
 from keras_cases.registry import FAMILIES
 
 HERE = Path(__file__).parent / "keras_layers"
-MODULES = ("recurrent", "attention", "audio", "convolution", "norm", "preprocess", "functions")
+MODULES = (
+    *("recurrent", "attention", "audio", "convolution", "norm", "preprocess", "functions"),
+    "images",
+)
 
 
 def coarse(values: np.ndarray) -> np.ndarray:

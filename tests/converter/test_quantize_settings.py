@@ -138,7 +138,6 @@ def test_all_samples_count():
         ({"dataset": [*GOOD, GOOD[0] * np.nan]}, "sample 5 .*'x' must be finite"),
         ({"dataset": [GOOD[0], GOOD[1][:, :3]]}, r"sample 1 .* must have the shape \(\?, 4\)"),
         ({"dataset": [x.astype(np.float64) for x in GOOD]}, r"use x.astype\(np.float32\)"),
-        ({"dataset": [x[0] for x in GOOD]}, r"the batch is missing: yield x\[np.newaxis\]"),
     ],
 )
 @pytest.mark.parametrize("verify", [True, False])
@@ -157,6 +156,10 @@ def test_mistakes(settings, words, verify):
     [
         ([GOOD[0] * 0 + 3] * 4, "input 'x' is 3 in every sample, .* yield real inputs"),
         ([GOOD[0]] * 4, "input 'x' is the same in all 4 samples; yield different ones"),
+        (
+            [GOOD[0][0], GOOD[1][1]],
+            r"the shape \(\?, 4\), and samples have \(4,\), which are taken as batches of one",
+        ),
     ],
 )
 def test_suspicious_samples(dataset, words):
@@ -182,7 +185,7 @@ def test_raw_pixels():
     images = [GENERATOR.integers(0, 256, (1, 4, 4, 3)).astype(np.float32) for _ in range(3)]
     converter = pixels_converter()
     converter.representative_dataset = samples(*[[x] for x in images])
-    with pytest.warns(UserWarning, match=r"input 'x' has integers from \d+ to \d+, as raw pixels"):
+    with pytest.warns(UserWarning, match=r"input 'x' has values from \d+ to \d+, as raw pixels"):
         converter.convert()
     converter = pixels_converter(1 / 255)
     converter.representative_dataset = samples(*[[x] for x in images])
@@ -329,7 +332,6 @@ def test_an_output_without_signal():
         compared(converter_of(dataset=tiny, width=1), rising)
     opposite = Comparison("y")
     opposite.add(np.array([1.0, -1.0]), np.array([-1.0, 1.0]))
-    with pytest.raises(ConverterError, match=r"larger than the signal \(-6.0 dB\)"):
-        opposite.check(0.01)
+    assert "its error is larger than the signal (-6.0 dB)" in opposite.problem(0.01)
     with pytest.raises(ConverterError, match="gives NaN or infinity for 'y'"):
         opposite.add(np.array([1.0]), np.array([np.nan]))

@@ -475,6 +475,7 @@ def sources(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "ENGINE", str(copy))
     monkeypatch.setattr(cache, "_sources", {})
     monkeypatch.setattr(cache, "_listed", {})
+    monkeypatch.setattr(cache, "_source_index", lambda *_: None)
     return copy
 
 

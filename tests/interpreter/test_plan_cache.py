@@ -11,6 +11,7 @@ from recurrent_models import SORTS
 from recurrent_models import content as recurrent
 
 from flatlite.engine.build import image as image_module
+from flatlite.engine.build import source_index
 from flatlite.engine.run import disk_cache, plan_runner
 from flatlite.interpreter import pending_plans, plan_cache
 from flatlite.interpreter.planner import Planner
@@ -416,7 +417,7 @@ def test_every_source_file_has_a_say(tmp_path):
     inner = tmp_path / "package" / "inner"
     inner.mkdir(parents=True)
     source = written(inner / "instruction.py", b"one")
-    before = disk_cache._listing(str(tmp_path))
-    assert before == disk_cache._listing(str(tmp_path))
+    before = source_index.listing(str(tmp_path))
+    assert before == source_index.listing(str(tmp_path))
     written(source, b"three")
-    assert disk_cache._listing(str(tmp_path)) != before
+    assert source_index.listing(str(tmp_path)) != before
