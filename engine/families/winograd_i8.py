@@ -14,7 +14,7 @@ from ..tiling import PANEL
 from . import gemm_i8
 from .multipliers import value_of
 from .quantization import Hybrid, Scheme
-from .winograd_f32 import ELEMENTS, PAGE
+from .winograd_f32 import ELEMENTS, blocks
 from .winograd_f32 import fits as fits_tiles
 
 if TYPE_CHECKING:
@@ -64,8 +64,6 @@ def convolution(
     batch, height, width, n = out.shape
     channels, panels = weights.shape[3], ceil(n / PANEL)
     tiles_h, tiles_w = ceil(height / 2), ceil(width / 2)
-    rows = batch * tiles_h * tiles_w
-    rows += rows * 2 * channels % PAGE == 0
     packed = arena((ELEMENTS, panels, PANEL * channels), np.int16)
     program.call("winograd_i8.filters", weights, packed, split=panels)
     operand = scheme.int8_input(program, x, 1, channels)
@@ -76,29 +74,6 @@ def convolution(
     else:
         scaled, zero_buffer = (), constant(np.array([zero], np.int32))
         padding = constant(np.full(channels, zero, np.int8))
-    inputs = arena((ELEMENTS, rows, channels), np.int16)
-    program.call(
-        "winograd_i8.inputs",
-        operand.values.reshape(x.shape),
-        padding.ravel(),
-        zero_buffer,
-        inputs,
-        split=batch * tiles_h,
-        tiles_h=tiles_h,
-        tiles_w=tiles_w,
-        top=before[0],
-        left=before[1],
-    )
-    sums = arena((ELEMENTS, rows, panels * PANEL), np.int32)
-    program.call(
-        "winograd_i8.products",
-        inputs,
-        packed,
-        sums,
-        split=ELEMENTS * ceil(rows / _ROWS),
-        n=n,
-        rows=_ROWS,
-    )
     start = np.zeros(panels * PANEL, np.int32)
     if bias is None:
         bias = constant(np.zeros(n, np.float32 if scaled else np.int32))
@@ -106,13 +81,40 @@ def convolution(
         start[:n] = value_of(bias).ravel()
     zeros = -1 if zero is None else zero, 0
     terms, numbers = gemm_i8.result_terms(scheme, bias, 1, n, out.dtype, zeros, 9 * channels)
-    program.call(
-        "winograd_i8.results_float32" if scaled else "winograd_i8.results",
-        sums,
-        constant(start),
-        terms.reshape(terms.shape[1:]),
-        *scaled,
-        out,
-        split=batch * tiles_h,
-        **numbers,
-    )
+    start_buffer = constant(start)
+    for begin, rows, tiles in blocks(batch * tiles_h, tiles_w, 2 * channels, 4 * panels * PANEL):
+        inputs = arena((ELEMENTS, tiles, channels), np.int16)
+        program.call(
+            "winograd_i8.inputs",
+            operand.values.reshape(x.shape),
+            padding.ravel(),
+            zero_buffer,
+            inputs,
+            split=rows,
+            tiles_h=tiles_h,
+            tiles_w=tiles_w,
+            top=before[0],
+            left=before[1],
+            begin=begin,
+        )
+        sums = arena((ELEMENTS, tiles, panels * PANEL), np.int32)
+        program.call(
+            "winograd_i8.products",
+            inputs,
+            packed,
+            sums,
+            split=ELEMENTS * ceil(tiles / _ROWS),
+            n=n,
+            rows=_ROWS,
+        )
+        program.call(
+            "winograd_i8.results_float32" if scaled else "winograd_i8.results",
+            sums,
+            start_buffer,
+            terms.reshape(terms.shape[1:]),
+            *scaled,
+            out,
+            split=rows,
+            begin=begin,
+            **numbers,
+        )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flatlite.engine.families import quantization, quantized_gemm, winograd_i8
+from flatlite.engine.families import quantization, quantized_gemm, winograd_f32, winograd_i8
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -34,6 +34,7 @@ def check(*arguments, kernel):
         got, names = run(*arguments)
         assert names[-1] == kernel
         patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
+        patch.setattr(winograd_f32, "_BLOCK_BYTES", 1)  # the fewest rows of tiles at a time
         np.testing.assert_array_equal(run(*arguments, threads=2)[0], got)
         patch.setattr(winograd_i8, "multiplies_bytes", lambda: True)
         want, names = run(*arguments)

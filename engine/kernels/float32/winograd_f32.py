@@ -115,19 +115,20 @@ def transform_results(builder, simd, sums, pitch, channels, bias, out, right, do
 
 
 @kernel(
-    "x:float32[batch,*,*,c] zeros:float32[c] out:float32[16,*,c] tiles_h:i tiles_w:i top:i left:i"
+    "x:float32[batch,*,*,c] zeros:float32[c] out:float32[16,*,c] tiles_h:i tiles_w:i "
+    "top:i left:i begin:i"
 )
-def inputs(x, zeros, out, tiles_h, tiles_w, top, left, first, last, fault):
+def inputs(x, zeros, out, tiles_h, tiles_w, top, left, begin, first, last, fault):
     """The transformed inputs; `top` and `left` are rows and columns of padding.
 
-    An item is a row of tiles.
+    An item is a row of tiles, the first of them row `begin`.
     """
     height, width, channels = x.shape[1], x.shape[2], x.shape[3]
     pixel, pitch = 4 * channels, 4 * channels * out.shape[1]
     tables, padding = _tables(), address(zeros)
     for item in range(first, last):
-        n = item // tiles_h
-        y = 2 * (item - n * tiles_h) - top
+        n = (begin + item) // tiles_h
+        y = 2 * (begin + item - n * tiles_h) - top
         target = address(out) + item * tiles_w * pixel
         tile = 0
         while tile < tiles_w:
@@ -143,15 +144,17 @@ def inputs(x, zeros, out, tiles_h, tiles_w, top, left, first, last, fault):
             tile += count
 
 
-@kernel("sums:float32[16,*,n] bias:float32[n] out:float32[batch,*,*,n] low:float32 high:float32")
-def results(sums, bias, out, low, high, first, last, fault):
-    """The results of transformed sums. An item is a row of tiles."""
+@kernel(
+    "sums:float32[16,*,n] bias:float32[n] out:float32[batch,*,*,n] low:float32 high:float32 begin:i"
+)
+def results(sums, bias, out, low, high, begin, first, last, fault):
+    """The results of transformed sums. An item is a row of tiles, the first of them `begin`."""
     height, width, channels = out.shape[1], out.shape[2], out.shape[3]
     tiles_h, tiles_w = (height + 1) // 2, (width + 1) // 2
     pixel, pitch = 4 * channels, 4 * channels * sums.shape[1]
     for item in range(first, last):
-        n = item // tiles_h
-        y = 2 * (item - n * tiles_h)
+        n = (begin + item) // tiles_h
+        y = 2 * (begin + item - n * tiles_h)
         source = address(sums) + item * tiles_w * pixel
         target = address(out) + (n * height + y) * width * pixel
         down = width * pixel if y + 1 < height else 0

@@ -77,16 +77,16 @@ def filters(weights, out, first, last, fault):
 
 @kernel(
     "x:int8[batch,*,*,c] padding:int8[c] zero:int32[1] out:int16[16,*,c] tiles_h:i tiles_w:i "
-    "top:i left:i"
+    "top:i left:i begin:i"
 )
-def inputs(x, padding, zero, out, tiles_h, tiles_w, top, left, first, last, fault):
+def inputs(x, padding, zero, out, tiles_h, tiles_w, top, left, begin, first, last, fault):
     """As winograd_f32.inputs; `padding` is the zero point, which is subtracted."""
     height, width, channels = x.shape[1], x.shape[2], x.shape[3]
     pixel, pitch = 2 * channels, 2 * channels * out.shape[1]
     tables, around = _tables(), address(padding)
     for item in range(first, last):
-        n = item // tiles_h
-        y = 2 * (item - n * tiles_h) - top
+        n = (begin + item) // tiles_h
+        y = 2 * (begin + item - n * tiles_h) - top
         target = address(out) + item * tiles_w * pixel
         tile = 0
         while tile < tiles_w:
@@ -126,7 +126,7 @@ def products(a, packed, out, n, rows, first, last, fault):
 
 
 @inline
-def _results(sums, start, scales, out, size, terms, epilogue, to_float32, first, last):
+def _results(sums, start, scales, out, size, terms, epilogue, to_float32, begin, first, last):
     """The results of `size` bytes, of rows of tiles."""
     height, width, n = out.shape[1], out.shape[2], out.shape[3]
     tiles_h, tiles_w = (height + 1) // 2, (width + 1) // 2
@@ -137,8 +137,8 @@ def _results(sums, start, scales, out, size, terms, epilogue, to_float32, first,
     if to_float32 is not None:
         point(headers + 2 * _ENTRIES, address(scales), 0, 1)
     for item in range(first, last):
-        batch = item // tiles_h
-        y = 2 * (item - batch * tiles_h)
+        batch = (begin + item) // tiles_h
+        y = 2 * (begin + item - batch * tiles_h)
         source = address(sums) + item * tiles_w * source_pixel
         target = address(out) + (batch * height + y) * width * pixel
         down, tile = width * pixel if y + 1 < height else 0, 0
@@ -165,20 +165,21 @@ def _results(sums, start, scales, out, size, terms, epilogue, to_float32, first,
 
 
 @kernel(
-    "sums:int32[16,*,*] start:int32[1] terms:int64[*,48] out:T[batch,*,*,n] epilogue:Int8Epilogue",
+    "sums:int32[16,*,*] start:int32[1] terms:int64[*,48] out:T[batch,*,*,n] epilogue:Int8Epilogue "
+    "begin:i",
     T=_BYTE,
     Int8Epilogue=Int8Epilogue,
 )
-def results(sums, start, terms, out, epilogue, first, last, fault):
+def results(sums, start, terms, out, epilogue, begin, first, last, fault):
     """Bytes of transformed sums and what they start from. An item is a row of tiles."""
-    _results(sums, start, start, out, 1, address(terms), epilogue, None, first, last)
+    _results(sums, start, start, out, 1, address(terms), epilogue, None, begin, first, last)
 
 
 @kernel(
     "sums:int32[16,*,*] start:int32[1] terms:float32[*,32] scale:float32[1] zero:int32[1] "
-    "out:float32[1,*,*,n] low:float32 high:float32"
+    "out:float32[1,*,*,n] low:float32 high:float32 begin:i"
 )
-def results_float32(sums, start, terms, scale, zero, out, low, high, first, last, fault):
+def results_float32(sums, start, terms, scale, zero, out, low, high, begin, first, last, fault):
     """As `results`, of one image with a scale. What sums start from are zeros."""
     epilogue, to_float32 = float32_epilogue(scale, zero, low, high)
-    _results(sums, start, scale, out, 4, address(terms), epilogue, to_float32, first, last)
+    _results(sums, start, scale, out, 4, address(terms), epilogue, to_float32, begin, first, last)
