@@ -95,6 +95,7 @@ bench: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 	$(TENSORFLOW) models/build.py
 	$(BIN)/python benchmarks/run.py --json build/bench.json $(BENCH)
 	$(BIN)/python benchmarks/convert.py --tensorflow $(TENSORFLOW)
+	$(BIN)/python benchmarks/train.py --tensorflow $(TENSORFLOW) --json build/train.json
 
 wheel: $(VENV)/.dev
 	rm -rf build/lib build/bdist.*

@@ -1,7 +1,6 @@
 """Networks with a step of training, written once for whichever `tf` is given.
 
-Each function of PROGRAMS takes the module and gives (placeholders, loss, operation of the step);
-its module-level numbers are those of README and docs.
+Each function of PROGRAMS takes the module and gives (placeholders, loss, operation of the step).
 """
 
 from __future__ import annotations

@@ -161,6 +161,9 @@ class GFile:
             self._file.close()
             self._file = None
 
+    def __del__(self) -> None:
+        self.close()
+
     def __enter__(self) -> GFile:
         return self
 

@@ -14,6 +14,7 @@ FACADES = (
     "flatlite.compat.v1.compat",
     "flatlite.compat.v1.debugging",
     "flatlite.compat.v1.gfile",
+    "flatlite.compat.v1.graph_util",
     "flatlite.compat.v1.layers",
     "flatlite.compat.v1.linalg",
     "flatlite.compat.v1.lite",

@@ -13,6 +13,7 @@ MODULES = {
     "debugging": "compat.v1.debugging",
     "errors": "errors",
     "gfile": "compat.v1.gfile",
+    "graph_util": "compat.v1.graph_util",
     "initializers": "graph.variables.initializers",
     "layers": "compat.v1.layers",
     "linalg": "compat.v1.linalg",

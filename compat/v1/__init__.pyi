@@ -7,6 +7,7 @@ from ...compat.v1 import bitwise as bitwise
 from ...compat.v1 import compat as compat
 from ...compat.v1 import debugging as debugging
 from ...compat.v1 import gfile as gfile
+from ...compat.v1 import graph_util as graph_util
 from ...compat.v1 import layers as layers
 from ...compat.v1 import linalg as linalg
 from ...compat.v1 import lite as lite
@@ -315,6 +316,7 @@ from ...graph.functions.functional import foldr as foldr
 from ...graph.functions.functional import map_fn as map_fn
 from ...graph.functions.functional import numpy_function as numpy_function
 from ...graph.functions.functional import py_func as py_func
+from ...graph.functions.functional import py_function as py_function
 from ...graph.functions.functional import scan as scan
 from ...graph.functions.linear_algebra import cholesky as cholesky
 from ...graph.functions.linear_algebra import fft as fft
@@ -330,6 +332,7 @@ from ...graph.functions.linear_algebra import tensordot as tensordot
 from ...graph.functions.linear_algebra import trace as trace
 from ...graph.functions.lookup import tables_initializer as tables_initializer
 from ...graph.functions.loops import while_loop as while_loop
+from ...graph.functions.random import get_seed as get_seed
 from ...graph.functions.random import random_normal as random_normal
 from ...graph.functions.random import random_shuffle as random_shuffle
 from ...graph.functions.random import random_uniform as random_uniform

@@ -72,11 +72,13 @@ CORE = {
         "string_to_hash_bucket_strong string_to_number=to_number substr"
     ),
     "graph.core.ragged_tensor": "RaggedTensor",
-    "graph.functions.functional": "foldl foldr map_fn numpy_function py_func scan",
+    "graph.functions.functional": "foldl foldr map_fn numpy_function py_func py_function scan",
     "graph.functions.lookup": "tables_initializer",
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
-    "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
+    "graph.functions.random": (
+        "get_seed random_normal random_shuffle random_uniform truncated_normal"
+    ),
     "graph.functions.random_draws": "multinomial random_gamma random_poisson",
     "graph.functions.spectral": "fft3d ifft3d",
     "graph.functions.slices": "newaxis",
@@ -407,6 +409,14 @@ GFILE = {
         "Copy DeleteRecursively Exists FastGFile GFile Glob IsDirectory ListDirectory MakeDirs "
         "MkDir Open Remove Rename Stat Walk"
     ),
+}
+
+GRAPH_UTIL = {
+    "graph.format.graph_util": (
+        "convert_variables_to_constants extract_sub_graph must_run_on_cpu remove_training_nodes "
+        "tensor_shape_from_node_def_name"
+    ),
+    "graph.format.importing": "import_graph_def",
 }
 
 COMPAT = {

@@ -126,9 +126,11 @@ def _frames(graph: Any, kind: str, names: Iterable[str]) -> list[str]:
     operations.sort(key=lambda op: op.name not in names)
     if not operations:  # in a function that is called
         return [f"node '{name}'" for name in names]
-    package = os.path.dirname(getattr(sys.modules.get("tensorflow"), "__file__", None) or "")
+    packages = [sys.modules.get(name) for name in ("tensorflow", __name__.partition(".")[0])]
+    files = [getattr(package, "__file__", None) for package in packages]
+    folders = tuple(os.path.join(os.path.dirname(file), "") for file in files if file)
     frames = [f"{frame.filename}:{frame.lineno}" for frame in operations[0].traceback]
-    return [frame for frame in reversed(frames) if not package or not frame.startswith(package)]
+    return [frame for frame in reversed(frames) if not frame.startswith(folders)]
 
 
 def compatible(

@@ -21,7 +21,7 @@ class InputStatistics:
         self.name = short_name(port.name)
         self._first: np.ndarray | None = None
         self._n = 0
-        self._are_equal = self._are_integers = True
+        self._are_equal = True
         self._low, self._high = np.inf, -np.inf
         self._is_image = False
 
@@ -33,7 +33,6 @@ class InputStatistics:
         if self._first is None:
             self._first = array.copy()
         self._are_equal = self._are_equal and np.array_equal(array, self._first)
-        self._are_integers = self._are_integers and bool((array == np.rint(array)).all())
         self._low = min(self._low, float(array.min()))
         self._high = max(self._high, float(array.max()))
         self._is_image = array.ndim == 4 and CHANNELS.count(array.shape[-1]) > 0
@@ -60,10 +59,10 @@ class InputStatistics:
 
     def _pixels(self, is_scaled: bool) -> str:
         """What to say of raw pixels that the model does not scale."""
-        are_pixels = self._are_integers and self._low >= 0 and BRIGHT < self._high <= 255
+        are_pixels = self._low >= 0 and BRIGHT < self._high <= 255
         if self._is_image and are_pixels and not is_scaled:
             return (
-                f"input '{self.name}' has integers from {self._low:.0f} to {self._high:.0f}, as "
+                f"input '{self.name}' has values from {self._low:.0f} to {self._high:.0f}, as "
                 "raw pixels have, and the model does not scale them; was it trained on 0..1 or "
                 "-1..1? preprocess the samples as in training"
             )

@@ -96,7 +96,11 @@ class _Layout:
         self.names = self._names()
 
     def _names(self) -> dict[int, str]:
-        """Public names for inputs and outputs; for the others their own, made unique."""
+        """Public names for inputs and outputs; for the others their own, made unique.
+
+        Constants whose name is taken leave its path out: those of a recurrent operator, all of
+        one name, would be a large part of a file.
+        """
         names = {id(tensor): tensor.name for tensor in self.graph.inputs}
         public = self.graph.output_names or [tensor.name for tensor in self.graph.outputs]
         for tensor, name in zip(self.graph.outputs, public, strict=True):
@@ -104,7 +108,10 @@ class _Layout:
         used: dict[str, int] = dict.fromkeys(names.values(), 0)
         for tensor in self.tensors:
             if id(tensor) not in names:
-                names[id(tensor)] = name = unique(tensor.name.removesuffix(":0"), used)
+                name = tensor.name.removesuffix(":0")
+                if name in used and is_stored(tensor):
+                    name = name.rpartition("/")[-1]
+                names[id(tensor)] = unique(name, used)
         return names
 
     def subgraph(self) -> file.Subgraph:
@@ -222,6 +229,12 @@ def is_redundant(kind: str, options: object) -> bool:
     """
     fields = tables.TABLES[type(options).__name__]
     return not fields or (kind == "RESHAPE" and options == type(options)())
+
+
+def is_stored(tensor: Tensor) -> bool:
+    """Whether it is a constant, or the float32 form of one."""
+    op = tensor.producer
+    return op is None or (op.kind == "DEQUANTIZE" and op.inputs[0].is_constant)
 
 
 def type_name(dtype: np.dtype) -> str:

@@ -80,11 +80,17 @@ def can_export(model: Any) -> bool:
 def export(model: Any, folder: str) -> None:
     """Has a model write a SavedModel by its own method, which raises what Keras raises.
 
-    Of Keras 2, TensorFlow writes it, which names the outputs after layers.
+    Of Keras 2, TensorFlow writes it, which names the outputs after layers, where it can: a model
+    may use variables that are no attributes of it.
     """
+    from ..sources.running_tensorflow import SAVE_ERRORS
+
     if getattr(keras_of(type(model)), "__version__", "").startswith("2"):
-        sys.modules["tensorflow"].saved_model.save(model, folder)
-        return
+        try:
+            sys.modules["tensorflow"].saved_model.save(model, folder)
+            return
+        except SAVE_ERRORS:
+            pass
     names = inspect.signature(model.export).parameters
     model.export(folder, **({"verbose": False} if "verbose" in names else {}))
 

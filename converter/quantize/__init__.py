@@ -16,6 +16,7 @@ sparsity    weights of which only what is not zero is stored
 cells       recurrent operators on integers: a table, and the tensors for inner scales
 directions  recurrent layers in two directions as two operators
 unroll      plain recurrent cells step by step
+softplus    log(1 + exp(x)) on ranges that do not grow with exp(x)
 variables   variables that are stored as integers
 forms       operators without an integer kernel, written as others
 islands     what stays float, why, and its share of the work

@@ -28,9 +28,11 @@ SMALLEST_SCALE = float(HALF.smallest_normal)
 LEAST_STEPS = 2**4  # of SMALLEST_SCALE in the largest scale, so that few blocks are rounded to it
 
 
-def reason_against_blocks(op: Op, rule: WeightRule, scheme: Scheme) -> str:
-    """Why the weights of `op` cannot have the blocks of a scheme; empty when they can."""
-    weights, block = op.inputs[rule.weights], scheme.block or 1
+def reason_against_blocks(op: Op, i: int, rule: WeightRule, scheme: Scheme) -> str:
+    """Why the weights that are input `i` of `op` cannot have the blocks of a scheme; empty when
+    they can.
+    """
+    weights, block = op.inputs[i], scheme.block or 1
     shape = weights.data.shape
     if weights.fake_quant is not None:
         return "FakeQuant states its scales"

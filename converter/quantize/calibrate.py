@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +42,7 @@ def calibrate(
         samples: (number of the function, what to call the sample, arrays in input order).
         advance: called after each sample.
         calibrator: what makes a range of the values.
-        n_workers: how many processes run the model; the ranges are the same.
+        n_workers: how many processes run the model, this one among them; the ranges are the same.
 
     Raises CalibrationError, naming sample and tensor, when a value is not finite.
     """
@@ -51,27 +51,28 @@ def calibrate(
         warnings.warn(
             f"calibration_workers: one process calibrates, as {reason}", stacklevel=caller()
         )
+    n_processes = 1 if reason else n_workers
     interpreter = functions[0].interpreter()
     observation = observe_ranges(interpreter, calibrator.takes_histograms)
-    measured = [Measured(observation.rows(i), row, calibrator) for i, row in enumerate(tensors)]
+    accumulates = calibrator.is_cumulative and n_processes == 1
+    measured = [
+        Measured(observation.rows(i), row, calibrator, accumulates) for i, row in enumerate(tensors)
+    ]
 
-    def here() -> Iterator[str]:
-        for i, label, arrays in samples:
-            if not calibrator.takes_histograms:
-                observation.table[...] = 0
-            functions[i].run(interpreter, arrays)
-            yield label
+    def run(sample: Sample) -> np.ndarray:
+        i, _, arrays = sample
+        if not accumulates:
+            observation.table[...] = 0
+        functions[i].run(interpreter, arrays)
+        return observation.table
 
-    def elsewhere() -> Iterator[str]:
-        with Workers(n_workers, functions) as workers:
-            for label, table in workers.measure(samples):
+    with Workers(n_processes - 1, functions) as workers:
+        for label, table in workers.measure(samples, run):
+            if table is not observation.table:
                 observation.table[...] = table
-                yield label
-
-    for label in here() if n_workers == 1 or reason else elsewhere():
-        for subgraph in measured:
-            subgraph.add(label)
-        advance()
+            for subgraph in measured:
+                subgraph.add(label)
+            advance()
     return [subgraph.ranges() for subgraph in measured]
 
 
@@ -94,9 +95,16 @@ class Measured:
         table: the rows of its tensors, filled by each run.
         tensors: the IR tensors behind the tensor indices.
         calibrator: what makes a range of the values.
+        accumulates: whether the table goes on from sample to sample.
     """
 
-    def __init__(self, table: np.ndarray, tensors: Sequence[Tensor], calibrator: Calibrator):
+    def __init__(
+        self,
+        table: np.ndarray,
+        tensors: Sequence[Tensor],
+        calibrator: Calibrator,
+        accumulates: bool,
+    ) -> None:
         self._tensors = {
             index: tensor
             for index, tensor in enumerate(tensors)
@@ -104,14 +112,14 @@ class Measured:
         }
         self._table, self._indices = table, np.array([*self._tensors], int)
         self._observers: dict[int, Observer] = {}
-        self._calibrator = calibrator
+        self._calibrator, self._accumulates = calibrator, accumulates
 
     def add(self, label: str) -> None:
         """Takes what the run on a sample has measured."""
-        ends = self._table[self._indices, LOW : HIGH + 1]
-        if not np.isfinite(ends).all():
-            self._refuse(int(self._indices[~np.isfinite(ends).all(1)][0]), label)
-        if not self._calibrator.takes_histograms:
+        is_finite = np.isfinite(self._table[self._indices, LOW : HIGH + 1]).all(1)
+        if not is_finite.all():
+            self._refuse(int(self._indices[~is_finite][0]), label)
+        if not self._accumulates:
             self._observe()
 
     def _observe(self) -> None:
@@ -130,6 +138,6 @@ class Measured:
 
     def ranges(self) -> dict[Tensor, Range]:
         """The ranges of those that were seen."""
-        if self._calibrator.takes_histograms:
+        if self._accumulates:
             self._observe()
         return {self._tensors[i]: observer.range() for i, observer in self._observers.items()}

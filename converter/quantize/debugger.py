@@ -104,8 +104,9 @@ class Verified(NamedTuple):
 class QuantizationDebugger:
     """Runs a quantized model in debug mode and measures the error of each of its operators.
 
-    In debug mode each quantized operator has a float one beside it, which gets the same numbers,
-    and a NumericVerify that gives the difference.
+    In debug mode each quantized operator has a float one beside it, which gets the same numbers
+    (before they are rounded, where they come from a float operator or an input), and a
+    NumericVerify that gives the difference.
 
     Args:
         quant_debug_model_path, quant_debug_model_content: a file in debug mode, such as
@@ -114,7 +115,8 @@ class QuantizationDebugger:
         debug_dataset: a callable that gives samples, as a representative_dataset does; None takes
             that of the converter.
         debug_options: further metrics, operators that stay float.
-        converter: what quantizes the model, in the place of a file.
+        converter: what quantizes the model, in the place of a file; `_experimental_calibrate_only`
+            may be set, as TensorFlow's debugger sets it.
 
     Attributes:
         layer_statistics: {name of a NumericVerify's result: {metric: its mean over the samples}},
@@ -226,12 +228,12 @@ class QuantizationDebugger:
         recipe = dataclasses.replace(recipe, layers=(*denied, *recipe.layers))
         if self._options.fully_quantize:
             recipe = dataclasses.replace(recipe, input_type=INT8, output_type=INT8)
-        before = converter.quantization_recipe
-        converter.quantization_recipe = recipe
+        before = converter.quantization_recipe, converter._experimental_calibrate_only
+        converter.quantization_recipe, converter._experimental_calibrate_only = recipe, False
         try:
             return converter.convert(), recipe
         finally:
-            converter.quantization_recipe = before
+            converter.quantization_recipe, converter._experimental_calibrate_only = before
 
     def run(self) -> None:
         """Runs the model on the samples, and the float one where there are model_debug_metrics.

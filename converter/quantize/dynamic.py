@@ -89,7 +89,7 @@ def integer_weights(
     if scheme.hybrid and not rule.hybrid:
         scheme = dataclasses.replace(scheme, weights="i8", block=None)
     block = scheme.block if i == rule.weights else None
-    if block is not None and not reason_against_blocks(op, rule, scheme):
+    if block is not None and not reason_against_blocks(op, i, rule, scheme):
         integers = scheme.weight_integers(scheme.weights)
         params = of_blocks(weights.data, block, integers)
         return params, constant(weights, quantized_blocks(weights.data, params, integers), params)
@@ -137,15 +137,15 @@ def quantized_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
 
 def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozenset[str]) -> Tensor:
     """The constant input `i` of `op` as a DEQUANTIZE gives it."""
-    tensor = op.inputs[i]
-    if scheme.weights == "f16":
+    tensor, rule = op.inputs[i], WEIGHT_RULES.get(op.kind)
+    if rule is None or scheme.weights == "f16":
         array = tensor.data.astype(np.float16)
         quantized = Tensor(tensor.name, array.dtype, array.shape, array, origin=tensor.origin)
-    elif scheme.block is not None and not reason_against_blocks(op, WEIGHT_RULES[op.kind], scheme):
+    elif scheme.block is not None and not reason_against_blocks(op, i, rule, scheme):
         return dequantized_rows(graph, op, tensor, scheme)
     else:
         scheme = dataclasses.replace(scheme, block=None)
-        _, quantized = integer_weights(op, i, WEIGHT_RULES[op.kind], scheme, per_tensor)
+        _, quantized = integer_weights(op, i, rule, scheme, per_tensor)
     result = like(tensor, np.dtype(np.float32), None, tensor.name)
     graph.insert_before(op, Op("DEQUANTIZE", [quantized], [result], origin=op.origin))
     return result

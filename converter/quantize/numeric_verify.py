@@ -1,10 +1,11 @@
 """The graph with a float operator beside each quantized one: what TFLite calls debug mode.
 
-    q -> CONV_2D -> r      becomes      q -> CONV_2D -> r
-                                        q -> DEQUANTIZE -> CONV_2D -> f;  NumericVerify(r, f) -> d
+    q -> CONV_2D -> r      becomes      q -> DEQUANTIZE -> CONV_2D -> f
+                                        q -> CONV_2D -> r;  NumericVerify(r, f) -> d
 
 The float operator gets the numbers that the quantized one got, and the float weights, so that d is
-the error of this operator alone.
+the error of this operator alone. Where a float tensor is quantized for the operator, the float one
+gets that tensor, and d has the error of this rounding, too; TensorFlow's debugger does the same.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from flatbuffers import flexbuffers
 from ...schema.model import Subgraph
 from ..ir.graph import Graph, Op, Tensor
 from ..lowering.moves import int32s
-from ..passes.rewrite import builder
+from ..passes.rewrite import builder, producer_of
 from .rewrite import FLOAT32, like
+from .rules import is_float32
 
 NAME = "NumericVerify"
 TOLERANCE = 5.0  # steps, which the operator takes and, unless told to, does not insist on
@@ -62,7 +64,8 @@ def insert_numeric_verify(graph: Graph, constants: Constants) -> dict[Tensor, Te
             for tensor, result in zip(op.outputs, results, strict=True)
             if is_quantized(tensor)
         ]
-        last = graph.insert_after(op, Op(op.kind, inputs, results, op.options, origin=op.origin))
+        graph.insert_before(op, Op(op.kind, inputs, results, op.options, origin=op.origin))
+        last = op
         for row in verify:
             last = graph.insert_after(last, row)
             verified[row.output] = row.inputs[0]
@@ -82,9 +85,12 @@ def is_quantized(tensor: Tensor) -> bool:
 
 
 def float_form(graph: Graph, op: Op, tensor: Tensor, forms: dict[Tensor, Tensor]) -> Tensor:
-    """What a tensor stands for, in float32, made before `op`."""
+    """What a tensor stands for, in float32, made before `op`; of a float tensor's integers it."""
     if not is_quantized(tensor):
         return tensor
+    cast = producer_of(tensor, "QUANTIZE")
+    if cast is not None and is_float32(cast.inputs[0]):
+        return cast.inputs[0]
     if tensor not in forms:
         result = like(tensor, FLOAT32, None, tensor.name)
         if tensor.is_constant:

@@ -148,7 +148,9 @@ def warn_of_other_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
         code = hybrid_code if schemes[0].activations is None else weights_code
         if schemes[0].hybrid and code(op.kind, schemes[0]) != schemes[0].weights:
             kinds.setdefault(schemes[0].weights, Counter())[op.kind] += 1
-        elif schemes[0].block and (reason := reason_against_blocks(op, rule, schemes[0])):
+        elif schemes[0].block and (
+            reason := reason_against_blocks(op, rule.weights, rule, schemes[0])
+        ):
             unblocked.setdefault(reason, Counter())[op.kind] += 1
     for reason, counts in unblocked.items():
         kinds_text = ", ".join(f"{kind} x {n}" for kind, n in counts.items())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -120,11 +120,27 @@ class Recipe:
         """Those of them in which its inputs and results are integers."""
         return [scheme for scheme in self.schemes_of(op) if scheme.activations is not None]
 
-    def check_layers(self, graphs: Iterable[Graph]) -> None:
-        """Raises ValueError for a pattern that no operator of `graphs` has."""
-        ops = [op for graph in graphs for called in graph.reachable() for op in called.ops]
+    def with_output_names(self, graphs: Sequence[Graph]) -> Recipe:
+        """The recipe whose patterns mean outputs by the names that these have in the file, too."""
+        rows = []
         for row in self.layers:
-            if not any(row.match(op) for op in ops):
+            rows.append(row)
+            for graph in graphs:
+                named = zip(graph.outputs, graph.output_names or (), strict=False)
+                rows += [
+                    Layers(f"^{re.escape(tensor.name)}$", row.scheme)
+                    for tensor, name in named
+                    if tensor.producer is not None and re.search(row.pattern, name)
+                ]
+        return replace(self, layers=tuple(rows))
+
+    def check_layers(self, graphs: Sequence[Graph]) -> None:
+        """Raises ValueError for a pattern that no operator or output of `graphs` has."""
+        ops = [op for graph in graphs for called in graph.reachable() for op in called.ops]
+        outputs = [name for graph in graphs for name in graph.output_names or ()]
+        for row in self.layers:
+            is_output = any(re.search(row.pattern, name) for name in outputs)
+            if not is_output and not any(row.match(op) for op in ops):
                 names = list(dict.fromkeys(op.origin for op in ops if op.origin))[:5]
                 raise ValueError(
                     f"no layer is called '{row.pattern}'; layers are {', '.join(names)}, ..."

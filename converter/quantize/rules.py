@@ -84,6 +84,11 @@ def min_scale_of_squares(largest: float) -> float:
     return (2 * largest / 2**7) ** 2
 
 
+def min_scale_of_hard_swish(largest: float) -> float:
+    """The kernel multiplies in 2**-7 of its input's scale."""
+    return largest / 2**7
+
+
 def orders_steps(op: Op) -> str:
     """The int16 kernels of comparisons compare the steps of two scales as if they were one."""
     return "TFLite has no int16 kernel for it that knows scales"
@@ -95,6 +100,7 @@ LIMITS: dict[str, dict[str, Any]] = {
     "CONV_2D": {"limit": constant_weights},
     "DEPTHWISE_CONV_2D": {"limit": constant_weights},
     "DIV": {"divisor": 1, "limit": fewer_dimensions_than(5)},
+    "HARD_SWISH": {"min_scale": min_scale_of_hard_swish},
     "SQUARED_DIFFERENCE": {"min_scale": min_scale_of_squares, "limit": fewer_dimensions_than(5)},
     "TRANSPOSE_CONV": {"limit": constant_weights},
 }

@@ -198,6 +198,11 @@ class Calibrator:
         """Whether the spread of values counts, not only their ends."""
         return isinstance(self.observer(), Histogram)
 
+    @property
+    def is_cumulative(self) -> bool:
+        """Whether what was measured of all samples together is enough to make a range of."""
+        return self.takes_histograms or isinstance(self.observer(), MinMax)
+
     def observer(self) -> Observer:
         """An observer for another tensor."""
         return CALIBRATORS[self.name](**dict(self.parameters))

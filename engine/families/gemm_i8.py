@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
@@ -129,16 +129,32 @@ class _PackedWeights:
             flip=flip, zero_point=zero_point, x_zero=x_zero,
             to_float32=int(isinstance(scheme, Hybrid)),
         )  # fmt: skip
-        if isinstance(scheme, Hybrid):
-            self.terms, numbers = _dequantize_terms(scheme, bias, groups, n)
-        else:
-            largest = None
-            if bias.is_constant:
-                largest = _reach(x_zero) * _reach(zero_point) * count
-                largest += int(np.abs(value_of(bias).astype(np.int64)).max())
-            self.terms, epilogue = _requantize_terms(scheme, groups, n, out.dtype, largest)
-            numbers = {"epilogue": epilogue}
+        zeros = x_zero, zero_point
+        self.terms, numbers = result_terms(scheme, bias, groups, n, out.dtype, zeros, count)
         self.numbers = {"pitch": pitch, "weights_zero": zero_point, **numbers}
+
+
+def result_terms(
+    scheme: Scheme,
+    bias: Buffer,
+    groups: int,
+    n: int,
+    dtype: np.dtype,
+    zeros: tuple[int, int],
+    count: int,
+) -> tuple[Buffer, Mapping[str, float | Int8Epilogue]]:
+    """What makes results of sums of `count` products: terms, and the numbers that go with them.
+
+    `zeros` are the zero points of inputs and weights.
+    """
+    if isinstance(scheme, Hybrid):
+        return _dequantize_terms(scheme, bias, groups, n)
+    largest = None
+    if bias.is_constant:
+        largest = _reach(zeros[0]) * _reach(zeros[1]) * count
+        largest += int(np.abs(value_of(bias).astype(np.int64)).max())
+    terms, epilogue = _requantize_terms(scheme, groups, n, dtype, largest)
+    return terms, {"epilogue": epilogue}
 
 
 def _pack(

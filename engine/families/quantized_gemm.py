@@ -106,6 +106,12 @@ def conv2d(
     """`gemm.conv2d`; each image of float32 is quantized by itself."""
     if not out.size:
         return
+    if groups == 1 and weights.shape[1:3] == (3, 3):
+        from . import winograd_i8
+
+        if winograd_i8.fits(x, weights, bias, out, scheme, stride, dilation):
+            winograd_i8.convolution(program, x, weights, bias, out, scheme=scheme, before=before)
+            return
     for module in _tiled():
         if not module.fits_convolution(x, weights, bias, out, scheme):
             continue

@@ -15,10 +15,10 @@ from .parameters import Clamp
 if TYPE_CHECKING:
     from ..plan.program import Program
 
-_ELEMENTS = 16  # of a transformed tile
+ELEMENTS = 16  # of a transformed tile
 _MIN_CHANNELS = 16  # of inputs and results, for which fewer products make up for the transforms
 _MIN_TILES = 32  # for which they make up for filters that are 16 / 9 as large
-_PAGE = 4096  # bytes: matrices a multiple of it apart lie in the same few places of a cache
+PAGE = 4096  # bytes: matrices a multiple of it apart lie in the same few places of a cache
 
 
 def fits(weights: Buffer, out: Buffer, stride: Sequence[int], dilation: Sequence[int]) -> bool:
@@ -48,11 +48,11 @@ def convolution(
     channels = weights.shape[3]
     tiles_h, tiles_w = ceil(height / 2), ceil(width / 2)
     rows = batch * tiles_h * tiles_w
-    rows += rows * 4 * channels % _PAGE == 0
-    filters = arena((_ELEMENTS, n, channels), np.float32)
+    rows += rows * 4 * channels % PAGE == 0
+    filters = arena((ELEMENTS, n, channels), np.float32)
     program.call("winograd_f32.filters", weights, filters, split=n)
     panels = gemm_f32.pack(program, filters, None, by_columns=True)
-    inputs = arena((_ELEMENTS, rows, channels), np.float32)
+    inputs = arena((ELEMENTS, rows, channels), np.float32)
     program.call(
         "winograd_f32.inputs",
         x,
@@ -64,8 +64,8 @@ def convolution(
         top=before[0],
         left=before[1],
     )
-    sums = arena((_ELEMENTS, rows, n), np.float32)
-    each = constant(np.arange(_ELEMENTS, dtype=np.int32))
+    sums = arena((ELEMENTS, rows, n), np.float32)
+    each = constant(np.arange(ELEMENTS, dtype=np.int32))
     gemm_f32.matmul(program, inputs, panels, each, each, sums, (-np.inf, np.inf))
     program.call(
         "winograd_f32.results",

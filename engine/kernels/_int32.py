@@ -28,6 +28,9 @@ class Integers(Writer):
         i8_vector: that of as many int8.
     """
 
+    BLOCK = 4
+    """Vectors of int32 that are narrowed to bytes together."""
+
     def __init__(self, builder, simd):
         super().__init__(builder, simd)
         self.i32_vector = ir.VectorType(INT, self.width)
@@ -135,6 +138,13 @@ class Integers(Writer):
         value = self.shuffle(*halves, list(range(n)))
         value = self.clamp_int(value, self.splat(-128, INT, n), self.splat(127, INT, n))
         return self.builder.trunc(value, ir.VectorType(BYTE, n))
+
+    def block_in_order(self, block):
+        """The bytes of a block, those of the first vector first."""
+        n, lanes = self.width, self.width // 4
+        order = [lane * 4 + v for v in range(4) for lane in range(lanes)]
+        fours = self.builder.bitcast(block, ir.VectorType(INT, n))
+        return self.builder.bitcast(self.shuffle(fours, fours, order), block.type)
 
     def bytes_in_order(self, vectors):
         """The low bytes of four vectors of int32, those of the first vector first."""

@@ -18,7 +18,7 @@ import numpy as np
 from .. import abi
 from ..build import on_demand
 from ..plan import arena
-from ..plan.branches import per_iteration
+from ..plan.branches import loops, per_iteration
 from ..plan.fusion import fused_table
 from .faults import Fault
 
@@ -35,6 +35,7 @@ COARSE_CLOCK = 6 if sys.platform == "linux" else abi.CLOCK_MONOTONIC  # 5 ns, no
 TRIALS = 2  # runs that are timed before the instructions are partitioned by their times
 MIN_SHARED = 30_000  # nanoseconds of work that repay waking a thread pool
 MAX_COMPARED = 500_000  # nanoseconds of work up to which it is tried whether a pool is quicker
+MAX_COMPARED_LOOPS = 50_000_000  # the same where instructions are small and run again and again
 COMPARISONS = 10  # runs alone and as many with a pool, by which that is decided
 MAX_RATIO = 0.95  # of the time alone that a pool may take: it keeps other processors busy
 _METH_NOARGS = 4
@@ -117,7 +118,8 @@ class PlanRunner:
         self._trials -= 1
         if not self._trials:
             self._partition()
-            if self._shared_pools and sum(self._times) < MAX_COMPARED:
+            most = MAX_COMPARED_LOOPS if loops(self.instructions) else MAX_COMPARED
+            if self._shared_pools and sum(self._times) < most:
                 self._trials, self._best, self._is_final = 2 * COMPARISONS, [inf, inf], False
 
     def _compare(self, check: Callable[[], object] | None) -> None:

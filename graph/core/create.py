@@ -20,6 +20,7 @@ from typing import (
 import numpy as np
 
 from ...schema import dtypes
+from .allowed_types import allowed_types
 from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
 from .scopes import graph_colocation, graph_name_scope, graph_of
@@ -44,6 +45,7 @@ class _Convertible(Protocol):
 
 
 _CONVERSIONS: list[tuple[type[object], int, Conversion[Any]]] = []  # pyright: ignore[reportExplicitAny] - each of its type
+_WIDER_FLOAT = ("float64", True)
 _LARGEST_SHOWN = 100
 
 
@@ -296,7 +298,7 @@ def _quantized(value: TensorLike, dtype: np.dtype) -> np.ndarray:
             items += item
         elif not isinstance(item, tuple):
             raise TypeError(
-                f"Expected {type_name(dtype)}, but got {item!r} of type '{type(item).__name__}'."
+                f"Expected {type_name(dtype)}, but got {item} of type '{type(item).__name__}'."
             )
     return np.array(value, dtype)
 
@@ -339,7 +341,7 @@ def _require_strings(array: np.ndarray, dtype: np.dtype | None) -> None:
 def _refuse(item: complex | str | bytes, dtype: np.dtype) -> NoReturn:
     item = item.decode(errors="replace") if isinstance(item, bytes) else item
     python_type = type(item).__name__
-    raise TypeError(f"Expected {type_name(dtype)}, but got {item!r} of type '{python_type}'.")
+    raise TypeError(f"Expected {type_name(dtype)}, but got {item} of type '{python_type}'.")
 
 
 def _filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarray:
@@ -351,7 +353,7 @@ def _filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarr
         return array.reshape(shape)
     if array.size > size or not array.size:
         raise ValueError(
-            f"Too many elements provided. Takes at most {size}, but got {array.size}"
+            f"Too many elements provided. Takes at most {size}, but got {array.size}."
             if array.size
             else f"Cannot fill shape {shape} from a value without elements"
         )
@@ -403,17 +405,36 @@ def _convert_inputs(
     sources: dict[str, str] = {}
     for argument, value in zip(signature.inputs, inputs, strict=True):
         if argument.count or argument.is_list:
-            tensors += _convert_list(kind, argument, value, attrs)
+            items = _convert_list(kind, argument, value, attrs)
+            if not argument.is_list and items:
+                _require_allowed(kind, argument, items[0])
+            tensors += items
             continue
         expected = _dtype_of(argument, attrs)
         tensor = _convert_one(kind, signature, argument, value, expected)
         if expected is not None and tensor.dtype != expected:
             _refuse_type(kind, argument, tensor, expected, sources.get(str(argument.dtype)))
+        _require_allowed(kind, argument, tensor)
         if isinstance(argument.dtype, str):
             attrs.setdefault(argument.dtype, tensor.dtype)
             sources.setdefault(argument.dtype, argument.name)
         tensors.append(tensor)
     return tensors
+
+
+def _require_allowed(kind: str, argument: Argument, tensor: Tensor) -> None:
+    """Raises TypeError for an input of a type that TensorFlow's op does not take.
+
+    float64 goes wherever float32 does: derivatives are checked in it.
+    """
+    if not isinstance(argument.dtype, str):
+        return
+    names, name = allowed_types(kind, argument.dtype), type_name(tensor.dtype)
+    if names is not None and name not in names and (name, "float32" in names) != _WIDER_FLOAT:
+        raise TypeError(
+            f"Value passed to parameter '{argument.name}' has DataType {name} not in list of "
+            f"allowed values: {', '.join(names)}"
+        )
 
 
 def _dtype_of(argument: Argument, attrs: Mapping[str, AttrValue]) -> DTypeAttr | None:

@@ -18,6 +18,7 @@ from .attributes import FunctionRef
 from .create import append
 from .graph import Graph, Operation, Tensor
 from .library import Function, FunctionLibrary
+from .order import data_inputs, ordered
 from .scopes import get_default_graph
 from .shapes import Shape
 
@@ -228,7 +229,8 @@ def copy_graph(
     copies: dict[Tensor, Tensor] = dict(tensors or {})
     replaced = {tensor.op for tensor in copies}
     operations: dict[Operation, Operation] = {}
-    for op in source.operations:
+    # Loops get inputs that are made later.
+    for op in ordered(source.operations, lambda op: [*data_inputs(op), *op.control_inputs]):
         if op in replaced:
             continue
         inputs = [copies[tensor] for tensor in op.inputs]

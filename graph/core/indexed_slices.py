@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -76,6 +77,15 @@ class IndexedSlices:
     def graph(self) -> Graph:
         """The graph it belongs to."""
         return self._values.graph
+
+    def to_components(self) -> list[object]:
+        """Its tensors, two or three."""
+        shape = self._dense_shape
+        return [self._values, self._indices, *([] if shape is None else [shape])]
+
+    def from_components(self, components: Sequence[object]) -> IndexedSlices:
+        """Ones of other tensors."""
+        return IndexedSlices(*cast("Sequence[Tensor]", components))
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(ops.Neg(self._values), self._indices, self._dense_shape)

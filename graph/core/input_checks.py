@@ -26,6 +26,15 @@ def output_dtypes(op: Operation, n_outputs: int) -> Sequence[DTypeAttr | None]:
     return [None] * n_outputs
 
 
+_WORDS = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def _words(dtype: DTypeAttr) -> str:
+    """A type as the runtime's messages have it."""
+    name = tf_name(dtype)
+    return _WORDS.get(name, name)
+
+
 def _derive_attrs(op: Operation, signature: Signature) -> None:
     """Gives the attributes their values that the inputs determine."""
     remaining = op.all_inputs
@@ -54,7 +63,7 @@ def _check_inputs(op: Operation, signature: Signature) -> None:
     expected = signature.input_dtypes(op.get_attr)
     inputs = op.all_inputs
     if len(expected) != len(inputs):
-        names = ", ".join(tf_name(dtype) for dtype in expected)
+        names = ", ".join(map(_words, expected))
         raise ValueError(
             f"NodeDef expected inputs '{names}' do not match {len(inputs)} inputs specified"
         )
@@ -64,6 +73,6 @@ def _check_inputs(op: Operation, signature: Signature) -> None:
                 raise ValueError(f"input {i} is missing")
         elif tensor.dtype is not None and tensor.dtype != dtype:
             raise ValueError(
-                f"Input {i} of node {op.name} was passed {tf_name(tensor.dtype)} from "
-                f"{tensor.name} incompatible with expected {tf_name(dtype)}."
+                f"Input {i} of node {op.name} was passed {_words(tensor.dtype)} from "
+                f"{tensor.name} incompatible with expected {_words(dtype)}."
             )

@@ -34,6 +34,19 @@ def require(op: OperationView, condition: object, message: str) -> None:
         raise ValueError(f"{op.type} '{op.name}': {message}")
 
 
+def require_rank(op: OperationView, index: int, rank: int, at_least: bool = False) -> None:
+    """Raises ValueError, in TensorFlow's words, unless input `index` has a rank.
+
+    Inputs of unknown rank pass.
+    """
+    shape = op.inputs[index].shape
+    if shape is None:
+        return
+    fits = len(shape) >= rank if at_least else len(shape) == rank
+    words = "at least rank" if at_least else "rank"
+    require(op, fits, f"Shape must be {words} {rank} but is rank {len(shape)}")
+
+
 def known(op: OperationView, index: int, rank: int | None = None) -> tuple[Dim, ...]:
     """The shape of input `index`; unknown sizes when only the asked-for rank is known.
 

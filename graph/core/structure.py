@@ -124,7 +124,10 @@ def _compare(first: object, other: object, check_types: bool) -> None:
     if check_types and not is_mapping and not _is_same_type(first, other):
         raise TypeError(words)
     if len(first) != len(other):
-        raise ValueError(words)
+        raise ValueError(
+            f"{words}\n\nMore specifically: The two structures don't have the same number of "
+            f"elements. First structure: {first}. Second structure: {other}"
+        )
     if isinstance(first, Mapping) and isinstance(other, Mapping) and set(first) != set(other):
         raise ValueError(words)
     for a, b in zip(_items(first), _items(other), strict=True):

@@ -86,6 +86,9 @@ class TensorSpec(_Spec):
         """The name, or None."""
         return self._name
 
+    def _fields(self) -> tuple[object, ...]:
+        return *super()._fields(), self._name
+
     @property
     def value_type(self) -> type[Tensor]:
         """The class of such tensors."""

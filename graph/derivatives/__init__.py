@@ -20,6 +20,7 @@ FAMILIES = (
     "matrix",
     "nn",
     "pool",
+    "python",
     "quantize",
     "reduce",
     "slice",

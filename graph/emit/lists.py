@@ -22,6 +22,7 @@ from ..ops.tensorlist import MAX_LENGTH, TensorList
 from .elementwise import no_limits
 
 if TYPE_CHECKING:
+    from ...engine.plan.instruction import Tag
     from ...engine.plan.program import Program
     from ..session.stage import Site
 
@@ -38,7 +39,7 @@ class ListBuffer(Buffer):
         element_dtype, element: dtype and shape of the elements; None for a shape that is not known
             yet, of a list without values.
         items: [capacity, *element]; None where all elements are zeros but those in `written`.
-        written: (index, element) of what was written to a list of zeros.
+        written: (index, element, operation) of what was written to a list of zeros.
         length: how many elements there are: a number, or the int32 that says so when it runs.
         n_pushed: by how many elements it has grown since the loop began in which it is.
     """
@@ -51,7 +52,7 @@ class ListBuffer(Buffer):
         element: Shape,
         length: int | Buffer,
         items: Buffer | None = None,
-        written: tuple[tuple[Buffer, Buffer], ...] = (),
+        written: tuple[tuple[Buffer, Buffer, Tag], ...] = (),
         n_pushed: int = 0,
     ):
         super().__init__(np.dtype(object), (), Storage(ARENA, 0))
@@ -118,8 +119,7 @@ def materialized(program: Program, x: ListBuffer, capacity: int | None = None) -
     items = arena((n, *x.element), x.element_dtype)
     if items.size:
         fill(program, constant(np.zeros((), x.element_dtype)), items)
-    for index, item in x.written:
-        _write(program, "write", items, index, item)
+    _write_all(program, "write", items, x)
     return ListBuffer(x.element_dtype, x.element, x.length, items, n_pushed=x.n_pushed)
 
 
@@ -154,6 +154,15 @@ def _write(program: Program, kernel: str, items: Buffer, index: Buffer, item: Bu
     if size:
         rows = items.reshape((n, size))
         program.call(f"lists.{kernel}", index.ravel(), item.ravel(), rows, split=size)
+
+
+def _write_all(program: Program, kernel: str, items: Buffer, x: ListBuffer) -> None:
+    """Writes or adds what was written to a list of zeros; errors are those of the writers."""
+    tag = program.tag
+    for index, item, writer in x.written:
+        program.tag = writer
+        _write(program, kernel, items, index, item)
+    program.tag = tag
 
 
 def _read(program: Program, items: Buffer, index: Buffer) -> Buffer:
@@ -282,7 +291,7 @@ def _set_item(
         x.element_dtype, _element(x, item.shape), x.length, x.items, x.written, x.n_pushed
     )
     if x.items is None and not x.written:
-        known.written = ((index, item),)
+        known.written = ((index, item, program.tag),)
         return [known]
     result = _owned(program, known, in_use)
     assert result.items is not None
@@ -402,8 +411,7 @@ def _sum(program: Program, x: ListBuffer, y: ListBuffer, in_use: Container[Stora
     result = _owned(program, base, in_use)
     assert result.items is not None
     if y.items is None:
-        for index, item in y.written:
-            _write(program, "add", result.items, index, item)
+        _write_all(program, "add", result.items, y)
         return result
     out = arena(result.items.shape, x.element_dtype)
     operands = (result.items, y.items)

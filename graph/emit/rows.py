@@ -74,7 +74,7 @@ def _only_adds_rows(
                 op.type == "StridedSlice" and tensor in counts and op.outputs[0].shape == ()
             ):
                 counts[op.outputs[0]] = None
-            elif op.type == "UnsortedSegmentSum" and tensor in counts:
+            elif op.type == "UnsortedSegmentSum" and op.inputs[2] is tensor and tensor in counts:
                 if op.inputs[1] is not places or op.inputs[0] in seen:
                     return False
                 rows[op.outputs[0]] = None
@@ -91,14 +91,11 @@ def _fits(op: Operation, indices: Tensor, rows: Container[Tensor]) -> bool:
     """Whether an operation makes zeros, or nothing, of what is left over."""
     if op.type in SCALING:
         others = [x for x in op.inputs if x not in rows]
-        return (
-            op.inputs[0] in rows
-            if not others
-            else all(x.shape == () for x in others)
-            and not (op.type == "RealDiv" and op.inputs[1] in rows)
-        )
+        is_scaled = op.inputs[0] in rows or op.type == "Mul"
+        return is_scaled and all(x.shape == () for x in others)
     if op.type in ADDITIONS:
-        return op.inputs[1] is indices and op.inputs[2] in rows
+        is_taken = indices.dtype in INDICES and op.inputs[2].dtype in NUMBERS
+        return is_taken and op.inputs[1] is indices and op.inputs[2] in rows
     return True
 
 

@@ -256,7 +256,11 @@ def _copied(
         if f"{op.name}:0" in unbound:
             copy.maps_to(op, [replaced[op.outputs[0]]], [])
             continue
-        new = copy.add(op, names[op.name], attrs=_attrs(op, names))
+        try:
+            new = copy.add(op, names[op.name], attrs=_attrs(op, names))
+        except ValueError as error:
+            words = str(error).removeprefix(f"{op.type} '{names[op.name]}': ")
+            raise ValueError(words) from None
         _check_shapes(new)
         graph.scopes.record(new)
         copy.maps_to(op, new.outputs, [new])
@@ -315,7 +319,10 @@ def _element(source: Graph, copy: Copy, text: str) -> Tensor | Operation:
         return copy.controls[source.get_operation_by_name(text)][0]
     name, _, index = text.partition(":")
     if not index.isdecimal():
-        raise ValueError(f"Cannot convert {text!r} to a tensor name.")
+        raise ValueError(
+            f"Cannot convert {text!r} to a tensor name. Tensor names should not contain more than "
+            f"1 `:`. Obtained {text.count(':')}"
+        )
     if name not in source:
         raise ValueError(f"Requested return tensor '{text}' not found in graph def")
     outputs = source.get_operation_by_name(name).outputs

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..core.build import ops
-from ..core.create import convert_to_tensor, create
+from ..core.create import convert_to_tensor, create, is_tensor_like
 from ..core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
 from ..core.graph import Operation, Tensor
+from ..core.indexed_slices import IndexedSlices
 from ..core.scopes import control_dependencies, name_scope
 from ..core.shapes import Shape
 from ..core.structure import Composite, flatten, is_nested, pack, require_same_structure
@@ -69,10 +70,14 @@ def cond(
             )
         if condition.shape is not None and condition.shape != ():
             condition = ops.Reshape(condition, np.zeros(0, np.int32))
-        traced = [_traced(true_fn, "true_fn"), _traced(false_fn, "false_fn")]
+        traced = [
+            _traced(true_fn, "true_fn", strict),
+            _traced(false_fn, "false_fn", strict),
+        ]
+        _widen_indices(traced)
         _require_alike(traced, ("true_fn", "false_fn"))
         outputs = _call("If", condition, traced, ("cond_true", "cond_false"), scope)
-        return _result(traced[0].structure, outputs, strict, scope)
+        return _result(traced[0].structure, outputs, scope)
 
 
 def _renamed(new: Branch | None, old: Branch | None, old_name: str, name: str) -> Branch | None:
@@ -93,7 +98,7 @@ class _Traced:
         self.structure = structure
 
 
-def _traced(function: Branch, name: str) -> _Traced:
+def _traced(function: Branch, name: str, strict: bool) -> _Traced:
     body = trace_graph()
     with body.as_default():
         given = function()
@@ -101,6 +106,9 @@ def _traced(function: Branch, name: str) -> _Traced:
             raise ValueError(f"{name} must have a return value.")
         leaves = flatten(given, expand=True)
         body.outputs = [body.capture(_as_output(leaf)) for leaf in leaves]
+    if not strict and isinstance(given, (list, tuple)):
+        items = cast("Sequence[object]", given)
+        given = items[0] if len(items) == 1 else given
     return _Traced(body, given)
 
 
@@ -111,6 +119,18 @@ def _as_output(leaf: object) -> Tensor:
             return convert_to_tensor(np.bool_(True), name="done")
     tensor = convert_to_tensor(cast("TensorLike", leaf))
     return ops.Identity(tensor) if tensor.op.type in ("Variable", "VariableV2") else tensor
+
+
+def _widen_indices(traced: Sequence[_Traced]) -> None:
+    """Lets IndexedSlices of branches have indices of one type."""
+    if not all(isinstance(branch.structure, IndexedSlices) for branch in traced):
+        return
+    indices = [branch.body.outputs[1] for branch in traced]
+    if {tensor.dtype for tensor in indices} == {np.dtype(np.int32), np.dtype(np.int64)}:
+        for branch in traced:
+            with branch.body.as_default():
+                wide = ops.Cast(branch.body.outputs[1], DstT=np.dtype(np.int64))
+                branch.body.outputs[1] = wide
 
 
 def _require_alike(traced: Sequence[_Traced], names: Sequence[str]) -> None:
@@ -163,17 +183,13 @@ def _call(
         return create(kind, [selector, operands], attrs, scope).outputs
 
 
-def _result(structure: object, outputs: Sequence[Tensor], strict: bool, scope: str) -> object:
+def _result(structure: object, outputs: Sequence[Tensor], scope: str) -> object:
     """The outputs in the structure of what a branch gave."""
     with name_scope(scope):
         leaves = [ops.Identity(tensor) for tensor in outputs]
     if not is_nested(structure) and not isinstance(structure, Composite):
         return leaves[0]
-    packed = pack(structure, leaves, expand=True)
-    if not strict and isinstance(structure, (list, tuple)) and len(leaves) == 1:
-        is_named = hasattr(structure, "_fields")
-        return packed if is_named else cast("Sequence[object]", packed)[0]
-    return packed
+    return pack(structure, leaves, expand=True)
 
 
 def switch_case(
@@ -189,7 +205,14 @@ def switch_case(
         branch_fns: Functions without arguments: a dict by index, a list, or a list of pairs.
         default: The function for all other indices.
         name: Of the operations.
+
+    Raises:
+        TypeError: `branch_index` is no tensor, an index no int, or a function no function.
+        ValueError: The indices are not those from 0 on.
     """
+    if not is_tensor_like(branch_index):
+        kind = type(branch_index).__name__
+        raise TypeError(f"'branch_index' must be a Tensor, got {kind}")
     pairs: list[tuple[int, Branch]]
     if isinstance(branch_fns, Mapping):
         pairs = list(branch_fns.items())
@@ -198,6 +221,9 @@ def switch_case(
             cast("tuple[int, Branch]", item) if isinstance(item, tuple) else (i, item)
             for i, item in enumerate(branch_fns)
         ]
+    for key, _ in pairs:
+        if not isinstance(key, (int, np.integer)):
+            raise TypeError(f"branch_fns: each key must be a Python `int`, got {key!r}")
     by_index = dict(pairs)
     if len(by_index) < len(pairs) or set(by_index) != set(range(len(pairs))):
         raise ValueError(f"branch indices must form contiguous [0, {len(pairs)})")
@@ -210,10 +236,10 @@ def switch_case(
     with name_scope(name, "case", [branch_index]) as scope:
         index = convert_to_tensor(branch_index, name="branch_index")
         names = [f"branch_{i}" for i in range(len(functions))]
-        traced = [_traced(f, n) for f, n in zip(functions, names, strict=True)]
+        traced = [_traced(f, n, False) for f, n in zip(functions, names, strict=True)]
         _require_alike(traced, names)
         outputs = _call("Case", index, traced, [f"switch_{n}" for n in names], scope)
-        return _result(traced[0].structure, outputs, False, scope)
+        return _result(traced[0].structure, outputs, scope)
 
 
 def case(

@@ -241,6 +241,26 @@ def foldr(
         return _fold(fn, elems, initializer, is_right=True)
 
 
+def _call(
+    kind: str,
+    func: Callable[..., object],
+    inp: Sequence[TensorLike],
+    Tout: DTypeLike | Sequence[DTypeLike],
+    name: str | None,
+) -> object:
+    """The tensors of an operation that calls `func`; the operation itself where there are none."""
+    functions = get_default_graph().scopes.extras.setdefault(PY_FUNCTIONS, {})
+    token = f"pyfunc_{len(functions)}"
+    functions[token] = func
+    is_list = isinstance(Tout, (list, tuple))
+    types = [as_numpy(t) for t in cast("Sequence[DTypeLike]", Tout if is_list else [Tout])]
+    attrs = {"token": token.encode(), "Tout": types}
+    op = create(kind, [list(inp)], attrs, name)
+    if not types:
+        return [] if kind == "PyFuncStateless" else op
+    return list(op.outputs) if is_list else op.outputs[0]
+
+
 def py_func(
     func: Callable[..., object],
     inp: Sequence[TensorLike],
@@ -259,25 +279,85 @@ def py_func(
         stateful: Whether it may give something else for the same arrays.
         name: Of the operation.
     """
-    functions = get_default_graph().scopes.extras.setdefault(PY_FUNCTIONS, {})
-    token = f"pyfunc_{len(functions)}"
-    functions[token] = func
-    is_list = isinstance(Tout, (list, tuple))
-    types = [as_numpy(t) for t in cast("Sequence[DTypeLike]", Tout if is_list else [Tout])]
-    attrs = {"token": token.encode(), "Tout": types}
-    kind = "PyFunc" if stateful else "PyFuncStateless"
-    op = create(kind, [list(inp)], attrs, name)
-    if not types:
-        return op
-    return list(op.outputs) if is_list else op.outputs[0]
+    return _call("PyFunc" if stateful else "PyFuncStateless", func, inp, Tout, name)
+
+
+def _decorates(
+    call: Callable[..., object],
+    func: Callable[..., object] | None,
+    inp: Sequence[TensorLike] | None,
+    Tout: object,
+    *more: object,
+) -> Callable[..., object] | None:
+    """What turns a function into one of tensors, where there are no tensors yet; else None.
+
+    Raises:
+        TypeError: Arguments are missing, or there are tensors without a function.
+        ValueError: The function is none.
+    """
+    if Tout is None:
+        raise TypeError("Missing required argument: 'Tout'")
+    if func is None:
+        if inp is not None:
+            raise TypeError(
+                "Don't set the `inp` argument when using it as a decorator (`func=None`)."
+            )
+        return lambda function: lambda *tensors: call(function, list(tensors), Tout, *more)
+    if inp is None:
+        raise TypeError("Missing argument `inp`: the tensors that the function gets")
+    if not callable(func):
+        raise ValueError(
+            f"Expected func to be callable. Received func={func} of type {type(func)}."
+        )
+    return None
 
 
 def numpy_function(
-    func: Callable[..., object],
-    inp: Sequence[TensorLike],
-    Tout: DTypeLike | Sequence[DTypeLike],
+    func: Callable[..., object] | None = None,
+    inp: Sequence[TensorLike] | None = None,
+    Tout: DTypeLike | Sequence[DTypeLike] | None = None,
     stateful: bool = True,
     name: str | None = None,
 ) -> object:
-    """As py_func."""
-    return py_func(func, inp, Tout, stateful, name)
+    """As py_func; without `func` a decorator, which gives a function of tensors."""
+    decorated = _decorates(numpy_function, func, inp, Tout, stateful, name)
+    if decorated is not None:
+        return decorated
+    kind = "PyFunc" if stateful else "PyFuncStateless"
+    assert func is not None and inp is not None and Tout is not None
+    return _call(kind, func, inp, Tout, name)
+
+
+def py_function(
+    func: Callable[..., object] | None = None,
+    inp: Sequence[TensorLike] | None = None,
+    Tout: DTypeLike | Sequence[DTypeLike] | None = None,
+    name: str | None = None,
+) -> object:
+    """What a Python function of tensors gives, which is called anew in every run.
+
+    The tensors have values: `x.numpy()`, `float(x)`, `if x > 0`. Gradients flow through what
+    it does with them. Without `func` it is a decorator, which gives a function of tensors.
+
+    Args:
+        func: The function; it gives a tensor, array or number, or a list of those.
+        inp: The tensors it gets.
+        Tout: The type of the result, or a list of types.
+        name: Of the operation.
+
+    Raises:
+        TypeError: Arguments are missing, or `inp` is there without a function.
+        ValueError: `func` is no function.
+
+    >>> import flatlite.compat.v1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     x = tf.constant(3.0)
+    ...     y = tf.py_function(lambda x: x**2 if x > 0 else -x, [x], tf.float32)
+    ...     print(session.run([y, *tf.gradients(y, x)]))
+    [np.float32(9.0), np.float32(6.0)]
+    """
+    decorated = _decorates(py_function, func, inp, Tout, name)
+    if decorated is not None:
+        return decorated
+    assert func is not None and inp is not None and Tout is not None
+    return _call("EagerPyFunc", func, inp, Tout, name)

@@ -13,6 +13,7 @@ from ..core.function_graph import FunctionGraph, define, is_stateful, trace_grap
 from ..core.graph import Tensor
 from ..core.scopes import control_dependencies, name_scope
 from ..core.shapes import Shape
+from ..core.sparse_tensor import SparseTensor
 from ..core.structure import Composite, flatten, is_nested, pack, require_same_structure
 from ..core.tensor_shape import TensorShape
 
@@ -41,7 +42,8 @@ def while_loop(
         body: A function of the loop variables that gives new ones, of the same types.
         loop_vars: A list, tuple, namedtuple or dict, nested, of tensors and TensorArrays.
         shape_invariants: Shapes in the same structure, where sizes change from turn to turn.
-        parallel_iterations, back_prop, swap_memory: Taken for TensorFlow's sake.
+        parallel_iterations, swap_memory: Taken for TensorFlow's sake.
+        back_prop: Whether gradients flow through it.
         name: Of the operations.
         maximum_iterations: After how many turns it ends in any case.
         return_same_structure: Whether a list of one variable stays a list.
@@ -64,11 +66,12 @@ def while_loop(
     with name_scope(name, "while", None) as scope:
         loop = _Loop(variables, shape_invariants, is_bare, maximum_iterations)
         loop.trace(cond, body)
-        result = loop.outputs(scope)
+        result = loop.outputs(scope, back_prop)
     if return_same_structure:
         return cast("Sequence[object]", result)[0] if is_bare else result
     items = cast("Sequence[object]", result)
-    if len(items) == 1 and not hasattr(result, "_fields"):
+    is_bare = is_bare or (maximum_iterations is None and len(loop.starts) == 1)
+    if (len(items) == 1 or is_bare) and not hasattr(result, "_fields"):
         return items[0]
     return result
 
@@ -103,10 +106,10 @@ class _Loop:
     def _invariants(self, invariants: object, is_bare: bool) -> list[Shape]:
         """The shape each variable keeps."""
         if invariants is None:
-            return [tensor.shape for tensor in self.starts]
+            return [shape for leaf in flatten(self.structure) for shape in _own_shapes(leaf)]
         given = [invariants] if is_bare else invariants
         leaves = flatten(self.structure)
-        listed = [_as_shape(shape) for shape in _shape_leaves(given)]
+        listed = [_as_shape(shape) for shape in _shape_leaves(self.structure, given)]
         if len(listed) != len(leaves):
             raise ValueError(
                 "'shape_invariants' must have the structure of 'loop_vars': "
@@ -114,6 +117,9 @@ class _Loop:
             )
         shapes: list[Shape] = []
         for leaf, shape in zip(leaves, listed, strict=True):
+            if isinstance(leaf, SparseTensor) and shape is not None:
+                shapes += _sparse_shapes(leaf, shape)
+                continue
             if isinstance(leaf, Composite) and not isinstance(leaf, Tensor):
                 shapes += [cast("Tensor", t).shape for t in leaf.to_components()]
                 continue
@@ -192,7 +198,7 @@ class _Loop:
                     "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
                 )
 
-    def outputs(self, scope: str) -> object:
+    def outputs(self, scope: str, back_prop: bool) -> object:
         """Adds the operation; gives the variables after the loop."""
         n = len(self.starts)
         graphs = (self.condition, self.body)
@@ -218,6 +224,8 @@ class _Loop:
             op = create(kind, [operands], attrs, scope)
         with name_scope(scope):
             results = [ops.Identity(tensor) for tensor in op.outputs[:n]]
+            if not back_prop:
+                results = [ops.StopGradient(tensor) for tensor in results]
         if self.maximum is not None:
             results = results[:-1]
         return pack(self.structure_after, results, expand=True)
@@ -232,17 +240,34 @@ def _converted(leaf: object) -> object:
     return ops.Identity(tensor) if tensor.op.type in ("Variable", "VariableV2") else tensor
 
 
-def _shape_leaves(invariants: object) -> list[object]:
-    """Shapes in a structure; a TensorShape is one, and a list of sizes is not a structure."""
-    if isinstance(invariants, TensorShape) or invariants is None:
+def _own_shapes(leaf: object) -> list[Shape]:
+    """The shapes a variable has; how many elements a sparse tensor names is free."""
+    if isinstance(leaf, SparseTensor) and leaf.shape.rank is not None:
+        return _sparse_shapes(leaf, tuple(leaf.shape.as_list()))
+    return [cast("Tensor", t).shape for t in flatten(leaf, expand=True)]
+
+
+def _sparse_shapes(tensor: SparseTensor, shape: tuple[int | None, ...]) -> list[Shape]:
+    """The shapes of a sparse tensor's parts, where its whole is allowed to be of `shape`."""
+    declared = TensorShape(shape)
+    if not declared.is_compatible_with(tensor.shape) or _is_wider(tensor.shape.as_shape(), shape):
+        raise ValueError(
+            f"The shape invariant specified for {tensor.values.name} is not compatible with the "
+            f"initial shape of the loop variable. It enters the loop with shape {tensor.shape}, "
+            f"but the specified shape invariant is {declared}."
+        )
+    return [(None, len(shape)), (None,), (len(shape),)]
+
+
+def _shape_leaves(structure: object, invariants: object) -> list[object]:
+    """The shapes that stand where a structure has its leaves."""
+    if not is_nested(structure) or not is_nested(invariants):
         return [invariants]
-    if isinstance(invariants, Mapping):
-        shapes = cast("Mapping[str, object]", invariants)
-        return [leaf for key in sorted(shapes) for leaf in _shape_leaves(shapes[key])]
-    if isinstance(invariants, (list, tuple)):
-        items = cast("Sequence[object]", invariants)
-        return [leaf for item in items for leaf in _shape_leaves(item)]
-    return [invariants]
+    if isinstance(structure, Mapping) and isinstance(invariants, Mapping):
+        pairs = [(structure[key], invariants.get(key)) for key in sorted(structure)]
+    else:
+        pairs = [*zip(structure, invariants, strict=False)]
+    return [leaf for inner, shapes in pairs for leaf in _shape_leaves(inner, shapes)]
 
 
 def _as_shape(shape: object) -> Shape:
@@ -252,6 +277,8 @@ def _as_shape(shape: object) -> Shape:
         return None
     if isinstance(shape, Composite):
         return ()
+    if isinstance(shape, (list, tuple)):
+        return TensorShape(cast("Sequence[int | None]", shape)).as_shape()
     raise ValueError(f"`shape_invariants` must be TensorShapes, got {shape!r}")
 
 

@@ -187,6 +187,9 @@ class TensorArray:
         joined, _ = ops.TensorListConcatV2(
             self._flow, sizes, np.zeros(0, np.int64), element_dtype=self._dtype, name=name
         )
+        first = self._shape[0] if self._shape and self._n_known is not None else None
+        if shape is not None and first is not None:
+            shape = (first * self._n_known, *shape[1:])
         joined.set_shape(shape)
         return joined
 

@@ -21,6 +21,7 @@ from ..core.shapes import (
     is_static,
     known,
     require,
+    require_rank,
     scalar,
     times,
 )
@@ -96,7 +97,8 @@ def _reshape_shape(op: OperationView) -> Shape:
         return tuple(open_size if n is None else n for n in target)
     if known_size == 0:
         return target
-    require(op, total % known_size == 0, f"cannot reshape {shape} to {target}")
+    words = f"Dimension size must be evenly divisible by {known_size} but is {total}"
+    require(op, total % known_size == 0, words)
     return tuple(total // known_size if n is None else n for n in target)
 
 
@@ -126,6 +128,7 @@ def reshape(x: np.ndarray, dims: np.ndarray) -> np.ndarray:
 
 
 def _transpose_shape(op: OperationView) -> Shape:
+    require_rank(op, 1, 1)
     order = integers(op, 1)
     try:
         shape = known(op, 0)
@@ -133,8 +136,9 @@ def _transpose_shape(op: OperationView) -> Shape:
         return (None,) * len(order) if order is not None else None
     if order is None:
         return (None,) * len(shape)
-    require(op, sorted(order) == list(range(len(shape))), f"perm {order} does not fit {shape}")
-    return tuple(shape[axis] for axis in order)
+    axes = [axis + len(shape) if axis < 0 else axis for axis in order]
+    require(op, sorted(axes) == list(range(len(shape))), f"perm {order} does not fit {shape}")
+    return tuple(shape[axis] for axis in axes)
 
 
 @op("Transpose", shape=_transpose_shape, moves_elements=True)
@@ -153,6 +157,7 @@ def _expand_dims_shape(op: OperationView) -> Shape:
     shape, axis = known(op, 0), integers(op, 1)
     if axis is None:
         return (None,) * (len(shape) + 1)
+    require(op, len(axis) == 1, "'dim' input must be a tensor with a single value")
     position = axis_of(op, axis[0], len(shape) + 1)
     return shape[:position] + (1,) + shape[position:]
 
@@ -169,7 +174,8 @@ def _squeeze_shape(op: OperationView) -> Shape:
         return None if None in shape else tuple(n for n in shape if n != 1)
     squeezed = {axis_of(op, axis, len(shape)) for axis in axes}
     for axis in squeezed:
-        require(op, shape[axis] in (None, 1), f"dimension {axis} must be 1, got {shape[axis]}")
+        words = f"Can not squeeze dim[{axis}], expected a dimension of 1, got {shape[axis]}"
+        require(op, shape[axis] in (None, 1), words)
     return tuple(n for i, n in enumerate(shape) if i not in squeezed)
 
 
@@ -227,7 +233,18 @@ def reverse(x: np.ndarray, flags: np.ndarray) -> np.ndarray:
     return np.flip(x, tuple(i for i, flag in enumerate(flags) if flag))
 
 
-@op("ReverseV2", shape=_same_shape)
+def _reverse_v2_shape(op: OperationView) -> Shape:
+    shape, axes = op.inputs[0].shape, integers(op, 1)
+    if shape is None or axes is None:
+        return shape
+    for i, axis in enumerate(axes):
+        fits = -len(shape) <= axis < len(shape)
+        words = f"'axis'[{i}] = {axis} is out of valid range [0, {len(shape) - 1}]"
+        require(op, fits, words)
+    return shape
+
+
+@op("ReverseV2", shape=_reverse_v2_shape)
 def reverse_v2(x: np.ndarray, axes: np.ndarray) -> np.ndarray:
     """`x` backwards along `axes`."""
     return np.flip(x, tuple(int(axis) for axis in axes))

@@ -121,7 +121,9 @@ def _split_shape(op: OperationView) -> list[Shape]:
     axis = axis_of(op, axes[0], len(shape))
     size = shape[axis]
     require(op, n > 0, f"num_split must be > 0, got {n}")
-    require(op, size is None or size % n == 0, f"dimension {axis} of {shape} must divide by {n}")
+    words = f"Dimension size must be evenly divisible by {n} but is {size}\n\tNumber of ways to "
+    words += "split should evenly divide the split dimension"
+    require(op, size is None or size % n == 0, words)
     part = None if size is None else size // n
     return [shape[:axis] + (part,) + shape[axis + 1 :]] * n
 
@@ -135,11 +137,15 @@ def split(axis: np.ndarray, x: np.ndarray, *, num_split: int) -> np.ndarray | li
 
 def _split_sizes(sizes: list[int], total: int) -> list[int]:
     """The sizes of the parts, where one may be -1 for what is left."""
-    if sizes.count(-1) > 1 or min(sizes, default=0) < -1:
-        raise ValueError(f"size_splits must be >= 0, one may be -1, got {sizes}")
+    for i, size in enumerate(sizes):
+        if size < -1:
+            raise ValueError(f"Split size at index {i} must be >= 0. Got: {size}")
+    if sizes.count(-1) > 1:
+        raise ValueError(f"There can only be one -1 in size_splits, got {sizes}")
     remainder = total - sum(n for n in sizes if n >= 0)
     if remainder < 0 or (remainder and -1 not in sizes):
-        raise ValueError(f"size_splits must add up to {total}, got {sizes}")
+        pieces = ",".join(map(str, sizes))
+        raise ValueError(f"can't split axis of size {total} into pieces of size [{pieces}]")
     return [remainder if n == -1 else n for n in sizes]
 
 

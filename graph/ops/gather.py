@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Shape, as_shape, axis_of, integers, known, require, unknown
+from ..core.shapes import Shape, as_shape, axis_of, integers, known, require, shown, unknown
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
 
 
-def require_indices(indices: np.ndarray, limit: int) -> None:
+def require_indices(indices: np.ndarray, limit: int, name: str = "indices") -> None:
     """Raises ValueError unless all indices are in [0, limit)."""
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < limit:
         position = np.argwhere((indices < 0) | (indices >= limit))[0].tolist()
         index = indices[tuple(position)]
-        raise ValueError(f"indices{position} = {index} is not in [0, {limit})")
+        place = f"[{','.join(map(str, position))}]" if position else ""
+        raise ValueError(f"{name}{place} = {index} is not in [0, {limit})")
 
 
 def _gather_shape(op: OperationView) -> Shape:
@@ -40,7 +41,8 @@ def _gather_v2_shape(op: OperationView) -> Shape:
     if axes is None:
         return (None,) * (len(params) + len(indices) - 1 - batch)
     axis = axis_of(op, axes[0], len(params))
-    require(op, batch <= axis, f"batch_dims must be <= axis, got {batch} and {axis}")
+    words = f"batch_dims ({batch}) must be less than or equal to axis ({axis})"
+    require(op, batch <= axis, words)
     return params[:axis] + indices[batch:] + params[axis + 1 :]
 
 
@@ -83,19 +85,58 @@ def gather_nd(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
 def index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, ...]:
     """The numpy index of index tuples in the last dimension."""
     columns = tuple(np.moveaxis(indices, -1, 0))
-    for column, limit in zip(columns, shape, strict=False):
-        require_indices(column, limit)
+    limits = np.array(shape[: len(columns)], np.int64)
+    outside = np.any((indices < 0) | (indices >= limits), -1)
+    if outside.any():
+        position = np.argwhere(outside)[0].tolist()
+        place = f"[{','.join(map(str, position))}]" if position else ""
+        index = ", ".join(map(str, indices[tuple(position)].tolist()))
+        sizes = ",".join(map(str, shape))
+        raise ValueError(f"indices{place} = [{index}] does not index into param shape [{sizes}]")
     return columns
 
 
 def _scatter_nd_shape(op: OperationView) -> Shape:
-    return as_shape(op, 2)
+    shape, indices, updates = as_shape(op, 2), op.inputs[0].shape, op.inputs[1].shape
+    if shape is None or indices is None or updates is None or not indices:
+        return shape
+    is_empty = 0 in shape and 0 not in indices and 0 not in updates
+    require(op, not is_empty, "Indices and updates specified for empty input")
+    n_outer, depth = len(indices) - 1, indices[-1]
+    _require_alike(op, ("indices", indices, 0), updates, 0, n_outer)
+    if depth is not None:
+        require(op, depth <= len(shape), f"indices {indices} index deeper than {shape}")
+        _require_alike(op, ("input", shape, depth), updates, n_outer, len(shape) - depth)
+    return shape
+
+
+def _require_alike(
+    op: OperationView, other: tuple[str, Shape, int], updates: Shape, first: int, count: int
+) -> None:
+    """Raises ValueError unless dimensions of the updates are those of another shape."""
+    name, shape, start = other
+    ours, theirs = (updates or ())[first : first + count], (shape or ())[start : start + count]
+    fits = len(ours) == count and len((updates or ())[first:]) == count if name == "input" else True
+    fits = fits and all(
+        a is None or b is None or a == b for a, b in zip(ours, theirs, strict=False)
+    )
+    require(
+        op,
+        fits,
+        f"Dimensions [{start},{start + count}) of {name}[shape={shown(shape)}] = {shown(theirs)} "
+        f"must match dimensions [{first},{first + count}) of updates[shape={shown(updates)}] = "
+        f"{shown(ours)}",
+    )
 
 
 @op("ScatterNd", shape=_scatter_nd_shape)
 def scatter_nd(indices: np.ndarray, updates: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """Zeros, with the sum of `updates` at index tuples."""
     result = np.zeros([int(n) for n in shape], updates.dtype)
+    if not result.size and updates.size:
+        raise ValueError("Indices and updates specified for empty output")
+    if updates.dtype == object:
+        result[...] = b""
     np.add.at(result, index_tuple(indices, result.shape), updates)
     return result
 
@@ -189,10 +230,9 @@ def _top_k_shape(op: OperationView) -> list[Shape]:
     shape, ks = known(op, 0), integers(op, 1)
     require(op, len(shape) >= 1, "input must have rank >= 1")
     k = None if ks is None else ks[0]
-    if k is not None and k < 0:
-        raise ValueError(f"Need k >= 0, got {k}")
-    if k is not None and shape[-1] is not None and k > shape[-1]:
-        raise ValueError(f"input must have last dimension >= k = {k} but is {shape[-1]}")
+    require(op, k is None or k >= 0, f"Need k >= 0, got {k}")
+    fits = k is None or shape[-1] is None or k <= shape[-1]
+    require(op, fits, f"input must have last dimension >= k = {k} but is {shape[-1]}")
     return [shape[:-1] + (k,)] * 2
 
 
@@ -232,13 +272,22 @@ def dynamic_partition(
     x: np.ndarray, partitions: np.ndarray, *, num_partitions: int
 ) -> np.ndarray | list[np.ndarray]:
     """The slices of `x` sorted into lists by number."""
-    require_indices(partitions, num_partitions)
+    require_indices(partitions, num_partitions, "partitions")
     parts = [x[partitions == i] for i in range(num_partitions)]
     return parts[0] if num_partitions == 1 else parts
 
 
 def _partition_shape(op: OperationView) -> Shape:
-    return (None,) + known(op, 0)[len(known(op, 1)) :]
+    shape, partitions = known(op, 0), known(op, 1)
+    require(
+        op,
+        len(partitions) <= len(shape),
+        f"Shape must be at least rank {len(partitions)} but is rank {len(shape)}",
+    )
+    for size, other in zip(shape, partitions, strict=False):
+        fits = None in (size, other) or size == other
+        require(op, fits, f"Dimensions must be equal, but are {size} and {other}")
+    return (None,) + shape[len(partitions) :]
 
 
 @op("DynamicStitch", "ParallelDynamicStitch", shape=lambda op: _stitch_shape(op))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Dim, Shape, integers, is_static, known, plus, require, same
+from ..core.shapes import Dim, Shape, integers, is_static, known, plus, require, require_rank, same
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -27,17 +27,37 @@ def matrix_band_part(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.
     return np.where(below & above, x, np.zeros((), x.dtype))
 
 
-@op("Diag", shape=lambda op: known(op, 0) * 2)
+def _diag_shape(op: OperationView) -> Shape:
+    require_rank(op, 0, 1, at_least=True)
+    return known(op, 0) * 2
+
+
+@op("Diag", shape=_diag_shape)
 def diag(x: np.ndarray) -> np.ndarray:
     """A tensor of twice the rank with `x` on its diagonal."""
     return np.diag(x.reshape(-1)).reshape(x.shape * 2)
 
 
-@op("DiagPart", shape=lambda op: known(op, 0)[: len(known(op, 0)) // 2])
+def _diag_of_tensor_shape(op: OperationView) -> Shape:
+    shape = known(op, 0)
+    rank = len(shape)
+    words = f"Input must have even and non-zero rank, input rank is {rank}"
+    require(op, rank and rank % 2 == 0, words)
+    half = rank // 2
+    for size, other in zip(shape[:half], shape[half:], strict=True):
+        fits = None in (size, other) or size == other
+        require(op, fits, f"Dimensions must be equal, but are {size} and {other}")
+    return tuple(a if b is None else b for a, b in zip(shape[:half], shape[half:], strict=True))
+
+
+@op("DiagPart", shape=_diag_of_tensor_shape)
 def diag_part(x: np.ndarray) -> np.ndarray:
     """The diagonal of a tensor whose shape is some shape twice."""
     shape = x.shape[: x.ndim // 2]
-    return np.diagonal(x.reshape(int(np.prod(shape)), -1)).reshape(shape)
+    size = int(np.prod(shape))
+    if x.ndim % 2 or x.shape != shape * 2:
+        raise ValueError(f"The shape must be some shape twice, got {list(x.shape)}")
+    return np.diagonal(x.reshape(size, size)).reshape(shape)
 
 
 def _band(k: ArrayLike) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.graph import Tensor
 from ..core.registry import add_row, op
-from ..core.shapes import Shape, axis_of, integers, known, require, same, value
+from ..core.shapes import Shape, axis_of, integers, known, require, same, shown, value
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -40,9 +40,8 @@ def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
 def _reduced(op: OperationView) -> Shape:
     """The shape without the reduced axes, or with 1 in their place."""
     keep, axes = op.get_attr("keep_dims"), value(op, 1)
-    listed = op.inputs[1].shape
-    if listed is not None and len(listed) > 1:
-        raise ValueError(f"Shape must be at most rank 1 but is rank {len(listed)}")
+    listed = op.inputs[1].shape or ()
+    require(op, len(listed) < 2, f"Shape must be at most rank 1 but is rank {len(listed)}")
     shape = known(op, 0)
     if axes is None:
         return (None,) * len(shape) if keep else None
@@ -112,15 +111,23 @@ def _without_axis(op: OperationView) -> Shape:
     return shape[:position] + shape[position + 1 :]
 
 
+def _require_elements(x: np.ndarray, axis: np.ndarray) -> None:
+    if not x.shape[int(axis)]:
+        sizes = ",".join(map(str, x.shape))
+        raise ValueError(f"Reduction axis {int(axis)} is empty in shape [{sizes}]")
+
+
 @op("ArgMax", shape=_without_axis)
 def arg_max(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """The index of the first largest element along `axis`."""
+    _require_elements(x, axis)
     return np.argmax(x, axis=int(axis))
 
 
 @op("ArgMin", shape=_without_axis)
 def arg_min(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """The index of the first smallest element along `axis`."""
+    _require_elements(x, axis)
     return np.argmin(x, axis=int(axis))
 
 
@@ -128,7 +135,12 @@ def _running(function: Callable[..., np.ndarray], start: float) -> Callable[...,
     """A kernel that accumulates along an axis: from the end, or without the element itself."""
 
     def kernel(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> np.ndarray:
-        position = axes_of(axis, x.ndim)[0]
+        if axis.ndim:
+            raise ValueError(f"ScanOp: axis must be a scalar, not {shown(axis.shape)}")
+        if not -x.ndim <= axis < x.ndim:
+            limits = f"[{-x.ndim}, {x.ndim})"
+            raise ValueError(f"ScanOp: Expected scan axis in the range {limits}, but got {axis}")
+        position = int(axis) % x.ndim
         if reverse:
             x = np.flip(x, position)
         result = function(x, axis=position, dtype=wide(x))

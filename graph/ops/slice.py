@@ -17,6 +17,7 @@ from ..core.shapes import (
     known,
     plus,
     require,
+    require_rank,
     vector_size,
 )
 
@@ -245,31 +246,53 @@ def tensor_strided_slice_update(
 
 
 def _pad_shape(op: OperationView) -> Shape:
-    pads = integers(op, 1)
+    paddings = op.inputs[1].shape
+    is_none = paddings is not None and paddings[:1] == (0,)
+    if not is_none:
+        require_rank(op, 1, 2)
+        if paddings is not None and paddings[1] is not None:
+            require(op, paddings[1] == 2, f"Dimension must be 2 but is {paddings[1]}")
     try:
         shape = known(op, 0)
     except UnknownRank:
         return (None,) * vector_size(op, 1)
+    rank = None if paddings is None else paddings[0]
+    words = f"Shape must be rank {rank} but is rank {len(shape)}"
+    require(op, rank is None or rank == len(shape), words)
+    pads = op.inputs[1].value
     if pads is None:
-        return (None,) * len(shape)
-    require(op, len(pads) == 2 * len(shape), f"paddings must be {len(shape)} pairs, got {pads}")
-    require(op, min(pads, default=0) >= 0, f"paddings must be >= 0, got {pads}")
+        return shape if not shape else (None,) * len(shape)
+    numbers = [None if n is None else int(n) for n in pads.flat]
+    require(op, all(n is None or n >= 0 for n in numbers), "Paddings must be non-negative")
     return tuple(
-        plus(n, before, after)
-        for n, before, after in zip(shape, pads[::2], pads[1::2], strict=True)
+        None if before is None or after is None else plus(n, before, after)
+        for n, before, after in zip(shape, numbers[::2], numbers[1::2], strict=True)
     )
+
+
+def _pairs(x: np.ndarray, paddings: np.ndarray) -> list[list[int]]:
+    """The paddings of each dimension; ValueError for negative ones."""
+    pairs: list[list[int]] = paddings.reshape(-1, 2).tolist()
+    for pair in pairs:
+        if min(pair) < 0:
+            raise ValueError(f"Paddings must be non-negative: {pair[0]} {pair[1]}")
+    if len(pairs) != x.ndim:
+        raise ValueError(f"paddings must be {x.ndim} pairs, got {len(pairs)}")
+    return pairs
 
 
 @op("Pad", shape=_pad_shape)
 def pad(x: np.ndarray, paddings: np.ndarray) -> np.ndarray:
     """`x` with zeros around it."""
-    return np.pad(x, paddings)
+    pairs = _pairs(x, paddings)
+    return np.pad(x, pairs) if pairs else x
 
 
 @op("PadV2", shape=_pad_shape)
 def pad_v2(x: np.ndarray, paddings: np.ndarray, value: np.ndarray) -> np.ndarray:
     """`x` with `value` around it."""
-    return np.pad(x, paddings, constant_values=value)
+    pairs = _pairs(x, paddings)
+    return np.pad(x, pairs, constant_values=value) if pairs else x
 
 
 @op("MirrorPad", shape=_pad_shape)

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from ..core.registry import add_row, op
-from ..core.shapes import Shape, as_shape, is_static, known, merge, require, same, shown, unknown
+from ..core.shapes import (
+    Shape,
+    as_shape,
+    integers,
+    is_static,
+    known,
+    merge,
+    require,
+    require_rank,
+    same,
+    shown,
+    unknown,
+)
 from .printing import summary
 from .tensorlist import zeros_of
 
@@ -85,7 +97,14 @@ def _ensured(op: OperationView, shape: Shape) -> Shape:
 @op("EnsureShape", shape=lambda op: _ensured(op, op.inputs[0].shape), moves_elements=True)
 def ensure_shape(x: np.ndarray, *, op: OperationView) -> np.ndarray:
     """`x`; ValueError when it has another shape."""
-    _ensured(op, x.shape)
+    try:
+        merge(x.shape, op.get_attr("shape"))
+    except ValueError:
+        source = op.inputs[0].op.name
+        raise ValueError(
+            f"Shape of tensor {source} {shown(x.shape)} is not compatible with expected shape "
+            f"{shown(op.get_attr('shape'))}."
+        ) from None
     return x
 
 
@@ -105,6 +124,11 @@ def assert_true(condition: np.ndarray, *data: np.ndarray, summarize: int) -> tup
 
 
 def _fill_shape(op: OperationView) -> Shape:
+    dims = integers(op, 0)
+    require_rank(op, 0, 1)
+    if op.type == "Fill":
+        require_rank(op, 1, 0)
+    require(op, min(dims or [0]) >= 0, "Fill dimensions must be >= 0")
     return as_shape(op, 0)
 
 

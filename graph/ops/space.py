@@ -85,6 +85,14 @@ def _batch_to_space_shape(op: OperationView) -> Shape:
             shape[1 : n + 1], block, crops[::2], crops[1::2], strict=True
         )
     )
+    require(op, min(crops, default=0) >= 0, "crops must be non-negative")
+    for size, by, before, after in zip(
+        shape[1 : n + 1], block, crops[::2], crops[1::2], strict=True
+    ):
+        if size is not None:
+            left, cut = size * by - before, after
+            words = f"Negative dimension size caused by subtracting {cut} from {left}"
+            require(op, left >= cut, words)
     return (divided(shape[0], prod(block)),) + inner + shape[n + 1 :]
 
 

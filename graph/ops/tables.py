@@ -77,9 +77,10 @@ def _exported_shapes(op: OperationView) -> list[Shape]:
     table = op.inputs[0]
     if not isinstance(table, Tensor):
         return [None, None]
-    value, vectors = _value_shape(table.op), _is_of_vectors(table.op)
-    keys: Shape = None if vectors is None else (None, None) if vectors else (None,)
-    return [keys, None if value is None else (None, *value)]
+    value, keys = _value_shape(table.op), (None,)
+    if value is None or table.op.type == "MutableDenseHashTableV2":
+        return [None, None]
+    return [keys, (None, *value)]
 
 
 def _entries(op: OperationView) -> list[Shape]:
@@ -109,8 +110,7 @@ def _changed(op: OperationView) -> list[Shape]:
 add_row("LookupTableExportV2", None, _exported_shapes)
 for _kind in ("LookupTableImport", "LookupTableImportV2", "InitializeTable", "InitializeTableV2"):
     add_row(_kind, None, _entries)
-for _kind in ("InitializeTableFromTextFile", "InitializeTableFromTextFileV2"):
-    add_row(_kind, None, _of_file)
+add_row("InitializeTableFromTextFileV2", None, _of_file)
 for _kind in ("LookupTableInsert", "LookupTableInsertV2", "LookupTableRemoveV2"):
     add_row(_kind, None, _changed)
 for _kind in ("MutableHashTableOfTensorsV2", "MutableDenseHashTableV2"):

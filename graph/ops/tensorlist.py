@@ -31,7 +31,9 @@ class TensorList:
     def element(self, index: int, shape: Shape) -> np.ndarray:
         """The element at `index`; zeros when it was not set."""
         if not 0 <= index < len(self.elements):
-            raise ValueError(f"element {index} of a list with {len(self.elements)} elements")
+            raise ValueError(
+                f"Trying to access element {index} in a list with {len(self.elements)} elements."
+            )
         tensor = self.elements[index]
         return np.zeros(self.element_shape(shape), self.dtype) if tensor is None else tensor
 
@@ -153,7 +155,9 @@ def set_item(
     if resize_if_index_out_of_bounds and position >= len(elements):
         elements += [None] * (_length(position + 1) - len(elements))
     if not 0 <= position < len(elements):
-        raise ValueError(f"element {position} of a list with {len(elements)} elements")
+        raise ValueError(
+            f"Trying to modify element {position} in a list with {len(elements)} elements."
+        )
     elements[position] = item.copy()  # what it is in may be used for something else then
     return replace(tensors, elements=tuple(elements)).boxed()
 
@@ -190,6 +194,8 @@ def push_back(box: np.ndarray, item: np.ndarray) -> np.ndarray:
 def pop_back(box: np.ndarray, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The list without its last element, and that element."""
     tensors = _opened(box)
+    if not tensors.elements:
+        raise ValueError("Trying to pop from an empty list.")
     last = tensors.element(len(tensors.elements) - 1, _as_shape(shape))
     return replace(tensors, elements=tensors.elements[:-1]).boxed(), last
 

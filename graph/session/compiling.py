@@ -380,7 +380,7 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
             behind[op], seen, stack = [], set[Operation](), [op]
             while stack:
                 earlier = stack.pop()
-                if earlier in seen:
+                if earlier in seen or (earlier.outputs and fed.issuperset(earlier.outputs)):
                     continue
                 seen.add(earlier)
                 if earlier.type not in UNNOTICED or earlier in running:

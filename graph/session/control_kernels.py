@@ -13,6 +13,7 @@ from ..core.graph import Graph, Tensor
 from ..core.hooks import implementation
 from .hosted import hosted
 from .state import variable_key
+from .tables import Table
 
 if TYPE_CHECKING:
     from ..core.attributes import FunctionRef
@@ -64,8 +65,11 @@ class Body:
             plan = implementation("plan")(self.state, [*self.values, *self.controls], shapes)
             self.plans[key] = plan
         values = plan.fetch(feeds)
+        handed = {tensor: array for tensor, array in feeds.items() if array.dtype == object}
         return [
-            HANDLE if tensor.dtype == dtypes.RESOURCE else values[tensor].copy()
+            _handed(handed.get(tensor, HANDLE))
+            if tensor.dtype == dtypes.RESOURCE
+            else values[tensor].copy()
             for tensor in self.outputs
         ]
 
@@ -103,6 +107,12 @@ def _bound(
         substitutes[argument] = substitute
     copies = copy_graph(body, graph, substitutes)
     return graph, inputs, [copies[tensor] for tensor in results]
+
+
+def _handed(array: np.ndarray) -> np.ndarray:
+    """What stands for a handle: that of a lookup table is the table, a variable's says nothing."""
+    is_table = array.dtype == object and array.ndim == 0 and isinstance(array.item(), Table)
+    return array if is_table else HANDLE
 
 
 def body_of(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
@@ -157,7 +167,7 @@ def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arr
     condition = body_of(state, op, op.get_attr("cond"), 0)
     body = body_of(state, op, op.get_attr("body"), 0)
     values = [
-        HANDLE if tensor.dtype == dtypes.RESOURCE else array.copy()
+        _handed(array) if tensor.dtype == dtypes.RESOURCE else array.copy()
         for tensor, array in zip(op.inputs, arrays, strict=True)
     ]
     while _holds(condition.run(values)[0]):

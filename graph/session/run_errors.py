@@ -18,6 +18,17 @@ def failed(op: Operation | None, message: str) -> errors.OpError:
 
 
 FAULTS = {
+    **dict.fromkeys(
+        (
+            *("ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterUpdate"),
+            *("ScatterAdd", "ScatterSub", "ScatterUpdate"),
+        ),
+        "indices[{i}] = {value} is not in [0, {limit})",
+    ),
+    "TensorListGetItem": "Trying to access element {value} in a list with {limit} elements.",
+    "TensorListPopBack": "Trying to pop from an empty list.",
+    "TensorListSetItem": "Trying to modify element {value} in a list with {limit} elements.",
+    "UnsortedSegmentSum": "segment_ids[{i}] = {value} is out of range [0, {limit})",
     "GatherV2": "indices[{i}] = {value} is not in [0, {limit})",
     "ResourceGather": "indices[{i}] = {value} is not in [0, {limit})",
     "SparseSoftmaxCrossEntropyWithLogits": (

@@ -116,7 +116,7 @@ def find(
     return _table(op, handle).find(keys, default)
 
 
-@table_kernel("LookupTableSize", "LookupTableSizeV2")
+@table_kernel("LookupTableSizeV2")
 def size(op: Operation, state: State, handle: np.ndarray) -> np.ndarray:
     """How many keys there are."""
     return np.int64(_table(op, handle).size)[...]
@@ -159,7 +159,7 @@ def fill(
     return ()
 
 
-@table_kernel("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
+@table_kernel("InitializeTableFromTextFileV2")
 def fill_from_file(
     op: Operation, state: State, handle: np.ndarray, filename: np.ndarray
 ) -> KernelResult:

@@ -282,7 +282,7 @@ class DenseTable(Table):
     def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
         """Takes buckets as `export` gave them."""
         plain, self.entries = self._plain_keys(keys), {}
-        rows = self._rows(keys, values)
+        rows = values.reshape(len(plain), *self.value_shape)
         self._clear(len(plain))
         self.key_buckets, self.value_buckets = plain, rows.copy()
         self.bucket_of = {
@@ -298,11 +298,16 @@ class DenseTable(Table):
                 self.key_buckets[at] = self.deleted
 
     def export(self) -> tuple[np.ndarray, np.ndarray]:
-        """The keys and values of all buckets."""
-        keys = np.empty((len(self.key_buckets), *self.key_shape), self.key_dtype)
+        """The keys and values of all buckets, scalars as vectors of one element."""
+        n_buckets = len(self.key_buckets)
+        keys = np.empty((n_buckets, *self.key_shape), self.key_dtype)
         for at, key in enumerate(self.key_buckets):
             keys[at] = key
-        return keys, self.value_buckets.copy()
+        values = self.value_buckets.copy()
+        return (
+            keys if self.key_shape else keys.reshape(n_buckets, 1),
+            values if self.value_shape else values.reshape(n_buckets, 1),
+        )
 
 
 def _hash_of(key: Hashable) -> int:

@@ -109,6 +109,11 @@ def get_variable(
     reuse = scope.reuse
     if custom_getter is not None and not callable(custom_getter):
         raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
+    if dtype is not None and isinstance(initializer, Tensor) and initializer.dtype != dtype:
+        raise ValueError(
+            f"Initializer type '<dtype: '{type_name(initializer.dtype)}'>' and explicit dtype "
+            f"'<dtype: '{type_name(as_numpy(dtype))}'>' don't match."
+        )
     getter = scope.custom_getter if custom_getter is None else custom_getter
     if custom_getter is not None and scope.custom_getter is not None:
         getter = chained(custom_getter, scope.custom_getter)
@@ -235,11 +240,6 @@ def _variable(
                 "specified."
             )
         initializer = _default_initializer(name, cast("np.dtype", dtype))
-    if isinstance(initializer, Tensor) and dtype is not None and initializer.dtype != dtype:
-        raise ValueError(
-            f"Initializer type '<dtype: '{type_name(initializer.dtype)}'>' and explicit dtype "
-            f"'<dtype: '{type_name(dtype)}'>' don't match."
-        )
     value: InitialValue
     if callable(initializer):
         value = _initial_value(name, initializer, sizes, dtype)

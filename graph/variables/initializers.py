@@ -258,7 +258,7 @@ class Identity(Initializer):
         if isinstance(partition_info, PartitionInfo):
             start, part = np.int32(partition_info.var_offset), np.int32([int(n) for n in shape])
             matrix = ops.Slice(matrix, start, part)
-        return matrix if self.gain == 1.0 else self.gain * matrix
+        return self.gain * matrix
 
 
 class Orthogonal(Initializer):
@@ -299,7 +299,7 @@ def _floating(dtype: DTypeLike) -> np.dtype:
     """A floating type; ValueError for any other."""
     known = as_dtype(dtype)
     if not known.is_floating:
-        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {known!r}.")
+        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {known!s}.")
     return known.dtype
 
 

@@ -24,9 +24,11 @@ class ReferenceVariable(Variable):
         self, graph: Graph, scope: str, validate_shape: bool, caching_device: DeviceSpec
     ) -> None:
         attrs = {"shape": self.shape, "dtype": self.dtype}
-        self.op = self._made(graph, "VariableV2", scope[:-1], attrs)
+        name = scope[:-1]
+        self.op = self._made(graph, "VariableV2", name, attrs)
         assign = {"validate_shape": validate_shape}
-        self.initializer = create("Assign", [self.reference, self.initial_value], assign)
+        inputs = [self.reference, self._guarded(name)]
+        self.initializer = create("Assign", inputs, assign)
         place = graph.device(caching_device) if caching_device else graph.colocate_with(self.op)
         with place:
             self._snapshot = output("Identity", [self.reference], name="read")
@@ -114,7 +116,7 @@ class ResourceVariable(Variable):
         with name_scope("IsInitialized"):
             output("VarIsInitializedOp", [self.handle])
         with name_scope("Assign") as inner:
-            inputs = [self.handle, self.initial_value]
+            inputs = [self.handle, self._guarded(name)]
             self.initializer = create("AssignVariableOp", inputs, None, inner)
         with name_scope("Read"):
             self._snapshot = self._read()

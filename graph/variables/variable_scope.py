@@ -258,6 +258,8 @@ class variable_scope:
             raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
         if name_or_scope is None and reuse:
             raise ValueError("reuse=True cannot be used without a name_or_scope")
+        if custom_getter is not None and not callable(custom_getter):
+            raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
         if not isinstance(auxiliary_name_scope, bool):
             raise TypeError(
                 "The auxiliary_name_scope must be `True` or `False`, while get "
@@ -277,6 +279,7 @@ class variable_scope:
             "use_resource": use_resource,
         }
         self._defaults = {key: value for key, value in defaults.items() if value is not None}
+        self._scope: VariableScope | None = None
         self._custom_getter = custom_getter
         self._constraint = constraint
         self._blocks = contextlib.ExitStack()
@@ -285,7 +288,7 @@ class variable_scope:
         with contextlib.ExitStack() as blocks:
             blocks.enter_context(self._graph.as_default())
             prefix = self._enter_names(blocks)
-            scope = blocks.enter_context(self._variables(prefix))
+            scope = self._scope = blocks.enter_context(self._variables(prefix))
             self._blocks = blocks.pop_all()
         return scope
 
@@ -295,6 +298,8 @@ class variable_scope:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if store_of(self._graph).scope is not self._scope:
+            raise RuntimeError("Improper nesting of variable_scope.")
         self._blocks.__exit__(kind, error, trace)
 
     def _enter_names(self, blocks: contextlib.ExitStack) -> str:
@@ -335,8 +340,6 @@ class variable_scope:
         try:
             yield scope
         finally:
-            if store.scope is not scope:
-                raise RuntimeError("Improper nesting of variable_scope.")
             if isinstance(named, VariableScope):
                 store.counts = counts
             else:

@@ -30,6 +30,7 @@ from .distribution import (
     checked_aggregation,
     checked_synchronization,
 )
+from .guarded import guarded
 from .slice_info import SaveSliceInfo
 from .variable_reference import VariableReference
 
@@ -190,6 +191,11 @@ class Variable(Operands, metaclass=Created):
             yield
 
     _group: bytes | None = None
+
+    def _guarded(self, name: str) -> Tensor | None:
+        """The initial value, for which other variables need not be initialised."""
+        initial = self.initial_value
+        return initial if initial is None or self._group else guarded(initial, name)
 
     def _made(
         self, graph: Graph, kind: str, name: str, attrs: Mapping[str, AttrValue]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families.elementwise import elementwise
+from ...engine.plan.buffer import Buffer
 from ..checks import required, same_dtype
 from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Function = Callable[..., np.ndarray]
 
 _FLOAT, _ORDERED = ("float32",), ("float32", "int32", "int64", "int16")
+_BITWISE = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 _NUMBERS, _SMALL = ("float32", "int32", "int64"), ("int8", "uint8", "int16")
 
 
@@ -70,12 +72,12 @@ UNARY: dict[str, tuple[str, Sequence[str], Function]] = {
 }
 BINARY: dict[str, tuple[str, Sequence[str], Function]] = {
     "ADD": ("arithmetic.add", _NUMBERS, np.add),
-    "AND": ("bits.bitwise_and", ("bool", "int8", "uint8"), np.bitwise_and),
+    "AND": ("bits.bitwise_and", _BITWISE, np.bitwise_and),
     "DIVIDE": ("arithmetic.divide", _FLOAT, _quotient),
     "MAXIMUM": ("arithmetic.maximum", (*_NUMBERS, *_SMALL), np.maximum),
     "MINIMUM": ("arithmetic.minimum", (*_NUMBERS, *_SMALL), np.minimum),
     "MULTIPLY": ("arithmetic.multiply", _NUMBERS, np.multiply),
-    "OR": ("bits.bitwise_or", ("bool", "int8", "uint8"), np.bitwise_or),
+    "OR": ("bits.bitwise_or", _BITWISE, np.bitwise_or),
     "POWER": ("power.power", _FLOAT, np.power),
     "REMAINDER": ("", (), np.fmod),
     "SHIFT_LEFT": ("", (), _shifted),
@@ -129,11 +131,16 @@ def binary(node: Node) -> Emit | HostCall | DynamicResult:
     def emit(program: Program) -> None:
         pair, target = (x, y), out
         if name in _BITS:
-            pair, target = (x.view(np.uint8), y.view(np.uint8)), out.view(np.uint8)
+            pair, target = (_bytes_of(x), _bytes_of(y)), _bytes_of(out)
         limits = [limits_of(x.dtype, -np.inf, np.inf)] if kernel in _LIMITED else []
         elementwise(program, kernel, pair, target, *limits)
 
     return emit
+
+
+def _bytes_of(x: Operand) -> Buffer:
+    """The bytes of all elements."""
+    return Buffer(np.uint8, (x.nbytes,), x.storage, x.offset)
 
 
 @op("STABLEHLO_COMPARE")

@@ -14,16 +14,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families import reductions
+from ...engine.families.elementwise import elementwise
+from ...engine.plan.buffer import Buffer, arena
 from ...engine.sizes import largest
 from ..checks import scope_of
 from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy
 from ..registry import op
+from .binary import limits_of
 from .stablehlo import numbers, operands
 from .stablehlo_moves import index_vectors
 
 if TYPE_CHECKING:
-    from ..node import Node, Operand
+    from ...engine.plan.program import Program
+    from ..node import Emit, Node, Operand
 
 FUNCTIONS: dict[str, np.ufunc] = {
     "ADD": np.add,
@@ -40,10 +45,17 @@ FUNCTIONS: dict[str, np.ufunc] = {
     "STABLEHLO_OR": np.bitwise_or,
 }
 """The only operator of a body -> what it does to two arrays."""
+KERNELS: dict[np.ufunc, tuple[str, Sequence[str]]] = {
+    np.add: ("add", ("float32", "int32", "int64")),
+    np.multiply: ("multiply", ("float32", "int32", "int64")),
+    np.maximum: ("maximum", ("int32", "int64")),
+    np.minimum: ("minimum", ("int32", "int64")),
+}
+"""Function -> kernels that reduce by it, their dtypes; those of float32 pass over nan."""
 
 
 @op("STABLEHLO_REDUCE")
-def reduce(node: Node) -> DynamicResult:
+def reduce(node: Node) -> Emit | DynamicResult:
     """The operands folded along `dimensions`, beginning with the second half of the inputs."""
     arrays, starts = _halves(node)
     axes = sorted(numbers(node, "dimensions"))
@@ -53,6 +65,11 @@ def reduce(node: Node) -> DynamicResult:
         f"dimensions must be among {rank}, each once, got {axes}",
     )
     shape = tuple(n for i, n in enumerate(arrays[0].shape) if i not in axes)
+    function = _function(node, node.options.body_subgraph_index, 2 * len(arrays))
+    kind, dtypes = KERNELS.get(function, ("", ())) if function is not None else ("", ())
+    if arrays[0].dtype.name in dtypes:
+        out = node.result(shape, arrays[0].dtype)
+        return partial(_reduce, kind, arrays[0], starts[0], frozenset(axes), out)
     fold = _fold(node, node.options.body_subgraph_index, len(arrays))
 
     def run(*values: np.ndarray) -> list[np.ndarray]:
@@ -63,6 +80,18 @@ def reduce(node: Node) -> DynamicResult:
         return fold(columns, values[len(starts) :])
 
     return node.dynamic_result(run, [shape] * len(arrays))
+
+
+def _reduce(
+    kind: str, x: Operand, start: Operand, axes: frozenset[int], out: Operand, program: Program
+) -> None:
+    """Adds out = `kind` of the start and all of `x` along the axes."""
+    folded: Buffer = x
+    if axes:
+        folded = arena(out.shape, out.dtype)
+        reductions.reduce(program, kind, x, axes, folded)
+    limits = [limits_of(x.dtype, -np.inf, np.inf)] if kind in ("add", "multiply") else []
+    elementwise(program, f"arithmetic.{kind}", (folded, start.reshape(())), out, *limits)
 
 
 @op("STABLEHLO_REDUCE_WINDOW")

@@ -6,6 +6,7 @@ Source: The StableHLO specification.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,17 @@ from ..registry import op
 from .stablehlo import numbers, operands
 
 if TYPE_CHECKING:
+    from typing import TypedDict
+
     from ...engine.plan.program import Program
     from ..node import Node, Operand
+
+    class Sliding(TypedDict):
+        """How a filter slides over height and width."""
+
+        stride: tuple[int, int]
+        dilation: tuple[int, int]
+        before: tuple[int, int]
 
 
 @op("STABLEHLO_DOT_GENERAL")
@@ -91,8 +101,12 @@ def _arranged(program: Program, x: Operand, permutation: list[int]) -> Buffer:
 
 
 @op("STABLEHLO_CONVOLUTION")
-def convolution(node: Node) -> HostCall | DynamicResult:
-    """The convolution over any spatial dimensions, with dilations of both operands and groups."""
+def convolution(node: Node) -> Callable[[Program], None] | HostCall | DynamicResult:
+    """The convolution over any spatial dimensions, with dilations of both operands and groups.
+
+    Those of float32 over one or two dimensions, as networks have them, are CONV_2D's; numpy does
+    the others.
+    """
     x, filters = operands(node, 2)
     options = node.options
     rank = x.ndim - 2
@@ -153,6 +167,18 @@ def convolution(node: Node) -> HostCall | DynamicResult:
     shape = [result[orders[2].index(axis)] for axis in range(x.ndim)]
     dtype = node.outputs[0].dtype or x.dtype
 
+    lows_and_highs = [number for pair in padding for number in pair]
+    is_usual = rank in (1, 2) and batches == 1 and {*spread} == {1} and not any(reversal)
+    is_whole = min(*lows_and_highs, *(n - 1 for n in (*shape, *x.shape, *filters.shape))) >= 0
+    if is_usual and is_whole and all(t == np.float32 for t in (x.dtype, filters.dtype, dtype)):
+        out = node.result(shape, dtype)
+        sliding: Sliding = {
+            "stride": _of_two(strides, 1),
+            "dilation": _of_two(dilations, 1),
+            "before": _of_two([low for low, _ in padding], 0),
+        }
+        return partial(_convolve, x, filters, out, orders, groups, sliding)
+
     def run(x: np.ndarray, filters: np.ndarray) -> np.ndarray:
         image = _spread(x.transpose(orders[0]).astype(dtype), spread, padding)
         kernels = filters.transpose(orders[1]).astype(dtype)
@@ -185,6 +211,50 @@ def convolution(node: Node) -> HostCall | DynamicResult:
         return np.concatenate(parts, axis=1).transpose(np.argsort(orders[2]))
 
     return array_by_numpy(node, run, shape, dtype)
+
+
+def _of_two(numbers: Sequence[int], neutral: int) -> tuple[int, int]:
+    """Numbers of one or two spatial dimensions as those of height and width."""
+    return (neutral, numbers[0]) if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def _convolve(
+    x: Operand,
+    filters: Operand,
+    out: Operand,
+    orders: Sequence[Sequence[int]],
+    groups: int,
+    sliding: Sliding,
+    program: Program,
+) -> None:
+    """Adds out = the convolution of `x` by CONV_2D's kernels, or DEPTHWISE_CONV_2D's.
+
+    `orders` has the dimensions of x, filters and out: batch and channels (for filters: number and
+    channels of a group), then the spatial ones.
+    """
+    of_image, of_filters, of_out = orders
+    n, channels, *sizes = of_image
+    image = _planes(_arranged(program, x, [n, *sizes, channels]))
+    n_filters, depth, *taps = of_filters
+    batch, features, *counts = of_out
+    last = [batch, *counts, features]
+    results = out if last == sorted(last) else arena([out.shape[i] for i in last], out.dtype)
+    if groups > 1 and filters.shape[depth] == 1:
+        weights = _arranged(program, filters, [*taps, n_filters, depth])
+        height_and_width = _of_two([filters.shape[i] for i in taps], 1)
+        weights = weights.reshape((*height_and_width, filters.shape[n_filters]))
+        gemm.depthwise(program, image, weights, None, _planes(results), **sliding)
+    else:
+        weights = _planes(_arranged(program, filters, [n_filters, *taps, depth]))
+        gemm.conv2d(program, image, weights, None, _planes(results), groups=groups, **sliding)
+    if results is not out:
+        places = [last.index(axis) for axis in range(len(last))]
+        move(program, View.of(results).transpose(tuple(places)), out)
+
+
+def _planes(x: Buffer) -> Buffer:
+    """A row of vectors as a plane of one row."""
+    return x if len(x.shape) == 4 else x.reshape((x.shape[0], 1, *x.shape[1:]))
 
 
 def _spread(

@@ -282,7 +282,7 @@ def test_deprecated_names_warn_and_work(converter):
     ("name", "value", "words"),
     [
         ("optimizations", "DEFAULT", "optimizations must be a list of Optimize members"),
-        ("inference_input_type", np.int8, "must be tf.float32.\nFor inference_input"),
+        ("inference_input_type", np.int8, "The `quantized_input_stats` flag must be defined when"),
         ("inference_output_type", flatlite.lite.constants.QUANTIZED_UINT8, "inference_output_type"),
         ("inference_type", "nonsense", "inference_type must be a type such as np.float32"),
         ("inference_type", np.uint8, "The `quantized_input_stats` flag must be defined when"),

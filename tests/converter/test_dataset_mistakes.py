@@ -96,9 +96,13 @@ ERRORS = {
 }
 """Mistake -> (dataset, what the error says)."""
 WARNINGS = {
+    "resized pixels": (
+        [(255 * x * np.float32(0.999), w) for x, w in GOOD],
+        "'image' has values from 0 to 255, as raw pixels .*preprocess the samples as in training",
+    ),
     "raw pixels": (
         [(np.rint(255 * x), w) for x, w in GOOD],
-        "'image' has integers from 0 to 255, as raw pixels .*preprocess the samples as in training",
+        "'image' has values from 0 to 255, as raw pixels .*preprocess the samples as in training",
     ),
     "constant": (
         [(x * 0 + 0.5, w) for x, w in GOOD],

@@ -167,6 +167,26 @@ def test_columns():
     assert {round(float(row["scale"]), 8) for row in rows} <= scales
 
 
+@pytest.mark.parametrize("name", ["conv", "conv_fully"])
+def test_the_rounding_of_a_float_input_counts(name):
+    """TensorFlow's numbers: beside a quantized input the float operator gets the float one."""
+
+    def ramps():
+        for i in range(5):
+            yield [np.arange(9, dtype=np.float32).reshape(1, 3, 3, 1) * i]
+
+    converter = TFLiteConverter.from_frozen_graph(RECORDED / "conv.pb", ["x"], ["Identity"])
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.representative_dataset = ramps
+    converter._experimental_calibrate_only = True  # as TensorFlow's debugger leaves it
+    options = QuantizationDebugOptions(fully_quantize=name == "conv_fully")
+    debugger = QuantizationDebugger(converter=converter, debug_options=options)
+    (row,), (expected,) = dumped(debugger), recorded(name)
+    assert (row["op_name"], row["tensor_idx"]) == (expected["op_name"], expected["tensor_idx"])
+    for column in COLUMNS.split(",")[2:-2]:
+        assert float(row[column]) == pytest.approx(float(expected[column]), rel=1e-4)
+
+
 def test_an_operators_error_is_its_own():
     """The float operator gets what the quantized one got, and the float weights."""
     converter = converter_of("Relu6", optimizations=[Optimize.DEFAULT])
@@ -180,8 +200,9 @@ def test_an_operators_error_is_its_own():
     (op,) = (op for op in float_file.operators if op.op == "FULLY_CONNECTED")
     weights = float_file.tensors[op.inputs[1]].data
     details = {d["index"]: d for d in interpreter.get_tensor_details()}
-    first = next(op for op in interpreter._get_ops_details() if op["op_name"] == "FULLY_CONNECTED")
-    data, result = details[first["inputs"][0]], details[first["outputs"][0]]
+    products = (op for op in interpreter._get_ops_details() if op["op_name"] == "FULLY_CONNECTED")
+    ends = ((details[op["inputs"][0]], details[op["outputs"][0]]) for op in products)
+    data, result = next(pair for pair in ends if pair[0]["dtype"] is np.int8)
     errors = []
     for image in IMAGES:
         interpreter.set_tensor(interpreter.get_input_details()[0]["index"], image)
@@ -245,3 +266,18 @@ def test_refusals():
     options = QuantizationDebugOptions(model_debug_metrics={"largest": largest})
     with pytest.raises(ValueError, match="model_debug_metrics need float_model_path"):
         QuantizationDebugger(quant_debug_model_content=content, debug_options=options)
+
+
+def test_an_output_is_denied_by_its_name_in_the_file():
+    """As TensorFlow's debugger takes it: the operator that gives the output stays float."""
+    converter = TFLiteConverter.from_frozen_graph(RECORDED / "conv.pb", ["x"], ["Identity"])
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.representative_dataset = lambda: iter([[np.ones((1, 3, 3, 1), np.float32)]])
+    with (
+        pytest.warns(UserWarning, match="the model stays float"),
+        pytest.raises(ValueError, match="Please check if the quantized model is in debug mode"),
+    ):
+        QuantizationDebugger(
+            converter=converter,
+            debug_options=QuantizationDebugOptions(denylisted_nodes=["Identity"]),
+        )

@@ -185,7 +185,7 @@ def test_raw_pixels():
     images = [GENERATOR.integers(0, 256, (1, 4, 4, 3)).astype(np.float32) for _ in range(3)]
     converter = pixels_converter()
     converter.representative_dataset = samples(*[[x] for x in images])
-    with pytest.warns(UserWarning, match=r"input 'x' has integers from \d+ to \d+, as raw pixels"):
+    with pytest.warns(UserWarning, match=r"input 'x' has values from \d+ to \d+, as raw pixels"):
         converter.convert()
     converter = pixels_converter(1 / 255)
     converter.representative_dataset = samples(*[[x] for x in images])
@@ -332,7 +332,6 @@ def test_an_output_without_signal():
         compared(converter_of(dataset=tiny, width=1), rising)
     opposite = Comparison("y")
     opposite.add(np.array([1.0, -1.0]), np.array([-1.0, 1.0]))
-    with pytest.raises(ConverterError, match=r"larger than the signal \(-6.0 dB\)"):
-        opposite.check(0.01)
+    assert "its error is larger than the signal (-6.0 dB)" in opposite.problem(0.01)
     with pytest.raises(ConverterError, match="gives NaN or infinity for 'y'"):
         opposite.add(np.array([1.0]), np.array([np.nan]))

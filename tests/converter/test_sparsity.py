@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conversion_metadata import metadata
 from running import answers, kinds
 
 from flatlite.graph.core.graph import Graph
@@ -97,6 +98,9 @@ def test_sparse_weights(case, litert):
     mode = case[1]
     content = converted(graph_def, shape, mode, MODES[mode])
     assert form(content) == expected
+    modes = metadata(content)[1]  # of conversion_metadata.fbs: 3001 RANDOM_, 3002 BLOCK_SPARSITY
+    assert modes[-1:] == {None: [], 1: [3001]}.get(expected[1], [3002])
+    assert (1003 in modes) == (mode == "int8")
     x = GENERATOR.normal(size=shape).astype(np.float32)
     (ours,) = answers(Interpreter(model_content=content), x)
     for resolver in ("BUILTIN_WITHOUT_DEFAULT_DELEGATES", "AUTO"):

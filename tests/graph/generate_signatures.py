@@ -1,4 +1,4 @@
-"""Writes graph/core/signature_table.py from TensorFlow's own op registry.
+"""Writes graph/core/signature_table.py and allowed_types_table.py from TensorFlow's op registry.
 
 Needs an environment with TensorFlow, which flatlite itself never does:
 
@@ -19,6 +19,7 @@ from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.framework.tensor_util import MakeNdarray as make_ndarray
 
 TABLE = Path(__file__).parents[2] / "graph" / "core" / "signature_table.py"
+ALLOWED = TABLE.with_name("allowed_types_table.py")
 HEAD = '''\
 """TensorFlow's ops, one row each: inputs -> outputs ; attributes.
 
@@ -99,6 +100,28 @@ def row(definition) -> str:
     return " ".join(words)
 
 
+TYPES_HEAD = '''\
+"""The types that TensorFlow's ops take, where not all: `types: op.attribute ...`.
+
+Written by tests/graph/generate_signatures.py.
+"""
+# ruff: noqa: E501
+
+ROWS = r"""
+'''
+
+
+def type_rows(definitions) -> list[str]:
+    """A row for each list of types that attributes of these ops may have."""
+    places: dict[tuple[str, ...], list[str]] = {}
+    for definition in definitions:
+        for attr in definition.attr:
+            if attr.type == "type" and attr.HasField("allowed_values"):
+                types = tuple(map(dtype_name, attr.allowed_values.list.type))
+                places.setdefault(types, []).append(f"{definition.name}.{attr.name}")
+    return [f"{' '.join(types)}: {' '.join(found)}" for types, found in sorted(places.items())]
+
+
 def registered_ops() -> dict:
     """Every op this TensorFlow knows, by name."""
     ops = op_def_pb2.OpList()
@@ -113,8 +136,11 @@ def main(extra: list[str]) -> None:
     unknown = [name for name in extra if name not in ops]
     if unknown:
         raise SystemExit(f"this TensorFlow has no op {', '.join(unknown)}")
-    rows = [row(ops[name]) for name in sorted({*kept, *extra} & ops.keys())]
+    names = sorted({*kept, *extra} & ops.keys())
+    rows = [row(ops[name]) for name in names]
     TABLE.write_text(HEAD + "\n".join(rows) + '\n"""\n')
+    types = "\n".join(type_rows(ops[name] for name in names))
+    ALLOWED.write_text(f'{TYPES_HEAD}{types}\n"""\n')
     sys.stdout.write(f"{len(rows)} rows in {TABLE.name}\n")
 
 

@@ -15,6 +15,7 @@ import expressions_gradients
 import expressions_linalg
 import expressions_nn
 import expressions_random
+import expressions_shapes
 import expressions_signal
 import numpy as np
 
@@ -207,6 +208,7 @@ TABLES = {
     "linalg": expressions_linalg,
     "nn": expressions_nn,
     "random": expressions_random,
+    "shapes": expressions_shapes,
     "signal": expressions_signal,
 }
 GROUPS = {"": EXPRESSIONS} | {

@@ -209,11 +209,11 @@ def test_packed_strings_that_cannot_be(content):
         ),
         (
             node("n", "Neg", T=1),
-            "Neg 'n': NodeDef expected inputs 'float32' do not match 0 inputs specified",
+            "Neg 'n': NodeDef expected inputs 'float' do not match 0 inputs specified",
         ),
         (
             X + node("n", "Neg", "x", T=3),
-            "Neg 'n': Input 0 of node n was passed float32 from x:0 incompatible with expected",
+            "Neg 'n': Input 0 of node n was passed float from x:0 incompatible with expected",
         ),
     ],
 )

@@ -149,7 +149,7 @@ def test_a_loop_that_collects():
                 [b.list("TensorListFromTensor", [x, b.shape(3)]), b.number(5), b.shape(3)],
                 ("FLOAT32", (3,)),
             ),
-            "element 5 of a list with 5 elements",
+            "element 5 in a list with 5 elements",
         ),
         (
             lambda b, x: b.custom(

@@ -52,6 +52,25 @@ def test_reduce(kind):
         check("REDUCE", [x, start], [want], body(kind), dimensions=axes, body_subgraph_index=1)
 
 
+@pytest.mark.parametrize("kind", ["ADD", "MULTIPLY", "MAXIMUM", "MINIMUM"])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_reduce_integers(kind, dtype):
+    whole, start = np.arange(24, dtype=dtype).reshape(2, 3, 4) - 7, np.array(5, dtype)
+    function = getattr(np, kind.lower())
+    for x, axes in ((whole, [1]), (whole, [0, 2]), (whole, []), (whole[:, :0], [1])):
+        want = function.reduce(x, tuple(axes), initial=start) if axes else function(x, start)
+        check("REDUCE", [x, start], [want.astype(dtype)], body(f"STABLEHLO_{kind}"),
+              dimensions=axes, body_subgraph_index=1)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.int64])
+def test_bits(dtype):
+    x, y = (np.array([[5, -7, 120], [0, 93, -1]]).astype(dtype) for _ in range(2))
+    y = np.roll(y, 1)
+    check("AND", [x, y], [x & y])
+    check("OR", [x, y], [x | y])
+
+
 def test_reduce_by_any_subgraph():
     x, start = floats(3, 4), f32(2)
     want = start - (x / 2).sum(axis=1)
@@ -251,6 +270,42 @@ def test_convolution(name, groups):
     x, filters = floats(2, 6, 7, 4), floats(2, 3, 4 // groups, 6)
     check("CONVOLUTION", [x, filters], [convolved(x, filters, options, groups)],
           feature_group_count=groups, batch_group_count=1, **LAYOUT, **options)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["plain", "strides", "dilated", "transposed"])
+def test_convolution_of_each_channel(name):
+    options = CONVOLUTIONS[name]
+    x, filters = floats(2, 6, 7, 4), floats(2, 3, 1, 8)
+    check("CONVOLUTION", [x, filters], [convolved(x, filters, options, 4)],
+          feature_group_count=4, batch_group_count=1, **LAYOUT, **options)  # fmt: skip
+
+
+CHANNELS_FIRST = {
+    "input_batch_dimension": 0, "input_feature_dimension": 1,
+    "kernel_input_feature_dimension": 1, "kernel_output_feature_dimension": 0,
+    "output_batch_dimension": 0, "output_feature_dimension": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+@pytest.mark.parametrize("rank", [1, 2])
+def test_convolution_of_channels_first(rank, groups):
+    x, filters = floats(2, 6, 7, 4), floats(2, 3, 4 // groups, 8)
+    options = {"window_strides": [1, 2], "padding": [0, 0, 2, 1], "rhs_dilation": [1, 2]}
+    if rank == 1:
+        x, filters = x[:, :1], filters[:1]
+    want = convolved(x, filters, options, groups)
+    x, filters, want = (
+        np.ascontiguousarray(a.transpose(axes))
+        for a, axes in ((x, (0, 3, 1, 2)), (filters, (3, 2, 0, 1)), (want, (0, 3, 1, 2)))
+    )
+    if rank == 1:
+        x, filters, want = x[:, :, 0], filters[:, :, 0], want[:, :, 0]
+        options = {key: numbers[len(numbers) // 2 :] for key, numbers in options.items()}
+    spatial = [f"{what}_spatial_dimensions" for what in ("input", "kernel", "output")]
+    places = {key: list(range(2, 2 + rank)) for key in spatial}
+    check("CONVOLUTION", [x, filters], [want], feature_group_count=groups, batch_group_count=1,
+          **CHANNELS_FIRST, **places, **options)  # fmt: skip
 
 
 def test_convolution_in_groups_of_the_batch():

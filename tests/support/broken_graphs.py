@@ -270,7 +270,7 @@ GRAPHS = {
     "missing attribute": (changed(drop_attr), "Placeholder 'x': attribute dtype is missing"),
     "too many inputs": (
         changed(add_input),
-        "NodeDef expected inputs 'float32' do not match 2 inputs",
+        "NodeDef expected inputs 'float' do not match 2 inputs",
     ),
     "no such output": (
         changed(set_output),

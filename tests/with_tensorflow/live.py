@@ -5,10 +5,12 @@ the expected value; ends with an error when one differs.
 """
 
 import tempfile
+import warnings
 
 import numpy as np
 import tensorflow as tf
 
+import flatlite.lite
 from flatlite.lite import Interpreter, TFLiteConverter
 
 X = np.float32([[1, -2], [3, 4], [0.5, 6]])
@@ -107,13 +109,37 @@ def check_refusals():
     for arguments, words in (
         (([scale, find],), "can only convert a single ConcreteFunction"),
         (([find],), "must capture only variables and constants"),
-        (([scale], tf.Module()), "TensorFlow cannot save the functions"),
+        (([scale, find], tf.Module()), "TensorFlow cannot save the functions"),
         (([scale, scale], module), "must have distinct names"),
         (([module.scale],), "call get_concrete_function"),
     ):
         text = refusal(TFLiteConverter.from_concrete_functions, *arguments)
         assert words in text, text
         assert len(text.splitlines()) <= 15, text
+
+
+def check_constructor():
+    module = Scaled()
+    function = module.scale.get_concrete_function()
+    for converter in (
+        TFLiteConverter([function], module),
+        TFLiteConverter([function], trackable_obj=module),
+    ):
+        assert list(Interpreter(model_content=converter.convert()).get_signature_list()) == [
+            "serving_default"
+        ]
+    assert not Interpreter(model_content=TFLiteConverter([function]).convert()).get_signature_list()
+
+
+def check_an_owner_that_cannot_save():
+    module = Scaled()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function = module.scale.get_concrete_function()
+        content = TFLiteConverter.from_concrete_functions([function], tf.Module()).convert()
+    assert any("it is frozen, as without trackable_obj" in str(row.message) for row in caught)
+    assert not Interpreter(model_content=content).get_signature_list()
+    np.testing.assert_allclose(outputs_of(content, X)[0], module.scale(X).numpy(), **TOLERANCE)
 
 
 def check_session():
@@ -162,6 +188,68 @@ def check_keras_models():
             np.testing.assert_allclose(outputs_of(content, X)[0], model(X).numpy(), **TOLERANCE)
 
 
+def check_layers_of_the_program():
+    """Classes of tf_keras that only their `call` describes, and the names of their outputs."""
+    import tf_keras
+
+    class Halved(tf_keras.layers.Layer):
+        def call(self, x):
+            return tf.cumsum(x, axis=1) * 0.5
+
+    x = tf_keras.Input([2])
+    model = tf_keras.Model(x, Halved(name="halves")(tf_keras.layers.Dense(3)(x)))
+    content = TFLiteConverter.from_keras_model(model).convert()
+    (signature,) = Interpreter(model_content=content).get_signature_list().values()
+    assert signature["outputs"] == ["halves"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/model.h5"
+        model.save(path)
+        objects = {"Halved": Halved}
+        converter = TFLiteConverter.from_keras_model_file(path, custom_objects=objects)
+        got = outputs_of(converter.convert(), X)[0]
+        np.testing.assert_allclose(got, model(X).numpy(), **TOLERANCE)
+
+
+def check_a_model_that_is_not_built():
+    import tf_keras
+
+    class Shifted(tf_keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.bias = tf.Variable([2.0, 1.0])
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+        def call(self, x):
+            return x + self.bias
+
+    content = TFLiteConverter.from_keras_model(Shifted()).convert()
+    np.testing.assert_allclose(outputs_of(content, X)[0], X + [2, 1], **TOLERANCE)
+
+
+def check_authoring():
+    compatible = flatlite.lite.experimental.authoring.compatible
+
+    @compatible
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def f(x):
+        return tf.cosh(x)
+
+    np.testing.assert_allclose(f(tf.constant([0.0])).numpy(), [1.0])
+    assert f.get_compatibility_log() == []
+    assert f.__name__ == "f"
+
+    @compatible
+    @tf.function
+    def data():
+        return tf.data.Dataset.range(3).shuffle(3, reshuffle_each_iteration=True)
+
+    data()
+    words, *places = data.get_compatibility_log()
+    assert "op 'tf.DummySeedGenerator, tf.RangeDataset, tf.ShuffleDatasetV3' is(are) not" in words
+    assert len(places) == 3
+    assert all("live.py:" in place for place in places), places
+
+
 def check_saved_afterwards():
     """A conversion leaves the module as it was: TensorFlow can save and run it."""
     module = Scaled()
@@ -175,9 +263,14 @@ CHECKS = (
     check_frozen_function,
     check_signatures,
     check_one_signature,
+    check_constructor,
+    check_an_owner_that_cannot_save,
     check_refusals,
     check_session,
     check_keras_models,
+    check_layers_of_the_program,
+    check_a_model_that_is_not_built,
+    check_authoring,
     check_saved_afterwards,
 )
 

@@ -32,6 +32,11 @@ _TILES = {16: (14, 2), 8: (6, 2), 4: (4, 2)}  # width of a vector -> rows, vecto
 _FACTORS, _STARTS, _SHIFTS = (0, 64), (128, 192), (256, 320)
 
 
+def i16_shape(simd):
+    """Rows and vectors of a tile."""
+    return _TILES[simd.width]
+
+
 @microkernel(types.int64(), inline=True)
 def i16_rows(builder, simd):
     """How many rows a tile has."""

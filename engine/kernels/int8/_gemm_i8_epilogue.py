@@ -12,7 +12,7 @@ from ...build.kernel import microkernel
 from ...build.vector import FLOAT, INT, WORD
 from ...tiling import BLOCK_ROWS, CHANNEL_BLOCK, PANEL
 from .._int32 import Integers
-from ._gemm_i8_tile import i8_vectors
+from ._gemm_i8_tile import i8_group_vectors
 from ._requantize import QUICK, Requantizer, each_rounding, offset_of
 
 ROW, TABLE = 4 * PANEL, 8 * BLOCK_ROWS
@@ -29,7 +29,7 @@ def int8_of_tile_sums(builder, simd, *arguments):
     Arguments: the sums; how many rows; the tables; bytes to skip in the results; columns to be
     written; their terms; the kind of rounding, and its limits.
     """
-    _int8(builder, simd, i8_vectors(simd), False, *arguments)
+    _int8(builder, simd, i8_group_vectors(simd), False, *arguments)
 
 
 @microkernel(_INT8)
@@ -65,6 +65,13 @@ class _Int8:
     def make(self, sums, entry):
         """The results of a row."""
         return self.requantizer.bytes(sums)
+
+    @staticmethod
+    def make_block(vectors, sums):
+        """The results of a row of four vectors."""
+        w, requantizers = vectors[0].w, [vector.requantizer for vector in vectors]
+        values = [each.int32(value) for each, value in zip(requantizers, sums, strict=True)]
+        return requantizers[0].limited(w.block_in_order(w.saturated_bytes(values)))
 
 
 class _Float32:
@@ -110,7 +117,7 @@ def float32_of_tile_sums(builder, simd, *arguments):
     written; their numbers; the sums of their weights; how far the zero points of rows lie from
     their scales; what is more to take off; and the limits.
     """
-    _float32(builder, simd, i8_vectors(simd), False, *arguments)
+    _float32(builder, simd, i8_group_vectors(simd), False, *arguments)
 
 
 @microkernel(_FLOAT32)
@@ -157,7 +164,12 @@ class _Rows:
         for v, vector in enumerate(vectors):
             n_columns = b.sub(columns, WORD(v * self.w.width))
             with b.if_then(b.icmp_signed(">", n_columns, WORD(0))):
-                self._store([(v, vector)], self.w.mask(n_columns))
+                is_whole = b.icmp_signed(">=", n_columns, WORD(self.w.width))
+                with b.if_else(is_whole) as (every_column, first_columns):
+                    with every_column:
+                        self._store([(v, vector)], None)
+                    with first_columns:
+                        self._store([(v, vector)], self.w.mask(n_columns))
 
     def _store(self, vectors, mask):
         """A loop over the rows for some vectors with their numbers."""
@@ -169,11 +181,17 @@ class _Rows:
             row = w.move(self.sums, w.mul(m, ROW))
             target = w.move(w.load_pointer(entry), self.out_skip)
             correction = w.splat(w.read(entry, TABLE, INT, 4)) if self.correction else None
+
+            def sums_of(v):
+                value = w.read(row, v * w.bytes, w.i32_vector, 4)
+                return w.builder.add(value, correction) if correction else value
+
+            if len(vectors) == w.BLOCK and vectors[0][1].nbytes == 1:
+                block = [vector for _, vector in vectors]
+                w.write(_Int8.make_block(block, [sums_of(v) for v, _ in vectors]), target)
+                return
             for v, vector in vectors:
-                row_sums = w.read(row, v * w.bytes, w.i32_vector, 4)
-                value = vector.make(
-                    w.builder.add(row_sums, correction) if correction else row_sums, entry
-                )
+                value = vector.make(sums_of(v), entry)
                 address = w.move(target, v * w.width * vector.nbytes)
                 if mask is None:
                     w.write(value, address)

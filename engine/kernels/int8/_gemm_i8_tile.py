@@ -39,9 +39,9 @@ _TILES = {
 """Width of a vector and what it multiplies -> rows, vectors."""
 
 
-def i8_vectors(simd):
-    """How many vectors of columns a tile has."""
-    return _shape(simd)[1]
+def i8_group_vectors(simd):
+    """How many vectors of columns become results together: tiles of one vector share a panel."""
+    return _shape(simd)[1] if simd.dots else PANEL // simd.width
 
 
 def tile_rows_of(simd):
@@ -63,6 +63,12 @@ def i8_rows(builder, simd):
 def i8_columns(builder, simd):
     """How many columns a tile has."""
     return WORD(_shape(simd)[1] * simd.width)
+
+
+@microkernel(types.int64(), inline=True)
+def i8_group(builder, simd):
+    """How many columns become results together."""
+    return WORD(i8_group_vectors(simd) * simd.width)
 
 
 @microkernel(types.int64(), inline=True)

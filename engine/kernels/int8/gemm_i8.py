@@ -8,12 +8,10 @@ any (_gemm_i8_amx.py): the bytes between rows of its inputs. `item_size` is the 
 item and its columns or channels, a multiple of the panel.
 """
 
-from typing import NamedTuple
-
 from ...build.declaration import Widths
 from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, Int8Epilogue, ItemSize
-from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
+from ...tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, PANEL, TABLES, TILE_HEADERS
 from .._items import Panels, even_rows, part_of
 from .._pixels import point_pixels
 from ..float32._gemm_f32_tile import point, point_tap, vector_width
@@ -33,17 +31,13 @@ from ._gemm_i8_block import (
     gather_rows,
     padded_depth,
 )
-from ._gemm_i8_epilogue import (
-    FLOAT32_TERMS,
-    float32_of_panel_sums,
-    float32_of_tile_sums,
-    int8_of_panel_sums,
-    int8_of_tile_sums,
-)
+from ._gemm_i8_epilogue import FLOAT32_TERMS
 from ._gemm_i8_packing import pack as pack_panels
+from ._gemm_i8_results import finish, float32_epilogue
 from ._gemm_i8_tile import (
     corrections,
     i8_columns,
+    i8_group,
     i8_part_4,
     i8_part_7,
     i8_part_10,
@@ -71,61 +65,6 @@ _blocks = stack_buffer(BLOCK_BYTES + 64)
 _pixels = stack_buffer(3 * _TABLE)
 
 
-class Float32Epilogue(NamedTuple):
-    """How float32 results are made of sums, beside the terms."""
-
-    to_zero: int
-    """Bytes from the scale of a row to its zero point."""
-    low: float
-    high: float
-
-
-_NO_INT8 = Int8Epilogue(-1, 0, 0, 0, 0)
-
-
-@inline
-def float32_epilogue(row_scales, row_zeros, low, high):
-    """What makes float32 results of sums: `epilogue` and `to_float32` of `finish`."""
-    to_zero = address(row_zeros) - address(row_scales)
-    return _NO_INT8, Float32Epilogue(to_zero, low, high)
-
-
-@inline
-def terms_of_tile(terms, to_float32, column):
-    """The address of the terms of the tile that begins at `column`."""
-    block = column // CHANNEL_BLOCK
-    size = 8 * TERMS if to_float32 is None else 4 * FLOAT32_TERMS
-    return terms + size * block + 4 * (column - CHANNEL_BLOCK * block)
-
-
-@inline
-def finish(sums, n_rows, headers, column, n, start, panel, offset, terms, epilogue, to_float32):
-    """Turns the sums of `n_rows` rows into results.
-
-    If they are those of a whole `panel`, not of a tile, they lack their zero-point correction. For
-    float32 results of AMX there is none, as their weights have no zero point. `offset` was added
-    to the inputs.
-    """
-    columns, tile_terms = n - column, terms_of_tile(terms, to_float32, column)
-    # numba compiles what follows from one type of `to_float32` only.
-    if to_float32 is None:
-        rounding, zero_point, low, high, flip = epilogue
-        if panel:
-            int8_of_panel_sums(sums, n_rows, headers, column, columns, tile_terms, rounding,
-                               zero_point, low, high, flip)  # fmt: skip
-        else:
-            int8_of_tile_sums(sums, n_rows, headers, column, columns, tile_terms, rounding,
-                              zero_point, low, high, flip)  # fmt: skip
-    else:
-        to_zero, low_float32, high_float32 = to_float32
-        if panel:
-            float32_of_panel_sums(sums, n_rows, headers, 4 * column, columns, tile_terms, start,
-                                  to_zero, 1 + offset, low_float32, high_float32)  # fmt: skip
-        else:
-            float32_of_tile_sums(sums, n_rows, headers, 4 * column, columns, tile_terms, start,
-                                 to_zero, 1 + offset, low_float32, high_float32)  # fmt: skip
-
-
 @inline
 def run_tile(part, tables, segments, depth, weights, ahead, columns, sums):
     """The tile of the form `part`, or the partial one."""
@@ -137,7 +76,7 @@ def run_tile(part, tables, segments, depth, weights, ahead, columns, sums):
 @inline
 def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue, to_float32, sums):
     """All tiles of `n_rows` rows whose tables follow one another, for columns up to `end`."""
-    height, width = i8_rows(), i8_columns()
+    height, width, group = i8_rows(), i8_columns(), i8_group()
     panel_length = (panels.pitch - _ROW) // 2
     while column < end:
         panel = column // PANEL
@@ -146,9 +85,13 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
         row = 0
         at = tables
         while row < n_rows:
-            count = min(height, n_rows - row)
-            run_tile(i8_part_for(count), at, segments, depth, weights, next_weights,
-                     panels.n - column, sums)  # fmt: skip
+            count, within = min(height, n_rows - row), 0
+            part, ahead = i8_part_for(count), next_weights
+            while within < min(group, panels.n - column):
+                run_tile(part, at, segments, depth, weights + 4 * within, ahead,
+                         panels.n - column - within, sums + 4 * within)  # fmt: skip
+                within += width
+                ahead += panel_length
             finish(sums, count, at, column, panels.n, weights, False, input_offset(), terms,
                    epilogue, to_float32)  # fmt: skip
             if row <= height:
@@ -157,7 +100,7 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, terms, epilogue,
                 next_weights = weights
             at += (TILE_HEADERS + segments) * _TABLE
             row += height
-        column += width
+        column += group
 
 
 @inline

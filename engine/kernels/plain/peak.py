@@ -14,6 +14,7 @@ from ..int8._gemm_i8_amx import Registers, begin_amx, end_amx
 
 LINE = 64
 _SUMS = 12  # independent ones: more than a processor begins before the first one ends
+_WEIGHTS = 2  # vectors of weights of a tile with as many sums
 _AMX_SUMS = 4
 _AMX_PRODUCTS = 16 * 16 * 64  # of one instruction
 _STEPS = types.void(*[types.int64] * 2)
@@ -72,10 +73,22 @@ def int16_steps(builder, simd, buffer, count):
 
 
 def _int16_chains(w, buffer, count):
-    def add(value, a, b):
-        return w.add_pairs(value, _as_int16(w, a), _as_int16(w, b))
+    """As `_chains`, of pairs of int16.
 
-    _chains(w, buffer, count, w.i32_vector, add)
+    LLVM knows their products as such: it would multiply equal ones once, and those that are the
+    same in each turn before all. They are those of a tile, of inputs that lie `beyond`, which is 0.
+    """
+    b, beyond, buffer = w.builder, w.builder.lshr(buffer, WORD(62)), w.pointer(buffer)
+    lines = [w.read(buffer, i * LINE, w.i32_vector, 4) for i in range(_SUMS + _WEIGHTS)]
+    weights = [_as_int16(w, line) for line in lines[_SUMS:]]
+    with w.loop(0, count, 1, lines[:_SUMS]) as (at, values):
+        place = w.move(buffer, w.mul(b.and_(at, beyond), 4))
+        for i, value in enumerate(values):
+            row, column = divmod(i, _WEIGHTS)
+            inputs = _as_int16(w, w.read(place, row * LINE, w.i32_vector, 4))
+            values[i] = w.add_pairs(value, weights[column], inputs)
+    for i, value in enumerate(w.results):
+        w.write(value, buffer, i * LINE)
 
 
 @microkernel(types.int64(), inline=True)

@@ -1,0 +1,118 @@
+"""Convolutions of 3x3 in int8 by fewer products (kernels/int8/winograd_i8.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..build.target import multiplies_bytes
+from ..plan.buffer import Buffer, arena, constant
+from ..tiling import PANEL
+from . import gemm_i8
+from .multipliers import value_of
+from .quantization import Hybrid, Scheme
+from .winograd_f32 import ELEMENTS, PAGE
+from .winograd_f32 import fits as fits_tiles
+
+if TYPE_CHECKING:
+    from ..plan.program import Program
+
+_LANES = 16  # channels of which a tile is transformed at a time
+_MAX_CHANNELS = 1024  # whose sums, four times as large, are int32
+_ROWS = 48  # tiles of an item of the products
+
+
+def fits(
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    scheme: Scheme,
+    stride: Sequence[int],
+    dilation: Sequence[int],
+) -> bool:
+    """Whether the kernels support the convolution of one group, and are faster."""
+    channels = weights.shape[3]
+    is_constant = bias is None or bias.is_constant
+    return (
+        not multiplies_bytes()
+        and fits_tiles(weights, out, stride, dilation)
+        and is_constant
+        and weights.dtype == np.int8
+        and channels % _LANES == 0
+        and channels <= _MAX_CHANNELS
+        and gemm_i8.fits(x, weights, bias, out, scheme)
+        and scheme.zero_points[1] == 0
+        and (x.shape[0] == 1 or not isinstance(scheme, Hybrid))
+    )
+
+
+def convolution(
+    program: Program,
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    *,
+    scheme: Scheme,
+    before: Sequence[int],
+) -> None:
+    """`quantized_gemm.conv2d` with filters of 3x3, without steps."""
+    batch, height, width, n = out.shape
+    channels, panels = weights.shape[3], ceil(n / PANEL)
+    tiles_h, tiles_w = ceil(height / 2), ceil(width / 2)
+    rows = batch * tiles_h * tiles_w
+    rows += rows * 2 * channels % PAGE == 0
+    packed = arena((ELEMENTS, panels, PANEL * channels), np.int16)
+    program.call("winograd_i8.filters", weights, packed, split=panels)
+    operand = scheme.int8_input(program, x, 1, channels)
+    zero, padding = operand.zero_point, None
+    if zero is None:
+        scale, zero_buffer, padding = operand.row_terms
+        scaled = (scale, zero_buffer)
+    else:
+        scaled, zero_buffer = (), constant(np.array([zero], np.int32))
+        padding = constant(np.full(channels, zero, np.int8))
+    inputs = arena((ELEMENTS, rows, channels), np.int16)
+    program.call(
+        "winograd_i8.inputs",
+        operand.values.reshape(x.shape),
+        padding.ravel(),
+        zero_buffer,
+        inputs,
+        split=batch * tiles_h,
+        tiles_h=tiles_h,
+        tiles_w=tiles_w,
+        top=before[0],
+        left=before[1],
+    )
+    sums = arena((ELEMENTS, rows, panels * PANEL), np.int32)
+    program.call(
+        "winograd_i8.products",
+        inputs,
+        packed,
+        sums,
+        split=ELEMENTS * ceil(rows / _ROWS),
+        n=n,
+        rows=_ROWS,
+    )
+    start = np.zeros(panels * PANEL, np.int32)
+    if bias is None:
+        bias = constant(np.zeros(n, np.float32 if scaled else np.int32))
+    elif not scaled:
+        start[:n] = value_of(bias).ravel()
+    zeros = -1 if zero is None else zero, 0
+    terms, numbers = gemm_i8.result_terms(scheme, bias, 1, n, out.dtype, zeros, 9 * channels)
+    program.call(
+        "winograd_i8.results_float32" if scaled else "winograd_i8.results",
+        sums,
+        constant(start),
+        terms.reshape(terms.shape[1:]),
+        *scaled,
+        out,
+        split=batch * tiles_h,
+        **numbers,
+    )

@@ -1,0 +1,610 @@
+"""Programs of TF1's graph API, given `tf`: what TensorFlow gives is stored in core_programs.json.
+
+Each gives what JSON can hold.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import tempfile
+
+import numpy as np
+
+PROGRAMS = []
+
+
+def program(function):
+    """Lists a program."""
+    PROGRAMS.append(function)
+    return function
+
+
+def error(call):
+    """The type and the first words of what a call raises, or what it gives."""
+    try:
+        result = call()
+    except Exception as caught:
+        words = getattr(caught, "message", None) or str(caught)
+        words = words.removeprefix("Graph execution error:\n\n")
+        return [type(caught).__name__, words]
+    return ["nothing", str(result)]
+
+
+def places(graph):
+    """Type, device and neighbours of each operation that is no constant, by name."""
+    return {
+        op.name: [op.type, op.device, [group.decode() for group in op.colocation_groups()]]
+        for op in graph.get_operations()
+        if op.type != "Const"
+    }
+
+
+@program
+def devices(tf):
+    """Nested devices, functions of them, and names."""
+    found = []
+    with tf.Graph().as_default() as graph:
+        for device in ("/cpu", "cpu:0", "/job:a/gpu:1", tf.DeviceSpec(job="z", device_type="CPU")):
+            with graph.device(device):
+                found.append(tf.constant(1).op.device)
+        with graph.device("/job:ps"), graph.device(lambda op: "/device:CPU:0"):
+            found.append(tf.constant(1).op.device)
+        with graph.device(lambda op: "/device:CPU:0"), graph.device("/job:ps"):
+            found.append(tf.constant(1).op.device)
+        with graph.device("/job:ps/cpu:0"), graph.device("/job:worker"), tf.device(None):
+            found.append(tf.constant(1).op.device)
+        block = graph.device("/cpu:0")
+        block.__enter__()
+        with graph.device("/cpu:1"):
+            found.append(error(lambda: block.__exit__(None, None, None))[0])
+    return found
+
+
+@program
+def device_specs(tf):
+    """What names of devices say, and how they are merged."""
+    spec = tf.DeviceSpec.from_string("/job:foo/replica:0")
+    spec.merge_from(tf.DeviceSpec.from_string("/task:1/gpu:2"))
+    merged = spec.make_merged_spec(tf.DeviceSpec(job="bar", device_type="cpu", device_index=0))
+    names = ["/cpu", "/cpu:*", "/device:A:3", "/job:a/replica:1/task:2/device:GPU:3", ""]
+    return {
+        "names": [tf.DeviceSpec.from_string(name).to_string() for name in names],
+        "merged": [spec.to_string(), merged.to_string(), spec.replace(task=None).to_string()],
+        "fields": [merged.job, merged.replica, merged.task, merged.device_type],
+        "equal": [spec == tf.DeviceSpec.from_string(spec.to_string()), spec == merged],
+        "errors": [
+            error(lambda text=text: tf.DeviceSpec.from_string(text))
+            for text in ("/foo:0", "/job:a/device:GPU:2/cpu:0")
+        ],
+    }
+
+
+@program
+def colocation(tf):
+    """Variables, slots and updates stand where the variable does."""
+    with tf.Graph().as_default() as graph:
+        with graph.device("/job:ps"):
+            v = tf.get_variable("v", initializer=tf.zeros_initializer(), shape=[2])
+            tf.Variable([1.0], name="u")
+            tf.Variable(lambda: tf.zeros([2]), name="w")
+        with graph.device("/job:worker/task:7"):
+            v.assign([1.0, 2.0])
+            tf.scatter_add(v, [0], [1.0])
+            gradient = tf.ones([2])
+            tf.train.MomentumOptimizer(0.1, 0.9).apply_gradients([(gradient, v)])
+            with tf.colocate_with(v.op):
+                tf.identity(gradient, name="beside")
+                with graph.colocate_with(gradient.op, ignore_existing=True):
+                    tf.identity(gradient, name="elsewhere")
+        found = places(graph)
+        found.pop("Momentum")  # its device is TensorFlow's own choice
+        return found
+
+
+@program
+def no_colocation(tf):
+    """None needs to be said to be meant."""
+    with tf.Graph().as_default() as graph:
+        a = tf.constant(1.0, name="a")
+
+        def enter():
+            with graph.colocate_with(None):
+                pass
+
+        with graph.colocate_with(a.op), graph.colocate_with(None, ignore_existing=True):
+            b = tf.identity(a)
+        return [error(enter), [group.decode() for group in b.op.colocation_groups()]]
+
+
+@program
+def graph_facts(tf):
+    """Counts, names and messages of a graph."""
+    with tf.Graph().as_default() as graph:
+        a = tf.constant(1.0, name="a")
+        with tf.name_scope("outer"), graph.name_scope("inner"):
+            scope = graph.get_name_scope()
+        with graph.container("box"):
+            v = tf.Variable(1.0)
+        graph.add_to_collection("k", 1)
+        graph.add_to_collection(("not", "text"), 1)
+        op_def = a.op.op_def
+        graph.prevent_feeding(a)
+        graph.prevent_fetching(v.op)
+        with tf.Session() as session:
+            errors = [error(lambda: session.run(v.initializer, {a: 2.0}))]
+            errors.append(
+                error(lambda: session.run(v))[0] in ("ValueError", "InaccessibleTensorError")
+            )
+        graph.finalize()
+        return {
+            "scope": scope,
+            "container": v.op.get_attr("container").decode(),
+            "keys": sorted(graph.get_all_collection_keys()),
+            "has": ["k" in graph.collections, ("not", "text") in graph.collections],
+            "op_def": [op_def.name, len(op_def.input_arg), [a.name for a in op_def.output_arg]],
+            "node_def": [a.op.node_def.name, a.op.node_def.op, list(v.initializer.node_def.input)],
+            "values": [t.name for t in a.op.values()],
+            "feedable": [graph.is_feedable(a), graph.is_feedable(v.value())],
+            "fetchable": [graph.is_fetchable(a), graph.is_fetchable(v.op)],
+            "producer": graph.graph_def_versions.producer,
+            "building": graph.building_function,
+            "errors": [*errors, error(lambda: graph.add_to_collection("k", 2))],
+        }
+
+
+@program
+def tensors_are_no_arrays(tf):
+    """What programs mistake tensors for."""
+    with tf.Graph().as_default():
+        x, y = tf.constant([1]), tf.constant(["a"])
+        return [
+            error(lambda: np.array(x))[0],
+            error(lambda: x.T)[0],
+            error(lambda: tf.convert_to_tensor(tf.no_op())),
+            error(lambda: y & y)[0],
+            error(lambda: tf.constant([1.0]) | x)[0],
+            error(lambda: ~y)[0],
+        ]
+
+
+@program
+def tensor_protos(tf):
+    """Messages of values."""
+    values = {
+        "float": (1.5,),
+        "list": ([10, 20, 30],),
+        "typed": ([10, 20], tf.float32),
+        "repeated": ([1, 2], None, [3, 4]),
+        "bool": ([True, False],),
+        "half": (np.float16([1, 2]),),
+        "one half": (np.float16([1]),),
+        "complex": ([1 + 2j, 3],),
+        "strings": (["a", b"b", "\u00e9"],),
+        "texts": (np.array(["a", "bc"]),),
+        "large": (2**40,),
+        "empty": (np.zeros([0, 2], np.float32),),
+        "uint32": (np.uint32([7, 8]),),
+        "quantized": ([(21,), (22,)], tf.qint32),
+        "dimensions": ([1, tf.Dimension(2)], tf.int32),
+    }
+    found = {}
+    for name, arguments in values.items():
+        message = tf.make_tensor_proto(*arguments)
+        found[name] = str(message)
+        array = tf.make_ndarray(message)
+        listed = str(array.tolist())
+        found[f"{name} again"] = [array.dtype.kind, list(array.shape), listed]
+    refused = {
+        "too many": lambda: tf.make_tensor_proto([1, 2], shape=[1]),
+        "shape": lambda: tf.make_tensor_proto([1, 2, 3, 4], shape=[1, 2], verify_shape=True),
+        "broadcast": lambda: tf.make_tensor_proto([1, 2, 3], shape=[2], allow_broadcast=True),
+        "quantized": lambda: tf.make_tensor_proto(3, dtype=tf.qint8),
+        "none": lambda: tf.make_tensor_proto(None),
+        "tensor": lambda: tf.make_tensor_proto(tf.constant(1.0)),
+    }
+    return found | {name: error(call) for name, call in refused.items()}
+
+
+@program
+def static_values(tf):
+    """What is known before anything runs, and can be fed no more."""
+    with tf.Graph().as_default() as graph:
+        p = tf.placeholder(tf.int32, [])
+        known = {
+            "constant": tf.constant([1, 2]),
+            "range": tf.range(3),
+            "fill": tf.fill([2, 2], 3),
+            "cast": tf.cast([1, 2], tf.float32),
+            "rank": tf.rank(tf.placeholder(tf.float32, [2, None])),
+            "concat": tf.concat([[1], [2]], 0),
+            "unstack": tf.unstack([1, 2])[1],
+            "split": tf.split([1, 2], 2)[0],
+            "placeholder": p,
+        }
+        found = {}
+        for name, tensor in known.items():
+            value = tf.get_static_value(tensor)
+            found[name] = [str(None if value is None else np.asarray(value).tolist())]
+            found[name].append(graph.is_feedable(tensor))
+        stacked = tf.get_static_value(tf.stack([1, p, 3]), partial=True)
+        found["stack"] = [None if item is None else int(item) for item in stacked]
+        rows = tf.stack([np.ones([2], np.float32), tf.placeholder(tf.float32)])
+        found["rows"] = [
+            None if row is None else row.tolist() for row in tf.get_static_value(rows, partial=True)
+        ]
+        found["is_tensor"] = [
+            tf.is_tensor(item)
+            for item in (
+                1,
+                np.zeros(2),
+                p,
+                tf.Variable(1.0),
+                p.op,
+                tf.SparseTensor([[0]], [1], [1]),
+            )
+        ]
+        found["variable"] = tf.get_static_value(tf.Variable(1.0))
+        return found
+
+
+@program
+def imported(tf):
+    """Names, devices and errors of import_graph_def."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        with tf.device("/job:ps"):
+            y = tf.identity(x, name="y")
+        with graph.colocate_with(y.op):
+            tf.negative(y, name="z")
+    message = graph.as_graph_def()
+    found = {}
+    with tf.Graph().as_default() as graph:
+        for name in ("", "", "y", "y/", "y/"):
+            z, _ = tf.import_graph_def(message, return_elements=["z:0", "y"], name=name)
+            found.setdefault("names", []).append(z.name)
+        with tf.device("/job:worker/task:0"):
+            tf.import_graph_def(message, {b"x": tf.ones([2])}, name="mapped")
+        found["places"] = {k: v for k, v in places(graph).items() if k.startswith("mapped")}
+        calls = {
+            "operation": {"return_elements": ["q"]},
+            "tensor": {"return_elements": ["q:0"]},
+            "output": {"return_elements": ["z:1"]},
+            "name": {"return_elements": ["a:b:c"]},
+            "not mapped": {"input_map": {"none:0": tf.constant(1.0)}},
+            "type": {"input_map": {"x:0": tf.constant(1)}},
+            "values": {"input_map": {"x:0": np.float32([1, 2])}, "name": ""},
+        }
+        found["errors"] = {
+            name: error(lambda arguments=arguments: tf.import_graph_def(message, **arguments))
+            for name, arguments in calls.items()
+        }
+        found["kinds"] = [
+            error(lambda: tf.import_graph_def(message, input_map=[1]))[0],
+            error(lambda: tf.import_graph_def(message, return_elements=[7]))[0],
+        ]
+        message.versions.producer = 27
+        message.versions.min_consumer = 12
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(message)
+        found["versions"] = [
+            graph.graph_def_versions.producer,
+            graph.graph_def_versions.min_consumer,
+        ]
+        message.versions.min_consumer = 1 << 30
+        found["new"] = error(lambda: tf.import_graph_def(message))
+        del message.node[1]
+        message.versions.min_consumer = 0
+        found["neighbour"] = error(lambda: tf.import_graph_def(message, {"y:0": tf.ones([2])}))
+    return found
+
+
+@program
+def templates(tf):
+    """Variables that are made in the first call and found in others."""
+
+    def scale(x, trainable=True):
+        return x * tf.get_variable("w", [], initializer=tf.ones_initializer(), trainable=trainable)
+
+    def adds(x):
+        return x * tf.Variable(2.0)
+
+    with tf.Graph().as_default():
+        a, b = tf.make_template("s", scale), tf.make_template("s", scale, trainable=False)
+        names = [a(1.0).name, a(1.0).name, b(1.0).name]
+        with tf.variable_scope("outer"):
+            now = tf.make_template("t", scale, create_scope_now_=True)
+            unique = tf.make_template("_", scale, unique_name_="own")
+        names += [now(2.0).name, unique(2.0).name, now.variable_scope.name]
+        bad = tf.make_template("bad", adds)
+        bad(1.0)
+        return {
+            "names": names,
+            "variables": [v.name for v in tf.global_variables()],
+            "of": [len(t.trainable_variables) for t in (a, b, now, unique)],
+            "other": [len(b.non_trainable_variables), len(b.variables), b.variable_scope_name],
+            "errors": [
+                error(lambda: bad(1.0))[0],
+                error(lambda: tf.make_template(None, scale)),
+            ],
+        }
+
+
+@program
+def partial_runs(tf):
+    """Runs in several steps."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        a, b, c = (tf.placeholder(tf.float32, [], name=name) for name in "abc")
+        first = tf.add(a, b, name="first")
+        second = tf.multiply(first, c, name="second")
+        v = tf.Variable(0.0, name="v")
+        session.run(v.initializer)
+        counted = tf.assign_add(v, 1.0) + a
+        later = counted * b
+        found = [error(lambda: session.partial_run("foo", first, {a: 1, b: 2}))]
+        handle = session.partial_run_setup([first, second], [a, b, c])
+        found.append(float(session.partial_run(handle, first, {a: 1, b: 17})))
+        found.append(error(lambda: session.partial_run(handle, first, {c: 1})))
+        handle = session.partial_run_setup([first, second], [a, b, c])
+        session.partial_run(handle, first, {a: 1, b: 17})
+        found.append(error(lambda: session.partial_run(handle, second, {a: 1, c: 1})))
+        handle = session.partial_run_setup([first, second], [a, b, c])
+        session.partial_run(handle, first, {a: 1, b: 17})
+        found.append(float(session.partial_run(handle, second, {c: 2})))
+        found.append(error(lambda: session.partial_run(handle, second)))
+        handle = session.partial_run_setup([first], [a, b])
+        found.append(error(lambda: session.partial_run(handle, second, {a: 1, b: 17})))
+        handle = session.partial_run_setup([first, second], [a, b, c])
+        found.append(error(lambda: session.partial_run(handle, first, {a: 1})))
+        handle = session.partial_run_setup([counted, later], [a, b])
+        found.append(float(session.partial_run(handle, counted, {a: 0})))
+        found.append(float(session.partial_run(handle, later, {b: 3})))
+        found.append(float(session.run(v)))
+        found.append(error(lambda: session.partial_run_setup([])))
+        return found
+
+
+@program
+def sessions(tf):
+    """Options, devices and feeds of a Session."""
+    config = tf.ConfigProto(device_count={"CPU": 2}, allow_soft_placement=True)
+    config.gpu_options.allow_growth = True
+    config.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.ON_1
+    with tf.Graph().as_default(), tf.Session(config=config) as session:
+        c = tf.constant(42.0, name=b"c")
+        slices = tf.IndexedSlices(tf.placeholder(tf.float32, [2]), tf.placeholder(tf.int64, [2]))
+        parts = [tf.identity(slices.values), tf.identity(slices.indices)]
+        value = np.float32([1, 2]), np.int64([3, 4])
+        sparse = tf.sparse_placeholder(tf.float32, [3, 4], name="sp")
+        total = tf.sparse_reduce_sum(sparse)
+        fed = {sparse: (np.int64([[0, 1]]), np.float32([5]))}
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(output_partition_graphs=True)
+        session.run(c, options=options, run_metadata=metadata)
+        return {
+            "devices": sorted(device.name for device in session.list_devices()),
+            "bytes": float(session.run(b"c:0")),
+            "slices": [part.tolist() for part in session.run(parts, {slices: value})],
+            "sparse": [float(session.run(total, fed)), sparse.shape.as_list()],
+            "graphs": len(metadata.partition_graphs) > 0,
+            "reshape": error(
+                lambda: session.run(tf.reshape(parts[0], tf.constant([3]) + 4), {slices: value})
+            )[0],
+        }
+
+
+@program
+def shapes(tf):
+    """Shapes and dimensions as objects."""
+    known, part = tf.TensorShape([2, 3]), tf.TensorShape([None, 3])
+    twelve = tf.Dimension(12)
+    message = part.as_proto()
+    return {
+        "proto": [[dim.size for dim in message.dim], tf.TensorShape(message).as_list()],
+        "unknown": tf.TensorShape(None).as_proto().unknown_rank,
+        "common": known.most_specific_compatible_shape([1, 3]).as_list(),
+        "ranks": error(lambda: known.assert_same_rank([1])),
+        "pickled": pickle.loads(pickle.dumps(known)).as_list(),
+        "copied": copy.deepcopy(twelve).value,
+        "lists": [[4] * twelve == [4] * 12, twelve * [4] == [4] * 12],
+        "values": [tf.dimension_value(twelve), tf.dimension_value(None), tf.dimension_value(3)],
+        "at": [
+            tf.dimension_at_index(part, 1).value,
+            tf.dimension_at_index(tf.TensorShape(None), 1).value,
+        ],
+        "errors": [
+            error(lambda: twelve / 2),
+            error(lambda: 2 / twelve),
+            error(lambda: tf.Dimension([]))[0],
+            error(lambda: tf.as_dtype((tf.int32, tf.int32)))[0],
+            error(lambda: tf.as_dtype(0))[0],
+        ],
+    }
+
+
+@program
+def specs(tf):
+    """What is known of tensors."""
+    spec = tf.TensorSpec([None, 3], tf.float32, "x")
+    sparse = tf.SparseTensorSpec([2, None], tf.int32)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [2, 3], name="p")
+        return {
+            "spec": [spec.shape.as_list(), spec.dtype.name, spec.name],
+            "from": [
+                tf.TensorSpec.from_tensor(x).shape.as_list(),
+                tf.TensorSpec.from_tensor(x).name,
+            ],
+            "fits": [
+                spec.is_compatible_with(x),
+                spec.is_compatible_with(tf.TensorSpec([4, 3])),
+                spec.is_compatible_with(tf.constant([1])),
+            ],
+            "equal": [
+                spec == tf.TensorSpec([None, 3], tf.float32),
+                sparse == tf.SparseTensorSpec(),
+            ],
+            "sparse": [sparse.shape.as_list(), sparse.dtype.name],
+            "default": tf.IndexedSlicesSpec() == tf.IndexedSlicesSpec(dtype=tf.float32),
+        }
+
+
+@program
+def initial_values(tf):
+    """Orthogonal matrices, parts of variables, and values that need other variables."""
+    found = {}
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(3)
+        for name, shape in {"tall": [5, 3], "wide": [2, 2, 7]}.items():
+            value = session.run(tf.orthogonal_initializer(gain=2.0, seed=1)(shape))
+            found[name] = np.round(value, 4).tolist()
+        parts = tf.get_variable(
+            "parts",
+            [400, 2],
+            partitioner=tf.fixed_size_partitioner(4),
+            initializer=tf.glorot_uniform_initializer(seed=2),
+        )
+        unit = tf.get_variable(
+            "unit",
+            [3, 3],
+            partitioner=tf.fixed_size_partitioner(3),
+            initializer=tf.initializers.identity(),
+        )
+        v = tf.Variable(3.0, name="v")
+        w = tf.Variable(v * 2.0, name="w")
+        session.run(w.initializer)
+        found["w"] = [float(session.run(w)), error(lambda: session.run(v))[0]]
+        session.run(tf.global_variables_initializer())
+        found["largest"] = float(
+            np.round(np.max(np.abs(session.run(tf.convert_to_tensor(parts)))), 2)
+        )
+        found["unit"] = session.run(tf.convert_to_tensor(unit)).tolist()
+        found["copied"] = [
+            op.name for op in tf.get_default_graph().get_operations() if "mul" in op.name
+        ]
+        found["int"] = tf.get_variable("int", initializer=tf.constant(1)).dtype.base_dtype.name
+    found["errors"] = [
+        error(lambda: tf.random_normal_initializer(dtype=tf.int32)),
+        error(lambda: tf.orthogonal_initializer()([5])),
+    ]
+    return found
+
+
+@program
+def scopes_left(tf):
+    """Variable scopes that end in the wrong order, getters that are none."""
+    with tf.Graph().as_default():
+        with tf.variable_scope("a"):
+            scope = tf.variable_scope("b")
+            scope.__enter__()
+            with tf.variable_scope("c"):
+                first = error(lambda: scope.__exit__(None, None, None))
+            scope.__exit__(None, None, None)
+            name = tf.get_variable("v", []).name
+
+        def getter():
+            with tf.variable_scope("d", custom_getter=3):
+                tf.get_variable("w", [])
+
+        return [first, name, error(getter)[0]]
+
+
+@program
+def frozen(tf):
+    """Parts of graphs, and variables as constants."""
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        v = tf.get_variable("v", initializer=[1.0, 2.0])
+        r = tf.get_variable("r", initializer=[[3.0], [4.0]], use_resource=True)
+        y = tf.add(x * v, tf.reshape(r, [2]), name="y")
+        tf.identity(tf.gather(r, [1]), name="rows")
+        tf.identity(y, name="unused")
+        session.run(tf.global_variables_initializer())
+        message = graph.as_graph_def()
+        part = tf.graph_util.extract_sub_graph(message, ["y"])
+        constant = tf.graph_util.convert_variables_to_constants(session, message, ["y", "rows"])
+        names = sorted(node.name for node in part.node)
+        pruned = tf.graph_util.remove_training_nodes(constant, ["y", "rows"])
+        errors = [
+            error(lambda: tf.graph_util.extract_sub_graph(message, "y"))[0],
+            error(lambda: tf.graph_util.extract_sub_graph(message, ["nope"])),
+        ]
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(constant, name="")
+        results = [session.run(name, {"x:0": [1.0, 1.0]}).tolist() for name in ("y:0", "rows:0")]
+    kinds = sorted({node.op for node in constant.node})
+    return [names, results, kinds, sorted(node.op for node in pruned.node), errors]
+
+
+@program
+def files(tf):
+    """tf.gfile and tf.compat."""
+    folder = tempfile.mkdtemp()
+    gfile = tf.gfile
+
+    def path(name):
+        return os.path.join(folder, name)
+
+    def shown(call):
+        return [str(item).replace(folder, "D") for item in error(call)]
+
+    gfile.MakeDirs(path("a/b"))
+    with gfile.GFile(path("a/f"), "w") as file:
+        file.write("h\u00e9llo\nworld\n")
+    with gfile.GFile(path("a/f"), "a") as file:
+        file.write("more")
+    reader = gfile.GFile(path("a/f"))
+    found = {
+        "lines": [reader.readline(), reader.read(3), reader.size(), reader.tell()],
+        "bytes": gfile.GFile(path("a/f"), "rb").read().decode(),
+        "all": list(gfile.GFile(path("a/f"))),
+        "exists": [gfile.Exists(path(name)) for name in ("a", "a/f", "z")],
+        "folders": [gfile.IsDirectory(path(name)) for name in ("a", "a/f", "z")],
+        "listed": sorted(gfile.ListDirectory(path("a"))),
+        "globbed": [os.path.basename(name) for name in gfile.Glob(path("a/*"))],
+        "walked": [[name.replace(folder, "D"), *rest] for name, *rest in gfile.Walk(folder)],
+        "length": [gfile.Stat(path("a/f")).length, gfile.Stat(path("a")).is_directory],
+    }
+    gfile.Copy(path("a/f"), path("a/g"))
+    found["errors"] = [
+        shown(lambda: gfile.Copy(path("a/f"), path("a/g"))),
+        shown(lambda: gfile.Rename(path("a/g"), path("a/f"))),
+        shown(lambda: gfile.Rename(path("a/g"), path("a/f"), overwrite=True)),
+        shown(lambda: gfile.GFile(path("nope")).read()),
+        shown(lambda: gfile.GFile(path("a/f")).write("x")),
+        shown(lambda: gfile.GFile(path("a/f"), "q").read()),
+        shown(lambda: gfile.ListDirectory(path("zz"))),
+        shown(lambda: gfile.MkDir(path("x/y"))),
+        shown(lambda: gfile.Remove(path("zz"))),
+        shown(lambda: gfile.Remove(path("a"))),
+        shown(lambda: gfile.DeleteRecursively(path("a"))),
+        shown(lambda: gfile.DeleteRecursively(path("a"))),
+    ]
+    text = tf.compat
+    found["text"] = [
+        text.as_bytes("\u00e9").hex(),
+        text.as_text(b"a"),
+        text.as_str_any(3),
+        error(lambda: text.as_bytes(3)),
+        error(lambda: text.as_text(bytearray(b"a"))),
+    ]
+    return found
+
+
+@program
+def minimized(tf):
+    """Losses that are functions, and updates of what is no variable."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable([1.0, 2.0], use_resource=True)
+        x = tf.constant(3.0)
+        optimizer = tf.train.GradientDescentOptimizer(0.5)
+        step = optimizer.minimize(lambda: v * 2.0, var_list=[v])
+        pairs = optimizer.compute_gradients(lambda: x * x, [x])
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        return [
+            session.run(v).tolist(),
+            float(session.run(pairs[0][0])),
+            error(lambda: optimizer.apply_gradients(pairs))[0],
+        ]

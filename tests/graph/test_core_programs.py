@@ -1,0 +1,51 @@
+"""TF1's graph API: programs give what TensorFlow gave."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import flatlite.compat.v1 as tf
+
+from . import core_programs
+
+RECORDED = json.loads(Path(__file__).with_name("core_programs.json").read_text())
+
+
+def agrees(found, recorded):
+    """Whether an answer is the recorded one; of errors, the type and the first words."""
+    if isinstance(recorded, dict):
+        return found.keys() == recorded.keys() and all(
+            agrees(found[key], recorded[key]) for key in recorded
+        )
+    if is_error(recorded) and is_error(found):
+        return found[0] == recorded[0] and found[1].startswith(first_words(recorded[1]))
+    if isinstance(recorded, list):
+        return len(found) == len(recorded) and all(map(agrees, found, recorded))
+    if isinstance(recorded, float):
+        return found == pytest.approx(recorded, rel=1e-5)
+    return found == recorded
+
+
+def is_error(value):
+    """Whether an answer is the type and the text of an error."""
+    is_pair = isinstance(value, list) and [type(item) for item in value] == [str, str]
+    return is_pair and value[0].endswith("Error") and not value[1].endswith("Error")
+
+
+OTHER_WORDS = (" See https", " (type <class", "\n", " for TensorFlow 2", " [Op")
+"""Where messages of TensorFlow begin to say what is said in other words here."""
+
+
+def first_words(text):
+    """The part of a message that is the same here."""
+    for words in OTHER_WORDS:
+        text = text.split(words)[0]
+    return text.rstrip(".")
+
+
+@pytest.mark.parametrize("name", [function.__name__ for function in core_programs.PROGRAMS])
+def test_program(name):
+    """The same values, names and errors."""
+    found = json.loads(json.dumps(getattr(core_programs, name)(tf)))
+    assert agrees(found, RECORDED[name]), (found, RECORDED[name])

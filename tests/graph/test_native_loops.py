@@ -1,0 +1,269 @@
+"""Loops, branches and lists as instructions: no Python per iteration, and the same numbers.
+
+The expected values are those of the same program where functions are run by Python.
+"""
+
+import numpy as np
+import pytest
+
+import flatlite.compat.v1 as tf
+from flatlite.engine.families import control
+from flatlite.engine.families.elementwise import elementwise
+from flatlite.engine.families.layout import move
+from flatlite.engine.plan.buffer import arena, bound, constant
+from flatlite.engine.plan.program import Program
+from flatlite.graph.session import control_kernels, inlining
+
+F32 = np.float32
+
+
+def forbid_python(monkeypatch):
+    def fail(*_):
+        raise AssertionError("a function was run by Python")
+
+    monkeypatch.setattr(control_kernels.Body, "run", fail)
+
+
+def run_by_python(monkeypatch):
+    monkeypatch.setattr(inlining, "WAYS", {})
+
+
+def counted(n):
+    return tf.while_loop(lambda i, _: i < n, lambda i, x: (i + 1, tf.sin(x) * 1.5), (0, X()))[1]
+
+
+def X():
+    return tf.constant([0.5, 1.0, -2.0])
+
+
+def recurrent():
+    x = tf.constant(np.random.RandomState(0).randn(2, 5, 3).astype(F32))
+    with tf.variable_scope("net", initializer=tf.constant_initializer(0.3)):
+        cell = tf.nn.rnn_cell.LSTMCell(4)
+        outputs, state = tf.nn.dynamic_rnn(cell, x, tf.constant([5, 3]), dtype=tf.float32)
+    loss = tf.reduce_sum(tf.sin(outputs)) + tf.reduce_sum(state.c)
+    return [outputs, *state, *tf.gradients(loss, [x, *tf.trainable_variables()])]
+
+
+def mapped():
+    x = tf.constant(np.arange(12, dtype=F32).reshape(4, 3))
+    y = tf.map_fn(lambda row: tf.exp(row) / tf.reduce_sum(row + 1), x)
+    return [y, tf.gradients(y, x)[0], tf.scan(lambda a, b: a * 0.5 + b, x)]
+
+
+def nested():
+    def outer(i, x):
+        return i + 1, tf.while_loop(lambda j, _: j < 2, lambda j, y: (j + 1, y * y + x), (0, x))[1]
+
+    return tf.while_loop(lambda i, _: i < 2, outer, (0, X()))[1]
+
+
+def with_branches():
+    x = tf.constant([3.0, -1.0])
+
+    def step(i, y):
+        return i + 1, tf.cond(tf.reduce_sum(y) > 1.0, lambda: y * 0.5, lambda: tf.exp(y) + x)
+
+    return tf.while_loop(lambda i, _: i < 6, step, (0, x))[1]
+
+
+def swapped():
+    """Each variable takes the other's value: nothing may be written before it is read."""
+    return tf.while_loop(lambda i, *_: i < 5, lambda i, a, b: (i + 1, b, a + b), (0, X(), X() * 3))
+
+
+def no_iteration():
+    """What the iterations have in common must not fail where there are none."""
+    far, n = tf.get_variable("far", initializer=7), tf.get_variable("n", initializer=0)
+    rows = tf.constant(np.eye(3, dtype=F32))
+    return tf.while_loop(lambda i, _: i < n, lambda i, x: (i + 1, tf.gather(rows, far)), (0, X()))[
+        1
+    ]
+
+
+def array_read_after_a_write():
+    """An array is a value: the one before a write keeps its element."""
+    first = tf.TensorArray(tf.float32, 3, element_shape=[2]).write(0, [1.0, 2.0])
+
+    def step(i, array):
+        return i + 1, array.write(i, tf.fill([2], tf.cast(i, tf.float32)))
+
+    after = tf.while_loop(lambda i, _: i < 3, step, (1, first))[1]
+    changed = after.write(0, [9.0, 9.0])
+    return [first.stack(), after.stack(), changed.stack()]
+
+
+def accumulated():
+    """A loop whose length only its values tell, with a gradient."""
+    x = tf.constant(3.0)
+    y = tf.while_loop(lambda y: y < 100.0, lambda y: y * x, [x], maximum_iterations=20)
+    return [y, tf.gradients(y, x)[0]]
+
+
+PROGRAMS = [
+    lambda: counted(4),
+    lambda: counted(0),
+    recurrent,
+    mapped,
+    nested,
+    with_branches,
+    swapped,
+    no_iteration,
+    array_read_after_a_write,
+    accumulated,
+]
+
+
+def flat(values):
+    return [np.asarray(x) for x in tf.nest.flatten(values)]
+
+
+def results(program, threads=1):
+    config = tf.ConfigProto(intra_op_parallelism_threads=threads)
+    with tf.Graph().as_default(), tf.Session(config=config) as session:
+        fetches = program()
+        session.run(tf.global_variables_initializer())
+        return [flat(session.run(fetches)) for _ in range(3)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("index", range(len(PROGRAMS)))
+def test_same_values_without_python(index, threads, monkeypatch):
+    program = PROGRAMS[index]
+    with monkeypatch.context() as patch:
+        run_by_python(patch)
+        expected = results(program)[0]
+    forbid_python(monkeypatch)
+    for values in results(program, threads):
+        for a, b in zip(values, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+
+def test_training_a_recurrent_net_runs_no_step_in_python(monkeypatch):
+    forbid_python(monkeypatch)
+    x = np.random.RandomState(1).randn(4, 6, 3).astype(F32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(tf.float32, [None, 6, 3])
+        outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(5), fed, dtype=tf.float32)
+        loss = tf.reduce_mean(tf.square(outputs[:, -1] - 0.5))
+        train = tf.train.AdamOptimizer(0.05).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        losses = [session.run([loss, train], {fed: x})[0] for _ in range(20)]
+        (plan,) = [p for key, p in session._plans.items() if train in key[0]]
+        assert plan.first.cut is None
+        assert all(x.name != "host" for x in plan.first.program.instructions)
+    assert losses[-1] < 0.5 * losses[0]
+
+
+def test_variable_that_gets_its_value_later():
+    """A loop that Python ran while a variable had none is compiled once it has."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.get_variable("v", initializer=2.0)
+        y = tf.while_loop(lambda i, _: i < 3, lambda i, x: (i + 1, x * v), (0, 1.0))[1]
+        with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value v"):
+            session.run(y)
+        session.run(v.initializer)
+        assert session.run(y) == 8.0
+        session.run(v.assign(3.0))
+        assert session.run(y) == 27.0
+
+
+@pytest.mark.parametrize("index", [-1, 3])
+def test_index_out_of_an_array(index):
+    with tf.Graph().as_default(), tf.Session() as session:
+        array = tf.TensorArray(tf.float32, 3, element_shape=[])
+        i = tf.placeholder(tf.int32, [])
+        for got, verb in ((array.read(i), "access"), (array.write(i, 1.0).stack(), "modify")):
+            words = f"Trying to {verb} element {index} in a list with 3 elements."
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                session.run(got, {i: index})
+
+
+def test_rows_of_a_number_that_differs_from_step_to_step():
+    """A sparse gradient needs no plan for each number of different rows."""
+    table = np.random.RandomState(0).randn(10, 3).astype(F32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        rows = tf.placeholder(tf.int32, [6])
+        v, dense = (tf.get_variable(name, initializer=table) for name in "vd")
+        sparse_loss = tf.reduce_sum(tf.square(tf.gather(v, rows) - 1.0))
+        dense_loss = tf.reduce_sum(tf.square(tf.matmul(tf.one_hot(rows, 10), dense) - 1.0))
+        train = [
+            tf.train.AdamOptimizer(0.1).minimize(loss, var_list=[x])
+            for loss, x in ((sparse_loss, v), (dense_loss, dense))
+        ]
+        session.run(tf.global_variables_initializer())
+        random = np.random.RandomState(1)
+        for _ in range(12):
+            chosen = random.randint(0, 1 + random.randint(10), 6)
+            session.run(train, {rows: chosen})
+            np.testing.assert_allclose(*session.run([v, dense]), rtol=1e-5)
+        (plan,) = [p for key, p in session._plans.items() if key[0] == tuple(train)]
+        assert plan.first.cut is None
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = 10 is not in"):
+            session.run(train, {rows: [0, 10, 1, 1, 1, 1]})
+
+
+def test_what_others_only_wait_for_is_not_computed():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2, 2])
+        product = tf.matmul(x, x)
+        with tf.control_dependencies([product]):
+            y = tf.identity(x)
+        np.testing.assert_array_equal(session.run(y, {x: np.eye(2)}), np.eye(2))
+        (plan,) = session._plans.values()
+        assert product.op not in plan.order
+        session.run([y, product], {x: np.eye(2)})
+        assert any(product.op in plan.order for plan in session._plans.values())
+
+
+def test_effects_behind_what_is_not_computed_happen():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.get_variable("v", initializer=1.0)
+        change = v.assign_add(1.0)
+        with tf.control_dependencies([change * 2.0]):
+            y = tf.constant(5.0) + 0.0
+        session.run(v.initializer)
+        assert session.run(y) == 5.0
+        assert session.run(v) == 2.0
+
+
+def limits():
+    return constant(np.array([-np.inf, np.inf], F32))
+
+
+def test_what_iterations_have_in_common_is_done_once():
+    """A product with what no iteration changes moves before the loop; one that varies stays."""
+    program = Program()
+    x, start = bound((4,), F32), constant(np.zeros(4, F32))
+    total, fixed, varying = (arena((4,), F32) for _ in range(3))
+    count, one = arena((1,), np.int32), constant(np.ones(1, np.int32))
+    ends = constant(np.array([-(2**31), 2**31 - 1], np.int32))
+
+    class Below:
+        def __init__(self):
+            self.values = [arena((1,), bool)]
+
+        def emit(self, program):
+            elementwise(
+                program, "compare.less", (count, constant(np.array([3], np.int32))), *self.values
+            )
+
+    class Step:
+        values = (varying, arena((1,), np.int32))
+
+        def emit(self, program):
+            elementwise(program, "arithmetic.multiply", (x, x), fixed, limits())
+            elementwise(program, "arithmetic.add", (total, fixed), varying, limits())
+            elementwise(program, "arithmetic.add", (count, one), self.values[1], ends)
+
+    initial = [start, constant(np.zeros(1, np.int32))]
+    control.loop(program, initial, [total, count], Below(), Step(), Below())
+    out = bound((4,), F32)
+    move(program, total, out)
+    result = np.zeros(4, F32)
+    program.close({x: np.array([1, 2, 3, 4], F32), out: result})
+    program.run()
+    np.testing.assert_array_equal(result, [3, 12, 27, 48])
+    names = [instruction.name for instruction in program.instructions]
+    heads = [i for i, name in enumerate(names) if name == "branch"]
+    assert heads[0] < names.index("arithmetic.multiply") < heads[1]
