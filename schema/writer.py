@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import flatbuffers
 import numpy as np
@@ -97,7 +97,7 @@ class _Writer:
     def __init__(self, size: int, schema: Schema) -> None:
         self.builder = flatbuffers.Builder(0)
         size = max(1, min(size, _LIMIT))
-        self.builder.Bytes = memoryview(untouched(size))
+        self.builder.Bytes = cast("bytearray", memoryview(untouched(size)))
         self.builder.head = UOffsetTFlags.py_type(size)
         self.schema = schema
         self.written: dict[tuple[FieldValue, ...], int] = {}
@@ -211,7 +211,7 @@ class _Writer:
             raise ModelError(
                 f"a Buffer must be a record with its bytes in data, got {buffer!r:.80}"
             )
-        data = buffer.data
+        data = cast("bytes | np.ndarray | None", buffer.data)
         if isinstance(data, np.ndarray) and not data.flags.c_contiguous:
             return data
         return None if data is None else _vector(data, np.dtype("u1"), "Buffer.data")

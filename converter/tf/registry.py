@@ -15,6 +15,7 @@ FAMILIES = (
     *(
         "array",
         "control",
+        "decompositions",
         "einsum",
         "gradients",
         "image",

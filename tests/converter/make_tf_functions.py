@@ -1,6 +1,6 @@
 """Records what TensorFlow gives for the cases of tests/tf_functions.py in tf_functions.npz.
 
-    PYTHONPATH=tests python tests/converter/make_tf_functions.py
+    PYTHONPATH=tests/support python tests/converter/make_tf_functions.py
 
 needs TensorFlow; run with 2.21.
 """

@@ -15,10 +15,10 @@ from flatlite.schema import model as schema_model
 from flatlite.schema import proto
 
 TENSORFLOWS = (
-    b"\rMatrixInverse\x00K\x12\rMatrixInverse\x1a\x00*\x07\n\x01T\x12\x020\x01*\r\n\x07adjoint"
-    b"\x12\x02(\x002 \n\rMatrixInverse\x12\x0f__inference_f_9\x00\x02\\N\x14\x14\x04(\x01"
+    b"\x02Qr\x00*\x12\x02Qr\x1a\x00*\x07\n\x01T\x12\x020\x01*\x13\n\rfull_matrices\x12\x02(\x002\x04\n\x02Qr\x00\x020"
+    b"-\x14\x14\x04(\x01"
 )
-"""The options that TensorFlow 2.21's converter wrote for tf.linalg.inv of float32."""
+"""The options that TensorFlow 2.21's converter wrote for tf.linalg.qr of float32."""
 
 
 def converted(draft, *outputs, allow_custom_ops=False):
@@ -36,7 +36,8 @@ def operators_of(draft, *outputs, allow_custom_ops=False):
 def test_the_file_is_compared_with_its_source():
     draft = Draft()
     x = draft.input("x", (None, 3, 3))
-    conversion = converted(draft, draft.op("Neg", draft.op("MatrixInverse", x, adjoint=True)))
+    factors = draft.graph.add("Qr", "qr", [x], {"full_matrices": False}).outputs
+    conversion = converted(draft, draft.op("BatchMatMulV2", *factors))
     interpreter = Interpreter(model_content=conversion.run())
     assert conversion.verified
     matrices = np.random.default_rng(0).standard_normal((2, 3, 3)).astype(np.float32)
@@ -45,7 +46,7 @@ def test_the_file_is_compared_with_its_source():
     interpreter.set_tensor(0, matrices)
     interpreter.invoke()
     result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-    np.testing.assert_allclose(result, -np.linalg.inv(matrices.swapaxes(1, 2)), 1e-4)
+    np.testing.assert_allclose(result, matrices, 1e-4, 1e-5)
 
 
 def texts(options):
@@ -55,12 +56,13 @@ def texts(options):
 
 def test_options_are_those_of_tensorflow():
     draft = Draft()
-    inverse = draft.op("MatrixInverse", draft.input("x", (4, 4)), adjoint=False)
-    operators = operators_of(draft, draft.op("Neg", inverse))
+    attrs = {"full_matrices": False}
+    _, triangle = draft.graph.add("Qr", "qr", [draft.input("x", (4, 4))], attrs).outputs
+    operators = operators_of(draft, draft.op("Neg", triangle))
     assert [op.op for op in operators] == ["CUSTOM", "NEG"]
-    assert operators[0].custom_code == "FlexMatrixInverse"
+    assert operators[0].custom_code == "FlexQr"
     kinds, nodes = zip(*map(texts, (operators[0].custom_options, TENSORFLOWS)), strict=True)
-    assert kinds[0] == kinds[1] == b"MatrixInverse"
+    assert kinds[0] == kinds[1] == b"Qr"
     ours, theirs = (proto.parse("NodeDef", node) for node in nodes)
     assert ours.op == theirs.op
     assert list(ours.input) == list(theirs.input)

@@ -81,4 +81,55 @@ COMPLEX = {
         complexes(SQUARE),
     ),
 }
-CASES = {f"complex/{name}": case for name, case in COMPLEX.items()}
+
+
+def matrices(*shapes, definite=False):
+    """Matrices that are far from singular, or those times their transposes."""
+
+    def make(name):
+        arrays = [numbers(name).normal(size=shape).astype(np.float32) for shape in shapes]
+        x = arrays[0] + 2 * np.eye(shapes[0][-2], shapes[0][-1], dtype=np.float32)
+        arrays[0] = x @ np.swapaxes(x, -1, -2) if definite else x
+        return arrays
+
+    return make
+
+
+FOUR, BATCH = (4, 4), (2, 3, 5, 5)
+MATRICES = {
+    "inverse": (lambda tf, a: tf.linalg.inv(a), matrices(FOUR)),
+    "inverse_of_many": (lambda tf, a: tf.linalg.inv(a, adjoint=True), matrices(BATCH)),
+    "inverse_by_pivots": (
+        lambda tf, a: tf.linalg.inv(a * tf.constant(np.float32(1) - np.eye(4, dtype=np.float32))),
+        matrices(FOUR),
+    ),
+    "solve": (lambda tf, a, b: tf.linalg.solve(a, b), matrices(FOUR, (4, 2))),
+    "solve_adjoint": (
+        lambda tf, a, b: tf.linalg.solve(a, b, adjoint=True),
+        matrices(BATCH, (2, 3, 5, 1)),
+    ),
+    "triangular_solve": (
+        lambda tf, a, b: tf.linalg.triangular_solve(a, b),
+        matrices(FOUR, (4, 2)),
+    ),
+    "triangular_solve_upper": (
+        lambda tf, a, b: tf.linalg.triangular_solve(a, b, lower=False, adjoint=True),
+        matrices(BATCH, (2, 3, 5, 2)),
+    ),
+    "determinant": (lambda tf, a: tf.linalg.det(a), matrices(BATCH)),
+    "determinant_of_singular": (
+        lambda tf, a: tf.linalg.det(tf.concat([a[:1], a[:1], a[2:]], 0)),
+        matrices(FOUR),
+    ),
+    "log_determinant": (lambda tf, a: tf.linalg.slogdet(a), matrices(BATCH)),
+    "cholesky": (lambda tf, a: tf.linalg.cholesky(a), matrices(FOUR, definite=True)),
+    "cholesky_of_many": (lambda tf, a: tf.linalg.cholesky(a), matrices(BATCH, definite=True)),
+    "cholesky_solve": (
+        lambda tf, a, b: tf.linalg.cholesky_solve(tf.linalg.cholesky(a), b),
+        matrices(FOUR, (4, 2), definite=True),
+    ),
+}
+FAMILIES = {"complex": COMPLEX, "matrices": MATRICES}
+CASES = {
+    f"{family}/{name}": case for family, cases in FAMILIES.items() for name, case in cases.items()
+}
