@@ -27,6 +27,7 @@ if TYPE_CHECKING:
             """The kind of operation, such as "MatMul"."""
             ...
 
+
 E = TypeVar("E", bound=Exception)
 
 OK = 0
