@@ -11,4 +11,5 @@ HOMES = {
     "interpreter.options": "OpResolverType",
     "tools.analyzer": "Analyzer=ModelAnalyzer",
 }
-__all__, __getattr__, __dir__ = facade("flatlite.lite.experimental", HOMES)
+MODULES = {"authoring": "converter.api.authoring"}
+__all__, __getattr__, __dir__ = facade("flatlite.lite.experimental", HOMES, modules=MODULES)

@@ -363,7 +363,9 @@ class Bundle:
             keys = self.keys()
             few = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
             raise NotFoundError(
-                None, None, f"'{self.prefix}' has no tensor '{key}'; its {len(keys)} are: {few}"
+                None,
+                None,
+                f"Key {key} not found in checkpoint '{self.prefix}'; its {len(keys)} are: {few}",
             )
         return self._parse("BundleEntryProto", _encode(key))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Protocol
 
     from .proto import Message
@@ -58,7 +59,23 @@ class ConverterError(Exception):
 
 
 class UnsupportedOps(ConverterError):
-    """A source model with operations flatlite cannot lower; the message lists all of them."""
+    """A source model with operations flatlite cannot lower; the message lists all of them.
+
+    Attributes:
+        missing: The types of the operations -> the names of their nodes; empty where it is not the
+            type that has no form in TFLite.
+        flex: Those of the types that TensorFlow's own kernels can run (OpsSet.SELECT_TF_OPS).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        missing: Mapping[str, Sequence[str]] | None = None,
+        flex: Iterable[str] = (),
+    ) -> None:
+        super().__init__(message)
+        self.missing = {kind: list(names) for kind, names in (missing or {}).items()}
+        self.flex = frozenset(flex)
 
 
 class CalibrationError(ValueError):

@@ -1,7 +1,6 @@
 """Checkpoints of version 1: a sorted string table, or one for each shard, with all elements.
 
 The value of the empty key names the tensors and their slices; each slice has a key of its own.
-TensorFlow writes them with `write_version=1`; they are read here, never written.
 """
 
 from __future__ import annotations
@@ -9,24 +8,34 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import proto
-from .bundle import FULL_EXTENT, INDEX_SUFFIX, Bundle, Slice, open_bundle, slice_key
-from .dtypes import tf_dtype
+from .bundle import (
+    FULL_EXTENT,
+    INDEX_SUFFIX,
+    Bundle,
+    Slice,
+    SlicedTensor,
+    open_bundle,
+    slice_key,
+)
+from .dtypes import tf_dtype, tf_enum
 from .errors import DataLossError, NotFoundError
-from .files import is_file, listed, map_file
-from .sstable import read_table
+from .files import is_file, listed, map_file, write_atomic
+from .sstable import build_table, read_table
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
+    from .bundle import Saved
     from .proto import Message
 
+CHECKPOINT_VERSION = 1
 META_KEY = b""
 FIELDS = {
     "float32": "float_val",
@@ -71,6 +80,64 @@ def table_files(prefix: StrPath) -> list[str]:
     shards = re.compile(re.escape(name) + r"-\d{5}-of-\d{5}")
     files = [item for item in listed(folder) if shards.fullmatch(item) or fnmatchcase(item, name)]
     return [os.path.join(folder, item) for item in files]
+
+
+def write_slice_table(path: StrPath, tensors: Mapping[str, Saved]) -> None:
+    """Writes a checkpoint of version 1, a file that is there whole or not at all.
+
+    Raises:
+        ValueError: A tensor is of a type that it cannot hold.
+        OSError: The file cannot be written.
+    """
+    table = proto.SavedTensorSlices()
+    table.meta.versions.producer = CHECKPOINT_VERSION
+    entries: dict[bytes, bytes] = {}
+    for name, value in tensors.items():
+        sliced = value if isinstance(value, SlicedTensor) else _whole(value)
+        dtype = sliced.parts[0][1].dtype
+        if dtype.name not in FIELDS:
+            raise ValueError(
+                f"checkpoints of version 1 cannot hold '{name}' of type {dtype}; use version 2"
+            )
+        row = table.meta.tensor.add(name=name, type=tf_enum(dtype))
+        row.shape.SetInParent()
+        for size in sliced.shape:
+            row.shape.dim.add(size=size)
+        for part, elements in sliced.parts:
+            extents = _write_slice(row.slice.add(), part)
+            entry = proto.SavedTensorSlices()
+            entry.data.name = name
+            entry.data.slice.CopyFrom(extents)
+            _write_elements(entry.data.data, elements)
+            entries[slice_key(name, extents)] = entry.SerializeToString(deterministic=True)
+    entries[META_KEY] = table.SerializeToString(deterministic=True)
+    write_atomic(path, build_table(sorted(entries.items())))
+
+
+def _whole(value: np.ndarray) -> SlicedTensor:
+    """A tensor as one slice that is not cut."""
+    part = Slice((0,) * value.ndim, (FULL_EXTENT,) * value.ndim)
+    return SlicedTensor(value.shape, ((part, value),))
+
+
+def _write_slice(message: Message, part: Slice) -> Message:
+    for start, size in zip(part.start, part.shape, strict=True):
+        extent = message.extent.add()
+        if size != FULL_EXTENT:
+            extent.start, extent.length = start, size
+    return message
+
+
+def _write_elements(message: Message, elements: np.ndarray) -> None:
+    dtype, flat = elements.dtype, np.ascontiguousarray(elements).reshape(-1)
+    if dtype == np.float16:
+        flat = flat.view(np.uint16)
+    elif dtype.kind == "c":
+        flat = flat.view(f"f{dtype.itemsize // 2}")
+    items: list[bytes | str | float] = flat.tolist()
+    if dtype.kind == "O":
+        items = [item.encode() if isinstance(item, str) else item for item in items]
+    getattr(message, FIELDS[dtype.name]).extend(items)
 
 
 class SliceTable:
@@ -179,7 +246,9 @@ class SliceTable:
         if key not in self._tensors:
             few = ", ".join(self.keys()[:5])
             raise NotFoundError(
-                None, None, f"'{self.prefix}' has no tensor '{key}'; its tensors are: {few}"
+                None,
+                None,
+                f"Key {key} not found in checkpoint '{self.prefix}'; its tensors are: {few}",
             )
         return self._tensors[key]
 

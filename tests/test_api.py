@@ -68,10 +68,10 @@ def test_editors_see_every_name(name):
 
 
 DOCUMENTED = {
-    "TFLiteConverter": {
+    "TFLiteConverter": {  # in TensorFlow 2 funcs and trackable_obj=None
         "graph_def": ...,
-        "input_tensors": ...,
-        "output_tensors": ...,
+        "input_tensors": None,
+        "output_tensors": None,
         "input_arrays_with_shape": None,
         "output_arrays": None,
     },

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..schema import proto
 from ..schema.bundle import remove_bundle
+from ..schema.dtypes import tf_enum
 from ..schema.files import is_file, modified, read_bytes, remove, remove_leftovers, write_atomic
 from ..schema.slice_table import open_checkpoint, table_files
 
@@ -32,15 +33,18 @@ def generate_checkpoint_state_proto(
     Args:
         save_dir: The folder. Where it is a relative path, paths in the message are relative to it.
         model_checkpoint_path: The latest checkpoint.
-        all_model_checkpoint_paths: All that are kept, the oldest first; the latest is added when
-            it is not the last of them.
+        all_model_checkpoint_paths: All that are kept, the oldest first; the latest is added to
+            this list when it is not the last of them.
         all_model_checkpoint_timestamps: When each was made, in seconds since 1970.
         last_preserved_timestamp: When the last one was made that is kept for good.
 
     Raises:
         ValueError: There are not as many times as paths.
     """
-    latest, paths = os.fspath(model_checkpoint_path), list(all_model_checkpoint_paths or ())
+    latest = os.fspath(model_checkpoint_path)
+    paths = [] if all_model_checkpoint_paths is None else all_model_checkpoint_paths
+    if not isinstance(paths, list):
+        paths = list(paths)
     if not paths or paths[-1] != latest:
         paths.append(latest)
     times = list(all_model_checkpoint_timestamps or ())
@@ -105,12 +109,12 @@ def write_state(
             os.path.relpath(path, save_dir) if os.path.isabs(path) else path
             for path in (os.fspath(latest), *(paths or ()))
         )
-    if os.fspath(latest) == target:
+    state = generate_checkpoint_state_proto(save_dir, latest, paths, times, preserved)
+    if state.model_checkpoint_path == target:
         raise RuntimeError(
             f"Save path '{latest}' conflicts with path used for checkpoint state.  Please use a "
             "different save path."
         )
-    state = generate_checkpoint_state_proto(save_dir, latest, paths, times, preserved)
     write_atomic(target, str(state).encode())
     remove_leftovers(target)
 
@@ -231,9 +235,12 @@ class CheckpointReader:
         return self._bundle.read(tensor_str).copy()
 
     def debug_string(self) -> bytes:
-        """A line for each tensor: name, dtype and shape."""
+        """A line for each tensor, such as "v0 (DT_FLOAT) [2,3]"."""
+        names = {number: name for name, number in proto.enum("DataType").items()}
         rows = (
-            f"{k} ({self._bundle.dtype(k)}) {list(self._bundle.shape(k))}" for k in self._bundle
+            f"{key} ({names[tf_enum(self._bundle.dtype(key))]}) "
+            f"[{','.join(map(str, self._bundle.shape(key)))}]"
+            for key in self._bundle
         )
         return "\n".join(rows).encode()
 

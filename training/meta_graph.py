@@ -112,6 +112,9 @@ def _strip_defaults(graph: Graph, graph_def) -> None:
 
 def _operation_name(item) -> str | None:
     """The name of the operation that an item is, or is computed by; texts count as names."""
+    definition = getattr(item, "saver_def", None)
+    if definition is not None:
+        return definition.filename_tensor_name.partition(":")[0]
     name = item if isinstance(item, str) else getattr(item, "name", None)
     return name.partition(":")[0] if isinstance(name, str) else None
 
@@ -138,6 +141,10 @@ def _written(item, scope: str | None) -> tuple[str | None, Any]:
     if isinstance(item, Variable):
         definition = item.to_proto(scope and scope.rstrip("/"))
         return "bytes_list", definition.SerializeToString(deterministic=True)
+    if hasattr(item, "to_proto"):
+        definition = item.to_proto(export_scope=scope and scope.rstrip("/"))
+        if definition is not None:
+            return "bytes_list", definition.SerializeToString(deterministic=True)
     if isinstance(item, Tensor | Operation):
         return "node_list", without_scope(item.name, scope)
     if isinstance(item, str | bytes):

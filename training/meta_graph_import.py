@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 
 from ..graph.core.graph import Graph
-from ..graph.core.scopes import get_default_graph
+from ..graph.core.scopes import GraphKeys, get_default_graph
 from ..graph.format.importing import import_graph_def
+from ..graph.variables.variable_lists import global_variables
 from ..graph.variables.variables import Variable
 from ..schema import proto
 from ..schema.files import read_bytes
@@ -32,17 +33,20 @@ def import_meta_graph(
         import_scope: Put before all names.
         **kwargs: `input_map`, tensors by the names of what to read in their place, all of the
             collection "unbound_inputs" when there is one; `restore_collections_predicate`, which
-            says of a collection's name whether to add it; and arguments of the saver, where the
-            message describes none.
+            says of a collection's name whether to add it; `graph`, the default one by default;
+            and arguments of the saver, where the message describes none.
 
     Returns:
         The saver that the message describes, else one of its variables; None when there are none.
 
     Raises:
         OSError: There is no such file, or it holds no graph.
-        ValueError: The graph is malformed, has a name that is taken, or reads what `input_map`
-            lacks.
+        ValueError: The graph is malformed, or reads what `input_map` lacks.
     """
+    graph = kwargs.pop("graph", None)
+    if graph is not None:
+        with graph.as_default():
+            return import_meta_graph(meta_graph_or_file, clear_devices, import_scope, **kwargs)
     message = _read(meta_graph_or_file)
     graph = get_default_graph()
     if clear_devices:
@@ -51,8 +55,9 @@ def import_meta_graph(
     input_map = kwargs.pop("input_map", None)
     is_restored = kwargs.pop("restore_collections_predicate", lambda key: True)
     _check_unbound(message, input_map or {})
-    scope = f"{import_scope}/" if import_scope else ""
-    import_graph_def(message.graph_def, input_map=input_map, name=scope)
+    scope = graph.unique_name(import_scope or "", mark_as_used=False)
+    import_graph_def(message.graph_def, input_map=input_map, name=import_scope or scope)
+    scope = scope.removesuffix("/") or None
     made: dict[bytes, Variable] = {}
     for key, collection in sorted(message.collection_def.items()):
         kind = collection.WhichOneof("kind")
@@ -60,10 +65,13 @@ def import_meta_graph(
             continue
         if is_restored(key):
             for value in getattr(collection, kind).value:
-                graph.add_to_collection(key, _item(graph, key, kind, value, import_scope, made))
+                graph.add_to_collection(key, _item(graph, key, kind, value, scope, made))
     if message.HasField("saver_def"):
-        return Saver.from_proto(message.saver_def, import_scope)
-    return Saver(**kwargs) if made else None
+        return Saver.from_proto(message.saver_def, scope)
+    has_variables = global_variables(scope) or graph.get_collection(
+        GraphKeys.SAVEABLE_OBJECTS, scope
+    )
+    return Saver(**kwargs) if has_variables else None
 
 
 def _check_unbound(message, input_map) -> None:
@@ -86,6 +94,8 @@ def _item(graph: Graph, key: str, kind: str, value, scope: str | None, made: dic
             definition = cast("VariableDef", proto.parse("VariableDef", value))
             made[value] = Variable.from_proto(definition, import_scope=scope)
         return made[value]
+    if key == GraphKeys.SAVERS and kind == "bytes_list":
+        return Saver.from_proto(proto.parse("SaverDef", value), scope)
     if kind == "node_list":
         return graph.as_graph_element(f"{scope}/{value}" if scope else value)
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from ..graph.variables.variables import Variable
 from ..schema import proto
 from ..schema.errors import InvalidArgumentError, NotFoundError
 from ..schema.files import is_folder, remove_leftovers
+from ..schema.gfile import local_path
 from ..schema.slice_table import open_checkpoint
 from .checkpoints import (
     STATE,
@@ -29,11 +31,11 @@ from .load_status import load_values
 from .meta_graph import export_meta_graph
 from .object_checkpoint import read_object_graph
 from .object_graph import OBJECT_GRAPH_KEY
-from .saver_ops import Restoring, Saved, add_operations, named_variables
+from .saver_ops import V1, V2, Restoring, Saved, add_operations, named_variables
 from .scoped_graph import is_within, without_scope
 
-V2 = 2
 HOUR = 3600
+LOGGER = logging.getLogger("flatlite")
 
 
 class Saver:
@@ -55,7 +57,7 @@ class Saver:
         builder: Not supported.
         defer_build: Whether operations are made only by `build`.
         allow_empty: Whether there may be no variables.
-        write_version: 2.
+        write_version: 2, or 1 for files as those of TensorFlow before 1.0.
         pad_step_number: Whether steps have at least 8 digits in names.
         save_relative_paths: Whether the folder's state file has paths relative to it.
         filename: What the file is called where `save` says nothing.
@@ -82,7 +84,7 @@ class Saver:
         write_version: int = V2,
         pad_step_number: bool = False,
         save_relative_paths: bool = False,
-        filename: str | None = None,
+        filename: str | bytes | None = None,
     ):
         if defer_build and var_list:
             raise ValueError(
@@ -91,11 +93,10 @@ class Saver:
             )
         if builder is not None:
             raise ValueError(f"Saver: builder must be None, its own one is used, got {builder!r}")
-        if write_version != V2:
-            raise ValueError(
-                f"Saver: write_version must be 2, got {write_version}; TensorFlow reads the files "
-                "of version 2, too"
-            )
+        if write_version not in (V1, V2):
+            raise ValueError(f"Saver: write_version must be 1 or 2, got {write_version}")
+        if write_version == V1:
+            LOGGER.warning("TensorFlow's V1 checkpoint format has been deprecated.")
         self._var_list = var_list
         self._reshape = reshape
         self._sharded = sharded
@@ -109,12 +110,14 @@ class Saver:
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
         self._filename = filename
+        self._version = write_version
         self._last_checkpoints: list[tuple[str, float]] = []
         self._next_kept = time.time() + keep_checkpoint_every_n_hours * HOUR
         if saver_def is not None:
             self._sharded = saver_def.sharded
             self._max_to_keep = saver_def.max_to_keep
             self._every_n_hours = saver_def.keep_checkpoint_every_n_hours
+            self._version = saver_def.version or V1
             self._next_kept = time.time() + self._every_n_hours * HOUR
         elif not defer_build:
             self.build()
@@ -135,6 +138,7 @@ class Saver:
             self._filename or "model",
             self._sharded,
             Restoring(self._reshape, self._restore_sequentially),
+            self._version,
         )
         self.saver_def = proto.SaverDef(
             filename_tensor_name=path.name,
@@ -143,7 +147,7 @@ class Saver:
             max_to_keep=self._max_to_keep or 0,
             sharded=self._sharded,
             keep_checkpoint_every_n_hours=self._every_n_hours,
-            version=V2,
+            version=self._version,
         )
 
     def _variables(self) -> list[Saved]:
@@ -219,7 +223,7 @@ class Saver:
         if not self._is_empty and self.saver_def is None:
             raise RuntimeError("`build()` should be called before save if defer_build==True")
         latest_filename = STATE if latest_filename is None else latest_filename
-        prefix = self._prefix(sess, os.fspath(save_path), global_step, latest_filename)
+        prefix = self._prefix(sess, local_path(save_path), global_step, latest_filename)
         folder = os.path.dirname(prefix)
         if folder and not is_folder(folder):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
@@ -232,8 +236,9 @@ class Saver:
             self._record(written)
             self._write_state(folder, written, latest_filename)
             self._remove_old(meta_graph_suffix)
-        remove_leftovers(save_path)
-        return written
+        remove_leftovers(local_path(save_path))
+        scheme = os.fsdecode(save_path).removesuffix(local_path(save_path))
+        return written and scheme + written
 
     def _prefix(self, sess: Session, save_path: str, global_step, latest_filename: str) -> str:
         """The checkpoint's name with the step."""
@@ -276,7 +281,7 @@ class Saver:
             if made > self._next_kept:
                 self._next_kept += self._every_n_hours * HOUR
             else:
-                remove_checkpoint(path, V2, meta_graph_suffix)
+                remove_checkpoint(path, self._version, meta_graph_suffix)
 
     def restore(self, sess: Session, save_path) -> None:
         """Gives variables the values of a checkpoint; they need no value before.
@@ -298,7 +303,7 @@ class Saver:
             return
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
-        path = os.fspath(save_path)
+        path = local_path(save_path)
         if not checkpoint_exists(path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
         definition = self.saver_def

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -9,13 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ..graph.core.build import ops
+from ..graph.core.device_spec import DeviceSpec
 from ..graph.core.graph import Operation, Tensor
-from ..graph.core.scopes import control_dependencies, name_scope
+from ..graph.core.scopes import control_dependencies, device, name_scope
 from ..graph.core.shapes import is_static
 from ..graph.functions.control_flow import group
 from ..graph.variables.partitioned import PartitionedVariable
 from ..graph.variables.variables import Variable
 from .slots import is_resource
+
+V1, V2 = 1, 2
+"""Formats of checkpoints: one table with the elements, or an index and data files."""
 
 
 class Restoring(NamedTuple):
@@ -89,44 +94,50 @@ def add_operations(
     filename: str,
     sharded: bool,
     restoring: Restoring,
+    version: int,
 ) -> tuple[Tensor, Tensor, Operation]:
     """What to feed with the checkpoint's name, what to run to save, what to run to restore."""
     with name_scope(scope, "save", [row.variable.op for row in variables]):
-        default = np.array(filename.encode(), object)
+        default = np.array(os.fsencode(filename), object)
         path = ops.PlaceholderWithDefault(default, shape=(), name="filename")
         path = ops.PlaceholderWithDefault(path, shape=(), name="Const")
         if sharded:
-            return path, *_add_sharded(path, variables, restoring)
-        saved = _add_save(path, variables)
+            return path, *_add_sharded(path, variables, restoring, version)
+        saved = _add_save(path, variables, version)
         return path, saved, _add_restore(path, variables, restoring, "restore_all")
 
 
 def _add_sharded(
-    path: Tensor, variables: list[Saved], restoring: Restoring
+    path: Tensor, variables: list[Saved], restoring: Restoring, version: int
 ) -> tuple[Tensor, Operation]:
-    """A file for each device, made one checkpoint when all are written."""
+    """A file for each device, in version 2 made one checkpoint when all are written."""
     devices: dict[str, list[Saved]] = {}
     for row in variables:
         devices.setdefault(row.variable.device, []).append(row)
     parts = [devices[device] for device in sorted(devices)]
-    suffix = ops.Identity(np.array(b"_temp/part", object), name="suffix")
-    prefix = ops.StringJoin([path, suffix])
-    count = np.int32(len(parts))
+    prefix, count = path, np.int32(len(parts))
+    if version == V2:
+        suffix = ops.Identity(np.array(b"_temp/part", object), name="suffix")
+        prefix = ops.StringJoin([path, suffix])
     names = [ops.ShardedFilename(prefix, np.int32(i), count) for i in range(len(parts))]
-    saves = [_add_save(name, part).op for name, part in zip(names, parts, strict=True)]
+    saves = [_add_save(name, part, version).op for name, part in zip(names, parts, strict=True)]
     with control_dependencies(saves):
-        merged = ops.MergeV2Checkpoints(ops.Pack(names), path, delete_old_dirs=True)
-    with control_dependencies([merged]):
-        saved = ops.Identity(path)
+        if version == V2:
+            saves = [ops.MergeV2Checkpoints(ops.Pack(names), path, delete_old_dirs=True)]
+        else:
+            prefix = ops.ShardedFilespec(path, count)
+    with control_dependencies(saves):
+        saved = ops.Identity(path if version == V2 else prefix)
     restores = [_add_restore(path, part, restoring, "restore_shard") for part in parts]
     return saved, group(*restores, name="restore_all")
 
 
-def _add_save(path: Tensor, variables: list[Saved]) -> Tensor:
+def _add_save(path: Tensor, variables: list[Saved], version: int) -> Tensor:
     """Writes variables; gives the path when that is done."""
     tensors = [_saved(row.variable) for row in variables]
     names, parts = _strings(row.name for row in variables), _strings(row.part for row in variables)
-    save = ops.SaveV2(path, names, parts, tensors)
+    make = ops.SaveV2 if version == V2 else ops.SaveSlices
+    save = make(path, names, parts, tensors)
     with control_dependencies([save]):
         return ops.Identity(path, name="control_dependency")
 
@@ -134,9 +145,15 @@ def _add_save(path: Tensor, variables: list[Saved]) -> Tensor:
 def _saved(variable: Variable) -> Tensor:
     """The tensor with what is saved: a reference itself, or what is read by a handle."""
     target = variable.op.outputs[0]
-    if is_resource(variable):
-        return ops.ReadVariableOp(target, dtype=np.dtype(variable.dtype))
-    return target
+    if not is_resource(variable):
+        return target
+    with device(variable.device or None):
+        read = ops.ReadVariableOp(target, dtype=np.dtype(variable.dtype))
+    if not variable.device:
+        return read
+    place = DeviceSpec.from_string(variable.device)
+    with device(place.replace(device_type="CPU", device_index=0)):
+        return ops.Identity(read)
 
 
 def _add_restore(

@@ -5,17 +5,20 @@ Everything is imported on first use. What a name does is said where it lives:
 """
 
 from ...facade import facade
-from .homes import CHECKS, CORE, MATH
+from .homes import CHECKS, CORE, MATH, VERSION
 
 MODULES = {
     "bitwise": "compat.v1.bitwise",
+    "compat": "compat.v1.compat",
     "debugging": "compat.v1.debugging",
     "errors": "errors",
+    "gfile": "compat.v1.gfile",
     "initializers": "graph.variables.initializers",
     "layers": "compat.v1.layers",
     "linalg": "compat.v1.linalg",
     "lite": "compat.v1.lite",
     "logging": "compat.v1.logging",
+    "lookup": "compat.v1.lookup",
     "losses": "compat.v1.losses",
     "math": "compat.v1.math",
     "metrics": "compat.v1.metrics",
@@ -33,5 +36,6 @@ MODULES = {
     "summary": "compat.v1.summary",
     "test": "compat.v1.test",
     "train": "train",
+    "version": "compat.v1.version",
 }
-__all__, __getattr__, __dir__ = facade(__name__, CHECKS, CORE, MATH, modules=MODULES)
+__all__, __getattr__, __dir__ = facade(__name__, CHECKS, CORE, MATH, VERSION, modules=MODULES)

@@ -73,6 +73,7 @@ CORE = {
     ),
     "graph.core.ragged_tensor": "RaggedTensor",
     "graph.functions.functional": "foldl foldr map_fn numpy_function py_func scan",
+    "graph.functions.lookup": "tables_initializer",
     "graph.functions.loops": "while_loop",
     "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": "random_normal random_shuffle random_uniform truncated_normal",
@@ -100,7 +101,7 @@ CORE = {
     "graph.format.importing": "import_graph_def",
     "graph.format.tensor_values": "get_static_value is_tensor make_ndarray make_tensor_proto",
     "graph.core.indexed_slices": "IndexedSlices",
-    "graph.core.sparse_tensor": "SparseTensor",
+    "graph.core.sparse_tensor": "SparseTensor SparseTensorValue",
     "graph.functions.sparse": (
         "sparse_add=add sparse_concat=concat sparse_maximum=maximum sparse_minimum=minimum "
         "sparse_placeholder=placeholder sparse_reduce_sum=reduce_sum_sparse "
@@ -108,11 +109,11 @@ CORE = {
         "sparse_tensor_dense_matmul=sparse_dense_matmul sparse_tensor_to_dense=to_dense "
         "sparse_to_dense"
     ),
-    "graph.session.fetches": "IndexedSlicesValue SparseTensorValue",
+    "graph.session.fetches": "IndexedSlicesValue",
     "graph.variables.initializers": (
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer "
-        "ones_initializer random_normal_initializer random_uniform_initializer "
-        "truncated_normal_initializer uniform_unit_scaling_initializer "
+        "ones_initializer orthogonal_initializer random_normal_initializer "
+        "random_uniform_initializer truncated_normal_initializer uniform_unit_scaling_initializer "
         "variance_scaling_initializer zeros_initializer"
     ),
     "graph.core.scopes": (
@@ -125,12 +126,15 @@ CORE = {
         "scalar_summary"
     ),
     "schema.proto": (
-        "AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef "
-        "RunMetadata RunOptions SessionLog Summary SummaryMetadata"
+        "AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto LogMessage "
+        "MetaGraphDef NameAttrList NodeDef OptimizerOptions RunMetadata RunOptions SessionLog "
+        "Summary SummaryMetadata"
     ),
-    "graph.session.session": "ConfigProto GPUOptions InteractiveSession Session",
-    "graph.core.tensor_shape": "Dimension TensorShape",
+    "graph.session.session": "InteractiveSession Session",
+    "graph.core.tensor_shape": "Dimension TensorShape dimension_at_index dimension_value",
+    "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
     "training.event_files": "summary_iterator",
+    "graph.variables.template": "make_template",
     "graph.variables.variable_scope": (
         "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
         "variable_scope"
@@ -166,8 +170,9 @@ MATH = {
         "to_int64"
     ),
     "graph.functions.creation": "lin_space linspace=lin_space range",
+    "graph.functions.einsum": "einsum",
     "graph.functions.linear_algebra": (
-        "cholesky einsum fft fft2d ifft ifft2d matmul matrix_determinant matrix_inverse "
+        "cholesky fft fft2d ifft ifft2d matmul matrix_determinant matrix_inverse "
         "matrix_solve norm tensordot trace"
     ),
     "graph.functions.reductions": (
@@ -229,9 +234,17 @@ BITWISE = {
 }
 
 NN = {
+    "graph.functions.any_windows": (
+        "atrous_conv2d_transpose avg_pool_v2 conv3d_backprop_filter=conv3d_backprop_filter_v2 "
+        "conv3d_backprop_filter_v2 conv_transpose convolution "
+        "depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter "
+        "depthwise_conv2d_backprop_input=depthwise_conv2d_native_backprop_input "
+        "depthwise_conv2d_native_backprop_filter depthwise_conv2d_native_backprop_input "
+        "max_pool_v2 pool with_space_to_batch"
+    ),
     "graph.functions.activations": (
-        "bias_add crelu elu leaky_relu log_softmax relu relu6 relu_layer selu softmax softplus "
-        "softsign swish xw_plus_b"
+        "bias_add crelu elu leaky_relu log_softmax relu relu6 relu_layer selu silu=swish softmax "
+        "softplus softsign swish xw_plus_b"
     ),
     "graph.functions.arithmetic": "log_sigmoid sigmoid tanh",
     "graph.functions.array": ("depth_to_space in_top_k space_to_depth top_k"),
@@ -248,8 +261,7 @@ NN = {
     ),
     "graph.functions.line_windows": (
         "avg_pool1d avg_pool3d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
-        "conv3d_transpose erosion2d max_pool1d max_pool3d max_pool_with_argmax normalize_moments "
-        "silu"
+        "conv3d_transpose erosion2d max_pool1d max_pool3d max_pool_with_argmax normalize_moments"
     ),
     "graph.functions.losses": (
         "l2_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
@@ -261,7 +273,7 @@ NN = {
         "lrn moments"
     ),
     "graph.functions.reductions": "zero_fraction",
-    "graph.functions.sparse": "embedding_lookup_sparse safe_embedding_lookup_sparse",
+    "graph.functions.sparse_embedding": ("embedding_lookup_sparse safe_embedding_lookup_sparse"),
     "graph.functions.space_to_batch": "space_to_batch",
     "graph.functions.sorting": "log_poisson_loss sufficient_statistics weighted_moments",
     "graph.functions.rnn": (
@@ -270,7 +282,7 @@ NN = {
     "graph.functions.windows": (
         "atrous_conv2d avg_pool avg_pool2d=avg_pool conv2d conv2d_backprop_filter "
         "conv2d_backprop_input conv2d_transpose depthwise_conv2d depthwise_conv2d_native "
-        "dilation2d max_pool max_pool2d=max_pool pool separable_conv2d"
+        "dilation2d max_pool max_pool2d=max_pool separable_conv2d"
     ),
 }
 
@@ -319,12 +331,13 @@ LINALG = {
     "graph.functions.diagonals": (
         "diag=matrix_diag diag_part=matrix_diag_part set_diag=matrix_set_diag"
     ),
+    "graph.functions.einsum": "einsum",
     "graph.functions.equations": (
         "eigh_tridiagonal logm lstsq=matrix_solve_ls lu lu_matrix_inverse lu_reconstruct lu_solve "
         "matrix_rank pinv sqrtm tridiagonal_matmul tridiagonal_solve"
     ),
     "graph.functions.linear_algebra": (
-        "cholesky det=matrix_determinant einsum inv=matrix_inverse matmul matvec norm normalize "
+        "cholesky det=matrix_determinant inv=matrix_inverse matmul matvec norm normalize "
         "solve=matrix_solve tensordot trace"
     ),
     "graph.functions.normalization": "l2_normalize",
@@ -389,6 +402,28 @@ SETS = {
     ),
 }
 
+GFILE = {
+    "schema.gfile": (
+        "Copy DeleteRecursively Exists FastGFile GFile Glob IsDirectory ListDirectory MakeDirs "
+        "MkDir Open Remove Rename Stat Walk"
+    ),
+}
+
+COMPAT = {
+    "graph.core.text": (
+        "as_bytes as_str as_str_any as_text bytes_or_text_types complex_types forward_compatible "
+        "integral_types path_to_str real_types"
+    ),
+}
+
+VERSION = {
+    "graph.core.version": (
+        "COMPILER_VERSION GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER "
+        "GRAPH_DEF_VERSION_MIN_PRODUCER VERSION"
+    ),
+}
+"""Names of both `tf` and `tf.version`."""
+
 RAGGED = {
     "graph.functions.ragged": "constant range=ragged_range",
 }
@@ -416,3 +451,12 @@ LAYERS = {
         "max_pooling3d"
     ),
 }
+
+LOOKUP = {
+    "graph.functions.lookup": (
+        "KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex "
+        "TextFileInitializer"
+    ),
+}
+
+LOOKUP_EXPERIMENTAL = {"graph.functions.lookup": "DenseHashTable MutableHashTable"}

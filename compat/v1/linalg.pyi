@@ -22,6 +22,7 @@ from ...graph.functions.decompositions import svd as svd
 from ...graph.functions.diagonals import matrix_diag as diag
 from ...graph.functions.diagonals import matrix_diag_part as diag_part
 from ...graph.functions.diagonals import matrix_set_diag as set_diag
+from ...graph.functions.einsum import einsum as einsum
 from ...graph.functions.equations import eigh_tridiagonal as eigh_tridiagonal
 from ...graph.functions.equations import logm as logm
 from ...graph.functions.equations import lu as lu
@@ -35,7 +36,6 @@ from ...graph.functions.equations import sqrtm as sqrtm
 from ...graph.functions.equations import tridiagonal_matmul as tridiagonal_matmul
 from ...graph.functions.equations import tridiagonal_solve as tridiagonal_solve
 from ...graph.functions.linear_algebra import cholesky as cholesky
-from ...graph.functions.linear_algebra import einsum as einsum
 from ...graph.functions.linear_algebra import matmul as matmul
 from ...graph.functions.linear_algebra import matrix_determinant as det
 from ...graph.functions.linear_algebra import matrix_inverse as inv

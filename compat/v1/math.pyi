@@ -96,8 +96,8 @@ from ...graph.functions.casting import to_int64 as to_int64
 from ...graph.functions.creation import lin_space as lin_space
 from ...graph.functions.creation import lin_space as linspace
 from ...graph.functions.creation import range as range
+from ...graph.functions.einsum import einsum as einsum
 from ...graph.functions.linear_algebra import cholesky as cholesky
-from ...graph.functions.linear_algebra import einsum as einsum
 from ...graph.functions.linear_algebra import fft as fft
 from ...graph.functions.linear_algebra import fft2d as fft2d
 from ...graph.functions.linear_algebra import ifft as ifft

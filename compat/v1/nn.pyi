@@ -14,8 +14,22 @@ from ...graph.functions.activations import selu as selu
 from ...graph.functions.activations import softmax as softmax
 from ...graph.functions.activations import softplus as softplus
 from ...graph.functions.activations import softsign as softsign
+from ...graph.functions.activations import swish as silu
 from ...graph.functions.activations import swish as swish
 from ...graph.functions.activations import xw_plus_b as xw_plus_b
+from ...graph.functions.any_windows import atrous_conv2d_transpose as atrous_conv2d_transpose
+from ...graph.functions.any_windows import avg_pool_v2 as avg_pool_v2
+from ...graph.functions.any_windows import conv3d_backprop_filter_v2 as conv3d_backprop_filter
+from ...graph.functions.any_windows import conv3d_backprop_filter_v2 as conv3d_backprop_filter_v2
+from ...graph.functions.any_windows import conv_transpose as conv_transpose
+from ...graph.functions.any_windows import convolution as convolution
+from ...graph.functions.any_windows import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_backprop_filter
+from ...graph.functions.any_windows import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_native_backprop_filter
+from ...graph.functions.any_windows import depthwise_conv2d_native_backprop_input as depthwise_conv2d_backprop_input
+from ...graph.functions.any_windows import depthwise_conv2d_native_backprop_input as depthwise_conv2d_native_backprop_input
+from ...graph.functions.any_windows import max_pool_v2 as max_pool_v2
+from ...graph.functions.any_windows import pool as pool
+from ...graph.functions.any_windows import with_space_to_batch as with_space_to_batch
 from ...graph.functions.arithmetic import log_sigmoid as log_sigmoid
 from ...graph.functions.arithmetic import sigmoid as sigmoid
 from ...graph.functions.arithmetic import tanh as tanh
@@ -45,7 +59,6 @@ from ...graph.functions.line_windows import max_pool1d as max_pool1d
 from ...graph.functions.line_windows import max_pool3d as max_pool3d
 from ...graph.functions.line_windows import max_pool_with_argmax as max_pool_with_argmax
 from ...graph.functions.line_windows import normalize_moments as normalize_moments
-from ...graph.functions.line_windows import silu as silu
 from ...graph.functions.losses import l2_loss as l2_loss
 from ...graph.functions.losses import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from ...graph.functions.losses import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
@@ -76,8 +89,8 @@ from ...graph.functions.sorting import log_poisson_loss as log_poisson_loss
 from ...graph.functions.sorting import sufficient_statistics as sufficient_statistics
 from ...graph.functions.sorting import weighted_moments as weighted_moments
 from ...graph.functions.space_to_batch import space_to_batch as space_to_batch
-from ...graph.functions.sparse import embedding_lookup_sparse as embedding_lookup_sparse
-from ...graph.functions.sparse import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from ...graph.functions.sparse_embedding import embedding_lookup_sparse as embedding_lookup_sparse
+from ...graph.functions.sparse_embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from ...graph.functions.windows import atrous_conv2d as atrous_conv2d
 from ...graph.functions.windows import avg_pool as avg_pool
 from ...graph.functions.windows import avg_pool as avg_pool2d
@@ -90,5 +103,4 @@ from ...graph.functions.windows import depthwise_conv2d_native as depthwise_conv
 from ...graph.functions.windows import dilation2d as dilation2d
 from ...graph.functions.windows import max_pool as max_pool
 from ...graph.functions.windows import max_pool as max_pool2d
-from ...graph.functions.windows import pool as pool
 from ...graph.functions.windows import separable_conv2d as separable_conv2d

@@ -57,11 +57,6 @@ def check_kinds(shapes: Any = None, **lists: Any) -> None:
             raise TypeError(f"{argument} must be a list of names, got {type(names).__name__}")
 
 
-def is_concrete(function: Any) -> bool:
-    """Whether something is one of TensorFlow's concrete functions."""
-    return any(kind.__name__ == "ConcreteFunction" for kind in type(function).__mro__)
-
-
 def tensors_of(argument: str, values: Any) -> list[Any]:
     """The items of a list of tensors; TypeError when it is none."""
     if not isinstance(values, (list, tuple)):

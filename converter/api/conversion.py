@@ -64,6 +64,7 @@ class Conversion:
         quantized_graphs: the IR of the quantized file.
         graphs: the IR of the float file.
         before: what conversion_summary_dir gets of the IR before the passes.
+        is_trained: whether the source states the ranges that it was trained with.
     """
 
     def __init__(self, settings: Settings, sources: Sequence[Source], api_version: int) -> None:
@@ -85,6 +86,7 @@ class Conversion:
         self.quantized_graphs: list[Graph] = []
         self.graphs: list[Graph] = []
         self.before: Stage | None = None
+        self.is_trained = False
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
@@ -104,8 +106,10 @@ class Conversion:
         from ..ir.write import all_subgraphs
         from ..quantize.cells import show_inner
         from ..quantize.directions import split_directions
+        from ..quantize.fake_quant import has_fake_quant
         from ..quantize.range_file import named_ranges, ranges_of, read_ranges
         from ..quantize.settings_recipe import (
+            check_ranges_of_inputs,
             of_quantized_source,
             recipe_of,
             with_algorithms,
@@ -128,6 +132,9 @@ class Conversion:
         dataset = self.settings.representative_dataset if is_read else None
         samples = Samples(dataset, self.sources, N_SAMPLES)
         graphs = self._graphs()
+        self.is_trained = self._is_tensorflow() and has_fake_quant(graphs)
+        if self.api_version == 1:
+            check_ranges_of_inputs(self.settings, graphs)
         if self.settings.output_format == constants.GRAPHVIZ_DOT:
             return drawing(graphs).encode()
         if recipe is None:
@@ -227,15 +234,19 @@ class Conversion:
         """The file of some graphs, and its functions, one for each source."""
         from ...schema.model import save
         from ..ir.litert_rules import check_runs_in_litert
-        from ..ir.write import write
+        from ..ir.write import all_subgraphs, write
         from ..quantize.fake_quant import has_fake_quant
         from ..verify.verification import Function
+        from . import debug_metadata
 
         check_runs_in_litert(graph for graph in graphs if not graph.is_final)
         # what ONNX calls infinite is; TensorFlow's converter bounds it
-        is_tensorflow = all(isinstance(source, GraphSource) for source in self.sources)
-        bounded = bool(self.settings.canonicalizing_inf_as_min_max_float) and is_tensorflow
-        written = write(graphs, metadata=self._metadata(recipe), bounded=bounded)
+        bounds = bool(self.settings.canonicalizing_inf_as_min_max_float)
+        bounded = bounds and self._is_tensorflow()
+        written = write(graphs, metadata=self._metadata(graphs, recipe), bounded=bounded)
+        if self.settings.serialize_debug_metadata:
+            rows = [[op.origin or op.kind for op in g.ops] for g in all_subgraphs(graphs)]
+            written.model.metadata[debug_metadata.NAME] = debug_metadata.debug_metadata(rows)
         written.model.associated_files = dict(getattr(self.sources[0], "associated_files", {}))
         content = save(written.model)
         functions = [
@@ -293,7 +304,7 @@ class Conversion:
         self.quantized_graphs = graphs
         self.files = plain, quantized
         if self.verified or (self.settings.verify and calibrated):
-            self._compare(graphs, plain, quantized, samples)
+            self._compare(graphs, plain, quantized, samples, recipe.states_ranges)
         return quantized[1][0].content
 
     def debug_functions(self, recipe: Recipe) -> list[Function]:
@@ -359,9 +370,17 @@ class Conversion:
     def _lowered(self, source: Source, allow_custom_ops: bool) -> Graph:
         with among_signatures([str(signature.key) for signature in self.sources], source.key):
             if isinstance(source, GraphSource):
-                select = OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops
+                from ..tf.flex import SelectOps
+
+                spec = self.settings.target_spec
+                user_ops = frozenset(spec.experimental_select_user_tf_ops)
+                select = SelectOps(OpsSet.SELECT_TF_OPS in spec.supported_ops, user_ops)
                 return source.lower(allow_custom_ops, select)
             return source.lower(allow_custom_ops)
+
+    def _is_tensorflow(self) -> bool:
+        """Whether the sources are graphs of TensorFlow's operations, as Keras models are, too."""
+        return all(isinstance(source, GraphSource) for source in self.sources)
 
     def _wants_known_shapes(self, source: Source) -> bool:
         """Whether TensorFlow's old converter would be used, which knew no unknown dimensions."""
@@ -371,28 +390,27 @@ class Conversion:
             or has_op_hints(source)
         )
 
-    def _metadata(self, recipe: Recipe | None = None) -> dict[str, bytes]:
+    def _metadata(self, graphs: list[Graph], recipe: Recipe | None = None) -> dict[str, bytes]:
         """The entries of a source that is a file, and what TensorFlow's tools read of a
         conversion.
         """
         from ... import __version__
         from ...schema.versions import METADATA_NAME
-        from .metadata import DYNAMIC_RANGE, MODES, NAME, WEIGHT_MODES, conversion_metadata
+        from .metadata import NAME, conversion_metadata, optimization_modes
 
         entries = dict(getattr(self.sources[0], "metadata", {}))
         for written_anew in (NAME, METADATA_NAME):
             entries.pop(written_anew, None)
         if self.settings.exclude_conversion_metadata:
             return entries
-        modes = ()
-        if recipe is not None:
-            by_weights = WEIGHT_MODES.get(recipe.main.weights, DYNAMIC_RANGE)
-            modes = (MODES.get(recipe.main.code, by_weights),)
+        settings = self.settings
+        is_asked = settings.optimizations or settings.quantization_recipe is not None
+        asked = recipe if is_asked or not self._is_tensorflow() else None
         content = conversion_metadata(
             self.sources[0].kind,
             writer=f"flatlite {__version__}",
             api_version=self.api_version,
-            optimizations=modes,
+            optimizations=optimization_modes(asked, self.is_trained, graphs),
             allow_custom_ops=bool(self.settings.allow_custom_ops),
             select_tf_ops=OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops,
             only_tf_ops=set(self.settings.target_spec.supported_ops) == {OpsSet.SELECT_TF_OPS},
@@ -449,6 +467,7 @@ class Conversion:
         plain: tuple[WrittenModel, list[Function]],
         quantized: tuple[WrittenModel, list[Function]],
         samples: Samples,
+        is_stated: bool,
     ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
         from ..quantize.check import compare, compare_readers
@@ -461,7 +480,7 @@ class Conversion:
             sample_inputs = samples.first(i)
             oracle = self.sources[i].oracle()
             inputs = sample_inputs or [next(trial_inputs(oracle, before.sizes, before.is_empty))]
-            self.signal_to_noise[key] = compare(before, after, inputs)
+            self.signal_to_noise[key] = compare(before, after, inputs, is_stated)
             self.reader_signal_to_noise[key] = compare_readers(
                 graph, before, after, tensors, inputs
             )

@@ -2,52 +2,47 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...schema.errors import ConverterError, noted
+from ...schema.errors import ConverterError
 from ..callers import caller
 from ..sources.positions import SOURCE, arranged, difference
-from ..sources.source import Shapes, Source, naming, short_name
-from .arguments import check_kinds, is_concrete, known_shapes, path_of, tensors_of
+from ..sources.source import EndsError, PlaceholdersError, Shapes, Source, naming, short_name
+from .arguments import check_kinds, known_shapes, path_of, tensors_of
 from .conversion import Conversion
+from .live import function_sources, keras_sources, loaded_with
 from .options import constants
-from .settings import Settings
+from .results import Results
 
 if TYPE_CHECKING:
-    from ..passes.driver import PassStatistics
-    from ..quantize.accuracy.budget import ParetoFront
-    from ..quantize.islands import Island
-    from ..verify.verification import Verified
     from .samples import Sample
+    from .settings import Settings
 
 _LOGGER = logging.getLogger("flatlite")
-EXPORT = (
-    "save the model as a SavedModel, with tf.saved_model.save(model, folder) or, from Keras 3, "
-    "model.export(folder), and use TFLiteConverter.from_saved_model(folder)"
-)
 
 
-class TFLiteConverter(Settings):
+class TFLiteConverter(Results):
     """Converts a TensorFlow model to a TensorFlow Lite flatbuffer, without TensorFlow.
 
     Make one with `from_saved_model`, `from_keras_model_file`, `from_frozen_graph`,
     `from_session`, `from_onnx_model` or `from_tflite_model`, set its attributes, call `convert()`.
 
     Args:
-        graph_def: a frozen GraphDef: a message, its serialized bytes, or the path of a file.
+        graph_def: a frozen GraphDef: a message, its serialized bytes, or the path of a file; or
+            concrete functions in a list, as of `from_concrete_functions`.
         input_tensors: tensors with `.name`, and `.shape` where it adds to the graph's.
         output_tensors: tensors of which only `.name` is used.
         input_arrays_with_shape: (name, shape) of each input, where there are no `input_tensors`.
         output_arrays: names of the outputs, where there are no `output_tensors`.
+        trackable_obj: the owner of concrete functions, which may be the second argument, too.
 
     Raises:
-        TypeError, ValueError: as `from_frozen_graph`.
+        TypeError, ValueError: as `from_frozen_graph`; what is wrong with names alone, without
+            tensors, is an error of `convert`.
 
     Attributes:
         optimizations: a list of Optimize members; [] converts to float, [Optimize.DEFAULT] stores
@@ -81,6 +76,10 @@ class TFLiteConverter(Settings):
             activation behind it, which move into the convolution before it.
         change_concat_input_ranges: whether what is concatenated gets the range of the result.
         exclude_conversion_metadata: leaves out what converted the model, from what and how.
+        serialize_debug_metadata: whether the file says from which node of the source each operator
+            comes, in its entry debug_metadata.
+        experimental_new_quantizer: False leaves inputs and outputs that only operators in float
+            touch in float, whatever inference_input_type asks for, as TensorFlow's first quantizer.
         io_order: positions of inputs and outputs in the file: "source", or "tensorflow" for those
             that TensorFlow 2.21's converter gives them, which sorts by name or by a hash.
         target: the runtime that the file is for: "litert", "tf-2.14" and the like for LiteRT as it
@@ -103,13 +102,19 @@ class TFLiteConverter(Settings):
     def __init__(
         self,
         graph_def: Any,
-        input_tensors: Sequence[Any] | None,
-        output_tensors: Sequence[Any] | None,
+        input_tensors: Sequence[Any] | None = None,
+        output_tensors: Sequence[Any] | None = None,
         input_arrays_with_shape: Iterable[tuple[str, Sequence[int | None]]] | None = None,
         output_arrays: Sequence[str] | None = None,
+        *,
+        trackable_obj: Any = None,
     ) -> None:
         from ..sources import frozen
 
+        if isinstance(graph_def, list | tuple):
+            owner = trackable_obj if input_tensors is None else input_tensors
+            self._start(function_sources(graph_def, owner), None, 2)
+            return
         for kind, tensors, name, arrays in (
             ("input", input_tensors, "input_arrays_with_shape", input_arrays_with_shape),
             ("output", output_tensors, "output_arrays", output_arrays),
@@ -131,7 +136,12 @@ class TFLiteConverter(Settings):
                 "output_arrays|control_output_arrays must be defined."
             )
         path_of("graph_def", graph_def, "GraphDef")
-        self._start([frozen.load(graph_def, inputs, outputs, shapes)], None, 1)
+        try:
+            self._start([frozen.load(graph_def, inputs, outputs, shapes)], None, 1)
+        except EndsError as error:  # which TensorFlow finds when it converts
+            if input_tensors is not None:
+                raise
+            self._defer(error, inputs)
 
     @classmethod
     def _of(
@@ -141,13 +151,17 @@ class TFLiteConverter(Settings):
         converter._start(sources, path, api_version)
         return converter
 
+    def _defer(self, error: ValueError, input_arrays: Sequence[str]) -> None:
+        """Has `convert` raise an error as ConverterError."""
+        self._start([], None, 1)
+        self._deferred = error, [short_name(name) for name in input_arrays]
+
     def _start(
         self, sources: Sequence[Source], path: str | os.PathLike | None, api_version: int
     ) -> None:
         self._sources, self._path, self._api_version = sources, path, api_version
-        self._last: Conversion | None = None
-        self._pareto_front: ParetoFront | None = None
-        Settings.__init__(self)
+        self._deferred: tuple[ValueError, list[str]] | None = None
+        Results.__init__(self)
 
     @classmethod
     def from_frozen_graph(
@@ -232,16 +246,21 @@ class TFLiteConverter(Settings):
             signature_keys=signature_keys,
             tags=tags,
         )
-        with naming(saved_model_dir):
-            sources = saved_model.load(
-                saved_model_dir,
-                tags=tag_set if tag_set is not None else tags,
-                signature_keys=[signature_key] if signature_key is not None else signature_keys,
-                input_arrays=input_arrays,
-                output_arrays=output_arrays,
-                input_shapes=input_shapes,
-                api_version=api_version,
-            )
+        try:
+            with naming(saved_model_dir):
+                sources = saved_model.load(
+                    saved_model_dir,
+                    tags=tag_set if tag_set is not None else tags,
+                    signature_keys=[signature_key] if signature_key is not None else signature_keys,
+                    input_arrays=input_arrays,
+                    output_arrays=output_arrays,
+                    input_shapes=input_shapes,
+                    api_version=api_version,
+                )
+        except PlaceholdersError as error:  # which TensorFlow finds when it converts
+            converter = cls.__new__(cls)
+            converter._defer(error, list(input_arrays or ()))
+            return converter
         converter = cls._of(sources, saved_model_dir, api_version)
         converter.saved_model_dir = os.fspath(saved_model_dir)
         return converter
@@ -265,7 +284,8 @@ class TFLiteConverter(Settings):
                 dimension that is to stay unknown.
             output_arrays: names of outputs or of layers; None takes the model's outputs.
             custom_objects: {name of a class: a layer of Keras that does the same}: its name, or a
-                class derived from it.
+                class derived from it. A class with a `call` of its own is read by the Keras that
+                it belongs to, with TensorFlow as its backend, and converted whole.
             weights_file: what model.save_weights() wrote, beside an architecture in JSON.
 
         Raises:
@@ -279,6 +299,11 @@ class TFLiteConverter(Settings):
 
         path_of("model_file", model_file)
         check_kinds(input_shapes)
+        is_whole = input_arrays is None and not input_shapes and output_arrays is None
+        if custom_objects and is_whole and weights_file is None:
+            model = loaded_with(model_file, custom_objects)
+            if model is not None:
+                return cls._of(keras_sources(model), model_file, cls._api_version)
         with naming(model_file):
             source = keras.load(
                 model_file, input_arrays, output_arrays, input_shapes, custom_objects, weights_file
@@ -394,20 +419,7 @@ class TFLiteConverter(Settings):
                 f"from_keras_model takes a live model in TensorFlow, got {type(model).__name__}; "
                 "from_keras_model_file reads a .keras or .h5 file"
             )
-        from ..keras.live import can_export, export, is_keras_model
-        from ..sources import keras
-
-        if not is_keras_model(model):
-            raise TypeError(f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}")
-        try:
-            with naming(None):
-                return cls._of([keras.from_live(model)], None, 2)
-        except (ConverterError, ValueError):
-            if not can_export(model):
-                raise
-            with tempfile.TemporaryDirectory() as folder:
-                export(model, folder)
-                return cls.from_saved_model(folder)
+        return cls._of(keras_sources(model), None, 2)
 
     @classmethod
     def from_concrete_functions(cls, funcs: Any, trackable_obj: Any = None) -> TFLiteConverter:
@@ -422,125 +434,22 @@ class TFLiteConverter(Settings):
             trackable_obj: the object that owns the variables and tables they use.
 
         Raises:
-            ValueError: there are no functions, they are not concrete, several without
-                `trackable_obj`, or TensorFlow cannot save them.
+            ValueError: there are no functions, they are not concrete, or several without a
+                `trackable_obj` with which TensorFlow can save them.
             TypeError: they are not of a TensorFlow in this process.
-        """
-        functions = list(funcs) if isinstance(funcs, Iterable) else [funcs]
-        if not all(map(is_concrete, functions)):
-            text = "This function takes in a list of ConcreteFunction."
-            if any(hasattr(function, "get_concrete_function") for function in functions):
-                text += " To get the ConcreteFunction from a Function, call get_concrete_function."
-            raise noted(ValueError(text), f"Given is {funcs}")
-        if not functions:
-            raise ValueError("No ConcreteFunction is specified.")
-        if not all(hasattr(function, "graph") for function in functions):
-            raise TypeError(
-                f"from_concrete_functions needs functions of a running TensorFlow; {EXPORT}"
-            )
-        from ..sources import running_tensorflow
 
-        if trackable_obj is not None and not hasattr(trackable_obj, "python_function"):
-            with naming(None), tempfile.TemporaryDirectory() as folder:
-                return cls._of(running_tensorflow.saved(functions, trackable_obj, folder), None, 2)
-        if len(functions) > 1:
-            raise noted(
-                ValueError("This converter can only convert a single ConcreteFunction."),
-                f"For several, {running_tensorflow.PROVIDE}",
-            )
-        with naming(None):
-            return cls._of([running_tensorflow.frozen_function(functions[0])], None, 2)
+        Warns:
+            UserWarning: TensorFlow cannot save a single function with `trackable_obj`, so that it
+                is frozen.
+        """
+        return cls._of(function_sources(funcs, trackable_obj), None, 2)
 
     def get_input_arrays(self) -> list[str]:
         """The names of the input tensors, in order; of the first signature where several are."""
+        if self._deferred is not None:
+            return self._deferred[1]
         sources = arranged(self._sources, self.io_order)
         return [short_name(port.name) for port in sources[0].inputs]
-
-    @property
-    def verified(self) -> bool | None:
-        """Whether the last `convert` compared its result with the source; None before."""
-        return None if self._last is None else self._last.verified
-
-    @property
-    def verified_on(self) -> dict[str, Verified]:
-        """The shapes on which the last `convert` compared, and those that the source refused.
-
-        By signature key ("" without signatures); empty before, and without `verify`.
-        """
-        return {} if self._last is None else self._last.verified_on
-
-    @property
-    def pass_statistics(self) -> dict[str, PassStatistics]:
-        """What the passes of the last `convert` did, by name; empty before.
-
-        A PassStatistics has `runs`, `changes` and `seconds`.
-        """
-        return {} if self._last is None else self._last.pass_statistics
-
-    @property
-    def signal_to_noise(self) -> dict[str, dict[str, float]]:
-        """Decibels of the last quantized model's outputs, by signature key and output name.
-
-        20 dB is an error of a tenth of the output, 40 dB of a hundredth. Measured against the float
-        model, on what `measured_on` says; empty for a model that was not quantized or not verified.
-        """
-        return {} if self._last is None else self._last.signal_to_noise
-
-    @property
-    def reader_signal_to_noise(self) -> dict[str, dict[str, float]]:
-        """Decibels of tensors that are read in several scales, by signature and "tensor -> reader".
-
-        Such a tensor is requantized for some of its readers, so that each sees another error.
-        """
-        return {} if self._last is None else self._last.reader_signal_to_noise
-
-    @property
-    def measured_on(self) -> dict[str, str]:
-        """On which inputs decibels were measured, in words, by signature key.
-
-        Random inputs, which a model without a representative dataset is measured on, look like
-        noise, and flatter it; what counts is the error on real ones.
-        """
-        return {} if self._last is None else self._last.measured_on
-
-    @property
-    def float_operators(self) -> dict[str, int]:
-        """How many operators, by kind, the last quantized model computes in float."""
-        return {} if self._last is None else self._last.float_operators
-
-    @property
-    def float_islands(self) -> list[Island]:
-        """What the last quantized model computes in float where integers were asked for.
-
-        An Island has `kind`, `names`, `reason` and `share`, its part of the work.
-        """
-        return [] if self._last is None else self._last.float_islands
-
-    @property
-    def calibrated_ranges(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """What the last `convert` measured on the samples, by signature key and tensor name."""
-        return {} if self._last is None else self._last.calibrated_ranges
-
-    @property
-    def pareto_front(self) -> ParetoFront | None:
-        """What the last `convert` with an accuracy_budget tried; None before.
-
-        Has `front`, `candidates`, `table()` and `svg()`.
-        """
-        return self._pareto_front
-
-    def save_calibration(self, path: str | os.PathLike) -> None:
-        """Writes `calibrated_ranges` to a JSON file, for `ranges` of a quantization_recipe.
-
-        Raises ValueError when the last `convert` measured nothing.
-        """
-        from ...schema.files import write_file
-
-        if not any(self.calibrated_ranges.values()):
-            raise ValueError(
-                "save_calibration: convert() must have measured a representative_dataset before"
-            )
-        write_file(path, json.dumps(self.calibrated_ranges, indent=1).encode())
 
     def convert(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for.
@@ -557,7 +466,13 @@ class TFLiteConverter(Settings):
             UserWarning: the result was not verified, and why; an attribute has no effect; the model
                 has nothing to quantize.
         """
+        from ..quantize.settings_recipe import check_ranges_of_inputs
+
+        if self._deferred is not None:
+            raise ConverterError(str(self._deferred[0])) from self._deferred[0]
         self._check_statistics()
+        if self._api_version == 1:
+            check_ranges_of_inputs(self)
         self.check()
         with naming(self._path):
             if self.accuracy_budget is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..sources.positions import TENSORFLOW
 from . import converter
 
 
@@ -9,7 +10,9 @@ class TFLiteConverter(converter.TFLiteConverter):
     """`flatlite.lite.TFLiteConverter` with what TensorFlow 1 takes by default.
 
     `from_saved_model` converts "serving_default", or the only signature there is, unless told
-    otherwise; `io_order = "tensorflow"` sorts by tensor name; the metadata says API version 1.
+    otherwise; inputs and outputs are at TensorFlow's positions, by tensor name, unless `io_order`
+    says "source"; the metadata says API version 1.
     """
 
     _api_version = 1
+    _io_order = TENSORFLOW

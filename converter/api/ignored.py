@@ -13,7 +13,6 @@ WITHOUT_EFFECT = {
     "experimental_enable_resource_variables": True,
     "experimental_lower_to_saved_model": True,
     "experimental_new_dynamic_range_quantizer": True,
-    "experimental_new_quantizer": True,
     "ir_dump_dir": None,
     "ir_dump_func_regex": None,
     "ir_dump_pass_regex": None,
@@ -22,7 +21,6 @@ WITHOUT_EFFECT = {
     "print_ir_after": None,
     "print_ir_before": None,
     "print_ir_module_scope": None,
-    "serialize_debug_metadata": False,
     "unfold_batchmatmul": False,
     "_experimental_allow_all_select_tf_ops": False,
     "_experimental_default_to_single_batch_in_tensor_list_ops": False,
@@ -51,7 +49,6 @@ REFUSED = {
 }
 
 TARGET_WITHOUT_EFFECT = {
-    "experimental_select_user_tf_ops": set(),
     "experimental_supported_backends": set(),
 }
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..ir.graph import Graph
+    from ..quantize.recipe import Recipe
 
 NAME = "CONVERSION_METADATA"
 """The metadata entry that holds it."""
@@ -11,11 +16,39 @@ SOURCES = {"saved_model": 1, "keras": 2, "concrete_functions": 3, "graph_def": 4
 """ModelType of TensorFlow's conversion_metadata.fbs."""
 
 FLOAT16, DYNAMIC_RANGE, FULL_INTEGER, INT16 = 1001, 1002, 1003, 1004
+TRAINED, RANDOM_SPARSITY, BLOCK_SPARSITY = 2000, 3001, 3002
 """ModelOptimizationMode of the same."""
 MODES = {"i8": FULL_INTEGER, "u8": FULL_INTEGER, "i16": INT16}
 """The mode by the type that results are stored in."""
 WEIGHT_MODES = {"f16": FLOAT16}
 """The mode by the type of weights where results stay float32; else DYNAMIC_RANGE."""
+
+
+def optimization_modes(
+    recipe: Recipe | None, is_trained: bool, graphs: Iterable[Graph]
+) -> list[int]:
+    """The modes of a file.
+
+    Args:
+        recipe: how it is quantized, None where it is not.
+        is_trained: whether the source states the ranges that it was trained with.
+        graphs: what is written.
+    """
+    modes = []
+    if recipe is not None and recipe.main.code in MODES and (recipe.calibrates or not is_trained):
+        modes.append(MODES[recipe.main.code])
+    elif recipe is not None and recipe.main.weights in WEIGHT_MODES:
+        modes.append(WEIGHT_MODES[recipe.main.weights])
+    elif recipe is not None and not is_trained:
+        modes.append(DYNAMIC_RANGE)
+    if recipe is not None and is_trained:
+        modes.append(TRAINED)
+    operands = {
+        x for g in graphs for called in g.reachable() for op in called.ops for x in op.inputs
+    }
+    sparse = [x.sparsity for x in operands if x is not None and x.sparsity is not None]
+    is_block = {x.block_map is not None and len(x.block_map) > 0 for x in sparse}
+    return modes + [BLOCK_SPARSITY if blocks else RANDOM_SPARSITY for blocks in sorted(is_block)]
 
 
 def conversion_metadata(

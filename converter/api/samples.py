@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, permutations
 from typing import Any, cast
@@ -9,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...schema.errors import CalibrationError
+from ..callers import caller
 from ..sources.source import Port, Source, full_name, short_name, some
 from .sample_statistics import InputStatistics
 
@@ -131,8 +133,31 @@ def _verify_rows(verify_inputs: Any) -> list[Any]:
 def _each_sample(
     function: Callable[[], Iterable[Any]], sources: Sequence[Source]
 ) -> Iterator[Sample]:
-    for i, label, arrays in _labelled(function, sources):
-        yield i, label, _arrays(label, arrays, sources[i])
+    is_read = [False for _ in sources]
+    for i, label, sample in _labelled(function, sources):
+        arrays = _arrays(label, sample, sources[i])
+        if not is_read[i]:
+            is_read[i] = True
+            _warn_of_batches(sample, sources[i])
+        yield i, label, arrays
+
+
+def _warn_of_batches(sample: Any, source: Source) -> None:
+    """Warns of arrays that lack the first dimension of their input, which is unknown."""
+    values = _by_name("", sample, source.inputs) if isinstance(sample, Mapping) else sample
+    for value, port in zip(values, source.inputs, strict=True):
+        shape = port.tensor.shape
+        if shape and shape[0] is None and np.ndim(value) == len(shape) - 1:
+            warnings.warn(
+                f"representative_dataset: input '{short_name(port.name)}' has the shape "
+                f"{_shape_text(shape)}, and samples have {np.shape(value)}, which are taken as "
+                "batches of one; the batch is missing: yield x[np.newaxis]",
+                stacklevel=caller(),
+            )
+
+
+def _shape_text(shape: Sequence[int | None] | None) -> str:
+    return "(" + ", ".join("?" if n is None else str(n) for n in shape or ()) + ")"
 
 
 def _labelled(
@@ -249,13 +274,10 @@ def _array(label: str, value: Any, port: Port) -> np.ndarray:
             f"{where} must have the type {dtype}, got {array.dtype}; use x.astype(np.{dtype})"
         )
     reshaped = array if shape is None else _reshaped(array, shape)
-    lacks_batch = (
-        reshaped is not None and shape and shape[0] is None and array.ndim == len(shape) - 1
-    )
-    if reshaped is None or lacks_batch:
-        hint = "; the batch is missing: yield x[np.newaxis]" if lacks_batch else ""
-        shape_text = "(" + ", ".join("?" if n is None else str(n) for n in shape or ()) + ")"
-        raise CalibrationError(f"{where} must have the shape {shape_text}, got {array.shape}{hint}")
+    if reshaped is None:
+        raise CalibrationError(
+            f"{where} must have the shape {_shape_text(shape)}, got {array.shape}"
+        )
     if dtype.kind == "f" and not np.isfinite(array).all():
         raise CalibrationError(f"{where} must be finite, got NaN or infinity")
     return reshaped

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from ..quantize.recipe import Recipe
 
 KNOWN_SETS = set(OpsSet) - {OpsSet.EXPERIMENTAL_STABLEHLO_OPS}
-INTERNAL = ("_sources", "_path", "_api_version", "_last", "_pareto_front", "_is_complete")
+INTERNAL = (
+    "_sources",
+    "_path",
+    "_api_version",
+    "_last",
+    "_pareto_front",
+    "_is_complete",
+    "_deferred",
+)
 """What is no setting."""
 
 
@@ -28,6 +36,7 @@ class Settings:
     """The attributes of TFLiteConverter; an unknown name is refused instead of ignored."""
 
     _is_complete = False
+    _io_order = SOURCE
     experimental_stablehlo_quantizer_config: Any
 
     def __init__(self) -> None:
@@ -53,10 +62,12 @@ class Settings:
         self.dump_graphviz_video: bool = False
         self.exclude_conversion_metadata = False
         self.experimental_new_converter = True
+        self.experimental_new_quantizer: bool | None = True
         self.experimental_use_stablehlo_quantizer = False
         self.canonicalizing_inf_as_min_max_float = True
         self.saved_model_dir: Any = None
-        self.io_order = SOURCE
+        self.serialize_debug_metadata = False
+        self.io_order = self._io_order
         self.target = "litert"
         self.verify = True
         self.verify_inputs: Any = None
@@ -130,6 +141,18 @@ class Settings:
                     "or INT8",
                     stacklevel=caller(),
                 )
+        if not self.experimental_new_quantizer and (recipe is None or recipe.weights_only):
+            warnings.warn(
+                "experimental_new_quantizer has no effect without full integer quantization",
+                stacklevel=caller(),
+            )
+        spec = self.target_spec
+        if spec.experimental_select_user_tf_ops and OpsSet.SELECT_TF_OPS not in spec.supported_ops:
+            warnings.warn(
+                "target_spec.experimental_select_user_tf_ops has no effect without "
+                "OpsSet.SELECT_TF_OPS among target_spec.supported_ops",
+                stacklevel=caller(),
+            )
         for name in changed(self, WITHOUT_EFFECT, TARGET_WITHOUT_EFFECT):
             warnings.warn(f"{name} has no effect in flatlite", stacklevel=caller())
 

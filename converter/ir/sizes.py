@@ -133,7 +133,7 @@ class Scope:
         demands: sizes that are 0 wherever the source runs.
         is_lowering: whether operators are the source's; what passes demand may be more.
         initializer: makes the graph that runs once before all others; None where there is none.
-        select_tf_ops: whether what has no lowering may be an operator of TensorFlow.
+        select_ops: what may become operators of TensorFlow's Flex delegate; None for nothing.
         decided: name of a conditional node -> the branch that alone can be lowered.
         undecided: names of those whose branches give results of unequal ranks.
     """
@@ -144,7 +144,7 @@ class Scope:
         self.demands: dict[Dim, None] = {}
         self.is_lowering = True
         self.initializer: Any = None
-        self.select_tf_ops = False
+        self.select_ops: Any = None
         self.decided: dict[str, bool] = {}
         self.undecided: list[str] = []
         self.shared: dict[str, Extent] = {}

@@ -78,9 +78,44 @@ def can_export(model: Any) -> bool:
 
 
 def export(model: Any, folder: str) -> None:
-    """Has a model write a SavedModel by its own method, which raises what Keras raises."""
+    """Has a model write a SavedModel by its own method, which raises what Keras raises.
+
+    Of Keras 2, TensorFlow writes it, which names the outputs after layers.
+    """
+    if getattr(keras_of(type(model)), "__version__", "").startswith("2"):
+        sys.modules["tensorflow"].saved_model.save(model, folder)
+        return
     names = inspect.signature(model.export).parameters
     model.export(folder, **({"verbose": False} if "verbose" in names else {}))
+
+
+def function_of(model: Any) -> Any:
+    """The concrete function that a model which is not built yet computes, None without one.
+
+    There is one where its `call` is a function of TensorFlow with an input signature.
+    """
+    call = getattr(model, "call", None)
+    if getattr(model, "built", True) or getattr(call, "input_signature", None) is None:
+        return None
+    return call.get_concrete_function()
+
+
+def session_of(model: Any) -> Any:
+    """The session that a model of Keras 2 was built for, in TensorFlow 1's graphs; else None."""
+    package = keras_of(type(model))
+    is_eager = sys.modules["tensorflow"].executing_eagerly()
+    if is_eager or not getattr(package, "__version__", "").startswith("2"):
+        return None
+    return sys.modules["tensorflow"].compat.v1.keras.backend.get_session()
+
+
+def keras_of(value: Any) -> Any:
+    """The running Keras that a class belongs to, if TensorFlow is its backend; else None."""
+    packages = (base.__module__.split(".")[0] for base in getattr(value, "__mro__", ()))
+    name = next((name for name in packages if name in ("keras", "tf_keras")), "")
+    package = sys.modules.get(name)
+    backend = getattr(getattr(package, "config", None), "backend", lambda: "tensorflow")
+    return package if "tensorflow" in sys.modules and backend() == "tensorflow" else None
 
 
 def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
@@ -94,7 +129,7 @@ def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
     Raises ConverterError when an object is something else.
     """
     for name, value in custom_objects.items():
-        known = _known_class(value)
+        known = known_class(value)
         for layer in layers:
             if name in (layer.kind, layer.kind.rpartition(">")[2], layer.kind.rpartition(".")[2]):
                 if not known:
@@ -106,7 +141,7 @@ def note_custom(layers: list[Layer], custom_objects: Mapping[str, Any]) -> None:
                 layer.written_as = known
 
 
-def _known_class(value: Any) -> str:
+def known_class(value: Any) -> str:
     """The layer of Keras that an object of custom_objects computes the same as, "" for none."""
     if isinstance(value, str):
         return value

@@ -16,9 +16,11 @@ RENAMED = {"input_tensor": "x", "keep_dims": "keepdims"}
 
 
 def reduced(call: Call, kind: str, x: Tensor, axis: Any, keepdims: Any = False) -> Tensor:
-    """A TF reduction along axes, all where they are None."""
-    axes = call.constant(axes_of(call, axis, len(call.shape(x))))
-    return call.op(kind, x, axes, keep_dims=keepdims is True)
+    """A TF reduction along axes, all where they are None; from the end where they are negative."""
+    axes = axes_of(call, axis, len(call.shape(x)))
+    if axis is not None:
+        axes = axis if isinstance(axis, list) else [axis]
+    return call.op(kind, x, call.constant(axes), keep_dims=keepdims is True)
 
 
 def reduction(kind: str, is_real: bool = False, is_bool: bool = False) -> Callable:

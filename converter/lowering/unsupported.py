@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...schema.errors import UnsupportedOps
 from ...schema.tables import BUILTIN_OPERATOR
@@ -71,15 +71,16 @@ def builtin_of(type_: str) -> str | None:
     return OTHERWISE_NAMED.get(stem, BUILTINS.get(stem.upper()))
 
 
-def refuse(missing: Mapping[str, Sequence[str]], advice: str) -> None:
+def refuse(missing: Mapping[str, Sequence[str]], advice: str, flex: Iterable[str] = ()) -> None:
     """Raises UnsupportedOps unless nothing is missing.
 
     Args:
         missing: type of an operation without a lowering -> the names of its nodes.
         advice: what to do.
+        flex: those types that TensorFlow's Flex delegate runs.
     """
     if missing:
-        raise UnsupportedOps(f"{_listed(missing)}\n{advice}")
+        raise UnsupportedOps(f"{_listed(missing)}\n{advice}", missing, flex)
 
 
 def _kind(type_: str) -> str:

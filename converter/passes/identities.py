@@ -45,6 +45,9 @@ CLIPS = {
 }
 """Ops that change nothing after those listed."""
 
+PARTS = ("REAL", "IMAG")
+"""Operators that take the parts of complex numbers out of them, the real ones first."""
+
 OPPOSITE = {"NEG": "NEG", "LOGICAL_NOT": "LOGICAL_NOT"}
 
 _GROUP = {"ADD": "ADD", "SUB": "ADD", "MUL": "MUL", "DIV": "MUL"}
@@ -58,7 +61,8 @@ def remove_identities(graph: Graph, op: Op) -> bool:
 
     RESHAPE, BROADCAST_TO, TILE, SLICE, STRIDED_SLICE, PAD, TRANSPOSE, SUM over nothing and the like
     where they leave shape and order alone; CAST to the same type; ADD of 0, MUL by 1; RELU of what
-    is not negative; NEG of NEG. Holds off when unknown dimensions are not certainly equal, on a
+    is not negative; NEG of NEG; REAL and IMAG of the complex numbers that BITCAST makes of a PACK
+    of their parts. Holds off when unknown dimensions are not certainly equal, on a
     fused activation, and on quantized tensors.
     """
     x = _unchanged(op)
@@ -84,12 +88,24 @@ def _unchanged(op: Op) -> Tensor | None:
     if op.kind in OPPOSITE:
         inner = producer_of(op.inputs[0], OPPOSITE[op.kind])
         return None if inner is None else inner.inputs[0]
+    if op.kind in PARTS:
+        return _part(op)
     if op.kind in NEUTRAL:
         parts = split_constant(op)
         if parts is None or (parts[2] == 0 and op.kind not in COMMUTATIVE):
             return None
         return parts[0] if np.all(parts[1] == NEUTRAL[op.kind]) else None
     return None
+
+
+def _part(op: Op) -> Tensor | None:
+    """The real or imaginary parts that complex numbers were made of."""
+    number = producer_of(op.inputs[0], "BITCAST")
+    pairs = None if number is None else producer_of(number.inputs[0], "PACK")
+    if pairs is None or len(pairs.inputs) != 2 or op.inputs[0].dtype != np.complex64:
+        return None
+    is_last = pairs.options.axis in (-1, (pairs.output.rank or 0) - 1)
+    return pairs.inputs[PARTS.index(op.kind)] if is_last else None
 
 
 def _slice_is_whole(op: Op) -> bool:

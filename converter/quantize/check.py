@@ -6,6 +6,7 @@ signal any more is an error.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf, log10
@@ -15,6 +16,7 @@ import numpy as np
 
 from ...schema.errors import ConverterError
 from ..api.ports import Port, port_of
+from ..callers import caller
 
 if TYPE_CHECKING:
     from ...interpreter.interpreter import Interpreter
@@ -66,8 +68,8 @@ class Comparison:
             return inf
         return 10 * log10(max(self.signal, SMALLEST) / self.noise)
 
-    def check(self, step: float) -> None:
-        """Raises ConverterError when the quantized output tells nothing of the float one.
+    def problem(self, step: float) -> str:
+        """Why the quantized output tells nothing of the float one, "" when it does.
 
         Args:
             step: what one step of the quantized output stands for, 0 for a float32 one.
@@ -75,15 +77,16 @@ class Comparison:
         low, high = self.quantized
         extent = self.high - self.low
         if low == high and extent > max(2 * step, 1e-3 * max(abs(self.low), abs(self.high))):
-            raise ConverterError(
+            return (
                 f"the quantized model always gives {low:.4g} for '{self.name}', the float model "
-                f"{self.low:.4g} to {self.high:.4g}; {ADVICE}"
+                f"{self.low:.4g} to {self.high:.4g}"
             )
         if self.decibels < 0 and extent > 2 * step:
-            raise ConverterError(
+            return (
                 f"quantization leaves nothing of '{self.name}': its error is larger than the "
-                f"signal ({self.decibels:.1f} dB); {ADVICE}"
+                f"signal ({self.decibels:.1f} dB)"
             )
+        return ""
 
 
 ADVICE = (
@@ -91,15 +94,23 @@ ADVICE = (
     "converter.verify = False writes the file all the same"
 )
 
+STATED_ADVICE = (
+    "do quantized_input_stats and the ranges of FakeQuant operations hold for the model's inputs?"
+)
+
 
 def compare(
-    before: Function, after: Function, samples: Sequence[list[np.ndarray]]
+    before: Function,
+    after: Function,
+    samples: Sequence[list[np.ndarray]],
+    is_stated: bool = False,
 ) -> dict[str, float]:
     """Runs the float file and the quantized one; decibels of signal to noise by output name.
 
     Outputs that are not float32 in the float file are left out.
 
-    Raises ConverterError when an output is constant, not finite or drowns in noise.
+    Raises ConverterError when an output is constant or drowns in noise; where the caller states the
+    ranges (`is_stated`), which no samples can be wrong about, it is a warning.
     """
     plain, int8 = before.interpreter(), after.interpreter()
     (_, answers), (inputs, outputs) = ports(before, plain), ports(after, int8)
@@ -118,7 +129,11 @@ def compare(
                 comparisons[i].add(expected.astype(np.float64), value)
                 compared.add(i)
     for i in sorted(compared):
-        comparisons[i].check(step=outputs[i].quantization[0])
+        problem = comparisons[i].problem(step=outputs[i].quantization[0])
+        if problem and not is_stated:
+            raise ConverterError(f"{problem}; {ADVICE}")
+        if problem:
+            warnings.warn(f"{problem}; {STATED_ADVICE}", stacklevel=caller())
     return {comparisons[i].name: comparisons[i].decibels for i in sorted(compared)}
 
 

@@ -67,6 +67,8 @@ class Recipe:
         dynamic_only: whether only operators whose weights the source marks so are quantized.
         algorithms: what is done for its accuracy, in this order.
         variables: whether variables are integers, too; in int16x8 they are.
+        has_float_ends: whether inputs and outputs that only operators in float touch stay float32,
+            as the quantizer before TensorFlow 2.5 leaves them.
     """
 
     schemes: tuple[Scheme, ...] = (INT8,)
@@ -82,6 +84,7 @@ class Recipe:
     dynamic_only: bool = False
     algorithms: tuple[Algorithm, ...] = ()
     variables: bool = False
+    has_float_ends: bool = False
 
     @property
     def quantizes_variables(self) -> bool:

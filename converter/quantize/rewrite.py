@@ -70,6 +70,11 @@ def rewrite(
     float_ops = [op for op in graph.ops if op not in integer_ops and touches_float32(op)]
     rewriter = Rewriter(graph, main, recipe.per_tensor)
     ops = list(graph.ops)
+    if recipe.has_float_ends:
+        rewriter.float_ends = {
+            *(x for x in graph.inputs if not integer_ops & set(x.readers)),
+            *(x for x in graph.outputs if x.producer not in integer_ops),
+        }
     rewriter.inputs(recipe.input_type)
     for op in ops:
         if op in rules:
@@ -121,6 +126,7 @@ class Rewriter:
         quantized: tensors that hold quantized numbers themselves.
         integer_forms: (tensor, type, scale) -> its form as integers of that type on that scale.
         float_forms: tensor -> its float32 form.
+        float_ends: inputs and outputs of the graph that stay float32 whatever is asked for.
     """
 
     def __init__(self, graph: Graph, scales: Scales, per_tensor: frozenset[str]) -> None:
@@ -131,6 +137,7 @@ class Rewriter:
         self.quantized: set[Tensor] = set()
         self.integer_forms: dict[tuple[Tensor, np.dtype, Quantization], Tensor] = {}
         self.float_forms: dict[Tensor, Tensor] = {}
+        self.float_ends: set[Tensor] = set()
 
     def inputs(self, dtype: np.dtype) -> None:
         """Gives the graph's float32 inputs another type."""
@@ -138,7 +145,7 @@ class Rewriter:
             params = self.scales.of.get(tensor)
             if not is_float32(tensor) or params is None:
                 continue
-            if dtype == FLOAT32:
+            if dtype == FLOAT32 or tensor in self.float_ends:
                 self.float_forms[tensor] = tensor
             elif dtype == UINT8 != self.dtype:
                 tensor.dtype, tensor.quantization = UINT8, as_uint8(params)
@@ -262,7 +269,7 @@ class Rewriter:
             tensor = constant(tensor, quantized(tensor.data, params, integers), params)
             self.quantized.add(tensor)
             self.integer_forms[tensor, integers.dtype, params] = tensor
-        if params is None:
+        if params is None or (tensor in self.float_ends and is_float32(tensor)):
             return tensor
         if dtype == FLOAT32:
             return self.as_float32(tensor, None) if tensor in self.quantized else tensor

@@ -13,8 +13,9 @@ from ...schema.errors import noted
 from ..api.options import OpsSet, Optimize, as_dtype, constants
 from ..callers import caller
 from ..lowering.fake_quant import has_dynamic_weights
+from ..sources.source import short_name, some
 from .accuracy.algorithms import algorithms_of, needs_data
-from .fake_quant import has_fake_quant
+from .fake_quant import fakes_of, has_fake_quant
 from .recipe import FLOAT32, IO_TYPES, Recipe
 from .recipe_file import from_recipe
 from .rules import RULES
@@ -96,6 +97,7 @@ def recipe_of(settings: Settings) -> Recipe | None:
         output_type=io_types[1],
         per_tensor=per_tensor,
         variables=bool(settings._experimental_variable_quantization),
+        has_float_ends=not settings.experimental_new_quantizer,
     )
 
 
@@ -169,6 +171,36 @@ def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph], settings: Settin
         if dtype != FLOAT32:
             raise float_ends(name, dtype)
     return recipe
+
+
+def check_ranges_of_inputs(settings: Settings, graphs: Sequence[Graph] | None = None) -> None:
+    """Raises ValueError where inputs of a graph of TensorFlow 1 are to be integers of an unknown
+    scale: nobody measures it, and no FakeQuant of `graphs` states it.
+
+    Without `graphs`, where inputs alone are to be integers, which no FakeQuant helps.
+    """
+    types = [as_dtype(name, getattr(settings, name)) for name in ("inference_type", ENDS[0])]
+    is_told = settings.quantized_input_stats or settings.default_ranges_stats is not None
+    is_asked = settings.optimizations or settings.quantization_recipe is not None
+    if is_told or is_asked or not {np.dtype(np.int8), np.dtype(np.uint8)} & set(types):
+        return
+    missing = []
+    if graphs is not None:
+        stated = {tensor for graph in graphs for tensor in fakes_of(graph)}
+        inputs = [x for graph in graphs for x in graph.inputs if x.dtype == FLOAT32]
+        missing = [short_name(x.name) for x in inputs if x not in stated]
+    if missing or (graphs is None and types[0] in (None, FLOAT32)):
+        inference_type, input_type = (None if t is None else f"tf.{t}" for t in types)
+        inputs_text = f" {some(missing)}" if missing else ""
+        raise noted(
+            ValueError(
+                "The `quantized_input_stats` flag must be defined when either `inference_type` "
+                "flag or `inference_input_type` flag is set to tf.int8 or tf.uint8. Currently, "
+                f"`inference_type={inference_type}` and `inference_input_type={input_type}`."
+            ),
+            f"Nothing tells the ranges of the inputs{inputs_text}; with inference_type, "
+            "default_ranges_stats or FakeQuant operations behind them do, too.",
+        )
 
 
 def of_quantized_source(graphs: Sequence[Graph]) -> Recipe | None:

@@ -33,7 +33,7 @@ from .handles import (
     is_handle,
 )
 from .learned_ranges import stop_learning
-from .source import some
+from .source import PlaceholdersError, some
 from .state import Place, State, Table
 from .tables import HASH_TABLES
 from .writes import WRITING, written
@@ -427,7 +427,7 @@ class _Freezer:
     def _refuse_placeholders(self, order: Iterable[Operation]) -> None:
         missing = [op.name for op in order if op.type in ("Placeholder", "PlaceholderV2")]
         if missing:
-            raise ValueError(
+            raise PlaceholdersError(
                 f"The outputs need the placeholders {some(missing)}, which are not among the "
                 "inputs; add them to input_arrays, or make them constants before the graph is "
                 "frozen"

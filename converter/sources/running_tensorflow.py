@@ -16,6 +16,7 @@ from ...graph.core.graph import Operation
 from ...schema.errors import noted
 from . import frozen, saved_model
 from .graph_def import message_of
+from .op_defs import note_results
 from .source import GraphSource, Shapes, op_name
 
 DEFAULT_KEY = "serving_default"
@@ -23,6 +24,10 @@ SAVE_ERRORS = (AssertionError, ValueError, TypeError, AttributeError)
 """What tf.saved_model.save raises of objects and signatures that it cannot save: untracked
 variables and tables, arguments that are no tensors, objects that are not trackable."""
 PROVIDE = "give the object that owns them (the tf.Module or Keras model) as trackable_obj"
+
+
+class SaveError(ValueError):
+    """Functions that TensorFlow cannot save with the object that is said to own them."""
 
 
 def is_session(session: Any) -> bool:
@@ -48,6 +53,8 @@ def from_session(
     message = sys.modules["tensorflow"].compat.v1.graph_util.convert_variables_to_constants(
         session, session.graph.as_graph_def(), list(dict.fromkeys(map(op_name, names[1])))
     )
+    message = message_of(message)
+    note_results(message.node, session.graph)
     return frozen.load(message, *names, shapes, model="session")
 
 
@@ -57,7 +64,8 @@ def saved(functions: Sequence[Any], owner: Any, folder: str) -> list[GraphSource
     The key is "serving_default" for a single function, else the function's name.
 
     Raises:
-        ValueError: Two functions have one name, or TensorFlow cannot save them.
+        ValueError: Two functions have one name.
+        SaveError: TensorFlow cannot save them.
     """
     names = [function.graph.name for function in functions]
     keys = [DEFAULT_KEY] if len(functions) == 1 else names
@@ -71,7 +79,7 @@ def saved(functions: Sequence[Any], owner: Any, folder: str) -> list[GraphSource
     except SAVE_ERRORS as error:
         first_line = str(error).partition("\n")[0]
         raise noted(
-            ValueError(f"TensorFlow cannot save the functions {names}: {first_line}"),
+            SaveError(f"TensorFlow cannot save the functions {names}: {first_line}"),
             "trackable_obj must own all variables and tables that the functions use",
         ) from error
     sources = saved_model.load(folder, signature_keys=keys, api_version=2)
@@ -85,6 +93,7 @@ def frozen_function(function: Any) -> GraphSource:
     """
     graph = function.graph
     message = message_of(graph.as_graph_def())
+    note_results(message.node, graph)
     nodes = {node.name: node for node in message.node}
     variables = {id(variable.handle): variable for variable in function.variables}
     values: dict[str, np.ndarray] = {}

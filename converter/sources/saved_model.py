@@ -23,6 +23,7 @@ from ...schema.saved_model import (
 )
 from .calls import argument_order, result_order
 from .freeze import Ends, Frozen, freeze_all
+from .op_defs import note_types
 from .signatures import choose_signatures, tensorflow_order
 from .source import (
     GraphSource,
@@ -88,6 +89,7 @@ def load(
     known = {node.name: node.op for node in meta.graph_def.node}
     filling = _table_roots(meta)
     prune_nodes(meta.graph_def, [restore_op, *filling, *roots])
+    note_types(meta.graph_def.node, {op.name: op for op in meta.meta_info_def.stripped_op_list.op})
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, inside(folder, CHECKPOINT))
     tables = Tables(graph, filling, _assets(meta, folder))

@@ -19,6 +19,7 @@ from .state import Place, State
 if TYPE_CHECKING:
     from ...graph.core.protocols import MaybeDType
     from ..ir import graph as ir
+    from ..tf.flex import SelectOps
     from ..verify.oracle import Oracle
 
 Shapes = Mapping[str, "Sequence[int | None] | None"]
@@ -26,6 +27,14 @@ Shapes = Mapping[str, "Sequence[int | None] | None"]
 LAYER = re.compile(r"\S+ '[^']*': ")
 """How the message of an error begins that names a layer."""
 MAX_LISTED = 5  # names listed in an error message before "..."
+
+
+class EndsError(ValueError):
+    """Names of inputs or outputs that the graph does not have, or that are not enough."""
+
+
+class PlaceholdersError(EndsError):
+    """Outputs that need a placeholder that is not among the inputs."""
 
 
 class Typed(Protocol):
@@ -137,11 +146,13 @@ class GraphSource:
         operations = [op for op in self.graph.operations if op.type == "Const"]
         return {op.name: op.get_attr("value").nbytes for op in operations}
 
-    def lower(self, allow_custom_ops: bool = False, select_tf_ops: bool = False) -> ir.Graph:
+    def lower(
+        self, allow_custom_ops: bool = False, select_ops: SelectOps | None = None
+    ) -> ir.Graph:
         """The IR of the graph; functions marked by an OpHint are single operators in it."""
         from ..tf.lower import lower_graph
 
-        return lower_graph(self, allow_custom_ops, select_tf_ops)
+        return lower_graph(self, allow_custom_ops, select_ops)
 
     def oracle(self) -> Oracle:
         """graph/'s numpy kernels, which share no code with the engine."""
@@ -300,7 +311,7 @@ def find_tensors(graph: Graph, names: Iterable[str], known: Mapping[str, str]) -
             if similar or placeholders
             else []
         )
-        raise noted(ValueError(f"Invalid tensors '{','.join(missing)}' were found."), *hints)
+        raise noted(EndsError(f"Invalid tensors '{','.join(missing)}' were found."), *hints)
     return matches
 
 

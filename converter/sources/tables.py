@@ -12,6 +12,7 @@ from ...graph.core.evaluate import evaluate
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import rebuild
+from ...graph.ops.tables import text_columns, text_lines
 from ...schema.errors import ModelError, OpError
 from ...schema.files import read_bytes
 from .source import short_name
@@ -23,8 +24,6 @@ FILLING = (
     *("InitializeTableFromTextFile", "InitializeTableFromTextFileV2"),
 )
 """What fills a table that is the first input."""
-WHOLE_LINE, LINE_NUMBER = -2, -1
-"""Columns of a text file that are none."""
 
 
 class Tables:
@@ -108,42 +107,13 @@ def _contents(op: Operation, handle: Operation, paths: Mapping[str, Path]) -> Ta
 
 def _of_file(op: Operation, handle: Operation, path: Path) -> Table:
     """The columns of a text file that an operation names."""
-    lines = read_bytes(path).split(b"\n")
-    if lines and not lines[-1]:
-        lines.pop()
     offset: Any = op.attrs.get("offset", 0)
-    lines = [line.removesuffix(b"\r") for line in lines[offset:]]
     size: Any = op.get_attr("vocab_size")
-    if size not in (-1, None):
-        if len(lines) < size:
-            raise ModelError(
-                f"{op.type} '{op.name}': '{path}' must have {size} lines, got {len(lines)}"
-            )
-        lines = lines[:size]
+    columns: Any = (op.get_attr("key_index"), op.get_attr("value_index"))
+    types: Any = tuple(np.dtype(handle.get_attr(name)) for name in ("key_dtype", "value_dtype"))
     delimiter: Any = op.get_attr("delimiter")
-    columns = [
-        _column(op, lines, op.get_attr(name), delimiter, handle.get_attr(dtype))
-        for name, dtype in (("key_index", "key_dtype"), ("value_index", "value_dtype"))
-    ]
-    return Table(*columns)
-
-
-def _column(op: Operation, lines: list[bytes], index: Any, delimiter: bytes, dtype: Any):
-    """One column of some lines, as a type."""
-    if index == LINE_NUMBER:
-        return np.arange(len(lines), dtype=np.int64).astype(dtype)
-    texts = lines
-    if index != WHOLE_LINE:
-        rows = [line.split(delimiter) for line in lines]
-        short = next((i for i, row in enumerate(rows) if len(row) <= index), None)
-        if short is not None:
-            raise ModelError(f"{op.type} '{op.name}': line {short} has no column {index}")
-        texts = [row[index] for row in rows]
-    if np.dtype(dtype) == object:
-        array = np.empty(len(texts), object)
-        array[:] = texts
-        return array
     try:
-        return np.array([float(text) for text in texts]).astype(dtype)
-    except ValueError as error:
+        lines = text_lines(read_bytes(path), -1 if size is None else size, offset, str(path))
+        return Table(*text_columns(lines, columns, types, delimiter, str(path)))
+    except OpError as error:
         raise ModelError(f"{op.type} '{op.name}': {error}") from None

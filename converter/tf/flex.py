@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...graph.format.nodedef import write_node
 from ...schema import proto
+from ...schema.errors import ConverterError
 
 if TYPE_CHECKING:
     from ...graph.core import graph as tf
@@ -54,8 +55,24 @@ def strings(texts: Sequence[bytes]) -> bytes:
 
 def flex_outputs(op: tf.Operation, b: Builder, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The IR tensors of an operation that becomes a Flex operator."""
-    outputs: list[Any] = [(tensor.dtype, tensor.shape) for tensor in op.outputs]
-    return b.custom(f"{PREFIX}{op.type}", *inputs, outputs=outputs, options=flex_options(op))
+    options = flex_options(op)
+    return b.custom(f"{PREFIX}{op.type}", *inputs, outputs=result_types(op), options=options)
+
+
+class SelectOps(NamedTuple):
+    """What may become operators of TensorFlow's Flex delegate.
+
+    Attributes:
+        is_allowed: whether OpsSet.SELECT_TF_OPS is among the sets that the device supports.
+        user_ops: types of operations that the user's TensorFlow runs, whatever they are.
+    """
+
+    is_allowed: bool = False
+    user_ops: frozenset[str] = frozenset()
+
+    def has(self, op: tf.Operation) -> bool:
+        """Whether an operation may."""
+        return self.is_allowed and (op.type in self.user_ops or is_flex(op))
 
 
 def is_flex(op: tf.Operation) -> bool:
@@ -64,3 +81,23 @@ def is_flex(op: tf.Operation) -> bool:
     return op.signature is not None and all(
         tensor.dtype is not None and tensor.dtype.names is None for tensor in tensors
     )
+
+
+def result_types(op: tf.Operation) -> list[tuple[Any, Any]]:
+    """(dtype, shape) of the results of an operation that becomes a custom operator.
+
+    Handles and variants are scalars. Raises ConverterError for other results whose type or rank
+    nobody knows.
+    """
+    results = []
+    for tensor in op.outputs:
+        shape = tensor.shape
+        if shape is None and tensor.dtype is not None and tensor.dtype.names is not None:
+            shape = ()
+        if tensor.dtype is None or shape is None:
+            raise ConverterError(
+                f"{op.type} '{op.name}': type and rank of its results must be known to write a "
+                "custom operator; note them in the attributes _output_types and _output_shapes"
+            )
+        results.append((tensor.dtype, shape))
+    return results

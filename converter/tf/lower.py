@@ -17,7 +17,8 @@ from ..ir.graph import Graph, Origin, Signature
 from ..ir.sizes import Scope, lowered
 from ..lowering import unsupported
 from ..ophint.stubs import collapse
-from .flex import flex_outputs, is_flex
+from .complex import complex_lowering
+from .flex import SelectOps, flex_outputs, is_flex, result_types
 from .initializer import Initializer, assign, call_once, read
 from .registry import LOWERINGS, Node
 
@@ -30,29 +31,29 @@ CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+(?=.)")  # arou
 
 
 def lower_graph(
-    source: GraphSource, allow_custom_ops: bool = False, select_tf_ops: bool = False
+    source: GraphSource, allow_custom_ops: bool = False, select_ops: SelectOps | None = None
 ) -> Graph:
     """The IR of one computation of a source model.
 
-    With `select_tf_ops`, operations of TensorFlow that have no lowering, or cannot be lowered as
-    they are used here, become operators of its Flex delegate. With `allow_custom_ops`, operations
+    Operations that `select_ops` has and that have no lowering, or cannot be lowered as they are
+    used here, become operators of TensorFlow's Flex delegate. With `allow_custom_ops`, operations
     without a lowering become custom operators, their attributes a FlexBuffer.
 
     Raises:
         UnsupportedOps: some operations have no lowering; all of them are listed.
         ConverterError: an operation cannot be lowered as it is used here.
     """
-    work = Work.of(source.graph)
+    work, select_ops = Work.of(source.graph), select_ops or SelectOps()
     if not allow_custom_ops:
         missing = work.unsupported()
-        refuse_unsupported(op for op in missing if not (select_tf_ops and is_flex(op)))
-    return lowered(partial(_lower, source, work, select_tf_ops))
+        refuse_unsupported(op for op in missing if not select_ops.has(op))
+    return lowered(partial(_lower, source, work, select_ops))
 
 
-def _lower(source: GraphSource, work: Work, select_tf_ops: bool, scope: Scope) -> Graph:
+def _lower(source: GraphSource, work: Work, select_ops: SelectOps, scope: Scope) -> Graph:
     """The IR of a source whose sizes are what `scope` assumes."""
     graph = Graph(source.key or "main", scope)
-    scope.initializer, scope.select_tf_ops = Initializer(source.state), select_tf_ops
+    scope.initializer, scope.select_ops = Initializer(source.state), select_ops
     b = Builder(graph)
     tensors: dict[tf.Tensor, Tensor] = {}
     for port, tensor in zip(source.inputs, work.inputs, strict=False):
@@ -149,24 +150,18 @@ def called_functions(op: tf.Operation) -> list[FunctionRef]:
 
 def custom_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple[Tensor, ...]:
     """The IR tensors of an operation that becomes a custom operator."""
-    outputs = []
-    for tensor in op.outputs:
-        if tensor.dtype is None or tensor.shape is None:
-            raise ConverterError(
-                f"{op.type} '{op.name}': type and rank of its results must be known to write a "
-                "custom operator; note them in the attributes _output_types and _output_shapes"
-            )
-        outputs.append((tensor.dtype, tensor.shape))
     inputs = [lowered_tensor(tensors, tensor) for tensor in op.inputs]
-    return b.custom(op.type, *inputs, outputs=outputs, options=custom_options(op.attrs))
+    options = custom_options(op.attrs)
+    return b.custom(op.type, *inputs, outputs=result_types(op), options=options)
 
 
 def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
     """The IR tensors of one operation's outputs."""
     if op.type == "Const":
         return (b.constant(op.get_attr("value"), name=op.name),)
-    lowering = LOWERINGS.get(op.type)
-    has_flex = b.graph.scope.select_tf_ops and is_flex(op)
+    lowering = complex_lowering(op) or LOWERINGS.get(op.type)
+    select_ops = b.graph.scope.select_ops
+    has_flex = select_ops is not None and select_ops.has(op)
     if lowering is None:  # and Flex or custom operators are allowed
         inputs = [lowered_tensor(tensors, t) for t in op.inputs]
         return flex_outputs(op, b, inputs) if has_flex else custom_outputs(op, b, tensors)
@@ -183,13 +178,16 @@ def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
 def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:
     """Raises UnsupportedOps naming the types of operations without a lowering, each with a node."""
     missing: dict[str, list[str]] = {}
-    has_flex = True
+    has_no_flex = set()
     for op in operations:
         missing.setdefault(op.type, []).append(op.name)
-        has_flex = has_flex and is_flex(op)
-    flex = ", or have them run by TensorFlow's own kernels (OpsSet.SELECT_TF_OPS)" * has_flex
+        if not is_flex(op):
+            has_no_flex.add(op.type)
+    flex = ", or have them run by TensorFlow's own kernels (OpsSet.SELECT_TF_OPS)"
+    flex *= not has_no_flex
     unsupported.refuse(
         missing,
         "Replace these layers, cut the graph before them with output_arrays, or set "
         f"allow_custom_ops to write them as custom operators{flex}.",
+        set(missing) - has_no_flex,
     )

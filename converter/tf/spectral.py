@@ -7,22 +7,10 @@ products with cosines and sines; complex results are pairs of floats seen as one
 import numpy as np
 
 from ..lowering.moves import as_int32, slice_along
+from .complex import PARTS, complex_of, parts_of
 from .registry import lower, lower_rows
 
 lower_rows({"ComplexAbs": "COMPLEX_ABS", "Real": "REAL", "Imag": "IMAG"})
-
-PARTS = {np.dtype(np.complex64): np.float32, np.dtype(np.complex128): np.float64}
-
-
-def complex_of(real, imaginary, b):
-    """Complex numbers with these parts."""
-    pairs = b.PACK(real, imaginary, axis=real.rank, values_count=2)
-    return b.BITCAST(pairs, dtype=np.complex64)
-
-
-def parts_of(x, b):
-    """The real and the imaginary parts of complex numbers."""
-    return b.REAL(x, dtype=PARTS[x.dtype]), b.IMAG(x, dtype=PARTS[x.dtype])
 
 
 @lower("Complex")

@@ -10,6 +10,7 @@ from .layout import move
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..plan.branches import Branch
     from ..plan.buffer import Buffer
     from ..plan.program import Program
 
@@ -50,21 +51,34 @@ def loop(
     carried: Sequence[Buffer],
     condition: Body,
     iteration: Body,
+    again: Body | None = None,
 ) -> None:
     """carried = initial; while the condition's value holds: carried = the values of `iteration`.
 
-    What is carried is persistent, or the same buffer as in `initial` where no iteration changes it.
+    What is carried is not in `initial`, or the same buffer where no iteration changes it. With
+    `again`, which is the condition once more, what the iterations have in common is done once,
+    after the first look at the condition.
     """
     varying = [i for i, buffer in enumerate(carried) if buffer.storage is not initial[i].storage]
     targets = [carried[i] for i in varying]
     move_all(program, [initial[i] for i in varying], targets)
+    leave: list[Branch] = []
+    if again is not None:
+        condition.emit(program)
+        leave.append(program.branch(unless=condition.values[0]))
     head = program.branch()
-    condition.emit(program)
-    leave = program.branch(unless=condition.values[0])
+    if again is None:
+        condition.emit(program)
+        leave.append(program.branch(unless=condition.values[0]))
     iteration.emit(program)
     move_all(program, [iteration.values[i] for i in varying], targets)
+    if again is not None:
+        again.emit(program)
+        leave.append(program.branch(unless=again.values[0]))
     program.branch(to=head)
-    leave.target = program.branch()
+    end = program.branch()
+    for branch in leave:
+        branch.target = end
 
 
 def move_all(program: Program, values: Sequence[Buffer], targets: Sequence[Buffer]) -> None:

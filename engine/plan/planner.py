@@ -117,7 +117,7 @@ def constant_instructions(instructions: Sequence[AnyInstruction]) -> set[int]:
     These read only constants and what such instructions wrote, and write only arena storages that
     no other instruction writes.
     """
-    varying: set[Storage] = set()
+    varying = _handed_on(instructions)
     constant: set[int] = set()
     before = -1
     while len(varying) != before:
@@ -138,6 +138,15 @@ def constant_instructions(instructions: Sequence[AnyInstruction]) -> set[int]:
             else:
                 varying.update(storage for storage in instruction.writes if storage.kind == ARENA)
     return constant
+
+
+def _handed_on(instructions: Sequence[AnyInstruction]) -> set[Storage]:
+    """Storages that are written before a loop and in it: other bytes in each iteration."""
+    handed_on: set[Storage] = set()
+    for first, last in loops(instructions):
+        within = {storage for x in instructions[first:last] for storage in x.writes}
+        handed_on |= within.intersection(s for x in instructions[:first] for s in x.writes)
+    return handed_on
 
 
 def lifetimes(

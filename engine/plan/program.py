@@ -40,6 +40,7 @@ from .branches import Branch, resolve_targets
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
 from .cse import eliminate_common
 from .instruction import HostStep, Instruction
+from .invariants import hoist_invariants
 from .shared_constants import to_make
 
 if TYPE_CHECKING:
@@ -151,6 +152,12 @@ class Program:
         self._require_open()
         self.instructions.append(HostStep(function, tuple(inputs), tuple(outputs), self.tag))
 
+    def append(self, recorded: Program) -> None:
+        """Appends all that another program, which is not closed and will not be, is made of."""
+        self._require_open()
+        self.instructions += recorded.instructions
+        self._uncompiled += recorded._uncompiled
+
     def keep(self, buffer: Buffer) -> None:
         """Keeps the buffer's bytes readable to the end of the run."""
         self._require_open()
@@ -174,6 +181,7 @@ class Program:
         faults = np.zeros((MOST_CHUNKS if may_split else 1, abi.FAULT_WORDS), np.int64)
         self._faults, self._faults_address = faults, arena.address(faults)
         self.instructions = eliminate_common(self.instructions, self.live_out)
+        self.instructions = hoist_invariants(self.instructions)
         layout = planner.layout(self.instructions, self.live_out)
         if note is not None:
             note(layout)

@@ -213,6 +213,7 @@ class _Ops:
     ResourceSparseApplyRMSProp: OperationFunction
     ResourceStridedSliceAssign: OperationFunction
     Save: OperationFunction
+    SaveSlices: OperationFunction
     SaveV2: OperationFunction
     TensorArrayCloseV3: OperationFunction
     WriteFile: OperationFunction

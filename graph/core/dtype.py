@@ -42,6 +42,8 @@ class DType:
         """The object of a numpy type, or of a name or a number of TensorFlow's."""
         if isinstance(dtype, DType):
             return dtype
+        if dtype == 0 and isinstance(dtype, int):
+            raise TypeError("0 is the number of no type: DT_INVALID")
         numpy_dtype = dtype if isinstance(dtype, np.dtype) else _numpy_dtype(dtype)
         known = cls._known.get(numpy_dtype)
         if known is None:
@@ -102,7 +104,7 @@ class DType:
     @property
     def is_integer(self) -> bool:
         """Whether its values are whole numbers."""
-        return self.dtype.kind in "iu"
+        return self.dtype.kind in "iu" or self.name.startswith(("int", "uint"))
 
     @property
     def is_floating(self) -> bool:
@@ -122,7 +124,7 @@ class DType:
     @property
     def is_unsigned(self) -> bool:
         """Whether its values are never negative."""
-        return self.dtype.kind == "u"
+        return self.dtype.kind == "u" or self.name.startswith("uint")
 
     @property
     def size(self) -> int:
@@ -199,6 +201,8 @@ def as_dtype(type_value: DTypeLike | int | bytes) -> DType:
     if isinstance(type_value, DType):
         return type_value
     try:
+        if isinstance(type_value, tuple):
+            raise TypeError("no tuple is a type")
         return DType(type_value)
     except (TypeError, ValueError):
         raise TypeError(

@@ -399,6 +399,8 @@ class Graph:
         convert = getattr(obj, "as_graph_element", None)
         if convert is not None and not isinstance(obj, Graph):
             obj = convert()
+        if isinstance(obj, bytes):
+            obj = obj.decode()
         allowed = [
             kind for kind, yes in ((Tensor, allow_tensor), (Operation, allow_operation)) if yes
         ]

@@ -14,6 +14,7 @@ from ...schema.registry import Registry
 
 if TYPE_CHECKING:
     from ..format.messages import FunctionDef, GraphDef, NodeDef, OpDef, VersionDef
+    from ..session.executor import Plan
     from ..session.session import Session
     from ..variables.variables import Variable
     from .graph import Graph, Operation, Tensor
@@ -31,6 +32,7 @@ HOMES = {
     "new_graph": ".core.graph",
     "node_def": ".format.node_messages",
     "op_def": ".format.node_messages",
+    "plan": ".session.executor",
     "session_for": ".session.session",
     "to_graph_def": ".format.graphdef",
     "variable_kind": ".variables.kinds",
@@ -71,6 +73,8 @@ def implementation(name: Literal["node_def"]) -> Callable[[Operation], NodeDef]:
 def implementation(name: Literal["op_def"]) -> Callable[[Operation], OpDef]: ...
 @overload
 def implementation(name: Literal["version_def"]) -> Callable[[Graph], VersionDef]: ...
+@overload
+def implementation(name: Literal["plan"]) -> type[Plan]: ...
 @overload
 def implementation(
     name: Literal["session_for"],

@@ -9,7 +9,7 @@ import numpy as np
 from .build import ops
 from .create import register_conversion, type_name
 from .graph import Graph, Operation, Tensor
-from .shapes import Shape
+from .tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from .protocols import MaybeDType
@@ -45,10 +45,12 @@ class IndexedSlices:
         return self._dense_shape
 
     @property
-    def shape(self) -> Shape:
-        """What is known of the shape of the whole."""
-        rows = self._values.shape
-        return None if rows is None else (None, *rows[1:])
+    def shape(self) -> TensorShape:
+        """What is known of the shape of the whole: nothing when nobody said it."""
+        sizes = None if self._dense_shape is None else self._dense_shape.value
+        if sizes is None:
+            return TensorShape(None)
+        return TensorShape([None if n is None else int(n) for n in sizes.flat])
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from ...schema.dtypes import tf_name
 from .signatures import Signature
 
 if TYPE_CHECKING:
@@ -53,10 +54,16 @@ def _check_inputs(op: Operation, signature: Signature) -> None:
     expected = signature.input_dtypes(op.get_attr)
     inputs = op.all_inputs
     if len(expected) != len(inputs):
-        raise ValueError(f"takes {len(expected)} inputs, got {len(inputs)}")
+        names = ", ".join(tf_name(dtype) for dtype in expected)
+        raise ValueError(
+            f"NodeDef expected inputs '{names}' do not match {len(inputs)} inputs specified"
+        )
     for i, (dtype, tensor) in enumerate(zip(expected, inputs, strict=True)):
         if tensor is None:
             if op.type != "Merge":
                 raise ValueError(f"input {i} is missing")
         elif tensor.dtype is not None and tensor.dtype != dtype:
-            raise ValueError(f"input {i} must be {dtype}, got {tensor.dtype} from '{tensor.name}'")
+            raise ValueError(
+                f"Input {i} of node {op.name} was passed {tf_name(tensor.dtype)} from "
+                f"{tensor.name} incompatible with expected {tf_name(dtype)}."
+            )

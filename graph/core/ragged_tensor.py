@@ -120,6 +120,13 @@ class RaggedTensor:
         values = self._values
         return values.flat_values if isinstance(values, RaggedTensor) else values
 
+    def with_flat_values(self, new_values: Tensor) -> RaggedTensor:
+        """The same rows with other innermost values."""
+        inner = self._values
+        if isinstance(inner, RaggedTensor):
+            return RaggedTensor(inner.with_flat_values(new_values), self._row_splits)
+        return RaggedTensor(new_values, self._row_splits)
+
     @property
     def nested_row_splits(self) -> tuple[Tensor, ...]:
         """Those of this one, and of the ragged values within, from the outside in."""

@@ -255,6 +255,8 @@ def graph_name_scope(graph: Graph, name: str | None) -> Generator[str]:
     A name that ends with a slash is taken as it is, from the root; None or "" leaves all scopes.
     """
     scopes = graph.scopes
+    if isinstance(name, bytes):
+        name = name.decode()
     if name:
         _require_scope_name(name, bool(scopes.name))
     before = scopes.name

@@ -39,6 +39,7 @@ ApplyMomentum var:&T accum:&T lr:T grad:T momentum:T -> out:&T ; T:type use_lock
 ApplyProximalAdagrad var:&T accum:&T lr:T l1:T l2:T grad:T -> out:&T ; T:type use_locking:bool=false
 ApplyProximalGradientDescent var:&T alpha:T l1:T l2:T delta:T -> out:&T ; T:type use_locking:bool=false
 ApplyRMSProp var:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
+ApproxTopK input:T -> values:T indices:int32 ; k:int reduction_dimension:int=-1 recall_target:float=0.949999988 is_max_k:bool=true reduction_input_size_override:int=-1 aggregate_to_topk:bool=true T:type
 ArgMax input:T dimension:Tidx -> output:output_type ; T:type Tidx:type="int32" output_type:type="int64"
 ArgMin input:T dimension:Tidx -> output:output_type ; T:type Tidx:type="int32" output_type:type="int64"
 AsString input:T -> output:string ; T:type precision:int=-1 scientific:bool=false shortest:bool=false width:int=-1 fill:string=""
@@ -73,6 +74,14 @@ BesselI0 x:T -> y:T ; T:type
 BesselI0e x:T -> y:T ; T:type
 BesselI1 x:T -> y:T ; T:type
 BesselI1e x:T -> y:T ; T:type
+BesselJ0 x:T -> y:T ; T:type
+BesselJ1 x:T -> y:T ; T:type
+BesselK0 x:T -> y:T ; T:type
+BesselK0e x:T -> y:T ; T:type
+BesselK1 x:T -> y:T ; T:type
+BesselK1e x:T -> y:T ; T:type
+BesselY0 x:T -> y:T ; T:type
+BesselY1 x:T -> y:T ; T:type
 Betainc a:T b:T x:T -> z:T ; T:type
 BiasAdd value:T bias:T -> output:T ; T:type data_format:string="NHWC"
 BiasAddGrad out_backprop:T -> output:T ; T:type data_format:string="NHWC"
@@ -124,6 +133,7 @@ Cross a:T b:T -> product:T ; T:type
 Cumprod x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 Cumsum x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 CumulativeLogsumexp x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
+Dawsn x:T -> y:T ; T:type
 DecodeBase64 input:string -> output:string ;
 DecodeImage contents:string -> image:dtype ; channels:int=0 dtype:type="uint8" expand_animations:bool=true
 DecodeJpeg contents:string -> image:uint8 ; channels:int=0 ratio:int=1 fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1.0 dct_method:string=""
@@ -150,6 +160,7 @@ DivNoNan x:T y:T -> z:T ; T:type
 DynamicPartition data:T partitions:int32 -> outputs:num_partitions*T ; num_partitions:int T:type
 DynamicStitch indices:N*int32 data:N*T -> merged:T ; N:int T:type
 !EagerPyFunc input:*Tin -> output:*Tout ; token:string is_async:bool=false Tin:list(type) Tout:list(type)
+EditDistance hypothesis_indices:int64 hypothesis_values:T hypothesis_shape:int64 truth_indices:int64 truth_values:T truth_shape:int64 -> output:float32 ; normalize:bool=true T:type
 Einsum inputs:N*T -> output:T ; equation:string N:int T:type
 Elu features:T -> activations:T ; T:type
 EluGrad gradients:T outputs:T -> backprops:T ; T:type
@@ -168,8 +179,10 @@ EuclideanNorm input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false 
 Exit data:T -> output:T ; T:type
 Exp x:T -> y:T ; T:type
 ExpandDims input:T dim:Tdim -> output:T ; T:type Tdim:type="int32"
+Expint x:T -> y:T ; T:type
 Expm1 x:T -> y:T ; T:type
 ExtractImagePatches images:T -> patches:T ; ksizes:list(int) strides:list(int) rates:list(int) T:type padding:string
+ExtractVolumePatches input:T -> patches:T ; ksizes:list(int) strides:list(int) T:type padding:string
 FFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 FFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 FFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
@@ -182,6 +195,7 @@ FakeQuantWithMinMaxVarsGradient gradients:float32 inputs:float32 min:float32 max
 FakeQuantWithMinMaxVarsPerChannel inputs:float32 min:float32 max:float32 -> outputs:float32 ; num_bits:int=8 narrow_range:bool=false
 FakeQuantWithMinMaxVarsPerChannelGradient gradients:float32 inputs:float32 min:float32 max:float32 -> backprops_wrt_input:float32 backprop_wrt_min:float32 backprop_wrt_max:float32 ; num_bits:int=8 narrow_range:bool=false
 Fill dims:index_type value:T -> output:T ; T:type index_type:type="int32"
+Fingerprint data:T method:string -> fingerprint:uint8 ; T:type
 !FixedUnigramCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int vocab_file:string="" distortion:float=1.0 num_reserved_ids:int=0 num_shards:int=1 shard:int=0 unigrams:list(float)=[] seed:int=0 seed2:int=0
 Floor x:T -> y:T ; T:type
 FloorDiv x:T y:T -> z:T ; T:type
@@ -190,6 +204,8 @@ FractionalAvgPool value:T -> output:T row_pooling_sequence:int64 col_pooling_seq
 FractionalAvgPoolGrad orig_input_tensor_shape:int64 out_backprop:T row_pooling_sequence:int64 col_pooling_sequence:int64 -> output:T ; overlapping:bool=false T:type
 FractionalMaxPool value:T -> output:T row_pooling_sequence:int64 col_pooling_sequence:int64 ; pooling_ratio:list(float) pseudo_random:bool=false overlapping:bool=false deterministic:bool=false seed:int=0 seed2:int=0 T:type
 FractionalMaxPoolGrad orig_input:T orig_output:T out_backprop:T row_pooling_sequence:int64 col_pooling_sequence:int64 -> output:T ; overlapping:bool=false T:type
+FresnelCos x:T -> y:T ; T:type
+FresnelSin x:T -> y:T ; T:type
 FusedBatchNorm x:T scale:T offset:T mean:T variance:T -> y:T batch_mean:T batch_variance:T reserve_space_1:T reserve_space_2:T ; T:type epsilon:float=9.99999975e-05 exponential_avg_factor:float=1.0 data_format:string="NHWC" is_training:bool=true
 FusedBatchNormGrad y_backprop:T x:T scale:T reserve_space_1:T reserve_space_2:T -> x_backprop:T scale_backprop:T offset_backprop:T reserve_space_3:T reserve_space_4:T ; T:type epsilon:float=9.99999975e-05 data_format:string="NHWC" is_training:bool=true
 FusedBatchNormGradV2 y_backprop:T x:T scale:float32 reserve_space_1:U reserve_space_2:U -> x_backprop:T scale_backprop:U offset_backprop:U reserve_space_3:U reserve_space_4:U ; T:type U:type epsilon:float=9.99999975e-05 data_format:string="NHWC" is_training:bool=true
@@ -292,6 +308,7 @@ MaxPool3DGrad orig_input:TInput orig_output:TInput grad:T -> output:T ; ksize:li
 MaxPool3DGradGrad orig_input:T orig_output:T grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
 MaxPoolGrad orig_input:T orig_output:T grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" T:type="float32"
 MaxPoolGradGrad orig_input:T orig_output:T grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NHWC" T:type
+MaxPoolGradGradWithArgmax input:T grad:T argmax:Targmax -> output:T ; ksize:list(int) strides:list(int) padding:string include_batch_in_index:bool=false Targmax:type T:type
 MaxPoolGradV2 orig_input:T orig_output:T grad:T ksize:int32 strides:int32 -> output:T ; padding:string data_format:string="NHWC" T:type="float32"
 MaxPoolGradWithArgmax input:T grad:T argmax:Targmax -> output:T ; ksize:list(int) strides:list(int) padding:string include_batch_in_index:bool=false Targmax:type T:type
 MaxPoolV2 input:T ksize:int32 strides:int32 -> output:T ; T:type="float32" padding:string data_format:string="NHWC"
@@ -310,7 +327,9 @@ Mod x:T y:T -> z:T ; T:type
 Mul x:T y:T -> z:T ; T:type
 MulNoNan x:T y:T -> z:T ; T:type
 !Multinomial logits:T num_samples:int32 -> output:output_dtype ; seed:int=0 seed2:int=0 T:type output_dtype:type="int64"
+!MutableDenseHashTableV2 empty_key:key_dtype deleted_key:key_dtype -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type value_shape:shape=[] initial_num_buckets:int=131072 max_load_factor:float=0.800000012
 !MutableHashTable -> table_handle:&string ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
+!MutableHashTableOfTensorsV2 -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type value_shape:shape=[]
 !MutableHashTableV2 -> table_handle:resource ; container:string="" shared_name:string="" use_node_name_sharing:bool=false key_dtype:type value_dtype:type
 Ndtri x:T -> y:T ; T:type
 Neg x:T -> y:T ; T:type
@@ -472,6 +491,7 @@ Round x:T -> y:T ; T:type
 Rsqrt x:T -> y:T ; T:type
 RsqrtGrad y:T dy:T -> z:T ; T:type
 !Save filename:string tensor_names:string data:*T -> ; T:list(type)
+!SaveSlices filename:string tensor_names:string shapes_and_slices:string data:*T -> ; T:list(type)
 !SaveV2 prefix:string tensor_names:string shape_and_slices:string tensors:*dtypes -> ; dtypes:list(type)
 ScalarSummary tags:string values:T -> summary:string ; T:type
 ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
@@ -541,8 +561,11 @@ SparseDenseCwiseDiv sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> outpu
 SparseDenseCwiseMul sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
 SparseFillEmptyRows indices:int64 values:T dense_shape:int64 default_value:T -> output_indices:int64 output_values:T empty_row_indicator:bool reverse_index_map:int64 ; T:type
 SparseFillEmptyRowsGrad reverse_index_map:int64 grad_values:T -> d_values:T d_default_value:T ; T:type
+SparseMatMul a:Ta b:Tb -> product:float32 ; transpose_a:bool=false transpose_b:bool=false a_is_sparse:bool=false b_is_sparse:bool=false Ta:type="float32" Tb:type="float32"
 SparseReduceMax input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T ; keep_dims:bool=false T:type
+SparseReduceMaxSparse input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output_indices:int64 output_values:T output_shape:int64 ; keep_dims:bool=false T:type
 SparseReduceSum input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T ; keep_dims:bool=false T:type
+SparseReduceSumSparse input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output_indices:int64 output_values:T output_shape:int64 ; keep_dims:bool=false T:type
 SparseReorder input_indices:int64 input_values:T input_shape:int64 -> output_indices:int64 output_values:T ; T:type
 SparseReshape input_indices:int64 input_shape:int64 new_shape:int64 -> output_indices:int64 output_shape:int64 ;
 SparseSegmentMean data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
@@ -559,10 +582,12 @@ SparseSoftmax sp_indices:int64 sp_values:T sp_shape:int64 -> output:T ; T:type
 SparseSoftmaxCrossEntropyWithLogits features:T labels:Tlabels -> loss:T backprop:T ; T:type Tlabels:type="int64"
 SparseSparseMaximum a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 -> output_indices:int64 output_values:T ; T:type
 SparseSparseMinimum a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 -> output_indices:int64 output_values:T ; T:type
+SparseSplit split_dim:int64 indices:int64 values:T shape:int64 -> output_indices:num_split*int64 output_values:num_split*T output_shape:num_split*int64 ; num_split:int T:type
 SparseTensorDenseAdd a_indices:Tindices a_values:T a_shape:Tindices b:T -> output:T ; T:type Tindices:type
 SparseTensorDenseMatMul a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T ; T:type Tindices:type="int64" adjoint_a:bool=false adjoint_b:bool=false
 SparseToDense sparse_indices:Tindices output_shape:Tindices sparse_values:T default_value:T -> dense:T ; validate_indices:bool=true T:type Tindices:type
 SparseToSparseSetOperation set1_indices:int64 set1_values:T set1_shape:int64 set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
+Spence x:T -> y:T ; T:type
 Split split_dim:int32 value:T -> output:num_split*T ; num_split:int T:type
 SplitV value:T size_splits:Tlen split_dim:int32 -> output:num_split*T ; num_split:int T:type Tlen:type="int64"
 Sqrt x:T -> y:T ; T:type
@@ -652,6 +677,7 @@ TensorSummary tensor:T -> summary:string ; T:type description:string="" labels:l
 TensorSummaryV2 tag:string tensor:T serialized_summary_metadata:string -> summary:string ; T:type
 Tile input:T multiples:Tmultiples -> output:T ; T:type Tmultiples:type="int32"
 TileGrad input:T multiples:int32 -> output:T ; T:type
+!Timestamp -> ts:float64 ;
 ToBool input:T -> output:bool ; T:type
 TopK input:T -> values:T indices:int32 ; k:int sorted:bool=true T:type
 TopKV2 input:T k:Tk -> values:T indices:index_type ; sorted:bool=true T:type Tk:type="int32" index_type:type="int32"
@@ -662,7 +688,9 @@ TruncateDiv x:T y:T -> z:T ; T:type
 TruncateMod x:T y:T -> z:T ; T:type
 !TruncatedNormal shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type
 UnicodeDecode input:string -> row_splits:Tsplits char_values:int32 ; input_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false Tsplits:type="int64"
+UnicodeDecodeWithOffsets input:string -> row_splits:Tsplits char_values:int32 char_to_byte_starts:int64 ; input_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false Tsplits:type="int64"
 UnicodeEncode input_values:int32 input_splits:Tsplits -> output:string ; errors:string="replace" output_encoding:string replacement_char:int=65533 Tsplits:type="int64"
+UnicodeScript input:int32 -> output:int32 ;
 UnicodeTranscode input:string -> output:string ; input_encoding:string output_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false
 !UniformCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int seed:int=0 seed2:int=0
 Unique x:T -> y:T idx:out_idx ; T:type out_idx:type="int32"
@@ -671,6 +699,7 @@ UniqueWithCounts x:T -> y:T idx:out_idx count:out_idx ; T:type out_idx:type="int
 UniqueWithCountsV2 x:T axis:Taxis -> y:T idx:out_idx count:out_idx ; T:type Taxis:type="int64" out_idx:type="int32"
 Unpack value:T -> output:num*T ; num:int T:type axis:int=0
 UnravelIndex indices:Tidx dims:Tidx -> output:Tidx ; Tidx:type="int32"
+UnsortedSegmentJoin inputs:string segment_ids:Tindices num_segments:Tnumsegments -> output:string ; separator:string="" Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentMax data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentMin data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentProd data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"

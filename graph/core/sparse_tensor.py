@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -13,9 +13,19 @@ from .scopes import name_scope
 from .tensor_shape import TensorShape
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..session.session import Session
     from .protocols import Evaluated, FeedDict, MaybeDType
-    from .typing import TensorLike
+    from .typing import ShapeLike, TensorLike
+
+
+class SparseTensorValue(NamedTuple):
+    """What a Session gives for a SparseTensor, and takes to feed one."""
+
+    indices: npt.ArrayLike
+    values: npt.ArrayLike
+    dense_shape: npt.ArrayLike
 
 
 class SparseTensor:
@@ -37,6 +47,7 @@ class SparseTensor:
         n, rank = TensorShape(self._indices.shape).with_rank(2).as_list()
         sizes = TensorShape(self._values.shape).with_rank(1).as_list()
         shape = TensorShape(self._dense_shape.shape).with_rank(1).as_list()
+        self._known = TensorShape(None)
         if None not in (n, sizes[0]) and n != sizes[0]:
             raise ValueError(f"Dimensions {n} and {sizes[0]} are not compatible")
         if None not in (rank, shape[0]) and rank != shape[0]:
@@ -79,8 +90,30 @@ class SparseTensor:
         if value is None:
             sizes = self._dense_shape.shape
             rank = sizes[0] if sizes else None
-            return TensorShape(None if rank is None else [None] * rank)
-        return TensorShape([None if n is None else int(n) for n in value.tolist()])
+            return self._known.merge_with(None if rank is None else [None] * rank)
+        return self._known.merge_with([None if n is None else int(n) for n in value.tolist()])
+
+    def set_shape(self, shape: ShapeLike | None) -> None:
+        """Adds what the caller knows of its shape; raises ValueError when it cannot be."""
+        self._known = self.shape.merge_with(shape)
+
+    def consumers(self) -> list[Operation]:
+        """The operations that read one of its three tensors."""
+        parts = (self._indices, self._values, self._dense_shape)
+        return list(dict.fromkeys(op for part in parts for op in part.consumers()))
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value: SparseTensor | Sequence[TensorLike]) -> SparseTensor:
+        """The tensor of a SparseTensorValue, or another of one; TypeError for anything else."""
+        if isinstance(sparse_tensor_value, SparseTensor):
+            value = sparse_tensor_value
+            return cls(value.indices, value.values, value.dense_shape)
+        if not hasattr(sparse_tensor_value, "dense_shape"):
+            raise TypeError(
+                "Argument `sparse_tensor_value` must be either a SparseTensor or "
+                f"SparseTensorValue, got {sparse_tensor_value!r}"
+            )
+        return cls(*sparse_tensor_value)
 
     def get_shape(self) -> TensorShape:
         """What is known of the shape of the whole."""

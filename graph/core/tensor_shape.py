@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, SupportsIndex, cast, overload
+from typing import TYPE_CHECKING, NoReturn, SupportsIndex, cast, overload
 
+from ...schema import proto
 from . import shapes
 
 if TYPE_CHECKING:
+    from ..format.messages import TensorShapeProto
     from .typing import ShapeLike
 
 
@@ -23,7 +26,13 @@ class Dimension:
     def __init__(self, value: SupportsIndex | None):
         size: SupportsIndex | None = getattr(value, "value", value)
         if size is not None:
-            size = int(size.__index__())
+            try:
+                size = operator.index(size)
+            except TypeError:
+                raise TypeError(
+                    f"Dimension value must be integer or None or have an __index__ method, got "
+                    f"value '{size!r}' with type '{type(size)!r}'"
+                ) from None
             if size < 0:
                 raise ValueError(f"Dimension {size} must be >= 0")
         self.value: int | None = size
@@ -68,11 +77,22 @@ class Dimension:
         def __gt__(self, other: SupportsIndex | None) -> bool | None: ...
         def __ge__(self, other: SupportsIndex | None) -> bool | None: ...
 
+    def __truediv__(self, other: object) -> NoReturn:
+        kinds = f"'Dimension' and '{type(other).__name__}'"
+        raise TypeError(f"unsupported operand type(s) for /: {kinds}, please use // instead")
+
+    def __rtruediv__(self, other: object) -> NoReturn:
+        kinds = f"'{type(other).__name__}' and 'Dimension'"
+        raise TypeError(f"unsupported operand type(s) for /: {kinds}, please use // instead")
+
     def __bool__(self) -> bool:
         return bool(self.value)
 
     def __hash__(self) -> int:
         return hash(self.value)
+
+    def __reduce__(self) -> tuple[type[Dimension], tuple[int | None]]:
+        return Dimension, (self.value,)
 
     def __str__(self) -> str:
         return "?" if self.value is None else str(self.value)
@@ -85,7 +105,10 @@ def _arithmetic(
     function: Callable[[int, int], int], reverse: bool = False
 ) -> Callable[[Dimension, SupportsIndex | None], Dimension]:
     def apply(self: Dimension, other: SupportsIndex | None) -> Dimension:
-        a, b = self.value, Dimension(other).value
+        try:
+            a, b = self.value, Dimension(other).value
+        except TypeError:
+            return NotImplemented
         if a is None or b is None:
             return Dimension(None)
         return Dimension(function(b, a) if reverse else function(a, b))
@@ -140,6 +163,10 @@ class TensorShape:
             self._sizes: shapes.Shape = dims._sizes
         elif dims is None:
             self._sizes = None
+        elif hasattr(dims, "unknown_rank"):
+            message = cast("TensorShapeProto", dims)
+            sizes = tuple(None if dim.size == -1 else dim.size for dim in message.dim)
+            self._sizes = None if message.unknown_rank else sizes
         else:
             sizes = dims if isinstance(dims, Iterable) else (dims,)
             self._sizes = tuple(_size(size) for size in sizes)
@@ -148,6 +175,13 @@ class TensorShape:
     def dims(self) -> list[Dimension] | None:
         """The sizes, None when not even the rank is known."""
         return None if self._sizes is None else [Dimension(size) for size in self._sizes]
+
+    def as_proto(self) -> TensorShapeProto:
+        """The TensorShapeProto message of it."""
+        sizes = [-1 if size is None else size for size in self._sizes or ()]
+        message = proto.TensorShapeProto(unknown_rank=self._sizes is None)
+        message.dim.extend(proto.TensorShapeProto.Dim(size=size) for size in sizes)
+        return cast("TensorShapeProto", message)
 
     @property
     def ndims(self) -> int | None:
@@ -191,6 +225,20 @@ class TensorShape:
         """Raises ValueError when the rank is another one."""
         if self.ndims not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def assert_same_rank(self, other: ShapeLike | None) -> None:
+        """Raises ValueError when both ranks are known and differ."""
+        shape = TensorShape(other)
+        if None not in (self.ndims, shape.ndims) and self.ndims != shape.ndims:
+            raise ValueError(f"Shapes {self} and {shape} must have the same rank")
+
+    def most_specific_compatible_shape(self, other: ShapeLike | None) -> TensorShape:
+        """What is true of both: sizes in which they differ are unknown."""
+        shape = TensorShape(other)
+        if self._sizes is None or shape._sizes is None or self.ndims != shape.ndims:
+            return TensorShape(None)
+        pairs = zip(self._sizes, shape._sizes, strict=True)
+        return TensorShape([a if a == b else None for a, b in pairs])
 
     def assert_is_fully_defined(self) -> None:
         """Raises ValueError unless every size is known."""
@@ -257,6 +305,9 @@ class TensorShape:
     def __radd__(self, other: ShapeLike | None) -> TensorShape:
         return TensorShape(other).concatenate(self)
 
+    def __reduce__(self) -> tuple[type[TensorShape], tuple[list[Dimension] | None]]:
+        return TensorShape, (self.dims,)
+
     def __eq__(self, other: object) -> bool:
         try:
             return self._sizes == TensorShape(cast("ShapeLike", other))._sizes
@@ -280,6 +331,17 @@ class TensorShape:
 def as_shape(shape: ShapeLike | None) -> shapes.Shape:
     """Anything that says a shape, as the graph holds it."""
     return TensorShape(shape).as_shape()
+
+
+def dimension_value(dimension: Dimension | int | None) -> int | None:
+    """The number of a Dimension, or the number itself; None when it is unknown."""
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+def dimension_at_index(shape: ShapeLike | None, index: int) -> Dimension:
+    """The size of one dimension of a shape; unknown where the rank is."""
+    known = TensorShape(shape)
+    return Dimension(None) if known.dims is None else known.dims[index]
 
 
 def _size(dim: SupportsIndex | None) -> int | None:

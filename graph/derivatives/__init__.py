@@ -10,6 +10,7 @@ FAMILIES = (
     "control",
     "conv",
     "decompose",
+    "einsum",
     "elementwise",
     "gather",
     "image",

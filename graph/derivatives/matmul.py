@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..core.build import ops, shape_of
+from ..core.build import ops
 from ..core.graph import Operation, Tensor
 from .broadcasting import unbroadcast_batch
 from .elementwise import conj
@@ -54,31 +54,6 @@ def batch_matmul(op: Operation, dy: Tensor) -> list[Tensor]:
 
 def _batch_product(a: Tensor, b: Tensor, of_a: bool, of_b: bool) -> Tensor:
     return ops.BatchMatMulV2(a, b, adj_x=of_a, adj_y=of_b)
-
-
-@gradient("Einsum")
-def einsum(op: Operation, dy: Tensor) -> list[Tensor]:
-    """For each input the product of dy and the other inputs, spread along what only it has."""
-    equation = op.get_attr("equation").decode().replace(" ", "")
-    operands, _, result = equation.partition("->")
-    labels = operands.split(",")
-    if "..." in equation or any(len(set(label)) < len(label) for label in labels):
-        raise LookupError(
-            f"Einsum '{op.name}': a gradient needs an equation without dots and with each label "
-            f"once in an input, got '{equation}'"
-        )
-    results: list[Tensor] = []
-    for i, (x, label) in enumerate(zip(op.inputs, labels, strict=True)):
-        others = [other for j, other in enumerate(labels) if j != i]
-        tensors = [conj(tensor) for j, tensor in enumerate(op.inputs) if j != i]
-        shared = "".join(name for name in label if name in result + "".join(others))
-        inner = f"{','.join([result, *others])}->{shared}"
-        part = ops.Einsum([dy, *tensors], equation=inner)
-        for axis, name in enumerate(label):
-            if name not in shared:
-                part = ops.ExpandDims(part, np.int32(axis))
-        results.append(part if shared == label else ops.BroadcastTo(part, shape_of(x)))
-    return results
 
 
 @gradient("MatrixInverse")

@@ -13,6 +13,7 @@ from ...engine.plan.view import View
 from ..core.infer import infer_shapes
 from ..core.registry import row_of
 from ..core.shapes import is_static
+from ..ops.slice import strided_index
 from .registry import emit
 from .shapes import result
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from .registry import Emitted
 
 SAME = ("Identity", "StopGradient", "PreventGradient", "Snapshot", "RefIdentity")
+_WIDEST = 8
+"""Bytes of the elements that kernels move."""
 RESHAPING = ("EnsureShape", "ExpandDims", "PlaceholderWithDefault", "Reshape", "Squeeze")
 
 
@@ -127,6 +130,58 @@ def slice_(program: Program, op: Site, x: Buffer, begin: Buffer, size: Buffer) -
             return None
         view = view.part(axis, start, count)
     move(program, view, out)
+    return out
+
+
+def _strided(op: Site, whole: View, *numbers: Buffer) -> View | None:
+    """The part of a view that a strided slice names; None where its numbers are not known."""
+    values = [buffer.value for buffer in numbers]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return None
+    axis = 0
+    for item in strided_index(op, len(whole.shape), *known):
+        if item is None:
+            whole = whole.insert(axis)
+        elif isinstance(item, int):
+            size = whole.shape[axis]
+            if not -size <= item < size:
+                return None
+            whole = whole.pick(axis, item % size)
+            continue
+        else:
+            start, stop, step = item.indices(whole.shape[axis])
+            whole = whole.part(axis, start, len(range(start, stop, step)), step)
+        axis += 1
+    return whole
+
+
+@emit("StridedSlice")
+def strided_slice(program: Program, op: Site, x: Buffer, *numbers: Buffer) -> Emitted:
+    """A part of each dimension, by numbers and masks."""
+    out = result(op)
+    if out is None or x.dtype.hasobject or x.itemsize > _WIDEST:
+        return None
+    part = _strided(op, View.of(x), *numbers)
+    if part is None or part.shape != out.shape:
+        return None
+    move(program, part, out)
+    return out
+
+
+@emit("StridedSliceGrad")
+def strided_slice_grad(program: Program, op: Site, shape: Buffer, *others: Buffer) -> Emitted:
+    """`dy` at the places of a slice of zeros."""
+    *numbers, dy = others
+    out = result(op)
+    if out is None or dy.dtype.hasobject or dy.itemsize > _WIDEST:
+        return None
+    part = _strided(op, View.of(out), *numbers)
+    if part is None or part.shape != dy.shape:
+        return None
+    if out.size:
+        fill(program, constant(np.zeros((), dy.dtype)), out)
+    move(program, dy, part)
     return out
 
 

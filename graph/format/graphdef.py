@@ -9,6 +9,7 @@ from ...schema.errors import ModelError
 from ..core import attributes
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
+from ..core.version import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER
 from .functiondef import export_library, import_library
 from .nodedef import NodeImporter, Reference, write_node
 
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from . import messages
 
 MAX_NODES = 10**6
-PRODUCER = 1882
-"""The GraphDef version our graphs are written in."""
-MIN_CONSUMER = MIN_PRODUCER = 0
-"""The oldest versions that can read what is written here, and that are read."""
 
 
 def import_graph_def(graph_def: messages.GraphDef) -> Graph:
@@ -79,8 +76,20 @@ def version_def(graph: Graph) -> messages.VersionDef:
     """The VersionDef message of `graph`: of the graphs that were imported into it, or ours."""
     versions = graph.scopes.extras.get("versions")
     if versions is None:
-        versions = proto.VersionDef(producer=PRODUCER, min_consumer=MIN_CONSUMER)
+        versions = proto.VersionDef(
+            producer=GRAPH_DEF_VERSION, min_consumer=GRAPH_DEF_VERSION_MIN_CONSUMER
+        )
     return cast("messages.VersionDef", versions)
+
+
+def merge_versions(graph: Graph, imported: messages.VersionDef) -> None:
+    """Notes the versions of an imported GraphDef: the older producer, the newer consumer."""
+    known = graph.scopes.extras.get("versions")
+    if known is None:
+        graph.scopes.extras["versions"] = known = proto.VersionDef()
+        known.CopyFrom(imported)
+    known.producer = min(known.producer, imported.producer)
+    known.min_consumer = max(known.min_consumer, imported.min_consumer)
 
 
 def tensor_name(tensor: Tensor) -> str:

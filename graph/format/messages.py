@@ -125,6 +125,12 @@ class OpDef(Message, Protocol):
     is_stateful: bool
 
 
+class OpList(Message, Protocol):
+    """Signatures of operations."""
+
+    op: Repeated[OpDef]
+
+
 class FunctionDef(Message, Protocol):
     """A function: its signature, its nodes, and which of their outputs it gives."""
 
@@ -152,6 +158,7 @@ class VersionDef(Message, Protocol):
     """Which version wrote a graph."""
 
     producer: int
+    min_consumer: int
 
 
 class GraphDef(Message, Protocol):

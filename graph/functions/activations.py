@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.errors import InvalidArgumentError
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
@@ -52,11 +53,14 @@ def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tens
         return ops.Relu(concat([features, ops.Neg(features)], axis, name=scope))
 
 
-def swish(features: TensorLike, name: str | None = None) -> Tensor:
-    """x * sigmoid(x)."""
+def swish(features: TensorLike, beta: TensorLike = 1.0, name: str | None = None) -> Tensor:
+    """x * sigmoid(beta x), as Ramachandran et al. (arXiv 1710.05941)."""
     with name_scope(name, "swish", [features]):
         features = convert_to_tensor(features, name="features")
-        return ops.Mul(features, ops.Sigmoid(features))
+        if not isinstance(beta, Tensor) and np.all(np.asarray(beta) == 1):
+            return ops.Mul(features, ops.Sigmoid(features))
+        factor = convert_to_tensor(beta, features.dtype, "beta")
+        return ops.Mul(features, ops.Sigmoid(ops.Mul(factor, features)))
 
 
 def softmax(
@@ -78,14 +82,30 @@ def _along_last(
 ) -> Tensor:
     x = convert_to_tensor(x)
     rank = None if x.shape is None else len(x.shape)
+    if isinstance(axis, Tensor):
+        order = _swapped(ops.Rank(x), ops.Cast(axis, DstT=np.dtype(np.int32)))
+        return transpose(compute(transpose(x, order)), order, name=name or "transpose")
     if axis is None or axis == -1 or axis + 1 == rank:
         return compute(x, name=name)
-    if rank is None or not -rank <= axis < rank:
-        raise ValueError(f"axis must be in [-rank, rank) of a known rank, got {axis} for {x.shape}")
-    order = list(np.arange(rank))
-    order[axis], order[-1] = order[-1], order[axis]
-    swapped = compute(transpose(x, np.array(order, np.int32)))
-    return transpose(swapped, np.array(order, np.int32), name=name or "transpose")
+    if rank is not None and not -rank <= axis < rank:
+        words = f"`axis` (= {axis}) is not in the range of the dimensions, [{-rank}, {rank})"
+        raise InvalidArgumentError(None, None, words)
+    if rank is None:
+        order = _swapped(ops.Rank(x), convert_to_tensor(axis, np.int32))
+    else:
+        numbers = np.arange(rank, dtype=np.int32)
+        numbers[[axis, -1]] = numbers[[-1, axis]]
+        order = convert_to_tensor(numbers)
+    return transpose(compute(transpose(x, order)), order, name=name or "transpose")
+
+
+def _swapped(rank: Tensor, axis: Tensor) -> Tensor:
+    """The dimensions in order, `axis` and the last one swapped."""
+    axis = ops.SelectV2(ops.Less(axis, np.int32(0)), axis + rank, axis)
+    numbers = ops.Range(np.int32(0), rank, np.int32(1))
+    last = rank - np.int32(1)
+    moved = ops.SelectV2(ops.Equal(numbers, axis), last, numbers)
+    return ops.SelectV2(ops.Equal(numbers, last), axis, moved)
 
 
 def bias_add(

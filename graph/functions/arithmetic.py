@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..core.graph import Tensor
 from ..core.indexed_slices import IndexedSlices, dense
 from ..core.scopes import name_scope
 from .casting import cast
-from .rows import functions
+from .rows import functions, of_values
 
 if TYPE_CHECKING:
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
@@ -31,11 +31,9 @@ bitwise_or       BitwiseOr         x y
 bitwise_xor      BitwiseXor        x y
 ceil             Ceil              x
 complex          Complex           real imag
-conj             Conj              x:input
 cos              Cos               x
 cosh             Cosh              x
 digamma          Digamma           x
-div_no_nan       DivNoNan          x y
 equal            Equal             x y
 erf              Erf               x
 erfc             Erfc              x
@@ -84,7 +82,7 @@ truncatemod      TruncateMod       x y
 xdivy            Xdivy             x y
 xlogy            Xlogy             x y
 """
-globals().update(functions(ONE_TO_ONE, __name__))
+globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 
 _WIDER = {"int8": "float32", "uint8": "float32", "int16": "float32", "uint16": "float32"}
 _WIDER.update(dict.fromkeys(("int32", "int64", "uint32", "uint64"), "float64"))
@@ -100,6 +98,7 @@ def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return kind(x, y, name=scope)
 
 
+@of_values
 def abs(x: TensorLike, name: str | None = None) -> Tensor:
     """The absolute value of each element."""
     with name_scope(name, "Abs", [x]) as scope:
@@ -116,6 +115,7 @@ def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return ops.Pow(x, y, name=scope)
 
 
+@of_values
 def round(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest whole numbers, halves to the even one."""
     x = convert_to_tensor(x, name="x")
@@ -133,10 +133,26 @@ def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         _require_one_dtype(x, y)
         if x.dtype.kind in "bO":
             raise TypeError(f"Invalid dtype tf.{type_name(x.dtype)} in __truediv__.")
-        wider = _WIDER.get(x.dtype.name)
-        if wider is not None:
-            x, y = cast(x, wider), cast(y, wider)
-        return ops.RealDiv(x, y, name=scope)
+        return ops.RealDiv(*_widened(x, y), name=scope)
+
+
+def _widened(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Integers as the floats that true division makes of them."""
+    wider = _WIDER.get(x.dtype.name)
+    return (x, y) if wider is None else (cast(x, wider), cast(y, wider))
+
+
+def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """x / y as truediv divides, 0 where y is 0; TypeError when the dtypes differ."""
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        if not isinstance(x, Tensor) and isinstance(y, Tensor):
+            y = convert_to_tensor(y, name="y")
+            x = convert_to_tensor(x, y.dtype, "x")
+        else:
+            x = convert_to_tensor(x, name="x")
+            y = convert_to_tensor(y, name="y", preferred_dtype=x.dtype)
+        _require_one_dtype(x, y)
+        return ops.DivNoNan(*_widened(x, y), name=scope)
 
 
 def _require_one_dtype(x: Tensor, y: Tensor) -> None:
@@ -149,6 +165,8 @@ def _require_one_dtype(x: Tensor, y: Tensor) -> None:
 
 def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 3 divides."""
+    if isinstance(y, Tensor) and not isinstance(x, Tensor):
+        x = convert_to_tensor(x, y.dtype, "x")
     return truediv(x, y, name)
 
 
@@ -168,13 +186,16 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return ops.FloorDiv(x, y, name=scope)
 
 
-def add_n(inputs: Sequence[TensorLike | IndexedSlices], name: str | None = None) -> Tensor:
+def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None) -> Tensor:
     """The sum of several tensors of one shape and dtype; ValueError when there are none."""
     message = (
         "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and "
         "shape."
     )
-    if not isinstance(inputs, (list, tuple)) or not inputs:
+    if isinstance(inputs, (Tensor, str)) or not isinstance(inputs, Iterable):
+        raise ValueError(message)
+    inputs = list(inputs)
+    if not inputs:
         raise ValueError(message)
     tensors = [dense(x) if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in inputs]
     if any(x.dtype != tensors[0].dtype for x in tensors):
@@ -220,6 +241,19 @@ def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """log(sigmoid(x))."""
     with name_scope(name, "LogSigmoid", [x]) as scope:
         return ops.Neg(ops.Softplus(ops.Neg(convert_to_tensor(x, name="x"))), name=scope)
+
+
+@of_values
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
+    """The complex conjugate; real numbers themselves. TypeError for anything but numbers."""
+    tensor = convert_to_tensor(x, name="input")
+    if tensor.dtype.kind == "c" or tensor.dtype.names == ("variant",):
+        return ops.Conj(tensor, name=name)
+    if tensor.dtype.kind not in "fiuV":
+        raise TypeError(
+            f"Expected numeric or variant tensor, got dtype tf.{type_name(tensor.dtype)}."
+        )
+    return tensor
 
 
 def real(input: TensorLike, name: str | None = None) -> Tensor:

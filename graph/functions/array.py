@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor, is_tensor_like
+from ..core.dtype import as_numpy
 from ..core.graph import Tensor
 from ..core.operands import Operands
 from ..core.scopes import name_scope
@@ -423,10 +424,22 @@ def setdiff1d(
 
 
 def top_k(
-    input: TensorLike, k: TensorLike = 1, sorted: bool = True, name: str | None = None
-) -> list[Tensor]:
-    """The `k` largest elements of each row, and where they stand."""
-    return ops.TopKV2(input, k, sorted=sorted, name=name)
+    input: TensorLike,
+    k: TensorLike = 1,
+    sorted: bool = True,
+    name: str | None = None,
+    index_type: DTypeLike = np.int32,
+) -> TopK:
+    """The `k` largest elements of each row, and where they stand, as `index_type`."""
+    attrs = {"sorted": sorted, "index_type": as_numpy(index_type)}
+    return TopK(*ops.TopKV2(input, k, name=name, **attrs))
+
+
+class TopK(NamedTuple):
+    """What `top_k` gives."""
+
+    values: Tensor
+    indices: Tensor
 
 
 def in_top_k(

@@ -12,6 +12,7 @@ from ..core.dtype import DType, as_dtype, as_numpy
 from ..core.graph import Tensor
 from ..core.indexed_slices import IndexedSlices
 from ..core.scopes import name_scope
+from ..core.sparse_tensor import SparseTensor
 from .rows import functions
 
 if TYPE_CHECKING:
@@ -24,16 +25,20 @@ globals().update(functions(ONE_TO_ONE, __name__))
 
 
 @overload
+def cast(x: SparseTensor, dtype: DTypeLike, name: str | None = None) -> SparseTensor: ...
+@overload
 def cast(x: IndexedSlices, dtype: DTypeLike, name: str | None = None) -> IndexedSlices: ...
 @overload
 def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor: ...
 def cast(
-    x: TensorLike | IndexedSlices, dtype: DTypeLike, name: str | None = None
-) -> Tensor | IndexedSlices:
+    x: TensorLike | IndexedSlices | SparseTensor, dtype: DTypeLike, name: str | None = None
+) -> Tensor | IndexedSlices | SparseTensor:
     """`x` in another dtype; `x` itself when it has that one already."""
     dtype = as_numpy(dtype)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
+    if isinstance(x, SparseTensor):
+        return SparseTensor(x.indices, cast(x.values, dtype, name), x.dense_shape)
     if isinstance(x, Tensor) and x.dtype == dtype:
         return x
     with name_scope(name, "Cast", [x]) as scope:

@@ -14,6 +14,7 @@ from ..core.indexed_slices import IndexedSlices
 from ..core.scopes import name_scope
 from ..core.shapes import merge
 from ..derivatives.gradients import Gradient
+from .casting import cast
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
@@ -150,7 +151,11 @@ def clip_by_global_norm(
         clip_norm = _numeric(clip_norm, use_norm)
         scale = clip_norm * ops.Minimum(1 / use_norm, 1 / clip_norm)
         scale = scale + (use_norm - use_norm)  # not a number when the norm is not finite
-        return [None if t is None else _like(t, _values(t) * scale) for t in t_list], use_norm
+        values = [None if t is None else _values(t) for t in t_list]
+        return [
+            None if t is None or v is None else _like(t, v * cast(scale, v.dtype))
+            for t, v in zip(t_list, values, strict=True)
+        ], use_norm
 
 
 def _require_sequence(t_list: object) -> None:

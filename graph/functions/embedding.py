@@ -10,6 +10,7 @@ import numpy as np
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
+from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
 from . import array
 from .clip import clip_by_norm
@@ -20,25 +21,56 @@ if TYPE_CHECKING:
 
 def embedding_lookup(
     params: TensorLike | Sequence[TensorLike],
-    ids: TensorLike,
+    ids: TensorLike | RaggedTensor,
     partition_strategy: str = "mod",
     name: str | None = None,
     validate_indices: bool = True,
     max_norm: float | None = None,
-) -> Tensor:
+) -> Tensor | RaggedTensor:
     """Rows of a table, one for each of `ids`.
 
     Args:
         params: The table, or its parts.
-        ids: int32 or int64 numbers of rows, of any shape.
+        ids: int32 or int64 numbers of rows, of any shape; of ragged ones the result is ragged.
         partition_strategy: Where row i of a table in n parts is: "mod" part i % n, "div" one after
             another, the first parts one row longer where n does not divide the rows.
         name: Of the operations.
         validate_indices: Taken for TensorFlow's sake.
         max_norm: Rows with a larger norm are scaled down to it.
 
-    Raises ValueError without a table, or for another strategy.
+    Raises ValueError without a table, or for another strategy, or for ragged ids of another type.
     """
+    if isinstance(ids, RaggedTensor):
+        flat = _ragged_ids(params, ids)
+        rows = table_rows(params, flat, partition_strategy, name, max_norm)
+        return ids.with_flat_values(rows)
+    return table_rows(params, ids, partition_strategy, name, max_norm)
+
+
+def _ragged_ids(params: object, ids: RaggedTensor) -> Tensor:
+    """The ids one after another; refuses what `tf.nn.embedding_lookup` refuses of ragged ids."""
+    if params is None:
+        raise ValueError("params must be specified.")
+    if isinstance(params, (list, tuple)) and not params:
+        raise ValueError("params should not be empty.")
+    flat = ids.flat_values
+    if flat.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        raise ValueError(
+            "The values contained by the inputs have type "
+            f"{flat.dtype} and cannot be processed. All values should be indices, either of type "
+            "`int32` or `int64`."
+        )
+    return flat
+
+
+def table_rows(
+    params: TensorLike | Sequence[TensorLike],
+    ids: TensorLike,
+    partition_strategy: str,
+    name: str | None,
+    max_norm: float | None,
+) -> Tensor:
+    """Rows of a table, one for each of dense ids; see `embedding_lookup`."""
     parts = (
         list(cast("Sequence[TensorLike]", params))
         if isinstance(params, (list, tuple))

@@ -12,7 +12,14 @@ from ..core.create import convert_to_tensor
 from ..core.scopes import name_scope
 from . import array
 from .arguments import one_of
-from .windows import avg_pool, conv2d, conv2d_transpose, for_each_dimension, max_pool
+from .windows import (
+    avg_pool,
+    conv2d,
+    conv2d_transpose,
+    for_each_dimension,
+    max_pool,
+    over_batches,
+)
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -68,15 +75,20 @@ def conv1d(
     value = one_of("input", input, "value", value)
     images, axis = _format(data_format)
     with name_scope(name, "conv1d", [value, filters]):
-        result = conv2d(
-            ops.ExpandDims(value, np.int32(axis)),
-            ops.ExpandDims(filters, np.int32(0)),
-            _line(stride, "stride", axis),
-            padding,
-            data_format=images,
-            dilations=_line(dilations, "dilations", axis),
-        )
-        return array.squeeze(result, [axis])
+        back = axis - 4
+
+        def convolved(x: TensorLike) -> Tensor:
+            result = conv2d(
+                ops.ExpandDims(x, np.int32(back)),
+                ops.ExpandDims(filters, np.int32(0)),
+                _line(stride, "stride", axis),
+                padding,
+                data_format=images,
+                dilations=_line(dilations, "dilations", axis),
+            )
+            return array.squeeze(result, [back])
+
+        return over_batches(convolved, convert_to_tensor(value), 2)
 
 
 def conv1d_transpose(
@@ -148,10 +160,10 @@ max_pool1d = _pooled(max_pool, "max_pool1d")
 def conv3d(
     input: TensorLike,
     filter: TensorLike | None = None,
-    strides: Sequence[int] | None = None,
+    strides: Sizes | None = None,
     padding: str | None = None,
     data_format: str = "NDHWC",
-    dilations: Sequence[int] = (1, 1, 1, 1, 1),
+    dilations: Sizes = (1, 1, 1, 1, 1),
     name: str | None = None,
     filters: TensorLike | None = None,
 ) -> Tensor:
@@ -166,29 +178,33 @@ def conv3d(
         name: Of the operation.
         filters: Another name of `filter`.
     """
-    filter = one_of("filters", filters, "filter", filter)
-    return ops.Conv3D(
-        input,
-        filter,
-        strides=list(strides or (1, 1, 1, 1, 1)),
-        padding=padding,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-    )
+    weights = one_of("filters", filters, "filter", filter)
+
+    def convolved(x: TensorLike) -> Tensor:
+        return ops.Conv3D(
+            x,
+            weights,
+            strides=for_each_dimension(strides, 3, data_format, "strides"),
+            padding=padding,
+            data_format=data_format,
+            dilations=for_each_dimension(dilations, 3, data_format, "dilations"),
+            name=name,
+        )
+
+    return over_batches(convolved, input, 4)
 
 
 def conv3d_transpose(
     value: TensorLike | None = None,
     filter: TensorLike | None = None,
     output_shape: TensorLike | None = None,
-    strides: Sequence[int] | None = None,
+    strides: Sizes | None = None,
     padding: str = "SAME",
     data_format: str = "NDHWC",
     name: str | None = None,
     input: TensorLike | None = None,
     filters: TensorLike | None = None,
-    dilations: Sequence[int] | None = None,
+    dilations: Sizes | None = None,
 ) -> Tensor:
     """What `conv3d` would take to `value`; `filter` is [d, h, w, results, channels]."""
     value = one_of("input", input, "value", value)
@@ -198,10 +214,10 @@ def conv3d_transpose(
             output_shape,
             filter,
             value,
-            strides=list(strides or (1, 1, 1, 1, 1)),
+            strides=for_each_dimension(strides, 3, data_format, "strides"),
             padding=padding,
             data_format=data_format,
-            dilations=list(dilations or (1, 1, 1, 1, 1)),
+            dilations=for_each_dimension(dilations, 3, data_format, "dilations"),
             name=scope,
         )
 
@@ -367,10 +383,3 @@ def batch_norm_with_global_normalization(
     return batch_normalization(
         x, average, spread, offset, used, cast("float", variance_epsilon), name
     )
-
-
-def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
-    """x * sigmoid(beta x), the swish of Ramachandran et al. (arXiv 1710.05941)."""
-    with name_scope(None, "swish", [features]):
-        x = convert_to_tensor(features, name="features")
-        return ops.Mul(x, ops.Sigmoid(ops.Mul(convert_to_tensor(beta, x.dtype), x)))

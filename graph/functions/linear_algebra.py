@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor
+from ..core.dtype import as_numpy
 from ..core.graph import Tensor
 from ..core.scopes import control_dependencies, name_scope
 from ..core.shapes import is_static
@@ -19,7 +20,7 @@ from .reductions import reduce_max, reduce_sum
 from .rows import functions
 
 if TYPE_CHECKING:
-    from ..core.typing import TensorLike
+    from ..core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
 cholesky         Cholesky          input
@@ -45,6 +46,9 @@ def matmul(
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
     name: str | None = None,
+    output_type: DTypeLike | None = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
 ) -> Tensor:
     """The product of two matrices, or of stacks of them.
 
@@ -54,9 +58,12 @@ def matmul(
         adjoint_a, adjoint_b: The same, and conjugated.
         a_is_sparse, b_is_sparse: Taken for TensorFlow's sake.
         name: Of the operation.
+        output_type: Of the product, where it is not that of both: int32 of int8, for one.
+        grad_a, grad_b: Taken for TensorFlow's sake.
 
     Raises:
         ValueError: A matrix is to be transposed and adjoint, or the sizes do not fit.
+        TypeError: There is no product of these types.
     """
     with name_scope(name, "MatMul", [a, b]) as scope:
         for side, transposed, adjoint in (
@@ -70,6 +77,13 @@ def matmul(
                 )
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, name="b", preferred_dtype=a.dtype)
+        if output_type is not None and {a.dtype, b.dtype} != {as_numpy(output_type)}:
+            a = _conj(a) if transpose_a else a
+            b = _conj(b) if transpose_b else b
+            return ops.BatchMatMulV3(
+                a, b, Tout=as_numpy(output_type), adj_x=transpose_a or adjoint_a,
+                adj_y=transpose_b or adjoint_b, grad_x=grad_a, grad_y=grad_b, name=scope,
+            )  # fmt: skip
         if any(x.shape is None or len(x.shape) > 2 for x in (a, b)):
             a = _conj(a) if transpose_a else a
             b = _conj(b) if transpose_b else b
@@ -133,11 +147,6 @@ def _as_matrix(
     counts = [int(np.prod([sizes[i] for i in part])) for part in (free, axes)]
     shape = counts[::-1] if summed_first else counts
     return ops.Reshape(x, np.array(shape, np.int32)), [sizes[i] for i in free]
-
-
-def einsum(equation: str, *inputs: TensorLike, name: str | None = None) -> Tensor:
-    """Products of elements summed as `equation` says: "ij,jk->ik" is a matrix product."""
-    return ops.Einsum(list(inputs), equation=equation, name=name)
 
 
 def matvec(

@@ -316,6 +316,7 @@ def mean_iou(
         hits = ops.OnesLike(cast(rows, np.float64))
         if weights is not None:
             hits = cast(array.reshape(convert_to_tensor(weights), [-1]), np.float64)
+            require_compatible(hits, rows)
         places = ops.Pack([rows, columns], axis=1)
         counts = ops.ScatterNd(places, hits, np.array(shape, np.int64))
         update = table.assign_add(counts)

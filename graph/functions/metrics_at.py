@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -11,12 +11,14 @@ from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.scopes import control_dependencies
+from ..core.sparse_tensor import SparseTensor, SparseTensorValue
 from ..variables.variable_scope import variable_scope
 from . import array
 from .casting import cast
 from .control_flow import Assert as assert_
 from .metrics import Collections, Metric, metric_variable, recorded
 from .reductions import reduce_all, reduce_any, reduce_sum
+from .sparse import to_dense
 from .weights import broadcast_weights, matched
 
 if TYPE_CHECKING:
@@ -284,6 +286,28 @@ def specificity_at_sensitivity(
         return recorded(value, update, metrics_collections, updates_collections)
 
 
+class Labels(NamedTuple):
+    """The classes that are right for each row, and which of them there are; None for all."""
+
+    classes: Tensor
+    present: Tensor | None
+
+
+Given: TypeAlias = "TensorLike | SparseTensor"
+"""Labels as callers have them."""
+
+
+def _labels(labels: Given, guesses: Tensor) -> Labels:
+    """Labels as dense ones; sparse rows may have any number of them."""
+    if isinstance(labels, SparseTensorValue):
+        labels = SparseTensor(*labels)
+    if not isinstance(labels, SparseTensor):
+        return Labels(_rows(labels, guesses), None)
+    places = SparseTensor(labels.indices, ops.OnesLike(labels.values), labels.dense_shape)
+    present = ops.NotEqual(to_dense(places), np.zeros((), labels.dtype))
+    return Labels(cast(to_dense(labels), np.int64), present)
+
+
 def _rows(labels: TensorLike, guesses: Tensor) -> Tensor:
     """Labels with a last dimension of the classes that are right for each row."""
     tensor = cast(convert_to_tensor(labels), np.int64)
@@ -299,18 +323,28 @@ def _rows(labels: TensorLike, guesses: Tensor) -> Tensor:
     return tensor
 
 
-def _hits(labels: Tensor, guesses: Tensor, class_id: int | None) -> tuple[Tensor, Tensor, Tensor]:
+def _hits(rows: Labels, guesses: Tensor, class_id: int | None) -> tuple[Tensor, Tensor, Tensor]:
     """Which guesses are right, which are counted, and which labels are counted and missed."""
+    labels, present = rows
     equal = ops.Equal(array.expand_dims(guesses, -1), array.expand_dims(labels, -2))
+    again = ops.Equal(array.expand_dims(labels, -1), array.expand_dims(labels, -2))
+    if present is not None:
+        equal = ops.LogicalAnd(equal, array.expand_dims(present, -2))
+        again = ops.LogicalAnd(again, array.expand_dims(present, -2))
     right = reduce_any(equal, -1)
     counted = ops.OnesLike(right)
     size = labels.shape[-1] if labels.shape else None
     if size is None:
-        raise ValueError("the number of labels in a row must be known")
-    again = ops.Equal(array.expand_dims(labels, -1), array.expand_dims(labels, -2))
-    earlier = np.tril(np.ones((size, size), bool), -1)
+        numbers = ops.Range(np.int32(0), ops.Shape(labels)[-1], np.int32(1))
+        earlier = ops.Less(
+            ops.ExpandDims(numbers, np.int32(0)), ops.ExpandDims(numbers, np.int32(1))
+        )
+    else:
+        earlier = np.tril(np.ones((size, size), bool), -1)
     is_first = ops.LogicalNot(reduce_any(ops.LogicalAnd(again, earlier), -1))
     missed = ops.LogicalAnd(is_first, ops.LogicalNot(reduce_any(equal, -2)))
+    if present is not None:
+        missed = ops.LogicalAnd(missed, present)
     if class_id is not None:
         wanted = np.int64(class_id)
         counted = ops.Equal(guesses, wanted)
@@ -329,7 +363,7 @@ def _summed(flags: Tensor, weights: Tensor | None, name: str) -> tuple[Tensor, T
 
 def _among_best(name: str, is_recall: bool, doc: str) -> Callable[..., Metric]:
     def metric(
-        labels: TensorLike,
+        labels: Given,
         predictions_idx: TensorLike,
         k: int | None = None,
         class_id: int | None = None,
@@ -344,7 +378,7 @@ def _among_best(name: str, is_recall: bool, doc: str) -> Callable[..., Metric]:
         with variable_scope(name, default, [predictions_idx, labels, weights]):
             guesses = cast(convert_to_tensor(predictions_idx), np.int64)
             factors = None if weights is None else convert_to_tensor(weights)
-            right, counted, missed = _hits(_rows(labels, guesses), guesses, class_id)
+            right, counted, missed = _hits(_labels(labels, guesses), guesses, class_id)
             hits, new_hits = _summed(right, factors, "true_positive")
             wrong = missed if is_recall else ops.LogicalAnd(counted, ops.LogicalNot(right))
             label = "false_negative" if is_recall else "false_positive"
@@ -365,7 +399,7 @@ recall_at_top_k = _among_best("recall", True, "Of the classes that are right, th
 
 
 def precision_at_k(
-    labels: TensorLike,
+    labels: Given,
     predictions: TensorLike,
     k: int,
     class_id: int | None = None,
@@ -381,7 +415,7 @@ def precision_at_k(
 
 
 def recall_at_k(
-    labels: TensorLike,
+    labels: Given,
     predictions: TensorLike,
     k: int,
     class_id: int | None = None,
@@ -400,7 +434,7 @@ sparse_precision_at_k = precision_at_k
 
 
 def average_precision_at_k(
-    labels: TensorLike,
+    labels: Given,
     predictions: TensorLike,
     k: int,
     weights: TensorLike | None = None,
@@ -414,7 +448,7 @@ def average_precision_at_k(
     with variable_scope(name, f"average_precision_at_{k}", [predictions, labels, weights]):
         _, best = ops.TopKV2(predictions, np.int32(k))
         guesses = cast(best, np.int64)
-        rows = _rows(labels, guesses)
+        rows = _labels(labels, guesses)
         right, _, missed = _hits(rows, guesses, None)
         hits = cast(right, np.float64)
         places = np.arange(1, k + 1, dtype=np.float64)

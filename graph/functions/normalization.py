@@ -11,6 +11,7 @@ from ..core.build import ops
 from ..core.create import constant, convert_to_tensor, type_name
 from ..core.graph import Tensor
 from ..core.scopes import name_scope
+from ..core.tensor_shape import Dimension, TensorShape
 from . import creation, random
 from .arguments import one_of
 from .arithmetic import imag, real
@@ -120,6 +121,27 @@ def l2_normalize(
         return ops.Mul(x, ops.Rsqrt(ops.Maximum(total, epsilon)), name=scope)
 
 
+def _noise_shape(x: Tensor, noise_shape: DynamicShape) -> DynamicShape:
+    """The shape of the choices of `dropout`, with those of `x` in the place of None."""
+    if isinstance(noise_shape, (Tensor, np.ndarray)):
+        return noise_shape
+    is_list = isinstance(noise_shape, (list, tuple))
+    sizes = noise_shape if is_list else TensorShape(noise_shape).dims
+    if sizes is None:
+        return creation.shape(x)
+    if not any(_is_open(size) for size in sizes) or len(sizes) != len(x.shape or ()):
+        return noise_shape
+    own = x.shape or ()
+    return [
+        (own[i] if own[i] is not None else creation.shape(x)[i]) if _is_open(size) else size
+        for i, size in enumerate(sizes)
+    ]
+
+
+def _is_open(size: object) -> bool:
+    return size is None or (isinstance(size, Dimension) and size.value is None)
+
+
 def dropout(
     x: TensorLike,
     keep_prob: float | Tensor | None = None,
@@ -138,9 +160,15 @@ def dropout(
         name: Of the operations.
         rate: A number in [0, 1), or a tensor.
 
-    Raises ValueError when `rate` is missing or out of range.
+    Raises ValueError when `rate` is missing, out of range or no scalar.
     """
-    old_rate = None if keep_prob is None else 1.0 - keep_prob
+    try:
+        old_rate = None if keep_prob is None else 1.0 - keep_prob
+    except TypeError:
+        raise ValueError(
+            "`keep_prob` must be a floating point number or Tensor. Received: "
+            f"keep_prob={keep_prob}"
+        ) from None
     rate = one_of("rate", rate, "keep_prob", old_rate)
     if rate is None:
         raise ValueError(f"`rate` must be provided. Received: rate={rate}")
@@ -164,8 +192,10 @@ def dropout(
             scaled = ops.Mul(x, convert_to_tensor(1 / (1 - number), x.dtype))
         else:
             rate = cast(convert_to_tensor(rate), x.dtype)
+            if rate.shape:
+                raise ValueError(f"`rate` must be a scalar, got shape {rate.shape}")
             scaled = ops.RealDiv(x, ops.Sub(constant(1, x.dtype), rate))
-        shape = creation.shape(x) if noise_shape is None else noise_shape
+        shape = creation.shape(x) if noise_shape is None else _noise_shape(x, noise_shape)
         keep = ops.GreaterEqual(random.random_uniform(shape, dtype=x.dtype, seed=seed), rate)
         result = ops.SelectV2(keep, scaled, constant(0, x.dtype))
         result.set_shape(x.shape)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from ..core.build import ops
-from ..core.create import convert_to_tensor
+from ..core.create import convert_to_tensor, output
 from ..core.graph import Tensor
 from ..core.hooks import hook
 from ..core.indexed_slices import IndexedSlices
@@ -37,20 +39,32 @@ def _add(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
     return (ops.Add if x.dtype.kind == "O" else ops.AddV2)(x, y, name=name)
 
 
+def _integers(x: Tensor, y: TensorLike, name: str | None, kind: str) -> Tensor:
+    """A bitwise operation; TypeError for what has no bits."""
+    if x.dtype.kind not in "iu":
+        raise TypeError(
+            f"Value passed to parameter 'x' has DataType {x.dtype.name} not in list of allowed "
+            "values: int8, int16, int32, int64, uint8, uint16, uint32, uint64"
+        )
+    return output(kind, [x, y], name=name)
+
+
 def _and(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
-    kind = ops.LogicalAnd if _is_bool(x) else ops.BitwiseAnd
-    return kind(x, y, name=name)
+    if _is_bool(x):
+        return ops.LogicalAnd(x, y, name=name)
+    return _integers(x, y, name, "BitwiseAnd")
 
 
 def _or(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
-    kind = ops.LogicalOr if _is_bool(x) else ops.BitwiseOr
-    return kind(x, y, name=name)
+    if _is_bool(x):
+        return ops.LogicalOr(x, y, name=name)
+    return _integers(x, y, name, "BitwiseOr")
 
 
 def _xor(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
     if _is_bool(x):
         return arithmetic.logical_xor(x, y, name)
-    return ops.BitwiseXor(x, y, name=name)
+    return _integers(x, y, name, "BitwiseXor")
 
 
 def _get_item(x: Tensor | Variable, key: Key) -> Tensor:
@@ -87,9 +101,20 @@ def _binary(name: str, function: Binary) -> Callable[[Tensor, TensorLike | Index
         if isinstance(y, IndexedSlices):
             return NotImplemented
         with name_scope(None, name, [x, y]) as scope:
-            return function(x, y, scope)
+            try:
+                return function(x, y, scope)
+            except (TypeError, ValueError):
+                if _answers(y, f"__r{name}__"):
+                    return NotImplemented
+                raise
 
     return apply
+
+
+def _answers(operand: object, method: str) -> bool:
+    """Whether an operand of no type of ours has a say in a binary operator."""
+    known = (Tensor, Variable, np.ndarray, np.generic, bool, int, float, complex)
+    return not isinstance(operand, known) and hasattr(type(operand), method)
 
 
 def _reversed(name: str, function: Binary) -> Callable[[Tensor, TensorLike], Tensor]:
@@ -112,6 +137,8 @@ def _negative(x: Tensor) -> Tensor:
 
 
 def _invert(x: Tensor) -> Tensor:
+    if x.dtype.kind not in "biu":
+        raise TypeError(f"Expected bool or an integer type for ~, got {x.dtype.name} from {x.name}")
     return ops.LogicalNot(x) if x.dtype.kind == "b" else ops.Invert(x)
 
 

@@ -180,7 +180,13 @@ def reduce_variance(
                 "Input must be either real or complex. Received integer type "
                 f"tf.{type_name(means.dtype)}."
             )
-        return reduce_mean(ops.Square(ops.Sub(x, means)), axis, keepdims=keepdims)
+        deviations = ops.Sub(x, means)
+        if means.dtype.kind == "c":
+            parts = np.dtype(f"f{means.dtype.itemsize // 2}")
+            squares = ops.Real(ops.Mul(deviations, ops.Conj(deviations)), Tout=parts)
+        else:
+            squares = ops.Square(deviations)
+        return reduce_mean(squares, axis, keepdims=keepdims)
 
 
 def reduce_std(

@@ -11,24 +11,62 @@ as a Python literal; a backslash lets a row go on in the next line.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..core.build import ops
+from ..core.ragged_tensor import RaggedTensor
 from ..core.signatures import signature_of
+from ..core.sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
     from ..core.typing import TensorLike
 
+FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
-def functions(table: str, module: str) -> dict[str, Callable[..., Tensor]]:
-    """A function of `module` for each row of `table`, by name."""
+def functions(
+    table: str, module: str, elementwise: bool = False
+) -> dict[str, Callable[..., Tensor]]:
+    """A function of `module` for each row of `table`, by name.
+
+    `elementwise` functions of one input take sparse and ragged tensors, too, and give such.
+    """
     rows = [line.split() for line in table.replace("\\\n", "").strip().splitlines()]
-    return {name: _function(name, kind, words, module) for name, kind, *words in rows}
+    made = {name: _function(name, kind, words, module) for name, kind, *words in rows}
+    if elementwise:
+        made = {key: _of_values(one) for key, one in made.items()}
+    return made
+
+
+def _of_values(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function of one tensor, also of the values of sparse and ragged ones."""
+    names = list(inspect.signature(function).parameters)
+    if names[1:] != ["name"]:
+        return function
+    return of_values(function)
+
+
+def of_values(function: FunctionT) -> FunctionT:
+    """A function of a tensor, its first argument, also of the values of sparse and ragged ones."""
+
+    @functools.wraps(function)
+    def wrapped(*args: TensorLike, **kwargs: TensorLike) -> object:
+        first = args[0] if args else next(iter(kwargs.values()), None)
+        if not isinstance(first, (SparseTensor, RaggedTensor)):
+            return function(*args, **kwargs)
+        names = list(inspect.signature(function).parameters)
+        bound = dict(zip(names, args, strict=False)) | kwargs
+        if isinstance(first, SparseTensor):
+            values = function(**(bound | {names[0]: first.values}))
+            return SparseTensor(first.indices, values, first.dense_shape)
+        return first.with_flat_values(function(**(bound | {names[0]: first.flat_values})))
+
+    return cast("FunctionT", wrapped)
 
 
 def _function(name: str, kind: str, words: list[str], module: str) -> Callable[..., Tensor]:

@@ -1,9 +1,9 @@
-"""Functions of sparse tensors: `tf.sparse`, and lookups of embeddings by them."""
+"""Functions of sparse tensors: `tf.sparse`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from ..core.tensor_shape import TensorShape
 from . import array, creation
 from .arguments import one_of
 from .casting import cast
-from .embedding import embedding_lookup
 from .reductions import reduce_sum
 from .sorting import argsort, sort
 
@@ -228,114 +227,25 @@ def reshape(sp_input: SparseTensor, shape: TensorLike, name: str | None = None) 
 def placeholder(
     dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None
 ) -> SparseTensor:
-    """A sparse tensor whose three tensors are fed."""
+    """A sparse tensor that is fed: its places and elements, and its sizes where `shape` leaves
+    them open.
+    """
     label = f"{name}/" if name else "sparse_"
-    rank = None if shape is None else TensorShape(shape).ndims
-    return SparseTensor(
+    known = shape if isinstance(shape, Tensor) else TensorShape(shape)
+    rank = known.shape[0] if isinstance(known, Tensor) and known.shape else None
+    if isinstance(known, Tensor):
+        sizes = creation.placeholder_with_default(cast(known, np.int64), [rank], f"{label}shape")
+    elif known.as_shape() is None:
+        sizes = creation.placeholder(np.int64, [None], f"{label}shape")
+    else:
+        rank = known.ndims
+        default = np.array([-1 if n is None else n for n in known.as_list()], np.int64)
+        sizes = creation.placeholder_with_default(default, [rank], f"{label}shape")
+    result = SparseTensor(
         creation.placeholder(np.int64, [None, rank], f"{label}indices"),
         creation.placeholder(dtype, [None], f"{label}values"),
-        creation.placeholder(np.int64, [rank], f"{label}shape"),
+        sizes,
     )
-
-
-def embedding_lookup_sparse(
-    params: TensorLike | Sequence[TensorLike],
-    sp_ids: SparseTensor,
-    sp_weights: SparseTensor | None,
-    partition_strategy: str = "mod",
-    name: str | None = None,
-    combiner: str | None = None,
-    max_norm: float | None = None,
-) -> Tensor:
-    """For each row of `sp_ids` the rows of `params` that it names, combined.
-
-    Args:
-        params: [n, ...], or a list of its parts.
-        sp_ids: [rows, places] of int32 or int64.
-        sp_weights: Of the same places, or None.
-        partition_strategy: Which rows each part has; see `embedding_lookup`.
-        name: Of the operations.
-        combiner: "sum", "mean" (the default) or "sqrtn".
-        max_norm: The length to which rows are cut first.
-
-    Raises ValueError when `combiner` is not known, TypeError when `sp_ids` is not sparse.
-    """
-    sp = _sparse(sp_ids)
-    rows = cast(sp.indices[:, 0], np.int32)
-    last = ops.Max(rows, _ZERO) + 1
-    weights = None if sp_weights is None else sp_weights.values
-    lookup = Lookup(params, partition_strategy, max_norm)
-    return _embedded(lookup, sp.values, rows, last, weights, combiner, name)
-
-
-class Lookup(NamedTuple):
-    """A table, or its parts, and how rows are looked up in it; see `embedding_lookup`."""
-
-    params: TensorLike | Sequence[TensorLike]
-    partition_strategy: str
-    max_norm: float | None
-
-    def rows(self, ids: TensorLike) -> Tensor:
-        """The rows of some ids."""
-        params, strategy, max_norm = self
-        return embedding_lookup(params, ids, strategy, max_norm=max_norm)
-
-
-def _embedded(
-    lookup: Lookup,
-    ids: Tensor,
-    rows: Tensor,
-    n_rows: Tensor,
-    weights: Tensor | None,
-    combiner: str | None,
-    name: str | None,
-) -> Tensor:
-    combiner = combiner or "mean"
-    if combiner not in ("mean", "sqrtn", "sum"):
-        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
-    with name_scope(name, "embedding_lookup_sparse"):
-        picked = lookup.rows(ids)
-        if weights is None:
-            weights = ops.Fill(ops.Shape(ids), np.ones((), picked.dtype))
-        factors = cast(weights, picked.dtype)
-        n_inner = 1 if picked.shape is None else len(picked.shape) - 1
-        spread = array.reshape(factors, [-1, *[1] * n_inner])
-        sums = ops.UnsortedSegmentSum(ops.Mul(picked, spread), rows, n_rows)
-        if combiner == "sum":
-            return sums
-        squares = ops.Square(spread) if combiner == "sqrtn" else spread
-        totals = ops.UnsortedSegmentSum(squares, rows, n_rows)
-        return ops.DivNoNan(sums, ops.Sqrt(totals) if combiner == "sqrtn" else totals)
-
-
-def safe_embedding_lookup_sparse(
-    embedding_weights: TensorLike | Sequence[TensorLike],
-    sparse_ids: SparseTensor,
-    sparse_weights: SparseTensor | None = None,
-    combiner: str = "mean",
-    default_id: int | None = None,
-    name: str | None = None,
-    partition_strategy: str = "div",
-    max_norm: float | None = None,
-) -> Tensor:
-    """As embedding_lookup_sparse, without negative ids and weights that are not positive.
-
-    A row without ids gives the row `default_id`, zeros when that is None.
-    """
-    sp = _sparse(sparse_ids)
-    valid = ops.GreaterEqual(sp.values, np.zeros((), sp.dtype))
-    if sparse_weights is not None:
-        positive = ops.Greater(sparse_weights.values, np.zeros((), sparse_weights.dtype))
-        valid = ops.LogicalAnd(valid, positive)
-    usable = retain(sp, valid)
-    weights = None if sparse_weights is None else retain(sparse_weights, valid).values
-    rows = cast(usable.indices[:, 0], np.int32)
-    n_rows = cast(sp.dense_shape[0], np.int32)
-    lookup = Lookup(embedding_weights, partition_strategy, max_norm)
-    embedded = _embedded(lookup, usable.values, rows, n_rows, weights, combiner, name)
-    if default_id is None:
-        return embedded
-    ones = ops.Fill(ops.Shape(rows), np.int32(1))
-    is_empty = ops.Equal(ops.UnsortedSegmentSum(ones, rows, n_rows), np.int32(0))
-    default = lookup.rows(np.int32(default_id))
-    return ops.SelectV2(array.expand_dims(is_empty, 1), default, embedded)
+    if isinstance(known, TensorShape):
+        result.set_shape(known)
+    return result

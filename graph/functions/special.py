@@ -8,9 +8,10 @@ import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor
-from ..core.scopes import name_scope
+from ..core.scopes import control_dependencies, name_scope
 from . import array, creation
 from .casting import cast
+from .checks import assert_less, assert_non_negative
 from .reductions import reduce_all, reduce_sum
 from .rows import functions
 
@@ -148,16 +149,31 @@ def confusion_matrix(
     """
     with name_scope(name, "confusion_matrix", [labels, predictions]):
         rows, columns = (_column(x) for x in (labels, predictions))
+        rows = _not_negative(rows, "labels")
+        columns = _not_negative(columns, "predictions")
         if num_classes is None:
             most = ops.Maximum(ops.Max(columns, [0]), ops.Max(rows, [0]))
             n = ops.Add(most, np.int64(1))
         else:
             n = cast(convert_to_tensor(num_classes), np.int64)
+            rows = _below(rows, n, "labels")
+            columns = _below(columns, n, "predictions")
         shape = ops.Pack([n, n])
         places = ops.Pack([rows, columns], axis=1)
         counted = np.ones((), np.dtype(dtype)) if weights is None else cast(weights, dtype)
         values = ops.Add(ops.Fill(ops.Shape(rows), np.zeros((), np.dtype(dtype))), counted)
         return ops.ScatterNd(places, values, shape)
+
+
+def _not_negative(x: Tensor, name: str) -> Tensor:
+    words = f"`{name}` contains negative values."
+    with control_dependencies([assert_non_negative(x, message=words)]):
+        return ops.Identity(x)
+
+
+def _below(x: Tensor, n: Tensor, name: str) -> Tensor:
+    with control_dependencies([assert_less(x, n, message=f"`{name}` out of bound")]):
+        return ops.Identity(x)
 
 
 def _column(x: TensorLike) -> Tensor:

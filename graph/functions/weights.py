@@ -39,12 +39,24 @@ def squeezed(
 def fitted_weights(weights: TensorLike, values: Tensor) -> Tensor:
     """Weights with as many dimensions as `values`: a last one of 1 goes, or comes."""
     weights = convert_to_tensor(weights)
-    if weights.shape is None or values.shape is None or weights.shape == ():
+    if values.shape is None or weights.shape == ():
         return weights
+    if weights.shape is None:
+        return _fitted_when_run(weights, len(values.shape))
     difference = len(weights.shape) - len(values.shape)
     if difference == 1:
         return array.squeeze(weights, [-1])
     return array.expand_dims(weights, [-1]) if difference == -1 else weights
+
+
+def _fitted_when_run(weights: Tensor, rank: int) -> Tensor:
+    """As fitted_weights, of weights whose rank only a run tells."""
+    sizes, own = ops.Shape(weights), ops.Rank(weights)
+    one_more = ops.Equal(own, np.int32(rank + 1))
+    one_less = ops.LogicalAnd(ops.Equal(own, np.int32(rank - 1)), ops.Greater(own, np.int32(0)))
+    stays = ops.SelectV2(one_more, own - np.int32(1), own)
+    added = ops.Fill(ops.Reshape(cast(one_less, np.int32), [1]), np.int32(1))
+    return ops.Reshape(weights, ops.ConcatV2([sizes[:stays], added], np.int32(0)))
 
 
 def matched(
@@ -87,10 +99,12 @@ def check_weights(weights: Tensor, values: Tensor) -> list[Tensor]:
         if is_static(a) and is_static(b):
             return []
     sizes, wanted = creation.shape(weights), creation.shape(values)
-    if a is None or b is None:
-        return []
-    fits = ops.LogicalOr(ops.Equal(sizes, np.int32(1)), ops.Equal(sizes, wanted))
-    check = assert_(reduce_all(fits), ["weights can not be broadcast to values.", sizes, wanted])
+    ranks = ops.Size(sizes), ops.Size(wanted)
+    shared = ops.Minimum(*ranks)
+    ours, theirs = sizes[:shared], wanted[:shared]
+    alike = reduce_all(ops.LogicalOr(ops.Equal(ours, np.int32(1)), ops.Equal(ours, theirs)))
+    fits = ops.LogicalOr(ops.Equal(ranks[0], np.int32(0)), ops.LogicalAnd(ops.Equal(*ranks), alike))
+    check = assert_(fits, ["weights can not be broadcast to values.", sizes, wanted])
     with control_dependencies([check]):
         return [ops.Identity(sizes)]
 

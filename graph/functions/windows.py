@@ -13,7 +13,6 @@ from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from .arguments import one_of
 from .rows import functions
-from .space_to_batch import required_space_to_batch_paddings
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
@@ -53,17 +52,33 @@ def conv2d(
         name: Of the operation.
         filters: Another name of `filter`.
     """
-    filter = one_of("filters", filters, "filter", filter)
-    return ops.Conv2D(
-        input,
-        filter,
-        use_cudnn_on_gpu=use_cudnn_on_gpu,
-        data_format=data_format,
-        strides=_four(strides, data_format, "strides"),
-        dilations=_four(dilations, data_format, "dilations"),
-        name=name,
-        **_padding(padding),
-    )
+    weights = one_of("filters", filters, "filter", filter)
+
+    def convolved(x: TensorLike) -> Tensor:
+        return ops.Conv2D(
+            x,
+            weights,
+            use_cudnn_on_gpu=use_cudnn_on_gpu,
+            data_format=data_format,
+            strides=_four(strides, data_format, "strides"),
+            dilations=_four(dilations, data_format, "dilations"),
+            name=name,
+            **_padding(padding),
+        )
+
+    return over_batches(convolved, input, 3)
+
+
+def over_batches(function: Callable[[TensorLike], Tensor], x: TensorLike, n_inner: int) -> Tensor:
+    """`function` of a tensor of 1 + `n_inner` dimensions, all but the inner ones as one batch."""
+    rank = None if not isinstance(x, Tensor) or x.shape is None else len(x.shape)
+    if rank is None or not isinstance(x, Tensor) or rank <= n_inner + 1:
+        return function(x)
+    sizes = ops.Shape(x)
+    batch, inner = sizes[:-n_inner], sizes[-n_inner:]
+    result = function(ops.Reshape(x, ops.ConcatV2([[-1], inner], np.int32(0))))
+    shape = ops.ConcatV2([batch, ops.Shape(result)[-n_inner:]], np.int32(0))
+    return ops.Reshape(result, shape)
 
 
 def _padding(padding: Padding | None) -> dict[str, Padding | bytes | list[int]]:
@@ -218,7 +233,9 @@ def separable_conv2d(
 def atrous_conv2d(
     value: TensorLike, filters: TensorLike, rate: int, padding: Padding, name: str | None = None
 ) -> Tensor:
-    """A convolution with `rate` - 1 holes between its taps."""
+    """A convolution with `rate` - 1 holes between its taps; ValueError for a rate below 1."""
+    if rate < 1:
+        raise ValueError(f"`rate` cannot be less than one. Received: rate={rate}")
     return conv2d(value, filters, 1, padding, dilations=[1, rate, rate, 1], name=name)
 
 
@@ -272,51 +289,3 @@ def _pooled(
             name=scope,
             **_padding(padding),
         )
-
-
-def pool(
-    input: TensorLike,
-    window_shape: int | Sequence[int],
-    pooling_type: str,
-    padding: Padding,
-    dilation_rate: int | Sequence[int] | None = None,
-    strides: int | Sequence[int] | None = None,
-    name: str | None = None,
-    data_format: str | None = None,
-    dilations: int | Sequence[int] | None = None,
-) -> Tensor:
-    """Pooling over height and width: `pooling_type` is "MAX" or "AVG"."""
-    rate = one_of("dilations", dilations, "dilation_rate", dilation_rate)
-    if pooling_type not in ("MAX", "AVG"):
-        raise ValueError(f"pooling_type must be 'MAX' or 'AVG', got {pooling_type!r}")
-    function = max_pool if pooling_type == "MAX" else avg_pool
-    gaps = [int(n) for n in np.broadcast_to(np.asarray(1 if rate is None else rate), 2)]
-    if gaps != [1, 1]:
-        if strides is not None and np.any(np.asarray(strides) != 1):
-            raise ValueError("`strides > 1` not supported in conjunction with `dilation_rate > 1`")
-        if padding != "VALID":
-            raise ValueError(
-                f"pooling with '{padding}' padding is not implemented for `dilation_rate` > 1. "
-                f"Received: padding={padding} and dilation_rate={np.array(gaps)}"
-            )
-        if data_format not in (None, "NHWC"):
-            raise ValueError(f"pool with dilations takes data_format='NHWC', got {data_format!r}")
-        return _pool_with_gaps(function, input, window_shape, gaps, name)
-    return function(input, window_shape, strides, padding, data_format or "NHWC", name)
-
-
-def _pool_with_gaps(
-    function: Callable[..., Tensor],
-    input: TensorLike,
-    window_shape: int | Sequence[int],
-    gaps: Sequence[int],
-    name: str | None,
-) -> Tensor:
-    """A pool under windows with gaps: of the batch of images that take every n-th element."""
-    window = [int(n) for n in np.broadcast_to(np.asarray(window_shape), 2)]
-    with name_scope(name, "pool", [input]):
-        images, blocks = convert_to_tensor(input), np.array(gaps, np.int32)
-        sizes = ops.StridedSlice(ops.Shape(images), [1], [3], [1])
-        paddings, crops = required_space_to_batch_paddings(sizes, blocks)
-        pooled = function(ops.SpaceToBatchND(images, blocks, paddings), window, 1, "VALID")
-        return ops.BatchToSpaceND(pooled, blocks, crops)

@@ -117,6 +117,11 @@ def reshape(x: np.ndarray, dims: np.ndarray) -> np.ndarray:
         raise ValueError(f"sizes must be >= -1, got {sizes}")
     if -1 in sizes and 0 in sizes and x.size == 0:  # numpy cannot tell
         sizes[sizes.index(-1)] = _size_beside_zeros(x.shape, sizes)
+    size = prod(sizes)
+    if size >= 0 and size != x.size:
+        raise ValueError(
+            f"Input to reshape is a tensor with {x.size} values, but the requested shape has {size}"
+        )
     return x.reshape(sizes)
 
 

@@ -189,11 +189,10 @@ def _top_k_shape(op: OperationView) -> list[Shape]:
     shape, ks = known(op, 0), integers(op, 1)
     require(op, len(shape) >= 1, "input must have rank >= 1")
     k = None if ks is None else ks[0]
-    require(
-        op,
-        k is None or shape[-1] is None or 0 <= k <= shape[-1],
-        f"k must be in [0, {shape[-1]}], got {k}",
-    )
+    if k is not None and k < 0:
+        raise ValueError(f"Need k >= 0, got {k}")
+    if k is not None and shape[-1] is not None and k > shape[-1]:
+        raise ValueError(f"input must have last dimension >= k = {k} but is {shape[-1]}")
     return [shape[:-1] + (k,)] * 2
 
 

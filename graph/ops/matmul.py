@@ -79,8 +79,7 @@ def batch_matmul(
     a = np.conj(np.swapaxes(a, -1, -2)) if adj_x else a
     b = np.conj(np.swapaxes(b, -1, -2)) if adj_y else b
     dtype = op.outputs[0].dtype
-    if dtype != a.dtype:
-        a, b = a.astype(dtype), b.astype(dtype)
+    a, b = (x if x.dtype == dtype else x.astype(dtype) for x in (a, b))
     return _product(a, b)
 
 

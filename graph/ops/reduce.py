@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ..core.graph import Tensor
 from ..core.registry import add_row, op
 from ..core.shapes import Shape, axis_of, integers, known, require, same, value
 
@@ -39,6 +40,9 @@ def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
 def _reduced(op: OperationView) -> Shape:
     """The shape without the reduced axes, or with 1 in their place."""
     keep, axes = op.get_attr("keep_dims"), value(op, 1)
+    listed = op.inputs[1].shape
+    if listed is not None and len(listed) > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {len(listed)}")
     shape = known(op, 0)
     if axes is None:
         return (None,) * len(shape) if keep else None
@@ -235,10 +239,11 @@ def _unsorted_segment(kind: str) -> Callable[[np.ndarray, np.ndarray, np.ndarray
 
 
 def _segment_shape(op: OperationView) -> Shape:
+    """As many rows as the last id says where it is known; while a graph is built it never is."""
     shape = known(op, 0)
     require(op, shape, "Shape must be at least rank 1 but is rank 0")
     known(op, 1, 1)
-    ids = value(op, 1)
+    ids = None if isinstance(op.inputs[1], Tensor) else value(op, 1)
     first = None if ids is None else (int(ids.flat[-1]) + 1 if ids.size else 0)
     return (first if first is None or first >= 0 else None,) + shape[1:]
 

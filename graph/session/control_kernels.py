@@ -10,6 +10,7 @@ import numpy as np
 from ...schema import dtypes
 from ..core.function_graph import copy_graph, origin
 from ..core.graph import Graph, Tensor
+from ..core.hooks import implementation
 from .hosted import hosted
 from .state import variable_key
 
@@ -49,8 +50,6 @@ class Body:
 
     def run(self, arrays: Arrays) -> list[np.ndarray]:
         """The results of the function, in memory of their own."""
-        from .executor import Plan
-
         feeds = {
             tensor: np.ascontiguousarray(array).reshape(array.shape)
             for tensor, array in zip(self.inputs, arrays, strict=True)
@@ -62,7 +61,7 @@ class Body:
             if len(self.plans) >= MAX_PLANS:
                 del self.plans[next(iter(self.plans))]
             shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
-            plan = Plan(self.state, [*self.values, *self.controls], shapes)
+            plan = implementation("plan")(self.state, [*self.values, *self.controls], shapes)
             self.plans[key] = plan
         values = plan.fetch(feeds)
         return [
@@ -106,7 +105,8 @@ def _bound(
     return graph, inputs, [copies[tensor] for tensor in results]
 
 
-def _body(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
+def body_of(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
+    """The function that an operation calls with its operands from `first` on."""
     key = (op, reference.name)
     body = state.bodies.get(key)
     if body is None or body.is_stale:
@@ -129,7 +129,7 @@ def _holds(condition: np.ndarray) -> bool:
 @hosted("PartitionedCall", "StatefulPartitionedCall")
 def call(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
     """What the function gives."""
-    return _as_results(_body(state, op, op.get_attr("f"), 0).run(arrays))
+    return _as_results(body_of(state, op, op.get_attr("f"), 0).run(arrays))
 
 
 @hosted("If", "StatelessIf")
@@ -138,7 +138,7 @@ def if_(
 ) -> np.ndarray | Arrays:
     """What one of two functions gives."""
     chosen = op.get_attr("then_branch" if _holds(condition) else "else_branch")
-    return _as_results(_body(state, op, chosen, 1).run(arrays))
+    return _as_results(body_of(state, op, chosen, 1).run(arrays))
 
 
 @hosted("Case", "StatelessCase")
@@ -148,14 +148,14 @@ def case(
     """What the function at `index` gives; the last one for an index out of range."""
     branches, i = op.get_attr("branches"), int(index)
     chosen = branches[i if 0 <= i < len(branches) else -1]
-    return _as_results(_body(state, op, chosen, 1).run(arrays))
+    return _as_results(body_of(state, op, chosen, 1).run(arrays))
 
 
 @hosted("While", "StatelessWhile")
 def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
     """The loop variables, passed through the body as long as the condition holds."""
-    condition = _body(state, op, op.get_attr("cond"), 0)
-    body = _body(state, op, op.get_attr("body"), 0)
+    condition = body_of(state, op, op.get_attr("cond"), 0)
+    body = body_of(state, op, op.get_attr("body"), 0)
     values = [
         HANDLE if tensor.dtype == dtypes.RESOURCE else array.copy()
         for tensor, array in zip(op.inputs, arrays, strict=True)

@@ -13,11 +13,9 @@ import numpy as np
 from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
 from ..core.ragged_tensor import RaggedTensor
-from ..core.sparse_tensor import SparseTensor
+from ..core.sparse_tensor import SparseTensor, SparseTensorValue
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ..core.protocols import ElementLike, Evaluated
 
 FetchLeaf: TypeAlias = "ElementLike | IndexedSlices | RaggedTensor | SparseTensor"
@@ -46,14 +44,6 @@ class RaggedTensorValue(NamedTuple):
         values = self.values
         items = values.to_list() if isinstance(values, RaggedTensorValue) else list(values)
         return [items[start:end] for start, end in pairwise(self.row_splits)]
-
-
-class SparseTensorValue(NamedTuple):
-    """What a Session gives for a SparseTensor, and takes to feed one."""
-
-    indices: npt.ArrayLike
-    values: npt.ArrayLike
-    dense_shape: npt.ArrayLike
 
 
 class Fetches:
@@ -157,6 +147,9 @@ class Fetches:
             raise ValueError(
                 f"Argument `fetch` = {item} cannot be interpreted as a Tensor. ({error})"
             ) from None
+        if not self._graph.is_fetchable(element):
+            name = getattr(element, "op", element).name
+            raise ValueError(f"Operation {name} has been marked as not fetchable.")
         position = self._positions.setdefault(element, len(self._positions))
 
         def build(values: Sequence[Evaluated]) -> Evaluated:

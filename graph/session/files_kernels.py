@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -19,7 +20,7 @@ from ...schema.bundle import (
     write_bundle,
 )
 from ...schema.files import make_folder, remove_folder
-from ...schema.slice_table import SliceTable, open_checkpoint
+from ...schema.slice_table import SliceTable, open_checkpoint, write_slice_table
 from .hosted import hosted
 
 if TYPE_CHECKING:
@@ -49,7 +50,29 @@ def save_v2(
     *tensors: np.ndarray,
 ) -> tuple[()]:
     """Writes a checkpoint of tensors, some of them in slices; makes its folder, if missing."""
-    path = _path(prefix)
+    path, saved = _path(prefix), _saved(names, slices, tensors)
+    make_folder(os.path.dirname(path) or os.curdir)
+    write_bundle(path, saved)
+    return ()
+
+
+@hosted("Save", "SaveSlices")
+def save_v1(
+    op: Operation, state: State, filename: np.ndarray, names: np.ndarray, *inputs: np.ndarray
+) -> tuple[()]:
+    """Writes a checkpoint of version 1, in one file; makes its folder, if missing."""
+    slices = inputs[0] if op.type == "SaveSlices" else np.full(names.shape, b"", object)
+    tensors = inputs[1:] if op.type == "SaveSlices" else inputs
+    path, saved = _path(filename), _saved(names, slices, tensors)
+    make_folder(os.path.dirname(path) or os.curdir)
+    write_slice_table(path, saved)
+    return ()
+
+
+def _saved(
+    names: np.ndarray, slices: np.ndarray, tensors: Sequence[np.ndarray]
+) -> dict[str, Saved]:
+    """What is written, by name; ValueError when slices do not fit."""
     rows = list(zip(_texts(names), _texts(slices), tensors, strict=True))
     if len({row[:2] for row in rows}) != len(rows):
         raise ValueError(f"tensor_names must differ, got {_texts(names)}")
@@ -68,9 +91,7 @@ def save_v2(
         before = saved.get(key)
         parts = before.parts if isinstance(before, SlicedTensor) else ()
         saved[key] = SlicedTensor(shape, (*parts, (part, tensor)))
-    make_folder(os.path.dirname(path) or os.curdir)
-    write_bundle(path, saved)
-    return ()
+    return saved
 
 
 @hosted("RestoreV2")

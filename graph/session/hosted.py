@@ -29,6 +29,7 @@ MODULES = (
     "rejection_kernels",
     "sampler_kernels",
     "stateless_kernels",
+    "table_kernels",
     "variable_kernels",
 )
 """The modules that hold kernels; imported when a Session first asks."""

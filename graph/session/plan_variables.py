@@ -45,10 +45,16 @@ class PlanVariables:
         self.buffers: dict[str, Buffer] = {}
         self.assigned: set[str] = set()
         self.calls: dict[Operation, tuple[int, int]] = {}
+        self.awaited: set[str] = set()
 
     @property
     def are_stale(self) -> bool:
-        """Whether the memory of one was replaced, or a call changed by gradients, since."""
+        """Whether the memory of one was replaced, or a call changed by gradients, since.
+
+        Also where one of those got its value without which a function is run by Python (`awaited`).
+        """
+        if self.awaited and self.awaited <= self.state.initialized:
+            return True
         current = self.state.buffers
         return any(current.get(key) is not buffer for key, buffer in self.buffers.items()) or any(
             (len(op.inputs), len(op.outputs)) != sizes for op, sizes in self.calls.items()

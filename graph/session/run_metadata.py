@@ -16,7 +16,6 @@ DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 def write_times(metadata: Message, times: Times) -> None:
     """Writes a node for each operation that ran, one after the other and the last to end now."""
-    metadata.Clear()
     stats = metadata.step_stats.dev_stats.add(device=DEVICE).node_stats
     start = time.time() - sum(seconds for _, seconds in times)
     for op, seconds in times:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
-from ...schema.errors import CancelledError, DeadlineExceededError, NotFoundError
+from ...schema import proto
+from ...schema.errors import (
+    CancelledError,
+    DeadlineExceededError,
+    InvalidArgumentError,
+    NotFoundError,
+)
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
 from ..core.indexed_slices import IndexedSlices
@@ -23,8 +30,11 @@ from ..core.scopes import (
     push_session,
 )
 from ..core.shapes import Dim, Shape
+from ..core.sparse_tensor import SparseTensor
+from ..format.prune import prune
 from .executor import Plan, Times
 from .fetches import Fetches
+from .partial_runs import PartialRun
 from .run_metadata import write_times
 from .state import State
 
@@ -33,51 +43,36 @@ if TYPE_CHECKING:
 
     from ...schema.proto import Message
     from ..core.protocols import Evaluated, FeedDict, FeedKey
+    from ..core.sparse_tensor import SparseTensorValue
     from ..core.typing import TensorLike
     from ..format.messages import GraphDef
-    from .fetches import FetchNest, SparseTensorValue
+    from .fetches import FetchNest
 
 Blocks: TypeAlias = "tuple[AbstractContextManager[Graph], AbstractContextManager[Session]]"
 PlanKey: TypeAlias = "tuple[tuple[Tensor | Operation, ...], Hashable]"
 """What is fetched; tensor, shape and dtype of what is fed."""
 
+LOGGER = logging.getLogger("flatlite")
+MEMORY_LIMIT = 256 << 20
+"""What TensorFlow says of processors."""
 MAX_PLANS = 64
 """Compiled runs a Session keeps; the one that was not used for longest goes first."""
 
 
-class ConfigProto:
-    """How a Session runs.
+class DeviceAttributes:
+    """A device that a Session runs on."""
 
-    Args:
-        intra_op_parallelism_threads: Threads that share the work of one run; 0 for one per
-            processor. Results do not depend on it.
-        **others: TensorFlow's further fields; they are kept and have no effect.
-    """
+    def __init__(self, name: str, device_type: str, memory_limit_bytes: int, incarnation: int):
+        self.name = name
+        self.device_type = device_type
+        self.memory_limit_bytes = memory_limit_bytes
+        self.incarnation = incarnation
 
-    def __init__(self, intra_op_parallelism_threads: int = 0, **others: object):
-        if intra_op_parallelism_threads < 0:
-            raise ValueError(
-                "intra_op_parallelism_threads must not be negative, got "
-                f"{intra_op_parallelism_threads}"
-            )
-        self.intra_op_parallelism_threads = intra_op_parallelism_threads
-        self.inter_op_parallelism_threads = 0
-        self.allow_soft_placement = False
-        self.log_device_placement = False
-        self.gpu_options = GPUOptions()
-        self.device_count: dict[str, int] = {}
-        for name, value in others.items():
-            setattr(self, name, value)
-
-
-class GPUOptions:
-    """Taken for TensorFlow's sake; nothing runs on a GPU."""
-
-    def __init__(self, **fields: object):
-        self.allow_growth = False
-        self.per_process_gpu_memory_fraction = 0.0
-        for name, value in fields.items():
-            setattr(self, name, value)
+    def __repr__(self) -> str:
+        return (
+            f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, "
+            f"{self.incarnation})"
+        )
 
 
 class Session:
@@ -86,10 +81,13 @@ class Session:
     Args:
         target: "" or "local" for this process.
         graph: The default graph when left out.
-        config: A ConfigProto.
+        config: A ConfigProto. `intra_op_parallelism_threads` is the number of threads that share
+            the work of a run, 0 for one per processor; `operation_timeout_in_ms` limits runs that
+            have no limit of their own.
 
     Raises:
         TypeError: `graph` or `config` is something else.
+        ValueError: The number of threads is negative.
         NotFoundError: `target` is another process.
 
     >>> import flatlite.compat.v1 as tf
@@ -99,9 +97,7 @@ class Session:
     [3. 7.]
     """
 
-    def __init__(
-        self, target: str = "", graph: Graph | None = None, config: ConfigProto | None = None
-    ):
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Message | None = None):
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(
                 f'Argument `graph` must be a tf.Graph, but got "{type(graph).__name__}"'
@@ -123,7 +119,10 @@ class Session:
                 "process",
             )
         self._graph = get_default_graph() if graph is None else graph
-        threads = getattr(config, "intra_op_parallelism_threads", 0)
+        self._config = config or proto.ConfigProto()
+        threads = self._config.intra_op_parallelism_threads
+        if threads < 0:
+            raise ValueError(f"intra_op_parallelism_threads must not be negative, got {threads}")
         self._n_threads = threads or _processors()
         self.state = State()
         self._closed = False
@@ -131,6 +130,8 @@ class Session:
         self._fetches: dict[Hashable, Fetches] = {}
         self._lock = threading.RLock()
         self._blocks: list[Blocks] = []
+        self._partial_runs: dict[str, PartialRun] = {}
+        self._n_partial_runs = 0
 
     @property
     def graph(self) -> Graph:
@@ -140,7 +141,7 @@ class Session:
     @property
     def graph_def(self) -> GraphDef:
         """Its graph as a GraphDef message."""
-        return self._graph.as_graph_def()
+        return self._graph.as_graph_def(add_shapes=self._config.graph_options.infer_shapes)
 
     @property
     def sess_str(self) -> str:
@@ -176,22 +177,97 @@ class Session:
             DeadlineExceededError: It took longer than `options` allow.
             CancelledError: Another thread closed the session meanwhile.
         """
+        self._check_open()
+        parsed_fetches = self._parse_fetches(fetches)
+        feeds = self._feeds(feed_dict) if feed_dict else {}
+        timeout = (options and options.timeout_in_ms) or self._config.operation_timeout_in_ms
+        traced = options is not None and options.trace_level > 0
+        times: Times | None = [] if traced and run_metadata is not None else None
+        with self._lock:
+            self._limit(timeout)
+            results = self._run(parsed_fetches.elements, feeds, times)
+        if run_metadata is not None:
+            run_metadata.Clear()
+            if times is not None:
+                write_times(run_metadata, times)
+            if options is not None and options.output_partition_graphs:
+                pruned = prune(self._graph, parsed_fetches.elements)
+                run_metadata.partition_graphs.add().CopyFrom(pruned.as_graph_def())
+        return parsed_fetches.results(results)
+
+    def _check_open(self) -> None:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         if not len(self._graph):
             raise RuntimeError(
                 "The Session graph is empty. Add operations to the graph before calling run()."
             )
+
+    def partial_run_setup(self, fetches: FetchNest, feeds: Sequence[FeedKey] | None = None) -> str:
+        """Starts a run in several steps, each a call of `partial_run`.
+
+        Args:
+            fetches: What will be fetched, each once.
+            feeds: The tensors that will be fed, each once.
+
+        Returns:
+            What `partial_run` takes.
+
+        Raises:
+            RuntimeError: The session is closed, or its graph is empty.
+            TypeError: Something cannot be fetched or fed.
+            InvalidArgumentError: Nothing is fetched.
+        """
+        self._check_open()
+        elements = self._parse_fetches(fetches).elements
+        if not elements:
+            words = "Must specify at least one target to fetch or execute."
+            raise InvalidArgumentError(None, None, words)
+        pairs = [pair for key in feeds or () for pair in _fed_parts(key, None)]
+        run = PartialRun(elements, [self._fed_tensor(key) for key, _ in pairs])
+        self._n_partial_runs += 1
+        names = ",".join(tensor.name for tensor in run.feeds)
+        handle = f"{names}->{','.join(item.name for item in elements)}/{self._n_partial_runs}"
+        self._partial_runs[handle] = run
+        return handle
+
+    def partial_run(
+        self, handle: str, fetches: FetchNest, feed_dict: FeedDict | None = None
+    ) -> Evaluated:
+        """Goes on with a run that `partial_run_setup` started.
+
+        Args:
+            handle: What that gave.
+            fetches: Some of its fetches that were not fetched yet.
+            feed_dict: Values for some of its feeds that were not fed yet.
+
+        Returns:
+            An array for each tensor, in the structure of `fetches`.
+
+        Raises:
+            InvalidArgumentError: There is no such run, or it is over; something was not named at
+                its start, or is fed or fetched a second time, or needs what is not fed yet.
+            RuntimeError: An operation is fetched.
+        """
+        self._check_open()
+        run = self._partial_runs.get(handle)
+        if run is None:
+            words = "Must run 'setup' before performing partial runs!"
+            raise InvalidArgumentError(None, None, words)
         parsed_fetches = self._parse_fetches(fetches)
         feeds = self._feeds(feed_dict) if feed_dict else {}
-        timeout = 0 if options is None else options.timeout_in_ms
-        traced = options is not None and options.trace_level > 0
-        times: Times | None = [] if traced and run_metadata is not None else None
+        run.check(parsed_fetches.elements, feeds)
+        run.values |= feeds
+        known, beside = run.needed(parsed_fetches.elements)
+        elements = list(dict.fromkeys([*parsed_fetches.elements, *beside]))
         with self._lock:
-            self._limit(timeout)
-            results = self._run(parsed_fetches.elements, feeds, times)
-        if times is not None and run_metadata is not None:
-            write_times(run_metadata, times)
+            self._limit(self._config.operation_timeout_in_ms)
+            results = self._run(elements, known, None)
+        tensors = [item for item in elements if isinstance(item, Tensor)]
+        arrays = [np.asarray(value) for value in results]
+        run.note(parsed_fetches.elements, dict(zip(tensors, arrays, strict=True)))
+        if run.is_over:
+            del self._partial_runs[handle]
         return parsed_fetches.results(results)
 
     def _limit(self, milliseconds: int) -> None:
@@ -221,9 +297,11 @@ class Session:
 
         return call
 
-    def list_devices(self) -> list[str]:
-        """The devices it runs on."""
-        return ["/job:localhost/replica:0/task:0/device:CPU:0"]
+    def list_devices(self) -> list[DeviceAttributes]:
+        """The devices it runs on: this process, as often as its ConfigProto counts processors."""
+        count = self._config.device_count.get("CPU", 1)
+        names = [f"/job:localhost/replica:0/task:0/device:CPU:{i}" for i in range(count)]
+        return [DeviceAttributes(name, "CPU", MEMORY_LIMIT, i + 1) for i, name in enumerate(names)]
 
     def close(self) -> None:
         """Frees variables and compiled runs; the session cannot be used afterwards.
@@ -234,6 +312,7 @@ class Session:
         self.state.control.end(CancelledError(None, None, "Run call was cancelled"))
         self._plans.clear()
         self._fetches.clear()
+        self._partial_runs.clear()
         self.state = State()
 
     def as_default(self) -> AbstractContextManager[Session]:
@@ -313,10 +392,13 @@ class Session:
 
     def _fed_tensor(self, key: FeedKey) -> Tensor:
         try:
-            return self._graph.as_graph_element(key, allow_operation=False)
+            tensor = self._graph.as_graph_element(key, allow_operation=False)
         except (KeyError, TypeError, ValueError) as error:
             words = error.args[0] if error.args else error
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {words}") from None
+        if not self._graph.is_feedable(tensor):
+            raise ValueError(f"Tensor {tensor.name} may not be fed.")
+        return tensor
 
 
 def _processors() -> int:
@@ -327,10 +409,10 @@ def _processors() -> int:
 
 
 def _fed_parts(
-    key: FeedKey | IndexedSlices | tuple[FeedKey, ...], value: npt.ArrayLike
+    key: FeedKey | IndexedSlices | tuple[FeedKey, ...], value: npt.ArrayLike | None
 ) -> Iterable[tuple[FeedKey, npt.ArrayLike]]:
     """(tensor, value) pairs of one feed; a sparse one, and a tuple of tensors, have several."""
-    if isinstance(key, (Tensor, str)):
+    if isinstance(key, (Tensor, str, bytes)):
         return [(key, value)]
     if isinstance(key, tuple):
         values = cast("Sequence[npt.ArrayLike]", value)
@@ -343,7 +425,14 @@ def _fed_parts(
         parts.reverse()
     if slices.dense_shape is not None:
         parts.append(slices.dense_shape)
-    return zip(parts, cast("SparseTensorValue", value), strict=True)
+    if value is None:
+        return [(part, None) for part in parts]
+    values = list(cast("SparseTensorValue", value))
+    if len(values) == len(parts) + 1 and values[-1] is None:
+        values.pop()  # an IndexedSlicesValue without a shape
+    if isinstance(key, SparseTensor) and len(values) == 2:
+        parts.pop()  # the shape keeps its default
+    return zip(parts, values, strict=True)
 
 
 def _fed_array(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
@@ -408,10 +497,19 @@ def _copied(array: np.ndarray) -> Evaluated:
 class InteractiveSession(Session):
     """A Session that is the default one from when it is made until it is closed."""
 
-    def __init__(
-        self, target: str = "", graph: Graph | None = None, config: ConfigProto | None = None
-    ):
+    _active_session_count: ClassVar[int] = 0
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Message | None = None):
         super().__init__(target, graph, config)
+        if InteractiveSession._active_session_count:
+            LOGGER.error(
+                "An interactive session is already active. This can cause out-of-memory errors or "
+                "some other unexpected errors (due to the unpredictable timing of garbage "
+                "collection) in some cases. You must explicitly call `InteractiveSession.close()` "
+                "to release resources held by the other session(s). Please use `tf.Session()` if "
+                "you intend to productionize."
+            )
+        InteractiveSession._active_session_count += 1
         push_session(self)
         self._graph_block = None if graph is None else graph.as_default()
         if self._graph_block is not None:
@@ -419,6 +517,8 @@ class InteractiveSession(Session):
 
     def close(self) -> None:
         """Frees variables and compiled runs; it is the default session no more."""
+        if not self._closed:
+            InteractiveSession._active_session_count -= 1
         super().close()
         drop_session(self)
         if self._graph_block is not None:

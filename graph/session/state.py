@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..core.graph import Operation
     from ..core.protocols import DTypeAttr
     from .control_kernels import Body
+    from .tables import Table
 
 
 class State:
@@ -28,6 +29,7 @@ class State:
         streams: The random stream of each operation that has one.
         kept: What else kernels keep for an operation: a sampler's weights, a pool's regions.
         control: What may end a run before its end.
+        tables: Lookup tables by their shared name, or that of their operation.
         bodies: The functions that operations call, by operation and name.
     """
 
@@ -36,6 +38,7 @@ class State:
         self.initialized: set[str] = set()
         self.streams: dict[Operation, Philox] = {}
         self.kept: dict[Operation, object] = {}
+        self.tables: dict[str, Table] = {}
         self.control = Control()
         self.bodies: dict[tuple[Operation, str], Body] = {}
         self._keys: dict[Storage, str] = {}

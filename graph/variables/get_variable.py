@@ -19,9 +19,9 @@ from ..core.shapes import is_static
 from ..core.tensor_shape import TensorShape
 from .distribution import checked_aggregation, checked_synchronization
 from .kinds import ReferenceVariable
+from .partition_info import PartitionInfo
 from .partitioned import (
     PartitionedVariable,
-    PartitionInfo,
     partitions_of,
     parts_of,
     split_axis,
@@ -492,6 +492,8 @@ def create_partitioned_variables(
 ) -> list[Variable]:
     """The parts of a new variable: `slicing` says how many there are along each dimension.
 
+    A tensor as `initializer` says the dtype, too.
+
     Raises ValueError when shape and numbers of parts do not go together.
     """
     if len(shape) != len(slicing):
@@ -505,6 +507,8 @@ def create_partitioned_variables(
     def partitioner(shape: TensorShape, dtype: DTypeLike) -> Sequence[int]:
         return slicing
 
+    if isinstance(initializer, (Tensor, Variable)):
+        dtype = initializer.dtype
     with variable_scope(name, "PartitionedVariable", reuse=reuse):
         whole = get_variable(
             "",

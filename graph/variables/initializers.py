@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
 import numpy as np
 
+from ..core.build import ops
 from ..core.create import constant as constant_tensor
-from ..core.dtype import as_numpy
+from ..core.dtype import as_dtype, as_numpy
 from ..functions import creation, random
+from .partition_info import PartitionInfo
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -129,7 +131,8 @@ class RandomNormal(Initializer):
         seed: int | None = None,
         dtype: DTypeLike = np.float32,
     ):
-        self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, as_numpy(dtype)
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+        self.dtype = _floating(dtype)
 
     def __call__(
         self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
@@ -185,14 +188,14 @@ class VarianceScaling(Initializer):
                 f"Argument `distribution` should be one of {known}. Received: {distribution}"
             )
         self.scale, self.mode, self.distribution = scale, mode, distribution
-        self.seed, self.dtype = seed, as_numpy(dtype)
+        self.seed, self.dtype = seed, _floating(dtype)
 
     def __call__(
         self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
     ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         numpy_dtype = self._dtype(dtype)
-        fan_in, fan_out = fans(shape)
+        fan_in, fan_out = fans(whole_shape(shape, partition_info))
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         scale = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
@@ -222,14 +225,14 @@ class UniformUnitScaling(Initializer):
     """Numbers of a uniform distribution that keeps the scale of what is multiplied with them."""
 
     def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = np.float32):
-        self.factor, self.seed, self.dtype = factor, seed, as_numpy(dtype)
+        self.factor, self.seed, self.dtype = factor, seed, _floating(dtype)
 
     def __call__(
         self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
     ) -> Tensor:
         """The value of a variable of this shape and dtype."""
         size = 1.0
-        for dim in shape[:-1]:
+        for dim in whole_shape(shape, partition_info)[:-1]:
             size *= float(dim)
         limit = mathematics.sqrt(3 / max(size, 1.0)) * self.factor
         return random.random_uniform(shape, -limit, limit, self._dtype(dtype), seed=self.seed)
@@ -245,14 +248,59 @@ class Identity(Initializer):
         self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
     ) -> Tensor:
         """The value of a variable of this shape and dtype."""
-        if len(shape) != 2:
+        sizes = whole_shape(shape, partition_info)
+        if len(sizes) != 2:
             raise ValueError(
                 "The tensor to initialize, specified by argument `shape` must be at least "
                 f"two-dimensional. Received shape={shape}"
             )
-        rows, columns = map(int, shape)
-        matrix = creation.eye(rows, columns, dtype=self._dtype(dtype))
+        matrix = creation.eye(*map(int, sizes), dtype=self._dtype(dtype))
+        if isinstance(partition_info, PartitionInfo):
+            start, part = np.int32(partition_info.var_offset), np.int32([int(n) for n in shape])
+            matrix = ops.Slice(matrix, start, part)
         return matrix if self.gain == 1.0 else self.gain * matrix
+
+
+class Orthogonal(Initializer):
+    """A matrix whose rows, or columns, stand at right angles and have length `gain`.
+
+    Of more than two dimensions all but the last make one.
+    """
+
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = np.float32):
+        self.gain, self.seed, self.dtype = gain, seed, _floating(dtype)
+
+    def __call__(
+        self, shape: KnownShape, dtype: DTypeLike | None = None, partition_info: object = None
+    ) -> Tensor:
+        """The value of a variable of this shape and dtype."""
+        if len(shape) < 2:
+            raise ValueError(
+                "The tensor to initialize, specified by argument `shape` must be at least "
+                f"two-dimensional. Received shape={shape}"
+            )
+        sizes = [int(size) for size in shape]
+        rows, columns = mathematics.prod(sizes[:-1]), sizes[-1]
+        flat = (max(rows, columns), min(rows, columns))
+        normal = random.random_normal(flat, dtype=self._dtype(dtype), seed=self.seed)
+        q, r = ops.Qr(normal, full_matrices=False)
+        q = q * ops.Sign(ops.DiagPart(r))
+        if rows < columns:
+            q = ops.Transpose(q, np.int32([1, 0]))
+        return self.gain * ops.Reshape(q, np.int32(sizes))
+
+
+def whole_shape(shape: KnownShape, partition_info: object) -> KnownShape:
+    """The shape of the variable of which a part of `shape` is made."""
+    return partition_info.full_shape if isinstance(partition_info, PartitionInfo) else shape
+
+
+def _floating(dtype: DTypeLike) -> np.dtype:
+    """A floating type; ValueError for any other."""
+    known = as_dtype(dtype)
+    if not known.is_floating:
+        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {known!r}.")
+    return known.dtype
 
 
 def fans(shape: KnownShape) -> tuple[float, float]:
@@ -295,6 +343,8 @@ variance_scaling_initializer = VarianceScaling
 uniform_unit_scaling_initializer = UniformUnitScaling
 glorot_uniform_initializer = GlorotUniform
 glorot_normal_initializer = GlorotNormal
+orthogonal_initializer = Orthogonal
 zeros, ones, constant, identity = Zeros, Ones, Constant, Identity
+orthogonal = Orthogonal
 variance_scaling, truncated_normal = VarianceScaling, TruncatedNormal
 glorot_uniform, glorot_normal = GlorotUniform, GlorotNormal

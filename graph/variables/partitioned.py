@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 
 Partitioner: TypeAlias = "Callable[..., Sequence[int]]"
 """Called as `partitioner(shape=, dtype=)`; gives the number of parts of each dimension."""
-
-
-class PartitionInfo(NamedTuple):
-    """What an initializer of a part is told: the whole shape, and where the part begins."""
-
-    full_shape: list[int]
-    var_offset: list[int]
 
 
 def parts_of(

@@ -285,6 +285,7 @@ def test_deprecated_names_warn_and_work(converter):
         ("inference_input_type", np.int8, "must be tf.float32.\nFor inference_input"),
         ("inference_output_type", flatlite.lite.constants.QUANTIZED_UINT8, "inference_output_type"),
         ("inference_type", "nonsense", "inference_type must be a type such as np.float32"),
+        ("inference_type", np.uint8, "The `quantized_input_stats` flag must be defined when"),
         ("output_format", 7, "output_format must be constants.TFLITE or"),
         ("representative_dataset", [1], r"must be a RepresentativeDataset or a callable.*lambda"),
         ("target_spec", {OpsSet.TFLITE_BUILTINS}, "target_spec must be a TargetSpec"),
@@ -300,7 +301,6 @@ def test_values_that_would_be_ignored_are_errors(converter, name, value, words):
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("inference_type", np.uint8, "these stay float"),
         ("quantized_input_stats", {"x": (0.0, 1.0)}, "has no effect without inference_type"),
         ("default_ranges_stats", (0, 6), "has no effect without inference_type"),
     ],

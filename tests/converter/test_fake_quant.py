@@ -209,7 +209,11 @@ def test_nothing_states_a_range():
     graph.add("Exp", "y", x)
     converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [2, 4])], ["y"])
     converter.inference_type = np.uint8
-    with pytest.raises(ConverterError, match=r"nothing tells the ranges .* default_ranges_stats"):
+    words = r"flag must be defined .* `inference_type=tf.uint8` and `inference_input_type=None`\."
+    with pytest.raises(
+        ValueError,
+        match=rf"{words}\nNothing tells .* inputs 'x'; with inference_type, default_ranges",
+    ):
         converter.convert()
 
 

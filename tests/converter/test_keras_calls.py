@@ -34,7 +34,7 @@ def every(*families):
     for file in FILES:
         if file.partition("_")[0] in families:
             for name, case in arrays(file).items():
-                for suffix in {"keras", "h5"} & case.keys():
+                for suffix in sorted({"keras", "h5"} & case.keys()):
                     yield pytest.param(file, name, suffix, id=f"{file}-{name}-{suffix}")
 
 

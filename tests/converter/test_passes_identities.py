@@ -143,6 +143,22 @@ FOLD = [
 
 IDENTITIES = [
     Rewrite(
+        "identities/parts_of_complex_numbers",
+        remove_identities,
+        """graph main(x: float32[n,4], y: float32[n,4]) {
+             p = PACK(x, y; axis=2, values_count=2)
+             c: complex64[n,4] = BITCAST(p)
+             r = REAL(c)
+             i = IMAG(c)
+             d = SUB(r, i)
+             return d
+           }""",
+        """graph main(x: float32[n,4], y: float32[n,4]) {
+             d = SUB(x, y)
+             return d
+           }""",
+    ),
+    Rewrite(
         "identities/arithmetic",
         remove_identities,
         """graph main(x: float32[n,4]) {

@@ -133,8 +133,18 @@ def test_a_table_that_nothing_fills():
 def test_a_column_that_a_line_lacks(tmp_path):
     from drafting import Draft
 
-    from flatlite.converter.sources.tables import _column
+    from flatlite.converter.sources.tables import _of_file
 
-    op = Draft().op("Placeholder", dtype=np.dtype(np.float32), shape=()).op
-    with pytest.raises(ModelError, match="line 1 has no column 2"):
-        _column(op, [b"a\tb\tc", b"a"], 2, b"\t", np.dtype(object))
+    path = tmp_path / "words.txt"
+    path.write_bytes(b"a\tb\tc\na\n")
+    draft = Draft()
+    strings = {"key_dtype": np.dtype(object), "value_dtype": np.dtype(object)}
+    table = draft.op("HashTableV2", **strings)
+    attrs = {"key_index": 2, "value_index": -2}
+    graph = table.op.graph
+    filename = draft.op("Placeholder", dtype=np.dtype(object), shape=())
+    filling = graph.add(
+        "InitializeTableFromTextFileV2", "fill", (table, filename), attrs, n_outputs=0
+    )
+    with pytest.raises(ModelError, match=r"line 1 \(a\) : expected at least 3 got 1"):
+        _of_file(filling, table.op, path)

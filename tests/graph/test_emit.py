@@ -8,7 +8,7 @@ from flatlite.engine.plan.instruction import Instruction
 from flatlite.graph.core.build import ops
 from flatlite.graph.core.registry import row_of
 from flatlite.graph.emit.registry import EMITTERS
-from flatlite.graph.session import executor
+from flatlite.graph.session import compiling
 
 F32 = np.float32
 RANDOM = np.random.RandomState(5)
@@ -201,7 +201,7 @@ def test_rows(case, threads, monkeypatch):
                 for plan in session._plans.values()
                 for instruction in plan.first.program.instructions
             ]
-        monkeypatch.setattr(executor.EMITTERS, "get", lambda kind: None)
+        monkeypatch.setattr(compiling.EMITTERS, "get", lambda kind: None)
         with tf.Session() as session:
             expected = session.run(result, feeds)
     assert all(type(instruction) is Instruction for instruction in steps)
@@ -232,8 +232,8 @@ def test_chains(activation, monkeypatch):
             alone = [session.run(tensor, {given: x}) for tensor in tensors]
             together = session.run(tensors, {given: x})
             fed = session.run(tensors[2], {given: x, tensors[1]: -np.ones((2, 5, 5, 4))})
-        monkeypatch.setattr(executor.EMITTERS, "get", lambda kind: None)
-        monkeypatch.setattr(executor.chains, "find", lambda *_: {})
+        monkeypatch.setattr(compiling.EMITTERS, "get", lambda kind: None)
+        monkeypatch.setattr(compiling.chains, "find", lambda *_: {})
         with tf.Session() as session:
             expected = session.run(tensors, {given: x})
     for found in (alone, together):
@@ -288,7 +288,7 @@ def test_updates(kind, values, given, attrs, resource, monkeypatch):
     for with_rows in (True, False):
         with tf.Graph().as_default(), monkeypatch.context() as patch:
             if not with_rows:
-                patch.setattr(executor.EMITTERS, "get", lambda kind: None)
+                patch.setattr(compiling.EMITTERS, "get", lambda kind: None)
             variables = [tf.Variable(value, use_resource=resource) for value in values]
             if resource:
                 name = f"{kind}VariableOp" if kind.startswith("Assign") else f"Resource{kind}"

@@ -110,13 +110,19 @@ def test_attributes_come_from_the_inputs_or_the_signature(graph):
     [
         ("Neg", "x", ["x:0"], {}, "Neg 'x': the graph has an operation of this name already"),
         ("Neg", "a b", ["x:0"], {}, "'a b' is not a valid operation name"),
-        ("Neg", "n", [], {"T": FLOAT}, "Neg 'n': takes 1 inputs, got 0"),
+        (
+            "Neg",
+            "n",
+            [],
+            {"T": FLOAT},
+            "Neg 'n': NodeDef expected inputs 'float32' do not match 0 inputs specified",
+        ),
         (
             "Neg",
             "n",
             ["x:0"],
             {"T": np.dtype("int32")},
-            "Neg 'n': input 0 must be int32, got float32",
+            "Neg 'n': Input 0 of node n was passed float32",
         ),
         ("Neg", "n", [None], {"T": FLOAT}, "Neg 'n': input 0 is missing"),
         ("Neg", "n", ["x:0"], {"T": None}, "Neg 'n': attribute T must be a type, got None"),

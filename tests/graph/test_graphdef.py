@@ -207,8 +207,14 @@ def test_packed_strings_that_cannot_be(content):
             X + node("n", "NoOp", "^x", "x"),
             "Node 'n': control inputs must follow other inputs",
         ),
-        (node("n", "Neg", T=1), "Neg 'n': takes 1 inputs, got 0"),
-        (X + node("n", "Neg", "x", T=3), "Neg 'n': input 0 must be int32, got float32 from 'x:0'"),
+        (
+            node("n", "Neg", T=1),
+            "Neg 'n': NodeDef expected inputs 'float32' do not match 0 inputs specified",
+        ),
+        (
+            X + node("n", "Neg", "x", T=3),
+            "Neg 'n': Input 0 of node n was passed float32 from x:0 incompatible with expected",
+        ),
     ],
 )
 def test_graphs_that_cannot_be(text, message):

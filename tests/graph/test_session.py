@@ -206,7 +206,7 @@ def test_a_run_is_compiled_once(session, monkeypatch):
 def test_threads_are_checked():
     """A number of threads below 0 is refused."""
     with pytest.raises(ValueError, match="must not be negative, got -1"):
-        tf.ConfigProto(intra_op_parallelism_threads=-1)
+        tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=-1))
 
 
 def test_shapes_as_tf1_has_them():

@@ -268,7 +268,10 @@ GRAPHS = {
     "cycle": (changed(add_cycle), "a cycle through product, y; only NextIteration"),
     "nothing but a cycle": (changed(only_cycle), "Cannot tell the outputs of the graph"),
     "missing attribute": (changed(drop_attr), "Placeholder 'x': attribute dtype is missing"),
-    "too many inputs": (changed(add_input), "Relu 'y': takes 1 inputs, got 2"),
+    "too many inputs": (
+        changed(add_input),
+        "NodeDef expected inputs 'float32' do not match 2 inputs",
+    ),
     "no such output": (
         changed(set_output),
         "Node 'y': Connecting to invalid output 3 of source node product"),

@@ -176,6 +176,8 @@ def test_errors(session):
         optimizer.apply_gradients([(None, w)])
     with pytest.raises(TypeError, match="Gradient must be convertible to a Tensor"):
         optimizer.apply_gradients([(object(), w)])
+    with pytest.raises(NotImplementedError, match="Trying to update a Tensor"):
+        optimizer.apply_gradients([(1.0, tf.constant(1.0))])
 
 
 def test_loss_of_a_function(session):

@@ -12,7 +12,7 @@ from flatlite.errors import DataLossError, NotFoundError
 from flatlite.schema import proto
 from flatlite.schema.bundle import Slice, slice_key
 from flatlite.schema.slice_table import open_checkpoint
-from flatlite.schema.sstable import build_table
+from flatlite.schema.sstable import build_table, read_table
 
 FOLDER = Path(__file__).with_name("version_1")
 VALUES = runpy.run_path(str(Path(__file__).with_name("make_version_1.py")))["VALUES"]
@@ -36,7 +36,7 @@ def test_values(prefix):
     np.testing.assert_array_equal(part, VALUES["cut"][1:4, 2:])
     with pytest.raises(ValueError, match=r"must lie in its shape \(6, 4\)"):
         opened.read_slice("cut", Slice((5, 0), (2, 4)))
-    with pytest.raises(NotFoundError, match="has no tensor 'none'"):
+    with pytest.raises(NotFoundError, match="Key none not found in checkpoint"):
         opened.read("none")
 
 
@@ -143,3 +143,36 @@ def test_no_checkpoint(tmp_path):
     with pytest.raises(NotFoundError, match=f"{start} .*none"):
         tf.train.NewCheckpointReader(tmp_path / "none")
     assert (tf.train.SaverDef.V1, tf.train.SaverDef.V2) == (1, 2)
+
+
+@pytest.mark.parametrize("prefix", ["plain", "sharded"])
+def test_written(tmp_path, prefix):
+    """What is written of the same variables has the entries of TensorFlow's file."""
+
+    def initial(shape, dtype, partition_info):
+        return tf.constant(VALUES["cut"][partition_info.var_offset[0] :][: shape[0]])
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        for name, value in VALUES.items():
+            if name != "cut":
+                tf.get_variable(name, initializer=value)
+        parts = tf.fixed_size_partitioner(3)
+        tf.get_variable("cut", [6, 4], initializer=initial, partitioner=parts)
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver(write_version=1, sharded=prefix == "sharded")
+        path = saver.save(session, tmp_path / prefix)
+        for variable in tf.global_variables():
+            session.run(variable.assign(tf.zeros_like(variable, optimize=False)))
+        saver.restore(session, path)
+        assert session.run("cut/part_1:0").tolist() == VALUES["cut"][2:4].tolist()
+        assert tf.train.latest_checkpoint(tmp_path) == path
+    written = [item.name for item in tmp_path.iterdir() if not item.name.endswith("meta")]
+    (name,) = (name for name in written if name != "checkpoint")
+    assert name == ("plain" if prefix == "plain" else "sharded-00000-of-00001")
+    found, recorded = (
+        {key: proto.parse("SavedTensorSlices", value) for key, value in table.items()}
+        for table in (
+            read_table((folder / name).read_bytes(), name) for folder in (tmp_path, FOLDER)
+        )
+    )
+    assert found == recorded

@@ -5,11 +5,12 @@ import math
 import numpy as np
 from numba import float32, float64
 
-from ...build.kernel import inline, kernel, set_fault
+from ...build.kernel import address, inline, kernel, set_fault
 from ...records import PoolWindow
 from ...run.faults import INDEX_OUT_OF_RANGE
 from ..elementwise._broadcast import PLAIN, plain
-from ..elementwise._exp import exp
+from ..reduction._sums import largest_of
+from ._exponentials import exponentials
 
 
 @inline
@@ -138,17 +139,10 @@ def average_pool(dy, inout, window, first, last, fault):
 
 
 @inline
-def shifted(x, out):
-    """out = exp(x - max); gives the maximum and the sum of out."""
-    top = x[0]
-    for i in range(x.size):
-        top = x[i] if top < x[i] else top
-    total = 0.0
-    for i in range(x.size):
-        y = exp(float64(x[i]) - float64(top))
-        out[i] = float32(y)
-        total += y
-    return float64(top), total
+def shifted(row, target):
+    """target = exp(row - max); gives the maximum and the sum of target."""
+    top = largest_of(address(row), row.size, row[0])
+    return float64(top), float64(exponentials(row, target, top, float32(1.0)))
 
 
 @kernel("x:float32[rows,n] labels:float32[rows,n] out_loss:float32[rows] out:float32[rows,n]")
@@ -157,10 +151,10 @@ def cross_entropy(x, labels, out_loss, out, first, last, fault):
     for r in range(first, last):
         row, target, label = x[r], out[r], labels[r]
         top, total = shifted(row, target)
-        shift, loss = top + math.log(total), 0.0
+        shift, loss, part = top + math.log(total), 0.0, float32(1.0 / total)
         for i in range(row.size):
             loss += float64(label[i]) * (shift - float64(row[i]))
-            target[i] = float32(float64(target[i]) / total) - label[i]
+            target[i] = target[i] * part - label[i]
         out_loss[r] = float32(loss)
 
 
@@ -176,8 +170,9 @@ def sparse_cross_entropy(x, labels, out_loss, out, first, last, fault):
             set_fault(fault, INDEX_OUT_OF_RANGE, r, label, row.size)
             return
         top, total = shifted(row, target)
+        part = float32(1.0 / total)
         for i in range(row.size):
-            target[i] = float32(float64(target[i]) / total)
+            target[i] = target[i] * part
         target[label] -= float32(1.0)
         out_loss[r] = float32(top + math.log(total) - float64(row[label]))
 

@@ -4,24 +4,9 @@ import math
 
 from numba import float32, float64
 
-from ...build.kernel import address, inline, kernel
-from ..elementwise import _float32
-from ..elementwise._formula import elementwise
+from ...build.kernel import address, kernel
 from ..reduction._sums import largest_of, squares_of
-
-
-def exponential(x, top, beta):
-    """exp(beta * (x - top))"""
-    return _float32.exp_nonpositive((x - top) * beta)
-
-
-_exponentials = elementwise(exponential, numbers=2, total=True)
-
-
-@inline
-def exponentials(row, target, top, beta):
-    """target[i] = exp(beta * (row[i] - top)); gives their sum."""
-    return _exponentials(address(row), address(target), row.size, top, beta)
+from ._exponentials import exponentials
 
 
 @kernel("x:float32[rows,n] out:float32[rows,n] beta:f")

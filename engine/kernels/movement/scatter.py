@@ -1,6 +1,7 @@
 """Elements written at indices that are known only when the kernel runs; all are checked."""
 
-from ...build.kernel import WIDTHS, kernel
+from ...build.kernel import WIDTHS, inline, kernel, set_fault
+from ...run.faults import INDEX_OUT_OF_RANGE
 from ._points import SHAPE, STRIDES, WHOLE_SHAPE, flat
 
 INDICES = ("int32", "int64")
@@ -76,3 +77,55 @@ def rows(x, indices, updates, out, first, last, fault):
             if 0 <= index < out.shape[1]:
                 for s in range(out.shape[2]):
                     out[i, index, s] = updates[i, j, s]
+
+
+@inline
+def sum_of(a, b):
+    """a + b"""
+    return a + b
+
+
+@inline
+def difference_of(a, b):
+    """a - b"""
+    return a - b
+
+
+@inline
+def second_of(a, b):
+    """b"""
+    return b
+
+
+def changed_rows(formula):
+    """inout[indices[i]] = formula(inout[indices[i]], updates[i]), once all indices were looked at.
+
+    The lowest number there is marks a row that is none (kernels/movement/unique.py).
+    """
+
+    def run(indices, updates, inout, none, first, last, fault):
+        for i in range(indices.size):
+            row = indices[i]
+            if row != none and not 0 <= row < inout.shape[0]:
+                set_fault(fault, INDEX_OUT_OF_RANGE, i, row, inout.shape[0])
+                return
+        for i in range(indices.size):
+            row = indices[i]
+            if row != none:
+                for s in range(first, last):
+                    inout[row, s] = formula(inout[row, s], updates[i, s])
+
+    return run
+
+
+for _name, _formula in (
+    ("add_rows", sum_of),
+    ("subtract_rows", difference_of),
+    ("assign_rows", second_of),
+):
+    kernel(
+        "indices:I[n] updates:T[n,s] inout:T[*,s] none:i",
+        name=_name,
+        T=("float32", "float64", "int32", "int64"),
+        I=INDICES,
+    )(changed_rows(_formula))

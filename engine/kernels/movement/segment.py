@@ -6,6 +6,7 @@ from ...build.kernel import inline, kernel, set_fault
 from ...run.faults import NOT_SORTED, VALUE_OUT_OF_RANGE
 
 NUMBERS = ("float32", "int32", "int64")
+INDICES = ("int32", "int64")
 
 
 @inline
@@ -62,6 +63,6 @@ for _name, _formula in (
     ("largest", largest_of),
     ("smallest", smallest_of),
 ):
-    kernel("x:T[n,s] ids:int32[n] inout:T[*,s] sorted_ids:i", name=_name, T=NUMBERS)(
+    kernel("x:T[n,s] ids:I[n] inout:T[*,s] sorted_ids:i", name=_name, T=NUMBERS, I=INDICES)(
         segments(_formula)
     )

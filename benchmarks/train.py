@@ -1,0 +1,153 @@
+"""Steps of training, beside TensorFlow's compat.v1.Session where it is installed.
+
+    python benchmarks/train.py [--programs lenet,lstm] [--threads 1,2] [--tensorflow PYTHON]
+
+Each library has a process of its own with the same program and the same weights; they take turns in
+blocks, and the table shows medians of the time of a step, and TensorFlow's divided by ours: above 1
+ours is faster. The losses of the first steps are compared before anything is timed. PYTHON is an
+interpreter that has TensorFlow (default: this one, if it has).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from train_programs import PROGRAMS, TITLES
+
+TRAINER = Path(__file__).with_name("trainer.py")
+OURS, THEIRS = "flatlite.compat.v1", "tensorflow.compat.v1"
+COMPARED = 10
+"""Steps whose losses are compared."""
+TOLERANCE = 1e-4
+"""How far apart they may be, as part of the loss."""
+BLOCK, DROPPED, REST = 12, 2, 0.015  # steps in a block, its first ones not counted, sleep before
+
+
+class Contestant:
+    """A process of trainer.py."""
+
+    def __init__(self, python: str, module: str):
+        self._process = subprocess.Popen(
+            [python, str(TRAINER), module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, do: str, **request: Any) -> Any:
+        """The answer; raises RuntimeError when the process has ended."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+        stdin.write(json.dumps({"do": do, **request}) + "\n")
+        stdin.flush()
+        answer = stdout.readline()
+        if not answer:
+            raise RuntimeError(f"{do} {request} ended the process: see above")
+        return json.loads(answer)
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def cpu() -> str:
+    """The processor's name."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return "unknown processor"
+
+
+def compare(contestants: dict[str, Contestant]) -> str:
+    """By how much the losses of the first steps differ at most, as part of the loss."""
+    losses = [c.ask("losses", steps=COMPARED) for c in contestants.values()]
+    if len(losses) == 1:
+        return ""
+    difference = max(abs(a - b) / abs(b) for a, b in zip(*losses, strict=True))
+    if not difference <= TOLERANCE:
+        raise SystemExit(f"the losses differ by {difference:.1e}: {losses}")
+    return f"{difference:.0e}"
+
+
+def measure(contestants: dict[str, Contestant], seconds: float) -> dict[str, list[list[float]]]:
+    """(wall, CPU) seconds of steps by contestant, taken in turns."""
+    taken: dict[str, list[list[float]]] = {name: [] for name in contestants}
+    for contestant in contestants.values():
+        contestant.ask("steps", steps=3)
+    end, turn = time.perf_counter() + seconds, 0
+    while time.perf_counter() < end or turn < 4:
+        for name in list(contestants)[:: 1 if turn % 2 else -1]:
+            time.sleep(REST)
+            taken[name] += contestants[name].ask("steps", steps=BLOCK)[DROPPED:]
+        turn += 1
+    return taken
+
+
+def result(
+    contestants: dict[str, Contestant], program: str, threads: int, seconds: float
+) -> dict[str, Any]:
+    """One line of the table."""
+    for contestant in contestants.values():
+        contestant.ask("open", program=program, threads=threads)
+    difference = compare(contestants)
+    taken = measure(contestants, seconds)
+    times = {
+        name: [1e3 * statistics.median(step[i] for step in steps) for i in (0, 1)]
+        for name, steps in taken.items()
+    }
+    return {"program": program, "threads": threads, "ms": times, "losses": difference}
+
+
+def main() -> None:
+    """Measures and prints the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--programs", type=lambda s: s.split(","), default=list(PROGRAMS))
+    parser.add_argument("--threads", type=lambda s: [*map(int, s.split(","))], default=[1, 2])
+    parser.add_argument("--seconds", type=float, default=6.0, help="for each line of the table")
+    parser.add_argument("--tensorflow", metavar="PYTHON")
+    parser.add_argument("--json", type=Path, help="where the figures are written")
+    options = parser.parse_args()
+    libraries = {"flatlite": (sys.executable, OURS)}
+    if options.tensorflow or importlib.util.find_spec("tensorflow"):
+        libraries["TensorFlow"] = (options.tensorflow or sys.executable, THEIRS)
+    table = Table(title=f"milliseconds for a step (CPU time), {cpu()}")
+    table.add_column("program")
+    for heading in ("threads", *libraries, "TensorFlow / flatlite", "losses differ by"):
+        table.add_column(heading, justify="right")
+    results = []
+    for threads in options.threads:  # TensorFlow's threads are those of its first session
+        contestants = {name: Contestant(*library) for name, library in libraries.items()}
+        for program in options.programs:
+            results.append(result(contestants, program, threads, options.seconds))
+            table.add_row(*cells(results[-1], list(contestants)))
+        for contestant in contestants.values():
+            contestant.close()
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    if options.json:
+        options.json.write_text(json.dumps({"cpu": cpu(), "results": results}, indent=1))
+
+
+def cells(line: dict[str, Any], names: list[str]) -> list[str]:
+    """What the table shows of a result."""
+    ms = line["ms"]
+    times = [f"{ms[name][0]:.2f} ({ms[name][1]:.2f})" for name in names]
+    ratio = "-"
+    if len(names) > 1:
+        wall, cpu_time = (theirs / ours for ours, theirs in zip(*ms.values(), strict=True))
+        ratio = f"{wall:.2f} ({cpu_time:.2f})"
+    return [TITLES[line["program"]], str(line["threads"]), *times, ratio, line["losses"] or "-"]
+
+
+if __name__ == "__main__":
+    main()

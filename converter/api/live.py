@@ -1,0 +1,113 @@
+"""Sources of live objects: functions of a running TensorFlow, models of a running Keras."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...schema.errors import ConverterError, noted
+from ..callers import caller
+from ..sources.source import GraphSource, naming
+from .arguments import known_shapes
+
+EXPORT = (
+    "save the model as a SavedModel, with tf.saved_model.save(model, folder) or, from Keras 3, "
+    "model.export(folder), and use TFLiteConverter.from_saved_model(folder)"
+)
+
+
+def is_concrete(function: Any) -> bool:
+    """Whether something is one of TensorFlow's concrete functions."""
+    return any(kind.__name__ == "ConcreteFunction" for kind in type(function).__mro__)
+
+
+def function_sources(funcs: Any, owner: Any = None) -> list[GraphSource]:
+    """The sources of concrete functions; arguments and errors as of `from_concrete_functions`."""
+    functions = list(funcs) if isinstance(funcs, Iterable) else [funcs]
+    if not all(map(is_concrete, functions)):
+        text = "This function takes in a list of ConcreteFunction."
+        if any(hasattr(function, "get_concrete_function") for function in functions):
+            text += " To get the ConcreteFunction from a Function, call get_concrete_function."
+        raise noted(ValueError(text), f"Given is {funcs}")
+    if not functions:
+        raise ValueError("No ConcreteFunction is specified.")
+    if not all(hasattr(function, "graph") for function in functions):
+        raise TypeError(
+            f"from_concrete_functions needs functions of a running TensorFlow; {EXPORT}"
+        )
+    with naming(None):
+        if owner is not None and not hasattr(owner, "python_function"):
+            return _owned(functions, owner)
+        return [_frozen(functions)]
+
+
+def _frozen(functions: Sequence[Any]) -> GraphSource:
+    """A single function with the values of its variables."""
+    from ..sources import running_tensorflow
+
+    if len(functions) > 1:
+        raise noted(
+            ValueError("This converter can only convert a single ConcreteFunction."),
+            f"For several, {running_tensorflow.PROVIDE}",
+        )
+    return running_tensorflow.frozen_function(functions[0])
+
+
+def _owned(functions: Sequence[Any], owner: Any) -> list[GraphSource]:
+    """Functions saved by their owner; a single one that it cannot save is frozen."""
+    from ..sources import running_tensorflow
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return running_tensorflow.saved(functions, owner, folder)
+        except running_tensorflow.SaveError as error:
+            if len(functions) > 1:
+                raise
+            source = _frozen(functions)
+            warnings.warn(
+                f"{error}; it is frozen, as without trackable_obj, and the file has no signature",
+                stacklevel=caller(),
+            )
+            return [source]
+
+
+def keras_sources(model: Any) -> Sequence[GraphSource]:
+    """The sources of a Keras model in memory; errors as of `from_keras_model`."""
+    from ..keras.live import can_export, export, function_of, is_keras_model, session_of
+    from ..sources import keras, running_tensorflow, saved_model
+
+    if not is_keras_model(model):
+        raise TypeError(f"from_keras_model cannot read a live {type(model).__name__}; {EXPORT}")
+    try:
+        with naming(None):
+            return [keras.from_live(model)]
+    except (ConverterError, ValueError):
+        function = function_of(model)
+        if function is not None:
+            with naming(None):
+                return [running_tensorflow.frozen_function(function)]
+        if not can_export(model):
+            raise
+        session = session_of(model)
+        if session is not None:
+            ends = [list(model.inputs), list(model.outputs)]
+            return [running_tensorflow.from_session(session, *ends, known_shapes(ends[0]))]
+        with tempfile.TemporaryDirectory() as folder:
+            export(model, folder)
+            return saved_model.load(folder, api_version=2)
+
+
+def loaded_with(path: str | os.PathLike, custom_objects: Mapping[str, Any]) -> Any:
+    """The model in a file with classes that only the program's Keras can run, None without such.
+
+    Keras 2 (tf_keras) and Keras 3 read their own classes.
+    """
+    from ..keras.live import keras_of, known_class
+
+    packages = [keras_of(value) for value in custom_objects.values() if not known_class(value)]
+    if not packages or None in packages:
+        return None
+    return packages[0].models.load_model(path, custom_objects=dict(custom_objects))

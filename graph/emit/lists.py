@@ -1,0 +1,436 @@
+"""Lists of tensors as memory of the engine: what loops write, read and push is no Python object.
+
+A list whose elements have one known shape is a `ListBuffer`: an array of elements, and how many of
+them count. A list is a value: what writes to one gives another, which takes over the memory where
+nobody reads the one before any more. Operations that have no row here get the list as an object
+(graph/ops/tensorlist.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from ...engine.families.elementwise import elementwise
+from ...engine.families.layout import fill, move
+from ...engine.plan.buffer import ARENA, PERSISTENT, Buffer, Storage, arena, constant
+from ..core.shapes import Shape, is_static, merge
+from ..ops.tensorlist import MAX_LENGTH, TensorList
+from .elementwise import no_limits
+
+if TYPE_CHECKING:
+    from ...engine.plan.program import Program
+    from ..session.stage import Site
+
+SAME = ("Identity", "StopGradient", "Snapshot")
+INT32 = np.dtype(np.int32)
+ADDED = frozenset(map(np.dtype, (np.float32, np.float64, np.int32, np.int64)))
+"""Dtypes of elements of which lists can be added."""
+
+
+class ListBuffer(Buffer):
+    """A list of tensors of one dtype.
+
+    Attributes:
+        element_dtype, element: dtype and shape of the elements; None for a shape that is not known
+            yet, of a list without values.
+        items: [capacity, *element]; None where all elements are zeros but those in `written`.
+        written: (index, element) of what was written to a list of zeros.
+        length: how many elements there are: a number, or the int32 that says so when it runs.
+        n_pushed: by how many elements it has grown since the loop began in which it is.
+    """
+
+    __slots__ = ("element", "element_dtype", "items", "length", "n_pushed", "written")
+
+    def __init__(
+        self,
+        element_dtype: np.dtype,
+        element: Shape,
+        length: int | Buffer,
+        items: Buffer | None = None,
+        written: tuple[tuple[Buffer, Buffer], ...] = (),
+        n_pushed: int = 0,
+    ):
+        super().__init__(np.dtype(object), (), Storage(ARENA, 0))
+        self.element_dtype, self.element, self.length = element_dtype, element, length
+        self.items, self.written, self.n_pushed = items, written, n_pushed
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has no memory, as its elements' shape is not known, or how many there are."""
+        return self.items is None and not (is_static(self.element) and isinstance(self.length, int))
+
+    @property
+    def parts(self) -> list[Buffer]:
+        """The buffers it consists of."""
+        parts = [] if self.items is None else [self.items]
+        return [*parts, self.length] if isinstance(self.length, Buffer) else parts
+
+
+class NotNative(Exception):
+    """An operation cannot become instructions where it stands."""
+
+
+Emitted: TypeAlias = "list[Buffer] | None"
+Rows: TypeAlias = (
+    "dict[str, Callable[[Program, Site, Sequence[Buffer], Container[Storage]], Emitted]]"
+)
+
+
+def is_list(buffer: Buffer) -> bool:
+    """Whether a buffer is a list in memory of the engine."""
+    return isinstance(buffer, ListBuffer)
+
+
+def emit(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    """The results of an operation on lists; None where it has to be done on objects.
+
+    Args:
+        program: Takes the instructions.
+        op: The operation.
+        inputs: Its operands, at least one of them a list, or none where it makes one.
+        in_use: What is read by others later.
+    """
+    row = ROWS.get(op.type)
+    others = inputs[op.type not in MAKERS :]
+    if row is None or (op.type != "AddN" and any(map(is_list, others))):
+        return None
+    if op.type not in MAKERS and not is_list(inputs[0]):
+        return None
+    return row(program, op, inputs, in_use)
+
+
+def materialized(program: Program, x: ListBuffer, capacity: int | None = None) -> ListBuffer:
+    """The list with memory, of `capacity` elements where that is given; it holds what `x` does.
+
+    Raises NotNative where the elements' shape is not known.
+    """
+    if x.items is not None:
+        return x
+    n = x.length if capacity is None else capacity
+    if not is_static(x.element) or not isinstance(n, int):
+        raise NotNative
+    items = arena((n, *x.element), x.element_dtype)
+    if items.size:
+        fill(program, constant(np.zeros((), x.element_dtype)), items)
+    for index, item in x.written:
+        _write(program, "write", items, index, item)
+    return ListBuffer(x.element_dtype, x.element, x.length, items, n_pushed=x.n_pushed)
+
+
+def box(program: Program, x: ListBuffer) -> Buffer:
+    """The list as an object, as kernels in Python take it."""
+    out = arena((), np.dtype(object))
+    shape, dtype = x.element, x.element_dtype
+    if x.items is None and isinstance(x.length, int) and not x.written:
+        empty = TensorList((None,) * x.length, shape, dtype)
+
+        def step(target: np.ndarray) -> None:
+            target[()] = empty
+
+        program.host(step, (), (out,))
+        return out
+    whole = materialized(program, x)
+    assert whole.items is not None
+    known = whole.length if isinstance(whole.length, int) else None
+
+    def copy(items: np.ndarray, *others: np.ndarray) -> None:
+        *counts, target = others
+        n = known if known is not None else int(counts[0])
+        target[()] = TensorList(tuple(items[:n].copy()), shape, dtype)
+
+    program.host(copy, whole.parts, (out,))
+    return out
+
+
+def _write(program: Program, kernel: str, items: Buffer, index: Buffer, item: Buffer) -> None:
+    n, *element = items.shape
+    size = prod(element)
+    if size:
+        rows = items.reshape((n, size))
+        program.call(f"lists.{kernel}", index.ravel(), item.ravel(), rows, split=size)
+
+
+def _read(program: Program, items: Buffer, index: Buffer) -> Buffer:
+    n, *element = items.shape
+    out = arena(element, items.dtype)
+    if out.size:
+        rows = items.reshape((1, 1, n, out.size))
+        target = out.reshape((1, 1, 1, out.size))
+        program.call("gather.slices", rows, index.reshape((1, 1)), target, split=1)
+    return out
+
+
+def _owned(program: Program, x: ListBuffer, in_use: Container[Storage]) -> ListBuffer:
+    """The list with memory that may be written to: that of `x` where nobody reads it later."""
+    whole = materialized(program, x)
+    assert whole.items is not None
+    if whole.items.storage not in in_use and whole.items.storage.kind == ARENA:
+        return whole
+    items = arena(whole.items.shape, whole.items.dtype)
+    move(program, whole.items, items)
+    return ListBuffer(x.element_dtype, x.element, x.length, items, n_pushed=x.n_pushed)
+
+
+def _fits(dtype: np.dtype) -> bool:
+    """Whether elements of a dtype lie in memory, and kernels can move them."""
+    return dtype.names is None and not dtype.hasobject and dtype.itemsize <= 8
+
+
+def _spelled(buffer: Buffer) -> Shape:
+    """The shape that an operand spells; None where nothing is known of it."""
+    if buffer.value is None or buffer.ndim == 0:
+        return None
+    return tuple(None if n < 0 else int(n) for n in buffer.value)
+
+
+def _element(x: ListBuffer, *shapes: Shape) -> Shape:
+    """The elements' shape, as far as the list and others tell."""
+    shape = x.element
+    try:
+        for other in shapes:
+            shape = merge(shape, other)
+    except ValueError:
+        raise NotNative from None  # the kernel has words for it
+    return shape
+
+
+def _add_to(program: Program, length: int | Buffer, n: int) -> int | Buffer:
+    if isinstance(length, int):
+        return length + n
+    out = arena((), INT32)
+    step = constant(np.array(n, INT32))
+    elementwise(program, "arithmetic.add", (length, step), out, no_limits(INT32))
+    return out
+
+
+def _reserve(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    shape, n = inputs
+    dtype = op.get_attr("element_dtype")
+    if n.value is None or not _fits(dtype) or not 0 <= int(n.value) <= MAX_LENGTH:
+        return None
+    return [ListBuffer(dtype, _spelled(shape), int(n.value))]
+
+
+def _empty(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    dtype = op.get_attr("element_dtype")
+    return [ListBuffer(dtype, _spelled(inputs[0]), 0)] if _fits(dtype) else None
+
+
+def _from_tensor(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    x, shape = inputs
+    if not _fits(x.dtype) or not x.ndim:
+        return None
+    if x.storage.kind == PERSISTENT:  # a variable's, that may be written to
+        source, x = x, arena(x.shape, x.dtype)
+        move(program, source, x)
+    known = ListBuffer(x.dtype, _spelled(shape), x.shape[0])
+    return [ListBuffer(x.dtype, _element(known, x.shape[1:]), x.shape[0], x)]
+
+
+def _stack(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    x, shape = inputs
+    assert isinstance(x, ListBuffer)
+    n = op.get_attr("num_elements")
+    if not isinstance(x.length, int) or n not in (-1, x.length):
+        return None
+    known = ListBuffer(x.element_dtype, _element(x, _spelled(shape)), x.length, x.items, x.written)
+    if not is_static(known.element):
+        return None
+    whole = materialized(program, known)
+    assert whole.items is not None
+    return [whole.items if whole.items.shape[0] == x.length else whole.items.part(0, x.length)]
+
+
+def _get_item(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    x, index, shape = inputs
+    assert isinstance(x, ListBuffer)
+    if not isinstance(x.length, int):
+        return None
+    known = _element(x, _spelled(shape))
+    if not is_static(known):
+        return None
+    whole = ListBuffer(x.element_dtype, known, x.length, x.items, x.written)
+    items = materialized(program, whole).items
+    assert items is not None
+    return [_read(program, items, index)]
+
+
+def _set_item(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    x, index, item = inputs
+    assert isinstance(x, ListBuffer)
+    if op.get_attr("resize_if_index_out_of_bounds") or not isinstance(x.length, int):
+        return None
+    known = ListBuffer(
+        x.element_dtype, _element(x, item.shape), x.length, x.items, x.written, x.n_pushed
+    )
+    if x.items is None and not x.written:
+        known.written = ((index, item),)
+        return [known]
+    result = _owned(program, known, in_use)
+    assert result.items is not None
+    _write(program, "write", result.items, index, item)
+    return [result]
+
+
+def _length(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    (x,) = inputs
+    assert isinstance(x, ListBuffer)
+    return [constant(np.int32(x.length)) if isinstance(x.length, int) else x.length]
+
+
+def _push_back(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    x, item = inputs
+    assert isinstance(x, ListBuffer)
+    element, n_pushed = _element(x, item.shape), x.n_pushed + 1
+    if isinstance(x.length, int):
+        items = _longer(program, x, item)
+        return [ListBuffer(x.element_dtype, element, x.length + 1, items, n_pushed=n_pushed)]
+    result = _owned(program, x, in_use)
+    assert result.items is not None
+    _write(program, "write", result.items, x.length, item)
+    n = _add_to(program, x.length, 1)
+    return [ListBuffer(x.element_dtype, element, n, result.items, n_pushed=n_pushed)]
+
+
+def _longer(program: Program, x: ListBuffer, item: Buffer) -> Buffer:
+    """The elements of a list, and one more."""
+    assert isinstance(x.length, int)
+    items = arena((x.length + 1, *item.shape), item.dtype)
+    if x.length:
+        known = ListBuffer(x.element_dtype, item.shape, x.length, x.items, x.written)
+        before = materialized(program, known).items
+        assert before is not None
+        move(program, before.part(0, x.length), items.part(0, x.length))
+    move(program, item, items.part(x.length, 1).reshape(item.shape))
+    return items
+
+
+def _pop_back(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    x, shape = inputs
+    assert isinstance(x, ListBuffer)
+    element = _element(x, _spelled(shape))
+    if not is_static(element) or x.items is None or x.length == 0:
+        return None
+    n = _add_to(program, x.length, -1)
+    position = constant(np.int32(n)) if isinstance(n, int) else n
+    item = _read(program, x.items, position)
+    return [ListBuffer(x.element_dtype, element, n, x.items, n_pushed=x.n_pushed - 1), item]
+
+
+def _zeros_like(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    (x,) = inputs
+    assert isinstance(x, ListBuffer)
+    return [ListBuffer(x.element_dtype, x.element, x.length)]
+
+
+def _gather(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    x, indices, shape = inputs
+    assert isinstance(x, ListBuffer)
+    element = _element(x, _spelled(shape))
+    if not isinstance(x.length, int) or not is_static(element):
+        return None
+    items = materialized(
+        program, ListBuffer(x.element_dtype, element, x.length, x.items, x.written)
+    ).items
+    assert items is not None
+    out = arena((*indices.shape, *element), x.element_dtype)
+    if out.size:
+        size = prod(element)
+        program.call(
+            "gather.slices",
+            items.reshape((1, 1, items.shape[0], size)),
+            indices.reshape((1, indices.size)),
+            out.reshape((1, 1, indices.size, size)),
+            split=1,
+        )
+    return [out]
+
+
+def _add_n(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    lists = [x for x in inputs if isinstance(x, ListBuffer)]
+    if len(lists) < len(inputs) or any(not isinstance(x.length, int) for x in lists):
+        return None
+    total = lists[0]
+    if total.element_dtype not in ADDED or any(x.length != total.length for x in lists):
+        return None
+    for x in lists[1:]:
+        total = _sum(program, total, x, in_use)
+    return [total]
+
+
+def _sum(program: Program, x: ListBuffer, y: ListBuffer, in_use: Container[Storage]) -> ListBuffer:
+    if x.items is None and not x.written:
+        x, y = y, x
+    element = _element(x, y.element)
+    if y.items is None and not y.written:
+        return ListBuffer(x.element_dtype, element, x.length, x.items, x.written)
+    if x.items is None and y.items is not None:
+        x, y = y, x
+    if not is_static(element):
+        raise NotNative
+    base = ListBuffer(x.element_dtype, element, x.length, x.items, x.written)
+    result = _owned(program, base, in_use)
+    assert result.items is not None
+    if y.items is None:
+        for index, item in y.written:
+            _write(program, "add", result.items, index, item)
+        return result
+    out = arena(result.items.shape, x.element_dtype)
+    operands = (result.items, y.items)
+    elementwise(program, "arithmetic.add", operands, out, no_limits(x.element_dtype))
+    return ListBuffer(x.element_dtype, element, x.length, out)
+
+
+def _same(
+    program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
+) -> Emitted:
+    return [inputs[0]]
+
+
+ROWS: Rows = {
+    **dict.fromkeys(SAME, _same),
+    "AddN": _add_n,
+    "EmptyTensorList": _empty,
+    "TensorListFromTensor": _from_tensor,
+    "TensorListGather": _gather,
+    "TensorListGetItem": _get_item,
+    "TensorListLength": _length,
+    "TensorListPopBack": _pop_back,
+    "TensorListPushBack": _push_back,
+    "TensorListReserve": _reserve,
+    "TensorListSetItem": _set_item,
+    "TensorListStack": _stack,
+    "ZerosLike": _zeros_like,
+}
+MAKERS = ("EmptyTensorList", "TensorListFromTensor", "TensorListReserve")
+"""Operations that make a list of something else."""

@@ -1,0 +1,430 @@
+"""How the operations of a graph are compiled.
+
+Within a stage an operation is, in this order of preference,
+
+* folded: it depends only on constants and on shapes, and is computed while compiling;
+* instructions of the engine (emit/), those of the functions it calls among them (inlining.py);
+* a step in Python that calls its numpy kernel;
+* where the sizes of its results are not known before, what runs alone after the stage.
+
+Operations run in the order in which they were added to the graph, as far as data and control
+dependencies leave it open: the same program gives the same run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ...engine.plan.buffer import Buffer, Storage, arena, bound, constant
+from ...engine.plan.program import Program
+from ...engine.run.faults import Fault
+from ...engine.run.stages import ReadValue, RunAlone, Stage, StageMachine
+from ...schema import dtypes, errors
+from ..core.graph import Operation, Tensor
+from ..core.infer import KERNEL_ERRORS, each_output, infer_shapes
+from ..core.order import is_back_edge, ordered
+from ..core.registry import Row, row_of
+from ..core.shapes import Shape, is_static, shown
+from ..emit import chains, lists, rows
+from ..emit.lists import ListBuffer
+from ..emit.registry import EMITTERS
+from .hosted import HOSTED
+from .plan_variables import CALLS, HANDLERS, PlanVariables, is_handle
+from .run_errors import failed, fault_words, located
+from .stage import Site, StageVariables
+from .state import State
+
+if TYPE_CHECKING:
+    from ..core.protocols import DTypeAttr
+    from .stage import Stage as PlanStage
+
+UNNOTICED = frozenset(
+    (
+        *("Add", "AddN", "AddV2", "AvgPoolGrad", "BatchMatMul", "BatchMatMulV2", "BiasAdd"),
+        *("BiasAddGrad", "BroadcastTo", "ConcatV2", "Conv2D", "Conv2DBackpropFilter"),
+        *("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropFilter"),
+        *("DepthwiseConv2dNativeBackpropInput", "MatMul", "MaxPoolGrad", "Mean", "Mul", "Neg"),
+        *("RealDiv", "Relu", "ReluGrad", "Reshape", "SigmoidGrad", "Slice", "Sub", "Sum"),
+        *("TanhGrad", "Tile", "Transpose"),
+    )
+)
+"""Operations without effects or errors of values, which cost something."""
+CHECKS = ("Assert", "CheckNumerics")
+"""Operations that say what is wrong with inputs, before others stumble over them."""
+PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+
+
+class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
+    """Operations that become stages.
+
+    Args:
+        state: The Session's variables.
+        fetches: Tensors to compute and operations to run.
+        feeds: Tensors that have a value before.
+        n_threads: How many threads share the instructions.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        fetches: Sequence[Tensor | Operation],
+        feeds: Iterable[Tensor],
+        n_threads: int = 1,
+    ):
+        super().__init__(state.control)
+        self.state = state
+        self.n_threads = n_threads
+        self.fetched = dict.fromkeys(item for item in fetches if isinstance(item, Tensor))
+        self.order = needed(fetches, feeds)
+        self.last_use: dict[Tensor, float] = {}
+        for position, op in enumerate(self.order):
+            self.last_use.update((tensor, position) for tensor in op.inputs)
+        self.last_use.update((tensor, float("inf")) for tensor in self.fetched)
+        self.chains = chains.find(self.order, {*self.fetched, *feeds})
+        self.padded = rows.find_padded(self.order, {*self.fetched, *feeds})
+        self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
+        self._wait_for_chains()
+        self.variables = PlanVariables(state, self.last_use)
+
+    def _wait_for_chains(self) -> None:
+        """Lets what a chain reads be there until its last operation."""
+        positions = {op: position for position, op in enumerate(self.order) if op in self.chains}
+        for last, chain in self.chains.items():
+            for tensor in (tensor for op in chain for tensor in op.inputs):
+                self.last_use[tensor] = max(self.last_use[tensor], positions[last])
+
+    def in_use(self, stage: PlanStage, position: int) -> set[Storage]:
+        """The memory of what is read behind the operation at `position`."""
+        return {
+            part.storage
+            for tensor, buffer in stage.operands.items()
+            if self.last_use.get(tensor, -1) > position
+            for part in (buffer.parts if isinstance(buffer, ListBuffer) else [buffer])
+        }
+
+    @property
+    def _n_operators(self) -> int:
+        return len(self.order)
+
+    def _empty(
+        self,
+        operands: dict[Tensor, Buffer],
+        arrays: dict[Tensor, np.ndarray],
+        fed: Iterable[Tensor] = (),
+    ) -> PlanStage:
+        program = Program(threads=self.n_threads)
+        return Stage(program, operands, arrays, StageVariables(), fed)
+
+    def _prepare(
+        self, stage: PlanStage, position: int
+    ) -> ReadValue[Tensor] | RunAlone[Tensor] | None:
+        op = self.order[position]
+        stage.program.tag = op
+        try:
+            if self._add(stage, op, position):
+                return None
+        except errors.InvalidArgumentError as error:
+            if not any(earlier.type in CHECKS for earlier in self.order[:position]):
+                raise
+            return RunAlone(op, op.inputs, op.outputs, _raising(error))
+        return RunAlone(op, op.inputs, op.outputs, lambda *arrays: self._call(op, arrays))
+
+    def _close(self, stage: PlanStage, readable: set[Tensor]) -> None:
+        for tensor in self.fetched:
+            if tensor in stage.operands:
+                self.variables.require(stage, tensor.op, stage.operands[tensor])
+        for tensor in readable:
+            self._box(stage, tensor)
+        try:
+            stage.close(readable)
+        except Fault as fault:
+            raise self._failed(fault) from None
+        except MemoryError as error:
+            raise errors.ResourceExhaustedError(None, None, str(error)) from None
+
+    def _bound(self, name: Tensor, array: np.ndarray) -> Buffer:
+        return bound(array.shape, array.dtype, name.name)
+
+    def _known(self, name: Tensor, value: np.ndarray) -> Buffer:
+        return constant(value, name.name)
+
+    def _stays_readable(self, name: Tensor, stop: int) -> bool:
+        return self.last_use.get(name, -1) >= stop
+
+    def _failed(self, error: Exception) -> Exception:
+        fault = cast("Fault", error)  # no other is among `_errors`
+        return failed(fault.tag, fault_words(fault))
+
+    def _add(self, stage: PlanStage, op: Operation, position: int) -> bool:
+        """Compiles one operation; False when its results' sizes are not known before it runs."""
+        if op in self.put_off:
+            return True
+        chain = self.chains.get(op)
+        if chain is None:
+            return self._add_one(stage, op, position)
+        if not self._add_chain(stage, chain):
+            for part in chain:
+                self._add_one(stage, part, position)
+        return True
+
+    def _add_chain(self, stage: PlanStage, chain: list[Operation]) -> bool:
+        """Compiles several operations as one instruction; False when that is not possible."""
+        between = {op.outputs[0] for op in chain[:-1]}
+        for op in chain:
+            for tensor in op.inputs:
+                if tensor not in between:
+                    self.variables.require(stage, op, stage.operands[tensor])
+        site = Site(chain[0], [stage.operands[tensor] for tensor in chain[0].inputs])
+        _shapes(site, row_of(site.type))
+        out = chains.emit(stage.program, chain, site, stage.operands.__getitem__)
+        return out is not None and self._define(stage, chain[-1], out)
+
+    def _inline(self, stage: PlanStage, op: Operation, position: int) -> Sequence[Buffer] | None:
+        """The results of what calls functions, as instructions; None where Python runs them."""
+        raise NotImplementedError
+
+    def _add_one(self, stage: PlanStage, op: Operation, position: int) -> bool:
+        if op.type in PLACEHOLDERS:
+            raise _unfed(op)
+        handler = HANDLERS.get(op.type)
+        if handler is not None:
+            return self._define(stage, op, handler(self.variables, stage, op, position))
+        buffers = [stage.operands[tensor] for tensor in op.inputs]
+        if op.type in CALLS:
+            results = self._inline(stage, op, position)
+            if results is not None:
+                return self._define(stage, op, results)
+        if op.type in lists.MAKERS or any(isinstance(buffer, ListBuffer) for buffer in buffers):
+            results = self._on_lists(stage, op, position, buffers)
+            if results is not None:
+                return self._define(stage, op, results)
+            buffers = [self._box(stage, tensor) for tensor in op.inputs]
+        for buffer in buffers:
+            self.variables.require(stage, op, buffer)
+        site, row = Site(op, buffers), row_of(op.type)
+        constants = self._folded(site, row, buffers)
+        if constants is not None:
+            return self._define(stage, op, constants)
+        if row is not None and row.writes:
+            for index in row.writes:
+                self.variables.protect(stage, buffers[index], position)
+                self.variables.written(stage, buffers[index])
+        if op in self.padded:
+            padded = rows.unique(stage.program, buffers[0], op.get_attr("out_idx"))
+            if padded is not None:
+                return self._define(stage, op, padded)
+        emitter = EMITTERS.get(op.type)
+        if emitter is not None and emitter.takes(buffers):
+            outputs = emitter.function(stage.program, site, *buffers)
+            if outputs is not None:
+                return self._define(stage, op, outputs)
+        return self._add_step(stage, site, row, buffers)
+
+    def _on_lists(
+        self, stage: PlanStage, op: Operation, position: int, buffers: Sequence[Buffer]
+    ) -> Sequence[Buffer] | None:
+        """What an operation on lists gives, by instructions; None where the kernel has to run."""
+        site = Site(op, buffers)
+        _shapes(site, row_of(op.type))
+        try:
+            return lists.emit(stage.program, site, buffers, self.in_use(stage, position))
+        except lists.NotNative:
+            return None
+
+    def _box(self, stage: PlanStage, tensor: Tensor) -> Buffer:
+        """The operand of a tensor; of a list, one that kernels in Python can take."""
+        buffer = stage.operands[tensor]
+        if isinstance(buffer, ListBuffer):
+            buffer = stage.operands[tensor] = lists.box(stage.program, buffer)
+        return buffer
+
+    def _define(self, stage: PlanStage, op: Operation, outputs: Buffer | Sequence[Buffer]) -> bool:
+        outputs = [outputs] if isinstance(outputs, Buffer) else outputs
+        stage.operands.update(zip(op.outputs, outputs, strict=True))
+        return True
+
+    def _folded(
+        self, site: Site, row: Row | None, buffers: Sequence[Buffer]
+    ) -> list[Buffer] | None:
+        """The outputs by constant folding: from shapes, or from constants."""
+        if row is None or not row.is_pure:
+            return None
+        outputs = site.outputs
+        if row.static is not None:
+            arrays = [
+                np.array(items, tensor.dtype)
+                for items, tensor in zip(row.static(site), outputs, strict=True)
+            ]
+            return [constant(array) for array in arrays]
+        arrays = [buffer.value for buffer in buffers if buffer.value is not None]
+        if len(arrays) < len(buffers):
+            return None
+        return [constant(array) for array in self._call(site.op, arrays)]
+
+    def _add_step(
+        self, stage: PlanStage, site: Site, row: Row | None, buffers: Sequence[Buffer]
+    ) -> bool:
+        """Adds a step in Python; False when the sizes of its results are not known."""
+        op = site.op
+        hosted = HOSTED.get(op.type)
+        if hosted is None and (row is None or row.kernel is None):
+            raise errors.UnimplementedError(
+                None, op, located(op, f"Op type {op.type} has no kernel")
+            )
+        writes = row.writes if row is not None else ()
+        if writes:
+            return self._add_change(stage, site, row, buffers, writes)
+        inferred = _shapes(site, row)
+        shapes = [shape for shape in inferred if is_static(shape)]
+        if len(shapes) < len(inferred):
+            return False
+        outputs = [
+            arena(shape, _array_dtype(tensor.dtype), tensor.name)
+            for shape, tensor in zip(shapes, op.outputs, strict=True)
+        ]
+        stage.program.host(self._step(op, len(buffers)), buffers, outputs)
+        return self._define(stage, op, outputs)
+
+    def _add_change(
+        self,
+        stage: PlanStage,
+        site: Site,
+        row: Row | None,
+        buffers: Sequence[Buffer],
+        writes: Sequence[int],
+    ) -> bool:
+        """Adds a step that changes variables; what it gives are these, or values of its own."""
+        op = site.op
+        changed = [buffers[index] for index in writes]
+        if all(map(is_handle, op.outputs)):
+            step = self._step(op, len(buffers), in_place=True)
+            stage.program.host(step, buffers, changed)
+            return self._define(stage, op, changed[: len(op.outputs)])
+        outputs = [
+            arena(shape, _array_dtype(tensor.dtype), tensor.name)
+            for shape, tensor in zip(_shapes(site, row), op.outputs, strict=True)
+            if is_static(shape)
+        ]
+        run = self._step(op, len(buffers))
+
+        def step_with_values(*arrays: np.ndarray) -> None:
+            run(*arrays[: len(buffers)], *arrays[len(buffers) + len(changed) :])
+
+        stage.program.host(step_with_values, buffers, [*changed, *outputs])
+        return self._define(stage, op, outputs)
+
+    def _step(self, op: Operation, n_inputs: int, in_place: bool = False) -> Callable[..., None]:
+        """The function of a step: calls the kernel and copies its results to where they belong."""
+
+        def step(*arrays: np.ndarray) -> None:
+            results = self._call(op, arrays[:n_inputs], in_place)
+            if in_place:
+                return
+            for target, result in zip(arrays[n_inputs:], results, strict=True):
+                if target.shape != result.shape:
+                    message = f"gave shape {result.shape}, {target.shape} was inferred"
+                    raise errors.InternalError(None, op, located(op, message))
+                target[...] = result
+
+        return step
+
+    def _call(
+        self, op: Operation, arrays: Sequence[np.ndarray], in_place: bool = False
+    ) -> list[np.ndarray]:
+        """What the kernel of an operation gives, in the dtypes that are declared."""
+        hosted, row = HOSTED.get(op.type), row_of(op.type)
+        try:
+            with np.errstate(all="ignore"):
+                if hosted is not None:
+                    results = hosted(op, self.state, *arrays)
+                elif row is None or row.kernel is None:
+                    message = located(op, f"Op type {op.type} has no kernel")
+                    raise errors.UnimplementedError(None, op, message)
+                else:
+                    keywords = {n: op if n == "op" else op.get_attr(n) for n in row.attrs}
+                    results = row.kernel(*arrays, **keywords)
+        except KERNEL_ERRORS as error:
+            words = str(error).removeprefix(f"{op.type} '{op.name}': ") or type(error).__name__
+            raise failed(op, words) from error
+        if in_place:
+            return []
+        return [
+            np.asarray(result).astype(_array_dtype(tensor.dtype), copy=False)
+            for tensor, result in zip(op.outputs, each_output(op, results), strict=True)
+        ]
+
+
+def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> list[Operation]:
+    """The operations to run for `fetches`, in the graph's order where dependencies leave it.
+
+    What nobody reads and cannot be noticed (`UNNOTICED`) is not run where others only wait for it.
+    """
+    fed = set(feeds)
+    targets = [item.op if isinstance(item, Tensor) else item for item in fetches if item not in fed]
+    behind: dict[Operation, list[Operation]] = {}
+    running: set[Operation] = set()
+
+    def read(op: Operation) -> list[Operation]:
+        return [
+            tensor.op
+            for tensor in op.inputs
+            if tensor not in fed and not is_back_edge(op.type, tensor.op.type)
+        ]
+
+    def waited_for(op: Operation) -> list[Operation]:
+        """What to wait for in the place of an operation that others only wait for."""
+        if op not in behind:
+            behind[op], seen, stack = [], set[Operation](), [op]
+            while stack:
+                earlier = stack.pop()
+                if earlier in seen:
+                    continue
+                seen.add(earlier)
+                if earlier.type not in UNNOTICED or earlier in running:
+                    behind[op].append(earlier)
+                else:
+                    stack += [*read(earlier), *earlier.control_inputs]
+        return behind[op]
+
+    def before(op: Operation) -> list[Operation]:
+        return read(op) + [y for x in op.control_inputs for y in waited_for(x)]
+
+    running = set(ordered(targets, before))
+    behind.clear()
+    if not running:
+        return []
+    return ordered((op for op in targets[0].graph.operations if op in running), before)
+
+
+def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:
+    """A kernel that only raises: what runs before it may have a better word on what is wrong."""
+
+    def fail(*arrays: np.ndarray) -> list[np.ndarray]:
+        raise error
+
+    return fail
+
+
+def _unfed(op: Operation) -> Exception:
+    """The error of a placeholder that was not fed."""
+    dtype, shape = op.get_attr("dtype"), op.get_attr("shape")
+    words = f"You must feed a value for placeholder tensor '{op.name}' with dtype "
+    words += {"float32": "float", "float64": "double"}.get(dtype.name, dtypes.tf_name(dtype))
+    if shape:
+        words += f" and shape {shown(shape)}"
+    return failed(op, words)
+
+
+def _shapes(site: Site, row: Row | None) -> list[Shape]:
+    try:
+        return infer_shapes(site, row)
+    except ValueError as error:
+        raise failed(site.op, str(error).removeprefix(f"{site.type} '{site.name}': ")) from None
+
+
+def _array_dtype(dtype: DTypeAttr) -> DTypeAttr:
+    """The dtype of arrays: handles and variants are objects."""
+    return np.dtype(object) if dtype.names else dtype

@@ -1,0 +1,425 @@
+"""Functions as instructions of their caller's program: loops, branches and calls in machine code.
+
+A function can when the shapes of all it computes are known and every operation of it becomes
+instructions; another one is run by Python (control_kernels.py).
+
+    while c(x): x = f(x)        becomes      c; leave; head; f; x = ...; c; leave; branch to head
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...engine.families import control
+from ...engine.plan.buffer import Buffer, Storage, arena, constant, persistent
+from ...engine.plan.instruction import HostStep
+from ...engine.plan.program import Program
+from ...engine.run.stages import Stage
+from ...schema import dtypes, errors
+from ..core.graph import Operation, Tensor
+from ..core.registry import row_of
+from ..core.shapes import is_static
+from ..emit.lists import ListBuffer, NotNative, materialized
+from .compiling import Compiler, needed
+from .control_kernels import Body, body_of
+from .plan_variables import ASSIGNMENTS
+from .stage import StageVariables
+
+if TYPE_CHECKING:
+    from ..core.attributes import FunctionRef
+    from .stage import Stage as PlanStage
+
+MAX_INLINED = 4096
+"""Operations that one function, with all it calls, may add to its caller's program."""
+MAX_PASSES = 8
+"""How often a loop is compiled until what is known of its lists stays the same."""
+MAX_LIST_BYTES = 1 << 30
+"""Of memory for a list of which only a bound of its length is known."""
+
+UNUSED = constant(np.zeros(0, np.uint8))
+"""In the place of a result that nobody needs."""
+
+
+def inline(
+    caller: Compiler, stage: PlanStage, op: Operation, position: int
+) -> Sequence[Buffer] | None:
+    """The results of an operation that calls functions; None where Python has to run them."""
+    way = WAYS.get(op.type)
+    if way is None:
+        return None
+    try:
+        return way(caller, stage, op, position)
+    except (NotNative, errors.OpError):  # said when it is run, if it ever is
+        return None
+
+
+class Recording(Compiler):
+    """The operations of a function as instructions that are not part of a program yet.
+
+    Args:
+        caller: What compiles the operation that calls it.
+        body: The function.
+        operands: Its arguments.
+        fixed: Memory that it must not change.
+        wanted: Which of its results are needed; all by default.
+
+    Attributes:
+        values: The results; `UNUSED` in the place of those that are not wanted, and of handles.
+
+    Raises:
+        NotNative: Something of it has to be done by Python.
+    """
+
+    def __init__(
+        self,
+        caller: Compiler,
+        body: Body,
+        operands: Sequence[Buffer],
+        fixed: set[Storage],
+        wanted: Iterable[int] | None = None,
+    ):
+        pairs = {t: x for t, x in zip(body.inputs, operands, strict=True) if t is not None}
+        places = range(len(body.outputs)) if wanted is None else sorted(wanted)
+        places = [i for i in places if body.outputs[i].dtype != dtypes.RESOURCE]
+        fetches = [body.outputs[i] for i in places]
+        super().__init__(caller.state, [*fetches, *body.controls], pairs, caller.n_threads)
+        if len(self.order) > MAX_INLINED:
+            raise NotNative
+        self.variables.assigned = caller.variables.assigned
+        self.fixed = fixed
+        program = Program(threads=self.n_threads)
+        self.stage: PlanStage = Stage(program, pairs, {}, StageVariables())
+        for number, op in enumerate(self.order):
+            program.tag = op
+            if not self._add(self.stage, op, number):
+                raise NotNative
+        if any(isinstance(x, HostStep) for x in program.instructions):
+            raise NotNative
+        if not self.stage.notes.reads.keys() <= self.state.initialized | self.variables.assigned:
+            caller.variables.awaited.update(self.stage.notes.reads)
+            raise NotNative
+        self.values = [UNUSED] * len(body.outputs)
+        for i in places:
+            self.values[i] = self.stage.operands[body.outputs[i]]
+        caller.variables.buffers.update(self.variables.buffers)
+        caller.variables.calls.update(self.variables.calls)
+        caller.variables.awaited.update(self.variables.awaited)
+
+    def value_of(self, tensor: Tensor) -> np.ndarray | None:
+        """What is known of a tensor while compiling."""
+        buffer = self.stage.operands.get(tensor)
+        return None if buffer is None else buffer.value
+
+    def emit(self, program: Program) -> None:
+        """Adds the instructions; once."""
+        program.append(self.stage.program)
+
+    def in_use(self, stage: PlanStage, position: int) -> set[Storage]:
+        """Also what must not be changed."""
+        return super().in_use(stage, position) | self.fixed
+
+    def _inline(self, stage: PlanStage, op: Operation, position: int) -> Sequence[Buffer] | None:
+        return inline(self, stage, op, position)
+
+    def _add_one(self, stage: PlanStage, op: Operation, position: int) -> bool:
+        row = row_of(op.type)
+        if op.type in ASSIGNMENTS or (row is not None and row.writes):
+            raise NotNative
+        return super()._add_one(stage, op, position)
+
+    def _box(self, stage: PlanStage, tensor: Tensor) -> Buffer:
+        raise NotNative
+
+    def _add_step(self, *arguments: object) -> bool:
+        raise NotNative
+
+
+class _Emitted:
+    """Values and instructions, as loops and branches of the engine take them."""
+
+    def __init__(self, recording: Recording, values: Sequence[Buffer]):
+        self.values = values
+        self.emit = recording.emit
+
+
+def _called(
+    caller: Compiler, stage: PlanStage, op: Operation, reference: FunctionRef, first: int
+) -> tuple[Body, list[Buffer]]:
+    """A function that an operation calls, and the operands."""
+    caller.variables.calls[op] = len(op.inputs), len(op.outputs)
+    body = body_of(caller.state, op, reference, first)
+    return body, [stage.operands[tensor] for tensor in op.inputs[first:]]
+
+
+def _call(caller: Compiler, stage: PlanStage, op: Operation, position: int) -> list[Buffer]:
+    """The function's instructions."""
+    body, operands = _called(caller, stage, op, op.get_attr("f"), 0)
+    fixed = _storages(operands)
+    recording = Recording(caller, body, operands, fixed)
+    recording.emit(stage.program)
+    return recording.values
+
+
+def _branch(caller: Compiler, stage: PlanStage, op: Operation, position: int) -> list[Buffer]:
+    """The instructions of both functions; a condition that is known chooses now."""
+    flag = stage.operands[op.inputs[0]]
+    if flag.dtype != np.bool_ or flag.size != 1 or flag.ndim:
+        raise NotNative
+    names = ("then_branch", "else_branch")
+    if flag.value is not None:
+        names = names[:1] if flag.value.item() else names[1:]
+    recordings: list[Recording] = []
+    for name in names:
+        body, operands = _called(caller, stage, op, op.get_attr(name), 1)
+        if any(tensor.dtype == dtypes.RESOURCE for tensor in body.outputs):
+            raise NotNative
+        recordings.append(Recording(caller, body, operands, _storages(operands)))
+    if len(recordings) == 1:
+        recordings[0].emit(stage.program)
+        return recordings[0].values
+    then, otherwise = recordings
+    kinds = [(x.shape, x.dtype) for x in then.values]
+    if kinds != [(x.shape, x.dtype) for x in otherwise.values] or any(
+        dtype.hasobject for _, dtype in kinds
+    ):
+        raise NotNative
+    outs = [persistent(shape, dtype) for shape, dtype in kinds]
+    control.choose(stage.program, flag, then, otherwise, outs)
+    return list(outs)
+
+
+def _storages(buffers: Iterable[Buffer]) -> set[Storage]:
+    return {
+        part.storage
+        for buffer in buffers
+        for part in (buffer.parts if isinstance(buffer, ListBuffer) else [buffer])
+    }
+
+
+class _Loop:
+    """A loop while it is compiled.
+
+    Attributes:
+        live: The places of the variables that something depends on.
+        changing: Those that the body gives another value.
+        bound: How many iterations there are at most, None where nothing says so.
+        is_exact: Whether it ends after as many in any case.
+    """
+
+    def __init__(self, caller: Compiler, stage: PlanStage, op: Operation, position: int):
+        self.caller, self.stage, self.op, self.position = caller, stage, op, position
+        self.condition, _ = _called(caller, stage, op, op.get_attr("cond"), 0)
+        self.body, self.operands = _called(caller, stage, op, op.get_attr("body"), 0)
+        pairs = [*zip(self.body.inputs, self.body.outputs, strict=True)]
+        same = {i for i, (x, y) in enumerate(pairs) if x is y or y.dtype == dtypes.RESOURCE}
+        self.live = self._live(same)
+        self.changing = [i for i in sorted(self.live) if i not in same]
+        self.bound: int | None = None
+        self.is_exact = False
+
+    def _live(self, same: set[int]) -> set[int]:
+        """What the condition reads, what is read behind the loop, and what these depend on."""
+        last_use = self.caller.last_use
+        waiting = {i for i, output in enumerate(self.op.outputs) if output in last_use}
+        waiting |= _read_by(self.condition, [*self.condition.outputs, *self.condition.controls])
+        waiting |= _read_by(self.body, self.body.controls)
+        live: set[int] = set()
+        while waiting:
+            i = waiting.pop()
+            live.add(i)
+            if i not in same:
+                waiting |= _read_by(self.body, [self.body.outputs[i]]) - live
+        return live
+
+    def results(self) -> list[Buffer]:
+        """Adds the instructions; gives the variables after the loop."""
+        program = self.stage.program
+        starts, grown = {i: self.operands[i] for i in self.changing}, dict[int, int]()
+        for _ in range(MAX_PASSES):
+            carried = {i: self._carried(start, grown.get(i, 0)) for i, start in starts.items()}
+            check, iteration = self._record(carried)
+            after = {i: iteration.values[i] for i in self.changing}
+            learned = {i: _learned(starts[i], after[i]) for i in self.changing}
+            n_pushed = {i: x.n_pushed for i, x in after.items() if isinstance(x, ListBuffer)}
+            pushed = {i: n for i, n in n_pushed.items() if n}
+            if pushed == grown and all(learned[i] is starts[i] for i in self.changing):
+                break
+            starts, grown = learned, pushed
+        else:
+            raise NotNative
+        self._require_kinds(carried, after)
+        initial = {i: self._initial(program, starts[i], carried[i]) for i in self.changing}
+        parts = [[_parts(x[i]) for i in self.changing] for x in (initial, carried, after)]
+        first, during, later = ([p for part in column for p in part] for column in parts)
+        again = self._check(carried)
+        body = _Emitted(iteration, later)
+        control.loop(program, first, during, check, body, again)
+        for i, start in starts.items():
+            self._note_length(start, carried[i], grown.get(i, 0))
+        return [carried.get(i, operand) for i, operand in enumerate(self.operands)]
+
+    def _record(self, carried: dict[int, Buffer]) -> tuple[Recording, Recording]:
+        check = self._check(carried)
+        operands = [carried.get(i, x) for i, x in enumerate(self.operands)]
+        fixed = _storages(x for i, x in enumerate(self.operands) if i not in carried)
+        iteration = Recording(self.caller, self.body, operands, fixed, self.changing)
+        self._find_bound(check, iteration)
+        return check, iteration
+
+    def _check(self, carried: dict[int, Buffer]) -> Recording:
+        operands = [carried.get(i, x) for i, x in enumerate(self.operands)]
+        check = Recording(self.caller, self.condition, operands, _storages(operands))
+        flag = check.values[0]
+        if flag.dtype != np.bool_ or flag.ndim:
+            raise NotNative
+        return check
+
+    def _carried(self, start: Buffer, n_pushed: int) -> Buffer:
+        """Memory for a variable; a list of which too little is known has none."""
+        if not isinstance(start, ListBuffer):
+            if start.dtype.hasobject:
+                raise NotNative
+            return arena(start.shape, start.dtype)
+        if not is_static(start.element):
+            if n_pushed:
+                raise NotNative
+            return ListBuffer(start.element_dtype, start.element, start.length)
+        capacity, length = self._capacity(start, n_pushed), start.length
+        if (n_pushed and isinstance(length, int)) or isinstance(length, Buffer):
+            length = arena((), np.int32)
+        items = arena((capacity, *start.element), start.element_dtype)
+        if items.nbytes > MAX_LIST_BYTES:
+            raise NotNative
+        return ListBuffer(start.element_dtype, start.element, length, items)
+
+    def _capacity(self, start: ListBuffer, n_pushed: int) -> int:
+        if n_pushed <= 0:
+            if start.items is not None:
+                return start.items.shape[0]
+            if isinstance(start.length, int):
+                return start.length
+            raise NotNative
+        if self.bound is None or not isinstance(start.length, int):
+            raise NotNative
+        return start.length + n_pushed * self.bound
+
+    def _initial(self, program: Program, start: Buffer, carried: Buffer) -> Buffer:
+        """What is moved to a variable's memory before the loop."""
+        if not isinstance(carried, ListBuffer):
+            return start
+        assert isinstance(start, ListBuffer) and carried.items is not None
+        whole = materialized(program, start, carried.items.shape[0])
+        assert whole.items is not None
+        if whole.items.shape != carried.items.shape:
+            items = arena(carried.items.shape, carried.items.dtype)
+            control.move_all(program, [whole.items], [items.part(0, whole.items.shape[0])])
+            whole.items = items
+        if isinstance(carried.length, Buffer) and isinstance(whole.length, int):
+            length = constant(np.int32(whole.length))
+            whole = ListBuffer(whole.element_dtype, whole.element, length, whole.items)
+        return whole
+
+    def _require_kinds(self, carried: dict[int, Buffer], after: dict[int, Buffer]) -> None:
+        """The body must give what it was given, in kind."""
+        for i, x in carried.items():
+            if _kinds(x) != _kinds(after[i]):
+                raise NotNative
+
+    def _note_length(self, start: Buffer, carried: Buffer, n_pushed: int) -> None:
+        """A list that grows by the same in each of a known number of iterations has its length."""
+        if self.is_exact and self.bound is not None and isinstance(carried, ListBuffer):
+            assert isinstance(start, ListBuffer)
+            if isinstance(start.length, int):
+                carried.length = start.length + n_pushed * self.bound
+        if isinstance(carried, ListBuffer):
+            carried.n_pushed = 0
+
+    def _find_bound(self, check: Recording, iteration: Recording) -> None:
+        """Finds a counter that a number limits in the condition."""
+        self.bound, self.is_exact = None, False
+        tensors, parts = [self.condition.outputs[0]], 0
+        while tensors:
+            op = tensors.pop().op
+            if op.type in ("Identity", "LogicalAnd"):
+                tensors += op.inputs
+                continue
+            parts += 1
+            n = self._iterations(op, check, iteration) if op.type in ("Less", "LessEqual") else None
+            if n is not None:
+                self.bound = n if self.bound is None else min(n, self.bound)
+        self.is_exact = self.bound is not None and parts == 1
+
+    def _iterations(self, op: Operation, check: Recording, iteration: Recording) -> int | None:
+        """How often a counter is below its limit."""
+        place = _place(self.condition, op.inputs[0])
+        limit = check.value_of(op.inputs[1])
+        if place is None or limit is None or limit.ndim or place not in self.changing:
+            return None
+        start, after = self.operands[place].value, self.body.outputs[place]
+        while after.op.type == "Identity":
+            after = after.op.inputs[0]
+        if start is None or start.dtype.kind != "i" or after.op.type not in ("Add", "AddV2"):
+            return None
+        values = [iteration.value_of(tensor) for tensor in after.op.inputs]
+        places = [_place(self.body, tensor) for tensor in after.op.inputs]
+        if place not in places:
+            return None
+        step = values[1 - places.index(place)]
+        if step is None or step.ndim or step <= 0:
+            return None
+        last = int(limit) + (op.type == "LessEqual")
+        return max(0, ceil((last - int(start)) / int(step)))
+
+
+def _learned(start: Buffer, after: Buffer) -> Buffer:
+    """What a variable is before the loop, with the shape of elements that the body gives."""
+    if not (isinstance(start, ListBuffer) and isinstance(after, ListBuffer)):
+        return start
+    if start.element == after.element or not is_static(after.element):
+        return start
+    return ListBuffer(start.element_dtype, after.element, start.length, start.items, start.written)
+
+
+def _place(body: Body, tensor: Tensor) -> int | None:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return body.inputs.index(tensor) if tensor in body.inputs else None
+
+
+def _read_by(body: Body, fetches: Sequence[Tensor | Operation]) -> set[int]:
+    """The places of the arguments that some results depend on."""
+    places = {tensor: i for i, tensor in enumerate(body.inputs) if tensor is not None}
+    read = {places[tensor] for tensor in fetches if tensor in places}
+    for op in needed(fetches, places):
+        read |= {places[tensor] for tensor in op.inputs if tensor in places}
+    return read
+
+
+def _parts(x: Buffer) -> list[Buffer]:
+    return x.parts if isinstance(x, ListBuffer) else [x]
+
+
+def _kinds(x: Buffer) -> list[tuple[tuple[int, ...], np.dtype]]:
+    if isinstance(x, ListBuffer) and x.items is None:
+        raise NotNative
+    return [(part.shape, part.dtype) for part in _parts(x)]
+
+
+def _loop(caller: Compiler, stage: PlanStage, op: Operation, position: int) -> list[Buffer]:
+    """A loop's instructions."""
+    return _Loop(caller, stage, op, position).results()
+
+
+WAYS = {
+    "If": _branch,
+    "PartitionedCall": _call,
+    "StatefulPartitionedCall": _call,
+    "StatelessIf": _branch,
+    "StatelessWhile": _loop,
+    "While": _loop,
+}
+"""How operations that call functions are compiled."""
