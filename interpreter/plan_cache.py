@@ -124,7 +124,7 @@ def serialized_plan(
     fields = (
         *(model.n_subgraphs, spec.inputs, spec.outputs, tensors),
         [(s.key, s.inputs, s.outputs, s.subgraph) for s in model.signatures.values()],
-        *(stage.stop, [*stage.bound], readable, shapes, instructions),
+        *(stage.stop, [*stage.bound], [*readable], shapes, instructions),
     )
     return marshal.dumps(fields)
 

@@ -11,7 +11,7 @@ nearly all tables of a kind share a few vtables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import chain, repeat
 from struct import Struct
 from typing import TYPE_CHECKING, TypeAlias
@@ -121,8 +121,9 @@ class _Reader:
             layout = self.layout(kind, start, vtable)
         if start + layout.size > self.size:
             raise _Malformed(start, f"table of {layout.size} bytes ends past {self.end}")
-        if start & 3:
-            raise _Malformed(start, "a table must lie at a multiple of 4")
+        if start & layout.mask != layout.rest:
+            at = "a multiple of 4" if start & 3 else "where its fields lie at multiples of 8"
+            raise _Malformed(start, f"a table must lie at {at}")
         values = layout.unpack(data, start)
         result = kind.make()
         for name, default in layout.absent:
@@ -186,8 +187,11 @@ class _Reader:
         key = (where + offset, dtype.char)
         vector = self.vectors.get(key)
         if vector is None:
-            start, length = self.vector(where, offset, dtype.itemsize)
-            self.claim(start, length * dtype.itemsize)
+            size = dtype.itemsize
+            start, length = self.vector(where, offset, size)
+            self.bytes_left -= length * size
+            if self.bytes_left < 0:
+                self.claim(start, 0)
             vector = np.frombuffer(self.data, dtype, length, start)
             if dtype.char == "?":
                 # Any byte but 0 is true in a flatbuffer; in a numpy array only 1 is.
@@ -333,7 +337,7 @@ class _Kind:
     def __init__(self, name: str, schema: Schema) -> None:
         self.name = name
         class_ = record(name, schema)
-        self.make = lambda: class_.__new__(class_)
+        self.make = partial(object.__new__, class_)
         self.plain: list[_Scalar] = []
         self.pointers: list[_Pointer] = []
         self.unions: list[_Union] = []
@@ -369,6 +373,7 @@ class _Layout:
 
     Attributes:
         size: Bytes of the table.
+        mask, rest: The lowest bits of where such a table may lie, and what they must be.
         unpack: Gives the inline values of all present fields, in the order they lie.
         absent: (field, default) of those that are not present.
         plain: (field, index of its value).
@@ -377,10 +382,13 @@ class _Layout:
         unions: (field, index of the type or -1, index of the offset or -1, place, members).
     """
 
-    __slots__ = ("absent", "enums", "plain", "pointers", "size", "unions", "unpack")
+    __slots__ = (
+        *("absent", "enums", "mask", "plain", "pointers", "rest", "size", "unions", "unpack"),
+    )
 
     def __init__(self, kind: _Kind, start: int, slots: list[int]) -> None:
         self.size = slots[0]
+        self.mask, self.rest = 3, 0
         vtable = slots[1:]
         present = {slot: (offset, code) for slot, offset, code in _inline(kind, vtable)}
         order = sorted(present, key=present.__getitem__)
@@ -405,7 +413,7 @@ class _Layout:
 
     def _struct(self, start: int, present: list[tuple[int, str]]) -> Struct:
         """What unpacks the fields that lie at these places."""
-        pieces, end = ["<"], 4
+        pieces, end, misplaced = ["<"], 4, 0
         if self.size < 4:
             raise _Malformed(start, f"table must have 4 bytes or more, got {self.size}")
         for offset, code in present:
@@ -413,9 +421,17 @@ class _Layout:
             if offset < end:
                 raise _Malformed(start, f"fields overlap at byte {offset} of the table")
             pieces.append(f"{gap}x{code}")
-            end = offset + Struct("<" + code).size
+            size = Struct("<" + code).size
+            rest = -offset % size
+            if rest % 4 or (size == 8 == self.mask + 1 and rest != self.rest):
+                misplaced = misplaced or size
+            if size == 8:
+                self.mask, self.rest = 7, rest
+            end = offset + size
         if end > self.size:
             raise _Malformed(start, f"a field ends past the {self.size} bytes of its table")
+        if misplaced:
+            raise _Malformed(start, f"a field of {misplaced} bytes must lie at a multiple of that")
         return Struct("".join(pieces))
 
 

@@ -60,7 +60,8 @@ class SourceIndex:
         with contextlib.suppress(OSError), open(path) as file:
             lines = file.read().split("\n")
             if lines[-1] == "end":
-                self._digests.update(line.split(" ", 1) for line in lines[:-1])
+                pairs = (line.partition(" ") for line in lines[:-1])
+                self._digests = {module: known for module, _, known in pairs}
 
     def get(self, module: str) -> bytes | None:
         """The digest of a module's sources, None where it is not known."""

@@ -179,9 +179,12 @@ def _pack(
 
 def _by_block(values: np.ndarray, groups: int, n: int) -> np.ndarray:
     """Values of the channels by [groups, blocks, CHANNEL_BLOCK], padded to whole blocks."""
-    out = np.zeros((groups, ceil(n / CHANNEL_BLOCK) * CHANNEL_BLOCK), values.dtype)
-    out[:, :n] = np.broadcast_to(values, (groups * n,)).reshape(groups, n)
-    return out.reshape(groups, -1, CHANNEL_BLOCK)
+    blocks = ceil(n / CHANNEL_BLOCK)
+    if values.size == groups * blocks * CHANNEL_BLOCK:
+        return values.reshape(groups, blocks, CHANNEL_BLOCK)
+    out = np.zeros((groups, blocks * CHANNEL_BLOCK), values.dtype)
+    out[:, :n] = values if values.size == 1 else values.reshape(groups, n)
+    return out.reshape(groups, blocks, CHANNEL_BLOCK)
 
 
 def _requantize_terms(

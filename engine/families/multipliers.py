@@ -71,7 +71,9 @@ def quantize_multipliers(scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> quantize_multipliers(np.array([1.0, 0.75]))
     (array([1073741824, 1610612736]), array([1, 0]))
     """
-    fractions, shifts = np.frexp(np.where(np.isfinite(scales), scales, 0))
+    if not np.isfinite(scales).all():
+        scales = np.where(np.isfinite(scales), scales, 0)
+    fractions, shifts = np.frexp(scales)
     multipliers = np.floor(fractions * _ONE + 0.5).astype(np.int64)
     shifts = shifts.astype(np.int64)
     overflow = multipliers == _ONE
@@ -112,8 +114,10 @@ def requantize_terms_i8(
     terms = np.zeros((blocks, _TERMS, 8), np.int64)
     flip = 128 if np.dtype(dtype) == np.uint8 else 0
     zero_point, low, high = (number - flip for number in (zero_point, *limits))
-    padded = np.zeros(blocks * CHANNEL_BLOCK)
-    padded[:n] = scales
+    padded = scales
+    if scales.size != blocks * CHANNEL_BLOCK:
+        padded = np.zeros(blocks * CHANNEL_BLOCK)
+        padded[:n] = scales
     if exact:
         terms[:, :2] = _by_parity(padded.view(np.int64), blocks)
         epilogue = Int8Epilogue(_EXACT, zero_point, low, high, flip)

@@ -18,7 +18,7 @@ from .casting import cast
 from .control_flow import Assert as assert_
 from .metrics import Collections, Metric, metric_variable, recorded
 from .reductions import reduce_all, reduce_any, reduce_sum
-from .sparse import to_dense
+from .sparse import reshape, to_dense
 from .weights import broadcast_weights, matched
 
 if TYPE_CHECKING:
@@ -303,6 +303,9 @@ def _labels(labels: Given, guesses: Tensor) -> Labels:
         labels = SparseTensor(*map(np.asarray, labels))
     if not isinstance(labels, SparseTensor):
         return Labels(_rows(labels, guesses), None)
+    if guesses.shape is not None and labels.get_shape().ndims == len(guesses.shape) - 1:
+        one = np.ones(1, np.int64)  # a class for each row
+        labels = reshape(labels, ops.ConcatV2([labels.dense_shape, one], np.int32(0)))
     places = SparseTensor(labels.indices, ops.OnesLike(labels.values), labels.dense_shape)
     present = ops.NotEqual(to_dense(places), np.zeros((), labels.dtype))
     return Labels(cast(to_dense(labels), np.int64), present)
@@ -453,7 +456,11 @@ def average_precision_at_k(
         hits = cast(right, np.float64)
         places = np.arange(1, k + 1, dtype=np.float64)
         precisions = ops.RealDiv(ops.Cumsum(hits, np.int32(-1)), places)
-        n_relevant = reduce_sum(hits, -1) + reduce_sum(cast(missed, np.float64), -1)
+        if rows.present is None:  # negative ones only fill the rows
+            relevant = cast(ops.GreaterEqual(rows.classes, np.int64(0)), np.float64)
+            n_relevant = reduce_sum(relevant, -1)
+        else:
+            n_relevant = reduce_sum(hits, -1) + reduce_sum(cast(missed, np.float64), -1)
         most = ops.Minimum(n_relevant, np.float64(k))
         average = ops.DivNoNan(reduce_sum(ops.Mul(precisions, hits), -1), most)
         factors = ops.OnesLike(average)

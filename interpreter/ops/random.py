@@ -6,12 +6,14 @@ which goes on from invoke to invoke and begins anew when the operator is prepare
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...engine import philox
 from ...engine.philox import Philox
+from ...engine.plan.arena import check_limit
 from ...engine.sizes import is_plain
 from ..checks import required
 from ..node import NeedsValue
@@ -24,6 +26,7 @@ _NUMBERS = {"RANDOM_UNIFORM": philox.uniform, "RANDOM_STANDARD_NORMAL": philox.n
 _THREEFRY = 2
 _WORDS = tuple(map(np.dtype, ("int32", "uint32", "int64", "uint64")))
 _GROUP = 4  # numbers of one counter
+_BLOCK = 1 << 20  # numbers made at once
 _PER_SAMPLE = 2 * 256  # counters that TensorFlow leaves out for each sample of MULTINOMIAL
 
 
@@ -42,9 +45,18 @@ def random(node: Node) -> DynamicResult:
 
     def run(shape: np.ndarray) -> list[np.ndarray]:
         node.require((shape >= 0).all(), f"sizes must not be negative, got {shape.tolist()}")
-        count = int(np.prod(shape, dtype=np.int64))
-        numbers = _NUMBERS[node.kind](stream, count, np.dtype(np.float32))
-        stream.skip(-(-count // _GROUP))
+        count = prod(shape.tolist())
+        try:
+            check_limit(4 * count, None if node.scope is None else node.scope.memory_limit)
+        except MemoryError as error:
+            node.fail(str(error))
+        numbers = np.empty(count, np.float32)
+        for first in range(0, count, _BLOCK):
+            if node.scope is not None:
+                node.scope.control.check()  # a shape may ask for minutes
+            n = min(_BLOCK, count - first)
+            numbers[first : first + n] = _NUMBERS[node.kind](stream, n, numbers.dtype)
+            stream.skip(-(-n // _GROUP))
         return [numbers.reshape(shape)]
 
     return node.dynamic_result(run, [tuple(known)])

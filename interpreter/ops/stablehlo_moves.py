@@ -243,7 +243,10 @@ def _box(
     shape: Sequence[int], sizes: Sequence[int], starts: Sequence[np.ndarray]
 ) -> tuple[slice, ...]:
     """The part of an array of `shape` from `starts` on, moved inside."""
-    first = [min(max(int(at), 0), n - k) for at, n, k in zip(starts, shape, sizes, strict=True)]
+    first = [
+        min(max(int(at.ravel()[0]), 0), n - k)
+        for at, n, k in zip(starts, shape, sizes, strict=True)
+    ]
     return tuple(slice(start, start + k) for start, k in zip(first, sizes, strict=True))
 
 

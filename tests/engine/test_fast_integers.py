@@ -56,7 +56,7 @@ def run(emit, x, weights, bias, shape, dtype, *, plain=False, dealt=False):
         if dealt:
             patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         if plain:
-            patch.setattr(quantized_gemm, "_TILED", ())
+            patch.setattr(quantized_gemm, "_tiled", lambda: ())
         patch.setattr(winograd_i8, "fits", lambda *_: False)  # test_winograd_i8.py has these
         program = Program(guard=guard.START if dealt else guard.END)
         fed, middle, out = bound(x.shape, x.dtype), arena(x.shape, x.dtype), arena(shape, dtype)

@@ -48,7 +48,8 @@ def _within(dtype: np.dtype, value: Any) -> Any:
     if dtype.kind not in "iu":
         return value
     limits = np.iinfo(dtype)
-    return min(max(int(value), int(limits.min)), int(limits.max))
+    value = 0 if value != value else value  # nan
+    return int(min(max(value, int(limits.min)), int(limits.max)))
 
 
 def _tensors(model: Any) -> list[Any]:

@@ -63,6 +63,18 @@ def test_a_timeout_ends_a_loop_that_never_ends(endless):
     endless.invoke()
 
 
+def test_a_timeout_ends_random_numbers_without_end(builder, saved):
+    b = builder()
+    shape, y = b.input("shape", (1,), "INT32"), b.tensor("y", (1,), shape_signature=(-1,))
+    b.op("RANDOM_UNIFORM", [shape], [y], seed=1, seed2=2)
+    interpreter = Interpreter(model_content=saved(b.outputs(y)))
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, i32([1 << 28]))
+    with pytest.raises(TimeoutError, match="did not come to its end"):
+        interpreter.invoke(timeout=0.05)
+    assert answers(interpreter, i32([5]))[0].shape == (5,)
+
+
 def test_cancel_ends_an_invoke_of_another_thread(endless):
     feed(endless, FOREVER)
     canceller = threading.Timer(0.1, endless.cancel)

@@ -52,6 +52,14 @@ def test_reduce(kind):
         check("REDUCE", [x, start], [want], body(kind), dimensions=axes, body_subgraph_index=1)
 
 
+def test_starts_of_one_element_in_a_dimension():
+    x, update = floats(4, 5), floats(2, 2)
+    check("DYNAMIC_SLICE", [x, i32([1]), i32(3)], [x[1:3, 3:5]], slice_sizes=[2, 2])
+    want = x.copy()
+    want[2:4, 0:2] = update
+    check("DYNAMIC_UPDATE_SLICE", [x, update, i32([[7]]), i32([-2])], [want])
+
+
 @pytest.mark.parametrize("kind", ["ADD", "MULTIPLY", "MAXIMUM", "MINIMUM"])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_reduce_integers(kind, dtype):

@@ -545,3 +545,21 @@ def test_what_is_not_aligned_is_refused_as_litert_does():
         parse(table([(0, b""), (4, b"\6\0\0\0")], 8) + bytes(8))
     with pytest.raises(ModelError, match="a table must lie at a multiple of 4"):
         parse(b"\x0e\0\0\0TFL3\x04\0\x04\0\0\0\x06\0\0\0" + bytes(8))
+    with pytest.raises(ModelError, match="a field of 4 bytes must lie at a multiple of that"):
+        parse(table([(6, b"\3\0\0\0")], 12))
+
+
+def test_fields_of_8_bytes_lie_at_multiples_of_8():
+    """As the verifier of flatbuffers demands, whatever place their vtable says."""
+    builder = flatbuffers.Builder()
+    builder.StartObject(10)
+    builder.PrependUint64Slot(9, 1, 0)
+    content = bytearray(with_subgraph(builder, 3, builder.EndObject()))
+    assert parse(bytes(content)).subgraphs
+    content += bytes(8)
+    vtable = content.index(struct.pack("<HHH", 24, 12, 0))
+    (place,) = struct.unpack_from("<H", content, vtable + 22)
+    struct.pack_into("<H", content, vtable + 2, 20)
+    struct.pack_into("<H", content, vtable + 22, place + 4)
+    with pytest.raises(ModelError, match="where its fields lie at multiples of 8"):
+        parse(bytes(content))

@@ -47,6 +47,10 @@ METRICS = [
     "tf.metrics.recall_at_k(c, s, 2)",
     "tf.metrics.recall_at_k(c, s, 3, weights=[.5, 2.])",
     "tf.metrics.average_precision_at_k(c, s, 3)",
+    "tf.metrics.average_precision_at_k(c - 1, s, 3)",
+    "tf.metrics.average_precision_at_k(tf.sparse.from_dense(c), s, 3, weights=[.5, 2.])",
+    "tf.metrics.precision_at_k(tf.sparse.from_dense(c), s, 2, class_id=3)",
+    "tf.metrics.recall_at_k(tf.sparse.from_dense(c[:, 0]), s, 2, weights=[1., 0.])",
 ]
 LOSSES = [
     "tf.losses.absolute_difference(l, p, w)",
