@@ -121,7 +121,7 @@ class _Reader:
             layout = self.layout(kind, start, vtable)
         if start + layout.size > self.size:
             raise _Malformed(start, f"table of {layout.size} bytes ends past {self.end}")
-        if start & layout.mask != layout.rest:
+        if start & layout.mask != layout.remainder:
             at = "a multiple of 4" if start & 3 else "where its fields lie at multiples of 8"
             raise _Malformed(start, f"a table must lie at {at}")
         values = layout.unpack(data, start)
@@ -373,7 +373,7 @@ class _Layout:
 
     Attributes:
         size: Bytes of the table.
-        mask, rest: The lowest bits of where such a table may lie, and what they must be.
+        mask, remainder: The lowest bits of where such a table may lie, and what they must be.
         unpack: Gives the inline values of all present fields, in the order they lie.
         absent: (field, default) of those that are not present.
         plain: (field, index of its value).
@@ -383,12 +383,13 @@ class _Layout:
     """
 
     __slots__ = (
-        *("absent", "enums", "mask", "plain", "pointers", "rest", "size", "unions", "unpack"),
+        *("absent", "enums", "mask", "plain", "pointers", "remainder", "size", "unions", "unpack"),
     )
 
     def __init__(self, kind: _Kind, start: int, slots: list[int]) -> None:
         self.size = slots[0]
-        self.mask, self.rest = 3, 0
+        self.mask: int = 3
+        self.remainder: int = 0
         vtable = slots[1:]
         present = {slot: (offset, code) for slot, offset, code in _inline(kind, vtable)}
         order = sorted(present, key=present.__getitem__)
@@ -422,11 +423,11 @@ class _Layout:
                 raise _Malformed(start, f"fields overlap at byte {offset} of the table")
             pieces.append(f"{gap}x{code}")
             size = Struct("<" + code).size
-            rest = -offset % size
-            if rest % 4 or (size == 8 == self.mask + 1 and rest != self.rest):
+            remainder = -offset % size
+            if remainder % 4 or (size == 8 == self.mask + 1 and remainder != self.remainder):
                 misplaced = misplaced or size
             if size == 8:
-                self.mask, self.rest = 7, rest
+                self.mask, self.remainder = 7, remainder
             end = offset + size
         if end > self.size:
             raise _Malformed(start, f"a field ends past the {self.size} bytes of its table")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, cast, overload
 
 import numpy as np
 
@@ -19,6 +19,24 @@ if TYPE_CHECKING:
     from ..core.typing import TensorLike
 
 
+@overload
+def embedding_lookup(
+    params: TensorLike | Sequence[TensorLike],
+    ids: TensorLike,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    validate_indices: bool = True,
+    max_norm: float | None = None,
+) -> Tensor: ...
+@overload
+def embedding_lookup(
+    params: TensorLike | Sequence[TensorLike],
+    ids: RaggedTensor,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    validate_indices: bool = True,
+    max_norm: float | None = None,
+) -> RaggedTensor: ...
 def embedding_lookup(
     params: TensorLike | Sequence[TensorLike],
     ids: TensorLike | RaggedTensor,

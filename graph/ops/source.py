@@ -24,6 +24,7 @@ from .printing import summary
 from .tensorlist import zeros_of
 
 if TYPE_CHECKING:
+    from ..core.graph import Operation
     from ..core.protocols import OperationView
 
 
@@ -95,7 +96,7 @@ def _ensured(op: OperationView, shape: Shape) -> Shape:
 
 
 @op("EnsureShape", shape=lambda op: _ensured(op, op.inputs[0].shape), moves_elements=True)
-def ensure_shape(x: np.ndarray, *, op: OperationView) -> np.ndarray:
+def ensure_shape(x: np.ndarray, *, op: Operation) -> np.ndarray:
     """`x`; ValueError when it has another shape."""
     try:
         merge(x.shape, op.get_attr("shape"))

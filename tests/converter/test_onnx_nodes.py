@@ -92,9 +92,10 @@ def compare(case, actual, expected):
         assert texts[0] == texts[1]
         return
     assert actual.dtype == expected.dtype
-    if expected.dtype == ml_dtypes.bfloat16:  # within two roundings
+    if expected.dtype == ml_dtypes.bfloat16:
         actual, expected = actual.astype(np.float32), expected.astype(np.float32)
-        np.testing.assert_allclose(actual, expected, 2.0**-6)
+        n_roundings = 2 if "attention" in case.name else 1  # of the scores, and of the sums
+        np.testing.assert_allclose(actual, expected, n_roundings * 2.0**-7)
         return
     if expected.dtype.kind == "f":
         atol = max(case.atol, 1e-6)
