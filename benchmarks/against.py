@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import subprocess
 import sys
@@ -14,34 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from child import Child
+
 HERE = Path(__file__).parent
 ROUNDS = 20  # in which the two take turns
 STARTS = 40  # processes of each, from their start to the first result
 
 
-class Side:
+class Side(Child):
     """A process of checkout.py."""
 
     def __init__(self, root: Path) -> None:
-        command = [sys.executable, str(HERE / "checkout.py"), str(root)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def ask(self, do: str, **request: Any) -> list[float]:
-        """The seconds of each call; raises RuntimeError when the process has ended."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        stdin.write(json.dumps({"do": do, **request}) + "\n")
-        stdin.flush()
-        answer = stdout.readline()
-        if not answer:
-            raise RuntimeError(f"{do} {request} ended the process: see above")
-        return json.loads(answer)
-
-    def close(self) -> None:
-        """Ends the process."""
-        self._process.stdin.close()
-        self._process.wait()
+        super().__init__([sys.executable, str(HERE / "checkout.py"), str(root)])
 
 
 @contextmanager

@@ -14,12 +14,12 @@ import argparse
 import importlib.util
 import json
 import statistics
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from child import Child
 from rich.console import Console
 from rich.table import Table
 from train_programs import PROGRAMS, TITLES
@@ -35,32 +35,11 @@ WARM_UP = 30
 BLOCK, DROPPED, REST = 12, 2, 0.015  # steps in a block, its first ones not counted, sleep before
 
 
-class Contestant:
+class Contestant(Child):
     """A process of trainer.py."""
 
     def __init__(self, python: str, module: str):
-        self._process = subprocess.Popen(
-            [python, str(TRAINER), module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def ask(self, do: str, **request: Any) -> Any:
-        """The answer; raises RuntimeError when the process has ended."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None and stdout is not None
-        stdin.write(json.dumps({"do": do, **request}) + "\n")
-        stdin.flush()
-        answer = stdout.readline()
-        if not answer:
-            raise RuntimeError(f"{do} {request} ended the process: see above")
-        return json.loads(answer)
-
-    def close(self) -> None:
-        """Ends the process."""
-        self._process.stdin.close()
-        self._process.wait()
+        super().__init__([python, str(TRAINER), module])
 
 
 def cpu() -> str:

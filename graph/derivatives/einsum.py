@@ -86,15 +86,15 @@ def _by_input(
 def _unbatched(part: Tensor, x: Tensor, first: int, n_batch: int, n_named: int) -> Tensor:
     """`part` summed along those dimensions behind dots in which `x` was repeated."""
     shape = x.shape or ()
-    own = len(shape) - n_named
-    missing = n_batch - own
+    n_batched = len(shape) - n_named
+    missing = n_batch - n_batched
     if missing:
         part = ops.Sum(part, np.arange(first, first + missing, dtype=np.int32))
-    ours, theirs = shape[first : first + own], (part.shape or ())[first : first + own]
+    ours, theirs = shape[first : first + n_batched], (part.shape or ())[first : first + n_batched]
     if is_static(ours) and is_static(theirs):
         axes = [first + k for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b]
         return ops.Sum(part, np.array(axes, np.int32), keep_dims=True) if axes else part
-    sizes = [ops.StridedSlice(ops.Shape(t), [first], [first + own], [1]) for t in (x, part)]
+    sizes = [ops.StridedSlice(ops.Shape(t), [first], [first + n_batched], [1]) for t in (x, part)]
     rows = ops.BroadcastGradientArgs(*sizes)[0]
     return ops.Sum(part, rows + np.int32(first), keep_dims=True)
 

@@ -32,10 +32,10 @@ def call(op: Operation, *dys: Tensor | None) -> list[Tensor | None]:
         is_list = isinstance(answer, (list, tuple))
         listed = cast("Sequence[object]", answer) if is_list else [answer]
         ys = [convert_to_tensor(cast("TensorLike", listed[i])) for i in places]
-        found = gradients(ys, xs, grad_ys)
+        derivatives = gradients(ys, xs, grad_ys)
         return [
             ops.ZerosLike(x) if new is None else dense(new)
-            for x, new in zip(xs, found, strict=True)
+            for x, new in zip(xs, derivatives, strict=True)
         ]
 
     types = [tensor.dtype for tensor in op.inputs]

@@ -132,11 +132,11 @@ def _noise_shape(x: Tensor, noise_shape: DynamicShape) -> DynamicShape:
         return noise_shape
     if sizes is None:
         return creation.shape(x)
-    own = x.shape or ()
-    if not any(map(_is_open, sizes)) or len(sizes) != len(own):
+    x_sizes = x.shape or ()
+    if not any(map(_is_open, sizes)) or len(sizes) != len(x_sizes):
         return noise_shape
     filled: list[object] = [
-        (creation.shape(x)[i] if own[i] is None else own[i]) if _is_open(size) else size
+        (creation.shape(x)[i] if x_sizes[i] is None else x_sizes[i]) if _is_open(size) else size
         for i, size in enumerate(sizes)
     ]
     return cast_type("DynamicShape", filled)

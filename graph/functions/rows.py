@@ -37,10 +37,10 @@ def functions(
     `elementwise` functions of one input take sparse and ragged tensors, too, and give such.
     """
     rows = [line.split() for line in table.replace("\\\n", "").strip().splitlines()]
-    made = {name: _function(name, kind, words, module) for name, kind, *words in rows}
+    functions = {name: _function(name, kind, words, module) for name, kind, *words in rows}
     if elementwise:
-        made = {key: _of_values(one) for key, one in made.items()}
-    return made
+        functions = {key: _of_values(function) for key, function in functions.items()}
+    return functions
 
 
 def _of_values(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

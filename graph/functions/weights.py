@@ -51,10 +51,12 @@ def fitted_weights(weights: TensorLike, values: Tensor) -> Tensor:
 
 def _fitted_when_run(weights: Tensor, rank: int) -> Tensor:
     """As fitted_weights, of weights whose rank only a run tells."""
-    sizes, own = ops.Shape(weights), ops.Rank(weights)
-    one_more = ops.Equal(own, np.int32(rank + 1))
-    one_less = ops.LogicalAnd(ops.Equal(own, np.int32(rank - 1)), ops.Greater(own, np.int32(0)))
-    stays = ops.SelectV2(one_more, own - np.int32(1), own)
+    sizes, actual_rank = ops.Shape(weights), ops.Rank(weights)
+    one_more = ops.Equal(actual_rank, np.int32(rank + 1))
+    one_less = ops.LogicalAnd(
+        ops.Equal(actual_rank, np.int32(rank - 1)), ops.Greater(actual_rank, np.int32(0))
+    )
+    stays = ops.SelectV2(one_more, actual_rank - np.int32(1), actual_rank)
     added = ops.Fill(ops.Reshape(cast(one_less, np.int32), [1]), np.int32(1))
     return ops.Reshape(weights, ops.ConcatV2([sizes[:stays], added], np.int32(0)))
 

@@ -185,11 +185,11 @@ def errors(graphs):
         return error_of(converter.convert)
 
     message = v1.GraphDef.FromString(graphs["doubled"])
-    made = lite.TFLiteConverter
+    converter = lite.TFLiteConverter
     return {
         "statistics": [stats(tf.uint8, None), stats(tf.float32, tf.int8)],
-        "wrong name": error_of(made(message, None, None, [("w", [1, 4])], ["y"]).convert)[:1],
-        "one of two": error_of(made(message, None, None, [("x", [1, 4])], ["y"]).convert)[:1],
+        "wrong name": error_of(converter(message, None, None, [("w", [1, 4])], ["y"]).convert)[:1],
+        "one of two": error_of(converter(message, None, None, [("x", [1, 4])], ["y"]).convert)[:1],
     }
 
 
