@@ -77,7 +77,7 @@ class Optimizer:
             var_list: The variables to change; all trainable ones by default.
             gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH: what waits for all its gradients.
             aggregation_method: Taken for TensorFlow's sake.
-            colocate_gradients_with_ops: Taken for TensorFlow's sake.
+            colocate_gradients_with_ops: As of `gradients`.
             name: Of the operation.
             grad_loss: What flows into `loss`; ones by default.
 

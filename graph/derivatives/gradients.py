@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 from collections import defaultdict
@@ -17,7 +18,7 @@ from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices, dense, joined
 from ..core.operands import Operands
 from ..core.order import data_inputs, ordered
-from ..core.scopes import name_scope
+from ..core.scopes import get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..functions.control_flow import tuple as after_all
 from .registry import DERIVATIVES, Derivative, Gradient
@@ -75,7 +76,8 @@ def gradients(
         xs: A tensor or variable, or a list of them.
         grad_ys: What flows into each of `ys`, of its shape; None for ones.
         name: The name scope of the new operations.
-        colocate_gradients_with_ops: Taken for TensorFlow's sake; nothing has a place here.
+        colocate_gradients_with_ops: Whether gradients stand where the operations stand that they
+            are of, and sums of those from several devices where what they are by.
         gate_gradients: Whether all gradients of an operation are there before one is used.
         aggregation_method: One of AggregationMethod, ADD_N by default.
         stop_gradients: Tensors that count as constants.
@@ -100,8 +102,8 @@ def gradients(
     with name_scope(name):
         y_tensors = [as_tensor(_value(y)) for y in _listed(ys)]
         stops = [as_tensor(x) for x in _listed(() if stop_gradients is None else stop_gradients)]
-        walk = _Walk(y_tensors, x_tensors, stops, method)
-        walk.seed(y_tensors, _grad_ys(y_tensors, grad_ys))
+        walk = _Walk(y_tensors, x_tensors, stops, method, colocate_gradients_with_ops)
+        walk.seed(y_tensors, _grad_ys(y_tensors, grad_ys, walk))
         walk.run(gate_gradients)
         return [walk.result(x, unconnected) for x in x_tensors]
 
@@ -147,6 +149,7 @@ def is_trainable(tensor: Tensor) -> bool:
 def _grad_ys(
     ys: list[Tensor],
     grad_ys: TensorLike | IndexedSlices | Sequence[TensorLike | IndexedSlices | None] | None,
+    walk: _Walk,
 ) -> list[Gradient]:
     """What flows into each y: that of `grad_ys`, else ones."""
     if grad_ys is None:
@@ -155,8 +158,11 @@ def _grad_ys(
         values = grad_ys if isinstance(grad_ys, Sequence) else [grad_ys]
     if len(values) != len(ys):
         raise ValueError(f"Passed {len(values)} grad_ys for {len(ys)} ys")
-    pairs = zip(ys, values, strict=True)
-    return [_grad_y(y, value, f"grad_ys_{i}") for i, (y, value) in enumerate(pairs)]
+    gradients: list[Gradient] = []
+    for i, (y, value) in enumerate(zip(ys, values, strict=True)):
+        with walk.beside(y.op):
+            gradients.append(_grad_y(y, value, f"grad_ys_{i}"))
+    return gradients
 
 
 def _grad_y(y: Tensor, value: TensorLike | IndexedSlices | None, name: str) -> Gradient:
@@ -178,10 +184,15 @@ class _Walk:
     """One call of `gradients`: what has flowed into each tensor so far."""
 
     def __init__(
-        self, ys: list[Tensor], xs: list[Tensor], stops: list[Tensor], method: int
+        self,
+        ys: list[Tensor],
+        xs: list[Tensor],
+        stops: list[Tensor],
+        method: int,
+        colocates: bool,
     ) -> None:
         self.xs = dict.fromkeys(xs)
-        self.method = method
+        self.method, self.colocates = method, colocates
         self.outside = _Outside(ys, xs)
         self.between = _between(ys, xs, {tensor.op for tensor in stops}, self.outside)
         self.arrived: dict[Tensor, list[Gradient]] = defaultdict(list)
@@ -209,7 +220,7 @@ class _Walk:
         row = _derivative(op)
         if row.function is None:
             return
-        with name_scope(f"{op.name}_grad"):
+        with name_scope(f"{op.name}_grad"), self.beside(op):
             results = _called(row, op, arrived)
             if gate and sum(gradient is not None for gradient in results) > 1:
                 results = after_all(results)
@@ -234,8 +245,31 @@ class _Walk:
         if not arrived:
             return None
         if len(arrived) > 1:
-            arrived[:] = [_added(arrived, self.method)]
+            with self.beside(tensor.op):
+                arrived[:] = [self._added(arrived)]
         return arrived[0]
+
+    def _added(self, gradients: list[Gradient]) -> Gradient:
+        """The sum; where it is colocated, first of those that are on the same device."""
+        if not self.colocates or any(isinstance(x, IndexedSlices) for x in gradients):
+            return _added(gradients, self.method)
+        by_device: dict[str, list[Gradient]] = defaultdict(list)
+        for gradient in gradients:
+            by_device[gradient.op.device].append(gradient)
+        sums: list[Gradient] = []
+        for on_device in by_device.values():
+            with self.beside(on_device[0].op, ignore_existing=True):
+                is_one = len(on_device) == 1
+                sums.append(on_device[0] if is_one else _added(on_device, self.method))
+        return sums[0] if len(sums) == 1 else _added(sums, self.method)
+
+    def beside(
+        self, op: Operation, ignore_existing: bool = False
+    ) -> contextlib.AbstractContextManager[None]:
+        """A block whose operations stand where `op` does, if gradients are colocated."""
+        if not self.colocates or op.graph is not get_default_graph():
+            return contextlib.nullcontext()
+        return op.graph.colocate_with(op, ignore_existing)
 
     def result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient | None:
         """The gradient of one of `xs`."""
