@@ -46,7 +46,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
     def compute_gradients(
         self,
-        loss: Tensor,
+        loss: Tensor | Callable[[], Tensor],
         var_list: Sequence[Variable] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
@@ -54,6 +54,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         grad_loss: Tensor | None = None,
     ) -> list[tuple[Gradient | None, Variable]]:
         """Adds the gradients of `loss`, by way of those of the scaled loss."""
+        loss = loss if isinstance(loss, Tensor) else loss()
         pairs = self._optimizer.compute_gradients(
             loss * cast(self._loss_scale(), loss),
             var_list,

@@ -122,8 +122,8 @@ class Optimizer:
             TypeError: `var_list` holds something else than variables.
             ValueError: There are no variables, or an argument is not known.
         """
-        is_function = not isinstance(loss, Tensor) and callable(loss)
-        loss = loss() if is_function else loss
+        is_function = callable(loss)
+        loss = loss() if callable(loss) else loss
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "

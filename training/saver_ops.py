@@ -91,7 +91,7 @@ def _offset(variable: Variable) -> list[int]:
 def add_operations(
     variables: list[Saved],
     scope: str | None,
-    filename: str,
+    filename: str | bytes,
     sharded: bool,
     restoring: Restoring,
     version: int,

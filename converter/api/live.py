@@ -93,8 +93,9 @@ def keras_sources(model: Any) -> Sequence[GraphSource]:
             raise
         session = session_of(model)
         if session is not None:
-            ends = [list(model.inputs), list(model.outputs)]
-            return [running_tensorflow.from_session(session, *ends, known_shapes(ends[0]))]
+            inputs, outputs = list(model.inputs), list(model.outputs)
+            shapes = known_shapes(inputs)
+            return [running_tensorflow.from_session(session, inputs, outputs, shapes)]
         with tempfile.TemporaryDirectory() as folder:
             export(model, folder)
             return saved_model.load(folder, api_version=2)

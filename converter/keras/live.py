@@ -101,7 +101,8 @@ def function_of(model: Any) -> Any:
     There is one where its `call` is a function of TensorFlow with an input signature.
     """
     call = getattr(model, "call", None)
-    if getattr(model, "built", True) or getattr(call, "input_signature", None) is None:
+    is_built = getattr(model, "built", True)
+    if call is None or is_built or getattr(call, "input_signature", None) is None:
         return None
     return call.get_concrete_function()
 

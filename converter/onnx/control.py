@@ -332,11 +332,12 @@ def _output_buffer(node, b, x, count, visible):
     if x.is_static:
         return b.constant(np.zeros((n_rows, *x.dims), x.dtype))
     known = {n: (y, i) for y in visible for i, n in enumerate(y.sizes or ())}
+    row_sizes = x.sizes or ()
     node.require(
-        x.sizes is not None and all(isinstance(n, int) or n in known for n in x.sizes),
+        x.sizes is not None and all(isinstance(n, int) or n in known for n in row_sizes),
         f"what an iteration produces must have a known shape, got {x.shape}",
     )
-    sizes = [n if isinstance(n, int) else dimension(*known[n], b) for n in (n_rows, *x.sizes)]
+    sizes = [n if isinstance(n, int) else dimension(*known[n], b) for n in (n_rows, *row_sizes)]
     parts = [b.constant(np.int32(n)) if isinstance(n, int) else n for n in sizes]
     shape = b.PACK(*parts, axis=0, values_count=len(parts))
     return b.FILL(shape, b.constant(np.zeros((), x.dtype)))

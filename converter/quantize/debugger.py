@@ -228,12 +228,13 @@ class QuantizationDebugger:
         recipe = dataclasses.replace(recipe, layers=(*denied, *recipe.layers))
         if self._options.fully_quantize:
             recipe = dataclasses.replace(recipe, input_type=INT8, output_type=INT8)
-        before = converter.quantization_recipe, converter._experimental_calibrate_only
-        converter.quantization_recipe, converter._experimental_calibrate_only = recipe, False
+        settings: Any = converter
+        before = settings.quantization_recipe, settings._experimental_calibrate_only
+        settings.quantization_recipe, settings._experimental_calibrate_only = recipe, False
         try:
             return converter.convert(), recipe
         finally:
-            converter.quantization_recipe, converter._experimental_calibrate_only = before
+            settings.quantization_recipe, settings._experimental_calibrate_only = before
 
     def run(self) -> None:
         """Runs the model on the samples, and the float one where there are model_debug_metrics.

@@ -66,7 +66,7 @@ def _model(content: memoryview, weights: dict[int, np.ndarray]) -> Iterator[byte
 def _graph(content: memoryview, weights: dict[int, np.ndarray]) -> Iterator[bytes]:
     n_initializers = 0
     for number, start, begin, end in _fields(content):
-        array = None
+        array, described = None, b""
         if number == INITIALIZER:
             if end - begin > SMALLEST:
                 described, array = _tensor(content[begin:end])

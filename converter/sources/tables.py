@@ -110,7 +110,8 @@ def _of_file(op: Operation, handle: Operation, path: Path) -> Table:
     offset: Any = op.attrs.get("offset", 0)
     size: Any = op.get_attr("vocab_size")
     columns: Any = (op.get_attr("key_index"), op.get_attr("value_index"))
-    types: Any = tuple(np.dtype(handle.get_attr(name)) for name in ("key_dtype", "value_dtype"))
+    attrs: Any = [handle.get_attr(name) for name in ("key_dtype", "value_dtype")]
+    types: Any = tuple(map(np.dtype, attrs))
     delimiter: Any = op.get_attr("delimiter")
     try:
         lines = text_lines(read_bytes(path), -1 if size is None else size, offset, str(path))

@@ -35,9 +35,8 @@ def complex_of(real: Tensor, imaginary: Tensor, b: Builder) -> Tensor:
 def parts_of(x: Tensor, b: Builder) -> Parts:
     """The real and the imaginary parts of complex numbers."""
     if x.value is not None:
-        return b.constant(np.ascontiguousarray(x.value.real)), b.constant(
-            np.ascontiguousarray(x.value.imag)
-        )
+        real, imaginary = np.real(x.value), np.imag(x.value)
+        return b.constant(np.ascontiguousarray(real)), b.constant(np.ascontiguousarray(imaginary))
     return b.REAL(x, dtype=PARTS[x.dtype]), b.IMAG(x, dtype=PARTS[x.dtype])
 
 
@@ -242,7 +241,7 @@ def _elementwise(node: Node, b: Builder) -> Tensor:
 
 def _by_part(node: Node, b: Builder) -> Tensor:
     """The operation on the real parts and on the imaginary ones; other inputs are for both."""
-    lowering = LOWERINGS.get(node.type)
+    lowering = LOWERINGS.known(node.type)
     columns = [parts_of(x, b) if is_complex(x) else (x, x) for x in node.inputs]
     real, imaginary = (
         lowering(Node(node.op, [*inputs]), b) for inputs in zip(*columns, strict=True)
@@ -251,7 +250,7 @@ def _by_part(node: Node, b: Builder) -> Tensor:
 
 
 def _product(node: Node, b: Builder) -> Tensor:
-    lowering = LOWERINGS.get(node.type)
+    lowering = LOWERINGS.known(node.type)
     parts = [parts_of(x, b) for x in node.inputs]
     if node.type.startswith("BatchMatMul"):
         is_conjugate = map(node.attr, ADJOINT)

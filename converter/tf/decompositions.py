@@ -46,14 +46,15 @@ def square_of(node: Node, b: Builder, adjoint: bool = False) -> tuple[Tensor, in
     x, sizes = node.inputs[0], node.shape()
     node.require(len(sizes) >= 2, f"its input must be a matrix, got the shape {sizes}")
     n = sizes[-1]
-    node.require(n is not None and n == sizes[-2], f"the matrix must be square, got {sizes}")
+    if n is None or n != sizes[-2]:
+        node.fail(f"the matrix must be square, got {sizes}")
     node.require(x.dtype == np.float32, f"its input must be float32, got {x.dtype}")
     return (swapped(x, b) if adjoint else x), n
 
 
 def swapped(x: Tensor, b: Builder) -> Tensor:
     """`x` with its last two axes exchanged."""
-    order = [*range(x.rank - 2), x.rank - 1, x.rank - 2]
+    order = [*range(len(x.dims) - 2), len(x.dims) - 1, len(x.dims) - 2]
     return b.TRANSPOSE(x, np.array(order, np.int32))
 
 
@@ -72,19 +73,19 @@ def pivoted(b: Builder, m: Tensor, row: Tensor, n: int) -> tuple[Tensor, Tensor]
     element in that column; and which it was.
     """
     positions = np.arange(n, dtype=np.int32)
-    sizes = b.ABS(b.GATHER(m, row, axis=m.rank - 1))
+    sizes = b.ABS(b.GATHER(m, row, axis=len(m.dims) - 1))
     candidates = b.SELECT_V2(b.LESS(positions, row), like(sizes, -1, b), sizes)
-    pivot = b.ARG_MAX(candidates, np.int32(m.rank - 2), output_type="INT32")
+    pivot = b.ARG_MAX(candidates, np.int32(len(m.dims) - 2), output_type="INT32")
     chosen = column(pivot, b) if pivot.rank else pivot
     others = b.SELECT_V2(b.EQUAL(positions, chosen), row, positions)
     order = b.SELECT_V2(b.EQUAL(positions, row), chosen, others)
-    return b.GATHER(m, order, axis=m.rank - 2, batch_dims=m.rank - 2), pivot
+    return b.GATHER(m, order, axis=len(m.dims) - 2, batch_dims=len(m.dims) - 2), pivot
 
 
 def eliminated(b: Builder, m: Tensor, row: Tensor, n: int, divisor: Tensor) -> Tensor:
     """A matrix whose column `row` has become that of the unit matrix."""
-    scaled = b.DIV(b.GATHER(m, row, axis=m.rank - 2), column(divisor, b))
-    multiples = column(b.GATHER(m, row, axis=m.rank - 1), b)
+    scaled = b.DIV(b.GATHER(m, row, axis=len(m.dims) - 2), column(divisor, b))
+    multiples = column(b.GATHER(m, row, axis=len(m.dims) - 1), b)
     reduced = b.SUB(m, b.MUL(multiples, line(scaled, b)))
     is_row = b.EQUAL(np.arange(n, dtype=np.int32)[:, None], row)
     return b.SELECT_V2(is_row, line(scaled, b), reduced)
@@ -92,7 +93,7 @@ def eliminated(b: Builder, m: Tensor, row: Tensor, n: int, divisor: Tensor) -> T
 
 def diagonal_element(b: Builder, m: Tensor, row: Tensor) -> Tensor:
     """Element [..., row, row]."""
-    return b.GATHER(b.GATHER(m, row, axis=m.rank - 2), row, axis=m.rank - 2)
+    return b.GATHER(b.GATHER(m, row, axis=len(m.dims) - 2), row, axis=len(m.dims) - 2)
 
 
 def solved(node: Node, b: Builder, matrix: Tensor, right: Tensor, n: int) -> Tensor:
@@ -102,18 +103,18 @@ def solved(node: Node, b: Builder, matrix: Tensor, right: Tensor, n: int) -> Ten
         m, _ = pivoted(inner, values[0], row, n)
         return [eliminated(inner, m, row, n, diagonal_element(inner, m, row))]
 
-    both = b.CONCATENATION(matrix, right, axis=matrix.rank - 1)
+    both = b.CONCATENATION(matrix, right, axis=len(matrix.dims) - 1)
     results = over_rows(node, b, [both], n, step)
-    return slice_along(results[0], both.rank - 1, n, -1, b)
+    return slice_along(results[0], len(both.dims) - 1, n, -1, b)
 
 
 @lower("MatrixInverse")
 def matrix_inverse(node, b):
     """The inverse of each matrix; where there is none, numbers that are not finite."""
     x, n = square_of(node, b, node.attr("adjoint"))
-    shape = np.ones(x.rank - 2, np.int32)
+    shape = np.ones(len(x.dims) - 2, np.int32)
     unit = b.constant(np.eye(n, dtype=np.float32).reshape(*shape, n, n))
-    unit = unit if x.rank == 2 else b.ADD(b.ZEROS_LIKE(x), unit)
+    unit = unit if len(x.dims) == 2 else b.ADD(b.ZEROS_LIKE(x), unit)
     return solved(node, b, x, unit, n)
 
 
@@ -142,7 +143,7 @@ def matrix_triangular_solve(node, b):
 def determinant(node: Node, b: Builder, initial: Sequence[float], factor) -> Sequence[Tensor]:
     """What `factor(b, values, pivot, sign)` makes of the pivots of a matrix, from `initial` on."""
     x, n = square_of(node, b)
-    zero = b.ZEROS_LIKE(b.SUM(x, np.array([x.rank - 2, x.rank - 1], np.int32)))
+    zero = b.ZEROS_LIKE(b.SUM(x, np.array([len(x.dims) - 2, len(x.dims) - 1], np.int32)))
     values = [x, *(b.ADD(zero, np.float32(number)) for number in initial)]
 
     def step(inner: Builder, row: Tensor, values: Sequence[Tensor]) -> list[Tensor]:
@@ -185,8 +186,8 @@ def cholesky(node, b):
 
     def step(inner: Builder, row: Tensor, values: Sequence[Tensor]) -> list[Tensor]:
         remaining, factor = values
-        values_below = inner.GATHER(remaining, row, axis=remaining.rank - 1)
-        root = inner.SQRT(inner.GATHER(values_below, row, axis=remaining.rank - 2))
+        values_below = inner.GATHER(remaining, row, axis=len(remaining.dims) - 1)
+        root = inner.SQRT(inner.GATHER(values_below, row, axis=len(remaining.dims) - 2))
         scaled = inner.DIV(values_below, column(root, inner))
         part = inner.SELECT_V2(inner.LESS(positions, row), like(scaled, 0, inner), scaled)
         factor = inner.SELECT_V2(inner.EQUAL(positions, row), column(part, inner), factor)
@@ -194,6 +195,6 @@ def cholesky(node, b):
         return [inner.SUB(remaining, product), factor]
 
     factor = over_rows(node, b, [x, b.ZEROS_LIKE(x)], n, step)[1]
-    total = b.SUM(factor, np.array([x.rank - 2, x.rank - 1], np.int32), keep_dims=True)
+    total = b.SUM(factor, np.array([len(x.dims) - 2, len(x.dims) - 1], np.int32), keep_dims=True)
     nothing = np.where(np.tril(np.ones((n, n), bool)), np.nan, 0).astype(np.float32)
     return b.SELECT_V2(b.EQUAL(total, total), factor, nothing)

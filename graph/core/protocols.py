@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ..variables.variables import Variable
     from .attributes import FunctionAttr, FunctionRef
+    from .device_spec import DeviceSpec as DeviceFields
     from .dtype import DType
     from .graph import Graph, Operation, Tensor
     from .shapes import Shape
@@ -42,8 +43,8 @@ AnyGetAttr: TypeAlias = "Callable[[str], AttrValue]"
 ElementLike: TypeAlias = "Tensor | Operation | Variable | str"
 """What stands for a tensor or operation of a graph: itself, a variable, or its name."""
 
-DeviceSpec: TypeAlias = "str | Callable[[Operation], str | None] | None"
-"""A device's name, what names one for an operation, or None."""
+DeviceSpec: TypeAlias = "str | Callable[[Operation], str | None] | DeviceFields | None"
+"""A device's name or fields, what names one for an operation, or None."""
 
 FeedKey: TypeAlias = "Tensor | Variable | str"
 FeedDict: TypeAlias = "Mapping[FeedKey, npt.ArrayLike] | Mapping[Tensor, npt.ArrayLike]"
