@@ -47,6 +47,8 @@ def logic(node, x, y):
 def compare(node, x, y):
     """A comparison."""
     name = node.option("StablehloComparisonDirection", "comparison_direction")
+    if x.dtype == np.bool_ and not name.endswith(("EQ", "NE")):
+        x, y = (ops.Cast(operand, DstT=np.uint8) for operand in (x, y))
     return COMPARISONS[name](x, y)
 
 
@@ -59,7 +61,10 @@ def divide(node, x, y):
 @raises("STABLEHLO_REMAINDER")
 def remainder(node, x, y):
     """The remainder with the sign of x."""
-    return ops.TruncateMod(x, y)
+    if x.dtype.kind not in "iu" or x.dtype.itemsize >= 4:
+        return ops.TruncateMod(x, y)
+    wide = (ops.Cast(operand, DstT=np.int32) for operand in (x, y))
+    return ops.Cast(ops.TruncateMod(*wide), DstT=x.dtype)
 
 
 @raises("STABLEHLO_CONVERT")

@@ -196,10 +196,10 @@ def test_unsupported_operations_of_functions_are_listed(tmp_path):
     flag, x = placeholder(graph, "flag", bool, ()), placeholder(graph, "x", f32, (2, 2))
 
     def other(body, x):
-        return [one(body, "Cholesky", "odd", [x], T=np.dtype(f32))]
+        return [one(body, "MatrixSquareRoot", "odd", [x], T=np.dtype(f32))]
 
     y = branching(graph, flag, x, other=other)
-    with pytest.raises(ConverterError, match=r"Cholesky x 1, first at node 'odd'"):
+    with pytest.raises(ConverterError, match=r"MatrixSquareRoot x 1, first at node 'odd'"):
         converted(tmp_path, graph, [flag, x], [y])
 
 

@@ -360,19 +360,25 @@ def metadata_of(content):
 def test_all_unsupported_operations_are_listed_at_once():
     graph = Graph()
     x = graph.add("Placeholder", "x", (), {"dtype": FLOAT, "shape": (4, 4)}).outputs[0]
-    y = graph.add("MatrixInverse", "first", [x]).outputs[0]
-    y = graph.add("Cholesky", "second", [y]).outputs[0]
-    graph.add("MatrixInverse", "third", [y])
+    y = graph.add("MatrixSquareRoot", "first", [x]).outputs[0]
+    y = graph.add("MatrixLogarithm", "second", [y]).outputs[0]
+    graph.add("MatrixSquareRoot", "third", [y])
     converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [4, 4])], ["third"])
-    with pytest.raises(UnsupportedOps, match="MatrixInverse x 2, first at node 'first'") as error:
+    with pytest.raises(
+        UnsupportedOps, match="MatrixSquareRoot x 2, first at node 'first'"
+    ) as error:
         converter.convert()
-    assert "Cholesky x 1, first at node 'second'" in str(error.value)
+    assert "MatrixLogarithm x 1, first at node 'second'" in str(error.value)
     assert len(str(error.value).splitlines()) <= 15
     converter.allow_custom_ops = True
-    with pytest.warns(UserWarning, match="the custom operators Cholesky, MatrixInverse"):
+    with pytest.warns(UserWarning, match="the custom operators MatrixLogarithm, MatrixSquareRoot"):
         content = converter.convert()
     operators = schema_model.load(content).subgraphs[0].operators
-    assert [op.custom_code for op in operators] == ["MatrixInverse", "Cholesky", "MatrixInverse"]
+    assert [op.custom_code for op in operators] == [
+        "MatrixSquareRoot",
+        "MatrixLogarithm",
+        "MatrixSquareRoot",
+    ]
 
 
 def test_drawings(tmp_path):

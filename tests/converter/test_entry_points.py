@@ -130,10 +130,10 @@ def test_operations_for_the_users_tensorflow():
 
 def test_errors_say_what_flex_could_run():
     draft = Draft()
-    inverse = draft.op("MatrixInverse", draft.input("x", (4, 4)), adjoint=False)
+    inverse = draft.op("MatrixSquareRoot", draft.input("x", (4, 4)))
     with pytest.raises(UnsupportedOps) as error:
         Conversion(Settings(), [draft.source(inverse)], 2).run()
-    assert error.value.missing.keys() == error.value.flex == {"MatrixInverse"}
+    assert error.value.missing.keys() == error.value.flex == {"MatrixSquareRoot"}
 
 
 def tables(content, vector):
@@ -275,14 +275,16 @@ def test_functions_with_a_form_say_nothing(capsys):
 def test_what_flex_runs_is_a_warning():
     graph = Graph()
     x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 2)}).outputs
-    graph.add("MatrixInverse", "y", x, {})
+    graph.add("MatrixSquareRoot", "y", x, {})
 
     class Module:
         method = compatible(ConcreteFunction(to_graph_def(graph), {}, ["x:0"]))
 
     first, second = Module(), Module()
     assert first.method() == "called"
-    words = "COMPATIBILITY WARNING: op 'tf.MatrixInverse' require(s) \"Select TF Ops\" for model "
+    words = (
+        "COMPATIBILITY WARNING: op 'tf.MatrixSquareRoot' require(s) \"Select TF Ops\" for model "
+    )
     assert first.method.get_compatibility_log()[0].startswith(words)
     with pytest.raises(RuntimeError, match="isn't verified yet"):
         second.method.get_compatibility_log()

@@ -230,8 +230,9 @@ HERE = {
 ELSEWHERE = {
     "engine/test_machine.py": "peak.float32",
     "engine/test_fast.py": (
-        "depthwise_f32.depthwise dots.packed dots.rows gemm_f32.convolution gemm_f32.matmul "
-        "gemm_f32_packing.columns gemm_f32_packing.pad gemm_f32_packing.rows gemm_f32_packing.widen"
+        "depthwise_f32.depthwise dots.packed dots.rows gemm_f32.columns gemm_f32.convolution "
+        "gemm_f32.matmul gemm_f32.rows gemm_f32_packing.columns gemm_f32_packing.pad "
+        "gemm_f32_packing.widen"
     ),
     "engine/test_families.py": (
         "depthwise.depthwise plain_float.convolution plain_float.matmul "
@@ -253,6 +254,10 @@ ELSEWHERE = {
         "depthwise_i8.order_float32"
     ),
     "engine/test_requantize.py": "requantize.to_float32",
+    "engine/test_winograd.py": "winograd_f32.filters winograd_f32.inputs winograd_f32.results",
+    "engine/test_winograd_i8.py": "winograd_i8.results_float32",
+    "graph/test_native_loops.py": "lists.add",
+    "graph/test_variables.py": "scatter.add_rows scatter.assign_rows scatter.subtract_rows",
     "interpreter/test_ops.py": (
         "boxes.suppress complex.magnitude window.add window.all window.any window.maximum "
         "window.minimum window.multiply"
@@ -369,6 +374,8 @@ ON_OTHER_VECTORS = {
     "test_statistics": "statistics",
     "test_softmax_i8": "softmax_i8",
     "test_tables": "lookup",
+    "test_winograd": "winograd_f32",
+    "test_winograd_i8": "winograd_i8",
 }
 """Test -> the modules with microkernels in LLVM instructions that it runs for AVX2 and SSE2 too."""
 

@@ -63,6 +63,8 @@ ELSEWHERE |= {
     *("ScalarSummary", "TensorSummary", "TensorSummaryV2"),
 }
 """Those of tests/training/test_summaries.py."""
+ELSEWHERE |= {"ShardedFilespec"}
+"""That of tests/training/test_version_1.py."""
 RETIRED = {"AccumulateNV2", "BatchNormWithGlobalNormalization", "ParallelConcat", "TopK"}
 """Ops that TensorFlow itself no longer runs."""
 

@@ -386,11 +386,12 @@ def conv(p: Program) -> Array:
     n_in, n_out = x.known[channel], p.rng.choice((1, 2, 3))
     spatial = p.writer.spatial(x.rank)
     weights = values((*[taps] * len(spatial), n_in, n_out), seed=p.rng.randrange(1000))
-    handle = p.writer.conv(x.handle, x.rank, weights, stride, dilation, padding)
     dims, known = list(x.dims), list(x.known)
+    reach = 0 if padding != "VALID" else (taps - 1) * dilation
     for axis in spatial:
-        reach = 0 if padding != "VALID" else (taps - 1) * dilation
-        p.require(dims[axis] > reach)
+        p.require(dims[axis] > reach)  # a graph is built of no other sizes, if they are known
+    handle = p.writer.conv(x.handle, x.rank, weights, stride, dilation, padding)
+    for axis in spatial:
         dims[axis], known[axis] = -(-(dims[axis] - reach) // stride), None
     dims[channel], known[channel] = np.full(p.alive.shape, n_out), n_out
     return p.array(handle, dims, known)

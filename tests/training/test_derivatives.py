@@ -28,7 +28,7 @@ ELSEWHERE = {
     "ResizeBilinear",
     "ResourceGather",
     *("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"),
-    *("PartitionedCall", "StatefulPartitionedCall"),
+    *("EagerPyFunc", "PartitionedCall", "StatefulPartitionedCall"),
     *("CTCLoss", "FractionalAvgPool", "FractionalMaxPool"),
     *("RandomGamma", "StatelessRandomGammaV2"),
 }
