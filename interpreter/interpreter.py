@@ -245,7 +245,7 @@ class Interpreter:
             )
         for details in self._get_ops_details():
             inputs, outputs = (
-                [self._shown(int(t)) if t >= 0 else None for t in details[ends]]
+                [self._view(int(t), read_only=True) if t >= 0 else None for t in details[ends]]
                 for ends in ("inputs", "outputs")
             )
             callback(details, inputs, outputs)
@@ -560,30 +560,25 @@ class Interpreter:
             self._outputs_got[tensor] = memory
         return memory.copy()
 
-    def _shown(self, tensor: int) -> np.ndarray:
-        """A view of a tensor that nobody may write to; strings as a copy."""
-        with self._call_lock:
-            memory = self._allocation.memory(0, tensor)
-            if memory.dtype.hasobject:
-                return memory.copy()
-            self._call_lock.run = None
-            view = self._views.give(memory)
-            view.flags.writeable = False
-            return view
-
     def _forget(self) -> None:
         """Drops what calls on subgraph 0 remember of its plan."""
         self._call_lock.run = None
         self._inputs_set: dict[int, np.ndarray] = {}
         self._outputs_got: dict[int, np.ndarray] = {}
 
-    def _view(self, tensor: int) -> np.ndarray:
+    def _view(self, tensor: int, read_only: bool = False) -> np.ndarray:
+        """A view of a tensor. Strings have none: ValueError, or a copy where it is `read_only`."""
         with self._call_lock:
             memory = self._allocation.memory(0, tensor)
             if memory.dtype.hasobject:
+                if read_only:
+                    return memory.copy()
                 raise ValueError(f"tensor {tensor} holds strings, use get_tensor({tensor})")
             self._call_lock.run = None  # an invoke has to ask whether the view is alive
-            return self._views.give(memory)
+            view = self._views.give(memory)
+            if read_only:
+                view.flags.writeable = False
+            return view
 
     def _call(
         self, subgraph: int, values: Mapping[int, np.ndarray], outputs: Sequence[int]
