@@ -138,7 +138,7 @@ ERRORS = {
     ),
     "number": lambda tf, s, p: s.run(_file(tf, p, tf.string, 1, tf.int64, 0).initializer),
     "no file": lambda tf, s, p: s.run(
-        _file(tf, "/tmp/there-is-none", tf.string, -2, tf.int64, -1).initializer
+        _file(tf, "there-is-none", tf.string, -2, tf.int64, -1).initializer
     ),
     "line number type": lambda tf, s, p: _file(tf, p, tf.int64, 0, tf.string, -1, default=""),
     "whole line type": lambda tf, s, p: _file(tf, p, tf.float32, -2, tf.int64, -1),
