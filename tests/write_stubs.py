@@ -22,6 +22,7 @@ FACADES = (
     "flatlite.compat.v1.lookup_experimental",
     "flatlite.compat.v1.losses",
     "flatlite.compat.v1.math",
+    "flatlite.compat.v1.math_special",
     "flatlite.compat.v1.metrics",
     "flatlite.compat.v1.nest",
     "flatlite.compat.v1.nn",

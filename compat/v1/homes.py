@@ -221,6 +221,13 @@ MATH_ALONE = {
     "graph.functions.normalization": ("l2_normalize"),
 }
 
+MATH_SPECIAL = {
+    "graph.functions.special": (
+        "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e "
+        "bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn expint fresnel_cos fresnel_sin spence"
+    ),
+}
+
 QUANTIZATION = {
     "graph.functions.array": (
         "fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "

@@ -47,6 +47,7 @@ class _Ops:
 
     # Those that do not give one tensor; a test holds them against the signatures.
     AllCandidateSampler: TensorsFunction
+    ApproxTopK: TensorsFunction
     BatchNormWithGlobalNormalizationGrad: TensorsFunction
     BlockLSTM: TensorsFunction
     BlockLSTMV2: TensorsFunction
@@ -61,6 +62,8 @@ class _Ops:
     DecodeWav: TensorsFunction
     DenseToDenseSetOperation: TensorsFunction
     DenseToSparseSetOperation: TensorsFunction
+    DeserializeManySparse: TensorsFunction
+    DeserializeSparse: TensorsFunction
     DynamicPartition: TensorsFunction
     EagerPyFunc: TensorsFunction
     FakeQuantWithMinMaxVarsGradient: TensorsFunction
@@ -94,32 +97,47 @@ class _Ops:
     PyFunc: TensorsFunction
     PyFuncStateless: TensorsFunction
     Qr: TensorsFunction
+    QuantizeAndDequantizeV4Grad: TensorsFunction
     QuantizeV2: TensorsFunction
+    QuantizedAvgPool: TensorsFunction
+    QuantizedConcat: TensorsFunction
+    QuantizedConv2D: TensorsFunction
+    QuantizedMaxPool: TensorsFunction
+    QuantizedReluX: TensorsFunction
     QueueDequeue: TensorsFunction
     QueueDequeueMany: TensorsFunction
     QueueDequeueManyV2: TensorsFunction
     QueueDequeueUpTo: TensorsFunction
     QueueDequeueUpToV2: TensorsFunction
     QueueDequeueV2: TensorsFunction
+    RaggedCross: TensorsFunction
     RaggedGather: TensorsFunction
     RaggedRange: TensorsFunction
+    RaggedTensorToSparse: TensorsFunction
     RefMerge: TensorsFunction
     RefSwitch: TensorsFunction
     RestoreV2: TensorsFunction
     SelfAdjointEigV2: TensorsFunction
     ShapeN: TensorsFunction
     SoftmaxCrossEntropyWithLogits: TensorsFunction
+    SparseAccumulatorTakeGradient: TensorsFunction
     SparseAdd: TensorsFunction
     SparseAddGrad: TensorsFunction
     SparseConcat: TensorsFunction
+    SparseCross: TensorsFunction
+    SparseCrossHashed: TensorsFunction
+    SparseCrossV2: TensorsFunction
     SparseFillEmptyRows: TensorsFunction
     SparseFillEmptyRowsGrad: TensorsFunction
+    SparseReduceMaxSparse: TensorsFunction
+    SparseReduceSumSparse: TensorsFunction
     SparseReorder: TensorsFunction
     SparseReshape: TensorsFunction
     SparseSlice: TensorsFunction
     SparseSoftmaxCrossEntropyWithLogits: TensorsFunction
     SparseSparseMaximum: TensorsFunction
     SparseSparseMinimum: TensorsFunction
+    SparseSplit: TensorsFunction
     SparseToSparseSetOperation: TensorsFunction
     Split: TensorsFunction
     SplitV: TensorsFunction
@@ -141,6 +159,7 @@ class _Ops:
     TopK: TensorsFunction
     TopKV2: TensorsFunction
     UnicodeDecode: TensorsFunction
+    UnicodeDecodeWithOffsets: TensorsFunction
     UniformCandidateSampler: TensorsFunction
     Unique: TensorsFunction
     UniqueV2: TensorsFunction
@@ -149,6 +168,8 @@ class _Ops:
     Unpack: TensorsFunction
     While: TensorsFunction
 
+    AccumulatorApplyGradient: OperationFunction
+    AccumulatorSetGlobalStep: OperationFunction
     Assert: OperationFunction
     AssignAddVariableOp: OperationFunction
     AssignSubVariableOp: OperationFunction
@@ -215,6 +236,7 @@ class _Ops:
     Save: OperationFunction
     SaveSlices: OperationFunction
     SaveV2: OperationFunction
+    SparseAccumulatorApplyGradient: OperationFunction
     TensorArrayCloseV3: OperationFunction
     WriteFile: OperationFunction
     _Retval: OperationFunction

@@ -17,6 +17,7 @@ import expressions_nn
 import expressions_random
 import expressions_shapes
 import expressions_signal
+import expressions_special
 import numpy as np
 
 HERE = Path(__file__).parent
@@ -210,6 +211,7 @@ TABLES = {
     "random": expressions_random,
     "shapes": expressions_shapes,
     "signal": expressions_signal,
+    "special": expressions_special,
 }
 GROUPS = {"": EXPRESSIONS} | {
     f"_{name}": [*table.EXPRESSIONS, *table.GRADIENTS] for name, table in TABLES.items()

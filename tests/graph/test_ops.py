@@ -65,6 +65,11 @@ ELSEWHERE |= {
 """Those of tests/training/test_summaries.py."""
 ELSEWHERE |= {"ShardedFilespec"}
 """That of tests/training/test_version_1.py."""
+ELSEWHERE |= {
+    *("BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0"),
+    *("BesselY1", "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence"),
+}
+"""Those of test_special_functions.py."""
 RETIRED = {"AccumulateNV2", "BatchNormWithGlobalNormalization", "ParallelConcat", "TopK"}
 """Ops that TensorFlow itself no longer runs."""
 
