@@ -105,11 +105,17 @@ CORE = {
     "graph.core.indexed_slices": "IndexedSlices",
     "graph.core.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
     "graph.functions.sparse": (
-        "sparse_add=add sparse_concat=concat sparse_maximum=maximum sparse_minimum=minimum "
-        "sparse_placeholder=placeholder sparse_reduce_sum=reduce_sum_sparse "
-        "sparse_reorder=reorder sparse_reshape=reshape sparse_retain=retain "
-        "sparse_tensor_dense_matmul=sparse_dense_matmul sparse_tensor_to_dense=to_dense "
-        "sparse_to_dense"
+        "sparse_concat=concat sparse_fill_empty_rows=fill_empty_rows sparse_mask=mask "
+        "sparse_merge=merge sparse_placeholder=placeholder sparse_reorder=reorder "
+        "sparse_reset_shape=reset_shape sparse_reshape=reshape sparse_retain=retain "
+        "sparse_slice=slice sparse_split=split sparse_tensor_to_dense=to_dense sparse_to_dense "
+        "sparse_to_indicator=to_indicator sparse_transpose=transpose"
+    ),
+    "graph.functions.sparse_math": (
+        "edit_distance sparse_add=add sparse_matmul sparse_maximum=maximum sparse_minimum=minimum "
+        "sparse_reduce_max=reduce_max sparse_reduce_max_sparse=reduce_max_sparse "
+        "sparse_reduce_sum=reduce_sum sparse_reduce_sum_sparse=reduce_sum_sparse "
+        "sparse_softmax=softmax sparse_tensor_dense_matmul=sparse_dense_matmul"
     ),
     "graph.session.fetches": "IndexedSlicesValue",
     "graph.variables.initializers": (
@@ -383,9 +389,17 @@ STRINGS = {
 
 SPARSE = {
     "graph.core.sparse_tensor": "SparseTensor",
+    "graph.functions.sorting": (
+        "segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n "
+        "segment_sum=sparse_segment_sum"
+    ),
     "graph.functions.sparse": (
-        "add concat from_dense maximum minimum placeholder reduce_sum=reduce_sum_sparse reorder "
-        "reshape retain sparse_dense_matmul to_dense"
+        "concat expand_dims eye fill_empty_rows from_dense map_values mask merge placeholder "
+        "reorder reset_shape reshape retain slice split to_dense to_indicator transpose"
+    ),
+    "graph.functions.sparse_math": (
+        "add bincount cross cross_hashed matmul=sparse_dense_matmul maximum minimum reduce_max "
+        "reduce_max_sparse reduce_sum reduce_sum_sparse softmax sparse_dense_matmul"
     ),
 }
 

@@ -60,6 +60,7 @@ class _Ops:
     ComputeAccidentalHits: TensorsFunction
     ConcatOffset: TensorsFunction
     DecodeWav: TensorsFunction
+    DenseCountSparseOutput: TensorsFunction
     DenseToDenseSetOperation: TensorsFunction
     DenseToSparseSetOperation: TensorsFunction
     DeserializeManySparse: TensorsFunction
@@ -124,6 +125,7 @@ class _Ops:
     SparseAdd: TensorsFunction
     SparseAddGrad: TensorsFunction
     SparseConcat: TensorsFunction
+    SparseCountSparseOutput: TensorsFunction
     SparseCross: TensorsFunction
     SparseCrossHashed: TensorsFunction
     SparseCrossV2: TensorsFunction

@@ -146,6 +146,7 @@ DecodePng contents:string -> image:dtype ; channels:int=0 dtype:type="uint8"
 DecodeRaw bytes:string -> output:out_type ; out_type:type little_endian:bool=true
 DecodeWav contents:string -> audio:float32 sample_rate:int32 ; desired_channels:int=-1 desired_samples:int=-1
 DenseBincount input:Tidx size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
+DenseCountSparseOutput values:T weights:output_type -> output_indices:int64 output_values:output_type output_dense_shape:int64 ; T:type minlength:int=-1 maxlength:int=-1 binary_output:bool output_type:type
 DenseToDenseSetOperation set1:T set2:T -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
 DenseToSparseSetOperation set1:T set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
 DepthToSpace input:T -> output:T ; T:type block_size:int data_format:string="NHWC"
@@ -582,6 +583,7 @@ SparseApplyRMSProp var:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T in
 SparseBincount indices:int64 values:Tidx dense_shape:int64 size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
 SparseConcat indices:N*int64 values:N*T shapes:N*int64 -> output_indices:int64 output_values:T output_shape:int64 ; concat_dim:int N:int T:type
 !SparseConditionalAccumulator -> handle:&string ; dtype:type shape:shape container:string="" shared_name:string="" reduction_type:string="MEAN"
+SparseCountSparseOutput indices:int64 values:T dense_shape:int64 weights:output_type -> output_indices:int64 output_values:output_type output_dense_shape:int64 ; T:type minlength:int=-1 maxlength:int=-1 binary_output:bool output_type:type
 SparseCross indices:N*int64 values:*sparse_types shapes:N*int64 dense_inputs:*dense_types -> output_indices:int64 output_values:out_type output_shape:int64 ; N:int hashed_output:bool num_buckets:int hash_key:int sparse_types:list(type) dense_types:list(type) out_type:type internal_type:type
 SparseCrossHashed indices:N*int64 values:*sparse_types shapes:N*int64 dense_inputs:*dense_types num_buckets:int64 strong_hash:bool salt:int64 -> output_indices:int64 output_values:int64 output_shape:int64 ; N:int sparse_types:list(type) dense_types:list(type)
 SparseCrossV2 indices:N*int64 values:*sparse_types shapes:N*int64 dense_inputs:*dense_types sep:string -> output_indices:int64 output_values:string output_shape:int64 ; N:int sparse_types:list(type) dense_types:list(type)

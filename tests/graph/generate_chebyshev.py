@@ -160,7 +160,7 @@ def main() -> None:
         )
     head = (
         '"""Chebyshev series: name -> (least and largest argument, coefficients).\n\n'
-        'Written by tests/graph/generate_chebyshev.py.\n"""\n\n'
+        'Written by tests/graph/generate_chebyshev.py.\n"""\n# ruff: noqa: E501\n# fmt: off\n\n'
         "SERIES: dict[str, tuple[float, float, list[float]]] = {\n"
     )
     TABLE.write_text(head + "\n".join(rows) + "\n}\n")

@@ -17,6 +17,7 @@ import expressions_nn
 import expressions_random
 import expressions_shapes
 import expressions_signal
+import expressions_sparse
 import expressions_special
 import numpy as np
 
@@ -211,6 +212,7 @@ TABLES = {
     "random": expressions_random,
     "shapes": expressions_shapes,
     "signal": expressions_signal,
+    "sparse": expressions_sparse,
     "special": expressions_special,
 }
 GROUPS = {"": EXPRESSIONS} | {

@@ -70,6 +70,16 @@ ELSEWHERE |= {
     *("BesselY1", "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence"),
 }
 """Those of test_special_functions.py."""
+ELSEWHERE |= {
+    *("DenseCountSparseOutput", "EditDistance", "SparseAdd", "SparseAddGrad", "SparseConcat"),
+    *("SparseCountSparseOutput", "SparseCross", "SparseCrossV2", "SparseDenseCwiseAdd"),
+    *("SparseDenseCwiseDiv", "SparseDenseCwiseMul", "SparseFillEmptyRows", "SparseMatMul"),
+    *("SparseFillEmptyRowsGrad", "SparseReduceMax", "SparseReduceMaxSparse", "SparseReduceSum"),
+    *("SparseReduceSumSparse", "SparseReorder", "SparseReshape", "SparseSlice", "SparseSliceGrad"),
+    *("SparseSoftmax", "SparseSparseMaximum", "SparseSparseMinimum", "SparseSplit"),
+    *("SparseTensorDenseAdd", "SparseTensorDenseMatMul"),
+}
+"""Those of expressions_sparse.py."""
 RETIRED = {"AccumulateNV2", "BatchNormWithGlobalNormalization", "ParallelConcat", "TopK"}
 """Ops that TensorFlow itself no longer runs."""
 
