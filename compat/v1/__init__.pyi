@@ -6,6 +6,7 @@ from ... import train as train
 from ...compat.v1 import bitwise as bitwise
 from ...compat.v1 import compat as compat
 from ...compat.v1 import debugging as debugging
+from ...compat.v1 import dtypes as dtypes
 from ...compat.v1 import gfile as gfile
 from ...compat.v1 import graph_util as graph_util
 from ...compat.v1 import layers as layers
@@ -14,6 +15,7 @@ from ...compat.v1 import lite as lite
 from ...compat.v1 import logging as logging
 from ...compat.v1 import lookup as lookup
 from ...compat.v1 import losses as losses
+from ...compat.v1 import manip as manip
 from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nest as nest
@@ -195,9 +197,6 @@ from ...graph.functions.array import diag_part as diag_part
 from ...graph.functions.array import dynamic_partition as dynamic_partition
 from ...graph.functions.array import dynamic_stitch as dynamic_stitch
 from ...graph.functions.array import expand_dims as expand_dims
-from ...graph.functions.array import fake_quant_with_min_max_args as fake_quant_with_min_max_args
-from ...graph.functions.array import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
-from ...graph.functions.array import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
 from ...graph.functions.array import gather as gather
 from ...graph.functions.array import gather_nd as gather_nd
 from ...graph.functions.array import guarantee_const as guarantee_const
@@ -335,6 +334,18 @@ from ...graph.functions.linear_algebra import trace as trace
 from ...graph.functions.lookup import tables_initializer as initialize_all_tables
 from ...graph.functions.lookup import tables_initializer as tables_initializer
 from ...graph.functions.loops import while_loop as while_loop
+from ...graph.functions.printing import Print as Print
+from ...graph.functions.printing import print_v2 as print
+from ...graph.functions.quantized import dequantize as dequantize
+from ...graph.functions.quantized import fake_quant_with_min_max_args as fake_quant_with_min_max_args
+from ...graph.functions.quantized import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
+from ...graph.functions.quantized import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
+from ...graph.functions.quantized import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
+from ...graph.functions.quantized import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
+from ...graph.functions.quantized import fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient
+from ...graph.functions.quantized import quantize as quantize
+from ...graph.functions.quantized import quantize_v2 as quantize_v2
+from ...graph.functions.quantized import quantized_concat as quantized_concat
 from ...graph.functions.random import get_seed as get_seed
 from ...graph.functions.random import random_crop as random_crop
 from ...graph.functions.random import random_normal as random_normal

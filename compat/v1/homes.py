@@ -29,8 +29,7 @@ CORE = {
     ),
     "graph.functions.array": (
         "batch_to_space_nd boolean_mask broadcast_to check_numerics concat depth_to_space diag "
-        "diag_part dynamic_partition dynamic_stitch expand_dims fake_quant_with_min_max_args "
-        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel gather gather_nd "
+        "diag_part dynamic_partition dynamic_stitch expand_dims gather gather_nd "
         "guarantee_const identity identity_n invert_permutation matrix_band_part "
         "matrix_transpose meshgrid pad parallel_stack repeat reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
@@ -61,6 +60,13 @@ CORE = {
     "graph.functions.sorting": (
         "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort "
         "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum unique_with_counts"
+    ),
+    "graph.functions.printing": "Print print=print_v2",
+    "graph.functions.quantized": (
+        "dequantize fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "
+        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient "
+        "fake_quant_with_min_max_vars_per_channel "
+        "fake_quant_with_min_max_vars_per_channel_gradient quantize quantize_v2 quantized_concat"
     ),
     "graph.functions.space_to_batch": (
         "batch_to_space required_space_to_batch_paddings space_to_batch"
@@ -235,10 +241,12 @@ MATH_SPECIAL = {
 }
 
 QUANTIZATION = {
-    "graph.functions.array": (
-        "fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "
-        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel "
-        "quantize_and_dequantize"
+    "graph.functions.quantized": (
+        "dequantize fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "
+        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient "
+        "fake_quant_with_min_max_vars_per_channel "
+        "fake_quant_with_min_max_vars_per_channel_gradient quantize quantize_and_dequantize "
+        "quantize_and_dequantize_v2 quantized_concat"
     ),
 }
 
@@ -287,6 +295,7 @@ NN = {
         "batch_normalization dropout fused_batch_norm l2_normalize local_response_normalization "
         "lrn moments"
     ),
+    "graph.functions.raw_rnn": "raw_rnn",
     "graph.functions.reductions": "zero_fraction",
     "graph.functions.sparse_embedding": ("embedding_lookup_sparse safe_embedding_lookup_sparse"),
     "graph.functions.space_to_batch": "space_to_batch",
@@ -444,6 +453,23 @@ COMPAT = {
     "graph.core.text": (
         "as_bytes as_str as_str_any as_text bytes_or_text_types complex_types forward_compatible "
         "integral_types path_to_str real_types"
+    ),
+}
+
+DTYPES = {
+    "graph.core.dtype": (
+        "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
+        "int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
+        "uint32 uint64 uint8 variant"
+    ),
+    "graph.functions.arithmetic": "complex",
+    "graph.functions.casting": "cast saturate_cast",
+    "graph.functions.special": "as_string",
+}
+
+MANIP = {
+    "graph.functions.array": (
+        "batch_to_space_nd gather_nd reshape reverse roll scatter_nd space_to_batch_nd tile"
     ),
 }
 

@@ -26,6 +26,7 @@ FAMILIES = (
     "optimizers",
     "pool",
     "quantize",
+    "quantized",
     "reduce",
     "sets",
     "slice",

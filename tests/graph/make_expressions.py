@@ -14,6 +14,7 @@ import expressions_checks
 import expressions_gradients
 import expressions_linalg
 import expressions_nn
+import expressions_quantized
 import expressions_random
 import expressions_shapes
 import expressions_signal
@@ -209,6 +210,7 @@ TABLES = {
     "checks": expressions_checks,
     "linalg": expressions_linalg,
     "nn": expressions_nn,
+    "quantized": expressions_quantized,
     "random": expressions_random,
     "shapes": expressions_shapes,
     "signal": expressions_signal,

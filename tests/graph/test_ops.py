@@ -80,6 +80,8 @@ ELSEWHERE |= {
     *("SparseTensorDenseAdd", "SparseTensorDenseMatMul"),
 }
 """Those of expressions_sparse.py."""
+ELSEWHERE |= {"Dequantize", "QuantizeAndDequantizeV4Grad", "QuantizeV2", "QuantizedConcat"}
+"""Those of expressions_quantized.py."""
 RETIRED = {"AccumulateNV2", "BatchNormWithGlobalNormalization", "ParallelConcat", "TopK"}
 """Ops that TensorFlow itself no longer runs."""
 
