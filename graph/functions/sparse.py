@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -27,10 +28,10 @@ SparseLike: TypeAlias = "SparseTensor | SparseTensorValue"
 _ZERO = np.int32(0)
 
 
-def sparse_of(value: SparseLike) -> SparseTensor:
+def sparse_of(value: object) -> SparseTensor:
     """A SparseTensor of one or of its value; TypeError for anything else."""
     if isinstance(value, SparseTensorValue):
-        return SparseTensor(*value)
+        return SparseTensor.from_value(cast_type("Sequence[TensorLike]", value))
     if not isinstance(value, SparseTensor):
         raise TypeError(f"Input must be a SparseTensor, got {type(value).__name__}.")
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def add(
     if _is_sparse(a) and _is_sparse(b):
         left, right = sparse_of(a), sparse_of(b)
         left.shape.assert_is_compatible_with(right.shape)
-        real = np.zeros((), left.dtype).real.dtype
+        real = np.abs(np.zeros(1, left.dtype)).dtype
         least = convert_to_tensor(0 if limit is None else limit, real, name="thresh")
         parts = [*left.to_components(), *right.to_components(), least]
         result = SparseTensor(*ops.SparseAdd(*parts))
@@ -160,7 +161,7 @@ def _whole(kind: str, *args: object) -> Tensor:
 
 def _sparse(kind: str, *args: object) -> SparseTensor:
     result = _reduced(kind, *args)  # pyright: ignore[reportArgumentType] - as the callers have them
-    return SparseTensor(*result)  # pyright: ignore[reportCallIssue] - three tensors
+    return SparseTensor(*cast_type("Sequence[Tensor]", result))
 
 
 def sparse_dense_matmul(
@@ -177,7 +178,7 @@ def sparse_dense_matmul(
     sp = sparse_of(sp_a)
     attrs = {"adjoint_a": adjoint_a, "adjoint_b": adjoint_b}
     with name_scope(name, "SparseTensorDenseMatMul", [sp.values, b]):
-        right = convert_to_tensor(b, name="b")
+        right = convert_to_tensor(cast_type("TensorLike", b), name="b")
         return ops.SparseTensorDenseMatMul(sp.indices, sp.values, sp.dense_shape, right, **attrs)
 
 
@@ -239,8 +240,10 @@ def bincount(
                 return SparseTensor(*ops.DenseCountSparseOutput(*operands, **attrs))
             parts = sp.to_components()
             return SparseTensor(*ops.SparseCountSparseOutput(*parts, amounts, **attrs))
-        numbers = convert_to_tensor(values, name="values")
-        amounts = np.zeros(0, numbers.dtype) if weights is None else convert_to_tensor(weights)
+        numbers = convert_to_tensor(cast_type("TensorLike", values), name="values")
+        amounts = np.zeros(0, numbers.dtype)
+        if weights is not None:
+            amounts = convert_to_tensor(cast_type("TensorLike", weights))
         if axis in (None, 0):
             numbers = ops.Reshape(numbers, flat)
             amounts = amounts if weights is None else ops.Reshape(amounts, flat)

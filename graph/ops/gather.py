@@ -315,10 +315,10 @@ def _sparse_to_dense_shape(op: OperationView) -> Shape:
 
 def _require_sorted(at: np.ndarray, shape: tuple[int, ...]) -> None:
     """Raises ValueError unless index tuples are in bounds, in the order of rows, and all differ."""
-    is_inside = ((at >= 0) & (at < np.array(shape, at.dtype))).all(1)
+    is_inside: np.ndarray = np.all((at >= 0) & (at < np.array(shape, at.dtype)), 1)
     steps = at[1:] - at[:-1]
     first = np.take_along_axis(steps, np.argmax(steps != 0, 1)[:, None], 1)[:, 0]
-    wrong = ~is_inside
+    wrong = np.logical_not(is_inside)
     wrong[1:] |= first <= 0
     if wrong.any():
         i = int(np.flatnonzero(wrong)[0])

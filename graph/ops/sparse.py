@@ -205,7 +205,8 @@ def _slice_shape(op: OperationView) -> list[Shape]:
 
 
 def _inside(indices: np.ndarray, start: np.ndarray, size: np.ndarray) -> np.ndarray:
-    return ((indices >= start) & (indices < start + size)).all(1)
+    inside: np.ndarray = np.all((indices >= start) & (indices < start + size), 1)
+    return inside
 
 
 @op("SparseSlice", shape=_slice_shape)

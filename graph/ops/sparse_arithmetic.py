@@ -12,7 +12,7 @@ from ..core.shapes import as_shape, known, require, shown
 from .sparse import Coordinates, delinear, first_dim, linear, rank_of, triple
 
 if TYPE_CHECKING:
-    from ..core.protocols import OperationView
+    from ..core.protocols import Kernel, OperationView
     from ..core.shapes import Dim, Shape
 
 
@@ -83,7 +83,7 @@ def _pair_shape(op: OperationView) -> list[Shape]:
     return triple(op, rank_of(op, 0, 2))[:2]
 
 
-def _extreme(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable[..., object]:
+def _extreme(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Kernel:
     def kernel(*parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         a, b = Coordinates(*parts[:3]), Coordinates(*parts[3:])
         _require_same_shape(a.shape, b.shape)
@@ -148,7 +148,7 @@ def _reduced(
     return Coordinates(places, values, sizes)
 
 
-def _reduction(combine: np.ufunc, is_sparse: bool) -> Callable[..., object]:
+def _reduction(combine: np.ufunc, is_sparse: bool) -> Kernel:
     def kernel(
         indices: np.ndarray,
         values: np.ndarray,

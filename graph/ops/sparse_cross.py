@@ -49,7 +49,8 @@ def _columns(
     columns: list[list[list[Feature]]] = []
     for places, items in zip(indices, values, strict=True):
         rows: list[list[Feature]] = [[] for _ in range(n_rows)]
-        for row, item in zip(places[:, 0].tolist(), items.tolist(), strict=True):
+        features = cast("list[Feature]", items.tolist())
+        for row, item in zip(cast("list[int]", places[:, 0].tolist()), features, strict=True):
             rows[row].append(item)
         columns.append(rows)
     columns += [cast("list[list[Feature]]", x.tolist()) for x in dense]
