@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
-from ..core.scopes import name_scope
+from ..core.scopes import control_dependencies, name_scope
 from ..core.structure import flatten, map_structure, pack
 from ..variables.variable_scope import VariableScope, variable_scope
 from . import array, creation
@@ -20,7 +20,20 @@ from .rnn_cells import RNNCell, State
 from .tensor_array import TensorArray
 
 if TYPE_CHECKING:
+    from ..core.graph import Operation
     from ..core.typing import DTypeLike, TensorLike
+
+
+class StateSaver(Protocol):
+    """Keeps the states of recurrent nets by name."""
+
+    def state(self, state_name: str) -> Tensor:
+        """What is kept."""
+        ...
+
+    def save_state(self, state_name: str, value: Tensor) -> Operation:
+        """What keeps a value when it runs."""
+        ...
 
 
 def _below(n: Tensor | int) -> Callable[..., Tensor]:
@@ -84,6 +97,19 @@ def _chosen(runs: Tensor | None, new: object, old: object) -> object:
     return map_structure(choose, new, old)
 
 
+def _lengths(sequence_length: TensorLike | None) -> Tensor | None:
+    """The lengths of rows; ValueError unless they are a vector."""
+    if sequence_length is None:
+        return None
+    lengths = as_dtype(_tensor(sequence_length), np.int32)
+    if lengths.shape is not None and len(lengths.shape) != 1:
+        raise ValueError(
+            "sequence_length must be a vector of length batch_size, but saw shape: "
+            f"{lengths.get_shape()}"
+        )
+    return lengths
+
+
 def _batch_size(x: Tensor, axis: int) -> Tensor | int:
     known = None if x.shape is None else x.shape[axis]
     return creation.shape(x)[axis] if known is None else known
@@ -122,18 +148,12 @@ def dynamic_rnn(
         tensors = [_tensor(x) for x in flatten(inputs)]
         if not time_major:
             tensors = [_swapped(x) for x in tensors]
-        lengths = None
-        if sequence_length is not None:
-            lengths = as_dtype(_tensor(sequence_length), np.int32)
-            if lengths.shape is not None and len(lengths.shape) != 1:
-                raise ValueError(
-                    "sequence_length must be a vector of length batch_size, but saw shape: "
-                    f"{lengths.get_shape()}"
-                )
+        lengths = _lengths(sequence_length)
+        if lengths is not None:
             lengths = ops.Identity(lengths, name="sequence_length")
         batch = _batch_size(tensors[0], 1)
         state = _first_state(cell, initial_state, dtype, batch)
-        outputs, state = _steps(cell, inputs, tensors, state, lengths, batch)
+        outputs, state = _steps(cell, inputs, tensors, state, lengths, batch, dtype)
         if not time_major:
             outputs = map_structure(_swapped_leaf, outputs)
         return outputs, state
@@ -146,6 +166,7 @@ def _steps(
     state: State,
     lengths: Tensor | None,
     batch: Tensor | int,
+    dtype: DTypeLike | None,
 ) -> tuple[object, State]:
     """All steps as a loop; inputs and outputs are [time, batch, ...]."""
     n_steps = _batch_size(tensors[0], 0)
@@ -157,7 +178,7 @@ def _steps(
         )
     arrays = [TensorArray(x.dtype, size=n_steps).unstack(x) for x in tensors]
     sizes = flatten(cell.output_size)
-    dtype = cast("Tensor", flatten(state)[0]).dtype
+    dtype = cast("Tensor", flatten(state)[0]).dtype if dtype is None else dtype
     written = [TensorArray(dtype, size=n_steps) for _ in sizes]
 
     def body(
@@ -263,9 +284,7 @@ def static_rnn(
         steps = [map_structure(_tensor, x) for x in inputs]
         first = cast("Tensor", flatten(steps[0])[0])
         state = _first_state(cell, initial_state, dtype, _batch_size(first, 0))
-        lengths = None
-        if sequence_length is not None:
-            lengths = as_dtype(_tensor(sequence_length), np.int32)
+        lengths = _lengths(sequence_length)
         for time, step in enumerate(steps):
             if time > 0:
                 entered.reuse_variables()
@@ -275,6 +294,45 @@ def static_rnn(
             zeros = map_structure(_zeros, output)
             outputs.append(_chosen(runs, output, zeros))
     return outputs, state
+
+
+def static_state_saving_rnn(
+    cell: RNNCell,
+    inputs: Sequence[TensorLike],
+    state_saver: StateSaver,
+    state_name: str | Sequence[str],
+    sequence_length: TensorLike | None = None,
+    scope: str | VariableScope | None = None,
+) -> tuple[list[object], State]:
+    """`static_rnn` whose first state comes from a saver, which is given the last one.
+
+    Args:
+        cell, inputs, sequence_length, scope: As of `static_rnn`.
+        state_saver: Its `state(name)` gives a tensor, its `save_state(name, value)` an operation.
+        state_name: A name for each tensor of the cell's state.
+
+    Raises ValueError unless there are as many names as tensors.
+    """
+    sizes, names = flatten(cell.state_size), [str(name) for name in flatten(state_name)]
+    if len(names) != len(sizes):
+        raise ValueError(
+            f"Number of elements in state_name ({len(names)}) must be that of the cell's state "
+            f"({len(sizes)})"
+        )
+    first = cast("State", pack(cell.state_size, [state_saver.state(name) for name in names]))
+    outputs, state = static_rnn(cell, inputs, first, None, sequence_length, scope)
+    saved = [
+        state_saver.save_state(name, cast("Tensor", part))
+        for name, part in zip(names, flatten(state), strict=True)
+    ]
+    with control_dependencies(saved):
+        outputs[-1] = map_structure(_identity, outputs[-1])
+        state = cast("State", map_structure(_identity, state))
+    return outputs, state
+
+
+def _identity(x: object) -> Tensor:
+    return ops.Identity(cast("Tensor", x))
 
 
 def static_bidirectional_rnn(

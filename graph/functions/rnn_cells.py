@@ -21,7 +21,7 @@ from ..core.tensor_shape import TensorShape
 from ..variables.get_variable import get_variable
 from ..variables.initializers import Constant, zeros_initializer
 from ..variables.partitioned import PartitionedVariable, fixed_size_partitioner
-from ..variables.variable_scope import VariableScope, variable_scope
+from ..variables.variable_scope import VariableScope, get_variable_scope, variable_scope
 from . import activations, array, creation
 
 if TYPE_CHECKING:
@@ -119,14 +119,31 @@ class RNNCell:
         """Its variables."""
         return list(self._variables)
 
-    weights = variables
-
     @property
     def trainable_variables(self) -> list[Variable]:
         """Its variables that are trained."""
-        return [v for v in self._variables if v.trainable] if self.trainable else []
+        return [v for v in self.variables if v.trainable] if self.trainable else []
 
-    trainable_weights = trainable_variables
+    @property
+    def non_trainable_variables(self) -> list[Variable]:
+        """Its variables that are not trained."""
+        trained = self.trainable_variables
+        return [v for v in self.variables if not any(v is other for other in trained)]
+
+    @property
+    def weights(self) -> list[Variable]:
+        """Its variables."""
+        return self.variables
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """Its variables that are trained."""
+        return self.trainable_variables
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """Its variables that are not trained."""
+        return self.non_trainable_variables
 
     @property
     def state_size(self) -> Size:
@@ -174,6 +191,13 @@ class RNNCell:
         partitioner: Partitioner | None = None,
     ) -> Variable:
         """A variable in the cell's scope, in parts where a partitioner is given."""
+        if self._scope is None:  # `build` was called by itself
+            with variable_scope(None, self._base_name, reuse=self._reuse) as self._scope:
+                return self.add_variable(name, shape, dtype, initializer, partitioner)
+        if get_variable_scope().name != self._scope.name:
+            with variable_scope(self._scope):
+                return self.add_variable(name, shape, dtype, initializer, partitioner)
+        self._dtype = np.dtype(np.float32) if self._dtype is None else self._dtype
         variable = get_variable(
             name,
             shape,
@@ -213,7 +237,20 @@ class RNNCell:
         """A state of zeros for inputs, or for a batch size and type."""
         if inputs is not None:
             tensor = convert_to_tensor(inputs)
-            batch_size, dtype = creation.shape(tensor)[0], tensor.dtype
+            rows = tensor.shape[0] if tensor.shape else None
+            known = batch_size.value if isinstance(batch_size, Tensor) else batch_size
+            if known is not None and int(cast("int", known)) != rows:
+                raise ValueError(
+                    "batch size from input tensor is different from the input param. Input tensor "
+                    f"batch: {rows}, batch_size: {batch_size}"
+                )
+            if dtype is not None and as_numpy(dtype) != tensor.dtype:
+                raise ValueError(
+                    "dtype from input tensor is different from the input param. Input tensor "
+                    f"dtype: {tensor.dtype}, dtype: {dtype}"
+                )
+            batch_size = creation.shape(tensor)[0] if rows is None else rows
+            dtype = tensor.dtype
         if batch_size is None or dtype is None:
             raise ValueError(
                 "batch_size and dtype cannot be None while constructing initial state: "
@@ -263,6 +300,16 @@ class _Units(RNNCell):
             raise TypeError(f"unknown arguments: {', '.join(kwargs)}")
         self._num_units = num_units
         self._activation: Activation = activation or ops.Tanh
+
+    def __call__(
+        self, inputs: TensorLike, state: State, scope: str | VariableScope | None = None
+    ) -> tuple[Tensor, State]:
+        """Output and next state; ValueError for numbers that are not floating."""
+        dtype = as_input(inputs).dtype if self._dtype is None else self._dtype
+        if dtype.kind not in "fcV":
+            words = "RNN cell only supports floating point inputs, but saw dtype:"
+            raise ValueError(f"{words} {dtype.name}")
+        return super().__call__(inputs, state, scope)
 
     @property
     def state_size(self) -> Size:

@@ -73,6 +73,11 @@ class MultiRNNCell(RNNCell):
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """Output of the last cell and the states of all."""
         if self._state_is_tuple:
+            if not isinstance(state, (list, tuple)):
+                raise ValueError(
+                    f"Expected state to be a tuple of length {len(self._cells)}, but received: "
+                    f"{state}"
+                )
             states = list(cast("Sequence[State]", state))
         else:
             sizes = [cast("int", cell.state_size) for cell in self._cells]
