@@ -83,9 +83,12 @@ def _product(sizes: Tensor, start: int, end: int) -> Tensor:
 
 
 @gradient("GatherNd")
-def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
-    """The sum of dy by index."""
+def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
+    """The sum of dy by index; as slices where each index is one of a row."""
     params, indices = op.inputs
+    if indices.shape is not None and len(indices.shape) == 2 and indices.shape[1] == 1:
+        rows = ops.Squeeze(indices, squeeze_dims=[1])
+        return IndexedSlices(dy, rows, ops.Shape(params, out_type=indices.dtype)), None
     return ops.ScatterNd(indices, dy, ops.Shape(params, out_type=indices.dtype)), None
 
 

@@ -84,18 +84,19 @@ def raw_rnn(
             return ops.LogicalNot(ops.All(done, every))
 
         def body(
-            time: Tensor, done: Tensor, given: object, written: list[TensorArray], before: object,
+            time: Tensor, done: Tensor, current: object, written: list[TensorArray], before: object,
             loop: object,
         ) -> tuple[object, ...]:  # fmt: skip
-            output, after = cell(cast("TensorLike", given), cast("State", before))
+            output, after = cell(cast("TensorLike", current), cast("State", before))
             following = time + 1
             ended, more, after, emit, next_loop = loop_fn(
                 following, output, after, loop if has_state else None
             )
             emit = output if emit is None else emit
-            after = map_structure(lambda old, new: _kept(done, old, new), before, after)
+            after = map_structure(lambda old, new: _unless_done(done, old, new), before, after)
             chosen = [
-                _kept(done, none, new) for none, new in zip(zeros, flatten(emit), strict=True)
+                _unless_done(done, none, new)
+                for none, new in zip(zeros, flatten(emit), strict=True)
             ]
             written = [x.write(time, y) for x, y in zip(written, chosen, strict=True)]
             done = ops.LogicalOr(done, _tensor(ended))
@@ -128,7 +129,7 @@ def _batch(x: Tensor) -> tuple[int | None, Tensor | int]:
     return known, ops.Shape(x)[0] if known is None else known
 
 
-def _kept(done: Tensor, old: object, new: object) -> object:
+def _unless_done(done: Tensor, old: object, new: object) -> object:
     """`old` in the rows that are finished, `new` in the others; what has no rows is new."""
     if isinstance(new, TensorArray):
         return new

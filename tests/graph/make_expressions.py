@@ -10,6 +10,7 @@ import os
 import sys
 from pathlib import Path
 
+import expressions_arrays
 import expressions_checks
 import expressions_gradients
 import expressions_linalg
@@ -207,6 +208,7 @@ EXPRESSIONS = [
 ]
 EXPRESSIONS += [*expressions_gradients.EXPRESSIONS, *expressions_gradients.GRADIENTS]
 TABLES = {
+    "arrays": expressions_arrays,
     "checks": expressions_checks,
     "linalg": expressions_linalg,
     "nn": expressions_nn,

@@ -1,0 +1,37 @@
+"""Expressions of unknown sizes, mixed types and shapes as values."""
+
+OPEN = "tf.placeholder_with_default(a, [None, 4])"
+UNKNOWN = "tf.placeholder_with_default(a, None)"
+EXPRESSIONS = [
+    f"tf.tensordot({UNKNOWN}, p, [[0, 1], [0, 1]])",
+    f"tf.tensordot({UNKNOWN}, tf.transpose(p), 1)",
+    f"tf.tensordot({OPEN}, {UNKNOWN}, tf.placeholder_with_default([[1], [1]], None))",
+    "tf.tensordot(m, tf.placeholder_with_default(spd, [2, None, None]), [[2, 0], [1, 0]])",
+    "tf.tensordot(a, p, 0)",
+    "a[tf.constant(1, tf.int64)]",
+    "a[tf.constant(0, tf.int64):2, 1:tf.constant(3, tf.int64)]",
+    "tf.convert_to_tensor(a.shape)",
+    "tf.convert_to_tensor(a.shape[1])",
+    "tf.convert_to_tensor(tf.TensorShape([]))",
+    "tf.convert_to_tensor(a.shape, tf.int64)",
+    "tf.reshape(a, tf.TensorShape([4, 3]))",
+    "tf.stack([np.float64(1.25), a[0, 0]])",
+    "tf.convert_to_tensor([a[0, 0], a[0, 1]], tf.float64)",
+    "tf.convert_to_tensor([1, 2**40])",
+    "tf.string_split(['a b', b'\\xf0\\x9f c'])",
+    "tf.strings.to_number(['0xF', ' -0x1p3', 'inf'])",
+    "tf.as_string('ab', width=4)",
+    "tf.strings.join([])",
+    "tf.nn.conv2d(tf.reshape(m, [1, 2, 3, 3, 1]), tf.reshape(a[0], [2, 2, 1, 1]), 1, 'SAME')",
+]
+GRADIENTS = [
+    f"tf.tensordot({OPEN}, p, [[1], [1]])",
+    f"tf.tensordot({UNKNOWN}, p, [[0], [0]])",
+    "tf.convert_to_tensor(tf.gather_nd(a, [[0], [2], [0]]))",
+    "tf.sparse_segment_mean(a, [0, 2, 1, 0], [0, 0, 2, 2])",
+    "tf.sparse_segment_sqrt_n(a, [0, 2, 1, 0], [0, 0, 2, 2], num_segments=5)",
+    (
+        "tf.nn.conv2d(tf.reshape(a, [1, 3, 4, 1]), tf.reshape(p[:2, :2], [2, 2, 1, 1]), 1,"
+        " [[0, 0], [3, 3], [3, 4], [0, 0]])"
+    ),
+]
