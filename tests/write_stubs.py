@@ -16,6 +16,7 @@ FACADES = (
     "flatlite.compat.v1.dtypes",
     "flatlite.compat.v1.gfile",
     "flatlite.compat.v1.graph_util",
+    "flatlite.compat.v1.initializers",
     "flatlite.compat.v1.layers",
     "flatlite.compat.v1.linalg",
     "flatlite.compat.v1.lite",

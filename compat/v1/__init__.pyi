@@ -9,6 +9,7 @@ from ...compat.v1 import debugging as debugging
 from ...compat.v1 import dtypes as dtypes
 from ...compat.v1 import gfile as gfile
 from ...compat.v1 import graph_util as graph_util
+from ...compat.v1 import initializers as initializers
 from ...compat.v1 import layers as layers
 from ...compat.v1 import linalg as linalg
 from ...compat.v1 import lite as lite
@@ -478,10 +479,10 @@ from ...graph.functions.summaries import merge_all_summaries as merge_all_summar
 from ...graph.functions.summaries import merge_summary as merge_summary
 from ...graph.functions.summaries import scalar_summary as scalar_summary
 from ...graph.functions.tensor_array import TensorArray as TensorArray
+from ...graph.functions.unicode import fingerprint as fingerprint
 from ...graph.session.fetches import IndexedSlicesValue as IndexedSlicesValue
 from ...graph.session.session import InteractiveSession as InteractiveSession
 from ...graph.session.session import Session as Session
-from ...graph.variables import initializers as initializers
 from ...graph.variables.distribution import VariableAggregation as VariableAggregation
 from ...graph.variables.distribution import VariableSynchronization as VariableSynchronization
 from ...graph.variables.get_variable import create_partitioned_variables as create_partitioned_variables

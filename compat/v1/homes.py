@@ -148,6 +148,7 @@ CORE = {
     "graph.core.tensor_shape": "Dimension TensorShape dimension_at_index dimension_value",
     "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
     "training.event_files": "summary_iterator",
+    "graph.functions.unicode": "fingerprint",
     "graph.variables.template": "make_template",
     "graph.variables.variable_scope": (
         "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
@@ -389,6 +390,10 @@ SPECTRAL = {
 
 STRINGS = {
     "graph.functions.special": "as_string",
+    "graph.functions.unicode": (
+        "ngrams unicode_decode unicode_decode_with_offsets unicode_encode unicode_split "
+        "unicode_split_with_offsets unsorted_segment_join"
+    ),
     "graph.functions.strings": (
         "bytes_split format join length lower reduce_join regex_full_match regex_replace split "
         "strip substr to_hash_bucket=string_to_hash_bucket "
@@ -454,6 +459,20 @@ COMPAT = {
     "graph.core.text": (
         "as_bytes as_str as_str_any as_text bytes_or_text_types complex_types forward_compatible "
         "integral_types path_to_str real_types"
+    ),
+}
+
+INITIALIZERS = {
+    "graph.functions.lookup": "tables_initializer",
+    "graph.variables.initializers": (
+        "constant glorot_normal glorot_uniform he_normal he_uniform identity lecun_normal "
+        "lecun_uniform ones orthogonal random_normal=random_normal_initializer "
+        "random_uniform=random_uniform_initializer truncated_normal "
+        "uniform_unit_scaling=uniform_unit_scaling_initializer variance_scaling zeros"
+    ),
+    "graph.variables.variable_lists": (
+        "global_variables=global_variables_initializer local_variables=local_variables_initializer "
+        "variables=variables_initializer"
     ),
 }
 

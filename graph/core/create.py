@@ -208,9 +208,9 @@ def _of_shape(value: TensorShape | Dimension, dtype: np.dtype | None, name: str 
         words = f"{what} {'' if isinstance(value, Dimension) else 'TensorShape '}{value}"
         raise ValueError(f"Cannot convert {words} to a Tensor.")
     if dtype is not None and dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        words = f"Cannot convert {type(value).__name__} {value} to dtype"
         raise TypeError(
-            f"Cannot convert {type(value).__name__} {value} to dtype <dtype: '{type_name(dtype)}'>. "
-            "Allowed dtypes are tf.int32 and tf.int64."
+            f"{words} <dtype: '{type_name(dtype)}'>. Allowed dtypes are tf.int32 and tf.int64."
         )
     if dtype is None:
         dtype = _narrowed(np.array(sizes, np.int64)).dtype

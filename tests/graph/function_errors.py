@@ -344,6 +344,12 @@ ERRORS = [
     ("tf.nest.map_structure(max, 1, foo=3)", "ValueError", "Only valid keyword arguments"),
     ("tf.nest.assert_same_structure([1], (1,))", "TypeError", "same"),
     ("tf.nest.assert_same_structure([1], [1, [2]])", "ValueError", "same nested structure"),
+    (
+        "tf.strings.unicode_decode([b'b\\xe2c'], 'UTF-8', 'strict')",
+        "InvalidArgumentError",
+        "Invalid formatting on input string",
+    ),
+    ("tf.strings.ngrams(['a'], 0)", "ValueError", "All ngram_widths must be greater than 0"),
     ("tf.tensordot(a, p, [[0, 1]])", "ValueError", "`axes` must be an integer or have length 2"),
     ("tf.tensordot(a, p, 3)", "ValueError", "must not be larger than the number of dimensions"),
     ("tf.tensordot(a, p, -1)", "ValueError", "`axes` must be at least 0"),

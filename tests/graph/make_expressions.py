@@ -21,6 +21,7 @@ import expressions_shapes
 import expressions_signal
 import expressions_sparse
 import expressions_special
+import expressions_unicode
 import numpy as np
 
 HERE = Path(__file__).parent
@@ -218,6 +219,7 @@ TABLES = {
     "signal": expressions_signal,
     "sparse": expressions_sparse,
     "special": expressions_special,
+    "unicode": expressions_unicode,
 }
 GROUPS = {"": EXPRESSIONS} | {
     f"_{name}": [*table.EXPRESSIONS, *table.GRADIENTS] for name, table in TABLES.items()
