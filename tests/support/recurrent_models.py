@@ -235,7 +235,7 @@ def basic(sort):
 
 
 def auxiliary(maker, gates):
-    """The auxiliary input, and weights of `gates` for it in both directions; all may be left out."""
+    """The auxiliary input, and weights of `gates` for it in both directions, if there are any."""
     sort = maker.sort
     width = sort.sizes[2] + (sort.auxiliary == "weights")
     if sort.auxiliary:
