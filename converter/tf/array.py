@@ -10,7 +10,9 @@ from ..lowering.moves import (
     dimension,
     element,
     positions,
+    reshaped,
     slice_along,
+    transposed,
 )
 from .registry import lower, lower_rows
 
@@ -63,8 +65,11 @@ def size(node, b):
 
 @lower("Reshape")
 def reshape(node, b):
-    """Elements in a new shape."""
-    return b.RESHAPE(node.inputs[0], as_int32(node.inputs[1], b))
+    """Elements in a new shape; of a fake-quantized constant, which keeps its range."""
+    x, shape = node.inputs
+    if x.fake_quant is not None and shape.value is not None:
+        return reshaped(x, shape.value.tolist(), b)
+    return b.RESHAPE(x, as_int32(shape, b))
 
 
 @lower("Squeeze")
@@ -85,8 +90,11 @@ def expand_dims(node, b):
 
 @lower("Transpose")
 def transpose(node, b):
-    """Axes in another order."""
-    return b.TRANSPOSE(node.inputs[0], as_int32(node.inputs[1], b))
+    """Axes in another order; of a fake-quantized constant, which keeps its ranges."""
+    x, order = node.inputs
+    if x.fake_quant is not None and order.value is not None:
+        return transposed(x, [int(i) % x.rank for i in order.value], b)
+    return b.TRANSPOSE(x, as_int32(order, b))
 
 
 @lower("Cast")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...graph.ops.quantize import (
+    Grid,
     fake_quant_with_min_max_vars,
     integer_range,
     quantize_and_dequantize,
@@ -75,13 +76,18 @@ def fake_quantized(node, b, low, high):
 
 
 def fake_quant(node, b, low, high):
-    """FAKE_QUANT of a range; written out where LiteRT's kernel does not take it."""
+    """FAKE_QUANT of a range.
+
+    LiteRT refuses a narrow one: it is cut off before a FAKE_QUANT of one level more.
+    """
     x = node.inputs[0]
     if low == high == 0:
         return b.ZEROS_LIKE(x)
+    bits = node.attr("num_bits")
     if node.attr("narrow_range"):
-        return levels(node, b, *(b.constant(np.float32(value)) for value in (low, high)))
-    return b.FAKE_QUANT(x, min=low, max=high, num_bits=node.attr("num_bits"))
+        grid = Grid.of(low, high, bits, True)
+        x, low, high = b.MAXIMUM(x, grid.low), float(grid.low - grid.scale), float(grid.high)
+    return b.FAKE_QUANT(x, min=low, max=high, num_bits=bits)
 
 
 def levels(node, b, low, high):
