@@ -155,6 +155,23 @@ def slice_(node, b):
     return b.SLICE(*node.inputs)
 
 
+@lower("XlaDynamicSlice")
+def xla_dynamic_slice(node, b):
+    """A block whose first corner is moved so far that it lies within."""
+    x, starts, sizes = node.inputs
+    node.require(sizes.value is not None, "its sizes must be constant")
+    room = b.SUB(b.SHAPE(x, out_type="INT32"), as_int32(sizes, b))
+    starts = b.MAXIMUM(b.MINIMUM(as_int32(starts, b), room), np.zeros(x.rank, np.int32))
+    return b.SLICE(x, starts, as_int32(sizes, b))
+
+
+@lower("XlaDynamicUpdateSlice")
+def xla_dynamic_update_slice(node, b):
+    """A block in the place of another."""
+    x, update, starts = node.inputs
+    return b.DYNAMIC_UPDATE_SLICE(x, update, as_int32(starts, b))
+
+
 def expand_spec(node, rank):
     """The masks of a StridedSlice with one entry per input axis, and the new axes' positions.
 
@@ -293,6 +310,19 @@ def top_k(node, b):
     """The k largest elements of each row and their indices."""
     x, dtype = node.inputs[0], node.attr("index_type")
     return b.TOPK_V2(x, as_int32(node.inputs[1], b), dtype=(x.dtype, dtype))
+
+
+@lower("ApproxTopK")
+def approx_top_k(node, b):
+    """The k largest or smallest elements along an axis and their indices, exactly."""
+    (x,), axis = node.inputs, node.axis(node.attr("reduction_dimension"))
+    order = [i for i in range(x.rank) if i != axis] + [axis]
+    rows = transposed(x, order, b)
+    rows = rows if node.attr("is_max_k") else b.NEG(rows)
+    values, indices = b.TOPK_V2(rows, np.int32(node.attr("k")))
+    values = values if node.attr("is_max_k") else b.NEG(values)
+    back = np.argsort(order).tolist()
+    return transposed(values, back, b), transposed(indices, back, b)
 
 
 @lower("Bucketize")
