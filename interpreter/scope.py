@@ -236,6 +236,11 @@ class Scope:
         finally:
             self._active.pop()
 
+    @property
+    def is_in_call(self) -> bool:
+        """Whether a subgraph runs, or is prepared, that an operator calls."""
+        return bool(self._active)
+
     def run_once(self, subgraph: int) -> None:
         """Runs subgraph `subgraph` unless this was done before."""
         if subgraph not in self._called:

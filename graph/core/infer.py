@@ -130,7 +130,8 @@ def _rounded(array: np.ndarray, declared: DType | None) -> np.ndarray:
     dtype = declared.dtype
     if array.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"the result is {array.dtype}, {dtype} is declared")
-    return array.astype(object if dtype.names else dtype, copy=False)
+    is_object = dtype.names is not None and not declared.is_quantized
+    return array.astype(object if is_object else dtype, copy=False)
 
 
 def _values(op: Operation, row: Row) -> list[np.ndarray | None]:

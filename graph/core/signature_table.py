@@ -39,6 +39,7 @@ ApplyMomentum var:&T accum:&T lr:T grad:T momentum:T -> out:&T ; T:type use_lock
 ApplyProximalAdagrad var:&T accum:&T lr:T l1:T l2:T grad:T -> out:&T ; T:type use_locking:bool=false
 ApplyProximalGradientDescent var:&T alpha:T l1:T l2:T delta:T -> out:&T ; T:type use_locking:bool=false
 ApplyRMSProp var:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T -> out:&T ; T:type use_locking:bool=false
+ApproxTopK input:T -> values:T indices:int32 ; k:int reduction_dimension:int=-1 recall_target:float=0.949999988 is_max_k:bool=true reduction_input_size_override:int=-1 aggregate_to_topk:bool=true T:type
 ArgMax input:T dimension:Tidx -> output:output_type ; T:type Tidx:type="int32" output_type:type="int64"
 ArgMin input:T dimension:Tidx -> output:output_type ; T:type Tidx:type="int32" output_type:type="int64"
 AsString input:T -> output:string ; T:type precision:int=-1 scientific:bool=false shortest:bool=false width:int=-1 fill:string=""
@@ -463,6 +464,7 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 !ResourceSparseApplyRMSProp var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceStridedSliceAssign ref:resource begin:Index end:Index strides:Index value:T -> ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 !Restore file_pattern:string tensor_name:string -> tensor:dt ; dt:type preferred_shard:int=-1
+!RestoreSlice file_pattern:string tensor_name:string shape_and_slice:string -> tensor:dt ; dt:type preferred_shard:int=-1
 !RestoreV2 prefix:string tensor_names:string shape_and_slices:string -> tensors:*dtypes ; dtypes:list(type)
 Reverse tensor:T dims:bool -> output:T ; T:type
 ReverseSequence input:T seq_lengths:Tlen -> output:T ; seq_dim:int batch_dim:int=0 T:type Tlen:type="int64"
@@ -544,6 +546,7 @@ SparseDenseCwiseDiv sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> outpu
 SparseDenseCwiseMul sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
 SparseFillEmptyRows indices:int64 values:T dense_shape:int64 default_value:T -> output_indices:int64 output_values:T empty_row_indicator:bool reverse_index_map:int64 ; T:type
 SparseFillEmptyRowsGrad reverse_index_map:int64 grad_values:T -> d_values:T d_default_value:T ; T:type
+SparseMatMul a:Ta b:Tb -> product:float32 ; transpose_a:bool=false transpose_b:bool=false a_is_sparse:bool=false b_is_sparse:bool=false Ta:type="float32" Tb:type="float32"
 SparseReduceMax input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T ; keep_dims:bool=false T:type
 SparseReduceSum input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T ; keep_dims:bool=false T:type
 SparseReorder input_indices:int64 input_values:T input_shape:int64 -> output_indices:int64 output_values:T ; T:type
@@ -578,11 +581,14 @@ StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tou
 StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
 StatelessMultinomial logits:T num_samples:int32 seed:Tseed -> output:output_dtype ; T:type Tseed:type="int64" output_dtype:type="int64"
 StatelessRandomGammaV2 shape:T seed:Tseed alpha:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
+!StatelessRandomGetAlg -> alg:int32 ;
+StatelessRandomGetKeyCounter seed:Tseed -> key:uint64 counter:uint64 ; Tseed:type="int64"
 StatelessRandomNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessRandomNormalV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
 StatelessRandomPoisson shape:T seed:Tseed lam:Rtype -> output:dtype ; Rtype:type dtype:type T:type Tseed:type="int64"
 StatelessRandomUniform shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessRandomUniformFullInt shape:T seed:Tseed -> output:dtype ; dtype:type="uint64" T:type="int32" Tseed:type="int64"
+StatelessRandomUniformFullIntV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="uint64" Tshape:type="int32"
 StatelessRandomUniformInt shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
 StatelessRandomUniformIntV2 shape:Tshape key:uint64 counter:uint64 alg:int32 minval:dtype maxval:dtype -> output:dtype ; dtype:type Tshape:type="int32"
 StatelessRandomUniformV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
@@ -688,6 +694,8 @@ Where input:T -> index:int64 ; T:type="bool"
 !While input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
 !WriteFile filename:string contents:string -> ;
 Xdivy x:T y:T -> z:T ; T:type
+XlaDynamicSlice input:T start_indices:Tindices size_indices:Tindices -> output:T ; T:type Tindices:type
+XlaDynamicUpdateSlice input:T update:T indices:Tindices -> output:T ; T:type Tindices:type
 Xlog1py x:T y:T -> z:T ; T:type
 Xlogy x:T y:T -> z:T ; T:type
 ZerosLike x:T -> y:T ; T:type

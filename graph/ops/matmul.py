@@ -48,6 +48,21 @@ def matmul(a: np.ndarray, b: np.ndarray, *, transpose_a: bool, transpose_b: bool
     return _product(a.T if transpose_a else a, b.T if transpose_b else b)
 
 
+@op("SparseMatMul", shape=_matmul_shape)
+def sparse_matmul(
+    a: np.ndarray,
+    b: np.ndarray,
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    a_is_sparse: bool,
+    b_is_sparse: bool,
+) -> np.ndarray:
+    """`a @ b` in float32, of matrices that may have many zeros."""
+    product = _product(a.T if transpose_a else a, b.T if transpose_b else b)
+    return product.astype(np.float32)
+
+
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """`a @ b`, with 16-bit floats accumulated in 32 bits."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
