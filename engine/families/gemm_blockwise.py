@@ -41,17 +41,17 @@ def matmul(
     scheme: Blockwise | Hybrid,
     transpose_b: bool,
 ) -> None:
-    """out = a @ b.T + bias of rows `a` and weights [n, k], all integers of at most 8 bits.
+    """out = a @ b.T + bias of rows `a` and weights [n, bytes of k signed integers].
 
-    Weights of a Hybrid scheme have 4 bits.
+    These have 8, 4 or 2 bits each in the bytes, the low ones first; and values of 4 bits if the
+    scheme is Hybrid.
     """
     assert transpose_b
     if not out.size:
         return
-    n, depth = b.shape
+    rows, n, depth = prod(out.shape[:-1]), out.shape[-1], a.shape[-1]
     if not depth:  # sums of nothing: one product with 0 instead
-        depth, a, b = 1, zeros((out.shape[0], 1), np.float32), zeros((n, 1), np.int8)
-    rows = prod(a.shape[:-1])
+        depth, a, b = 1, zeros((rows, 1), np.float32), zeros((n, 1), np.uint8)
     padded = CHUNK * ceil(depth / CHUNK)
     if isinstance(scheme, Blockwise):
         block, bits, kind = scheme.block, scheme.bits, "blocks"
@@ -63,10 +63,12 @@ def matmul(
     program.call(
         f"gemm_blockwise.pack_i{bits}_{kind}",
         b,
-        constant(scheme.scales.reshape((-1, depth // block or 1))),
+        _scales(program, scheme),
         zeros((n,), np.float32) if bias is None else bias.ravel(),
         panels,
         split=panels.shape[0],
+        depth=depth,
+        stored_bits=8 * b.shape[1] // depth,
         **numbers,
     )
     q = arena((rows, 2 * padded), np.uint8)
@@ -99,3 +101,15 @@ def matmul(
         low=scheme.clamp[0],
         high=scheme.clamp[1],
     )
+
+
+def _scales(program: Program, scheme: Blockwise | Hybrid) -> Buffer:
+    """The scales of a scheme as float32 in two dimensions."""
+    if isinstance(scheme, Hybrid):
+        return constant(scheme.scales.reshape((-1, 1)))
+    scales = scheme.scales
+    if scales.dtype == np.float32:
+        return scales
+    out = arena(scales.shape, np.float32)
+    program.call("cast.from_half", scales.view(np.uint16).ravel(), out.ravel(), split=out.size)
+    return out

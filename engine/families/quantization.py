@@ -256,7 +256,7 @@ class Blockwise:
     The input is quantized to 8 bits, each row with a zero point, as the model runs.
 
     Attributes:
-        scales: float32 [n, blocks of a row].
+        scales: float32 or float16 [n, blocks of a row].
         block: how many weights share one.
         bits: of a weight, 4 or 8.
         clamp: limits of the result.
@@ -265,7 +265,7 @@ class Blockwise:
     __slots__ = ("bits", "block", "clamp", "scales")
     asymmetric = True
 
-    def __init__(self, scales: np.ndarray, block: int, bits: int, clamp: Clamp) -> None:
+    def __init__(self, scales: Buffer, block: int, bits: int, clamp: Clamp) -> None:
         self.scales, self.block, self.bits, self.clamp = scales, block, bits, clamp
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families import gemm, gemm_blockwise, quantization, quantized_gemm
-from ...engine.plan.buffer import Buffer
+from ...engine.plan.buffer import Buffer, constant
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
 from .quantized import (
     dequantized_blocks,
+    packed_rows,
     quantization_of,
     quantized_limits,
     signed_weights,
@@ -76,8 +77,9 @@ def arithmetic(
     if packs and (blocks := _blocks_of(weights)) is not None:
         bits = _BITS[name_of_dtype(weights.dtype)]
         _require_float32(node, x, bias)
-        by_block = quantization.Blockwise(blocks.scales, blocks.shape[1], bits, limits)
-        return gemm_blockwise, whole_bytes(weights), {"scheme": by_block}
+        scales = constant(blocks.scales if blocks.stored is None else blocks.stored)
+        by_block = quantization.Blockwise(scales, blocks.shape[1], bits, limits)
+        return gemm_blockwise, packed_rows(weights), {"scheme": by_block}
     weights = signed_weights(dequantized_blocks(node, weights))
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
@@ -92,8 +94,9 @@ def arithmetic(
         rounding.get("asymmetric", False),
         limits,
     )
-    family = gemm_blockwise if packs and _BITS.get(pair[1]) == 4 else quantized_gemm
-    return family, bytes_of(weights), {"scheme": scheme}
+    if packs and _BITS.get(pair[1]) == 4:
+        return gemm_blockwise, packed_rows(weights), {"scheme": scheme}
+    return quantized_gemm, bytes_of(weights), {"scheme": scheme}
 
 
 def _blocks_of(weights: Operand) -> Blocks | None:
@@ -103,7 +106,8 @@ def _blocks_of(weights: Operand) -> Blocks | None:
         return None
     if blocks.zero_points is not None and blocks.zero_points.any():
         return None
-    fits = gemm_blockwise.fits_blocks(weights.shape, blocks.shape)
+    is_float = blocks.stored is None or blocks.stored.dtype in (np.float16, np.float32)
+    fits = is_float and gemm_blockwise.fits_blocks(weights.shape, blocks.shape)
     return blocks if fits and np.isfinite(blocks.scales).all() else None
 
 
@@ -117,12 +121,10 @@ def _require_float32(node: Node, x: Operand, bias: Operand | None) -> None:
 def one_scale_each(node: Node, epilogue: Epilogue, n: int) -> None:
     """Refuses scales that are neither one nor one for each of `n` output channels."""
     scheme = epilogue.get("scheme")
-    node.require(
-        scheme is None
-        or isinstance(scheme, quantization.Blockwise)
-        or len(scheme.scales) in (1, n),
-        f"weights must have 1 or {n} scales, got {scheme and len(scheme.scales)}",
-    )
+    if scheme is None or isinstance(scheme, quantization.Blockwise):
+        return
+    count = len(scheme.scales)
+    node.require(count in (1, n), f"weights must have 1 or {n} scales, got {count}")
 
 
 def _without_ends(clamp: tuple[float, float]) -> tuple[float, ...]:

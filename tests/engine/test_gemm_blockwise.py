@@ -106,7 +106,13 @@ def product(x, weights, bias, scheme, *, dealt=False):
         out = arena((len(x), len(weights)), np.float32)
         bias = None if bias is None else constant(bias)
         gemm_blockwise.matmul(
-            program, fed, constant(weights), bias, out, scheme=scheme, transpose_b=True
+            program,
+            fed,
+            constant(weights.view(np.uint8)),
+            bias,
+            out,
+            scheme=scheme,
+            transpose_b=True,
         )
         program.keep(out)
         program.close({fed: x})
@@ -140,7 +146,7 @@ def test_blocks(vectors, bits, rows, n, depth, block):
     weights, x = weights_of(random, bits, n, depth), inputs_of(random, rows, depth)
     scales = random.uniform(0.001, 0.1, (n, depth // block)).astype(np.float16).astype(np.float32)
     bias = random.normal(size=n).astype(np.float32)
-    scheme = quantization.Blockwise(scales, block, bits, UNLIMITED)
+    scheme = quantization.Blockwise(constant(scales), block, bits, UNLIMITED)
     got = product(x, weights, bias, scheme)
     near(got, blockwise_product(x, weights, scales, bias))
     if rows > 3:
@@ -170,7 +176,7 @@ def test_limits(vectors):
     random = np.random.default_rng(1)
     weights, x = weights_of(random, 4, 40, 64), inputs_of(random, 6, 64)
     scales = np.full((40, 2), 0.05, np.float32)
-    got = product(x, weights, None, quantization.Blockwise(scales, 32, 4, (0.0, 6.0)))
+    got = product(x, weights, None, quantization.Blockwise(constant(scales), 32, 4, (0.0, 6.0)))
     near(got, np.clip(blockwise_product(x, weights, scales), 0, 6))
     assert {0.0, 6.0} <= set(got.ravel().tolist())
 

@@ -12,7 +12,7 @@ from numba import float32, int64
 from ...build.kernel import address, inline, kernel, stack_buffer
 from ...tiling import BLOCK_ROWS, PANEL
 from ..reduction._sums import largest_of, smallest_of
-from ._gemm_blockwise_packing import pack_blocks, pack_channels
+from ._gemm_blockwise_packing import Layout, Source, pack_blocks, pack_channels
 from ._gemm_blockwise_tile import (
     ROW,
     finish_blocks,
@@ -43,7 +43,10 @@ _PRODUCTS = (
     "q:uint8[m,*] scales:float32[m] zeros:int32[m] starts:int32[m,*] panels:int16[panels,*] "
     "out:float32[m,n] block:i rows:i low:float32 high:float32"
 )
-_PACK = "weights:int8[n,k] scales:float32[*,*] bias:float32[n] out:int16[panels,*]"
+_PACK = (
+    "weights:uint8[n,*] scales:float32[*,*] bias:float32[n] out:int16[panels,*] depth:i "
+    "stored_bits:i"
+)
 
 
 @inline
@@ -101,24 +104,24 @@ def inputs_i8(x, out, out_scales, out_zeros, out_starts, block, asymmetric, firs
 
 
 @kernel(_PACK + " block:i")
-def pack_i4_blocks(weights, scales, bias, out, block, first, last, fault):
-    """Packs weights of 4 bits with scales [n, k / block]."""
-    pack_blocks(weights, scales, bias, out, block, offset_i4(), 4, input_bytes_i4() == 2,
-                first, last)  # fmt: skip
+def pack_i4_blocks(weights, scales, bias, out, depth, stored_bits, block, first, last, fault):
+    """Packs weights of 4 bits with scales [n, depth / block]."""
+    source, layout = Source(depth, stored_bits), Layout(4, offset_i4(), input_bytes_i4() == 2)
+    pack_blocks(weights, source, scales, bias, out, block, layout, first, last)
 
 
 @kernel(_PACK + " block:i")
-def pack_i8_blocks(weights, scales, bias, out, block, first, last, fault):
-    """Packs weights of 8 bits with scales [n, k / block]."""
-    pack_blocks(weights, scales, bias, out, block, offset_i8(), 8, input_bytes_i8() == 2,
-                first, last)  # fmt: skip
+def pack_i8_blocks(weights, scales, bias, out, depth, stored_bits, block, first, last, fault):
+    """Packs weights of 8 bits with scales [n, depth / block]."""
+    source, layout = Source(depth, stored_bits), Layout(8, offset_i8(), input_bytes_i8() == 2)
+    pack_blocks(weights, source, scales, bias, out, block, layout, first, last)
 
 
 @kernel(_PACK)
-def pack_i4_channels(weights, scales, bias, out, first, last, fault):
+def pack_i4_channels(weights, scales, bias, out, depth, stored_bits, first, last, fault):
     """Packs weights of 4 bits with scales [n, 1] or [1, 1]."""
-    pack_channels(weights, scales, bias, out, offset_i4(), 4, input_bytes_i4() == 2,
-                first, last)  # fmt: skip
+    source, layout = Source(depth, stored_bits), Layout(4, offset_i4(), input_bytes_i4() == 2)
+    pack_channels(weights, source, scales, bias, out, layout, first, last)
 
 
 @inline
