@@ -157,8 +157,11 @@ def dequantized_blocks(node: Node, weights: Operand) -> Operand:
 
 def signed_weights(weights: Operand) -> Operand:
     """Constants of uint4 as int8 without a zero point, any other weights as they are."""
-    quantization, value = weights.quantization, weights.value
-    if name_of_dtype(weights.dtype) != "uint4" or quantization is None or value is None:
+    quantization = weights.quantization
+    if name_of_dtype(weights.dtype) != "uint4" or quantization is None:
+        return weights
+    value = weights.value
+    if value is None:
         return weights
     zero_points = quantization.zero_points
     if zero_points.min(initial=0) < 0 or zero_points.max(initial=0) > _LARGEST_UINT4:
@@ -204,6 +207,17 @@ def quantize_limit(limit: float, dtype: np.dtype, quantization: Quantization) ->
         steps = float(np.float32(limit) / np.float32(quantization.scale))
     nearest = np.trunc(steps + copysign(0.5, steps)) + quantization.zero_point
     return int(min(max(nearest, lowest), highest))
+
+
+def packed_rows(weights: Operand) -> Buffer:
+    """Rows of constant integers of at most 8 bits as bytes, packed as in the file where they are.
+
+    The rows are then shorter.
+    """
+    packed, (n, depth) = weights.packed, weights.shape
+    if packed is None or not depth or packed.size % n or packed.size // n * 8 % depth:
+        return whole_bytes(weights).view(np.uint8)
+    return packed.reshape((n, packed.size // n))
 
 
 def whole_bytes(weights: Operand) -> Buffer:
