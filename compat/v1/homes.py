@@ -469,4 +469,4 @@ LOOKUP = {
     ),
 }
 
-LOOKUP_EXPERIMENTAL = {"graph.functions.lookup": "DenseHashTable MutableHashTable"}
+LOOKUP_EXPERIMENTAL = {"graph.functions.mutable_tables": "DenseHashTable MutableHashTable"}
