@@ -120,8 +120,8 @@ def _listed(values: Differentiable | Sequence[Differentiable]) -> Sequence[Diffe
 
 
 def _value(y: Differentiable) -> Tensor | IndexedSlices:
-    """Of a variable what it holds."""
-    if isinstance(y, Operands) and not isinstance(y, Tensor):
+    """Of a variable what it holds; of several tensors in one place all of them as one."""
+    if isinstance(y, (Operands, list, tuple)) and not isinstance(y, Tensor):
         return convert_to_tensor(y, name="y")
     return y
 
