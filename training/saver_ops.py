@@ -79,7 +79,7 @@ def named_variables(var_list) -> list[Saved]:
     if isinstance(var_list, Mapping):
         pairs = list(var_list.items())
     elif isinstance(var_list, list | tuple | set):
-        pairs = [(_own_name(item), item) for item in var_list]
+        pairs = [(_name_in_graph(item), item) for item in var_list]
     else:
         raise TypeError(f"Variables to save should be passed in a dict or a list: {var_list!r}")
     rows = [row for name, item in pairs for row in _rows(name, item)]
@@ -95,7 +95,7 @@ def named_variables(var_list) -> list[Saved]:
     return rows
 
 
-def _own_name(item) -> str:
+def _name_in_graph(item) -> str:
     """The name a variable is saved under: the whole's, where it is a part of one."""
     if isinstance(item, SaveableTable):
         return item.name
@@ -112,7 +112,7 @@ def _rows(name: str, item) -> list[Saved]:
         for row in rows:
             if not row.part:
                 raise ValueError(f"Slices must all be slices: {row.item.name}")
-        return [row._replace(name=name or _own_name(row.item)) for row in rows]
+        return [row._replace(name=name or _name_in_graph(row.item)) for row in rows]
     if isinstance(item, MutableTable):
         return [Saved(name, "", item.saveable(name))]
     if isinstance(item, SaveableTable):

@@ -170,7 +170,19 @@ class RNNCell:
     ) -> tuple[Tensor, State]:
         """Output and next state; the first call makes the variables."""
         tensor = cast("Tensor", map_structure(as_input, inputs))
+<<<<<<< HEAD
         with self._entered(scope):
+=======
+        if self._scope is None:
+            scope_or_name = (
+                scope if scope is not None else (self._base_name if self._reuse else None)
+            )
+            entered = variable_scope(scope_or_name, self._base_name, reuse=self._reuse)
+        else:
+            entered = variable_scope(self._scope, reuse=True if self.built else self._reuse)
+        with entered as current:
+            self._scope = current
+>>>>>>> main
             if not self.built:
                 first = flatten(tensor)[0]
                 assert isinstance(first, Tensor)
@@ -228,9 +240,9 @@ class RNNCell:
             if isinstance(batch_size, int):
                 return creation.zeros([batch_size, *sizes], kind)
             shape = array.stack([batch_size, *(np.int32(n) for n in sizes)])
-            made = creation.zeros(shape, kind)
-            made.set_shape((None, *sizes))
-            return made
+            state = creation.zeros(shape, kind)
+            state.set_shape((None, *sizes))
+            return state
 
         with name_scope(f"{type(self).__name__}ZeroState"):
             return cast("State", _map_sizes(zeros, self.state_size))

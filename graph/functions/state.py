@@ -72,7 +72,7 @@ class Scatter(Protocol):
         ...
 
 
-def _scatter(own_name: str, kind: str, what: str) -> Scatter:
+def _scatter(public_name: str, kind: str, what: str) -> Scatter:
     def scatter(
         ref: Variable,
         indices: TensorLike,
@@ -84,8 +84,13 @@ def _scatter(own_name: str, kind: str, what: str) -> Scatter:
             return ref.after(ref.scatter(kind, indices, updates, name))
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
+<<<<<<< HEAD
     scatter.__name__ = scatter.__qualname__ = own_name
     scatter.__doc__ = f"{what} rows of a variable; the new value."
+=======
+    scatter.__name__ = scatter.__qualname__ = public_name
+    scatter.__doc__ = f"{what} rows of a variable; a tensor with the new value."
+>>>>>>> main
     return scatter
 
 
@@ -98,7 +103,7 @@ scatter_sub = _scatter("scatter_sub", "ScatterSub", "Subtracts from")
 scatter_update = _scatter("scatter_update", "ScatterUpdate", "Sets")
 
 
-def _scatter_nd(own_name: str, kind: str, what: str, locks: bool = False) -> Scatter:
+def _scatter_nd(public_name: str, kind: str, what: str, locks: bool = False) -> Scatter:
     def scatter(
         ref: Variable,
         indices: TensorLike,
@@ -110,8 +115,13 @@ def _scatter_nd(own_name: str, kind: str, what: str, locks: bool = False) -> Sca
             return ref.after(ref.scatter(kind, indices, updates, name))
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
+<<<<<<< HEAD
     scatter.__name__ = scatter.__qualname__ = own_name
     scatter.__doc__ = f"{what} parts of a variable at index tuples; the new value."
+=======
+    scatter.__name__ = scatter.__qualname__ = public_name
+    scatter.__doc__ = f"{what} parts of a variable at index tuples; a tensor with the new value."
+>>>>>>> main
     return scatter
 
 

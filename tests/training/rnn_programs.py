@@ -1,4 +1,4 @@
-"""Recurrent nets over cells of their own, given `tf`; rnn_programs.json has what TensorFlow does."""
+"""Recurrent nets over cells of their own, given `tf`: rnn_programs.json has TensorFlow's values."""
 
 from __future__ import annotations
 
