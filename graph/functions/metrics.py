@@ -220,19 +220,11 @@ def percentage_below(
 
 
 def _counted(
-<<<<<<< HEAD
-    labels: Tensor, predictions: Tensor, weights: Tensor | None, wanted: tuple[bool, bool]
-) -> tuple[Tensor, Updated]:
-    """How often a label and a prediction are `wanted`: so far, and after this batch."""
-    a = labels if wanted[0] else ops.LogicalNot(labels)
-    b = predictions if wanted[1] else ops.LogicalNot(predictions)
-=======
     labels: Tensor, predictions: Tensor, weights: Tensor | None, cell: tuple[bool, bool]
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Updated]:
     """The count in `cell` of the confusion matrix: so far, and after this batch."""
     a = labels if cell[0] else ops.LogicalNot(labels)
     b = predictions if cell[1] else ops.LogicalNot(predictions)
->>>>>>> main
     count = metric_variable((), np.float32, "count")
     hits = cast(ops.LogicalAnd(a, b), np.float32)
     if weights is not None:

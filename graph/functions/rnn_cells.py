@@ -170,19 +170,7 @@ class RNNCell:
     ) -> tuple[Tensor, State]:
         """Output and next state; the first call makes the variables."""
         tensor = cast("Tensor", map_structure(as_input, inputs))
-<<<<<<< HEAD
         with self._entered(scope):
-=======
-        if self._scope is None:
-            scope_or_name = (
-                scope if scope is not None else (self._base_name if self._reuse else None)
-            )
-            entered = variable_scope(scope_or_name, self._base_name, reuse=self._reuse)
-        else:
-            entered = variable_scope(self._scope, reuse=True if self.built else self._reuse)
-        with entered as current:
-            self._scope = current
->>>>>>> main
             if not self.built:
                 first = flatten(tensor)[0]
                 assert isinstance(first, Tensor)

@@ -84,13 +84,8 @@ def _scatter(public_name: str, kind: str, what: str) -> Scatter:
             return ref.after(ref.scatter(kind, indices, updates, name))
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
-<<<<<<< HEAD
-    scatter.__name__ = scatter.__qualname__ = own_name
-    scatter.__doc__ = f"{what} rows of a variable; the new value."
-=======
     scatter.__name__ = scatter.__qualname__ = public_name
-    scatter.__doc__ = f"{what} rows of a variable; a tensor with the new value."
->>>>>>> main
+    scatter.__doc__ = f"{what} rows of a variable; the new value."
     return scatter
 
 
@@ -115,13 +110,8 @@ def _scatter_nd(public_name: str, kind: str, what: str, locks: bool = False) -> 
             return ref.after(ref.scatter(kind, indices, updates, name))
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
-<<<<<<< HEAD
-    scatter.__name__ = scatter.__qualname__ = own_name
-    scatter.__doc__ = f"{what} parts of a variable at index tuples; the new value."
-=======
     scatter.__name__ = scatter.__qualname__ = public_name
-    scatter.__doc__ = f"{what} parts of a variable at index tuples; a tensor with the new value."
->>>>>>> main
+    scatter.__doc__ = f"{what} parts of a variable at index tuples; the new value."
     return scatter
 
 
