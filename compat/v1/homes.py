@@ -279,7 +279,8 @@ NN = {
     "graph.functions.space_to_batch": "space_to_batch",
     "graph.functions.sorting": "log_poisson_loss sufficient_statistics weighted_moments",
     "graph.functions.rnn": (
-        "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"
+        "bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn "
+        "static_state_saving_rnn"
     ),
     "graph.functions.windows": (
         "atrous_conv2d avg_pool avg_pool2d=avg_pool conv2d conv2d_backprop_filter "
@@ -469,4 +470,4 @@ LOOKUP = {
     ),
 }
 
-LOOKUP_EXPERIMENTAL = {"graph.functions.lookup": "DenseHashTable MutableHashTable"}
+LOOKUP_EXPERIMENTAL = {"graph.functions.mutable_tables": "DenseHashTable MutableHashTable"}
