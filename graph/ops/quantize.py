@@ -139,6 +139,20 @@ def quantize_and_dequantize(
     return (steps * step).astype(x.dtype)
 
 
+def _v4_gradient_shape(op: OperationView) -> list[Shape]:
+    return [op.inputs[1].shape, op.inputs[2].shape, op.inputs[3].shape]
+
+
+@op("QuantizeAndDequantizeV4Grad", shape=_v4_gradient_shape)
+def quantize_and_dequantize_grad(
+    dy: np.ndarray, x: np.ndarray, low: np.ndarray, high: np.ndarray, *, axis: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`dy` where `x` is within the range; nothing to its ends."""
+    row = [n if i == axis else 1 for i, n in enumerate(x.shape)] if axis >= 0 else ()
+    is_inside = (x >= low.reshape(row)) & (x <= high.reshape(row))
+    return np.where(is_inside, dy, np.zeros((), dy.dtype)), np.zeros_like(low), np.zeros_like(high)
+
+
 def integer_range(
     low: np.ndarray, high: np.ndarray, signed: bool, bits: int, narrow: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
