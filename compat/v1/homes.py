@@ -296,13 +296,12 @@ NN = {
         "batch_normalization dropout fused_batch_norm l2_normalize local_response_normalization "
         "lrn moments"
     ),
-    "graph.functions.raw_rnn": "raw_rnn",
     "graph.functions.reductions": "zero_fraction",
     "graph.functions.sparse_embedding": ("embedding_lookup_sparse safe_embedding_lookup_sparse"),
     "graph.functions.space_to_batch": "space_to_batch",
     "graph.functions.sorting": "log_poisson_loss sufficient_statistics weighted_moments",
     "graph.functions.rnn": (
-        "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn "
+        "bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn "
         "static_state_saving_rnn"
     ),
     "graph.functions.windows": (
@@ -536,4 +535,4 @@ LOOKUP = {
     ),
 }
 
-LOOKUP_EXPERIMENTAL = {"graph.functions.lookup": "DenseHashTable MutableHashTable"}
+LOOKUP_EXPERIMENTAL = {"graph.functions.mutable_tables": "DenseHashTable MutableHashTable"}

@@ -72,10 +72,10 @@ from ...graph.functions.normalization import l2_normalize as l2_normalize
 from ...graph.functions.normalization import local_response_normalization as local_response_normalization
 from ...graph.functions.normalization import lrn as lrn
 from ...graph.functions.normalization import moments as moments
-from ...graph.functions.raw_rnn import raw_rnn as raw_rnn
 from ...graph.functions.reductions import zero_fraction as zero_fraction
 from ...graph.functions.rnn import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
 from ...graph.functions.rnn import dynamic_rnn as dynamic_rnn
+from ...graph.functions.rnn import raw_rnn as raw_rnn
 from ...graph.functions.rnn import static_bidirectional_rnn as static_bidirectional_rnn
 from ...graph.functions.rnn import static_rnn as static_rnn
 from ...graph.functions.rnn import static_state_saving_rnn as static_state_saving_rnn

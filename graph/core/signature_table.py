@@ -500,6 +500,7 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 !ResourceSparseApplyRMSProp var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> ; T:type Tindices:type use_locking:bool=false
 !ResourceStridedSliceAssign ref:resource begin:Index end:Index strides:Index value:T -> ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 !Restore file_pattern:string tensor_name:string -> tensor:dt ; dt:type preferred_shard:int=-1
+!RestoreSlice file_pattern:string tensor_name:string shape_and_slice:string -> tensor:dt ; dt:type preferred_shard:int=-1
 !RestoreV2 prefix:string tensor_names:string shape_and_slices:string -> tensors:*dtypes ; dtypes:list(type)
 Reverse tensor:T dims:bool -> output:T ; T:type
 ReverseSequence input:T seq_lengths:Tlen -> output:T ; seq_dim:int batch_dim:int=0 T:type Tlen:type="int64"
@@ -634,11 +635,14 @@ StatelessMultinomial logits:T num_samples:int32 seed:Tseed -> output:output_dtyp
 StatelessParameterizedTruncatedNormal shape:S seed:Tseed means:dtype stddevs:dtype minvals:dtype maxvals:dtype -> output:dtype ; S:type Tseed:type="int64" dtype:type
 StatelessRandomBinomial shape:S seed:Tseed counts:T probs:T -> output:dtype ; S:type Tseed:type="int64" T:type="float64" dtype:type="int64"
 StatelessRandomGammaV2 shape:T seed:Tseed alpha:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
+!StatelessRandomGetAlg -> alg:int32 ;
+StatelessRandomGetKeyCounter seed:Tseed -> key:uint64 counter:uint64 ; Tseed:type="int64"
 StatelessRandomNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessRandomNormalV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
 StatelessRandomPoisson shape:T seed:Tseed lam:Rtype -> output:dtype ; Rtype:type dtype:type T:type Tseed:type="int64"
 StatelessRandomUniform shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessRandomUniformFullInt shape:T seed:Tseed -> output:dtype ; dtype:type="uint64" T:type="int32" Tseed:type="int64"
+StatelessRandomUniformFullIntV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="uint64" Tshape:type="int32"
 StatelessRandomUniformInt shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
 StatelessRandomUniformIntV2 shape:Tshape key:uint64 counter:uint64 alg:int32 minval:dtype maxval:dtype -> output:dtype ; dtype:type Tshape:type="int32"
 StatelessRandomUniformV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
@@ -749,6 +753,8 @@ Where input:T -> index:int64 ; T:type="bool"
 !While input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
 !WriteFile filename:string contents:string -> ;
 Xdivy x:T y:T -> z:T ; T:type
+XlaDynamicSlice input:T start_indices:Tindices size_indices:Tindices -> output:T ; T:type Tindices:type
+XlaDynamicUpdateSlice input:T update:T indices:Tindices -> output:T ; T:type Tindices:type
 Xlog1py x:T y:T -> z:T ; T:type
 Xlogy x:T y:T -> z:T ; T:type
 ZerosLike x:T -> y:T ; T:type

@@ -36,6 +36,7 @@ FAMILIES = (
     "sparse_arithmetic",
     "sparse_cross",
     "state",
+    "stateless_random",
     "string",
     "summaries",
     "tables",

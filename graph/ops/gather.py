@@ -257,6 +257,32 @@ def top_k(x: np.ndarray, *, k: int) -> tuple[np.ndarray, np.ndarray]:
     return top_k_v2(x, k)
 
 
+def _approx_top_k_shape(op: OperationView) -> list[Shape]:
+    shape = op.inputs[0].shape
+    if shape is None:
+        return [None, None]
+    axis: int = op.get_attr("reduction_dimension") % len(shape)
+    return [(*shape[:axis], op.get_attr("k"), *shape[axis + 1 :])] * 2
+
+
+@op("ApproxTopK", shape=_approx_top_k_shape)
+def approx_top_k(
+    x: np.ndarray,
+    *,
+    k: int,
+    reduction_dimension: int,
+    recall_target: float,
+    is_max_k: bool,
+    reduction_input_size_override: int,
+    aggregate_to_topk: bool,
+) -> list[np.ndarray]:
+    """The k largest or smallest along an axis and where they are; all of them are right here."""
+    rows = np.moveaxis(x, reduction_dimension, -1)
+    values, indices = top_k_v2(rows if is_max_k else -rows, k)
+    values = values if is_max_k else -values
+    return [np.moveaxis(part, -1, reduction_dimension) for part in (values, indices)]
+
+
 @op("InTopKV2", shape=lambda op: op.inputs[1].shape)
 def in_top_k(predictions: np.ndarray, targets: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Whether each target is among the `k` best predictions of its row."""

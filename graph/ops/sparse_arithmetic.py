@@ -274,25 +274,3 @@ CWISE: Sequence[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = (
 )
 for _kind, _function in CWISE:
     add_row(_kind, _cwise(_function), lambda op: op.inputs[1].shape)
-
-
-def _product_shape(op: OperationView) -> Shape:
-    left, right = known(op, 0, 2), known(op, 1, 2)
-    rows, inner = left[::-1] if op.get_attr("transpose_a") else left
-    depth, columns = right[::-1] if op.get_attr("transpose_b") else right
-    _require_equal(op, inner, depth)
-    return (rows, columns)
-
-
-@op("SparseMatMul", shape=_product_shape)
-def sparse_matmul(
-    a: np.ndarray, b: np.ndarray, *, transpose_a: bool, transpose_b: bool
-) -> np.ndarray:
-    """The product of two whole matrices, in float32."""
-    left, right = (x.astype(np.float32) for x in (a, b))
-    left, right = left.T if transpose_a else left, right.T if transpose_b else right
-    if left.shape[1] != right.shape[0]:
-        raise ValueError(
-            f"Matrix size-incompatible: In[0]: {list(left.shape)}, In[1]: {list(right.shape)}"
-        )
-    return left @ right

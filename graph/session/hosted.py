@@ -29,7 +29,6 @@ MODULES = (
     "random_kernels",
     "rejection_kernels",
     "sampler_kernels",
-    "stateless_kernels",
     "table_kernels",
     "variable_kernels",
 )

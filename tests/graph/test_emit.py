@@ -99,6 +99,11 @@ CASES = [
     ("RealDiv", (f32(4), f32(4)), {}),
     ("LogicalAnd", (i32(9, high=2) > 0, i32(9, high=2) > 0), {}),
     ("LogicalOr", (i32(4, 1, high=2) > 0, i32(3, high=2) > 0), {}),
+    *(
+        (kind, (np.int32([7, -7, 5, -(2**31)]), np.int32([2, 2, -3, -1])), {})
+        for kind in ("FloorDiv", "FloorMod")
+    ),
+    ("FloorMod", (np.int64([7, -7, 2**40]), np.int64([[3], [-5]])), {}),
     ("Maximum", (f32(4), f32(1)), {}),
     ("Minimum", (f32(4), f32()), {}),
     ("SquaredDifference", (f32(4), f32(2, 4)), {}),

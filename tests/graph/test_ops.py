@@ -59,6 +59,16 @@ ELSEWHERE |= {
 }
 """Those that make_expressions.py and the corpus' expressions cover."""
 ELSEWHERE |= {
+    *("ApproxTopK", "Dequantize", "QuantizeV2", "SparseMatMul", "ToBool"),
+    *("StatelessRandomGetAlg", "StatelessRandomGetKeyCounter"),
+    *("XlaDynamicSlice", "XlaDynamicUpdateSlice"),
+    *(f"StatelessRandom{kind}" for kind in ("Normal", "Uniform", "UniformFullInt", "UniformInt")),
+    *(f"StatelessRandom{kind}V2" for kind in ("Normal", "Uniform")),
+    *("StatelessRandomUniformFullIntV2", "StatelessRandomUniformIntV2"),
+    *("StatelessTruncatedNormal", "StatelessTruncatedNormalV2"),
+}
+"""Those of tests/converter/graph_functions.npz, and of expressions_random.py."""
+ELSEWHERE |= {
     *("AudioSummary", "AudioSummaryV2", "HistogramSummary", "ImageSummary", "MergeSummary"),
     *("ScalarSummary", "TensorSummary", "TensorSummaryV2"),
 }

@@ -70,5 +70,5 @@ def test_what_is_emitted():
 def test_refused():
     with pytest.raises(TypeError, match=r"'cell' .* is not an RNNCell"):
         tf.nn.raw_rnn(3, lambda *_: None)
-    with pytest.raises(TypeError, match="Argument `loop_fn` must be callable"):
+    with pytest.raises(TypeError, match="Argument `loop_fn` must be a callable"):
         tf.nn.raw_rnn(tf.nn.rnn_cell.BasicRNNCell(2), 3)
