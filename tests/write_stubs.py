@@ -32,6 +32,7 @@ FACADES = (
     "flatlite.compat.v1.quantization",
     "flatlite.compat.v1.ragged",
     "flatlite.compat.v1.random",
+    "flatlite.compat.v1.random_experimental",
     "flatlite.compat.v1.rnn_cell",
     "flatlite.compat.v1.saved_model",
     "flatlite.compat.v1.sets",

@@ -17,19 +17,20 @@ CHECKS = {
 """Names of both `tf` and `tf.debugging`."""
 
 CORE = {
-    "graph.functions.checks": "verify_tensor_all_finite",
+    "graph.functions.checks": "add_check_numerics_ops verify_tensor_all_finite",
     "graph.functions.clip": (
         "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
     ),
-    "graph.core.create": "constant convert_to_tensor",
+    "graph.core.create": "constant convert_to_tensor register_tensor_conversion_function",
     "graph.core.dtype": (
         "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
         "int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
         "uint32 uint64 uint8 variant"
     ),
     "graph.functions.array": (
-        "batch_to_space_nd boolean_mask broadcast_to check_numerics concat depth_to_space diag "
-        "diag_part dynamic_partition dynamic_stitch expand_dims gather gather_nd "
+        "batch_gather batch_to_space_nd boolean_mask broadcast_to check_numerics concat "
+        "depth_to_space diag diag_part dynamic_partition dynamic_stitch expand_dims gather "
+        "gather_nd "
         "guarantee_const identity identity_n invert_permutation matrix_band_part "
         "matrix_transpose meshgrid pad parallel_stack repeat reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
@@ -42,8 +43,10 @@ CORE = {
         "unstack where where_v2"
     ),
     "graph.functions.behavior": (
-        "disable_eager_execution disable_resource_variables disable_v2_behavior "
-        "enable_resource_variables executing_eagerly resource_variables_enabled"
+        "disable_control_flow_v2 disable_eager_execution disable_resource_variables "
+        "disable_tensor_equality disable_v2_behavior disable_v2_tensorshape "
+        "enable_resource_variables executing_eagerly executing_eagerly_outside_functions "
+        "resource_variables_enabled"
     ),
     "graph.functions.casting": "bitcast",
     "graph.functions.conditional": "case cond switch_case",
@@ -432,6 +435,10 @@ RANDOM = {
     ),
 }
 
+RANDOM_EXPERIMENTAL = {
+    "graph.functions.random_draws": "stateless_fold_in=fold_in stateless_split=split",
+}
+
 SETS = {
     "graph.functions.sets": (
         "difference=set_difference intersection=set_intersection set_difference set_intersection "
@@ -501,7 +508,10 @@ VERSION = {
 """Names of both `tf` and `tf.version`."""
 
 RAGGED = {
-    "graph.functions.ragged": "constant range=ragged_range",
+    "graph.functions.ragged": (
+        "constant map_flat_values placeholder range=ragged_range row_splits_to_segment_ids "
+        "segment_ids_to_row_splits stack_dynamic_partitions"
+    ),
 }
 
 SUMMARY = {

@@ -35,3 +35,15 @@ GRADIENTS = [
         " [[0, 0], [3, 3], [3, 4], [0, 0]])"
     ),
 ]
+RAGGED = "tf.ragged.constant([[1., 2.], [], [3.]])"
+EXPRESSIONS += [
+    "tf.batch_gather(a, [[0, 3], [1, 1], [2, 0]])",
+    "tf.ragged.row_splits_to_segment_ids([0, 2, 2, 5])",
+    "tf.ragged.segment_ids_to_row_splits([0, 0, 2], 4)",
+    f"tf.ragged.map_flat_values(tf.square, {RAGGED}).flat_values",
+    f"tf.ragged.map_flat_values(tf.add, {RAGGED}, {RAGGED}).to_tensor()",
+    "tf.cast(tf.ragged.stack_dynamic_partitions(a, [2, 0, 2], 4).row_splits, tf.int64)",
+    "tf.ragged.stack_dynamic_partitions(a, [2, 0, 2], 4).flat_values",
+    "tf.random.experimental.stateless_split([3, 4], 3)",
+    "tf.random.experimental.stateless_fold_in([3, 4], 7)",
+]
