@@ -112,6 +112,19 @@ def tensor_scatter_add(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]
     return dy, None, ops.GatherNd(dy, op.inputs[1])
 
 
+@gradient("TensorScatterMax", "TensorScatterMin")
+def tensor_scatter_extreme(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
+    """To what the result is equal to, shared where both are."""
+    tensor, indices, updates = op.inputs
+    result = op.outputs[0]
+    from_tensor = ops.Cast(ops.Equal(tensor, result), DstT=dy.dtype)
+    from_updates = ops.Cast(ops.Equal(updates, ops.GatherNd(result, indices)), DstT=dy.dtype)
+    sources = ops.TensorScatterAdd(from_tensor, indices, from_updates)
+    shares = ops.GatherNd(dy, indices) * from_updates
+    d_updates = ops.DivNoNan(shares, ops.GatherNd(sources, indices))
+    return ops.DivNoNan(dy * from_tensor, sources), None, d_updates
+
+
 @gradient("TensorScatterSub")
 def tensor_scatter_sub(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
     """To the updates the negative of what is at their places."""

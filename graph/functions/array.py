@@ -361,6 +361,8 @@ def meshgrid(*args: TensorLike, indexing: str = "xy", name: str = "meshgrid") ->
         raise ValueError(
             f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
         )
+    if not args:
+        return []
     with name_scope(name, "meshgrid", args):
         n = len(args)
         vectors = [convert_to_tensor(x) for x in args]

@@ -114,7 +114,7 @@ def tensordot(
             tensor of these, too.
         name: Of the operation.
 
-    Raises ValueError for axes that do not go together, or are not dimensions.
+    Raises ValueError for axes that do not go together, IndexError for what is no dimension.
     """
     with name_scope(name, "Tensordot", [a, b]) as scope:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
@@ -174,7 +174,7 @@ def _as_matrix(
         return _as_unknown_matrix(x, axes, summed_first)
     rank = len(x.shape)
     if any(not -rank <= axis < rank for axis in axes):
-        raise ValueError(f"`axes` must be in [{-rank}, {rank}), got {axes}")
+        raise IndexError(f"`axes` must be in [{-rank}, {rank}), got {axes}")
     axes = [axis % rank for axis in axes]
     free = [i for i in np.arange(rank).tolist() if i not in axes]
     order = axes + free if summed_first else free + axes

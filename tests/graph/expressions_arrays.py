@@ -25,6 +25,10 @@ EXPRESSIONS = [
     "tf.nn.conv2d(tf.reshape(m, [1, 2, 3, 3, 1]), tf.reshape(a[0], [2, 2, 1, 1]), 1, 'SAME')",
 ]
 GRADIENTS = [
+    "tf.math.nextafter(a, p[0])",
+    "tf.tensor_scatter_nd_max(a, [[0], [2]], p[:2])",
+    "tf.tensor_scatter_nd_min(a, [[2], [1]], p[:2] - 1.)",
+    "tf.tensor_scatter_nd_max(a, [[0], [2], [0]], tf.gather(a, [0, 1, 0]))",
     f"tf.tensordot({OPEN}, p, [[1], [1]])",
     f"tf.tensordot({UNKNOWN}, p, [[0], [0]])",
     "tf.convert_to_tensor(tf.gather_nd(a, [[0], [2], [0]]))",

@@ -36,6 +36,7 @@ ELSEWHERE = {
     *("SparseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul", "SparseFillEmptyRows"),
     *("SparseMatMul", "SparseReduceSum", "SparseReorder", "SparseSlice", "SparseSoftmax"),
     *("SparseTensorDenseAdd", "SparseTensorDenseMatMul", "QuantizeAndDequantizeV4"),
+    *("NextAfter", "TensorScatterMax", "TensorScatterMin"),
 }
 """Rows that other tests cover."""
 UNTESTED = {
