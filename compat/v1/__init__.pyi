@@ -33,9 +33,9 @@ from ...compat.v1 import strings as strings
 from ...compat.v1 import summary as summary
 from ...compat.v1 import test as test
 from ...compat.v1 import version as version
+from ...graph.core.conversions import register_tensor_conversion_function as register_tensor_conversion_function
 from ...graph.core.create import constant as constant
 from ...graph.core.create import convert_to_tensor as convert_to_tensor
-from ...graph.core.create import register_tensor_conversion_function as register_tensor_conversion_function
 from ...graph.core.device_spec import DeviceSpec as DeviceSpec
 from ...graph.core.dtype import DType as DType
 from ...graph.core.dtype import as_dtype as as_dtype

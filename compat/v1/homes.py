@@ -21,7 +21,8 @@ CORE = {
     "graph.functions.clip": (
         "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
     ),
-    "graph.core.create": "constant convert_to_tensor register_tensor_conversion_function",
+    "graph.core.conversions": "register_tensor_conversion_function",
+    "graph.core.create": "constant convert_to_tensor",
     "graph.core.dtype": (
         "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
         "int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
