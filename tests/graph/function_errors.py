@@ -367,6 +367,13 @@ ERRORS = [
         "InvalidArgumentError",
         "filter must not have zero elements",
     ),
+    ("tf.strings.join([['a'], [['b']]])", "ValueError", "Shapes must be equal rank, but are 1 and"),
+    ("tf.as_string(1., fill='ab')", "InvalidArgumentError", "Fill string must be one or fewer"),
+    (
+        "tf.quantization.quantize_and_dequantize_v2([1.], [0.], [1.], axis=10)",
+        "ValueError",
+        "Shape must be at least rank 11 but is rank 1",
+    ),
     ("tf.tensordot(a, p, [[0, 1]])", "ValueError", "`axes` must be an integer or have length 2"),
     ("tf.tensordot(a, p, 3)", "ValueError", "must not be larger than the number of dimensions"),
     ("tf.tensordot(a, p, -1)", "ValueError", "`axes` must be at least 0"),
