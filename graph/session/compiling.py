@@ -223,7 +223,10 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
                 return self._define(stage, op, numbers)
         emitter = EMITTERS.get(op.type)
         if emitter is not None and emitter.takes(buffers):
-            outputs = emitter.function(stage.program, site, *buffers)
+            try:
+                outputs = emitter.function(stage.program, site, *buffers)
+            except ValueError as error:
+                raise _unsuited(site, error) from None
             if outputs is not None:
                 return self._define(stage, op, outputs)
         return self._add_step(stage, site, row, buffers)
@@ -429,7 +432,18 @@ def _shapes(site: Site, row: Row | None) -> list[Shape]:
     try:
         return infer_shapes(site, row)
     except ValueError as error:
-        raise failed(site.op, str(error).removeprefix(f"{site.type} '{site.name}': ")) from None
+        raise failed(site.op, str(error).removeprefix(_prefix(site))) from None
+
+
+def _prefix(site: Site) -> str:
+    """What shape functions begin their messages with."""
+    return f"{site.type} '{site.name}': "
+
+
+def _unsuited(site: Site, error: ValueError) -> Exception:
+    """What a shape function says of operands, as the error of the operation that runs."""
+    words, prefix = str(error), _prefix(site)
+    return failed(site.op, words.removeprefix(prefix)) if words.startswith(prefix) else error
 
 
 def _array_dtype(dtype: DTypeAttr) -> DTypeAttr:

@@ -374,6 +374,11 @@ ERRORS = [
         "ValueError",
         "Shape must be at least rank 11 but is rank 1",
     ),
+    (
+        "tf.fill(tf.placeholder_with_default(-2, None), 3.)",
+        "InvalidArgumentError",
+        "",
+    ),
     ("tf.tensordot(a, p, [[0, 1]])", "ValueError", "`axes` must be an integer or have length 2"),
     ("tf.tensordot(a, p, 3)", "ValueError", "must not be larger than the number of dimensions"),
     ("tf.tensordot(a, p, -1)", "ValueError", "`axes` must be at least 0"),
