@@ -26,6 +26,22 @@ def slices(params, indices, out, first, last, fault):
                 out[b, o, i, s] = params[b, o, index, s]
 
 
+@kernel("params:T[*,s] indices:I[n] out:T[n,s] none:i", T=WIDTHS, I=INDICES)
+def rows(params, indices, out, none, first, last, fault):
+    """out[i] = params[indices[i]]; zeros where the index is `none` (unique.py)"""
+    for i in range(first, last):
+        row = indices[i]
+        if row == none:
+            for s in range(params.shape[1]):
+                out[i, s] = 0
+        elif 0 <= row < params.shape[0]:
+            for s in range(params.shape[1]):
+                out[i, s] = params[row, s]
+        else:
+            set_fault(fault, INDEX_OUT_OF_RANGE, i, row, params.shape[0])
+            return
+
+
 @kernel("params:T[*,s] indices:I[n,k] dims:int64[k] out:T[n,s]", T=WIDTHS, I=INDICES)
 def points(params, indices, dims, out, first, last, fault):
     """out[i] = params[indices[i]], where `params` has the leading dimensions `dims`."""
