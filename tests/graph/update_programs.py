@@ -126,7 +126,15 @@ def references(tf):
         last = tf.scatter_add(tf.assign_add(tf.assign(v, [3.0, 4.0]), [1.0, 1.0]), [0], [5.0])
         part = v[0].assign(7.0)
         values = run(tf, [last])
-        return [values, last.name, part.name, hasattr(last, "assign"), isinstance(last, tf.Tensor)]
+        return [
+            values,
+            str(v.op.outputs[0]),
+            repr(last),
+            str(part),
+            str(v.value()),
+            hasattr(last, "assign"),
+            isinstance(last, tf.Tensor),
+        ]
 
 
 @program
