@@ -437,5 +437,5 @@ def _shapes(site: Site, row: Row | None) -> list[Shape]:
 
 
 def _array_dtype(dtype: DTypeAttr) -> DTypeAttr:
-    """The dtype of arrays: handles and variants are objects."""
-    return np.dtype(object) if dtype.names else dtype
+    """The dtype of arrays of an element type."""
+    return dtypes.array_dtype(np.dtype(dtype)) if dtype.names else dtype
