@@ -454,9 +454,9 @@ class Conversion:
         verify_inputs: Sequence[list[list[np.ndarray]]],
     ) -> None:
         """Compares every function of the float file with its source, unless told not to."""
-        from ..verify.verification import has_all_custom_ops, verify
+        from ..verify.verification import runs_custom_ops, verify
 
-        if not self.settings.verify or not has_all_custom_ops(graphs):
+        if not self.settings.verify or not runs_custom_ops(graphs):
             return
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
             sample_inputs = samples.first(i) or None

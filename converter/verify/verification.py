@@ -21,6 +21,7 @@ from ...interpreter.interpreter import Interpreter
 from ...schema.custom_ops import is_custom_op
 from ...schema.errors import ConverterError, DeadlineExceededError, OpError
 from ..callers import caller
+from ..sources.effects import CHECKPOINT_READERS, CHECKPOINT_WRITERS
 from ..tf.lower import CALLS
 from .oracle import NotVerified, Oracle
 from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, trial_inputs
@@ -28,6 +29,7 @@ from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, trial_inputs
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Origin, Signature, Sizes
 
+CHECKPOINTS = CHECKPOINT_READERS + CHECKPOINT_WRITERS
 TOLERANCE = 1e-4  # of an output's largest absolute value
 LEVELS = 2e-2  # the same behind FAKE_QUANT, which makes a level of 1/255 of the last bit
 STEPS = {"f": 2.0**-10, "V": 2.0**-7}  # between 16-bit floats (float16, bfloat16) from 1 on
@@ -205,21 +207,25 @@ def verify(
     return verified
 
 
-def has_all_custom_ops(graphs: Iterable[Graph]) -> bool:
-    """Whether all custom operators of the graphs are registered, so that they can be run.
+def runs_custom_ops(graphs: Iterable[Graph]) -> bool:
+    """Whether verification can run all custom operators of the graphs.
 
     Warns:
-        UserWarning: 'not verified', when some are not.
+        UserWarning: 'not verified', when some are not registered, or write or read checkpoints.
     """
     names = {op.custom_code for graph in graphs for op in graph.ops if op.kind == "CUSTOM"}
-    missing = sorted(name for name in names if not is_custom_op(name) and not is_flex_op(name))
-    if missing:
-        text = (
-            f"the converted model was not verified: nobody registered the custom operators "
-            f"{', '.join(missing)} with flatlite.lite.custom_op"
-        )
-        warnings.warn(text, stacklevel=caller())
-    return not missing
+    unknown = sorted(name for name in names if not is_custom_op(name) and not is_flex_op(name))
+    files = [name for name in unknown if name.removeprefix("Flex") in CHECKPOINTS]
+    missing = [name for name in unknown if name not in files]
+    if unknown:
+        reason = f"{', '.join(files)} would write or read a checkpoint"
+        if missing:
+            reason = (
+                f"nobody registered the custom operators {', '.join(missing)} with "
+                "flatlite.lite.custom_op"
+            )
+        warnings.warn(f"the converted model was not verified: {reason}", stacklevel=caller())
+    return not unknown
 
 
 def is_flex_op(name: str) -> bool:

@@ -84,6 +84,7 @@ def check_alike(content, theirs, litert):
         ("branches", "int8", INT8),
         ("joined", "uint8", UINT8),
         ("joined", "int8", INT8),
+        ("narrow", "default_int8", INT8 | DEFAULT),
         ("joined", "default_uint8", UINT8 | DEFAULT),
         ("joined", "default_int8", INT8 | DEFAULT),
         ("across", "uint8", UINT8),
@@ -96,6 +97,16 @@ def test_as_tensorflow(name, file, settings, request, litert):
     content = converter_of(request, name, **settings).convert()
     theirs = (request.path.parent / f"fake_quant/{name}_{file}.tflite").read_bytes()
     check_alike(content, theirs, litert)
+
+
+def test_a_narrow_range_in_a_float_file(request, litert):
+    """LiteRT refuses FAKE_QUANT of one; what it takes rounds as TensorFlow does."""
+    content = converter_of(request, "narrow").convert()
+    assert kinds(content).count("FAKE_QUANT") == 2
+    ((answer,),) = litert.run(content, [[X * 2]], "BUILTIN_REF")
+    levels = answer / (6 / 254)
+    np.testing.assert_allclose(levels, np.rint(levels), atol=1e-3)
+    assert answer.min() >= 0 and answer.max() <= 3
 
 
 def test_optimizations_overrule_inference_type(request, litert):
