@@ -207,8 +207,8 @@ def _all_values(root: Any) -> list[Any]:
 
 def _without_value(root: Any, matched: dict[int, Any]) -> list[Any]:
     """The objects from `root` that have a value of their own and no node of the checkpoint."""
-    seen = {id(value) for value in matched.values()}
-    return [value for value in _all_values(root) if id(value) not in seen]
+    matched_ids = {id(value) for value in matched.values()}
+    return [value for value in _all_values(root) if id(value) not in matched_ids]
 
 
 def session_or_default(session: Session | None) -> Session:

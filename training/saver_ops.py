@@ -48,7 +48,7 @@ def named_variables(var_list) -> list[Saved]:
     if isinstance(var_list, Mapping):
         pairs = list(var_list.items())
     elif isinstance(var_list, list | tuple | set):
-        pairs = [(_own_name(item), item) for item in var_list]
+        pairs = [(_name_in_graph(item), item) for item in var_list]
     else:
         raise TypeError(f"Variables to save should be passed in a dict or a list: {var_list!r}")
     rows = [row for name, item in pairs for row in _rows(name, item)]
@@ -61,7 +61,7 @@ def named_variables(var_list) -> list[Saved]:
     return sorted(rows, key=lambda row: (row.name, _offset(row.variable)))
 
 
-def _own_name(item) -> str:
+def _name_in_graph(item) -> str:
     """The name a variable is saved under: the whole's, where it is a part of one."""
     part = getattr(item, "save_slice_info", None)
     if part is not None:
@@ -76,7 +76,7 @@ def _rows(name: str, item) -> list[Saved]:
         for row in rows:
             if not row.part:
                 raise ValueError(f"Slices must all be slices: {row.variable.name}")
-        return [row._replace(name=name or _own_name(row.variable)) for row in rows]
+        return [row._replace(name=name or _name_in_graph(row.variable)) for row in rows]
     if not isinstance(item, Variable):
         raise TypeError(f"Variable to save is not a Variable: {item!r}")
     part = item.save_slice_info

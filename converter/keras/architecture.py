@@ -57,7 +57,7 @@ class Layer:
         tensors: its weights, by graph and name, once they were written.
         folder: where an archive has its weights.
         assets: files that an archive has for it, by name.
-        held: the weights that the layer around it keeps for it, and what it calls them.
+        outer_weights: the weights that the layer around it keeps for it, and what it calls them.
         rounding: what the layer around it does to weights, by name.
     """
 
@@ -71,7 +71,7 @@ class Layer:
     tensors: dict[tuple[Graph, str], Tensor] = field(default_factory=dict)
     folder: str = ""
     assets: dict[str, bytes] = field(default_factory=dict)
-    held: dict[str, str] = field(default_factory=dict)
+    outer_weights: dict[str, str] = field(default_factory=dict)
     rounding: dict[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
 
     @property

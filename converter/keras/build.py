@@ -88,7 +88,7 @@ def placeholder(graph: Graph, layer: Layer, name: str) -> Tensor:
 
 
 @dataclass
-class Kept:
+class CarriedState:
     """A tensor that a layer keeps from call to call; zeros before the first.
 
     Attributes:
@@ -114,7 +114,7 @@ class Writer:
         self.graph, self.is_keras3 = graph, is_keras3
         self.results: dict[str, list] = {}
         self.masks: dict[Tensor, Tensor] = {}
-        self.states: dict[int, list[Kept]] | None = {} if counter is None else None
+        self.states: dict[int, list[CarriedState]] | None = {} if counter is None else None
         self.tables: dict[str, Table] = {}
         self._counter = count() if counter is None else counter
 

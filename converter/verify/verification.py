@@ -271,22 +271,26 @@ def compare(
     outputs: Sequence[np.ndarray],
 ) -> None:
     """Raises ConverterError when an output differs, NotVerified when the source is unstable."""
-    for name, answer, actual in zip(source.oracle.outputs, expected, outputs, strict=True):
-        if function.is_bounded and answer.dtype.kind == "f" and answer.shape == actual.shape:
-            actual = np.where(np.isfinite(answer), actual, answer)
-        error = difference(answer, actual)
-        if error <= max(tolerance(answer), LEVELS if function.is_rounded else 0.0):
+    for name, expected_output, actual in zip(source.oracle.outputs, expected, outputs, strict=True):
+        if (
+            function.is_bounded
+            and expected_output.dtype.kind == "f"
+            and expected_output.shape == actual.shape
+        ):
+            actual = np.where(np.isfinite(expected_output), actual, expected_output)
+        error = difference(expected_output, actual)
+        if error <= max(tolerance(expected_output), LEVELS if function.is_rounded else 0.0):
             continue
-        if error <= 10 * sensitivity(source, name, arrays, answer):
+        if error <= 10 * sensitivity(source, name, arrays, expected_output):
             changed = "inputs" if has_floats(arrays) else "constants"
             raise Unstable(
                 f"its output '{name}' is unstable: a relative change of the {changed} by "
                 f"{NUDGE:g} changes it as much as the conversion does "
-                f"({describe_difference(answer, actual)})"
+                f"({describe_difference(expected_output, actual)})"
             )
         raise ConverterError(
             f"the converted model does not give the source's answer for '{name}' on inputs "
-            f"of the shapes {shapes_of(arrays)}: {describe_difference(answer, actual)}"
+            f"of the shapes {shapes_of(arrays)}: {describe_difference(expected_output, actual)}"
             f"{first_difference(source, function, arrays)}; "
             "please report it; converter.verify = False writes the file all the same"
         )
@@ -393,11 +397,11 @@ def first_difference(source: _Source, function: Function, arrays: list[np.ndarra
     interpreter = function.interpreter(preserve=True)
     function.run(interpreter, arrays)
     for kind, index, origin in rows:
-        answer = expected[origin.name]
+        expected_value = expected[origin.name]
         actual: Any = interpreter.get_tensor(index, function.subgraph)
         if origin.layout is not None:
             actual = actual.transpose(origin.layout)
-        if difference(answer, actual) > tolerance(answer):
+        if difference(expected_value, actual) > tolerance(expected_value):
             layer = CALLS.sub("", origin.name)
             return f"; the first operator that differs is {kind} for '{layer}'"
     return ""

@@ -397,9 +397,9 @@ class StaticVocabularyTable(LookupTable):
                 f"{initializer.key_dtype!r}."
             )
         if key_dtype is not None and _is_integer(key_dtype) != _is_integer(table_dtype):
-            wanted = "integer" if _is_integer(key_dtype) else "string"
+            family = "integer" if _is_integer(key_dtype) else "string"
             raise TypeError(
-                f"Invalid `key_dtype`, expected {wanted} but got {initializer.key_dtype!r}."
+                f"Invalid `key_dtype`, expected {family} but got {initializer.key_dtype!r}."
             )
 
     @property

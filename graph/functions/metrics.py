@@ -220,11 +220,11 @@ def percentage_below(
 
 
 def _counted(
-    labels: Tensor, predictions: Tensor, weights: Tensor | None, wanted: tuple[bool, bool]
+    labels: Tensor, predictions: Tensor, weights: Tensor | None, cell: tuple[bool, bool]
 ) -> tuple[Tensor, Tensor]:
-    """How often a label and a prediction are `wanted`: so far, and after this batch."""
-    a = labels if wanted[0] else ops.LogicalNot(labels)
-    b = predictions if wanted[1] else ops.LogicalNot(predictions)
+    """The count in `cell` of the confusion matrix: so far, and after this batch."""
+    a = labels if cell[0] else ops.LogicalNot(labels)
+    b = predictions if cell[1] else ops.LogicalNot(predictions)
     count = metric_variable((), np.float32, "count")
     hits = cast(ops.LogicalAnd(a, b), np.float32)
     if weights is not None:
@@ -232,7 +232,7 @@ def _counted(
     return count.value(), count.assign_add(reduce_sum(hits))
 
 
-def _count(name: str, wanted: tuple[bool, bool], doc: str) -> Callable[..., Metric]:
+def _count(name: str, cell: tuple[bool, bool], doc: str) -> Callable[..., Metric]:
     """A metric that counts."""
 
     def metric(
@@ -245,7 +245,7 @@ def _count(name: str, wanted: tuple[bool, bool], doc: str) -> Callable[..., Metr
     ) -> Metric:
         with variable_scope(name, metric.__name__, [predictions, labels, weights]):
             a, b, factors = _truths(labels, predictions, weights)
-            value, update = _counted(a, b, factors, wanted)
+            value, update = _counted(a, b, factors, cell)
             return recorded(value, update, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = name

@@ -163,8 +163,8 @@ def _steps(
     def body(
         time: Tensor, results: list[TensorArray], before: State
     ) -> tuple[Tensor, list[TensorArray], State]:
-        given = pack(structure, [x.read(time) for x in arrays])
-        output, after = cell(cast("TensorLike", given), before)
+        inputs = pack(structure, [x.read(time) for x in arrays])
+        output, after = cell(cast("TensorLike", inputs), before)
         runs = None if lengths is None else ops.Less(time, lengths)
         after = cast("State", _chosen(runs, after, before))
         leaves = [cast("Tensor", leaf) for leaf in flatten(output)]

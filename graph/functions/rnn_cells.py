@@ -151,8 +151,10 @@ class RNNCell:
         """Output and next state; the first call makes the variables."""
         tensor = cast("Tensor", map_structure(as_input, inputs))
         if self._scope is None:
-            given = scope if scope is not None else (self._base_name if self._reuse else None)
-            entered = variable_scope(given, self._base_name, reuse=self._reuse)
+            scope_or_name = (
+                scope if scope is not None else (self._base_name if self._reuse else None)
+            )
+            entered = variable_scope(scope_or_name, self._base_name, reuse=self._reuse)
         else:
             entered = variable_scope(self._scope, reuse=True if self.built else self._reuse)
         with entered as current:
@@ -197,9 +199,9 @@ class RNNCell:
             if isinstance(batch_size, int):
                 return creation.zeros([batch_size, *sizes], kind)
             shape = array.stack([batch_size, *(np.int32(n) for n in sizes)])
-            made = creation.zeros(shape, kind)
-            made.set_shape((None, *sizes))
-            return made
+            state = creation.zeros(shape, kind)
+            state.set_shape((None, *sizes))
+            return state
 
         with name_scope(f"{type(self).__name__}ZeroState"):
             return cast("State", _map_sizes(zeros, self.state_size))

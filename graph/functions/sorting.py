@@ -92,8 +92,8 @@ def searchsorted(
     if side not in ("left", "right"):
         raise ValueError(f"Invalid value for `side`: {side}. Expected 'right' or 'left'")
     with name_scope(name, "searchsorted", [sorted_sequence, values]):
-        sequence, wanted = convert_to_tensor(sorted_sequence), convert_to_tensor(values)
-        row, column = array.expand_dims(sequence, -2), array.expand_dims(wanted, -1)
+        sequence, queries = convert_to_tensor(sorted_sequence), convert_to_tensor(values)
+        row, column = array.expand_dims(sequence, -2), array.expand_dims(queries, -1)
         before = ops.Less(row, column) if side == "left" else ops.LessEqual(row, column)
         return reduce_sum(cast(before, np.dtype(out_type)), -1)
 

@@ -206,8 +206,8 @@ def sparse_dense_matmul(
 def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     """The elements for which `to_retain`, a truth value for each, holds."""
     sp = _sparse(sp_input)
-    kept = ops.Reshape(ops.Where(to_retain), [-1])
-    places, values = (ops.GatherV2(x, kept, _ZERO) for x in (sp.indices, sp.values))
+    positions = ops.Reshape(ops.Where(to_retain), [-1])
+    places, values = (ops.GatherV2(x, positions, _ZERO) for x in (sp.indices, sp.values))
     return SparseTensor(places, values, sp.dense_shape)
 
 
@@ -215,11 +215,11 @@ def reshape(sp_input: SparseTensor, shape: TensorLike, name: str | None = None) 
     """The same elements in another shape of as many; one size may be -1."""
     sp = _sparse(sp_input)
     with name_scope(name, "SparseReshape"):
-        wanted = cast(convert_to_tensor(shape), np.int64)
+        new_shape = cast(convert_to_tensor(shape), np.int64)
         total = ops.Prod(sp.dense_shape, _ZERO)
         minus = np.int64(-1)
-        others = ops.Prod(ops.SelectV2(ops.Equal(wanted, minus), np.int64(1), wanted), _ZERO)
-        sizes = ops.SelectV2(ops.Equal(wanted, minus), ops.FloorDiv(total, others), wanted)
+        others = ops.Prod(ops.SelectV2(ops.Equal(new_shape, minus), np.int64(1), new_shape), _ZERO)
+        sizes = ops.SelectV2(ops.Equal(new_shape, minus), ops.FloorDiv(total, others), new_shape)
         numbers = _linear(sp.indices, sp.dense_shape)
         return SparseTensor(_places(numbers, sizes), sp.values, sizes)
 

@@ -72,7 +72,7 @@ class Scatter(Protocol):
         ...
 
 
-def _scatter(own_name: str, kind: str, what: str) -> Scatter:
+def _scatter(public_name: str, kind: str, what: str) -> Scatter:
     def scatter(
         ref: Variable,
         indices: TensorLike,
@@ -85,7 +85,7 @@ def _scatter(own_name: str, kind: str, what: str) -> Scatter:
             return ref.after(op)
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
-    scatter.__name__ = scatter.__qualname__ = own_name
+    scatter.__name__ = scatter.__qualname__ = public_name
     scatter.__doc__ = f"{what} rows of a variable; a tensor with the new value."
     return scatter
 
@@ -99,7 +99,7 @@ scatter_sub = _scatter("scatter_sub", "ScatterSub", "Subtracts from")
 scatter_update = _scatter("scatter_update", "ScatterUpdate", "Sets")
 
 
-def _scatter_nd(own_name: str, kind: str, what: str, locks: bool = False) -> Scatter:
+def _scatter_nd(public_name: str, kind: str, what: str, locks: bool = False) -> Scatter:
     def scatter(
         ref: Variable,
         indices: TensorLike,
@@ -112,7 +112,7 @@ def _scatter_nd(own_name: str, kind: str, what: str, locks: bool = False) -> Sca
             return ref.after(op)
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
-    scatter.__name__ = scatter.__qualname__ = own_name
+    scatter.__name__ = scatter.__qualname__ = public_name
     scatter.__doc__ = f"{what} parts of a variable at index tuples; a tensor with the new value."
     return scatter
 

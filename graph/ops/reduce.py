@@ -177,8 +177,8 @@ def _require_sorted(x: np.ndarray, ids: np.ndarray) -> int:
     if ids.size and n <= 0:
         raise ValueError("segment ids must be >= 0")
     falls = np.flatnonzero(np.diff(ids) < 0)
-    seen = np.unique(ids[: falls[0] + 1])[:-1] if falls.size else np.unique(ids)
-    for segment in seen.tolist():
+    earlier = np.unique(ids[: falls[0] + 1])[:-1] if falls.size else np.unique(ids)
+    for segment in earlier.tolist():
         if not 0 <= segment < n:
             raise ValueError(
                 f"Segment id {segment} out of range [0, {n}), possibly because 'segment_ids' "

@@ -71,12 +71,14 @@ def reduce_join(
     x: np.ndarray, axes: np.ndarray, *, keep_dims: bool, separator: bytes
 ) -> np.ndarray:
     """Strings joined along axes, of which the first varies fastest."""
-    wanted = [int(axis) for axis in axes.reshape(-1).tolist()]
-    if any(not -x.ndim <= axis < x.ndim for axis in wanted):
-        raise ValueError(f"Invalid reduction dimension {wanted} for input with {x.ndim} dimensions")
-    joined = [axis % x.ndim for axis in wanted]
+    reduced = [int(axis) for axis in axes.reshape(-1).tolist()]
+    if any(not -x.ndim <= axis < x.ndim for axis in reduced):
+        raise ValueError(
+            f"Invalid reduction dimension {reduced} for input with {x.ndim} dimensions"
+        )
+    joined = [axis % x.ndim for axis in reduced]
     if len(set(joined)) < len(joined):
-        raise ValueError(f"Duplicate reduction dimension in {wanted}")
+        raise ValueError(f"Duplicate reduction dimension in {reduced}")
     others = [i for i in range(x.ndim) if i not in joined]
     sizes = [x.shape[i] for i in others]
     rows = x.transpose(*others, *joined[::-1]).reshape(int(np.prod(sizes)), -1)

@@ -27,7 +27,7 @@ class State:
         buffers: The memory of each variable by its key; programs share the storage.
         initialized: The keys of the variables that have a value.
         streams: The random stream of each operation that has one.
-        kept: What else kernels keep for an operation: a sampler's weights, a pool's regions.
+        caches: What else kernels keep for an operation: a sampler's weights, a pool's regions.
         control: What may end a run before its end.
         tables: Lookup tables by their shared name, or that of their operation.
         bodies: The functions that operations call, by operation and name.
@@ -37,7 +37,7 @@ class State:
         self.buffers: dict[str, Buffer] = {}
         self.initialized: set[str] = set()
         self.streams: dict[Operation, Philox] = {}
-        self.kept: dict[Operation, object] = {}
+        self.caches: dict[Operation, object] = {}
         self.tables: dict[str, Table] = {}
         self.control = Control()
         self.bodies: dict[tuple[Operation, str], Body] = {}

@@ -57,10 +57,10 @@ def partitions_of(partitioner: Partitioner, shape: TensorShape, dtype: np.dtype)
         )
     if (shape.ndims or 0) < 1:
         raise ValueError(f"A partitioned Variable must have rank at least 1, shape: {shape}")
-    found: object = partitioner(shape=shape, dtype=dtype)
-    if not isinstance(found, (list, tuple)):
-        raise ValueError(f"Partitioner must return a sequence, but saw: {found}")
-    slicing = list(cast("Sequence[int]", found))
+    counts: object = partitioner(shape=shape, dtype=dtype)
+    if not isinstance(counts, (list, tuple)):
+        raise ValueError(f"Partitioner must return a sequence, but saw: {counts}")
+    slicing = list(cast("Sequence[int]", counts))
     if len(slicing) != shape.ndims:
         raise ValueError(
             f"Partitioner returned a partition list that does not match the Variable's rank: "
@@ -315,9 +315,9 @@ def min_max_variable_partitioner(
         sizes = cast("list[int]", shape.as_list())
         kind = as_numpy(dtype)
         n_bytes = bytes_per_string_element if kind.kind == "O" else kind.itemsize
-        wanted = math.ceil(math.prod(sizes) * n_bytes / min_slice_size)
+        n_slices = math.ceil(math.prod(sizes) * n_bytes / min_slice_size)
         partitions = [1] * len(sizes)
-        partitions[axis] = max(1, min(sizes[axis], max_partitions, wanted))
+        partitions[axis] = max(1, min(sizes[axis], max_partitions, n_slices))
         return partitions
 
     return partitioner

@@ -68,9 +68,9 @@ def test_int8_as_tensorflow(name, ending, request, litert):
     with np.load(folder(request) / f"{name}.npz") as expected:
         x = expected["x"]
     result = answer(content, x)
-    ((wanted,),) = litert.run(theirs, [[x]], "BUILTIN_REF")
-    np.testing.assert_allclose(result, wanted, atol=1 / 256)
-    assert (result == wanted).mean() > 0.9
+    ((by_litert,),) = litert.run(theirs, [[x]], "BUILTIN_REF")
+    np.testing.assert_allclose(result, by_litert, atol=1 / 256)
+    assert (result == by_litert).mean() > 0.9
 
 
 def test_what_stays_float_is_rounded_all_the_same(request):

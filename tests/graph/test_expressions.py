@@ -78,14 +78,14 @@ def test_recorded(row, record_property):
             if isinstance(tensor, int):
                 assert tensor == expected
                 continue
-            found = np.asarray(session.run(tensor))
-            assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-            if found.dtype.kind == "O":
-                assert found.tolist() == expected.tolist()
+            values = np.asarray(session.run(tensor))
+            assert (values.shape, values.dtype) == (expected.shape, expected.dtype)
+            if values.dtype.kind == "O":
+                assert values.tolist() == expected.tolist()
             else:
-                wide = np.complex128 if found.dtype.kind == "c" else np.float64
+                wide = np.complex128 if values.dtype.kind == "c" else np.float64
                 np.testing.assert_allclose(
-                    found.astype(wide), expected.astype(wide), rtol=1e-4, atol=1e-5
+                    values.astype(wide), expected.astype(wide), rtol=1e-4, atol=1e-5
                 )
 
 

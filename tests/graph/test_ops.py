@@ -224,13 +224,13 @@ def test_channels_first_is_channels_last_transposed(kind):
         for name, value in attrs.items()
     }
     results = []
-    for x, given in (
+    for x, inputs in (
         (arrays[0], attrs | {"data_format": b"NCHW"}),
         (np.moveaxis(arrays[0], 1, -1), moved),
     ):
         graph = Graph()
         tensors = [placeholder(np.shape)(graph, a, i) for i, a in enumerate([x, *arrays[1:]])]
-        op = graph.add(kind, "op", tensors, given)
+        op = graph.add(kind, "op", tensors, inputs)
         feeds = dict(zip(tensors, [x, *arrays[1:]], strict=True))
         results.append(evaluate(graph, op.outputs[:1], feeds)[0])
         assert op.outputs[0].shape == results[-1].shape

@@ -116,13 +116,13 @@ def test_a_long_sequence_is_several_rows(sort, monkeypatch):
     monkeypatch.setattr(
         program.Program, "call", lambda self, *args, **kw: rows.append(1) or call(self, *args, **kw)
     )
-    found, counts = [], []
+    actual, counts = [], []
     for longest in (1 << 60, 6000, 1):  # whole sequences, a few steps in a row, each by itself
         rows.clear()
         monkeypatch.setattr(recurrent, "_MAX_PRODUCTS", longest)
-        found.append([[x.tobytes() for x in got] for got in answers(model, steps)])
+        actual.append([[x.tobytes() for x in got] for got in answers(model, steps)])
         counts.append(len(rows))
-    assert found[1] == found[0] and found[2] == found[0]
+    assert actual[1] == actual[0] and actual[2] == actual[0]
     assert counts[0] < counts[2] or "SEQUENCE" not in sort.op
 
 

@@ -20,18 +20,18 @@ def test_find(pair, litert):
     key_type, keys, value_type, values = pair
     default = np.array([b"?" if value_type == "STRING" else -5], values.dtype)
     content = lookup(*pair, default)
-    wanted = np.array([[keys[2], keys[3]], [keys[1], keys[0]]], keys.dtype)
-    wanted[1, 1] = b"asks" if key_type == "STRING" else 8
+    expected = np.array([[keys[2], keys[3]], [keys[1], keys[0]]], keys.dtype)
+    expected[1, 1] = b"asks" if key_type == "STRING" else 8
     interpreter = Interpreter(model_content=content)
     for _ in range(2):
-        y, n = answers(interpreter, wanted)
+        y, n = answers(interpreter, expected)
         assert y.tolist() == [[values[2], values[3]], [values[1], default[0]]]
         assert n.tolist() == [4]
-    theirs = litert.run(content, [[wanted]], OPTIMIZED)
+    theirs = litert.run(content, [[expected]], OPTIMIZED)
     assert not isinstance(theirs, str), theirs
     assert [x.tolist() for x in theirs[0]] == [y.tolist(), n.tolist()]
     copied = copy.deepcopy(interpreter)
-    assert answers(copied, wanted)[0].tolist() == y.tolist()
+    assert answers(copied, expected)[0].tolist() == y.tolist()
 
 
 def test_a_table_that_has_entries_keeps_them(builder, saved):

@@ -241,9 +241,9 @@ def test_numpy_is_a_step_of_its_stage(case, builder, saved):
     b.op("RESHAPE", [y, b.constant("shape", np.array([1, 3], np.int32))], [z])
     interpreter = Interpreter(model_content=saved(b.outputs(z)))
     x = np.array([1, 4, 9], dtype)
-    wanted = {"ADD": x + x, "SQRT": np.sqrt(x), "LESS": x < x, "CAST": x.astype(np.complex64)}
+    expected = {"ADD": x + x, "SQRT": np.sqrt(x), "LESS": x < x, "CAST": x.astype(np.complex64)}
     (got,) = answers(interpreter, *[x] * n)
-    np.testing.assert_array_equal(got, wanted[op][None])
+    np.testing.assert_array_equal(got, expected[op][None])
     plan = interpreter._plans[0]
     assert plan.reached is plan.first
 
@@ -269,8 +269,8 @@ def test_half_floats_of_a_host_call():
     (result,) = node.results
     assert seen == [np.float32]
     assert result.dtype == half
-    wanted = (x.astype(np.float32) / 3).astype(half)
-    np.testing.assert_array_equal(result.value.astype(np.float32), wanted.astype(np.float32))
+    expected = (x.astype(np.float32) / 3).astype(half)
+    np.testing.assert_array_equal(result.value.astype(np.float32), expected.astype(np.float32))
 
 
 def test_more_inputs_than_an_operator_has():
