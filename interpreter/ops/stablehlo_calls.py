@@ -74,6 +74,8 @@ UPDATES: tuple[dict[np.ufunc, str], dict[np.ufunc, str]] = (
 )
 """Function of numbers, of bools -> kernels that change boxes (kernels/movement/scatter.py)."""
 _DIRECTIONS = {3: "GREATER", 5: "LESS"}
+_ORDERS = {"LESS": "rising", "GREATER": "falling"}
+_ORDERS_OF_SWAPPED = {"GREATER": "rising", "LESS": "falling"}
 _WIDEST = 8
 """Bytes of the widest element that kernels move."""
 
@@ -334,21 +336,18 @@ def _comparison(node: Node, subgraph: int, inputs: Sequence[Operand]) -> tuple[i
     if len(spec.operators) != 1 or len(spec.inputs) != 2 * len(inputs):
         return 0, None
     (operator,) = spec.operators
-    compared, given = list(operator.inputs), list(spec.inputs)
+    compared, parameters = list(operator.inputs), list(spec.inputs)
     if list(operator.outputs) != list(spec.outputs) or len(compared) != 2 or compared[0] < 0:
         return 0, None
     kind = operator.kind
     if kind == "STABLEHLO_COMPARE":
         kind = _DIRECTIONS.get(int(operator.options.comparison_direction), "")
     for key, x in enumerate(inputs):
-        pair = given[2 * key : 2 * key + 2]
-        names = {"LESS": "rising", "GREATER": "falling"}
-        if kind == "GREATER" and compared == pair[::-1]:
-            kind, compared = "LESS", pair
-        elif kind == "LESS" and compared == pair[::-1]:
-            kind, compared = "GREATER", pair
-        if compared == pair and kind in names and x.dtype.name in NUMBERS:
-            return key, names[kind]
+        pair = parameters[2 * key : 2 * key + 2]
+        orders = _ORDERS if compared == pair else _ORDERS_OF_SWAPPED
+        are_numbers = all(spec.tensors[i].dtype == x.dtype for i in pair)
+        if compared in (pair, pair[::-1]) and are_numbers and x.dtype.name in NUMBERS:
+            return key, orders.get(kind)
     return 0, None
 
 

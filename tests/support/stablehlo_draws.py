@@ -61,9 +61,9 @@ class Draw:
         """(which dimensions of a result the inner ones are, its shape)."""
         rank = len(outer) + len(inner)
         places = sorted(self.random.sample(range(rank), len(inner)))
-        rest = iter(outer)
+        sizes_outside = iter(outer)
         sizes = dict(zip(places, inner, strict=True))
-        return places, tuple(sizes[i] if i in sizes else next(rest) for i in range(rank))
+        return places, tuple(sizes[i] if i in sizes else next(sizes_outside) for i in range(rank))
 
     def gather(self):
         dtype = self.random.choice([*NUMBERS, "bool", "complex64", "complex128"])
@@ -71,8 +71,8 @@ class Draw:
         indices, axis, axes, batch = self.indices()
         sizes = [self.random.choice([n, self.random.randint(1, n), 1]) for n in self.shape]
         collapsed = [d for d in self.some_of(self.rank) if sizes[d] == 1]
-        kept = [d for d in range(self.rank) if d not in collapsed]
-        places, shape = self.spread(batch, [sizes[d] for d in kept])
+        remaining = [d for d in range(self.rank) if d not in collapsed]
+        places, shape = self.spread(batch, [sizes[d] for d in remaining])
         want = np.empty(shape, dtype)
         vectors = indices[..., None] if axis == indices.ndim else np.moveaxis(indices, axis, -1)
         for place in np.ndindex(shape):
@@ -80,7 +80,7 @@ class Draw:
             at = np.zeros(self.rank, int)
             for d, start in zip(axes, vectors[outer], strict=True):
                 at[d] = min(max(start, 0), self.shape[d] - sizes[d])
-            at[kept] += np.array([place[i] for i in places], int)
+            at[remaining] += np.array([place[i] for i in places], int)
             want[place] = x[tuple(at)]
         options = {"offset_dims": places, "collapsed_slice_dims": collapsed, "slice_sizes": sizes,
                    "start_index_map": axes, "index_vector_dim": axis}  # fmt: skip
@@ -94,8 +94,8 @@ class Draw:
         x = self.array(dtype, self.shape)
         indices, axis, axes, batch = self.indices()
         inserted = self.some_of(self.rank, 0.4)
-        kept = [d for d in range(self.rank) if d not in inserted]
-        box = [self.random.randint(1, self.shape[d]) for d in kept]
+        remaining = [d for d in range(self.rank) if d not in inserted]
+        box = [self.random.randint(1, self.shape[d]) for d in remaining]
         places, shape = self.spread(batch, box)
         updates, want = self.array(dtype, shape), x.copy()
         vectors = indices[..., None] if axis == indices.ndim else np.moveaxis(indices, axis, -1)
@@ -104,7 +104,7 @@ class Draw:
         for place in np.ndindex(ordered.shape):
             at = np.zeros(self.rank, int)
             at[axes] = vectors[place[: len(batch)]]
-            at[kept] += np.array(place[len(batch) :], int)
+            at[remaining] += np.array(place[len(batch) :], int)
             if (at >= 0).all() and (at < self.shape).all():
                 with np.errstate(over="ignore"):
                     want[tuple(at)] = functions[kind](want[tuple(at)], ordered[place])
