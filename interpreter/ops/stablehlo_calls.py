@@ -148,9 +148,13 @@ def reduce_window(node: Node) -> Emit | DynamicResult:
         x, start = arrays[0], starts[0]
         out, steps = node.result(shape, x.dtype), (window, strides, dilations)
         low = [low for low, _ in padding]
-        return lambda program: fold_windows(
-            program, kind, (enlarged(program, x, start, padded, low, spread), start), out, steps
-        )
+
+        def emit(program: Program) -> None:
+            if out.size:
+                image = enlarged(program, x, start, padded, low, spread)
+                fold_windows(program, kind, (image, start), out, steps)
+
+        return emit
     fold = _fold(node, node.options.body_subgraph_index, len(arrays))
 
     def run(*values: np.ndarray) -> list[np.ndarray]:
@@ -236,6 +240,7 @@ def scatter(node: Node) -> Emit | HostCall | DynamicResult:
         and all(0 <= d < x.ndim for d in (*inserted, *index_map)),
         f"window dimensions {window_dims} and {inserted} must make up the {x.ndim} of {x.shape}",
     )
+    _require_places(node, (window_dims, inserted, index_map), vector)
     axes = [d for d in range(x.ndim) if d not in inserted]
     subgraph = node.options.update_computation_subgraph_index
     outer = [d for d in range(updates.ndim) if d not in window_dims]
@@ -245,27 +250,8 @@ def scatter(node: Node) -> Emit | HostCall | DynamicResult:
         places = [index_map.index(d) if d in index_map else -1 for d in range(x.ndim)]
         sizes = dict(zip(axes, (updates.shape[d] for d in window_dims), strict=True))
         box = [sizes.get(d, 1) for d in range(x.ndim)]
-
-        def emit(program: Program) -> None:
-            move(program, x, out)
-            if not out.size or not updates.size:
-                return
-            starts = index_vectors(program, indices, vector)
-            ordered = arranged(program, updates, [*outer, *window_dims])
-            changes, target = (
-                buffer.view(np.uint8) if buffer.dtype == np.bool_ else buffer
-                for buffer in (ordered, out)
-            )
-            program.call(
-                f"scatter.{kind}_boxes",
-                starts,
-                changes.reshape((starts.shape[0], updates.size // starts.shape[0])),
-                *(constant(np.array(row, np.int64)) for row in (places, x.shape, box)),
-                target.ravel(),
-                split=1,
-            )
-
-        return emit
+        order = [*outer, *window_dims]
+        return partial(_scatter, kind, (x, indices, updates), out, vector, order, (places, box))
     combine = _combination(node, subgraph)
 
     def run(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
@@ -289,6 +275,68 @@ def scatter(node: Node) -> Emit | HostCall | DynamicResult:
         return result
 
     return array_by_numpy(node, run, x.shape, x.dtype)
+
+
+def _require_places(
+    node: Node, dims: tuple[Sequence[int], Sequence[int], Sequence[int]], vector: int
+) -> None:
+    """Refuses indices and updates that do not belong together."""
+    _, indices, updates = operands(node, 3)
+    names = ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")
+    for name, axes in zip(names, dims, strict=True):
+        node.require(len(set(axes)) == len(axes), f"{name} must be different ones, got {axes}")
+    window_dims, _, index_map = dims
+    node.require(
+        0 <= vector <= indices.ndim
+        and len(index_map) == (indices.shape[vector] if vector < indices.ndim else 1),
+        f"scatter_dims_to_operand_dims {index_map} must name a dimension for each index in "
+        f"{indices.shape}",
+    )
+    node.require_equal(
+        tuple(n for d, n in enumerate(updates.shape) if d not in window_dims),
+        tuple(n for d, n in enumerate(indices.shape) if d != vector),
+        f"there must be an update for each index, got {updates.shape} for {indices.shape}",
+    )
+
+
+def _scatter(
+    kind: str,
+    inputs: tuple[Operand, Operand, Operand],
+    out: Operand,
+    vector: int,
+    order: list[int],
+    boxes: tuple[Sequence[int], Sequence[int]],
+    program: Program,
+) -> None:
+    """Adds out = x with boxes changed by a kernel of scatter.py.
+
+    Args:
+        kind: of the kernel.
+        inputs: x, indices and updates.
+        out: the result.
+        vector: the dimension of the indices' vectors.
+        order: of the dimensions of updates, those of the boxes last.
+        boxes: for each dimension of x, its place in a vector or -1, and the boxes' size.
+        program: where the instructions go.
+    """
+    x, indices, updates = inputs
+    move(program, x, out)
+    if not out.size or not updates.size:
+        return
+    starts = index_vectors(program, indices, vector)
+    changes, target = (
+        buffer.view(np.uint8) if buffer.dtype == np.bool_ else buffer
+        for buffer in (arranged(program, updates, order), out)
+    )
+    places, box = boxes
+    program.call(
+        f"scatter.{kind}_boxes",
+        starts,
+        changes.reshape((starts.shape[0], updates.size // starts.shape[0])),
+        *(constant(np.array(row, np.int64)) for row in (places, x.shape, box)),
+        target.ravel(),
+        split=1,
+    )
 
 
 @op("STABLEHLO_SORT")

@@ -213,6 +213,11 @@ def gather(node: Node) -> Emit | HostCall | DynamicResult:
         and all(0 <= d < x.ndim for d in (*index_map, *collapsed)),
         f"start_index_map {index_map} must name a dimension for each index in {indices.shape}",
     )
+    node.require(
+        len(set(index_map)) == len(index_map) and all(sizes[d] == 1 for d in collapsed),
+        f"start_index_map must name each dimension once, slices of collapsed ones must be 1, "
+        f"got {index_map}, {collapsed} and slice_sizes {sizes}",
+    )
     slice_axes = [d for d in range(x.ndim) if d not in collapsed]
     rank = len(batch) + len(slice_axes)
     _require_axes(node, "offset_dims", offset_dims, rank)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from building import Builder, save
-from declared import model
+from declared import body, model
 from running import answers
 from stablehlo_draws import KINDS, NUMBERS, Draw
 
@@ -82,3 +82,46 @@ def test_bytes_without_scales_are_compared_as_they_are(kind, dtype):
     b.op(kind, operands, [out])
     x, y = np.array([1, 5, 3, 100], dtype), np.array([2, 5, 1, 99], dtype)
     compare(save(b.outputs(out)), [x, y], [getattr(np, kind.lower())(x, y)])
+
+
+SCATTERED = {"update_window_dims": [1], "inserted_window_dims": [0],
+             "scatter_dims_to_operand_dims": [0], "index_vector_dim": 1}  # fmt: skip
+BROKEN = {
+    "more indices than a vector has": {"scatter_dims_to_operand_dims": [0, 1]},
+    "an index twice": {"scatter_dims_to_operand_dims": [0, 0]},
+    "vectors along no dimension": {"index_vector_dim": 5},
+    "another number of updates": {"update_window_dims": [0]},
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_scatter_of_what_does_not_fit_is_refused(what):
+    operands = [
+        np.zeros((5, 3), np.float32),
+        np.zeros((4, 1), np.int32),
+        np.ones((4, 3), np.float32),
+    ]
+    options = {**SCATTERED, **BROKEN[what], "update_computation_subgraph_index": 1}
+    file = model("SCATTER", operands, [((5, 3), "float32")], body("second"), **options)
+    with pytest.raises(RuntimeError, match="STABLEHLO_SCATTER"):
+        Interpreter(model_content=file).allocate_tensors()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"start_index_map": [0, 0]},
+        {"slice_sizes": [0, 3]},
+        {"slice_sizes": [6, 3]},
+        {"index_vector_dim": 0},
+        {"offset_dims": [0, 0]},
+    ],
+    ids=str,
+)
+def test_gather_of_what_does_not_fit_is_refused(change):
+    operands = [np.zeros((5, 3), np.float32), np.zeros((4, 2), np.int32)]
+    options = {"offset_dims": [1], "collapsed_slice_dims": [0], "start_index_map": [0, 1],
+               "index_vector_dim": 1, "slice_sizes": [1, 3], **change}  # fmt: skip
+    file = model("GATHER", operands, [((4, 3), "float32")], **options)
+    with pytest.raises(RuntimeError, match="STABLEHLO_GATHER"):
+        Interpreter(model_content=file).allocate_tensors()
