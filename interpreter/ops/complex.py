@@ -89,11 +89,10 @@ def _rfft2(program: Program, x: Operand, out: Operand, width: int) -> None:
         "fourier.rfft2",
         x.reshape((n, *x.shape[-2:])),
         constant(np.stack([np.cos(angles), np.sin(angles)], axis=1)),
-        arena((n, height, half, 2), np.float64),
-        arena((n, 2, longest), np.float64),
+        arena((n, 2, width, (height + 1) // 2), np.float64),
+        arena((n, 2, height, half), np.float64),
         _pairs(out).reshape((n, height, half, 2)),
         split=n,
-        width=width,
     )
 
 

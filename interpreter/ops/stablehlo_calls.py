@@ -57,7 +57,7 @@ KERNELS: dict[np.ufunc, tuple[str, Sequence[str]]] = {
     np.minimum: ("minimum", ("int32", "int64")),
 }
 """Function -> kernels that reduce by it, their dtypes; those of float32 pass over nan."""
-_OF_BOOLS = {
+_OF_BOOLS: dict[np.ufunc, str] = {
     np.logical_and: "all",
     np.logical_or: "any",
     np.bitwise_and: "all",
@@ -388,7 +388,7 @@ def _comparison(node: Node, subgraph: int, inputs: Sequence[Operand]) -> tuple[i
     if list(operator.outputs) != list(spec.outputs) or len(compared) != 2 or compared[0] < 0:
         return 0, None
     kind = operator.kind
-    if kind == "STABLEHLO_COMPARE":
+    if kind == "STABLEHLO_COMPARE" and operator.options is not None:
         kind = _DIRECTIONS.get(int(operator.options.comparison_direction), "")
     for key, x in enumerate(inputs):
         pair = parameters[2 * key : 2 * key + 2]

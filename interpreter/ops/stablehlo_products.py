@@ -42,6 +42,8 @@ _PLAIN = {
     "float64": ("matrices_f64", "float64"),
 }
 """Type of results -> the kernel of plain_int.py that gives them, and the type it takes them for."""
+_NOT_CONVERTED = ("uint64", "float16")
+"""Types whose numbers no instruction makes others of."""
 
 
 @op("STABLEHLO_DOT_GENERAL")
@@ -106,7 +108,7 @@ def dot_general(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
 def _becomes(dtype: np.dtype, other: np.dtype) -> bool:
     """Whether an instruction converts numbers of a type to another one."""
     kinds = "iuf" if other.kind == "f" else "iu"
-    return dtype == other or (dtype.kind in kinds and dtype not in (np.uint64, np.float16))
+    return dtype == other or (dtype.kind in kinds and dtype.name not in _NOT_CONVERTED)
 
 
 def _plain_products(
