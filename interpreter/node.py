@@ -86,9 +86,10 @@ class Operand(Buffer):
     `value` is the array when it is known before the model runs (constants and what is computed
     from them), else None. Strings have dtype object and memory of Python's own. `sizes` are the
     elements of a value that is known but for unknown dimensions, which only the converter has.
+    `packed` are the bytes of a constant of several elements each, as the file has them.
     """
 
-    __slots__ = ("name", "objects", "quantization", "sizes")
+    __slots__ = ("name", "objects", "packed", "quantization", "sizes")
 
     def __init__(
         self,
@@ -104,6 +105,7 @@ class Operand(Buffer):
         self.quantization = quantization
         self.objects: np.ndarray | None = None
         self.sizes: list[int] | None = None
+        self.packed: Buffer | None = None
 
     @classmethod
     def of(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from llvmlite import ir
+from quantized_rows import rounded
 
 from flatlite.engine.build import driver, image
 from flatlite.engine.build.kernel import MICROKERNELS
@@ -42,8 +43,8 @@ def vectors(request):
         pytest.skip("this processor does not have these vectors")
     with pytest.MonkeyPatch.context() as patch:
         for module in MODULES if aim is not HOST else ():
-            made = image.in_memory(*driver.compile_flat(module, aim))
-            patch.setitem(image._images, module, made)
+            loaded_image = image.in_memory(*driver.compile_flat(module, aim))
+            patch.setitem(image._images, module, loaded_image)
         yield request.param
 
 
@@ -194,22 +195,22 @@ def test_conv2d(vectors, module, data):
     taps = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 5))
     stride, dilation = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
     padding = data.draw(st.sampled_from(["SAME", "VALID"]))
-    given = Operands(data.draw, module, groups * n, depth * taps[0] * taps[1])
+    inputs = Operands(data.draw, module, groups * n, depth * taps[0] * taps[1])
     reach = [(k - 1) * d + 1 for k, d in zip(taps, dilation, strict=True)]
     sizes = [data.draw(st.integers(r if padding == "VALID" else 1, 20 + r)) for r in reach]
     spans = definitions.spans(sizes, taps, stride, dilation, padding)
-    x = given.x(data.draw(st.integers(1, 2)), *sizes, groups * depth)
-    weights = given.weights(groups * n, *taps, depth)
+    x = inputs.x(data.draw(st.integers(1, 2)), *sizes, groups * depth)
+    weights = inputs.weights(groups * n, *taps, depth)
     shape = (x.shape[0], *(count for count, _, _ in spans), groups * n)
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "dilation": dilation, "before": before}
-        quantized_gemm.conv2d(program, *buffers, scheme=given.scheme, **steps, groups=groups)
+        quantized_gemm.conv2d(program, *buffers, scheme=inputs.scheme, **steps, groups=groups)
 
     pointwise = taps == stride == (1, 1) and groups == 1
     kernel = f"{module}.{'matmul' if pointwise else 'convolution'}"
-    check(emit, shape, given.dtype, x, weights, given.bias(groups * n), kernel)
+    check(emit, shape, inputs.dtype, x, weights, inputs.bias(groups * n), kernel)
 
 
 @BOTH
@@ -220,14 +221,14 @@ def test_matmul(vectors, module, data):
     depth = data.draw(st.sampled_from([1, 2, 3, 4, 5, 7, 16, 100, 256, 259, 510, 600, 1023, 1024]))
     batch, repeated = data.draw(st.integers(1, 3)), data.draw(st.booleans())
     transpose = data.draw(st.booleans())
-    given = Operands(data.draw, module, n, depth)
-    a = given.x(batch, height, depth)
-    b = given.weights(1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
+    inputs = Operands(data.draw, module, n, depth)
+    a = inputs.x(batch, height, depth)
+    b = inputs.weights(1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
 
     def emit(program, *buffers):
-        quantized_gemm.matmul(program, *buffers, scheme=given.scheme, transpose_b=transpose)
+        quantized_gemm.matmul(program, *buffers, scheme=inputs.scheme, transpose_b=transpose)
 
-    check(emit, (batch, height, n), given.dtype, a, b, given.bias(n), f"{module}.matmul")
+    check(emit, (batch, height, n), inputs.dtype, a, b, inputs.bias(n), f"{module}.matmul")
 
 
 @pytest.mark.parametrize(("depth", "fast"), [(9000, True), (60_000, True), (170_000, False)])
@@ -270,16 +271,16 @@ def test_transpose_conv2d(vectors, module, data):
     taps, stride = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
     sizes = [data.draw(st.integers(k if padding == "VALID" else 1, 14)) for k in taps]
     spans = definitions.spans(sizes, taps, stride, (1, 1), padding)
-    given = Operands(data.draw, module, n, depth)
-    x = given.x(2, *(count for count, _, _ in spans), depth)
+    inputs = Operands(data.draw, module, n, depth)
+    x = inputs.x(2, *(count for count, _, _ in spans), depth)
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "before": before}
-        quantized_gemm.transpose_conv2d(program, *buffers, scheme=given.scheme, **steps)
+        quantized_gemm.transpose_conv2d(program, *buffers, scheme=inputs.scheme, **steps)
 
-    arrays = (x, given.weights(n, *taps, depth), given.bias(n))
-    check(emit, (2, *sizes, n), given.dtype, *arrays, f"{module}.convolution")
+    arrays = (x, inputs.weights(n, *taps, depth), inputs.bias(n))
+    check(emit, (2, *sizes, n), inputs.dtype, *arrays, f"{module}.convolution")
 
 
 @SOME
@@ -339,28 +340,6 @@ def test_matmul_of_whole_blocks(vectors, depth):
             check(emit, (height, n), x.dtype, x, weights, float_bias, f"gemm_i8.{name}")
 
 
-def rounded(x, asymmetric):
-    """Rows as bytes with scales and zero points, as LiteRT makes them (cases/edges.py: ties)."""
-    low, high = np.minimum(x.min(1), 0), np.maximum(x.max(1), 0)
-    if asymmetric:
-        scales = np.where(low == high, 1.0, np.float64(high - low) / 255)
-        low, high = np.float64(low), np.float64(high)
-        down = -128 - low / scales, 128 + np.abs(low / scales)
-        up = 127 - high / scales, 127 + np.abs(high / scales)
-        zeros = np.where(down[1] < up[1], down[0], up[0])
-        zeros = np.clip(np.trunc(zeros + np.copysign(0.5, zeros)), -128, 127)
-        scales = scales.astype(np.float32)
-        inverses = np.float32(1) / scales
-    else:
-        reach = np.maximum(-low, high)
-        flat, zeros = reach == 0, np.zeros(len(x))
-        scales = np.where(flat, np.float32(1), reach / np.float32(127))
-        inverses = np.where(flat, np.float32(0), np.float32(127) / np.where(flat, 1, reach))
-    values = x * inverses.astype(np.float32)[:, None]
-    values = np.trunc(values + np.copysign(np.float32(0.5), values)) + zeros[:, None]
-    return np.clip(values, -128 if asymmetric else -127, 127), scales, zeros
-
-
 @pytest.mark.parametrize("asymmetric", [False, True])
 def test_rounded(vectors, asymmetric):
     random = np.random.default_rng(3)
@@ -393,11 +372,11 @@ def test_tile_for_arm():
     llvm.initialize_all_asmprinters()
     aim = llvm.Target.from_triple("aarch64-linux-gnu")
     machine = aim.create_target_machine(features="+neon,+dotprod", opt=3)
-    module, made = ir.Module(), MICROKERNELS["flatlite_microkernel__gemm_i8_tile_i8_tile"]
-    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * len(made.signature.args))
+    module, kernel = ir.Module(), MICROKERNELS["flatlite_microkernel__gemm_i8_tile_i8_tile"]
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * len(kernel.signature.args))
     function = ir.Function(module, kind, "tile")
     builder = ir.IRBuilder(function.append_basic_block())
-    made.emit(builder, widest_simd({"neon", "dotprod"}), *function.args)
+    kernel.emit(builder, widest_simd({"neon", "dotprod"}), *function.args)
     builder.ret_void()
     text = machine.emit_assembly(llvm.parse_assembly(str(module)))
     loops = [block for block in text.split("\n.LBB") if block.count("sdot") == 16]

@@ -60,8 +60,8 @@ def units(request, tmp_path_factory):
     aim, most = TARGETS[request.param]
     with pytest.MonkeyPatch.context() as patch:
         if aim is not HOST:
-            made = image.in_memory(*driver.compile_flat("unary", aim))
-            patch.setitem(image._images, "unary", made)
+            loaded_image = image.in_memory(*driver.compile_flat("unary", aim))
+            patch.setitem(image._images, "unary", loaded_image)
         yield most
 
 
