@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from ..schema.errors import noted
+from .buffer_states import States
 from .compiled_options import Environment, HardwareAccelerator, Options, resolve
 from .interpreter import Interpreter
 from .spec import SignatureSpec
@@ -50,6 +51,17 @@ class BufferRequirements(TypedDict):
     supported_types: list[int]
 
 
+class _Runner(Interpreter):
+    """The interpreter of a compiled model, which gives it all inputs anew for each run."""
+
+    _consumes_inputs = True
+
+    def _result(self, subgraph: int, tensor: int) -> np.ndarray:
+        """The memory of an output, which the next run overwrites; int8 where it is packed."""
+        memory = self._allocation.memory(subgraph, tensor)
+        return memory.astype(np.int8) if self._model.tensor(subgraph, tensor).bits else memory
+
+
 class CompiledModel:
     """A model that is run on buffers of the caller; made by `from_file` or `from_buffer`.
 
@@ -57,9 +69,10 @@ class CompiledModel:
     signatures has one, of the names of its tensors.
     """
 
-    def __init__(self, interpreter: Interpreter, environment: Environment):
-        self._interpreter: Interpreter | None = interpreter
+    def __init__(self, interpreter: _Runner, environment: Environment):
+        self._interpreter: _Runner | None = interpreter
         self._environment = environment
+        self._states = States(interpreter)
         self._signatures = interpreter._signatures_in_order() or [_unsigned(interpreter)]
 
     @classmethod
@@ -76,7 +89,7 @@ class CompiledModel:
         """
         chosen = resolve(options, hardware_accel)
         try:
-            interpreter = Interpreter(os.fspath(model_path), num_threads=_threads(chosen))
+            interpreter = _Runner(os.fspath(model_path), num_threads=_threads(chosen))
         except ValueError as error:
             raise noted(RuntimeError("Failed to load model from file"), str(error)) from error
         return cls(interpreter, environment or Environment.create())
@@ -95,7 +108,7 @@ class CompiledModel:
         """
         chosen = resolve(options, hardware_accel)
         try:
-            interpreter = Interpreter(model_content=model_data, num_threads=_threads(chosen))
+            interpreter = _Runner(model_content=model_data, num_threads=_threads(chosen))
         except ValueError as error:
             raise noted(RuntimeError("Failed to load model from buffer"), str(error)) from error
         return cls(interpreter, environment or Environment.create())
@@ -265,7 +278,7 @@ class CompiledModel:
         _ = self._open
 
     @property
-    def _open(self) -> Interpreter:
+    def _open(self) -> _Runner:
         if self._interpreter is None:
             raise RuntimeError("This CompiledModel is closed; make another one")
         return self._interpreter
@@ -313,16 +326,21 @@ class CompiledModel:
         inputs: Sequence[TensorBuffer],
         outputs: Sequence[TensorBuffer],
     ) -> None:
+        interpreter, subgraph = self._open, signature.subgraph
+        by_tensor = dict(zip(signature.inputs.values(), inputs, strict=True))
+        self._states.separate(subgraph, by_tensor, outputs)
         values: dict[int, np.ndarray] = {}
         for (name, tensor), buffer in zip(signature.inputs.items(), inputs, strict=True):
-            details = self._open._get_tensor_details(tensor, signature.subgraph)
+            details = interpreter._get_tensor_details(tensor, subgraph)
             dtype, shape = np.dtype(details["dtype"]), tuple(details["shape"].tolist())
             values[tensor] = _fitting(buffer, dtype, shape, f"input '{name}'")
-        tensors = tuple(signature.outputs.values())
-        results = self._open._call(signature.subgraph, values, tensors)
-        for name, result, buffer in zip(signature.outputs, results, outputs, strict=True):
+        interpreter._call(subgraph, values, ())
+        tensor_of = {id(buffer): tensor for tensor, buffer in by_tensor.items()}
+        for (name, tensor), buffer in zip(signature.outputs.items(), outputs, strict=True):
+            result, state = interpreter._result(subgraph, tensor), tensor_of.get(id(buffer))
             target = _fitting(buffer, result.dtype, result.shape, f"output '{name}'")
-            target[...] = result
+            if state is None or not self._states.keeps(subgraph, state, buffer, result):
+                target[...] = result
 
 
 def _fitting(
