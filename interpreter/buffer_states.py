@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -12,7 +12,40 @@ from ..engine.plan.arena import address
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
+    from .plan import Plan
     from .tensor_buffer import TensorBuffer
+
+
+class Repetition:
+    """A run on the same buffers as one before: what has to be copied is known.
+
+    Args:
+        plan: what was run, in one native call.
+        buffers: of its inputs and outputs.
+        writes: pairs of an input's memory and the array that is copied there.
+        reads: pairs of a buffer's array and the memory of the output that is copied there.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        buffers: Sequence[TensorBuffer],
+        writes: Sequence[tuple[np.ndarray, np.ndarray]],
+        reads: Sequence[tuple[np.ndarray, np.ndarray]],
+    ):
+        self.plan, self.writes, self.reads = plan, writes, reads
+        self._buffers = [(buffer, buffer.array) for buffer in buffers]
+
+    def fits(self, plan: Plan | None, buffers: Sequence[TensorBuffer]) -> bool:
+        """Whether a run of `plan` on `buffers`, wherever these now lie, is the same."""
+        return (
+            plan is self.plan
+            and len(buffers) == len(self._buffers)
+            and all(
+                buffer is other and buffer.array is array
+                for buffer, (other, array) in zip(buffers, self._buffers, strict=True)
+            )
+        )
 
 
 class States:
