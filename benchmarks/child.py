@@ -22,10 +22,10 @@ class Child:
         assert stdin is not None and stdout is not None
         stdin.write(json.dumps({"do": do, **request}) + "\n")
         stdin.flush()
-        answer = stdout.readline()
-        if not answer:
+        reply = stdout.readline()
+        if not reply:
             raise RuntimeError(f"{do} {request} ended the process: see above")
-        return json.loads(answer)
+        return json.loads(reply)
 
     def close(self) -> None:
         """Ends the process."""

@@ -21,7 +21,7 @@ from agreement import judge
 from contestants import Contestant, Refusal
 
 SHORTEST_SAMPLE = 2e-4  # seconds; faster models are called several times for one sample
-BLOCK, DROPPED, REST = 12, 3, 0.015  # calls in a block, its first ones not counted, sleep before
+BLOCK, DROPPED, PAUSE = 12, 3, 0.015  # calls in a block, its first ones not counted, sleep before
 PLAIN_EVERY = 3  # LiteRT without delegates is slow and beside the point: fewer samples
 FEWEST = 3
 
@@ -67,7 +67,7 @@ def several(contestants: dict[str, Contestant], plan: Schedule) -> dict[str, lis
     for turn in range(-(-plan.calls // counted)):
         for name in plan.names(list(contestants), turn):
             invoke = contestants[name].invoke
-            time.sleep(REST)
+            time.sleep(PAUSE)
             taken = [
                 one_sample(invoke, plan.loops, time.perf_counter) for _ in range(dropped + counted)
             ]

@@ -78,8 +78,8 @@ class Report:
         """Resident memory, ours / LiteRT's."""
 
         def figures(model: str, variant: str) -> list[tuple[float | None, bool]]:
-            held = self.results.get((model, variant), {}).get("memory") or {}
-            return [(held["ours"] / held["auto"] if "ours" in held else None, True)]
+            memory = self.results.get((model, variant), {}).get("memory") or {}
+            return [(memory["ours"] / memory["auto"] if "ours" in memory else None, True)]
 
         title = "flatlite / LiteRT, resident memory after the first invoke (lower is better)"
         return self._sheet(title, figures)
@@ -99,8 +99,8 @@ class Report:
         """From process start to the first result, above `import numpy`."""
         rows = []
         for (model, variant), one in self.results.items():
-            if "ours" in (found := one.get("start") or {}):
-                ours, auto, cold = found["ours"], found["auto"], found["cold"]
+            if "ours" in (startup := one.get("start") or {}):
+                ours, auto, cold = startup["ours"], startup["auto"], startup["cold"]
                 seconds = [ours["wall"], auto["wall"], ours["cpu"], auto["cpu"], cold["wall"]]
                 cells = [f"{auto[k] / ours[k]:.2f}" for k in ("wall", "cpu")]
                 rows.append([f"{model} {variant}", *cells, *(f"{1e3 * s:.1f}" for s in seconds)])
@@ -116,16 +116,16 @@ class Report:
             name = f"{model} {variant}"
             if "absent" in result:
                 yield f"{name}: TensorFlow does not write it: {result['absent']}"
-            told, calls = set(), []
+            captions, calls = set(), []
             for what in ("memory", "start"):
                 if "failed" in (result.get(what) or {}):
-                    told.add(f"{what}: {result[what]['failed']}")
+                    captions.add(f"{what}: {result[what]['failed']}")
             for threads, one in result.get("threads", {}).items():
-                told.update(self._reasons(one, threads))
+                captions.update(self._reasons(one, threads))
                 calls += [one["calls"]] if "calls" in one else []
             if calls and min(calls) < 100:
                 few.append(f"{name} {' / '.join(map(str, calls))}")
-            yield from (f"{name}: {reason}" for reason in sorted(told))
+            yield from (f"{name}: {reason}" for reason in sorted(captions))
         if few:
             yield f"fewer than 100 calls of each in a run: {', '.join(few)}"
 
@@ -143,11 +143,13 @@ class Report:
 
     def caption(self) -> str:
         """Machine, date and versions."""
-        made = ", ".join(f"{name} {number}" for name, number in self.machine["versions"].items())
+        versions = ", ".join(
+            f"{name} {number}" for name, number in self.machine["versions"].items()
+        )
         load = " to ".join(map(str, self.machine["load"]))
         return (
             f"{self.machine['cpu']}, load {load}, {self.machine['date']}, "
-            f"Python {self.machine['python']}, {made}; models: {self.machine['models']}"
+            f"Python {self.machine['python']}, {versions}; models: {self.machine['models']}"
         )
 
     def sheets(self) -> list[Sheet]:

@@ -32,7 +32,7 @@ TOLERANCE = 1e-4
 """How far apart they may be, as part of the loss."""
 WARM_UP = 30
 """Steps that are not counted: in the first ones flatlite tries how to share its work."""
-BLOCK, DROPPED, REST = 12, 2, 0.015  # steps in a block, its first ones not counted, sleep before
+BLOCK, DROPPED, PAUSE = 12, 2, 0.015  # steps in a block, its first ones not counted, sleep before
 
 
 class Contestant(Child):
@@ -69,7 +69,7 @@ def measure(contestants: dict[str, Contestant], seconds: float) -> dict[str, lis
     end, turn = time.perf_counter() + seconds, 0
     while time.perf_counter() < end or turn < 4:
         for name in list(contestants)[:: 1 if turn % 2 else -1]:
-            time.sleep(REST)
+            time.sleep(PAUSE)
             taken[name] += contestants[name].ask("steps", steps=BLOCK)[DROPPED:]
         turn += 1
     return taken

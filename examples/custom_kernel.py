@@ -53,8 +53,8 @@ def main():
     interpreter.allocate_tensors()
     interpreter.set_tensor(interpreter.get_input_details()[0]["index"], sample)
     interpreter.invoke()
-    answer = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-    print(f"from the graph's answer: {np.abs(answer - expected).max():.1g}")
+    output = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    print(f"from the graph's answer: {np.abs(output - expected).max():.1g}")
     for row in profile(interpreter):
         print(f"{row.kind}: {row.seconds * 1e6:.0f} us")
 

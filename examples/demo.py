@@ -27,7 +27,7 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def answer(interpreter, inputs: dict) -> tuple[dict, float]:
+def run_model(interpreter, inputs: dict) -> tuple[dict, float]:
     """The outputs by signature name, and the median milliseconds of an inference."""
     runner = interpreter.get_signature_runner()
     outputs = runner(**inputs)
@@ -52,7 +52,7 @@ def row(folder: Path, out: Path) -> list[str]:
     example = np.load(folder / "example.npz")
     interpreter = flatlite.lite.Interpreter(model_path=path)
     names = interpreter.get_signature_runner().get_input_details()
-    outputs, milliseconds = answer(interpreter, {name: example[name] for name in names})
+    outputs, milliseconds = run_model(interpreter, {name: example[name] for name in names})
     recorded = {name: example[name] for name in outputs if name in example}
     if not recorded:  # a single output, recorded under the layer's own name
         (want,) = (example[k] for k in example.files if k not in names and k != "label")

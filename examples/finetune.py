@@ -142,15 +142,15 @@ def answers(content, images):
     interpreter = tf.lite.Interpreter(model_content=content)
     (detail,) = interpreter.get_input_details()
     (result,) = interpreter.get_output_details()
-    found = []
+    predictions = []
     for rows in batches(len(images)):
-        given = resized(images[rows], detail["shape"])
-        interpreter.resize_tensor_input(detail["index"], given.shape)
+        batch = resized(images[rows], detail["shape"])
+        interpreter.resize_tensor_input(detail["index"], batch.shape)
         interpreter.allocate_tensors()
-        interpreter.set_tensor(detail["index"], given)
+        interpreter.set_tensor(detail["index"], batch)
         interpreter.invoke()
-        found.append(interpreter.get_tensor(result["index"]))
-    return np.concatenate(found)
+        predictions.append(interpreter.get_tensor(result["index"]))
+    return np.concatenate(predictions)
 
 
 def right(probabilities, labels) -> str:

@@ -103,7 +103,7 @@ class Allocation:
             with collection_paused():
                 plan = self._prepare(subgraph, self._storing() if usual else None)
             if usual:
-                plan = self._stored(plan)
+                plan = self._write_serialized(plan)
         self.plans[subgraph] = plan
         model.release()
         if self._inputs.pop(subgraph, None) is not None:
@@ -137,7 +137,7 @@ class Allocation:
 
         return note
 
-    def _stored(self, plan: Plan) -> Plan:
+    def _write_serialized(self, plan: Plan) -> Plan:
         """The plan that was just made: stored later, or at once where its weights are shared."""
         pending = self._pending
         if self._shares_weights:

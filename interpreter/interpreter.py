@@ -557,7 +557,7 @@ class Interpreter:
         memory = self._allocation.memory(subgraph, tensor)
         declared = self._model.tensor(subgraph, tensor)
         if declared.bits:
-            return memory.astype(np.int8)
+            return memory.astype(declared.byte_type)
         if subgraph == 0 and self._call_lock.run is not None and not declared.is_constant:
             self._outputs_got[tensor] = memory
         return memory.copy()

@@ -61,6 +61,6 @@ class Limits:
         _check(f"elements in tensor '{name}'", prod(map(int, shape)), self.elements)
 
 
-def _check(what: str, asked: int, limit: int | None) -> None:
-    if limit is not None and asked > limit:
-        raise ModelError(f"limits: at most {limit:,} {what} are allowed, the model has {asked:,}")
+def _check(what: str, amount: int, limit: int | None) -> None:
+    if limit is not None and amount > limit:
+        raise ModelError(f"limits: at most {limit:,} {what} are allowed, the model has {amount:,}")

@@ -187,6 +187,8 @@ class Plan(StageMachine[int, Operand, StageNotes]):
         lenders += [x for t, x in self.reached.arrays.items() if tensors[t].is_variable]
         for tensor in self.spec.outputs:
             array = self.array(tensor)
+            if array is None and 0 in tensors[tensor].shape:  # a constant without elements
+                array = np.empty(tensors[tensor].shape, tensors[tensor].dtype)
             if array is None:
                 raise NodeError(
                     f"output '{tensors[tensor].name}' of subgraph {self.spec.index} "

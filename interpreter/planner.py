@@ -367,11 +367,11 @@ class Planner:
         self, stage: Stage, nodes: Collection[Node]
     ) -> list[tuple[int, str, str, str]]:
         """Position, kind and name of every operator, and why no delegate was asked about it."""
-        asked = {node.index for node in nodes}
+        indices = {node.index for node in nodes}
         rows: list[tuple[int, str, str, str]] = []
         for operator in self.spec.operators:
             outputs = [self.spec.tensors[t].name for t in operator.outputs if t >= 0]
-            if operator.position in asked:
+            if operator.position in indices:
                 reason = ""
             elif operator.position not in self._live:
                 reason = "nothing needs its result"

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from .observation import Observation
     from .spec import OperatorSpec, SubgraphSpec
 
-    Table: TypeAlias = dict[bytes | int, bytes | int]
-    Resource: TypeAlias = np.ndarray | Table
+    Resource: TypeAlias = "np.ndarray | Table"
     """A variable's value, or a hash table."""
     OperandKey: TypeAlias = tuple[int, tuple[int, ...], Storage | None]
     """Number of the type, shape, and storage of a constant."""
@@ -41,6 +40,23 @@ OPERATORS = "\0operators"
 MAX_CALL_DEPTH = 64
 MAX_PLANS = 4
 """Plans kept for each called subgraph, one for each set of input shapes it was called with."""
+
+
+class Table(dict[bytes | int, bytes | int]):
+    """A hash table. It is filled once, perhaps with nothing."""
+
+    is_filled = False
+
+    def fill(self, keys: Sequence[bytes | int], values: Sequence[bytes | int]) -> None:
+        """Takes the first value of each key."""
+        self.update(zip(reversed(keys), reversed(values), strict=True))
+        self.is_filled = True
+
+    def copy(self) -> Table:
+        """A table of its own with the same entries."""
+        copied = Table(self)
+        copied.is_filled = self.is_filled
+        return copied
 
 
 class Scope:
@@ -221,6 +237,11 @@ class Scope:
             return self._plan(spec, inputs).call(inputs)
         finally:
             self._active.pop()
+
+    @property
+    def is_in_call(self) -> bool:
+        """Whether a subgraph runs, or is prepared, that an operator calls."""
+        return bool(self._active)
 
     def run_once(self, subgraph: int) -> None:
         """Runs subgraph `subgraph` unless this was done before."""

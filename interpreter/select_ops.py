@@ -1,7 +1,8 @@
 """Flex operators: operations of TensorFlow in a file, run by graph/'s kernels.
 
 Their options hold the operation as TensorFlow's NodeDef. Operations that open files, change
-variables or call functions are refused: a model is data.
+variables or call functions are refused: a model is data. Checkpoints are written and read where
+the caller says: their path must be an input of the function that the caller runs.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ _RANDOM = {
     *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt"),
     "RandomShuffle",
 }
+_CHECKPOINTS = {"Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2"}
 _FILES = {
-    *("ReadFile", "WriteFile", "MatchingFiles", "SaveV2", "RestoreV2", "MergeV2Checkpoints"),
-    *("Save", "Restore", "RestoreSlice", "SaveSlices", "ImmutableConst", "PyFunc", "EagerPyFunc"),
+    *("ReadFile", "WriteFile", "MatchingFiles", "MergeV2Checkpoints"),
+    *("ImmutableConst", "PyFunc", "EagerPyFunc"),
 }
 _MAX_CONSTANT = 1024
 """Elements of an input whose value shape functions may look at."""
@@ -69,7 +71,8 @@ def prepare_select_op(node: Node) -> Prepared:
 
     shapes = [tensor.shape for tensor in op.outputs]
     static = [shape for shape in shapes if is_static(shape)]
-    moves = all(dtype.kind in "biufc" for dtype in dtypes)
+    moving = [*dtypes, *(x.dtype for x in node.inputs if x is not None)]
+    moves = all(dtype.kind in "biufc" for dtype in moving)
     if len(static) < len(shapes) or not moves or any(x is None for x in node.inputs):
         partly = [tuple(shape) if shape is not None else () for shape in shapes]
         return node.dynamic_result(lambda *arrays: run(arrays), partly)
@@ -120,7 +123,7 @@ def reason_against(op: Operation) -> str:
     row, signature = row_of(op.type), op.signature
     if op.type in _FILES or (row is not None and row.writes):
         return f"{op.type} opens files or changes variables, which no model may"
-    hosted = HOSTED.get(op.type) if op.type in _RANDOM else None
+    hosted = HOSTED.get(op.type) if op.type in _RANDOM | _CHECKPOINTS else None
     if signature is not None and signature.is_stateful and hosted is None:
         return f"{op.type} keeps a state, which Flex operators may not in flatlite"
     return ""
@@ -145,10 +148,33 @@ def _kernel(node: Node, op: Operation) -> Kernel:
         node.fail(reason)
     if op.type in _RANDOM and HOSTED.get(op.type) is not None:
         return _random_kernel(node, op)
+    if op.type in _CHECKPOINTS:
+        return _checkpoint_kernel(node, op)
     row = row_of(op.type)
     if row is None or row.kernel is None:
         raise _unsupported(node, f"there is no kernel for {op.type}")
     return lambda arrays: call_kernel(row, op, arrays)
+
+
+def _checkpoint_kernel(node: Node, op: Operation) -> Kernel:
+    """What writes or reads a checkpoint at a path of the caller's."""
+    if not _is_callers(node, 0):
+        node.fail(
+            f"the path must be an input of the function that is run, so that the caller chooses "
+            f"what {op.type} opens; a model may not"
+        )
+    function = HOSTED.known(op.type)
+    return lambda arrays: each_output(op, function(op, State(), *arrays))
+
+
+def _is_callers(node: Node, i: int) -> bool:
+    """Whether input `i` is what the caller of the interpreter gave, and not of the model's own."""
+    planner = node.planner
+    if planner is None or node.caller is not None or planner.scope.is_in_call:
+        return False
+    spec = planner.spec
+    tensor = spec.operators[node.index].inputs[i]
+    return tensor in spec.inputs and not any(tensor in op.outputs for op in spec.operators)
 
 
 def _unsupported(node: Node, reason: str) -> NodeError:

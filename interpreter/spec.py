@@ -70,6 +70,11 @@ class TensorSpec:
         return tuple(None if n < 0 else n for n in self.signature or self.shape)
 
     @property
+    def byte_type(self) -> type[np.signedinteger] | type[np.unsignedinteger]:
+        """The type of a byte in which integers of less than one come to users and from them."""
+        return np.uint8 if self.type_name.startswith("U") else np.int8
+
+    @property
     def declaration(self) -> TensorDeclaration:
         """The tensor as an operator's output sees it."""
         return TensorDeclaration(self.name, self.dtype, self.quantization, self.shape)

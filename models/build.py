@@ -52,8 +52,10 @@ def processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.machine()
-    said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
-    return f"{said.get('model name', platform.machine())}, model {said.get('model', 'unknown')}"
+    fields = {
+        key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)
+    }
+    return f"{fields.get('model name', platform.machine())}, model {fields.get('model', 'unknown')}"
 
 
 def written(folder: Path, name: str) -> Iterator[tuple[str, dict]]:

@@ -32,22 +32,22 @@ def converter(model, variant: str, samples) -> tf.lite.TFLiteConverter:
     signature = [tf.TensorSpec((1, *t.shape[1:]), t.dtype) for t in model.inputs]
     call = tf.function(lambda *x: model(x if len(x) > 1 else x[0], training=False))
     functions = [call.get_concrete_function(*signature)]
-    made = tf.lite.TFLiteConverter.from_concrete_functions(functions, model)
+    converter = tf.lite.TFLiteConverter.from_concrete_functions(functions, model)
     if variant == "float32":
-        return made
-    made.optimizations = [tf.lite.Optimize.DEFAULT]
+        return converter
+    converter.optimizations = [tf.lite.Optimize.DEFAULT]
     if variant == "dynamic":
-        return made
-    made.representative_dataset = lambda: iter(samples)
+        return converter
+    converter.representative_dataset = lambda: iter(samples)
     ops, dtype = {
         "int8": (OPS.TFLITE_BUILTINS_INT8, tf.int8),
         "int16x8": (OPS.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8, tf.int16),
     }[variant]
-    made.target_spec.supported_ops = [ops]
+    converter.target_spec.supported_ops = [ops]
     if all(t.dtype == tf.float32 for t in model.inputs):
-        made.inference_input_type = dtype
-    made.inference_output_type = dtype
-    return made
+        converter.inference_input_type = dtype
+    converter.inference_output_type = dtype
+    return converter
 
 
 def interpreter_of(content: bytes) -> tf.lite.Interpreter:

@@ -185,7 +185,7 @@ class Bundle:
         try:
             content = map_file(self.index)
         except FileNotFoundError:
-            raise self._not_found() from None
+            raise self._tensor_not_found() from None
         self._entries = read_table(content, self.index)
         header = self._parse("BundleHeaderProto", HEADER_KEY)
         self.n_shards: int = header.num_shards
@@ -412,7 +412,7 @@ class Bundle:
         fix = "the file is damaged or cut, copy or save the checkpoint again"
         return DataLossError(None, None, f"'{self.index}': tensor '{key}' {problem}; {fix}")
 
-    def _not_found(self) -> NotFoundError:
+    def _tensor_not_found(self) -> NotFoundError:
         folder = Path(self.prefix).parent
         there = sorted(path.name[: -len(INDEX_SUFFIX)] for path in folder.glob(f"*{INDEX_SUFFIX}"))
         hint = f"the folder holds {', '.join(there) or 'no checkpoint, copy it whole'}"

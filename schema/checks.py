@@ -133,8 +133,8 @@ class _Tensors:
         if tensor.sparsity is not None:
             from .sparse import check_sparsity
 
-            n_stored = check_sparsity(tensor.sparsity, shape)
-            size = n_stored * itemsize if bits is None else (n_stored * bits + 7) // 8
+            n_values = check_sparsity(tensor.sparsity, shape)
+            size = n_values * itemsize if bits is None else (n_values * bits + 7) // 8
         n_bytes = memoryview(data).nbytes
         if not n_bytes:
             return False

@@ -67,16 +67,16 @@ class ExternalBuffers:
             raise ModelError(
                 f"{words} is in the file '{name}': open the model by its path, not by its content"
             )
-        found = self._files.get(name)
-        if found is None:
+        content = self._files.get(name)
+        if content is None:
             try:
-                found = self._files[name] = map_file(member(self._folder, name))
+                content = self._files[name] = map_file(member(self._folder, name))
             except OSError as error:
                 raise ModelError(
                     f"{words}: '{os.path.join(self._folder, name)}' cannot be read: "
                     f"{error.strerror or error}"
                 ) from error
-        return found
+        return content
 
 
 def embedded(content: ReadableBuffer, folder: str) -> bytes:

@@ -79,9 +79,9 @@ def main(folder: str) -> None:
         dropped = DROPPED.get("/".join(row["id"].split("/")[:2]), ())
         if row.get("variant") in dropped:
             continue
-        given = row.get("files", {})  # none where only an error or a number is recorded
-        left_out = [name for name in given if name in dropped]
-        files = {name: path for name, path in given.items() if name not in dropped}
+        inputs = row.get("files", {})  # none where only an error or a number is recorded
+        left_out = [name for name in inputs if name in dropped]
+        files = {name: path for name, path in inputs.items() if name not in dropped}
         rows.append({**row, "files": files, **({"files_left_out": left_out} if left_out else {})})
         copied.update(files.values())
     for old in HERE.iterdir() if HERE.exists() else ():

@@ -103,14 +103,14 @@ def main(path: str, areas: list[str]) -> None:
     for row in rows:
         area = row["area"]
         names = [row["symbol"], *row.get("aliases", ())]
-        found = next((x for x in map(resolved, names) if x is not ABSENT), ABSENT)
+        actual = next((x for x in map(resolved, names) if x is not ABSENT), ABSENT)
         count = counts[area]
         count[0] += 1
-        if found is ABSENT:
+        if actual is ABSENT:
             lines[area].append(f"  {row['symbol']} ({row['kind']}) is not there")
             continue
         count[1] += 1
-        difference = "" if isinstance(found, types.ModuleType) else differs(row, found)
+        difference = "" if isinstance(actual, types.ModuleType) else differs(row, actual)
         count[2] += not difference
         if difference:
             lines[area].append(f"  {row['symbol']}{difference}")

@@ -100,13 +100,13 @@ def test_documented_arguments(name):
     function = lite
     for part in name.split("."):
         function = getattr(function, part)
-    found = {
+    actual = {
         parameter.name: ... if parameter.default is parameter.empty else parameter.default
         for parameter in inspect.signature(function).parameters.values()
         if parameter.kind is not parameter.KEYWORD_ONLY
     }
     documented = DOCUMENTED[name]
-    assert list(found.items())[: len(documented)] == list(documented.items())
+    assert list(actual.items())[: len(documented)] == list(documented.items())
 
 
 def test_enums_and_constants():

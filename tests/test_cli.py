@@ -303,8 +303,8 @@ def test_positions_of_tensorflow(cli, request, tmp_path, caplog):
     for order, names in (("source", ["a", "b"]), ("tensorflow", ["b", "a"])):
         status, out, _ = cli("convert", source, *options, "--io-order", order)
         assert status == 0
-        found = [row["name"] for row in json.loads(out)["inputs"]]
-        assert found == [f"subtract_{name}:0" for name in names]
+        printed = [row["name"] for row in json.loads(out)["inputs"]]
+        assert printed == [f"subtract_{name}:0" for name in names]
     (record,) = caplog.records
     assert "TensorFlow 2.21 would write 'b', 'a'" in record.getMessage()
 

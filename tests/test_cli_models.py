@@ -28,9 +28,9 @@ def test_run_with_given_input(cli, corpus, lenet, tmp_path):
     for form in forms:
         status, _, err = cli("run", lenet, "--input", form, "-o", tmp_path / "y.npz")
         assert (status, err) == (0, "")
-        with np.load(tmp_path / "y.npz") as stored:
-            assert list(stored) == ["output_0"]
-            np.testing.assert_allclose(stored["output_0"], recorded["tf0:0"], rtol=1e-4, atol=1e-5)
+        with np.load(tmp_path / "y.npz") as archive:
+            assert list(archive) == ["output_0"]
+            np.testing.assert_allclose(archive["output_0"], recorded["tf0:0"], rtol=1e-4, atol=1e-5)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.npy", "x.npz", "y.npz"]
 
 
@@ -215,9 +215,9 @@ def test_delegates_run_what_they_can(cli, lenet):
     pytest.importorskip("jax", reason="needs the xla delegate")
     status, out, err = cli("inspect", lenet, "--delegates", "xla", "--json")
     assert (status, err) == (0, "")
-    found = json.loads(out)["delegates"]
-    assert [part["delegate"] for part in found["parts"]] == ["xla"]
-    assert {row["reason"] for row in found["operators"] if row["part"] is None} <= {
+    printed = json.loads(out)["delegates"]
+    assert [part["delegate"] for part in printed["parts"]] == ["xla"]
+    assert {row["reason"] for row in printed["operators"] if row["part"] is None} <= {
         "its result is known before the model runs"
     }
     status, out, err = cli("inspect", lenet, "--delegate", "xla")

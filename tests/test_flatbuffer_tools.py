@@ -150,8 +150,8 @@ def test_a_page(tmp_path):
     assert page.count("<table>") == page.count("</table>") == 6
     assert not re.search(r"<script|<a>", page)
     assert "Null (used model object)" in visualize.create_html(added(), input_is_filepath=False)
-    told = visualize.CreateDictFromFlatbuffer(added())
-    assert told["subgraphs"][0]["tensors"][1]["shape"] == [2, 3]
+    reported = visualize.CreateDictFromFlatbuffer(added())
+    assert reported["subgraphs"][0]["tensors"][1]["shape"] == [2, 3]
     assert visualize.BuiltinCodeToName(10) == "HASHTABLE_LOOKUP"
     assert visualize.TensorTypeToName(0) == "FLOAT32"
     with pytest.raises(RuntimeError, match="Invalid filename"):

@@ -44,10 +44,10 @@ def test_arenas_suffice(tmp_path):
         (tmp_path / f"{name}.tflite").write_bytes(content)
         sizes[name] = micro.arena_of(edit.load(content)).size
     command = [MICRO, FOLDER / "arena_child.py", tmp_path, json.dumps(sizes)]
-    found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    assert len(found) == len(sizes)
-    assert [name for name, numbers in found.items() if not numbers["fits"]] == []
-    assert {n: x["tail"] for n, x in found.items()} == {n: ARENAS[n]["tail"] for n in found}
+    printed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert len(printed) == len(sizes)
+    assert [name for name, numbers in printed.items() if not numbers["fits"]] == []
+    assert {n: x["tail"] for n, x in printed.items()} == {n: ARENAS[n]["tail"] for n in printed}
 
 
 def test_methods_are_those_of_operators():

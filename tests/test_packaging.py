@@ -27,8 +27,8 @@ def hidden(folder: tuple[str, ...]) -> bool:
 def test_pyproject_lists_every_package():
     folders = {p.parent.relative_to(ROOT).parts for p in ROOT.rglob("__init__.py")}
     inside = [f for f in folders if not f or (f[0] not in OUTSIDE and not hidden(f))]
-    found = {".".join(("flatlite", *folder)) for folder in inside}
-    assert found == declared_packages()
+    actual = {".".join(("flatlite", *folder)) for folder in inside}
+    assert actual == declared_packages()
 
 
 def test_pyproject_lists_all_data():
@@ -60,7 +60,7 @@ def test_comprehensions_leave_captured_names_alone():
         captured = scope.get_frees() if scope.get_type() == "function" else ()
         return [
             *((scope.get_name(), name) for name in own.intersection(captured)),
-            *(found for child in inner for found in wrong(child)),
+            *(actual for child in inner for actual in wrong(child)),
         ]
 
     for package in declared_packages():

@@ -81,10 +81,10 @@ def layer_errors(converter: Any) -> list[LayerErrors]:
     (plain, _), (quantized, _) = last.files
     rows: list[LayerErrors] = []
     for i in range(len(last.sources)):
-        own = [sample for sample in chosen if sample[0] == i]
-        if own:
+        of_signature = [sample for sample in chosen if sample[0] == i]
+        if of_signature:
             subgraphs = plain.model.subgraphs[i], quantized.model.subgraphs[i]
-            measured = measure(last.files, i, own)
+            measured = measure(last.files, i, of_signature)
             rows += [layer_of(tensor, *subgraphs, *values) for tensor, values in measured.items()]
     by_name = {row.name: row for row in rows}
     recipe = with_algorithms(recipe_of(converter), converter)
@@ -142,16 +142,16 @@ def layer_of(
 ) -> LayerErrors:
     """What a layer loses; `expected` and `actual` are [samples, ...]."""
     error = (actual - expected).astype(np.float64)
-    params, stored_type = tensor.quantization, np.dtype(tensor.dtype)
+    params, storage_type = tensor.quantization, np.dtype(tensor.dtype)
     limits = None
-    if params is not None and stored_type.kind in "iu":
-        ends = np.array([np.iinfo(stored_type).min, np.iinfo(stored_type).max])
+    if params is not None and storage_type.kind in "iu":
+        ends = np.array([np.iinfo(storage_type).min, np.iinfo(storage_type).max])
         low, high = ((ends - params.zero_point) * params.scale).tolist()
         limits = low, high
     row = LayerErrors(
         tensor.name,
         tensor.producer.kind if tensor.producer is not None else "",
-        stored_type.name,
+        storage_type.name,
         decibels(expected.ravel(), error.ravel()),
         cosine(expected.ravel().astype(np.float64), actual.ravel().astype(np.float64)),
         float(np.abs(error).max(initial=0.0)),
@@ -192,7 +192,7 @@ def add_weights(
     if ops[0] is None or ops[1] is None or len(ops[0].inputs) != len(ops[1].inputs):
         return
     for i, j in zip(ops[0].inputs, ops[1].inputs, strict=True):
-        before, after = plain.tensors[i], stored_tensor(quantized, j)
+        before, after = plain.tensors[i], quantized_tensor(quantized, j)
         data = before.data
         if data is None or i < 0 or data.dtype != np.float32 or data.ndim < 2:
             continue
@@ -200,18 +200,18 @@ def add_weights(
             continue
         rounded = real(after.data.reshape(data.shape), after.quantization)
         row.weights, row.weight_type = data, after.dtype
-        row.weight_bytes = data.nbytes, stored_bytes(after.data)
+        row.weight_bytes = data.nbytes, n_bytes(after.data)
         row.weight_decibels = decibels(data.ravel(), (rounded - data).ravel())
 
 
-def stored_tensor(subgraph: Subgraph, index: int) -> Any:
+def quantized_tensor(subgraph: Subgraph, index: int) -> Any:
     """A tensor, or the constant that a DEQUANTIZE makes it of."""
     op = operator_of(subgraph, index)
     is_dequantized = op is not None and op.op == "DEQUANTIZE"
     return subgraph.tensors[op.inputs[0] if op is not None and is_dequantized else index]
 
 
-def stored_bytes(array: np.ndarray) -> int:
+def n_bytes(array: np.ndarray) -> int:
     """How many bytes a constant takes in a file."""
     bits = {"int4": 4, "int2": 2, "uint4": 4}.get(array.dtype.name, 8 * array.dtype.itemsize)
     return -(-array.size * bits // 8)
@@ -241,5 +241,5 @@ def weight_sizes(model: Model) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for tensor in (tensor for subgraph in model.subgraphs for tensor in subgraph.tensors):
         if tensor.data is not None:
-            sizes[tensor.dtype] = sizes.get(tensor.dtype, 0) + stored_bytes(tensor.data)
+            sizes[tensor.dtype] = sizes.get(tensor.dtype, 0) + n_bytes(tensor.data)
     return sizes

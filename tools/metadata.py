@@ -66,8 +66,10 @@ def set_metadata(
     before = get_metadata(model)
     stale = set() if before is None else set(recorded_files(before))
     names = recorded_files(metadata)
-    kept = {n: x for n, x in model.associated_files.items() if n in names or n not in stale}
-    result.associated_files = {**kept, **(files or {})}
+    current_files = {
+        n: x for n, x in model.associated_files.items() if n in names or n not in stale
+    }
+    result.associated_files = {**current_files, **(files or {})}
     missing = [name for name in names if name not in result.associated_files]
     if missing:
         raise ValueError(
@@ -228,8 +230,8 @@ def _decoded(value: Any, type_: str, where: str) -> Any:
         if not isinstance(value, str) or value not in members:
             raise ValueError(f"{where} must be one of {listed([*members])}, got {value!r:.60}")
         return members[value]
-    wanted = {"string": str, "float": (int, float)}.get(inner, int)
-    if isinstance(value, bool) or not isinstance(value, wanted):
+    expected_type = {"string": str, "float": (int, float)}.get(inner, int)
+    if isinstance(value, bool) or not isinstance(value, expected_type):
         kind = {"string": "a string", "float": "a number"}.get(inner, "an integer")
         raise ValueError(f"{where} must be {kind}, got {value!r:.60}")
     if inner != "float":

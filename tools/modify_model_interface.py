@@ -37,13 +37,13 @@ def modify_model_interface(
         ValueError: the type is none of them.
         RuntimeError: an input or output is not quantized, or not to such a type.
     """
-    wanted = [_name(input_type, "input_type"), _name(output_type, "output_type")]
+    new_types = [_name(input_type, "input_type"), _name(output_type, "output_type")]
     model = load(read_bytes(input_file))
     main = model.subgraphs[0]
     for index in list(main.inputs):
-        _integer_input(model, main, index, wanted[0])
+        _integer_input(model, main, index, new_types[0])
     for index in list(main.outputs):
-        _integer_output(model, main, index, wanted[1])
+        _integer_output(model, main, index, new_types[1])
     write_file(output_file, save(model))
 
 
@@ -58,7 +58,7 @@ def _name(kind: Any, flag: str) -> str:
     return name
 
 
-def _integer_input(model: Model, graph: Subgraph, index: int, wanted: str) -> None:
+def _integer_input(model: Model, graph: Subgraph, index: int, new_type: str) -> None:
     if graph.tensors[index].dtype != "FLOAT32":
         return
     readers = [op for op in graph.operators if index in op.inputs]
@@ -66,15 +66,15 @@ def _integer_input(model: Model, graph: Subgraph, index: int, wanted: str) -> No
         raise _failed(graph, index, "the only reader of an input must be a QUANTIZE")
     quantize = readers[0]
     quantized = quantize.outputs[0]
-    _check(graph, quantized, wanted)
-    if graph.tensors[quantized].dtype == wanted:
+    _check(graph, quantized, new_type)
+    if graph.tensors[quantized].dtype == new_type:
         graph.operators.remove(quantize)
         _replace(model, graph, graph.inputs, "inputs", index, quantized)
     else:  # uint8 <-> int8: the QUANTIZE stays and moves the zero point
-        _become(graph, index, wanted, quantized)
+        _become(graph, index, new_type, quantized)
 
 
-def _integer_output(model: Model, graph: Subgraph, index: int, wanted: str) -> None:
+def _integer_output(model: Model, graph: Subgraph, index: int, new_type: str) -> None:
     if graph.tensors[index].dtype != "FLOAT32":
         return
     writers = [op for op in graph.operators if index in op.outputs]
@@ -83,19 +83,19 @@ def _integer_output(model: Model, graph: Subgraph, index: int, wanted: str) -> N
         raise _failed(graph, index, "an output must come from a DEQUANTIZE and go nowhere else")
     dequantize = writers[0]
     quantized = dequantize.inputs[0]
-    _check(graph, quantized, wanted)
-    if graph.tensors[quantized].dtype == wanted:
+    _check(graph, quantized, new_type)
+    if graph.tensors[quantized].dtype == new_type:
         graph.operators.remove(dequantize)
         _replace(model, graph, graph.outputs, "outputs", index, quantized)
     else:
         dequantize.op, dequantize.options, dequantize.version = "QUANTIZE", None, 1
-        _become(graph, index, wanted, quantized)
+        _become(graph, index, new_type, quantized)
 
 
-def _check(graph: Subgraph, index: int, wanted: str) -> None:
+def _check(graph: Subgraph, index: int, new_type: str) -> None:
     current = graph.tensors[index].dtype
-    if current != wanted and {current, wanted} != {"INT8", "UINT8"}:
-        raise _failed(graph, index, f"it is {current}, which cannot become {wanted}")
+    if current != new_type and {current, new_type} != {"INT8", "UINT8"}:
+        raise _failed(graph, index, f"it is {current}, which cannot become {new_type}")
 
 
 def _replace(model: Model, graph: Subgraph, ends: Any, side: str, old: int, new: int) -> None:
@@ -110,13 +110,13 @@ def _replace(model: Model, graph: Subgraph, ends: Any, side: str, old: int, new:
             names.update({name: new for name, tensor in names.items() if tensor == old})
 
 
-def _become(graph: Subgraph, index: int, wanted: str, quantized: int) -> None:
+def _become(graph: Subgraph, index: int, new_type: str, quantized: int) -> None:
     """Lets a float tensor have the other type's values of a quantized one."""
     scheme = graph.tensors[quantized].quantization
     if scheme is None:
         raise _failed(graph, quantized, "it has no scale")
-    offset = 128 if wanted == "UINT8" else -128
-    graph.tensors[index].dtype = wanted
+    offset = 128 if new_type == "UINT8" else -128
+    graph.tensors[index].dtype = new_type
     graph.tensors[index].quantization = Quantization(
         np.array(scheme.scales), np.array(scheme.zero_points) + offset, scheme.axis
     )

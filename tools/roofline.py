@@ -124,7 +124,7 @@ def picture(rows: Sequence[Mapping[str, Any]], limits: Limits, title: str) -> st
     share of the time.
     """
     points = [row for row in rows if row["products"] and row["ms"]]
-    rest = sum(row["share"] for row in rows if not row["products"])
+    others = sum(row["share"] for row in rows if not row["products"])
     roofs = {kind: limits.products[kind] for kind in _COLORS if _occurs(points, kind)}
     bandwidths = {"near": limits.bandwidth[0][1], "far": limits.bandwidth[-1][1]}
     places = [(row["products"] / row["bytes"], 1e3 * row["products"] / row["ms"]) for row in points]
@@ -147,7 +147,7 @@ def picture(rows: Sequence[Mapping[str, Any]], limits: Limits, title: str) -> st
         label += f"{row['of_limit']:.0%} of the limit"
         parts.append(axes.point(x, y, row["share"], _COLORS[row["numbers"]], label))
     parts.append(text(_MARGIN, 16, title, size=13))
-    parts.append(text(_WIDTH - 8, 16, f"without products: {rest:.0%} of the time", "end"))
+    parts.append(text(_WIDTH - 8, 16, f"without products: {others:.0%} of the time", "end"))
     return svg(_WIDTH, _HEIGHT, parts)
 
 

@@ -87,9 +87,9 @@ class CheckpointManager:
         self._last_preserved = min(state.last_preserved_timestamp, now)
         paths = list(state.all_model_checkpoint_paths)
         times = list(state.all_model_checkpoint_timestamps) or [self._last_preserved] * len(paths)
-        for path, made in zip(paths, times, strict=True):
-            if min(made, now) > self._last_preserved:
-                self._active[path] = min(made, now)
+        for path, written in zip(paths, times, strict=True):
+            if min(written, now) > self._last_preserved:
+                self._active[path] = min(written, now)
 
     @property
     def directory(self) -> str:
@@ -175,10 +175,10 @@ class CheckpointManager:
         removed: list[str] = []
         while self._max_to_keep and len(self._active) > self._max_to_keep:
             path = next(iter(self._active))
-            made = self._active.pop(path)
+            time_written = self._active.pop(path)
             every = self._every_n_hours
-            if every and made - every * HOUR >= self._last_preserved:
-                self._last_preserved = made
+            if every and time_written - every * HOUR >= self._last_preserved:
+                self._last_preserved = time_written
             else:
                 removed.append(path)
         return removed

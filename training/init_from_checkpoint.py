@@ -56,18 +56,18 @@ def init_from_checkpoint(
     path = checkpoint_path(ckpt_dir_or_file)
     items = assignment_map.items() if isinstance(assignment_map, Mapping) else assignment_map
     pairs = cast("Iterable[tuple[str, str | Variable]]", items)
-    made = store_of(get_default_graph()).variables
+    variables = store_of(get_default_graph()).variables
     for name, target in sorted(pairs, key=lambda pair: pair[0]):
-        variable = target if isinstance(target, Variable) else made.get(target)
+        variable = target if isinstance(target, Variable) else variables.get(target)
         if variable is None:
-            for inner, tensor_name in _within(made, str(target), name).items():
+            for inner, tensor_name in _within(variables, str(target), name).items():
                 if tensor_name not in shapes:
                     relative = tensor_name.removeprefix("" if name == ROOT else name)
                     raise ValueError(
                         f"Tensor {tensor_name} ({relative} in {name}) is not found in "
                         f"{ckpt_dir_or_file} checkpoint"
                     )
-                set_initializer(made[inner], path, tensor_name)
+                set_initializer(variables[inner], path, tensor_name)
             continue
         if name not in shapes:
             raise ValueError(
@@ -81,7 +81,7 @@ def init_from_checkpoint(
         set_initializer(variable, path, name)
 
 
-def _within(made: Mapping[str, Variable], scope: str, source: str) -> dict[str, str]:
+def _within(variables: Mapping[str, Variable], scope: str, source: str) -> dict[str, str]:
     """The variables of a scope, and what the scope `source` of a checkpoint calls them."""
     outside = scope.rpartition("/")[0]
     if not source.endswith("/"):
@@ -90,7 +90,7 @@ def _within(made: Mapping[str, Variable], scope: str, source: str) -> dict[str, 
             "Should be 'scope/': 'other_scope/'."
         )
     prefix = f"{outside}/" if outside else ""
-    inner = sorted(name for name in made if name.startswith(prefix))
+    inner = sorted(name for name in variables if name.startswith(prefix))
     start = "" if source == ROOT else source
     return {name: start + name.removeprefix(prefix) for name in inner}
 

@@ -58,14 +58,14 @@ def import_meta_graph(
     scope = graph.unique_name(import_scope or "", mark_as_used=False)
     import_graph_def(message.graph_def, input_map=input_map, name=import_scope or scope)
     scope = scope.removesuffix("/") or None
-    made: dict[bytes, Variable] = {}
+    variables: dict[bytes, Variable] = {}
     for key, collection in sorted(message.collection_def.items()):
         kind = collection.WhichOneof("kind")
         if kind is None or kind == "any_list" or key == UNBOUND_COLLECTION:
             continue
         if is_restored(key):
             for value in getattr(collection, kind).value:
-                graph.add_to_collection(key, _item(graph, key, kind, value, scope, made))
+                graph.add_to_collection(key, _item(graph, key, kind, value, scope, variables))
     if message.HasField("saver_def"):
         return Saver.from_proto(message.saver_def, scope)
     has_variables = global_variables(scope) or graph.get_collection(
@@ -87,13 +87,13 @@ def _check_unbound(message, input_map) -> None:
         )
 
 
-def _item(graph: Graph, key: str, kind: str, value, scope: str | None, made: dict):
+def _item(graph: Graph, key: str, kind: str, value, scope: str | None, variables: dict):
     """An item of a collection; a variable that several have is one object."""
     if key in VARIABLES and kind == "bytes_list":
-        if value not in made:
+        if value not in variables:
             definition = cast("VariableDef", proto.parse("VariableDef", value))
-            made[value] = Variable.from_proto(definition, import_scope=scope)
-        return made[value]
+            variables[value] = Variable.from_proto(definition, import_scope=scope)
+        return variables[value]
     if key == GraphKeys.SAVERS and kind == "bytes_list":
         return Saver.from_proto(proto.parse("SaverDef", value), scope)
     if kind == "node_list":

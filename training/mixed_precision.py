@@ -85,8 +85,8 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         def apply() -> Operation:
             return self._optimizer.apply_gradients(pairs, global_step, f"{label}-wrapped")
 
-        made: Callable[[], Operation] = no_op
-        applied = as_type("Operation", cond(is_finite, apply, made, name=scope))
+        apply_step: Callable[[], Operation] = no_op
+        applied = as_type("Operation", cond(is_finite, apply, apply_step, name=scope))
         step = group(applied, update, name=label)
         collection = step.graph.get_collection_ref(GraphKeys.TRAIN_OP)
         collection.append(step)

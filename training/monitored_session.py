@@ -177,15 +177,15 @@ class _Monitored:
         for request in requests:
             if request.options is not None:
                 _merge_options(options, request.options)
-        asked = [request.fetches for request in requests if request.fetches is not None]
+        requested = [request.fetches for request in requests if request.fetches is not None]
         metadata = proto.RunMetadata() if run_metadata is None else run_metadata
-        values = iter(session.run([fetches, *asked], feeds, options, metadata))
-        answer = next(values)
+        values = iter(session.run([fetches, *requested], feeds, options, metadata))
+        fetched = next(values)
         for hook, request in zip(self._hooks, requests, strict=True):
             result = None if request.fetches is None else next(values)
             hook.after_run(context, SessionRunValues(result, options, metadata))
         self._stop_requested = self._stop_requested or context.stop_requested
-        return answer
+        return fetched
 
     def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
         """What `step_fn(step_context)` gives; see StepContext.

@@ -229,8 +229,8 @@ class Optimizer:
         """The optimizer's own variables in the default graph: slots and what it keeps once."""
         slot_variables = [v for slots in self._slots.values() for v in slots.values()]
         graph = get_default_graph()
-        own = [v for v in (*self._others.values(), *slot_variables) if v.graph is graph]
-        return sorted(own, key=lambda variable: variable.name)
+        in_graph = [v for v in (*self._others.values(), *slot_variables) if v.graph is graph]
+        return sorted(in_graph, key=lambda variable: variable.name)
 
     def non_slot_variables(self, graph: Graph | None = None) -> dict[str, Variable]:
         """What it keeps once in a graph, the default one when None: variables by name, in order."""
@@ -292,10 +292,10 @@ class Optimizer:
         """An update op such as "ApplyAdam" on variables, by references or by handles alike."""
         prefix = "Resource" if is_resource(variables[0]) else ""
         targets = [variable.op.outputs[0] for variable in variables]
-        made = getattr(ops, prefix + kind)(
+        update = getattr(ops, prefix + kind)(
             *targets, *values, use_locking=self._use_locking, **attrs
         )
-        return _operation(made)
+        return _operation(update)
 
     def _zeros_slot(self, var: Variable, slot_name: str, op_name: str) -> Variable:
         """The slot of a variable, made with zeros when it is not there."""
@@ -386,8 +386,8 @@ def _checked(gradient):
         ) from None
 
 
-def _operation(made) -> Operation:
-    return made if isinstance(made, Operation) else made.op
+def _operation(update) -> Operation:
+    return update if isinstance(update, Operation) else update.op
 
 
 def _key(variable: Variable) -> tuple:

@@ -112,13 +112,13 @@ class Saver:
         self._filename = filename
         self._version = write_version
         self._last_checkpoints: list[tuple[str, float]] = []
-        self._next_kept = time.time() + keep_checkpoint_every_n_hours * HOUR
+        self._next_permanent = time.time() + keep_checkpoint_every_n_hours * HOUR
         if saver_def is not None:
             self._sharded = saver_def.sharded
             self._max_to_keep = saver_def.max_to_keep
             self._every_n_hours = saver_def.keep_checkpoint_every_n_hours
             self._version = saver_def.version or V1
-            self._next_kept = time.time() + self._every_n_hours * HOUR
+            self._next_permanent = time.time() + self._every_n_hours * HOUR
         elif not defer_build:
             self.build()
 
@@ -277,9 +277,9 @@ class Saver:
     def _remove_old(self, meta_graph_suffix: str) -> None:
         """Removes checkpoints that are one too many; the state file no longer names them."""
         while self._max_to_keep and len(self._last_checkpoints) > self._max_to_keep:
-            path, made = self._last_checkpoints.pop(0)
-            if made > self._next_kept:
-                self._next_kept += self._every_n_hours * HOUR
+            path, time_saved = self._last_checkpoints.pop(0)
+            if time_saved > self._next_permanent:
+                self._next_permanent += self._every_n_hours * HOUR
             else:
                 remove_checkpoint(path, self._version, meta_graph_suffix)
 
@@ -325,7 +325,7 @@ class Saver:
         nodes = read_object_graph(bundle).nodes
         keys = {item.full_name: item.checkpoint_key for node in nodes for item in node.attributes}
         with sess.graph.as_default():
-            variables = {row.name: row.variable for row in self._variables()}
+            variables = {row.name: row.item for row in self._variables()}
         if not keys.keys() >= variables.keys():
             return False
         load_values(sess, bundle, [(v, keys[name]) for name, v in variables.items()])

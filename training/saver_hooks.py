@@ -90,7 +90,7 @@ class CheckpointSaverHook(SessionRunHook):
             write_graph(definition, self._folder, "graph.pbtxt")
         self._writer.add_graph(graph)
         with graph.as_default():
-            saver_def = self._found_saver().saver_def
+            saver_def = self._saver_of_collection().saver_def
             meta = export_meta_graph(graph_def=definition, saver_def=saver_def)
         self._writer.add_meta_graph(meta)
         self._save(session, step)
@@ -124,14 +124,14 @@ class CheckpointSaverHook(SessionRunHook):
             listener.before_save(session, step)
         LOGGER.info("Saving checkpoints for %d into %s.", step, self._save_path)
         with session.graph.as_default():
-            saver = self._found_saver()
+            saver = self._saver_of_collection()
             saver.save(session, self._save_path, step, write_meta_graph=self._save_graph_def)
         log = proto.SessionLog(status=proto.SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
         self._writer.add_session_log(log, step)
         answers = [listener.after_save(session, step) for listener in self._listeners]
         return any(answers)
 
-    def _found_saver(self) -> Saver:
+    def _saver_of_collection(self) -> Saver:
         if self._saver is None and self._scaffold is not None:
             return self._scaffold.saver
         if self._saver is None:

@@ -57,9 +57,9 @@ def _in_parts(slot: Variable, primary: Variable | Tensor) -> Variable:
     """The slot, which is a part of the whole's slot where `primary` is a part of a variable."""
     part = getattr(primary, "save_slice_info", None)
     if part is not None:
-        own_name = slot.op.name.removeprefix(f"{primary.op.name}/")
+        slot_name = slot.op.name.removeprefix(f"{primary.op.name}/")
         slot.save_slice_info = SaveSliceInfo(
-            f"{part.full_name}/{own_name}", part.full_shape, part.var_offset, part.var_shape
+            f"{part.full_name}/{slot_name}", part.full_shape, part.var_offset, part.var_shape
         )
     return slot
 

@@ -64,8 +64,12 @@ class FileWriter:
         self._summary_tags: set[str] = set()
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
-            given = graph_def if graph is None else graph
-            message = given.as_graph_def(add_shapes=True) if isinstance(given, Graph) else given
+            graph_or_def = graph_def if graph is None else graph
+            message = (
+                graph_or_def.as_graph_def(add_shapes=True)
+                if isinstance(graph_or_def, Graph)
+                else graph_or_def
+            )
             self.add_meta_graph(export_meta_graph(graph_def=message))
 
     def __enter__(self) -> FileWriter:
@@ -108,15 +112,17 @@ class FileWriter:
         """
         if graph is not None and graph_def is not None:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
-        given = graph_def if graph is None else graph
-        if isinstance(given, Graph):
-            given = given.as_graph_def(add_shapes=True)
-        elif not isinstance(given, proto.GraphDef):
+        graph_or_def = graph_def if graph is None else graph
+        if isinstance(graph_or_def, Graph):
+            graph_or_def = graph_or_def.as_graph_def(add_shapes=True)
+        elif not isinstance(graph_or_def, proto.GraphDef):
             raise TypeError(
                 "The passed graph must be an instance of `Graph` or the deprecated `GraphDef`, got "
-                f"{type(given).__name__}"
+                f"{type(graph_or_def).__name__}"
             )
-        self._add(proto.Event(graph_def=given.SerializeToString(deterministic=True)), global_step)
+        self._add(
+            proto.Event(graph_def=graph_or_def.SerializeToString(deterministic=True)), global_step
+        )
 
     def add_meta_graph(self, meta_graph_def: Message, global_step: int | None = None) -> None:
         """Adds a MetaGraphDef; TypeError for anything else."""

@@ -94,15 +94,19 @@ class Supervisor:
     ):
         graph = get_default_graph() if graph is None else graph
         with graph.as_default():
-            self.ready_op = _found(ready_op, GraphKeys.READY_OP, report_uninitialized_variables)
-            self.ready_for_local_init_op = _found(
+            self.ready_op = _in_collection(
+                ready_op, GraphKeys.READY_OP, report_uninitialized_variables
+            )
+            self.ready_for_local_init_op = _in_collection(
                 ready_for_local_init_op, GraphKeys.READY_FOR_LOCAL_INIT_OP, lambda: None
             )
-            self.init_op = _found(init_op, GraphKeys.INIT_OP, global_variables_initializer)
-            self.local_init_op = _found(local_init_op, GraphKeys.LOCAL_INIT_OP, _local_init_op)
-            self.saver = _found(saver, GraphKeys.SAVERS, _new_saver)
-            self.summary_op = _found(summary_op, GraphKeys.SUMMARY_OP, merge_all)
-            self.global_step = _found(global_step, GraphKeys.GLOBAL_STEP, _step_by_name)
+            self.init_op = _in_collection(init_op, GraphKeys.INIT_OP, global_variables_initializer)
+            self.local_init_op = _in_collection(
+                local_init_op, GraphKeys.LOCAL_INIT_OP, _local_init_op
+            )
+            self.saver = _in_collection(saver, GraphKeys.SAVERS, _new_saver)
+            self.summary_op = _in_collection(summary_op, GraphKeys.SUMMARY_OP, merge_all)
+            self.global_step = _in_collection(global_step, GraphKeys.GLOBAL_STEP, _step_by_name)
             saver_def = None if self.saver is None else self.saver.saver_def
             definition = graph.as_graph_def(add_shapes=True)
             self._meta_graph = export_meta_graph(graph_def=definition, saver_def=saver_def)
@@ -329,17 +333,17 @@ class Supervisor:
     SummaryComputed = summary_computed
 
 
-def _found(given: Any, key: str, make: Callable[[], Any]) -> Any:
+def _in_collection(value: Any, key: str, make: Callable[[], Any]) -> Any:
     """What is given, else the first item of a collection, else a new one, which is added."""
-    if given is not Supervisor.USE_DEFAULT:
-        return given
+    if value is not Supervisor.USE_DEFAULT:
+        return value
     items = get_collection(key)
     if items:
         return items[0]
-    made = make()
-    if made is not None:
-        add_to_collection(key, made)
-    return made
+    default = make()
+    if default is not None:
+        add_to_collection(key, default)
+    return default
 
 
 def _local_init_op():

@@ -407,13 +407,13 @@ class Conversion:
         if self.settings.exclude_conversion_metadata:
             return entries
         settings = self.settings
-        is_asked = settings.optimizations or settings.quantization_recipe is not None
-        asked = recipe if is_asked or not self._is_tensorflow() else None
+        is_quantized = settings.optimizations or settings.quantization_recipe is not None
+        recipe_or_none = recipe if is_quantized or not self._is_tensorflow() else None
         content = conversion_metadata(
             self.sources[0].kind,
             writer=f"flatlite {__version__}",
             api_version=self.api_version,
-            optimizations=optimization_modes(asked, self.is_trained, graphs),
+            optimizations=optimization_modes(recipe_or_none, self.is_trained, graphs),
             allow_custom_ops=bool(self.settings.allow_custom_ops),
             select_tf_ops=OpsSet.SELECT_TF_OPS in self.settings.target_spec.supported_ops,
             only_tf_ops=set(self.settings.target_spec.supported_ops) == {OpsSet.SELECT_TF_OPS},
@@ -454,9 +454,9 @@ class Conversion:
         verify_inputs: Sequence[list[list[np.ndarray]]],
     ) -> None:
         """Compares every function of the float file with its source, unless told not to."""
-        from ..verify.verification import has_all_custom_ops, verify
+        from ..verify.verification import runs_custom_ops, verify
 
-        if not self.settings.verify or not has_all_custom_ops(graphs):
+        if not self.settings.verify or not runs_custom_ops(graphs):
             return
         for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
             sample_inputs = samples.first(i) or None

@@ -132,22 +132,22 @@ def toco_convert(
     if shapes is not None and input_tensors:
         names = [tensor.name.partition(":")[0] for tensor in input_tensors]
         outputs = [tensor.name.partition(":")[0] for tensor in output_tensors]
-        made = TFLiteConverter(
+        converter = TFLiteConverter(
             input_data, None, None, list(zip(names, shapes, strict=True)), outputs
         )
     else:
-        made = TFLiteConverter(input_data, input_tensors, output_tensors)
+        converter = TFLiteConverter(input_data, input_tensors, output_tensors)
     if settings.pop("post_training_quantize", False):
-        made.optimizations = [Optimize.DEFAULT]
+        converter.optimizations = [Optimize.DEFAULT]
     target_ops = settings.pop("target_ops", None)
     if target_ops is not None:
-        made.target_spec.supported_ops = set(target_ops) or {OpsSet.TFLITE_BUILTINS}
+        converter.target_spec.supported_ops = set(target_ops) or {OpsSet.TFLITE_BUILTINS}
     for name, value in NEUTRAL.items():
         if settings.pop(name, value) != value:
             raise ValueError(f"{name} must be {value!r}, as nothing else has an effect in flatlite")
     for name, value in settings.items():
-        setattr(made, name, value)
-    return made.convert()
+        setattr(converter, name, value)
+    return converter.convert()
 
 
 class SupportedOp(NamedTuple):

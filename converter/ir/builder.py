@@ -100,10 +100,10 @@ class Builder:
         self,
         code: str,
         *inputs: Any,
-        outputs: Sequence[tuple[Any, Sequence[int | None]]],
+        outputs: Sequence[tuple[Any, Sequence[int | None] | None]],
         options: bytes = b"",
     ) -> tuple[Tensor, ...]:
-        """A custom operator; `outputs` are (dtype, shape) of its results."""
+        """A custom operator; `outputs` are (dtype, shape) of its results, None for any rank."""
         tensors = [self._tensor(value) for value in inputs]
         results = [
             dynamic_tensor(self.graph, self.origin_name, np.dtype(dtype), shape)

@@ -22,7 +22,10 @@ MODELS = ("Functional", "Model", "Sequential")
 INPUT = "InputLayer"
 MAX_MODELS = 32
 """How deep models may be nested."""
-UNTRAINABLE = ("Discretization",)
+UNTRAINABLE = (
+    *("Discretization", "HashedCrossing"),
+    *("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"),
+)
 """Layers that do not say whether they learn."""
 ARRAYS = ("__tensor__", "__numpy__")
 SOURCE_NAMES = {"GroupQueryAttention": "GroupedQueryAttention"}
@@ -57,7 +60,7 @@ class Layer:
         tensors: its weights, by graph and name, once they were written.
         folder: where an archive has its weights.
         assets: files that an archive has for it, by name.
-        held: the weights that the layer around it keeps for it, and what it calls them.
+        outer_weights: the weights that the layer around it keeps for it, and what it calls them.
         rounding: what the layer around it does to weights, by name.
     """
 
@@ -71,7 +74,7 @@ class Layer:
     tensors: dict[tuple[Graph, str], Tensor] = field(default_factory=dict)
     folder: str = ""
     assets: dict[str, bytes] = field(default_factory=dict)
-    held: dict[str, str] = field(default_factory=dict)
+    outer_weights: dict[str, str] = field(default_factory=dict)
     rounding: dict[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
 
     @property

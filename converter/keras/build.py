@@ -55,8 +55,10 @@ def _why_not(layer: Layer) -> str:
         return f"{layer.title} {why}".rstrip()
     if "activation" in layer.config and activation_name(layer.config["activation"]) is None:
         return f"{layer.title}: activation {str(layer.config['activation'])[:60]!r}"
-    policy = _policy(layer.config.get("dtype"))
-    if policy not in COMPUTED_TYPES:
+    dtype = layer.config.get("dtype")
+    is_argument = layer.kind.startswith("ops.") and isinstance(dtype, str)  # as that of a cast
+    policy = _policy(dtype)
+    if policy not in COMPUTED_TYPES and not is_argument:
         return f"{layer.title}: computes in {policy[:40]}; save it with dtype float32"
     return ""
 
@@ -88,7 +90,7 @@ def placeholder(graph: Graph, layer: Layer, name: str) -> Tensor:
 
 
 @dataclass
-class Kept:
+class CarriedState:
     """A tensor that a layer keeps from call to call; zeros before the first.
 
     Attributes:
@@ -114,7 +116,7 @@ class Writer:
         self.graph, self.is_keras3 = graph, is_keras3
         self.results: dict[str, list] = {}
         self.masks: dict[Tensor, Tensor] = {}
-        self.states: dict[int, list[Kept]] | None = {} if counter is None else None
+        self.states: dict[int, list[CarriedState]] | None = {} if counter is None else None
         self.tables: dict[str, Table] = {}
         self._counter = count() if counter is None else counter
 

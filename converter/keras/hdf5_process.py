@@ -51,7 +51,7 @@ class Store:
         self._release = weakref.finalize(self, self._server.release)
         header = {"what": what, "size": len(content)}
         self._server.write(json.dumps(header).encode() + b"\n", content)
-        self._answer()
+        self._read_reply()
 
     def names(self, path: str) -> list[str]:
         """The names in a group; none when there is no such group."""
@@ -80,26 +80,26 @@ class Store:
     def _ask(self, *question: str) -> Any:
         if self._server.is_open:
             self._server.write(json.dumps(question).encode() + b"\n")
-        return self._answer()
+        return self._read_reply()
 
-    def _answer(self) -> Any:
+    def _read_reply(self) -> Any:
         """What the reader answers; ModelError when it refuses or has ended."""
-        answer = self._server.read() if self._server.is_open else {}
-        if isinstance(answer, np.ndarray):
-            return answer
-        if isinstance(answer, list):
-            return answer[0]
-        if "error" in answer:
-            raise ModelError(answer["error"])
+        reply = self._server.read() if self._server.is_open else {}
+        if isinstance(reply, np.ndarray):
+            return reply
+        if isinstance(reply, list):
+            return reply[0]
+        if "error" in reply:
+            raise ModelError(reply["error"])
         raise ModelError(
-            f"{self.what} cannot be read as HDF5: libhdf5 ended with {_ending(answer)} on it; the "
+            f"{self.what} cannot be read as HDF5: libhdf5 ended with {_ending(reply)} on it; the "
             "file is damaged, copy or save it again"
         )
 
 
-def _ending(answer: dict) -> str:
+def _ending(reply: dict) -> str:
     """How a reader has ended, in words."""
-    return signal.Signals(answer["signal"]).name if answer.get("signal") else "an error"
+    return signal.Signals(reply["signal"]).name if reply.get("signal") else "an error"
 
 
 class Server:
@@ -137,20 +137,20 @@ class Server:
         """The answer: an array, a list of one value, a dict with an error or the way of ending."""
         stdout: Any = self.process.stdout
         try:
-            answer = json.loads(stdout.readline() or b"{}")
-            if "dtype" in answer:
-                values = np.empty(answer["shape"], answer["dtype"])
+            reply = json.loads(stdout.readline() or b"{}")
+            if "dtype" in reply:
+                values = np.empty(reply["shape"], reply["dtype"])
                 if stdout.readinto(_bytes(values)) == values.nbytes:
                     return values
-                answer = {}
+                reply = {}
         except BaseException:  # Ctrl-C
             self.end()
             raise
-        if "signal" in answer:
+        if "signal" in reply:
             self.is_open = False
-        elif not answer:
+        elif not reply:
             self.end()
-        return answer
+        return reply
 
     def release(self) -> None:
         """Closes the file, and keeps the process for the next."""
@@ -221,12 +221,12 @@ def _read_file(questions: BinaryIO, content: bytes, what: str) -> None:
         _send([None])
     while question := json.loads(questions.readline() or CLOSE):
         with _refusing(what):
-            answer = getattr(file, question[0])(*question[1:])
-            if isinstance(answer, np.ndarray):
-                values = np.ascontiguousarray(answer)
-                _send({"dtype": values.dtype.str, "shape": answer.shape}, _bytes(values))
+            value = getattr(file, question[0])(*question[1:])
+            if isinstance(value, np.ndarray):
+                values = np.ascontiguousarray(value)
+                _send({"dtype": values.dtype.str, "shape": value.shape}, _bytes(values))
             else:
-                _send([answer])
+                _send([value])
 
 
 @contextmanager
@@ -245,9 +245,9 @@ def _bytes(values: np.ndarray) -> memoryview:
     return memoryview(values.reshape(-1).view(np.uint8))  # pyright: ignore[reportArgumentType]
 
 
-def _send(answer: Any, *values: memoryview) -> None:
+def _send(reply: Any, *values: memoryview) -> None:
     """Writes an answer to the standard output."""
-    for part in (memoryview(json.dumps(answer).encode() + b"\n"), *values):
+    for part in (memoryview(json.dumps(reply).encode() + b"\n"), *values):
         unwritten = part
         while unwritten:
             unwritten = unwritten[os.write(1, unwritten) :]

@@ -59,8 +59,8 @@ def adaptive_pooling(reduction: str, n: int):
     def write(call: Call, x: Tensor):
         rank = len(call.shape(x, n + 2))
         _, spatial, _ = layout(call, rank)
-        wanted = call.integers("output_size", n)
-        for axis, size in zip(range(rank)[spatial], wanted, strict=True):
+        n_bins = call.integers("output_size", n)
+        for axis, size in zip(range(rank)[spatial], n_bins, strict=True):
             length = call.known(call.shape(x)[axis], "each dimension that is pooled")
             x = pooled_axis(call, x, axis, length, size, reduction)
         return x

@@ -50,9 +50,9 @@ class Wrapped:
         config = config if isinstance(config, dict) else {}
         name, settings = config.get("class_name"), config.get("config")
         self.settings: dict = settings if isinstance(settings, dict) else {}
-        found = CONFIG.fullmatch(str(name))
-        self.kind = found.group(1) if found else None
-        self.is_known = found is not None or str(name).rpartition(">")[2] == NOTHING
+        match = CONFIG.fullmatch(str(name))
+        self.kind = match.group(1) if match else None
+        self.is_known = match is not None or str(name).rpartition(">")[2] == NOTHING
         self.name = name
         spec = layer.config.get("layer")
         inner = spec.get("config") if isinstance(spec, dict) else None
@@ -100,7 +100,7 @@ class Wrapped:
             yield "output"
 
     @property
-    def own(self) -> list[str]:
+    def wrapper_weights(self) -> list[str]:
         """The weights of the wrapper itself."""
         return [STEP, *(f"{name}_{end}" for name in self.ranges for end in ("min", "max"))]
 
@@ -130,8 +130,10 @@ def inner_layer(layer: Layer) -> dict[str, Layer]:
         activation = "linear" if wrapped.activation is not None else activation
         inner.config = {**inner.config, "activation": activation}
     names = weight_names(inner)
-    held = [name if name in names else ATTRIBUTES.get(name, name) for name in wrapped.weights]
-    inner.held = dict(zip(held, wrapped.weights, strict=True))
+    names_in_wrapper = [
+        name if name in names else ATTRIBUTES.get(name, name) for name in wrapped.weights
+    ]
+    inner.outer_weights = dict(zip(names_in_wrapper, wrapped.weights, strict=True))
     return {"layer": inner}
 
 
@@ -146,9 +148,11 @@ def in_order(layer: Layer) -> list[tuple[Layer, str]]:
     inner = layer.parts["layer"]
     names = weight_names(inner)
     if layer.class_name == WRAPPERS[0]:  # whose layer gives away what is quantized
-        names = [name for name in names if name not in inner.held] + list(inner.held)
-    slots = [(layer if name in inner.held else inner, name) for name in names]
-    return slots + [(layer, name) for name in Wrapped(layer).own]
+        names = [name for name in names if name not in inner.outer_weights] + list(
+            inner.outer_weights
+        )
+    slots = [(layer if name in inner.outer_weights else inner, name) for name in names]
+    return slots + [(layer, name) for name in Wrapped(layer).wrapper_weights]
 
 
 def archived(layer: Layer) -> list[str]:
@@ -156,13 +160,13 @@ def archived(layer: Layer) -> list[str]:
     inner = layer.parts["layer"]
     trained = [name for name in weight_names(inner) if is_trained(name)]
     is_second = layer.class_name == WRAPPERS[1] and inner.is_trainable and layer.is_trainable
-    return [*(trained if is_second else []), *inner.held, *Wrapped(layer).own]
+    return [*(trained if is_second else []), *inner.outer_weights, *Wrapped(layer).wrapper_weights]
 
 
 @layer(
     *WRAPPERS,
     parts=inner_layer,
-    weights=lambda layer: [*layer.parts["layer"].held, *Wrapped(layer).own],
+    weights=lambda layer: [*layer.parts["layer"].outer_weights, *Wrapped(layer).wrapper_weights],
     archived=archived,
     order=in_order,
     takes=ANY,
@@ -170,7 +174,7 @@ def archived(layer: Layer) -> list[str]:
 def quantize_wrapper(call: Call, *args: Any, **kwargs: Any) -> Any:
     """The wrapped layer, with its weights and its result rounded."""
     wrapped, inner = Wrapped(call.layer), call.layer.parts["layer"]
-    for name, attribute in inner.held.items():
+    for name, attribute in inner.outer_weights.items():
         inner.stored_weights[name] = call.layer.stored_weights[name]
         inner.rounding[name] = Rounding(call, attribute, wrapped)
     kwargs.pop("training", None)

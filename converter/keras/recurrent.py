@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .architecture import Layer, read_layer
-from .build import Kept
+from .build import CarriedState
 from .cells import cell_of
 from .loops import reserved, stacked, while_loop
 from .registry import ANY, Call, layer
@@ -36,7 +36,7 @@ def zero_state(call: Call, x: Tensor, shape: tuple[int, ...]) -> Tensor:
     return y
 
 
-def kept_states(call: Call, x: Tensor, shapes: Sequence[tuple[int, ...]]) -> list[Kept]:
+def carried_states(call: Call, x: Tensor, shapes: Sequence[tuple[int, ...]]) -> list[CarriedState]:
     """What a stateful layer keeps from call to call, zeros before the first."""
     states = call.writer.states
     call.require(
@@ -58,7 +58,7 @@ def kept_states(call: Call, x: Tensor, shapes: Sequence[tuple[int, ...]]) -> lis
             name = call.graph.unique_name(f"{call.scope}/state")
             attrs = {"dtype": x.dtype, "shape": (batch, *shape)}
             first = call.graph.add("Placeholder", name, (), attrs).outputs[0]
-            states[key].append(Kept(first, first))
+            states[key].append(CarriedState(first, first))
     return states[key]
 
 
@@ -67,14 +67,14 @@ def first_states(call: Call, x: Tensor, passed: Sequence[Tensor]) -> list[Tensor
 
     In Keras 2 what was passed counts only as long as all of the layer's own states are zeros.
     """
-    own = [state.now for state in kept_states(call, x, state_shapes(call, x))]
+    initial = [state.now for state in carried_states(call, x, state_shapes(call, x))]
     if not passed or call.is_keras3:
-        return list(passed) or own
-    flat_states = [call.op("Reshape", state, call.constant([-1])) for state in own]
+        return list(passed) or initial
+    flat_states = [call.op("Reshape", state, call.constant([-1])) for state in initial]
     together = call.op("ConcatV2", *flat_states, call.constant(0))
     largest = call.op("Max", call.op("Abs", together), call.constant([0]))
     is_set = call.op("Greater", largest, call.constant(0, largest))
-    pairs = zip(own, initial_states(call, x, passed), strict=True)
+    pairs = zip(initial, initial_states(call, x, passed), strict=True)
     return [call.op("SelectV2", is_set, mine, other) for mine, other in pairs]
 
 
@@ -245,9 +245,9 @@ def ran(call: Call, sequence: Any, initial_state: Any, mask: Any) -> Pass:
     mask = None if mask is None else with_time_second(call, mask)
     if not call.flag("stateful"):
         return Pass(call, x, mask, states)
-    kept = kept_states(call, x, state_shapes(call, x))
+    initial = carried_states(call, x, state_shapes(call, x))
     result = Pass(call, x, mask, first_states(call, x, states))
-    for state, new in zip(kept, result.states, strict=True):
+    for state, new in zip(initial, result.states, strict=True):
         state.now = new
     return result
 

@@ -106,7 +106,7 @@ def _find_in_folder(layer: Layer, store: Store | LiveWeights, path: str) -> None
         return
     layer.folder = path
     row = LAYERS.get(layer.row_kind)
-    names = [name for name in row.archived(layer) if name not in layer.held] if row else []
+    names = [name for name in row.archived(layer) if name not in layer.outer_weights] if row else []
     stored_names = store.names(f"{path}/vars")
     if len(stored_names) != len(names):
         raise _wrong_count(layer, names, len(stored_names))

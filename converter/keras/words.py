@@ -37,7 +37,7 @@ def texts(words: list[Any]) -> np.ndarray:
     return array
 
 
-def found(call: Call, keys: np.ndarray, values: np.ndarray, x: Tensor, default: Any) -> Tensor:
+def looked_up(call: Call, keys: np.ndarray, values: np.ndarray, x: Tensor, default: Any) -> Tensor:
     """What a table has for each of `x`, or the default."""
     name = call.graph.unique_name(f"{call.scope}/table")
     table = call.graph.add(
@@ -69,7 +69,7 @@ def place_in(
         values = np.append(values, 0 if is_index else ABSENT)
     is_hashed = n_others > 1
     default = first_other if n_others == 1 else ABSENT - 1 if is_hashed else ABSENT
-    index = found(call, keys, values.astype(INTEGER), x, default)
+    index = looked_up(call, keys, values.astype(INTEGER), x, default)
     if is_hashed:
         salt = call.setting("salt")
         call.require(salt is None, "a salt of unknown words is not supported; leave it None")
@@ -127,7 +127,7 @@ def string_lookup(call: Call, x: Tensor) -> Tensor:
         keys, words = np.append(keys, np.int64(0)), [*words, mask.encode()]
     other = call.setting("oov_token", "[UNK]")
     call.check(isinstance(other, str), "oov_token", "a text")
-    return found(call, keys, texts(words), call.cast(x, INTEGER), other.encode())
+    return looked_up(call, keys, texts(words), call.cast(x, INTEGER), other.encode())
 
 
 @layer("Hashing")

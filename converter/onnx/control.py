@@ -223,7 +223,7 @@ def loop(node, b):
         flag, *results = inlined(scoped, inner, graph, arguments)
         flag = flag if flag.rank == 0 else reshaped(flag, (), inner)
         rows = [
-            _stored(inner, tall, x, index, is_counted)
+            _with_row(inner, tall, x, index, is_counted)
             for tall, x in zip(values[n_state:], results[n_state:], strict=True)
         ]
         return [inner.ADD(index, np.int32(1)), flag, *results[:n_state], *rows]
@@ -343,7 +343,7 @@ def _output_buffer(node, b, x, count, visible):
     return b.FILL(shape, b.constant(np.zeros((), x.dtype)))
 
 
-def _stored(b, tall, x, index, is_counted):
+def _with_row(b, tall, x, index, is_counted):
     """The rows with another: at its place where there is room, else at the end."""
     row = b.EXPAND_DIMS(x, np.int32(0))
     if x.sizes is not None and x.sizes != tall.sizes[1:] and None not in tall.dims[1:]:
@@ -468,14 +468,14 @@ def _looped_scan(node, b, graph, state, scanned, plan, count):
             for x, backwards in zip(tensors, plan.input_reversed, strict=True)
         ]
         results = inlined(scoped, inner, graph, [*current, *parts])
-        stored = []
+        rows = []
         for x, row, backwards in zip(tall, results[n_state:], plan.output_reversed, strict=True):
             row_index = last if backwards and count is not None else index
-            stored.append(_stored(inner, x, row, row_index, count is not None))
+            rows.append(_with_row(inner, x, row, row_index, count is not None))
         current = [
             as_type(x, y.dtype, inner) for x, y in zip(results[:n_state], current, strict=True)
         ]
-        return [inner.ADD(index, np.int32(1)), total, *tensors, *current, *stored]
+        return [inner.ADD(index, np.int32(1)), total, *tensors, *current, *rows]
 
     values = [b.constant(np.int32(0)), length, *scanned, *state, *rows]
     results = list(run_loop(node, b, values, outer, check, step)[2 + n_scanned :])

@@ -40,12 +40,12 @@ def einsum(node, b):
     for term, x in zip(terms, node.inputs, strict=True):
         operands.append(_without_repeats(node, b, term, x))
     while len(operands) > 2:
-        (first, x), (second, y), *rest = operands
-        others = target + "".join(term for term, _ in rest)
+        (first, x), (second, y), *further = operands
+        others = target + "".join(term for term, _ in further)
         product_letters = [c for c in dict.fromkeys(first + second) if c in others]
         product = "".join(product_letters)
         step = Equation(node, f"{first},{second}->{product}", [x, y])
-        operands = [(product, of_two(step, b)), *rest]
+        operands = [(product, of_two(step, b)), *further]
     left = ",".join(term for term, _ in operands)
     if len(operands) == 1 and left == target:
         return operands[0][1]

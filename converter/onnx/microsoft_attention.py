@@ -137,7 +137,7 @@ def _rotated(node, b, x, positions, cos, sin, is_interleaved):
     node.require(None not in (size, half), "the number of features must be known")
     assert half is not None
     width = 2 * half
-    rotated, rest = (x, None) if size == width else _parts(b, x, [width, size - width], 3)
+    rotated, unrotated = (x, None) if size == width else _parts(b, x, [width, size - width], 3)
     cos, sin = (b.GATHER(cache, positions) for cache in (cos, sin))
     if positions.rank == 2:
         cos, sin = (b.EXPAND_DIMS(angles, np.int32(1)) for angles in (cos, sin))
@@ -155,7 +155,7 @@ def _rotated(node, b, x, positions, cos, sin, is_interleaved):
     if is_interleaved:
         order = np.arange(width).reshape(2, half).T.ravel().astype(np.int32)
         out = b.GATHER(out, order, axis=3)
-    return out if rest is None else b.CONCATENATION(out, rest, axis=3)
+    return out if unrotated is None else b.CONCATENATION(out, unrotated, axis=3)
 
 
 def _parts(b, x, sizes, axis):

@@ -200,8 +200,10 @@ def aggregated(node, b, places, weights, has, n_trees, name):
     if name in ("MIN", "MAX"):
         limit = np.finfo(np.float32).max if name == "MIN" else np.finfo(np.float32).min
         weights = np.where(has, weights, limit).astype(np.float32)
-        found = b.GATHER(b.constant(weights), places)
-        return b.REDUCE_MIN(found, axis) if name == "MIN" else b.REDUCE_MAX(found, axis)
+        leaf_weights = b.GATHER(b.constant(weights), places)
+        return (
+            b.REDUCE_MIN(leaf_weights, axis) if name == "MIN" else b.REDUCE_MAX(leaf_weights, axis)
+        )
     total = b.SUM(b.GATHER(b.constant(weights), places), axis)
     return b.MUL(total, like(total, 1 / n_trees, b)) if name == "AVERAGE" else total
 

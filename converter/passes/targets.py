@@ -83,11 +83,11 @@ def _product(op: Op, b: Builder) -> Tensor | None:
     if axes is None or not x.is_static or op.output.quantization is not None:
         return None
     rank, shape = len(x.dims), [n or 0 for n in x.dims]
-    wanted = sorted({int(axis) % rank for axis in axes.reshape(-1)}) if rank else []
-    if not wanted or 0 in shape or any(shape[axis] > MAX_PARTS for axis in wanted):
+    reduced = sorted({int(axis) % rank for axis in axes.reshape(-1)}) if rank else []
+    if not reduced or 0 in shape or any(shape[axis] > MAX_PARTS for axis in reduced):
         return None
     result = x
-    for axis in wanted:
+    for axis in reduced:
         parts = [result]
         if shape[axis] > 1:
             parts = list(b.SPLIT(np.int32(axis), result, num_splits=shape[axis]))
@@ -95,7 +95,7 @@ def _product(op: Op, b: Builder) -> Tensor | None:
         shape[axis] = 1
     if op.options.keep_dims:
         return result
-    remaining = [n for axis, n in enumerate(shape) if axis not in wanted]
+    remaining = [n for axis, n in enumerate(shape) if axis not in reduced]
     return b.RESHAPE(result, np.array(remaining, np.int32), new_shape=np.array(remaining, np.int32))
 
 

@@ -156,7 +156,7 @@ def show_inner(graphs: Iterable[Graph], schemes_of: SchemesOf) -> None:
         schemes_of: the schemes in which an operator may work on integers.
     """
     for op in [op for graph in graphs for op in graph.ops]:
-        if op.kind not in CELLS or op.intermediates or not is_wanted(op, schemes_of):
+        if op.kind not in CELLS or op.intermediates or not is_quantized_cell(op, schemes_of):
             continue
         shape, dtype = (0,), np.dtype(np.float32)
         op.intermediates = tuple(
@@ -164,7 +164,7 @@ def show_inner(graphs: Iterable[Graph], schemes_of: SchemesOf) -> None:
         )
 
 
-def is_wanted(op: Op, schemes_of: SchemesOf) -> bool:
+def is_quantized_cell(op: Op, schemes_of: SchemesOf) -> bool:
     """Whether a recurrent operator may become one on integers."""
     return wants_int8(op, schemes_of) and limit_of_cell(op) is None
 

@@ -38,9 +38,9 @@ def split_directions(graphs: Iterable[Graph], schemes_of: SchemesOf, unrolls: bo
     """
     for graph in graphs:
         for op in list(graph.ops):
-            is_wanted = wants_int8(op, schemes_of) and op.kind == LSTM
-            is_wanted |= unrolls and op.kind == RNN and bool(schemes_of(op))
-            if is_wanted and is_apart(op):
+            is_split = wants_int8(op, schemes_of) and op.kind == LSTM
+            is_split |= unrolls and op.kind == RNN and bool(schemes_of(op))
+            if is_split and is_apart(op):
                 split(graph, op)
 
 

@@ -63,6 +63,11 @@ def take_fake_quant(
             each channel, and every RELU.
         share_concat_ranges: whether all that CONCATENATION joins gets the range of the whole.
     """
+    for op in ops_of(graph, "FAKE_QUANT"):
+        clip = narrow_clip(graph, op)
+        if clip is not None:  # the integers of a file have that level
+            op.set_input(0, clip.inputs[0])
+            graph.remove(clip)
     ranges = {tensor: stated.nudged for tensor, stated in stated_by(graph).items()}
     for op in ops_of(graph, "FAKE_QUANT"):
         graph.replace(op.output, op.inputs[0])
@@ -78,9 +83,28 @@ def take_fake_quant(
     return ranges
 
 
+def narrow_clip(graph: Graph, op: Op) -> Op | None:
+    """What cuts off the lowest level before a FAKE_QUANT of a narrow range.
+
+    x -> MAXIMUM(low + scale) -> FAKE_QUANT(low, high) -> y
+    """
+    clip, options = op.inputs[0].producer, op.options
+    if clip is None or clip.kind != "MAXIMUM" or graph.sole_reader(clip.output) is not op:
+        return None
+    lowest = clip.inputs[1]
+    scale = (options.max - options.min) / (2**options.num_bits - 1)
+    if not lowest.is_constant or lowest.data.size != 1:
+        return None
+    return clip if abs(float(lowest.data.item()) - options.min - scale) < scale / 8 else None
+
+
 def fakes_of(graph: Graph) -> dict[Tensor, Any]:
-    """The options of the FAKE_QUANT behind tensors."""
-    return {op.inputs[0]: op.options for op in ops_of(graph, "FAKE_QUANT")}
+    """The options of the FAKE_QUANT behind tensors, which may be narrow."""
+    return {
+        (clip or op).inputs[0]: op.options
+        for op in ops_of(graph, "FAKE_QUANT")
+        for clip in [narrow_clip(graph, op)]
+    }
 
 
 def keep_rounding(graph: Graph, fakes: Mapping[Tensor, Any]) -> None:

@@ -89,8 +89,8 @@ class Recipe:
     @property
     def quantizes_variables(self) -> bool:
         """Whether what variables hold is stored as integers, where its range is known."""
-        asked = self.variables or self.strict or self.main.symmetric
-        return asked and self.main.activations is not None
+        by_recipe = self.variables or self.strict or self.main.symmetric
+        return by_recipe and self.main.activations is not None
 
     @property
     def weights_only(self) -> bool:

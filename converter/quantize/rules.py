@@ -169,8 +169,8 @@ def weights_code(kind: str, scheme: Scheme, code: str = "") -> str:
         code: the type that is wanted; empty for the scheme's.
     """
     data = "f32" if scheme.activations is None else f"q{scheme.activations}"
-    wanted = code or scheme.weights
-    return wanted if has_kernel(known(kind), data, f"q{wanted}") else "i8"
+    code_or_default = code or scheme.weights
+    return code_or_default if has_kernel(known(kind), data, f"q{code_or_default}") else "i8"
 
 
 RULES = rules_of("i8")

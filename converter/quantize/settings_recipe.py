@@ -106,15 +106,15 @@ def with_algorithms(recipe: Recipe | None, settings: Settings) -> Recipe | None:
 
     Raises ValueError for those that there are not, and when samples that they need are missing.
     """
-    asked = algorithms_of(settings.quantization_algorithms)
+    requested = algorithms_of(settings.quantization_algorithms)
     if recipe is None:
-        if asked:
+        if requested:
             raise ValueError(
-                f"quantization_algorithms ({asked[0].name}) need a quantized model; set "
+                f"quantization_algorithms ({requested[0].name}) need a quantized model; set "
                 "optimizations = [Optimize.DEFAULT] or quantization_recipe"
             )
         return None
-    algorithms = algorithms_of((*recipe.algorithms, *asked))
+    algorithms = algorithms_of((*recipe.algorithms, *requested))
     names = needs_data(algorithms)
     if names and settings.representative_dataset is None:
         raise ValueError(f"the algorithms {', '.join(names)} measure on samples; set {DATASET}")
@@ -180,9 +180,9 @@ def check_ranges_of_inputs(settings: Settings, graphs: Sequence[Graph] | None = 
     Without `graphs`, where inputs alone are to be integers, which no FakeQuant helps.
     """
     types = [as_dtype(name, getattr(settings, name)) for name in ("inference_type", ENDS[0])]
-    is_told = settings.quantized_input_stats or settings.default_ranges_stats is not None
-    is_asked = settings.optimizations or settings.quantization_recipe is not None
-    if is_told or is_asked or not {np.dtype(np.int8), np.dtype(np.uint8)} & set(types):
+    has_ranges = settings.quantized_input_stats or settings.default_ranges_stats is not None
+    is_quantized = settings.optimizations or settings.quantization_recipe is not None
+    if has_ranges or is_quantized or not {np.dtype(np.int8), np.dtype(np.uint8)} & set(types):
         return
     missing = []
     if graphs is not None:

@@ -53,7 +53,7 @@ REDUCTIONS = {
 """Operators that fold axes."""
 
 
-@raises(*REDUCTIONS, own=(1,))
+@raises(*REDUCTIONS, deferred=(1,))
 def reduce(node, x, _):
     """Axes folded into one value each; TFLite takes one twice, and any of a scalar."""
     axes, rank = node.known(1), None if x.shape is None else len(x.shape)
@@ -65,7 +65,7 @@ def reduce(node, x, _):
     return REDUCTIONS[node.kind](x, axes, keep_dims=bool(node.options.keep_dims))
 
 
-@raises("TRANSPOSE", own=(1,))
+@raises("TRANSPOSE", deferred=(1,))
 def transpose(node, x, _):
     """Axes in another order, which TFLite counts from the end, too."""
     order = node.known(1)
@@ -84,7 +84,7 @@ def blocks(node, x):
     return move(x, block_size=size)
 
 
-@raises("ARG_MAX", "ARG_MIN", own=(1,))
+@raises("ARG_MAX", "ARG_MIN", deferred=(1,))
 def arg_max(node, x, _):
     """Where along an axis the largest or smallest element comes first."""
     kind = ops.ArgMax if node.kind == "ARG_MAX" else ops.ArgMin
@@ -92,14 +92,14 @@ def arg_max(node, x, _):
     return kind(x, axis, output_type=node.result_dtype())
 
 
-@raises("CUMSUM", own=(1,))
+@raises("CUMSUM", deferred=(1,))
 def cumsum(node, x, _):
     """Sums of the elements up to each one."""
     options = {name: bool(getattr(node.options, name)) for name in ("exclusive", "reverse")}
     return ops.Cumsum(x, np.int32(node.constant(1).ravel()[0]), **options)
 
 
-@raises("RESHAPE", own=(1,))
+@raises("RESHAPE", deferred=(1,))
 def reshape(node, x, _=None):
     """The same elements in another shape; the operand has a say before the option."""
     if not node.has(1):

@@ -35,14 +35,14 @@ def biased(node, y, i):
     return ops.BiasAdd(y, node.arranged(i, shape=shape))
 
 
-@raises("CONV_2D", own=(1, 2))
+@raises("CONV_2D", deferred=(1, 2))
 def conv_2d(node, x, *_):
     """Filters OHWI are HWIO in TensorFlow."""
     filters = node.arranged(1, order=(1, 2, 3, 0))
     return biased(node, ops.Conv2D(x, filters, **steps(node), dilations=dilations(node)), 2)
 
 
-@raises("DEPTHWISE_CONV_2D", own=(1, 2))
+@raises("DEPTHWISE_CONV_2D", deferred=(1, 2))
 def depthwise_conv_2d(node, x, *_):
     """Filters [1, h, w, n] are [h, w, channels, n / channels], or those of groups of one channel
     where the strides differ, which TensorFlow's operation does not take.
@@ -62,21 +62,21 @@ def depthwise_conv_2d(node, x, *_):
     return biased(node, y, 2)
 
 
-@raises("TRANSPOSE_CONV", own=(1, 3))
+@raises("TRANSPOSE_CONV", deferred=(1, 3))
 def transpose_conv(node, shape, _, x, *__):
     """Filters OHWI are HWOI in TensorFlow."""
     filters = node.arranged(1, order=(1, 2, 0, 3))
     return biased(node, ops.Conv2DBackpropInput(shape, filters, x, **steps(node)), 3)
 
 
-@raises("CONV_3D", own=(2,))
+@raises("CONV_3D", deferred=(2,))
 def conv_3d(node, x, filters, *_):
     """Filters are DHWIO in both."""
     options = {**steps(node, "dhw"), "dilations": dilations(node, "dhw")}
     return biased(node, ops.Conv3D(x, filters, **options), 2)
 
 
-@raises("CONV_3D_TRANSPOSE", own=(3,))
+@raises("CONV_3D_TRANSPOSE", deferred=(3,))
 def conv_3d_transpose(node, shape, filters, x, *_):
     """Filters are DHWOI in both."""
     options = {**steps(node, "dhw"), "dilations": dilations(node, "dhw")}
@@ -95,7 +95,7 @@ def pool(node, x):
     return ops.Sqrt(ops.AvgPool(ops.Square(x), ksize=window, **steps(node)))
 
 
-@raises("FULLY_CONNECTED", own=(1, 2))
+@raises("FULLY_CONNECTED", deferred=(1, 2))
 def fully_connected(node, x, *_):
     """Rows of `x` times the transpose of the weights."""
     layout = node.option("FullyConnectedOptionsWeightsFormat", "weights_format")

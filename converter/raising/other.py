@@ -21,7 +21,7 @@ RANDOM_UNIFORM RandomUniform dtype=:0 seed=seed seed2=seed2
 """)
 
 
-@raises("RFFT2D", own=(1,))
+@raises("RFFT2D", deferred=(1,))
 def rfft2d(node, x, _):
     """A spectrum of two axes, filled up with zeros to the length that is asked for."""
     length, sizes = node.known(1), node.sizes(0)
@@ -39,7 +39,7 @@ def rfft2d(node, x, _):
 def flex(node: Node, *operands: Tensor):
     """The operation that a Flex operator describes; not one that opens files or has a state."""
     alone = Graph()
-    given = [
+    inputs = [
         alone.add("Placeholder", None, (), {"dtype": x.dtype, "shape": x.shape}).outputs[0]
         for x in operands
     ]
@@ -47,7 +47,7 @@ def flex(node: Node, *operands: Tensor):
         content = node_def_of(bytes(node.op.custom_options))
         if content is None:
             node.fail("the options must hold the operation's name and its NodeDef")
-        op = import_node(alone, content, given)
+        op = import_node(alone, content, inputs)
     except (ModelError, ValueError, TypeError) as error:
         node.fail(f"{error}")
     reason = reason_against(op)

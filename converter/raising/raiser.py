@@ -34,7 +34,7 @@ ACTIVATIONS = {
 """Fused activations; TFLite's kernels leave the others out."""
 
 
-class Stored(NamedTuple):
+class ModelOperand(NamedTuple):
     """Data of the model in the graph.
 
     Attributes:
@@ -71,8 +71,8 @@ class Raiser:
             weights.learn(Weight.all_of(graph))
         weights.learn(Weight(name, ()) for name in self.resources.first_names)
         self._reserved: dict[str, str] = {}
-        self._stored: dict[int, Stored] = {}
-        self._kept: list[ir.Tensor] = []
+        self._operands: dict[int, ModelOperand] = {}
+        self._alive: list[ir.Tensor] = []
 
     def reserve(self, graph: tf.Graph) -> None:
         """Keeps the names of what becomes a variable free of operations."""
@@ -87,16 +87,16 @@ class Raiser:
             body.add(op)
         return body.results()
 
-    def stored(
+    def model_operand(
         self,
         node: Node,
         i: int,
         tensor: ir.Tensor,
         order: tuple[int, ...] | None,
         shape: tuple[int, ...] | None,
-    ) -> Stored:
+    ) -> ModelOperand:
         """Data of the model, a variable where it is to be trained; stored in one form only."""
-        if id(tensor) not in self._stored:
+        if id(tensor) not in self._operands:
             array = dequantized(tensor)
             original = array.shape
             weight = Weight.of(node.op, i, tensor)
@@ -104,11 +104,11 @@ class Raiser:
             if is_trained:
                 array = arranged_array(array, order, shape)
                 value = self._variable(weight.name if weight else "", array, True)
-                self._stored[id(tensor)] = Stored(value, order, shape, original)
+                self._operands[id(tensor)] = ModelOperand(value, order, shape, original)
             else:
-                self._stored[id(tensor)] = Stored(array, None, None, original)
-            self._kept.append(tensor)
-        return self._stored[id(tensor)]
+                self._operands[id(tensor)] = ModelOperand(array, None, None, original)
+            self._alive.append(tensor)
+        return self._operands[id(tensor)]
 
     def model_variable(self, name: str, value: np.ndarray) -> Variable:
         """A variable of the model's own, to be trained where it is chosen as a weight."""
@@ -118,9 +118,9 @@ class Raiser:
     def _variable(self, name: str, array: np.ndarray, trainable: bool) -> Variable:
         graph = outermost(get_default_graph())
         reserved = self._reserved.pop(name, "")
-        own_name = f"{reserved}/" if reserved else valid_name(name)
+        variable_name = f"{reserved}/" if reserved else valid_name(name)
         with graph.as_default(), graph.name_scope(None):
-            variable = Variable(array, trainable, name=own_name, use_resource=True)
+            variable = Variable(array, trainable, name=variable_name, use_resource=True)
         self.variables[variable.op.name] = variable
         return variable
 
@@ -141,10 +141,10 @@ class Body:
         is_folded = all(tensor.value is not None for tensor in op.outputs)
         if op.outputs and is_folded and row is not None and row.is_pure and not row.calls:
             return  # its readers take the constants
-        function, own = RAISES.known(op.kind)
+        function, deferred = RAISES.known(op.kind)
         node = Node(op, self)
         with name_scope(self._scope(op)):
-            operands = [None if i in own else node.operand(i) for i in range(len(op.inputs))]
+            operands = [None if i in deferred else node.operand(i) for i in range(len(op.inputs))]
             if row is not None and not row.is_pure:
                 results = self._in_order(node, function, operands)
             else:
@@ -165,9 +165,9 @@ class Body:
         with control_dependencies(before):
             results = function(node, *operands)
         for result in results if isinstance(results, (list, tuple)) else [results]:
-            made = result if isinstance(result, tf.Operation) else getattr(result, "op", None)
-            if made is not None:
-                self.last_write = made
+            operation = result if isinstance(result, tf.Operation) else getattr(result, "op", None)
+            if operation is not None:
+                self.last_write = operation
         return results
 
     def results(self) -> list[tf.Tensor]:
@@ -199,12 +199,12 @@ class Body:
             if tensor.is_variable:
                 return None  # a state that starts from zeros
             node.fail(f"'{tensor.name}' is neither computed nor given")
-        stored = self.raiser.stored(node, i, tensor, arranged, shape)
-        if not isinstance(stored.value, np.ndarray):
-            return _of_variable(stored, arranged, shape)
+        source = self.raiser.model_operand(node, i, tensor, arranged, shape)
+        if not isinstance(source.value, np.ndarray):
+            return _of_variable(source, arranged, shape)
         rows = operator(node.kind).operands if node.kind != "CUSTOM" else ()
         label = rows[i].name if i < len(rows) else "value"
-        return constant(arranged_array(stored.value, arranged, shape), name=label)
+        return constant(arranged_array(source.value, arranged, shape), name=label)
 
     def _finished(self, op: ir.Op, tensor: ir.Tensor, result: Any) -> Any:
         """A result on the grid of its quantization, unless it is of an operand that is."""
@@ -253,17 +253,17 @@ def arranged_tensor(
 
 
 def _of_variable(
-    stored: Stored, order: tuple[int, ...] | None, shape: tuple[int, ...] | None
+    source: ModelOperand, order: tuple[int, ...] | None, shape: tuple[int, ...] | None
 ) -> tf.Tensor:
     """A variable in the form in which it is read; back to the original's, where that is another."""
-    tensor = convert_to_tensor(stored.value)
-    if (stored.order, stored.shape) == (order, shape):
+    tensor = convert_to_tensor(source.value)
+    if (source.order, source.shape) == (order, shape):
         return tensor
-    if stored.shape is not None:
-        axes = stored.order or range(len(stored.original))
-        tensor = arranged_tensor(tensor, None, tuple(stored.original[i] for i in axes))
-    if stored.order is not None:
-        tensor = arranged_tensor(tensor, tuple(np.argsort(stored.order).tolist()), None)
+    if source.shape is not None:
+        axes = source.order or range(len(source.original))
+        tensor = arranged_tensor(tensor, None, tuple(source.original[i] for i in axes))
+    if source.order is not None:
+        tensor = arranged_tensor(tensor, tuple(np.argsort(source.order).tolist()), None)
     return arranged_tensor(tensor, order, shape)
 
 

@@ -84,7 +84,7 @@ def looped(x, axis, step, states, sizes, backwards):
     rows = x if axis == 0 else ops.Transpose(x, order)
     rows = ops.ReverseV2(rows, turned) if backwards else rows
     n = ops.GatherV2(ops.Shape(rows), np.int32(0), np.int32(0))
-    given = TensorArray(x.dtype, size=n).unstack(rows)
+    inputs = TensorArray(x.dtype, size=n).unstack(rows)
     batch = ops.StridedSlice(ops.Shape(rows), np.array([1]), np.array([2]), np.array([1]))
     starts = [
         zeros(batch, size, x.dtype) if state is None else state
@@ -92,7 +92,7 @@ def looped(x, axis, step, states, sizes, backwards):
     ]
 
     def turn(i, results, *before):
-        result, after = step(given.read(i), before)
+        result, after = step(inputs.read(i), before)
         return i + 1, results.write(i, result), *after
 
     start = (np.int32(0), TensorArray(x.dtype, size=n), *starts)
@@ -128,23 +128,23 @@ def rnn_step(node, weights, recurrent, bias, sizes):
     return step
 
 
-OWN_RNN = tuple(range(1, 5))
+_RNN_DEFERRED = tuple(range(1, 5))
 
 
-@raises("RNN", own=OWN_RNN)
+@raises("RNN", deferred=_RNN_DEFERRED)
 def rnn(node, x, *_):
     """One step."""
     return rnn_step(node, [1], 2, 3, [None])(x, [node.operand(4)])[0]
 
 
-@raises("UNIDIRECTIONAL_SEQUENCE_RNN", own=OWN_RNN)
+@raises("UNIDIRECTIONAL_SEQUENCE_RNN", deferred=_RNN_DEFERRED)
 def unidirectional_sequence_rnn(node, x, *_):
     """A sequence from its start."""
     step = rnn_step(node, [1], 2, 3, [None])
     return over_steps(node, x, step, [node.operand(4)], node.sizes(2)[:1])
 
 
-@raises("BIDIRECTIONAL_SEQUENCE_RNN", own=tuple(range(1, 12)))
+@raises("BIDIRECTIONAL_SEQUENCE_RNN", deferred=tuple(range(1, 12)))
 def bidirectional_sequence_rnn(node, x, *_):
     """A sequence from both its ends; an auxiliary one counts where it has weights."""
     more = [node.operand(9)] if node.has(9) and node.has(10) else []
@@ -183,8 +183,8 @@ def lstm_step(node, first, sizes, norms=None, auxiliary=None):
         again = None if h is None else h * recurrent[g] if is_diagonal else times(h, recurrent[g])
         products = [times(p, w[g]) for p, w in zip(parts, weights, strict=True)]
         peephole = peepholes.get(g)
-        seen = None if peephole is None or c is None else c * peephole
-        total = plus(*products, again, seen)
+        peephole_term = None if peephole is None or c is None else c * peephole
+        total = plus(*products, again, peephole_term)
         if scales[g] is None:
             return plus(total, biases[g])
         return plus(normalized(total) * scales[g], biases[g])
@@ -196,11 +196,11 @@ def lstm_step(node, first, sizes, norms=None, auxiliary=None):
         entering = summed(0, parts, h, c)
         entering = number(1, forget) - forget if entering is None else ops.Sigmoid(entering)
         new = function(summed(2, parts, h, c))
-        kept = None if c is None else forget * c
-        c = clipped(plus(kept, entering * new), float(options.cell_clip))
+        remembered = None if c is None else forget * c
+        c = clipped(plus(remembered, entering * new), float(options.cell_clip))
         # TFLite's kernels do not copy the cell without an activation: the new values are there
-        seen = function(c) if options.fused_activation_function else new
-        h = ops.Sigmoid(summed(3, parts, h, c)) * seen
+        activated = function(c) if options.fused_activation_function else new
+        h = ops.Sigmoid(summed(3, parts, h, c)) * activated
         if projection is not None:
             h = clipped(plus(times(h, projection), offset), float(options.proj_clip))
         return h, (h, c)
@@ -227,14 +227,14 @@ def normalized(x):
     return distance * ops.Rsqrt(variance + number(NORM_EPSILON, x))
 
 
-@raises("UNIDIRECTIONAL_SEQUENCE_LSTM", own=tuple(range(1, 24)))
+@raises("UNIDIRECTIONAL_SEQUENCE_LSTM", deferred=tuple(range(1, 24)))
 def unidirectional_sequence_lstm(node, x, *_):
     """A sequence from its start."""
     step = lstm_step(node, 0, [None], norms=20)
     return over_steps(node, x, step, states_at(node, 18), lstm_sizes(node, 0))
 
 
-@raises("BIDIRECTIONAL_SEQUENCE_LSTM", own=tuple(range(1, 48)))
+@raises("BIDIRECTIONAL_SEQUENCE_LSTM", deferred=tuple(range(1, 48)))
 def bidirectional_sequence_lstm(node, x, *_):
     """A sequence from both its ends.
 
@@ -254,7 +254,7 @@ def bidirectional_sequence_lstm(node, x, *_):
     return ops.ConcatV2(pair, np.int32(2)) if node.options.merge_outputs else pair
 
 
-@raises("LSTM", own=tuple(range(1, 24)))
+@raises("LSTM", deferred=tuple(range(1, 24)))
 def lstm(node, x, *_):
     """One step: of the full cell, or of the basic one with a matrix for all gates."""
     if not node.options.kernel_type:
@@ -281,7 +281,7 @@ def zeros(batch, size, dtype):
     return ops.Fill(shape, np.zeros((), dtype))
 
 
-@raises("SVDF", own=(1, 2, 3, 4))
+@raises("SVDF", deferred=(1, 2, 3, 4))
 def svdf(node, x, *_):
     """Filters of the features of the last inputs; before the first one there were zeros."""
     features: Any = times(x, matrix(node, 1))
@@ -301,16 +301,16 @@ def svdf(node, x, *_):
         )
         weighted = features * last
     else:
-        kept = ops.Reshape(state, np.array([-1, filters, memory], np.int32))
-        kept = ops.StridedSlice(
-            kept,
+        memory_rows = ops.Reshape(state, np.array([-1, filters, memory], np.int32))
+        memory_rows = ops.StridedSlice(
+            memory_rows,
             np.array([0, 0, 1]),
             np.array([0, 0, 0]),
             np.array([1, 1, 1]),
             begin_mask=3,
             end_mask=7,
         )
-        now = ops.ConcatV2([kept, ops.ExpandDims(features, np.int32(2))], np.int32(2))
+        now = ops.ConcatV2([memory_rows, ops.ExpandDims(features, np.int32(2))], np.int32(2))
         weighted = ops.Sum(now * times_of, np.array([2], np.int32))
     units = ops.Reshape(weighted, np.array([-1, filters // n_rank, n_rank], np.int32))
     return activation(node)(plus(ops.Sum(units, np.array([2], np.int32)), bias))

@@ -25,22 +25,23 @@ class Raise(NamedTuple):
 
     Attributes:
         function: function(node, *operands) -> tensor, list of tensors, or operation.
-        own: positions of the operands that it asks the node for; None is passed in their places.
+        deferred: positions of the operands that it asks the node for; None is passed
+            in their places.
     """
 
     function: Callable[..., Any]
-    own: tuple[int, ...] = ()
+    deferred: tuple[int, ...] = ()
 
 
 RAISES: Registry[Raise] = Registry("raise of operator", __package__, FAMILIES)
 
 
-def raises(*kinds: str, own: tuple[int, ...] = ()) -> Callable[[Any], Any]:
+def raises(*kinds: str, deferred: tuple[int, ...] = ()) -> Callable[[Any], Any]:
     """Registers the decorated function for the operators `kinds`."""
 
     def register(function):
         for kind in kinds:
-            RAISES.add(kind, Raise(function, own))
+            RAISES.add(kind, Raise(function, deferred))
         return function
 
     return register

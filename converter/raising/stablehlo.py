@@ -160,8 +160,8 @@ def pad(node, x, value):
         x = ops.PadV2(x, np.stack([np.maximum(low, 0), np.maximum(high, 0)], 1), value)
     if (low < 0).any() or (high < 0).any():
         begin = np.maximum(-low, 0)
-        wanted = np.maximum(low + np.array(sizes, np.int32) + high, 0).astype(np.int32)
-        x = ops.Slice(x, begin, wanted)
+        padded_sizes = np.maximum(low + np.array(sizes, np.int32) + high, 0).astype(np.int32)
+        x = ops.Slice(x, begin, padded_sizes)
     return x
 
 
@@ -216,10 +216,10 @@ def dot_general(node, x, y):
         shared.append(letter_list)
     others = []
     for side in names:
-        own = [i for i, name in enumerate(side) if not name]
-        for i in own:
+        free_axes = [i for i, name in enumerate(side) if not name]
+        for i in free_axes:
             side[i] = next(letters)
-        others += [side[i] for i in own]
+        others += [side[i] for i in free_axes]
     formula = f"{''.join(names[0])},{''.join(names[1])}->{''.join([*shared[0], *others])}"
     return ops.Einsum([x, y], equation=formula)
 

@@ -30,8 +30,8 @@ class Resources:
         self.variables: dict[str, Variable] = {}
         self._first = first_values(graphs)
         self.first_names = [name for name, value in self._first.items() if value.dtype.kind == "f"]
-        self._seen = {key: t for graph in graphs for key, t in _contents(graph).items()}
-        self.names = list(dict.fromkeys([*self._first, *self._seen]))
+        self._by_name = {key: t for graph in graphs for key, t in _contents(graph).items()}
+        self.names = list(dict.fromkeys([*self._first, *self._by_name]))
 
     def variable(self, node: Node) -> Variable:
         """The variable that VAR_HANDLE names."""
@@ -39,7 +39,7 @@ class Resources:
         if name not in self.variables:
             value = self._first.get(name)
             if value is None:
-                content = self._seen.get(name)
+                content = self._by_name.get(name)
                 if content is None or not content.is_static:
                     node.fail("the variable must be read or written as a tensor of known shape")
                 value = np.zeros(tuple(n or 0 for n in content.dims), dtype_of(content))
@@ -73,14 +73,14 @@ def is_filled(op: ir.Op) -> bool:
 
 def _contents(graph: ir.Graph) -> dict[str, ir.Tensor]:
     """A tensor that each variable of a graph is read or written as."""
-    found: dict[str, ir.Tensor] = {}
+    contents: dict[str, ir.Tensor] = {}
     for op in graph.ops:
         name = key_of(op.input(0))
         if name is not None and op.kind == "READ_VARIABLE":
-            found.setdefault(name, op.output)
+            contents.setdefault(name, op.output)
         elif name is not None and op.kind == "ASSIGN_VARIABLE":
-            found[name] = op.inputs[1]
-    return found
+            contents[name] = op.inputs[1]
+    return contents
 
 
 @raises("VAR_HANDLE")

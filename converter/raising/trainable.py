@@ -114,15 +114,15 @@ class WeightFilter:
             return bool(self.trainable)
         names = [part for name in (weight.name, *weight.layers) for part in name.split(";")]
         if self._pattern is not None:
-            found = any(self._pattern.search(name) for name in names)
-            self._unmatched -= {self._pattern.pattern} if found else set()
-            return found
+            matches = any(self._pattern.search(name) for name in names)
+            self._unmatched -= {self._pattern.pattern} if matches else set()
+            return matches
         matched = {
-            wanted
-            for wanted in self.trainable
+            selector
+            for selector in self.trainable
             for name in names
-            if wanted not in self._names
-            and (name == wanted or name.startswith(f"{wanted.removesuffix('/')}/"))
+            if selector not in self._names
+            and (name == selector or name.startswith(f"{selector.removesuffix('/')}/"))
         } | ({weight.name} & set(self.trainable))
         self._unmatched -= matched
         return bool(matched)
@@ -132,10 +132,10 @@ class WeightFilter:
         if not self._unmatched:
             return
         known = list(dict.fromkeys(name for w in self.known for name in (w.name, *w.layers)))
-        wanted = sorted(self._unmatched)[0]
-        similar = difflib.get_close_matches(wanted, known, MAX_LISTED, 0.3) or known[-MAX_LISTED:]
+        selector = sorted(self._unmatched)[0]
+        similar = difflib.get_close_matches(selector, known, MAX_LISTED, 0.3) or known[-MAX_LISTED:]
         listed = ", ".join(f"'{name}'" for name in similar) or "none"
         raise ValueError(
-            f"to_graph: trainable must name weights or layers of the model, got {wanted!r}, which "
-            f"none has; names of some are {listed}"
+            f"to_graph: trainable must name weights or layers of the model, got {selector!r}, "
+            f"which none has; names of some are {listed}"
         )

@@ -46,7 +46,7 @@ def dequantized(sources: Sequence[FileSource]) -> list[FileSource] | str:
                 if parameters is not None and not parameters.zero_points.any():
                     grids[index, i] = parameters
         subgraph.operators = [floated(operator) for operator in subgraph.operators]
-    by_key = {made.key: made for made in load(save(model))}
+    by_key = {graph.key: graph for graph in load(save(model))}
     return [replace(as_before(before, by_key[before.key]), grids=grids) for before in sources]
 
 

@@ -3,7 +3,7 @@
 A variable that is written and read is an input and an output of the frozen graph; a constant takes
 the place of every other. A write to a variable that no output reads, such as the moving average of
 a normalisation that uses the batch's own, cannot be seen in any answer, and is left out with a
-warning; so is printing.
+warning; so is printing. What writes a checkpoint stays, for TensorFlow's Flex delegate.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ MAX_LISTED = 8  # operations listed in an error message
 PRINTING = ("Print", "PrintV2")
 OMITTED = ("Assert", *PRINTING)
 """Operations whose effects are left out, as TensorFlow's converter leaves out assertions."""
+CHECKPOINT_WRITERS = ("Save", "SaveSlices", "SaveV2")
+"""Operations without results that stay in the graph, outside of branches and loops."""
+CHECKPOINT_READERS = ("Restore", "RestoreSlice", "RestoreV2")
 TABLES = (
     *("InitializeTable", "InitializeTableV2"),
     *("LookupTableImport", "LookupTableImportV2"),
@@ -75,7 +78,8 @@ class Effects:
         order = [op for op in graph.operations if op in running]
         variables = follow(order, handles)
         writers = [op for op in order if self._changes(op, variables)]
-        needed = needed_operations([*(ends if is_read else ()), *writers], inputs)
+        savers = () if prefix else checkpoint_writers(roots)
+        needed = needed_operations([*(ends if is_read else ()), *writers, *savers], inputs)
         for op in order:
             self._note_operation(op, variables, f"{prefix}{op.name}", op in needed)
             for reference, arguments in _calls(op, variables):
@@ -182,6 +186,11 @@ def changing_variables(graphs: Iterable[Graph]) -> frozenset[str]:
         text = f"The file does not do what no output depends on: {rows[0]}{more}"
         warnings.warn(text, stacklevel=caller())
     return changing
+
+
+def checkpoint_writers(roots: Iterable[Operation]) -> list[Operation]:
+    """Those of the operations that run unread which write checkpoints."""
+    return [op for op in roots if op.type in CHECKPOINT_WRITERS]
 
 
 def flat_body(graph: Graph, reference: FunctionRef) -> Graph:

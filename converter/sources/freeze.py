@@ -17,7 +17,14 @@ from ...graph.format.rebuild import Copy, rebuild
 from ...graph.ops.tables import TABLE_KEYS, TABLE_VALUES
 from ...schema.errors import ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
-from .effects import changing_variables, closure, flat_body, needed_operations
+from .effects import (
+    CHECKPOINT_READERS,
+    changing_variables,
+    checkpoint_writers,
+    closure,
+    flat_body,
+    needed_operations,
+)
 from .functionalize_control_flow import functionalize_control_flow
 from .handles import (
     BRANCHING,
@@ -64,7 +71,8 @@ class Frozen(NamedTuple):
     """A computation without variables.
 
     Attributes:
-        graph: its inputs and outputs are those of the computation, and then those of `places`.
+        graph: its inputs and outputs are those of the computation, and then those of `places`; its
+            `control_outputs` write checkpoints.
         places: the variables that are written, here or by a computation that shares them.
         state: what these variables, and tables, are at first.
     """
@@ -182,7 +190,9 @@ class _Freezer:
         self.outputs = list(graph.outputs or ())
         self.copy = Copy(Graph(graph.functions))
         self.new_inputs: list[Tensor] = []
+        self.savers = [] if path else checkpoint_writers(graph.control_outputs)
         outputs = [tensor.op for tensor in self.outputs if tensor not in self.inputs]
+        outputs += self.savers
         self.variables, writers = {}, []
         if context.changing:
             self.variables = follow(graph.operations, handles)
@@ -203,6 +213,7 @@ class _Freezer:
             self.running = closure(ends, self.inputs, with_control=True)
         self.variables = follow([op for op in graph.operations if op in self.running], handles)
         self.arguments = handles
+        self._refuse_saving_and_restoring()
 
     def add_input(self, i: int, kind: str, attrs: Mapping[str, AttrValue]) -> Tensor:
         """Replaces the i-th input by an operation, which keeps its name where it can."""
@@ -238,6 +249,9 @@ class _Freezer:
         self._follow_changes([tensor for tensor in self.outputs if is_handle(tensor)])
         self.copy.graph.inputs = self.new_inputs
         self.copy.graph.outputs = [self.copy.tensors[tensor] for tensor in self.outputs]
+        self.copy.graph.control_outputs = [
+            new for op in self.savers for new in self.copy.controls[op]
+        ]
         return self.copy.graph
 
     def _variable(self, op: Operation, array: np.ndarray) -> Tensor:
@@ -286,9 +300,16 @@ class _Freezer:
             name = self._name(self.variables[op.inputs[position]])
             old = self.current[name]
             value.set_shape(old.shape)
+            self._note_restored(op, old)
             self.current[name] = value
         first = values[WRITING[op.type].positions[0]]
         self._map_to(op, [first] * len(op.outputs), [])
+
+    def _note_restored(self, op: Operation, variable: Tensor) -> None:
+        """A checkpoint's tensor that is assigned as it is has the shape of the variable."""
+        for tensor in op.inputs[1:2]:
+            if tensor.op.type in CHECKPOINT_READERS:
+                self.copy.tensors[tensor].set_shape(variable.shape)
 
     def _convert(self, op: Operation) -> None:
         """Adds what replaces one operation to the copy."""
@@ -423,6 +444,16 @@ class _Freezer:
         ]
         is_ordered = self.is_ordered or self.running is not self.needed
         return producers + op.control_inputs if is_ordered else producers
+
+    def _refuse_saving_and_restoring(self) -> None:
+        """Raises UnsupportedOps for both in one computation: their order would be lost."""
+        readers = [op for op in self.needed if op.type in CHECKPOINT_READERS]
+        if self.savers and readers:
+            saver, reader = self.savers[0], readers[0]
+            raise UnsupportedOps(
+                f"{saver.type} '{saver.name}' and {reader.type} '{reader.name}' must not be in one "
+                "signature, whose checkpoints have no order; save and restore in two"
+            )
 
     def _refuse_placeholders(self, order: Iterable[Operation]) -> None:
         missing = [op.name for op in order if op.type in ("Placeholder", "PlaceholderV2")]

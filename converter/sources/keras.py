@@ -207,9 +207,9 @@ def _source(
         is_sorted: Whether TensorFlow sorts them.
     """
     inputs, outputs = ends
-    kept = [state for states in (writer.states or {}).values() for state in states]
-    pairs = [(x, x.shape) for x in (*inputs.values(), *(state.first for state in kept))]
-    results = [*outputs.values(), *(state.now for state in kept)]
+    all_states = [state for states in (writer.states or {}).values() for state in states]
+    pairs = [(x, x.shape) for x in (*inputs.values(), *(state.first for state in all_states))]
+    results = [*outputs.values(), *(state.now for state in all_states)]
     frozen, _, state = freeze(
         writer.graph, pairs, results, lambda _: {}, lambda op: writer.tables.get(op.name)
     )

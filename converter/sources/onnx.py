@@ -16,7 +16,7 @@ from ..onnx.dynamic import float_form
 from ..onnx.image_layout import has_channels_last
 from ..onnx.names import domain_of, names_read, schema_of
 from .onnx_weights import without_weights
-from .source import Port, Shapes, check_names, set_shapes, some
+from .source import Port, Shapes, SourceTensor, check_names, set_shapes, some
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
@@ -29,19 +29,6 @@ MIN_OPSET = 7  # operator set; before, broadcasting was an attribute
 MAX_ELEMENTS = 2**31 - 1  # elements of a tensor
 TRIED_SIZES = (224, 64)  # sizes of unknown dimensions that may make a model convertible
 KEY = "serving_default"  # the signature's, as TensorFlow names it
-
-
-@dataclass
-class Value:
-    """An input or output: name, dtype and shape with None for unknown sizes."""
-
-    name: str
-    dtype: np.dtype
-    shape: Shape
-
-    def set_shape(self, shape: Shape) -> None:
-        """Makes unknown dimensions known."""
-        self.shape = shape
 
 
 @dataclass(frozen=True)
@@ -188,7 +175,7 @@ def load(
     used = {name for node in nodes for name in names_read(node)} | set(outputs)
     dims = {value.name: _dim_names(value) for value in graph.input}
     ports = [
-        Port(name, name, Value(name, v.dtype, shapes[name]), dims.get(name))
+        Port(name, name, SourceTensor(name, v.dtype, shapes[name]), dims.get(name))
         for name, v in inputs.items()
     ]
     layout = _layouts(io_layout, [*inputs, *outputs])
@@ -362,7 +349,7 @@ def _from_file(tensor: TensorProto, folder: Path | None) -> TensorProto:
     return filled
 
 
-def typed(value: Any) -> Value:
+def typed(value: Any) -> SourceTensor:
     """An input as the graph declares it."""
     from onnx.helper import tensor_dtype_to_np_dtype
 
@@ -376,7 +363,7 @@ def typed(value: Any) -> Value:
         dtype = np.dtype(tensor_dtype_to_np_dtype(kind.elem_type))
     except KeyError:
         raise ModelError(f"input '{value.name}' has the unknown type {kind.elem_type}") from None
-    return Value(value.name, dtype, _shape(kind))
+    return SourceTensor(value.name, dtype, _shape(kind))
 
 
 def _shape(kind: Any) -> Shape:
@@ -386,15 +373,15 @@ def _shape(kind: Any) -> Shape:
     return tuple(None if n is None or n < 0 else int(n) for n in dims)
 
 
-def _output(name: str, graph: GraphProto) -> Value:
+def _output(name: str, graph: GraphProto) -> SourceTensor:
     """An output's declaration; its type is checked when it is lowered."""
     declared = {value.name: value for value in (*graph.value_info, *graph.output, *graph.input)}
     if name in declared and declared[name].type.WhichOneof("value") == "tensor_type":
         return typed(declared[name])
-    return Value(name, np.dtype(np.float32), None)
+    return SourceTensor(name, np.dtype(np.float32), None)
 
 
-def _chosen(values: dict[str, Value], names: Iterable[str] | None, argument: str) -> dict:
+def _chosen(values: dict[str, SourceTensor], names: Iterable[str] | None, argument: str) -> dict:
     if names is None:
         return values
     check_names(names, argument)

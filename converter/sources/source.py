@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.shapes import Shape, merge, shown
 from ...schema.errors import ConverterError, ModelError, noted
@@ -54,6 +56,19 @@ class Typed(Protocol):
     def shape(self) -> Shape:
         """Its dimensions, None for what is unknown."""
         ...
+
+
+@dataclass
+class SourceTensor:
+    """A tensor of a source that has no object of its own for it."""
+
+    name: str
+    dtype: np.dtype
+    shape: Shape
+
+    def set_shape(self, shape: Shape) -> None:
+        """Makes unknown dimensions known."""
+        self.shape = shape
 
 
 @dataclass(frozen=True)

@@ -31,23 +31,10 @@ from ..ir.graph import Graph, Op, Origin, Signature, Tensor
 from ..ir.infer import dynamic_tensor, infer
 from ..ir.sizes import Scope, lowered
 from ..verify.oracle import NotVerified, Oracle
-from .source import Port
+from .source import Port, SourceTensor
 
 if TYPE_CHECKING:
     from ...graph.core.shapes import Shape
-
-
-@dataclass
-class FileTensor:
-    """A tensor of a file, as a source's `Typed`."""
-
-    name: str
-    dtype: np.dtype
-    shape: Shape
-
-    def set_shape(self, shape: Shape) -> None:
-        """Makes unknown dimensions known."""
-        self.shape = shape
 
 
 @dataclass(frozen=True)
@@ -184,7 +171,7 @@ def _ports(spec: SubgraphSpec, ends: Sequence[int], names: dict[str, int]) -> tu
         key = next((name for name, index in unused_names.items() if index == i), tensor.name)
         unused_names.pop(key, None)
         shape = tensor.dimensions
-        ports.append(Port(key, tensor.name, FileTensor(tensor.name, tensor.dtype, shape)))
+        ports.append(Port(key, tensor.name, SourceTensor(tensor.name, tensor.dtype, shape)))
     return tuple(ports)
 
 

@@ -99,8 +99,8 @@ def _adam(s: Step) -> list[Tensor]:
 
 def _mean(s: Step, mean: Tensor, x: Tensor, decay: Tensor) -> Tensor:
     """decay mean + (1 - decay) x."""
-    rest = s.add("Sub", s.like(mean, 1), decay)
-    return s.add("AddV2", s.add("Mul", mean, decay), s.add("Mul", x, rest))
+    complement = s.add("Sub", s.like(mean, 1), decay)
+    return s.add("AddV2", s.add("Mul", mean, decay), s.add("Mul", x, complement))
 
 
 def _over_root(s: Step, x: Tensor, square: Tensor) -> Tensor:

@@ -10,7 +10,9 @@ from ..lowering.moves import (
     dimension,
     element,
     positions,
+    reshaped,
     slice_along,
+    transposed,
 )
 from .registry import lower, lower_rows
 
@@ -63,8 +65,11 @@ def size(node, b):
 
 @lower("Reshape")
 def reshape(node, b):
-    """Elements in a new shape."""
-    return b.RESHAPE(node.inputs[0], as_int32(node.inputs[1], b))
+    """Elements in a new shape; of a fake-quantized constant, which keeps its range."""
+    x, shape = node.inputs
+    if x.fake_quant is not None and shape.value is not None:
+        return reshaped(x, shape.value.tolist(), b)
+    return b.RESHAPE(x, as_int32(shape, b))
 
 
 @lower("Squeeze")
@@ -85,8 +90,11 @@ def expand_dims(node, b):
 
 @lower("Transpose")
 def transpose(node, b):
-    """Axes in another order."""
-    return b.TRANSPOSE(node.inputs[0], as_int32(node.inputs[1], b))
+    """Axes in another order; of a fake-quantized constant, which keeps its ranges."""
+    x, order = node.inputs
+    if x.fake_quant is not None and order.value is not None:
+        return transposed(x, [int(i) % x.rank for i in order.value], b)
+    return b.TRANSPOSE(x, as_int32(order, b))
 
 
 @lower("Cast")
@@ -145,6 +153,23 @@ def split_v(node, b):
 def slice_(node, b):
     """A block given by its first corner and its size (-1: to the end)."""
     return b.SLICE(*node.inputs)
+
+
+@lower("XlaDynamicSlice")
+def xla_dynamic_slice(node, b):
+    """A block whose first corner is moved so far that it lies within."""
+    x, starts, sizes = node.inputs
+    node.require(sizes.value is not None, "its sizes must be constant")
+    room = b.SUB(b.SHAPE(x, out_type="INT32"), as_int32(sizes, b))
+    starts = b.MAXIMUM(b.MINIMUM(as_int32(starts, b), room), np.zeros(x.rank, np.int32))
+    return b.SLICE(x, starts, as_int32(sizes, b))
+
+
+@lower("XlaDynamicUpdateSlice")
+def xla_dynamic_update_slice(node, b):
+    """A block in the place of another."""
+    x, update, starts = node.inputs
+    return b.DYNAMIC_UPDATE_SLICE(x, update, as_int32(starts, b))
 
 
 def expand_spec(node, rank):
@@ -285,6 +310,19 @@ def top_k(node, b):
     """The k largest elements of each row and their indices."""
     x, dtype = node.inputs[0], node.attr("index_type")
     return b.TOPK_V2(x, as_int32(node.inputs[1], b), dtype=(x.dtype, dtype))
+
+
+@lower("ApproxTopK")
+def approx_top_k(node, b):
+    """The k largest or smallest elements along an axis and their indices, exactly."""
+    (x,), axis = node.inputs, node.axis(node.attr("reduction_dimension"))
+    order = [i for i in range(x.rank) if i != axis] + [axis]
+    rows = transposed(x, order, b)
+    rows = rows if node.attr("is_max_k") else b.NEG(rows)
+    values, indices = b.TOPK_V2(rows, np.int32(node.attr("k")))
+    values = values if node.attr("is_max_k") else b.NEG(values)
+    back = np.argsort(order).tolist()
+    return transposed(values, back, b), transposed(indices, back, b)
 
 
 @lower("Bucketize")

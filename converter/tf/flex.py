@@ -56,7 +56,8 @@ def strings(texts: Sequence[bytes]) -> bytes:
 def flex_outputs(op: tf.Operation, b: Builder, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The IR tensors of an operation that becomes a Flex operator."""
     options = flex_options(op)
-    return b.custom(f"{PREFIX}{op.type}", *inputs, outputs=result_types(op), options=options)
+    types = result_types(op, is_rank_needed=False)
+    return b.custom(f"{PREFIX}{op.type}", *inputs, outputs=types, options=options)
 
 
 class SelectOps(NamedTuple):
@@ -83,18 +84,18 @@ def is_flex(op: tf.Operation) -> bool:
     )
 
 
-def result_types(op: tf.Operation) -> list[tuple[Any, Any]]:
+def result_types(op: tf.Operation, is_rank_needed: bool = True) -> list[tuple[Any, Any]]:
     """(dtype, shape) of the results of an operation that becomes a custom operator.
 
-    Handles and variants are scalars. Raises ConverterError for other results whose type or rank
-    nobody knows.
+    Handles and variants are scalars. Raises ConverterError for other results whose type, or rank
+    where it is needed, nobody knows.
     """
     results = []
     for tensor in op.outputs:
         shape = tensor.shape
         if shape is None and tensor.dtype is not None and tensor.dtype.names is not None:
             shape = ()
-        if tensor.dtype is None or shape is None:
+        if tensor.dtype is None or (shape is None and is_rank_needed):
             raise ConverterError(
                 f"{op.type} '{op.name}': type and rank of its results must be known to write a "
                 "custom operator; note them in the attributes _output_types and _output_shapes"

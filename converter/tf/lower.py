@@ -99,7 +99,7 @@ class Work(NamedTuple):
 
     Attributes:
         inputs, outputs: its tensors.
-        operations: what the outputs need, in order.
+        operations: what the outputs need, in order, and what writes checkpoints.
     """
 
     inputs: list[tf.Tensor]
@@ -111,7 +111,8 @@ class Work(NamedTuple):
         """What has to be done of a frozen graph; functions that OpHints mark are operations."""
         folded = fold(collapse(graph))
         outputs = folded.outputs or []
-        needed = ordered([tensor.op for tensor in outputs], data_inputs)
+        ends = [tensor.op for tensor in outputs] + folded.control_outputs
+        needed = ordered(ends, data_inputs)
         return cls(folded.inputs or [], outputs, needed)
 
     def unsupported(self) -> Iterator[tf.Operation]:

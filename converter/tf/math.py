@@ -289,3 +289,13 @@ def leaky_relu_grad(node, b):
     dy, x = node.inputs
     slope = b.MUL(dy, like(dy, node.attr("alpha"), b))
     return b.SELECT_V2(b.GREATER(x, like(x, 0, b)), dy, slope)
+
+
+@lower("ToBool")
+def to_bool(node, b):
+    """Whether a number is not 0; whether another tensor has elements."""
+    (x,) = node.inputs
+    if x.rank == 0:
+        return x if x.dtype == bool else b.NOT_EQUAL(x, like(x, 0, b))
+    node.require(x.is_static, "the shape of its input must be known")
+    return b.constant(np.array(0 not in x.shape))

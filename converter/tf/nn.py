@@ -207,10 +207,12 @@ def local_response_normalization(node, b):
     )
 
 
-@lower("MatMul")
+@lower("MatMul", "SparseMatMul")
 def matmul(node, b):
     """A product of matrices: FULLY_CONNECTED where the right one is constant, else BATCH_MATMUL."""
     left, right = node.inputs
+    if node.type == "SparseMatMul":
+        left, right = as_type(left, np.float32, b), as_type(right, np.float32, b)
     transpose_a, transpose_b = node.attr("transpose_a"), node.attr("transpose_b")
     if right.value is None:
         return b.BATCH_MATMUL(left, right, adj_x=transpose_a, adj_y=transpose_b)

@@ -3,12 +3,15 @@
 import numpy as np
 
 from ...graph.ops.quantize import (
+    Grid,
     fake_quant_with_min_max_vars,
     integer_range,
     quantize_and_dequantize,
 )
 from ..lowering.fake_quant import FakeQuantized
-from ..lowering.moves import like
+from ..lowering.moves import as_type, like
+from . import quantized_modes
+from .quantized_modes import MIN_COMBINED, MIN_FIRST, SCALED, Affine, widened
 from .registry import lower
 
 MIN_BITS, MAX_BITS = 2, 16  # of FAKE_QUANT
@@ -75,13 +78,18 @@ def fake_quantized(node, b, low, high):
 
 
 def fake_quant(node, b, low, high):
-    """FAKE_QUANT of a range; written out where LiteRT's kernel does not take it."""
+    """FAKE_QUANT of a range.
+
+    LiteRT refuses a narrow one: it is cut off before a FAKE_QUANT of one level more.
+    """
     x = node.inputs[0]
     if low == high == 0:
         return b.ZEROS_LIKE(x)
+    bits = node.attr("num_bits")
     if node.attr("narrow_range"):
-        return levels(node, b, *(b.constant(np.float32(value)) for value in (low, high)))
-    return b.FAKE_QUANT(x, min=low, max=high, num_bits=node.attr("num_bits"))
+        grid = Grid.of(low, high, bits, True)
+        x, low, high = b.MAXIMUM(x, grid.low), float(grid.low - grid.scale), float(grid.high)
+    return b.FAKE_QUANT(x, min=low, max=high, num_bits=bits)
 
 
 def levels(node, b, low, high):
@@ -103,3 +111,64 @@ def levels(node, b, low, high):
         return y
     zero = like(x, 0, b)
     return b.SELECT_V2(b.LOGICAL_AND(b.EQUAL(low, zero), b.EQUAL(high, zero)), zero, y)
+
+
+@lower("QuantizeV2")
+def quantize(node, b):
+    """Floats as integers of 8 bits, and their range."""
+    x = node.inputs[0]
+    ends = widened(*one_range(node, 1), node.attr("ensure_minimum_range"))
+    mode = node.text("mode").encode()
+    affine = Affine.of(
+        *ends, mode, integers_of(node, node.attr("T")), bool(node.attr("narrow_range"))
+    )
+    if mode == MIN_FIRST:
+        steps = b.SUB(half_away(b.MUL(x, like(x, affine.scale, b)), b), like(x, affine.offset, b))
+        steps = b.MAXIMUM(b.MINIMUM(steps, like(x, affine.last, b)), like(x, affine.first, b))
+    else:
+        steps = b.MAXIMUM(b.MINIMUM(x, like(x, affine.high, b)), like(x, affine.low, b))
+        if mode == MIN_COMBINED:
+            steps = b.SUB(steps, like(x, affine.low, b))
+        steps = b.SUB(b.MUL(steps, like(x, affine.scale, b)), like(x, affine.offset, b))
+        is_even = node.text("round_mode") == "HALF_TO_EVEN"
+        steps = b.ROUND(steps) if is_even else half_away(steps, b)
+    integers = b.CAST(steps, dtype=integers_of(node, node.attr("T")))
+    return integers, b.constant(np.float32(affine.low)), b.constant(np.float32(affine.high))
+
+
+@lower("Dequantize")
+def dequantize(node, b):
+    """The floats that integers of 8 bits stand for."""
+    x, dtype, mode = node.inputs[0], node.attr("dtype"), node.text("mode").encode()
+    narrow = bool(node.attr("narrow_range"))
+    affine = Affine.of(*one_range(node, 1), mode, integers_of(node, node.attr("T")), narrow)
+    y = b.CAST(x, dtype=np.float32)
+    offset, start = affine.offset, affine.low
+    if mode == MIN_FIRST:
+        offset, start = -affine.first, np.rint(affine.low * affine.scale) * affine.step
+    elif mode == SCALED:
+        offset = start = 0
+    y = b.ADD(y, like(y, offset, b)) if offset else y
+    y = b.MUL(y, like(y, affine.step, b))
+    return as_type(b.ADD(y, like(y, start, b)) if start else y, dtype, b)
+
+
+def one_range(node, i):
+    """The ends of a constant range, inputs from `i` on."""
+    low, high = node.inputs[i : i + 2]
+    is_one = all(x.value is not None and x.value.size == 1 for x in (low, high))
+    node.require(is_one and node.attr("axis") == -1, "its one range must be constant")
+    return low.value.item(), high.value.item()
+
+
+def integers_of(node, dtype):
+    """int8 for qint8 and uint8 for quint8."""
+    integers = quantized_modes.integers_of(dtype)
+    node.require(integers.itemsize == 1, f"quantized types must have 8 bits, got {dtype}")
+    return integers
+
+
+def half_away(x, b):
+    """To the nearest integer, halves away from 0."""
+    rounded = b.FLOOR(b.ADD(b.ABS(x), like(x, 0.5, b)))
+    return b.MUL(b.SIGN(x), rounded)

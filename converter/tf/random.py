@@ -4,6 +4,7 @@ from math import erf
 
 import numpy as np
 
+from ...graph.ops.stateless_random import PHILOX
 from ..lowering import formulas
 from ..lowering.moves import as_int32, as_type, dimension, like
 from .registry import lower
@@ -65,3 +66,9 @@ def multinomial(node, b):
     logits, count = node.inputs
     dtype = node.attr("output_dtype")
     return b.MULTINOMIAL(logits, as_int32(count, b), dtype=dtype, **seeds(node))
+
+
+@lower("StatelessRandomGetAlg")
+def algorithm(node, b):
+    """The algorithm that random numbers by seed are of."""
+    return b.constant(np.int32(PHILOX))

@@ -21,6 +21,7 @@ from ...interpreter.interpreter import Interpreter
 from ...schema.custom_ops import is_custom_op
 from ...schema.errors import ConverterError, DeadlineExceededError, OpError
 from ..callers import caller
+from ..sources.effects import CHECKPOINT_READERS, CHECKPOINT_WRITERS
 from ..tf.lower import CALLS
 from .oracle import NotVerified, Oracle
 from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, trial_inputs
@@ -28,6 +29,7 @@ from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, trial_inputs
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Origin, Signature, Sizes
 
+CHECKPOINTS = CHECKPOINT_READERS + CHECKPOINT_WRITERS
 TOLERANCE = 1e-4  # of an output's largest absolute value
 LEVELS = 2e-2  # the same behind FAKE_QUANT, which makes a level of 1/255 of the last bit
 STEPS = {"f": 2.0**-10, "V": 2.0**-7}  # between 16-bit floats (float16, bfloat16) from 1 on
@@ -205,21 +207,25 @@ def verify(
     return verified
 
 
-def has_all_custom_ops(graphs: Iterable[Graph]) -> bool:
-    """Whether all custom operators of the graphs are registered, so that they can be run.
+def runs_custom_ops(graphs: Iterable[Graph]) -> bool:
+    """Whether verification can run all custom operators of the graphs.
 
     Warns:
-        UserWarning: 'not verified', when some are not.
+        UserWarning: 'not verified', when some are not registered, or write or read checkpoints.
     """
     names = {op.custom_code for graph in graphs for op in graph.ops if op.kind == "CUSTOM"}
-    missing = sorted(name for name in names if not is_custom_op(name) and not is_flex_op(name))
-    if missing:
-        text = (
-            f"the converted model was not verified: nobody registered the custom operators "
-            f"{', '.join(missing)} with flatlite.lite.custom_op"
-        )
-        warnings.warn(text, stacklevel=caller())
-    return not missing
+    unknown = sorted(name for name in names if not is_custom_op(name) and not is_flex_op(name))
+    files = [name for name in unknown if name.removeprefix("Flex") in CHECKPOINTS]
+    missing = [name for name in unknown if name not in files]
+    if unknown:
+        reason = f"{', '.join(files)} would write or read a checkpoint"
+        if missing:
+            reason = (
+                f"nobody registered the custom operators {', '.join(missing)} with "
+                "flatlite.lite.custom_op"
+            )
+        warnings.warn(f"the converted model was not verified: {reason}", stacklevel=caller())
+    return not unknown
 
 
 def is_flex_op(name: str) -> bool:
@@ -271,22 +277,26 @@ def compare(
     outputs: Sequence[np.ndarray],
 ) -> None:
     """Raises ConverterError when an output differs, NotVerified when the source is unstable."""
-    for name, answer, actual in zip(source.oracle.outputs, expected, outputs, strict=True):
-        if function.is_bounded and answer.dtype.kind == "f" and answer.shape == actual.shape:
-            actual = np.where(np.isfinite(answer), actual, answer)
-        error = difference(answer, actual)
-        if error <= max(tolerance(answer), LEVELS if function.is_rounded else 0.0):
+    for name, expected_output, actual in zip(source.oracle.outputs, expected, outputs, strict=True):
+        if (
+            function.is_bounded
+            and expected_output.dtype.kind == "f"
+            and expected_output.shape == actual.shape
+        ):
+            actual = np.where(np.isfinite(expected_output), actual, expected_output)
+        error = difference(expected_output, actual)
+        if error <= max(tolerance(expected_output), LEVELS if function.is_rounded else 0.0):
             continue
-        if error <= 10 * sensitivity(source, name, arrays, answer):
+        if error <= 10 * sensitivity(source, name, arrays, expected_output):
             changed = "inputs" if has_floats(arrays) else "constants"
             raise Unstable(
                 f"its output '{name}' is unstable: a relative change of the {changed} by "
                 f"{NUDGE:g} changes it as much as the conversion does "
-                f"({describe_difference(answer, actual)})"
+                f"({describe_difference(expected_output, actual)})"
             )
         raise ConverterError(
             f"the converted model does not give the source's answer for '{name}' on inputs "
-            f"of the shapes {shapes_of(arrays)}: {describe_difference(answer, actual)}"
+            f"of the shapes {shapes_of(arrays)}: {describe_difference(expected_output, actual)}"
             f"{first_difference(source, function, arrays)}; "
             "please report it; converter.verify = False writes the file all the same"
         )
@@ -393,11 +403,11 @@ def first_difference(source: _Source, function: Function, arrays: list[np.ndarra
     interpreter = function.interpreter(preserve=True)
     function.run(interpreter, arrays)
     for kind, index, origin in rows:
-        answer = expected[origin.name]
+        expected_value = expected[origin.name]
         actual: Any = interpreter.get_tensor(index, function.subgraph)
         if origin.layout is not None:
             actual = actual.transpose(origin.layout)
-        if difference(answer, actual) > tolerance(answer):
+        if difference(expected_value, actual) > tolerance(expected_value):
             layer = CALLS.sub("", origin.name)
             return f"; the first operator that differs is {kind} for '{layer}'"
     return ""

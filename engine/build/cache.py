@@ -134,7 +134,7 @@ def private(path: str, create: bool = False) -> str | None:
 
 
 def _check_private(path: str, status: os.stat_result) -> None:
-    executed, name_own = "and the code in it would be executed", "name a folder of your own in"
+    executed, remedy = "and the code in it would be executed", "name a folder of your own in"
     if stat.S_ISLNK(status.st_mode):
         wrong = (
             "is a symbolic link, and others might change where it leads; name the folder itself in"
@@ -145,10 +145,10 @@ def _check_private(path: str, status: os.stat_result) -> None:
         return
     elif status.st_uid != os.geteuid():
         owners = f"user {status.st_uid}, not to you ({os.geteuid()})"
-        wrong = f"belongs to {owners}, {executed}; {name_own}"
+        wrong = f"belongs to {owners}, {executed}; {remedy}"
     elif status.st_mode & 0o077:
         mode = f"(mode {stat.S_IMODE(status.st_mode):o})"
-        wrong = f"is open to others {mode}, {executed}; do `chmod 700 {path}`, or {name_own}"
+        wrong = f"is open to others {mode}, {executed}; do `chmod 700 {path}`, or {remedy}"
     else:
         return
     raise RuntimeError(f"the cache folder {path} {wrong} FLATLITE_CACHE")
@@ -163,15 +163,15 @@ def packaged_name(module: str, aim: Target, source: bytes | None = None) -> str:
 
 
 def cached_name(
-    module: str, wanted: Iterable[str] | None = None, source: bytes | None = None
+    module: str, selected: Iterable[str] | None = None, source: bytes | None = None
 ) -> str:
-    """The file name of an image built here: of all of a module, or of the kernels in `wanted`."""
+    """The file name of an image built here: of all of a module, or of the kernels in `selected`."""
     source = source or source_digest(module)
     state = digest(source, _compilers(), "\n".join(target.processor()).encode()).hex()[:24]
-    if wanted is None:
+    if selected is None:
         return f"{module}-{state}.image"
     return (
-        f"{module}-{state}-{digest(*(f'{w} '.encode() for w in sorted(wanted))).hex()[:16]}.image"
+        f"{module}-{state}-{digest(*(f'{w} '.encode() for w in sorted(selected))).hex()[:16]}.image"
     )
 
 

@@ -77,17 +77,17 @@ def import_kernels(name: str) -> str:
 
 
 def compile_module(
-    name: str, aim: target.Target = target.HOST, wanted: Iterable[str] | None = None
+    name: str, aim: target.Target = target.HOST, selected: Iterable[str] | None = None
 ) -> Compiled:
-    """Compiles kernel module `name`: all of it, or what `wanted` says (declaration.py).
+    """Compiles kernel module `name`: all of it, or what `selected` says (declaration.py).
 
     Raises KernelError.
     """
     declared = kernels.KERNELS.get(import_kernels(name), {})
     keys = None
-    if wanted is not None:
+    if selected is not None:
         declarations = {key: row.declaration for key, row in declared.items() if row.declaration}
-        keys = {named(request, declarations) for request in wanted}
+        keys = {named(request, declarations) for request in selected}
     return compile_kernels(name, declared.values(), aim, keys)
 
 
@@ -95,11 +95,11 @@ def compile_kernels(
     label: str,
     declared: Iterable[kernels.Kernel],
     aim: target.Target = target.HOST,
-    wanted: AbstractSet[str | None] | None = None,
+    selected: AbstractSet[str | None] | None = None,
 ) -> Compiled:
     """Compiles some kernels for a processor; `label` stands before their names in errors.
 
-    `wanted` are the keys of the specialisations that are compiled; None for all.
+    `selected` are the keys of the specialisations that are compiled; None for all.
     """
     compiled = _empty(label, aim)
     for kernel in declared:
@@ -110,7 +110,7 @@ def compile_kernels(
         compiled.kernels[kernel.name] = (declaration.text, declaration.described_sets())
         for choice in declaration.specialisations():
             key = declaration.key(choice)
-            if wanted is None or key in wanted:
+            if selected is None or key in selected:
                 _add(compiled, key, kernel, choice)
     _add_microkernels(compiled, widest_simd(aim.needs if aim.cpu else _host_features()))
     _optimise(compiled)
@@ -141,17 +141,17 @@ def _machine(cpu: str, features: str) -> llvm.TargetMachine:
     )
 
 
-def _add(compiled: Compiled, key: str, made: kernels.Kernel, choice: Choice) -> None:
+def _add(compiled: Compiled, key: str, kernel: kernels.Kernel, choice: Choice) -> None:
     """Links one specialisation and its entry into the module."""
-    signature = _signature(made, choice)
-    if signature not in made.lowered:  # the same for all processors
-        made.lowered[signature] = _lowered(f"{compiled.label}.{key}", made, signature)
-    content, body = made.lowered[signature]
+    signature = _signature(kernel, choice)
+    if signature not in kernel.lowered:  # the same for all processors
+        kernel.lowered[signature] = _lowered(f"{compiled.label}.{key}", kernel, signature)
+    content, body = kernel.lowered[signature]
     code = llvm.parse_bitcode(content)
     code.get_function(body).add_function_attribute("alwaysinline")
     symbol = f"flatlite_{len(compiled.symbols)}"
-    emit = _record_entry if made.declaration else _plain_entry
-    entry = llvm.parse_assembly(emit(made, signature, body, symbol))
+    emit = _record_entry if kernel.declaration else _plain_entry
+    entry = llvm.parse_assembly(emit(kernel, signature, body, symbol))
     compiled.module.link_in(code)
     compiled.module.link_in(entry)
     compiled.symbols[key] = symbol
@@ -160,22 +160,22 @@ def _add(compiled: Compiled, key: str, made: kernels.Kernel, choice: Choice) -> 
             item.linkage = "internal"
 
 
-def _lowered(label: str, made: kernels.Kernel, signature: Types) -> tuple[bytes, str]:
+def _lowered(label: str, kernel: kernels.Kernel, signature: Types) -> tuple[bytes, str]:
     """What numba makes of a function: LLVM code as bitcode, and the function's name there."""
-    dispatcher = cast("Dispatcher", njit(made.function, **kernels.OPTIONS))
+    dispatcher = cast("Dispatcher", njit(kernel.function, **kernels.OPTIONS))
     try:
         with economy():
             dispatcher.compile(signature)
     except NumbaError as error:
         raise KernelError(f"{label} does not compile: {error}") from error
     result = dispatcher.overloads[signature]
-    returns = types.none if made.declaration else types.int64
+    returns = types.none if kernel.declaration else types.int64
     if result.signature.return_type != returns:
         got = result.signature.return_type
         raise KernelError(f"{label} must return {returns}, returns {got}")
     module = result.library.linked()
     _inline_helpers(module)
-    if made.declaration and made.declaration.in_place:
+    if kernel.declaration and kernel.declaration.in_place:
         text = str(module)
         if _FAULTS in text:
             raise KernelError(f"{label} must report no fault: its result may lie on an argument")
@@ -233,33 +233,33 @@ def _microkernel_text(symbol: str, simd: Simd) -> str:
     return str(module)
 
 
-def _signature(made: kernels.Kernel, choice: Choice) -> Types:
-    if made.declaration is None:
-        return (types.int64,) * made.arity
+def _signature(kernel: kernels.Kernel, choice: Choice) -> Types:
+    if kernel.declaration is None:
+        return (types.int64,) * kernel.arity
     assert choice is not None
     kinds: list[types.Type] = []
-    for argument in made.declaration.arguments:
+    for argument in kernel.declaration.arguments:
         dtype = choice[argument.letter] if argument.letter else argument.dtype
         scalar = numpy_support.from_dtype(np.dtype(dtype))
         if argument.rank is None:
             kinds.append(scalar)
         else:
             kinds.append(KernelArray(scalar, argument.rank, argument.role == READ))
-    return (*_with_records(made, kinds), types.int64, types.int64, types.int64)
+    return (*_with_records(kernel, kinds), types.int64, types.int64, types.int64)
 
 
-def _with_records(made: kernels.Kernel, kinds: Sequence[types.Type]) -> Iterable[types.Type]:
+def _with_records(kernel: kernels.Kernel, kinds: Sequence[types.Type]) -> Iterable[types.Type]:
     """The types of a kernel's parameters, from those of its declared words."""
-    assert made.declaration is not None
-    pairs = zip(made.declaration.arguments, kinds, strict=True)
+    assert kernel.declaration is not None
+    pairs = zip(kernel.declaration.arguments, kinds, strict=True)
     for name, group in groupby(pairs, lambda pair: pair[0].record or pair[0].name):
-        fields, record = [kind for _, kind in group], made.records.get(name)
+        fields, record = [kind for _, kind in group], kernel.records.get(name)
         yield types.BaseTuple.from_types(fields, record) if record else fields[0]
 
 
-def _record_entry(made: kernels.Kernel, signature: Types, body: str, symbol: str) -> str:
+def _record_entry(kernel: kernels.Kernel, signature: Types, body: str, symbol: str) -> str:
     """void(ith, nth, record*): unpacks the record and calls the kernel."""
-    assert made.declaration is not None
+    assert kernel.declaration is not None
     module, builder, function = _start(ir.VoidType(), (WORD, WORD, WORD.as_pointer()), symbol)
     ith, nth, record = function.args
 
@@ -267,7 +267,7 @@ def _record_entry(made: kernels.Kernel, signature: Types, body: str, symbol: str
         return builder.load(builder.gep(record, [WORD(i)]))
 
     values: list[ir.Value] = []
-    arguments = iter(made.declaration.arguments)
+    arguments = iter(kernel.declaration.arguments)
     for kind in signature[:-3]:
         argument = next(arguments)
         if argument.record:
@@ -300,9 +300,9 @@ def _assume_not_negative(builder: ir.IRBuilder, word: ir.Value) -> None:
     builder.call(assume, [builder.icmp_signed(">=", word, WORD(0))])
 
 
-def _plain_entry(made: kernels.Kernel, signature: Types, body: str, symbol: str) -> str:
+def _plain_entry(kernel: kernels.Kernel, signature: Types, body: str, symbol: str) -> str:
     """int64(int64, ...)"""
-    module, builder, function = _start(WORD, (WORD,) * made.arity, symbol)
+    module, builder, function = _start(WORD, (WORD,) * kernel.arity, symbol)
     builder.ret(_call(builder, body, types.int64, signature, list(function.args)))
     return str(module)
 

@@ -83,19 +83,19 @@ def ensure(requests: Sequence[str], progress: Progress | None = None) -> None:
             _warn_once(reason)
             _build_in_passing(orders, progress or _Line())
     image.search_again(requests)
-    for module, wanted in _by_module(image.missing(requests)).items():
-        image.provide(module, _build_here(module, wanted, folder, reason))
+    for module, selected in _by_module(image.missing(requests)).items():
+        image.provide(module, _build_here(module, selected, folder, reason))
 
 
 def _by_module(requests: Iterable[str]) -> Orders:
-    """What is wanted of each module: a list of requests within it, or None for all of it."""
+    """What is selected of each module: a list of requests within it, or None for all of it."""
     orders: Orders = {}
     for request in requests:
-        module, _, wanted = request.partition(".")
-        if not wanted:
+        module, _, selected = request.partition(".")
+        if not selected:
             orders[module] = None
         elif (order := orders.setdefault(module, [])) is not None:
-            order.append(wanted)
+            order.append(selected)
     return orders
 
 
@@ -168,12 +168,12 @@ def _build_orders(orders: Orders, built: Callable[[str], object]) -> None:
 
 
 def compile_flat(
-    module: str, aim: target.Target = target.HOST, wanted: Iterable[str] | None = None
+    module: str, aim: target.Target = target.HOST, selected: Iterable[str] | None = None
 ) -> Linked:
     """The linked code of a kernel module: (flat image, kernels, symbols). Imports numba."""
     from . import compiler
 
-    return link(compiler.compile_module(module, aim, wanted))
+    return link(compiler.compile_module(module, aim, selected))
 
 
 def link(compiled: Compiled) -> Linked:
@@ -205,12 +205,12 @@ def write_packaged(
     os.makedirs(folder, exist_ok=True)
     for module in cache.modules() if modules is None else modules:
         shipped = [aim for aim in aims if aim.modules is None or module in aim.modules]
-        wanted = {cache.packaged_name(module, aim): aim for aim in shipped}
+        selected = {cache.packaged_name(module, aim): aim for aim in shipped}
         known = {f"{module}-{aim.name}" for aim in aims}
         for name in os.listdir(folder):
-            if name.rpartition("-")[0] in known and wanted.pop(name, None) is None:
+            if name.rpartition("-")[0] in known and selected.pop(name, None) is None:
                 os.unlink(os.path.join(folder, name))
-        for name, aim in wanted.items():
+        for name, aim in selected.items():
             path = os.path.join(folder, name)
             files.write_atomic(path, image.pack(*compile_flat(module, aim)))
 
@@ -260,7 +260,7 @@ def _partitioned(orders: Orders) -> list[list[str]]:
     """The requests for each process: all of them, begun from either end."""
     largest = sorted(orders, key=lambda m: -os.path.getsize(f"{cache.ENGINE}/{cache.path_of(m)}"))
     return [
-        [f"{m}.{wanted}" if wanted else m for m in modules for wanted in orders[m] or [""]]
+        [f"{m}.{selected}" if selected else m for m in modules for selected in orders[m] or [""]]
         for modules in [largest, largest[::-1]][: min(PROCESSES, len(orders))]
     ]
 
@@ -287,7 +287,7 @@ def _build_in_passing(orders: Orders, progress: Progress) -> None:
 def _build_into(
     folder: str,
     module: str,
-    wanted: Sequence[str] | None,
+    selected: Sequence[str] | None,
     built: Callable[[str], object],
     wait: bool,
 ) -> bool:
@@ -297,13 +297,13 @@ def _build_into(
     with _locked(os.path.join(folder, f"{module}.lock"), wait) as is_locked:
         if not is_locked:
             return False
-        requests = [module] if wanted is None else [f"{module}.{w}" for w in wanted]
+        requests = [module] if selected is None else [f"{module}.{w}" for w in selected]
         image.search_again(requests)
         if image.missing(requests):
             _remove_damaged(module)
-            path = os.path.join(folder, cache.cached_name(module, wanted))
-            files.write_atomic(path, image.pack(*compile_flat(module, wanted=wanted)))
-            cache.prune(module, complete=wanted is None)
+            path = os.path.join(folder, cache.cached_name(module, selected))
+            files.write_atomic(path, image.pack(*compile_flat(module, selected=selected)))
+            cache.prune(module, complete=selected is None)
             built(module)
             if gc.get_count()[0] > _MANY:
                 gc.collect()  # which is switched off in a process that does nothing but build
@@ -332,19 +332,19 @@ def _locked(path: str, wait: bool) -> Generator[bool, None, None]:
 
 
 def _build_here(
-    module: str, wanted: Sequence[str] | None, folder: str | None, reason: str
+    module: str, selected: Sequence[str] | None, folder: str | None, reason: str
 ) -> image.Image:
     """Compiles for a module in this process; into the cache folder if there is one."""
     if folder is None:
         _warn_once(reason)
     if not target.supports_images():
-        return _just_in_time(module, wanted)
-    flat, kernels, symbols = compile_flat(module, wanted=wanted)
+        return _just_in_time(module, selected)
+    flat, kernels, symbols = compile_flat(module, selected=selected)
     if folder is not None:
         from ...schema import files
 
         try:
-            path = os.path.join(folder, cache.cached_name(module, wanted))
+            path = os.path.join(folder, cache.cached_name(module, selected))
             files.write_atomic(path, image.pack(flat, kernels, symbols))
             return image.read(path)
         except OSError as error:
@@ -363,11 +363,11 @@ def _warn_once(reason: str) -> None:
         )
 
 
-def _just_in_time(module: str, wanted: Sequence[str] | None) -> image.Image:
+def _just_in_time(module: str, selected: Sequence[str] | None) -> image.Image:
     """What `_build_here` gives on systems images are not made for."""
     from . import compiler
 
-    return just_in_time(compiler.compile_module(module, wanted=wanted))
+    return just_in_time(compiler.compile_module(module, selected=selected))
 
 
 def just_in_time(compiled: Compiled) -> image.Image:

@@ -148,11 +148,11 @@ def missing(requests: Iterable[str]) -> list[str]:
 
 
 def _is_there(request: str) -> bool:
-    module, _, wanted = request.partition(".")
+    module, _, selected = request.partition(".")
     image = available(module)
     if image is None:
         return False
-    return image.has(wanted) if wanted else image.complete
+    return image.has(selected) if selected else image.complete
 
 
 def search_again(requests: Iterable[str]) -> None:

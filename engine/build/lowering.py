@@ -176,7 +176,7 @@ def _helper_type(
     return _find_helper(self, context, tuple(map(types.unliteral, args)), kws)
 
 
-def _lifetimes_when_asked(
+def _lifetimes_if_enabled(
     self: PostProcessor, emit_dels: bool = False, extend_lifetimes: bool = False
 ) -> None:
     """What `PostProcessor.run` does for a function that is no generator."""
@@ -222,7 +222,7 @@ def _silent(kind: str, *details: object, **more: object) -> None:
 _CHEAPER: tuple[tuple[object, str, Callable[..., object]], ...] = (
     (BaseFunction, "get_call_type", _call_type),
     (Dispatcher, "get_call_type", _helper_type),
-    (PostProcessor, "run", _lifetimes_when_asked),
+    (PostProcessor, "run", _lifetimes_if_enabled),
     (numba_ir.Inst, "_rec_list_vars", _variables),
     (BaseContext, "get_abi_sizeof", _size_of),
     (utils, "pysignature", lru_cache(maxsize=None)(signature)),

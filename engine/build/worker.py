@@ -41,14 +41,14 @@ def build(parts: Sequence[Sequence[str]], folder: str, look: Callable[[], object
     """
     order = json.dumps([folder, *parts]).encode() + b"\n"
     worker = _idle.pop() if _idle else Worker()
-    answer = worker.ask(order, look)
-    if not answer:  # it may have been about to leave
+    reply = worker.ask(order, look)
+    if not reply:  # it may have been about to leave
         worker = Worker()
-        answer = worker.ask(order, look)
-    if not answer:
+        reply = worker.ask(order, look)
+    if not reply:
         return max(0, -worker.process.returncode)
     _idle.append(worker)
-    return max(0, *(-code for code in json.loads(answer)))
+    return max(0, *(-code for code in json.loads(reply)))
 
 
 class Worker:
@@ -78,16 +78,16 @@ class Worker:
             poll.register(stdout, select.POLLIN)
             while not poll.poll(_PAUSE):
                 look()
-            answer = stdout.readline()
+            reply = stdout.readline()
         except BrokenPipeError:
-            answer = b""
+            reply = b""
         except BaseException:  # Ctrl-C
             self.process.terminate()
             self.end()
             raise
-        if not answer:
+        if not reply:
             self.end()
-        return answer
+        return reply
 
     def let_go(self) -> None:
         """Closes this process's ends of the pipes."""

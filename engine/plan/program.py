@@ -306,20 +306,20 @@ class Program:
         needed = self.live_out.union(*(instruction.reads for instruction in self.instructions))
         shared = None if self._guard else self.shared_constants
         keys = {} if shared is None else shared.keys(instructions)
-        made = layout.constants
+        storages = layout.constants
         if shared is not None:
-            entries = {s: shared.find(keys[s]) for s in made if s in keys}
+            entries = {s: shared.find(keys[s]) for s in storages if s in keys}
             locations = {s: entry for s, entry in entries.items() if entry is not None}
             available = {*locations}
-            instructions, made = to_make(instructions, made, available)
+            instructions, storages = to_make(instructions, storages, available)
             self._locations.update((s, locations[s]) for s in available)
         offsets, scratch_bytes = layout.scratch
-        constant_bytes = sum(arena.aligned(storage.nbytes) for storage in made)
+        constant_bytes = sum(arena.aligned(storage.nbytes) for storage in storages)
         arena.check_limit(constant_bytes + scratch_bytes, self.memory_limit)
         if not instructions:
             return
         if not self._guard:
-            self._place_together(made)
+            self._place_together(storages)
             memory = self._allocate(scratch_bytes)
             self._locations.update((storage, (memory, at)) for storage, at in offsets.items())
         for instruction in instructions:
@@ -328,7 +328,7 @@ class Program:
         natives = _natives(instructions)
         PlanRunner(natives, self._table(natives), self._faults, trials=0).run()
         if shared is not None:
-            for storage in keys.keys() & {*made}:
+            for storage in keys.keys() & {*storages}:
                 shared.keep(keys[storage], *self._locations[storage])
         for storage in (*offsets, *(s for x in instructions for s in (*x.reads, *x.writes))):
             if storage not in needed or storage.kind == CONSTANT:

@@ -353,8 +353,8 @@ class SerializedProgram(Program):
     def _bind_and_keep(self, regions: Sequence[np.ndarray], pointers: np.ndarray) -> None:
         words, numbers, offsets = pointers
         for i, buffer in enumerate(self.bound_buffers):
-            is_own = numbers == _FIRST_BOUND + i
-            pairs = zip(words[is_own].tolist(), offsets[is_own].tolist(), strict=True)
+            is_in_place = numbers == _FIRST_BOUND + i
+            pairs = zip(words[is_in_place].tolist(), offsets[is_in_place].tolist(), strict=True)
             self._bound[buffer.storage] = [*pairs]
         self._unbound.update(self._bound)
         for dtype, shape, offset, region, first in self._readable_locations:

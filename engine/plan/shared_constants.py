@@ -113,13 +113,13 @@ def to_make(
     runs writes it too, is taken out of them.
     """
     while True:
-        made = [storage for storage in constants if storage not in available]
-        needed, chosen = set(made), list["AnyInstruction"]()
+        storages = [storage for storage in constants if storage not in available]
+        needed, chosen = set(storages), list["AnyInstruction"]()
         for instruction in reversed(instructions):
             if not needed.isdisjoint(instruction.writes):
                 chosen.append(instruction)
                 needed.update(set(instruction.reads) - available)
         again = available & {storage for x in chosen for storage in x.writes}
         if not again:
-            return chosen[::-1], made
+            return chosen[::-1], storages
         available -= again

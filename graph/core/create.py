@@ -261,6 +261,8 @@ def _of_python(value: TensorLike) -> np.ndarray:
     """The array of nested Python values; ValueError when it is ragged or of no type of ours."""
     try:
         array = np.array(value)
+    except UnicodeDecodeError:  # str beside bytes
+        array = np.array(value, object)
     except ValueError as error:
         raise ValueError(
             f"Can't convert non-rectangular Python sequence to Tensor. {error}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..format.messages import NodeDef, OpDef
     from ..session.session import Session
+    from ..variables.variables import Updated
     from .attributes import FunctionRef
     from .graph import Graph
     from .protocols import (
@@ -60,7 +61,7 @@ class Tensor(Operands):
     __slots__ = (
         *("__weakref__", "_consumers", "_shape", "assign", "dtype", "op", "value", "value_index"),
     )
-    assign: Callable[..., Tensor]  # of a part of a variable alone
+    assign: Callable[..., Updated]  # of a part of a variable alone
 
     def __init__(self, op: Operation, value_index: int, dtype: DTypeLike | None):
         self.op = op
@@ -278,3 +279,6 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"
+
+    def __str__(self) -> str:
+        return str(self.node_def)

@@ -237,11 +237,11 @@ def copy_graph(
         controls = [operations[c] for c in op.control_inputs if c in operations]
         attrs: dict[str, AttrValue] = dict(op.attrs)
         n_outputs = len(op.outputs)
-        made = target.add(op.type, op.name, inputs, attrs, controls, op.device, n_outputs)
-        operations[op] = made
-        for old, new in zip(op.outputs, made.outputs, strict=True):
+        copied = target.add(op.type, op.name, inputs, attrs, controls, op.device, n_outputs)
+        operations[op] = copied
+        for old, new in zip(op.outputs, copied.outputs, strict=True):
             new.set_shape(old.shape)
-        copies.update(zip(op.outputs, made.outputs, strict=True))
+        copies.update(zip(op.outputs, copied.outputs, strict=True))
     return copies
 
 
@@ -256,15 +256,15 @@ def add_outputs(
     """More outputs of a call, of the dtypes and, if so, shapes of results of its function."""
     dtypes = list(cast("Sequence[AttrValue]", op.get_attr(types)))
     shapes = list(op.get_attr("output_shapes")) if "output_shapes" in op.attrs else []
-    made: list[Tensor] = []
+    results: list[Tensor] = []
     for tensor in tensors:
         output = Tensor(op, len(op.outputs), tensor.dtype)
         output.set_shape(tensor.shape if have_shapes else None)
         op.outputs.append(output)
-        made.append(output)
+        results.append(output)
         dtypes.append(cast("AttrValue", tensor.dtype))
         shapes.append(output.shape)
     op.attrs[types] = dtypes
     if "output_shapes" in op.attrs:
         op.attrs["output_shapes"] = shapes
-    return made
+    return results

@@ -67,18 +67,18 @@ def _packed(like: object, leaves: Iterator[object], expand: bool) -> object:
     if isinstance(like, Mapping):
         mapping = cast("Mapping[str, object]", like)
         values = {key: _packed(mapping[key], leaves, expand) for key in sorted(mapping)}
-        return _made(mapping, [(key, values[key]) for key in mapping])
+        return _rebuilt(mapping, [(key, values[key]) for key in mapping])
     if isinstance(like, (list, tuple)):
         items = [_packed(inner, leaves, expand) for inner in cast("Sequence[object]", like)]
         if isinstance(like, tuple):
-            return _made(cast("object", like), items)
+            return _rebuilt(cast("object", like), items)
         return items
     if expand and isinstance(like, Composite) and not isinstance(like, type):
         return like.from_components([next(leaves) for _ in like.to_components()])
     return next(leaves)
 
 
-def _made(like: object, content: object) -> object:
+def _rebuilt(like: object, content: object) -> object:
     """A mapping or sequence of the type of `like`."""
     kind = cast("Callable[[object], object]", getattr(type(like), "_make", type(like)))
     return kind(content)

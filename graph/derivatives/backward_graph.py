@@ -70,8 +70,8 @@ class BackwardGraph(FunctionGraph):
         """The gradients of results of the body by its arguments, whole."""
         if not ys:
             return [None] * len(xs)
-        found: list[Gradient | None] = gradients(ys, xs, list(grad_ys))
-        return [None if gradient is None else dense(gradient) for gradient in found]
+        of_inputs: list[Gradient | None] = gradients(ys, xs, list(grad_ys))
+        return [None if gradient is None else dense(gradient) for gradient in of_inputs]
 
 
 def source_of(body: FunctionGraph, argument: Tensor) -> Tensor:
@@ -79,7 +79,7 @@ def source_of(body: FunctionGraph, argument: Tensor) -> Tensor:
     return body.sources.get(argument, argument)
 
 
-def own_body(op: Operation, attribute: str) -> tuple[FunctionGraph, FunctionRef]:
+def body_of(op: Operation, attribute: str) -> tuple[FunctionGraph, FunctionRef]:
     """The body of a function that only `op` calls, which may therefore be changed."""
     reference = op.get_attr(attribute)
     assert isinstance(reference, FunctionRef)

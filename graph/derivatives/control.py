@@ -17,9 +17,9 @@ from ..core.function_graph import FunctionGraph, add_outputs, define, is_statefu
 from ..core.graph import Operation, Tensor
 from .backward_graph import (
     BackwardGraph,
+    body_of,
     flows,
     is_variable,
-    own_body,
     source_of,
     zeros_for,
 )
@@ -49,12 +49,12 @@ class _Branch:
             graph.captures[operand] = inside
         return inside
 
-    def trace(self, dys: dict[int, Tensor], wanted: Sequence[int]) -> list[Tensor | None]:
-        """The gradients by the arguments `wanted`, inside of the backward function."""
+    def trace(self, dys: dict[int, Tensor], operands: Sequence[int]) -> list[Tensor | None]:
+        """The gradients by the arguments `operands`, inside of the backward function."""
         with self.backward.as_default():
             ys = [self.body.outputs[i] for i in dys]
             grad_ys = [self.backward.capture(dy) for dy in dys.values()]
-            xs = [source_of(self.body, self.body.inputs[i]) for i in wanted]
+            xs = [source_of(self.body, self.body.inputs[i]) for i in operands]
             return self.backward.flow(ys, grad_ys, xs)
 
 
@@ -73,8 +73,8 @@ def _add_results(op: Operation, branches: Sequence[_Branch], types: str) -> None
     for branch in branches:
         for tensor, inside in branch.values.items():
             for other in branches:
-                is_own = other is branch
-                other.body.outputs.append(tensor if is_own else _absent(other.body, tensor))
+                is_branch = other is branch
+                other.body.outputs.append(tensor if is_branch else _absent(other.body, tensor))
             (output,) = add_outputs(op, [tensor], types, have_shapes=len(branches) == 1)
             branch.backward.captures[output] = inside
     for branch in branches:
@@ -87,32 +87,40 @@ def _flow_back(
     """The gradients of a call of one of several functions by what it is given."""
     branches = [_Branch(op, *_body(op, where), first) for where in references]
     operands = op.inputs[first:]
-    wanted = [i for i, x in enumerate(operands) if flows(x) and is_variable(x)]
+    differentiable = [i for i, x in enumerate(operands) if flows(x) and is_variable(x)]
     arrived = {i: dy for i, dy in enumerate(dys) if dy is not None and flows(op.outputs[i])}
-    traced = [branch.trace(arrived, wanted) for branch in branches]
-    used = [j for j in range(len(wanted)) if any(found[j] is not None for found in traced)]
-    for branch, found in zip(branches, traced, strict=True):
+    traced = [branch.trace(arrived, differentiable) for branch in branches]
+    used = [
+        j
+        for j in range(len(differentiable))
+        if any(of_operands[j] is not None for of_operands in traced)
+    ]
+    for branch, of_operands in zip(branches, traced, strict=True):
         graph = branch.backward
         with graph.as_default():
             for j in used:
-                value = found[j]
-                value = zeros_for(graph.capture(operands[wanted[j]])) if value is None else value
+                value = of_operands[j]
+                value = (
+                    zeros_for(graph.capture(operands[differentiable[j]]))
+                    if value is None
+                    else value
+                )
                 graph.outputs.append(graph.capture(value))
     _add_results(op, branches, "Tout")
     results: list[Tensor | None] = [None] * len(op.inputs)
     outputs = _call(op, [branch.backward for branch in branches], first)
     for j, output in zip(used, outputs, strict=True):
-        results[first + wanted[j]] = output
+        results[first + differentiable[j]] = output
     return results
 
 
 def _body(op: Operation, where: str | int) -> tuple[FunctionGraph, FunctionRef]:
     """A function of a call: that of an attribute, or one of its list `branches`."""
     if isinstance(where, str):
-        return own_body(op, where)
+        return body_of(op, where)
     listed = list(op.get_attr("branches"))
     op.attrs["branch"] = listed[where]
-    body, listed[where] = own_body(op, "branch")
+    body, listed[where] = body_of(op, "branch")
     del op.attrs["branch"]
     op.attrs["branches"] = listed
     return body, listed[where]
@@ -138,10 +146,10 @@ def _call(op: Operation, graphs: Sequence[BackwardGraph], first: int) -> list[Te
     stateful = is_stateful(graphs)
     if kind == "PartitionedCall":
         kind = "StatefulPartitionedCall" if stateful else kind
-        made = create(kind, [operands], {**attrs, "f": references[0]}, "gradient")
-        for output, shape in zip(made.outputs, shapes, strict=True):
+        called = create(kind, [operands], {**attrs, "f": references[0]}, "gradient")
+        for output, shape in zip(called.outputs, shapes, strict=True):
             output.set_shape(shape)
-        return made.outputs
+        return called.outputs
     attrs["output_shapes"] = shapes
     if kind == "If":
         attrs["then_branch"], attrs["else_branch"] = references

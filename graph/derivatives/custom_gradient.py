@@ -123,13 +123,13 @@ def _gradients_of(
             )
     else:
         of_inputs, of_variables = grad_fn(*dys), ()
-    found = cast("list[Gradient | None]", flatten(of_inputs))
-    if len(found) != n:
+    flat = cast("list[Gradient | None]", flatten(of_inputs))
+    if len(flat) != n:
         raise ValueError(
             "custom_gradient function expected to return "
-            f"{n} gradients, but returned {len(found)} instead."
+            f"{n} gradients, but returned {len(flat)} instead."
         )
-    return [*found, *of_variables]
+    return [*flat, *of_variables]
 
 
 def _variables(graph: Graph) -> list[Variable]:
@@ -231,8 +231,8 @@ def _recomputed(
     xs = [*copies, *(variables or ())]
     ys = [convert_to_tensor(cast("Tensor", y)) for y in flatten(results)]
     zeros = UnconnectedGradients.ZERO
-    found = gradients(ys, xs, list(dys), unconnected_gradients=zeros)
+    of_xs = gradients(ys, xs, list(dys), unconnected_gradients=zeros)
     n = len(copies)
     is_float = [np.dtype(copy.dtype).kind in "fcV" for copy in copies]
-    of_inputs = [x if yes else None for x, yes in zip(found[:n], is_float, strict=True)]
-    return of_inputs if variables is None else (of_inputs, found[n:])
+    of_inputs = [x if yes else None for x, yes in zip(of_xs[:n], is_float, strict=True)]
+    return of_inputs if variables is None else (of_inputs, of_xs[n:])

@@ -101,10 +101,10 @@ def qr(op: Operation, dq: Tensor, dr: Tensor) -> Tensor:
         )
     if rows >= columns:
         return _tall_qr(q, r, dq, dr)
-    square, rest = r[..., :, :rows], op.inputs[0][..., :, rows:]
-    d_square, d_rest = dr[..., :, :rows], dr[..., :, rows:]
-    left = _tall_qr(q, square, dq + product(rest, d_rest, False, True), d_square)
-    return ops.ConcatV2([left, product(q, d_rest)], np.int32(-1))
+    square, tail = r[..., :, :rows], op.inputs[0][..., :, rows:]
+    d_square, d_tail = dr[..., :, :rows], dr[..., :, rows:]
+    left = _tall_qr(q, square, dq + product(tail, d_tail, False, True), d_square)
+    return ops.ConcatV2([left, product(q, d_tail)], np.int32(-1))
 
 
 def _tall_qr(q: Tensor, r: Tensor, dq: Tensor, dr: Tensor) -> Tensor:
@@ -260,8 +260,8 @@ def matrix_solve_ls(op: Operation, dx: Tensor) -> tuple[Tensor, Tensor, None]:
     gramian = _gramian(a, l2, False)
     db = ops.MatrixSolve(gramian, product(a, dx))
     z = ops.MatrixSolve(gramian, b)
-    rest = dx - product(a, db, True)
-    return product(z, rest, False, True) - product(db, product(z, a, True)), db, None
+    residual = dx - product(a, db, True)
+    return product(z, residual, False, True) - product(db, product(z, a, True)), db, None
 
 
 def _gramian(a: Tensor, l2: Tensor, of_columns: bool) -> Tensor:

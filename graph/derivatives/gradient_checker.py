@@ -87,10 +87,10 @@ def compute_gradient_error(
     extra_feed_dict: Feeds | None = None,
 ) -> float:
     """The largest difference between the two Jacobians; see compute_gradient."""
-    found = compute_gradient(
+    jacobians = compute_gradient(
         x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict
     )
-    pairs = [found] if isinstance(found, tuple) else found
+    pairs = [jacobians] if isinstance(jacobians, tuple) else jacobians
     return max((float(np.abs(a - b).max(initial=0)) for a, b in pairs), default=0.0)
 
 

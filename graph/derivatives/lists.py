@@ -106,8 +106,8 @@ def scatter_into(op: Operation, dlist: Tensor) -> list[Tensor | None]:
     _, x, indices = op.inputs
     shape = ops.Slice(_shape(x), [1], [-1])
     dy = ops.TensorListGather(dlist, indices, shape, element_dtype=x.dtype)
-    rest = ops.TensorListScatterIntoExistingList(dlist, ops.ZerosLike(x), indices)
-    return [rest, dy, None]
+    of_list = ops.TensorListScatterIntoExistingList(dlist, ops.ZerosLike(x), indices)
+    return [of_list, dy, None]
 
 
 @gradient("TensorListConcatV2", "TensorListConcat")

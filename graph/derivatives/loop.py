@@ -19,10 +19,10 @@ from ..core.graph import Operation, Tensor
 from ..core.scopes import control_dependencies
 from .backward_graph import (
     BackwardGraph,
+    body_of,
     flows,
     gradient_dtype,
     is_variable,
-    own_body,
     source_of,
     zeros_for,
 )
@@ -45,8 +45,8 @@ class _Loop:
 
     def __init__(self, op: Operation):
         self.op = op
-        self.body, self.body_reference = own_body(op, "body")
-        self.condition, self.condition_reference = own_body(op, "cond")
+        self.body, self.body_reference = body_of(op, "body")
+        self.condition, self.condition_reference = body_of(op, "cond")
         arguments, results = self.body.inputs, self.body.outputs
         self.places = {argument: i for i, argument in enumerate(arguments)}
         same = [a is r for a, r in zip(arguments, results, strict=True)]
@@ -82,15 +82,15 @@ class _Loop:
             ys = [self.body.outputs[i] for i in self.carried]
             places = [*self.carried, *self.constant]
             xs = [source_of(self.body, self.body.inputs[i]) for i in places]
-            found = [x if x is None else graph.capture(x) for x in graph.flow(ys, dys, xs)]
+            captured = [x if x is None else graph.capture(x) for x in graph.flow(ys, dys, xs)]
             n = len(self.carried)
             flown = [
                 ops.ZerosLike(dy) if new is None else new
-                for dy, new in zip(dys, found[:n], strict=True)
+                for dy, new in zip(dys, captured[:n], strict=True)
             ]
             added = [
                 total if new is None else ops.AddN([total, new])
-                for total, new in zip(sums, found[n:], strict=True)
+                for total, new in zip(sums, captured[n:], strict=True)
             ]
             fewer = ops.Sub(remaining, np.int32(1))
         return [remaining, *dys, *sums], [fewer, *flown, *added]
@@ -105,10 +105,10 @@ class _Loop:
 
     def keep_values(self) -> tuple[Tensor, list[Tensor]]:
         """Lets the forward loop count and keep values; gives the count and the lists after it."""
-        op, kept = self.op, [tensor for tensor, _, _ in self.popped]
+        op, popped = self.op, [tensor for tensor, _, _ in self.popped]
         with op.graph.as_default(), control_dependencies(None):
             starts = [ops.Identity(np.int32(0))]
-            for tensor in kept:
+            for tensor in popped:
                 shape = _list_shape(tensor.shape)
                 starts.append(ops.EmptyTensorList(shape, np.int32(-1), element_dtype=tensor.dtype))
         with self.body.as_default():
@@ -116,7 +116,7 @@ class _Loop:
             results = [ops.AddV2(inside[0], np.int32(1))]
             results += [
                 ops.TensorListPushBack(before, tensor)
-                for before, tensor in zip(inside[1:], kept, strict=True)
+                for before, tensor in zip(inside[1:], popped, strict=True)
             ]
         self.body.outputs += results
         for start in starts:
@@ -152,10 +152,10 @@ class _Loop:
         for index, argument in enumerate(arguments):
             argument.op.attrs["index"] = index
         outputs = _while(graph, operands)
-        found: list[Tensor | None] = [None] * len(op.inputs)
+        of_inputs: list[Tensor | None] = [None] * len(op.inputs)
         for i, output in zip([*self.carried, *self.constant], outputs[1:], strict=False):
-            found[i] = output
-        return found
+            of_inputs[i] = output
+        return of_inputs
 
 
 def _while(graph: BackwardGraph, operands: list[Tensor]) -> list[Tensor]:

@@ -28,9 +28,9 @@ def call(op: Operation, *dys: Tensor | None) -> list[Tensor | None]:
 
     def backward(*tensors: Tensor) -> list[Tensor]:
         xs, grad_ys = list(tensors[:n_inputs]), list(tensors[n_inputs:])
-        answer = function(*xs)
-        is_list = isinstance(answer, (list, tuple))
-        listed = cast("Sequence[object]", answer) if is_list else [answer]
+        returned = function(*xs)
+        is_list = isinstance(returned, (list, tuple))
+        listed = cast("Sequence[object]", returned) if is_list else [returned]
         ys = [convert_to_tensor(cast("TensorLike", listed[i])) for i in places]
         derivatives = gradients(ys, xs, grad_ys)
         return [

@@ -209,10 +209,10 @@ def unsorted_segment_extreme(op: Operation, dy: Tensor) -> tuple[Tensor, None, N
     return ops.SelectV2(hits, rows, ops.ZerosLike(rows)), None, None
 
 
-def _product_slope(x: Tensor, is_zero: Tensor, product: Tensor, rest: Tensor) -> Tensor:
+def _product_slope(x: Tensor, is_zero: Tensor, product: Tensor, nonzero_product: Tensor) -> Tensor:
     """The product of the other elements of a segment; `rest` is that without zeros."""
     others = product / ops.SelectV2(is_zero, ops.OnesLike(x), x)
-    return ops.SelectV2(is_zero, rest, others)
+    return ops.SelectV2(is_zero, nonzero_product, others)
 
 
 @gradient("SegmentProd")
@@ -222,8 +222,8 @@ def segment_prod(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     is_zero = ops.Equal(x, number(0, x))
     n_zeros = ops.SegmentSum(ops.Cast(is_zero, DstT=np.dtype(np.int32)), ids)
     dy = ops.SelectV2(ops.Greater(n_zeros, np.int32(1)), ops.ZerosLike(dy), dy)
-    rest = ops.SegmentProd(ops.SelectV2(is_zero, ops.OnesLike(x), x), ids)
-    rows = [ops.GatherV2(part, ids, np.int32(0)) for part in (op.outputs[0], rest, dy)]
+    nonzero_product = ops.SegmentProd(ops.SelectV2(is_zero, ops.OnesLike(x), x), ids)
+    rows = [ops.GatherV2(part, ids, np.int32(0)) for part in (op.outputs[0], nonzero_product, dy)]
     return rows[2] * _product_slope(x, is_zero, rows[0], rows[1]), None
 
 
@@ -234,8 +234,10 @@ def unsorted_segment_prod(op: Operation, dy: Tensor) -> tuple[Tensor, None, None
     is_zero = ops.Equal(x, number(0, x))
     n_zeros = ops.UnsortedSegmentSum(ops.Cast(is_zero, DstT=np.dtype(np.int32)), ids, n_segments)
     dy = ops.SelectV2(ops.Greater(n_zeros, np.int32(1)), ops.ZerosLike(dy), dy)
-    rest = ops.UnsortedSegmentProd(ops.SelectV2(is_zero, ops.OnesLike(x), x), ids, n_segments)
-    rows = [_gathered(part, ids)[0] for part in (op.outputs[0], rest, dy)]
+    nonzero_product = ops.UnsortedSegmentProd(
+        ops.SelectV2(is_zero, ops.OnesLike(x), x), ids, n_segments
+    )
+    rows = [_gathered(part, ids)[0] for part in (op.outputs[0], nonzero_product, dy)]
     return rows[2] * _product_slope(x, is_zero, rows[0], rows[1]), None, None
 
 

@@ -54,8 +54,8 @@ def tensor_strided_slice_update(
     """To the whole where it was kept, and to the value where it was written."""
     _, begin, end, strides, value = op.inputs
     attrs = same_attrs(op, *MASKS)
-    kept = ops.TensorStridedSliceUpdate(dy, begin, end, strides, ops.ZerosLike(value), **attrs)
-    return kept, None, None, None, ops.StridedSlice(dy, begin, end, strides, **attrs)
+    of_x = ops.TensorStridedSliceUpdate(dy, begin, end, strides, ops.ZerosLike(value), **attrs)
+    return of_x, None, None, None, ops.StridedSlice(dy, begin, end, strides, **attrs)
 
 
 def _inner(op: Operation, dy: Tensor) -> Tensor:

@@ -60,12 +60,12 @@ def _irfft(suffix: str, rank: int) -> Callable[[Operation, Tensor], tuple[Tensor
     def irfft(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
         """The transform divided by the size, twice where a number stands for its mirror too."""
         y, lengths = op.inputs
-        found = getattr(ops, f"RFFT{suffix}")(dy, lengths, Tcomplex=y.dtype)
-        places = ops.Range(np.int32(0), ops.Shape(found)[-1], np.int32(1))
+        spectrum = getattr(ops, f"RFFT{suffix}")(dy, lengths, Tcomplex=y.dtype)
+        places = ops.Range(np.int32(0), ops.Shape(spectrum)[-1], np.int32(1))
         once = ops.LogicalOr(ops.Equal(places, np.int32(0)), ops.Equal(places * 2, lengths[-1]))
         counts = ops.SelectV2(once, np.asarray(1, dy.dtype), np.asarray(2, dy.dtype))
         factors = counts / _size(dy, rank, dy)
-        return _placed(found * ops.Cast(factors, DstT=y.dtype), y), None
+        return _placed(spectrum * ops.Cast(factors, DstT=y.dtype), y), None
 
     return irfft
 

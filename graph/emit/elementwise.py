@@ -33,6 +33,8 @@ PLAIN = {
     "Maximum": ("arithmetic.maximum", NUMBERS),
     "Minimum": ("arithmetic.minimum", NUMBERS),
     "SquaredDifference": ("arithmetic.squared_difference", (np.float32, np.int32)),
+    "FloorDiv": ("division.floor_divide_int32", (np.int32,)),
+    "FloorMod": ("division.floor_modulo", (np.int32, np.int64)),
     "Pow": ("power.power", (np.float32,)),
     "LogicalAnd": ("bits.bitwise_and", (np.bool_,)),
     "LogicalOr": ("bits.bitwise_or", (np.bool_,)),

@@ -20,9 +20,8 @@ GROWTH = 4
 """An output may have MIN_BYTES, or GROWTH times the bytes of the inputs."""
 TOTAL_BYTES = 256 << 20
 
-UNFOLDED = frozenset(
+FAKE_QUANT = frozenset(
     (
-        "Const",
         "FakeQuantWithMinMaxArgs",
         "FakeQuantWithMinMaxVars",
         "FakeQuantWithMinMaxVarsPerChannel",
@@ -33,6 +32,9 @@ UNFOLDED = frozenset(
     )
 )
 """Op types that stay: a quantizer still wants their ranges."""
+UNFOLDED = FAKE_QUANT | {"Const"}
+MOVING = frozenset(("Identity", "Reshape", "Transpose"))
+"""Op types that stay where they move what was fake-quantized."""
 
 
 def fold(graph: Graph) -> Graph:
@@ -50,8 +52,13 @@ class _Folding:
 
     def __init__(self):
         self.budget = TOTAL_BYTES
+        self._ranged: set[Operation] = set()
 
     def __call__(self, op: Operation, copy: Copy) -> bool:
+        moves = op.type in MOVING and op.inputs[0].op in self._ranged
+        if moves or op.type in FAKE_QUANT:
+            self._ranged.add(op)
+            return False
         row = row_of(op.type)
         if row is None or not row.is_pure or op.type in UNFOLDED or copy.control_inputs(op):
             return False

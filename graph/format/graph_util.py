@@ -77,8 +77,8 @@ def remove_training_nodes(
     An Identity stays that is protected, waits for something or is waited for, or with which
     another node stands.
     """
-    kept = set(protected_nodes or ())
-    checks = {n.name for n in input_graph.node if n.op == "CheckNumerics"} - kept
+    protected = set(protected_nodes or ())
+    checks = {n.name for n in input_graph.node if n.op == "CheckNumerics"} - protected
     nodes: list[NodeDef] = []
     for node in input_graph.node:
         if node.name not in checks:
@@ -90,12 +90,12 @@ def remove_training_nodes(
             nodes.append(copy)
     for node in nodes:
         controls = [_producer(text) for text in node.input if text.startswith("^")]
-        kept.update(controls)
+        protected.update(controls)
         if controls:
-            kept.add(node.name)
+            protected.add(node.name)
         for place in node.attr["_class"].list.s if "_class" in node.attr else ():
-            kept.add(place.decode().removeprefix("loc:@"))
-    sources = {n.name: n.input[0] for n in nodes if n.op == "Identity" and n.name not in kept}
+            protected.add(place.decode().removeprefix("loc:@"))
+    sources = {n.name: n.input[0] for n in nodes if n.op == "Identity" and n.name not in protected}
     result = cast("GraphDef", proto.GraphDef())
     for node in nodes:
         if node.name in sources:
@@ -133,13 +133,13 @@ def convert_variables_to_constants(
     has no value.
     """
     part = extract_sub_graph(input_graph_def, output_node_names)
-    wanted = None if variable_names_whitelist is None else set(variable_names_whitelist)
+    whitelist = None if variable_names_whitelist is None else set(variable_names_whitelist)
     excluded = set(variable_names_blacklist or ())
     names = [
         node.name
         for node in part.node
         if node.op in VARIABLES + HANDLES
-        and (wanted is None or node.name in wanted)
+        and (whitelist is None or node.name in whitelist)
         and node.name not in excluded
     ]
     values = dict(

@@ -84,9 +84,9 @@ def rebuild(
         before: What an operation waits for; control edges from elsewhere are left out.
     """
     copy = Copy(Graph(graph.functions))
-    wanted = graph.operations if operations is None else operations
+    selected = graph.operations if operations is None else operations
     inputs = [tensor.op for tensor in graph.inputs or ()]
-    order = _with_loops([*inputs, *wanted], before)
+    order = _with_loops([*inputs, *selected], before)
     for op in order:
         if replace is None or not replace(op, copy):
             new = copy.add(op)

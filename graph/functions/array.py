@@ -35,18 +35,9 @@ diag                Diag             diagonal
 diag_part           DiagPart         input
 dynamic_partition   DynamicPartition data partitions num_partitions
 dynamic_stitch      DynamicStitch    indices data
-fake_quant_with_min_max_args FakeQuantWithMinMaxArgs inputs min=-6 max=6 num_bits=8 \
-    narrow_range=False
-fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 narrow_range=False
-fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel inputs \
-    min max num_bits=8 narrow_range=False
-fake_quant_with_min_max_args_gradient FakeQuantWithMinMaxArgsGradient gradients inputs min=-6 \
-    max=6 num_bits=8 narrow_range=False
 gather_nd           GatherNd         params indices
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
-quantize_and_dequantize QuantizeAndDequantizeV2 input input_min input_max signed_input=True \
-    num_bits=8 range_given=False round_mode='HALF_TO_EVEN' narrow_range=False axis=-1
 prevent_gradient    PreventGradient  input message=''
 reshape             Reshape          tensor shape
 reverse             ReverseV2        tensor axis

@@ -55,7 +55,7 @@ class Cast(Protocol):
     def __call__(self, x: TensorLike, name: str | None = ...) -> Tensor: ...
 
 
-def _cast_to(dtype: DTypeLike, default: str, own_name: str) -> Cast:
+def _cast_to(dtype: DTypeLike, default: str, public_name: str) -> Cast:
     @overload
     def function(x: IndexedSlices, name: str | None = ...) -> IndexedSlices: ...
     @overload
@@ -65,7 +65,7 @@ def _cast_to(dtype: DTypeLike, default: str, own_name: str) -> Cast:
     ) -> Tensor | IndexedSlices:
         return cast(x, dtype, name)
 
-    function.__name__ = function.__qualname__ = own_name
+    function.__name__ = function.__qualname__ = public_name
     function.__doc__ = f"`x` as {as_numpy(dtype).name}."
     return function
 

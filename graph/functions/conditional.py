@@ -101,15 +101,15 @@ class _Traced:
 def _traced(function: Branch, name: str, strict: bool) -> _Traced:
     body = trace_graph()
     with body.as_default():
-        given = function()
-        if given is None:
+        returned = function()
+        if returned is None:
             raise ValueError(f"{name} must have a return value.")
-        leaves = flatten(given, expand=True)
+        leaves = flatten(returned, expand=True)
         body.outputs = [body.capture(_as_output(leaf)) for leaf in leaves]
-    if not strict and isinstance(given, (list, tuple)):
-        items = cast("Sequence[object]", given)
+    if not strict and isinstance(returned, (list, tuple)):
+        items = cast("Sequence[object]", returned)
         return _Traced(body, items[0] if len(items) == 1 else items)
-    return _Traced(body, given)
+    return _Traced(body, returned)
 
 
 def _as_output(leaf: object) -> Tensor:
@@ -276,8 +276,8 @@ def case(
             if not predicates:
                 raise ValueError("pred_fn_pairs must not be empty without a default")
             words = "Input error: None of conditions evaluated as True"
-            found = ops.Any(ops.Pack(predicates), np.int32(0))
-            checks.append(assert_(found, [words]))
+            is_any_true = ops.Any(ops.Pack(predicates), np.int32(0))
+            checks.append(assert_(is_any_true, [words]))
             *predicates, _ = predicates
             *functions, default = functions
         with control_dependencies(checks):
@@ -314,11 +314,11 @@ def _nested(predicate: Tensor, function: Branch, otherwise: Branch, strict: bool
 
 
 def _only(function: Branch, strict: bool) -> object:
-    given = function()
-    if isinstance(given, (list, tuple)):
-        items = cast("Sequence[object]", given)
+    returned = function()
+    if isinstance(returned, (list, tuple)):
+        items = cast("Sequence[object]", returned)
         return items[0] if len(items) == 1 and not strict else items
-    return given
+    return returned
 
 
 def _after(gate: Operation, function: Branch) -> Branch:
@@ -326,7 +326,7 @@ def _after(gate: Operation, function: Branch) -> Branch:
 
     def gated() -> object:
         with control_dependencies([gate]):
-            given = function()
-            return pack(given, [ops.Identity(_as_output(x)) for x in flatten(given)])
+            returned = function()
+            return pack(returned, [ops.Identity(_as_output(x)) for x in flatten(returned)])
 
     return gated

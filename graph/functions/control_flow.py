@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 from ..core.create import convert_to_tensor, create, output
 from ..core.graph import Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
-from ..core.scopes import control_dependencies, get_default_graph, graph_of, name_scope
+from ..core.scopes import (
+    control_dependencies,
+    get_default_graph,
+    graph_of,
+    name_scope,
+    operation_of,
+)
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
@@ -63,8 +69,7 @@ def _operation(item: Nest) -> Operation:
         )
     if isinstance(item, IndexedSlices):
         return item.values.op
-    element = get_default_graph().as_graph_element(item)
-    return element.op if isinstance(element, Tensor) else element
+    return operation_of(get_default_graph(), item)
 
 
 @overload

@@ -117,11 +117,11 @@ def zeros_like(
     """Zeros in the shape of `tensor`."""
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
-        wanted = tensor.dtype if dtype is None else as_numpy(dtype)
-        if shapes.is_static(tensor.shape) and optimize and wanted.kind != "V":
-            return zeros(tensor.shape, wanted, scope)
-        if wanted != tensor.dtype:
-            return zeros(_shape_op(tensor), wanted, scope)
+        result_type = tensor.dtype if dtype is None else as_numpy(dtype)
+        if shapes.is_static(tensor.shape) and optimize and result_type.kind != "V":
+            return zeros(tensor.shape, result_type, scope)
+        if result_type != tensor.dtype:
+            return zeros(_shape_op(tensor), result_type, scope)
         return ops.ZerosLike(tensor, name=scope)
 
 

@@ -55,8 +55,8 @@ def ctc_loss(
             "Expected argument `labels` to be a SparseTensor. "
             f"Received labels={labels} of type: {type(labels).__name__}"
         )
-    given = cast("TensorLike", one_of("logits", logits, "inputs", inputs))
-    x = convert_to_tensor(given, name="logits")
+    activations = cast("TensorLike", one_of("logits", logits, "inputs", inputs))
+    x = convert_to_tensor(activations, name="logits")
     x = x if time_major else array.transpose(x, [1, 0, 2])
     dtype = x.dtype
     x = ops.Cast(x, DstT=np.dtype(np.float32)) if dtype.itemsize == 2 else x
@@ -181,10 +181,10 @@ def _dense_loss(
         ops.ExpandDims(ops.Greater(n_steps, np.int32(0)), np.int32(1)), whole, start
     )
     ends = ops.Pack([2 * n_labels, ops.Maximum(2 * n_labels - 1, np.int32(0))], axis=1)
-    found = array.gather(last, ends, axis=1, batch_dims=1)
+    likelihood = array.gather(last, ends, axis=1, batch_dims=1)
     has_labels = ops.Greater(n_labels, np.int32(0))
-    both = reduce_logsumexp(found, 1)
-    return ops.Neg(ops.SelectV2(has_labels, both, found[:, 0]))
+    both = reduce_logsumexp(likelihood, 1)
+    return ops.Neg(ops.SelectV2(has_labels, both, likelihood[:, 0]))
 
 
 def ctc_greedy_decoder(
@@ -226,7 +226,7 @@ def ctc_beam_search_decoder(
         top_paths: How many are given.
         merge_repeated: Whether equal neighbours among their labels become one.
     """
-    found = ops.CTCBeamSearchDecoder(
+    decoded = ops.CTCBeamSearchDecoder(
         inputs,
         sequence_length,
         beam_width=beam_width,
@@ -234,8 +234,8 @@ def ctc_beam_search_decoder(
         merge_repeated=merge_repeated,
     )
     n = top_paths
-    rows = zip(found[:n], found[n : 2 * n], found[2 * n : 3 * n], strict=True)
-    return [SparseTensor(*row) for row in rows], found[-1]
+    rows = zip(decoded[:n], decoded[n : 2 * n], decoded[2 * n : 3 * n], strict=True)
+    return [SparseTensor(*row) for row in rows], decoded[-1]
 
 
 def ctc_beam_search_decoder_v2(
@@ -256,8 +256,8 @@ def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> Sequence[T
             return [ops.Cast(padded, DstT=np.dtype(np.int64)), places]
 
         rows = convert_to_tensor(labels, name="labels")
-        found = map_fn(unique, rows, dtype=[np.dtype(np.int64), np.dtype(np.int32)])
-        return cast("Sequence[Tensor]", found)
+        unique_rows = map_fn(unique, rows, dtype=[np.dtype(np.int64), np.dtype(np.int32)])
+        return cast("Sequence[Tensor]", unique_rows)
 
 
 def collapse_repeated(
@@ -273,6 +273,6 @@ def collapse_repeated(
         counts = reduce_sum(ops.Cast(mask, DstT=np.dtype(np.int32)), 1)
         longest = reduce_max(counts)
         places = ops.Where(array.sequence_mask(counts, longest))
-        kept = array.boolean_mask(rows, mask)
+        collapsed = array.boolean_mask(rows, mask)
         sizes = ops.Cast(ops.Pack([ops.Shape(rows)[0], longest]), DstT=np.dtype(np.int64))
-        return ops.ScatterNd(places, kept, sizes), ops.Cast(counts, DstT=lengths.dtype)
+        return ops.ScatterNd(places, collapsed, sizes), ops.Cast(counts, DstT=lengths.dtype)

@@ -92,9 +92,9 @@ def map_fn(
 
         def body(i: Tensor, written: list[TensorArray]) -> tuple[Tensor, list[TensorArray]]:
             slices = pack(elems, [array.read(i) for array in arrays])
-            given = fn(slices)
-            require_same_structure(like, given)
-            pairs = zip(written, flatten(given), strict=True)
+            returned = fn(slices)
+            require_same_structure(like, returned)
+            pairs = zip(written, flatten(returned), strict=True)
             return i + 1, [array.write(i, cast("TensorLike", x)) for array, x in pairs]
 
         _, written = cast(
@@ -171,9 +171,9 @@ def scan(
         ) -> tuple[Tensor, list[object], list[TensorArray]]:
             at = place(i)
             slices = pack(elems, [array.read(at) for array in arrays])
-            given = fn(pack(like, state), slices)
-            require_same_structure(like, given)
-            leaves = flatten(given)
+            returned = fn(pack(like, state), slices)
+            require_same_structure(like, returned)
+            leaves = flatten(returned)
             pairs = zip(written, leaves, strict=True)
             return i + 1, leaves, [array.write(at, cast("TensorLike", x)) for array, x in pairs]
 

@@ -106,10 +106,10 @@ class _Loop:
     def _invariants(self, invariants: object, is_bare: bool) -> list[Shape]:
         """The shape each variable keeps."""
         if invariants is None:
-            return [shape for leaf in flatten(self.structure) for shape in _own_shapes(leaf)]
-        given = [invariants] if is_bare else invariants
+            return [shape for leaf in flatten(self.structure) for shape in _leaf_shapes(leaf)]
+        structure = [invariants] if is_bare else invariants
         leaves = flatten(self.structure)
-        listed = [_as_shape(shape) for shape in _shape_leaves(self.structure, given)]
+        listed = [_as_shape(shape) for shape in _shape_leaves(self.structure, structure)]
         if len(listed) != len(leaves):
             raise ValueError(
                 "'shape_invariants' must have the structure of 'loop_vars': "
@@ -153,8 +153,8 @@ class _Loop:
             self.condition.outputs = [self.condition.capture(goes_on)]
         with self.body.as_default():
             arguments = self._arguments(self.body)
-            given = body(*self._packed(arguments))
-            results = self._results(given)
+            returned = body(*self._packed(arguments))
+            results = self._results(returned)
             if self.maximum is not None:
                 results.append(ops.AddV2(arguments[-1], np.ones((), self.limit.dtype)))
             self.body.outputs = [self.body.capture(tensor) for tensor in results]
@@ -164,12 +164,12 @@ class _Loop:
         tensors = arguments if self.maximum is None else arguments[:-1]
         return cast("Sequence[object]", pack(self.structure, tensors, expand=True))
 
-    def _results(self, given: object) -> list[Tensor]:
+    def _results(self, returned: object) -> list[Tensor]:
         """What the body gave, as tensors in the order of the variables."""
         variables = cast("Sequence[object]", self.structure)
-        listed = [given]
-        if isinstance(given, (list, tuple)):
-            items = list(cast("Sequence[object]", given))
+        listed = [returned]
+        if isinstance(returned, (list, tuple)):
+            items = list(cast("Sequence[object]", returned))
             if len(variables) > 1 or not is_nested(variables[0]) or len(items) == 1:
                 listed = items
         require_same_structure(list(variables), listed)
@@ -202,11 +202,11 @@ class _Loop:
         """Adds the operation; gives the variables after the loop."""
         n = len(self.starts)
         graphs = (self.condition, self.body)
-        own = [graph.inputs[:n] for graph in graphs]
+        own_inputs = [graph.inputs[:n] for graph in graphs]
         for graph in graphs:
             graph.inputs = graph.inputs[n:]
         captured = unify(graphs)
-        for graph, arguments in zip(graphs, own, strict=True):
+        for graph, arguments in zip(graphs, own_inputs, strict=True):
             graph.inputs = arguments + graph.inputs
             for index, argument in enumerate(graph.inputs):
                 argument.op.attrs["index"] = index
@@ -240,7 +240,7 @@ def _converted(leaf: object) -> object:
     return ops.Identity(tensor) if tensor.op.type in ("Variable", "VariableV2") else tensor
 
 
-def _own_shapes(leaf: object) -> list[Shape]:
+def _leaf_shapes(leaf: object) -> list[Shape]:
     """The shapes a variable has; how many elements a sparse tensor names is free."""
     if isinstance(leaf, SparseTensor) and leaf.shape.rank is not None:
         return _sparse_shapes(leaf, tuple(leaf.shape.as_list()))

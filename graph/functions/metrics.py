@@ -13,7 +13,7 @@ from ..core.graph import Tensor
 from ..core.scopes import GraphKeys, get_default_graph
 from ..core.shapes import Shape, is_static
 from ..variables.variable_scope import variable_scope
-from ..variables.variables import Variable
+from ..variables.variables import Updated, Variable
 from . import array, creation
 from .casting import cast
 from .reductions import reduce_mean, reduce_sum
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..core.typing import TensorLike
 
 Collections: TypeAlias = "str | Sequence[str] | None"
-Metric: TypeAlias = "tuple[Tensor, Tensor]"
+Metric: TypeAlias = "tuple[Tensor, Updated]"
 """The value so far, and the value after a batch is added, which adds it."""
 
 
@@ -43,7 +43,7 @@ def metric_variable(shape: Shape, dtype: npt.DTypeLike, name: str) -> Variable:
 
 def recorded(
     value: Tensor,
-    update: Tensor,
+    update: Updated,
     metrics_collections: Collections,
     updates_collections: Collections,
 ) -> Metric:
@@ -56,7 +56,7 @@ def recorded(
     return value, update
 
 
-def _ratio(total: Tensor, count: Tensor, name: str) -> Tensor:
+def _ratio(total: Updated, count: Updated, name: str) -> Tensor:
     return ops.DivNoNan(total, ops.Maximum(count, np.zeros((), count.dtype)), name=name)
 
 
@@ -220,11 +220,11 @@ def percentage_below(
 
 
 def _counted(
-    labels: Tensor, predictions: Tensor, weights: Tensor | None, wanted: tuple[bool, bool]
-) -> tuple[Tensor, Tensor]:
-    """How often a label and a prediction are `wanted`: so far, and after this batch."""
-    a = labels if wanted[0] else ops.LogicalNot(labels)
-    b = predictions if wanted[1] else ops.LogicalNot(predictions)
+    labels: Tensor, predictions: Tensor, weights: Tensor | None, cell: tuple[bool, bool]
+) -> tuple[Tensor, Updated]:
+    """The count in `cell` of the confusion matrix: so far, and after this batch."""
+    a = labels if cell[0] else ops.LogicalNot(labels)
+    b = predictions if cell[1] else ops.LogicalNot(predictions)
     count = metric_variable((), np.float32, "count")
     hits = cast(ops.LogicalAnd(a, b), np.float32)
     if weights is not None:
@@ -232,7 +232,7 @@ def _counted(
     return count.value(), count.assign_add(reduce_sum(hits))
 
 
-def _count(name: str, wanted: tuple[bool, bool], doc: str) -> Callable[..., Metric]:
+def _count(name: str, cell: tuple[bool, bool], doc: str) -> Callable[..., Metric]:
     """A metric that counts."""
 
     def metric(
@@ -245,7 +245,7 @@ def _count(name: str, wanted: tuple[bool, bool], doc: str) -> Callable[..., Metr
     ) -> Metric:
         with variable_scope(name, metric.__name__, [predictions, labels, weights]):
             a, b, factors = _truths(labels, predictions, weights)
-            value, update = _counted(a, b, factors, wanted)
+            value, update = _counted(a, b, factors, cell)
             return recorded(value, update, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = name

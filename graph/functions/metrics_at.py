@@ -67,7 +67,7 @@ def _at_thresholds(
         numbers = numbers if spread is None else ops.Mul(numbers, spread)
         count = metric_variable((len(limits),), np.float32, name)
         values.append(count.value())
-        updates.append(count.assign_add(reduce_sum(numbers, 1)))
+        updates.append(convert_to_tensor(count.assign_add(reduce_sum(numbers, 1))))
     return values, updates
 
 
@@ -293,11 +293,11 @@ class Labels(NamedTuple):
     present: Tensor | None
 
 
-Given: TypeAlias = "TensorLike | SparseTensor"
+LabelsLike: TypeAlias = "TensorLike | SparseTensor"
 """Labels as callers have them."""
 
 
-def _labels(labels: Given, guesses: Tensor) -> Labels:
+def _labels(labels: LabelsLike, guesses: Tensor) -> Labels:
     """Labels as dense ones; sparse rows may have any number of them."""
     if isinstance(labels, SparseTensorValue):
         labels = SparseTensor(*map(np.asarray, labels))
@@ -349,9 +349,9 @@ def _hits(rows: Labels, guesses: Tensor, class_id: int | None) -> tuple[Tensor, 
     if present is not None:
         missed = ops.LogicalAnd(missed, present)
     if class_id is not None:
-        wanted = np.int64(class_id)
-        counted = ops.Equal(guesses, wanted)
-        missed = ops.LogicalAnd(missed, ops.Equal(labels, wanted))
+        selected = np.int64(class_id)
+        counted = ops.Equal(guesses, selected)
+        missed = ops.LogicalAnd(missed, ops.Equal(labels, selected))
     return ops.LogicalAnd(right, counted), counted, missed
 
 
@@ -361,12 +361,12 @@ def _summed(flags: Tensor, weights: Tensor | None, name: str) -> tuple[Tensor, T
     if weights is not None:
         counts = ops.Mul(counts, cast(weights, np.float64))
     count = metric_variable((), np.float64, name)
-    return count.value(), count.assign_add(reduce_sum(counts))
+    return count.value(), convert_to_tensor(count.assign_add(reduce_sum(counts)))
 
 
 def _among_best(name: str, is_recall: bool, doc: str) -> Callable[..., Metric]:
     def metric(
-        labels: Given,
+        labels: LabelsLike,
         predictions_idx: TensorLike,
         k: int | None = None,
         class_id: int | None = None,
@@ -402,7 +402,7 @@ recall_at_top_k = _among_best("recall", True, "Of the classes that are right, th
 
 
 def precision_at_k(
-    labels: Given,
+    labels: LabelsLike,
     predictions: TensorLike,
     k: int,
     class_id: int | None = None,
@@ -418,7 +418,7 @@ def precision_at_k(
 
 
 def recall_at_k(
-    labels: Given,
+    labels: LabelsLike,
     predictions: TensorLike,
     k: int,
     class_id: int | None = None,
@@ -437,7 +437,7 @@ sparse_precision_at_k = precision_at_k
 
 
 def average_precision_at_k(
-    labels: Given,
+    labels: LabelsLike,
     predictions: TensorLike,
     k: int,
     weights: TensorLike | None = None,

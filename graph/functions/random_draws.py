@@ -21,12 +21,13 @@ _CLASS_TYPES = ("int32", "int64")
 
 
 def _class_type(dtype: DTypeLike | None) -> np.dtype:
-    found = as_numpy(np.int64 if dtype is None else dtype)
-    if found.name not in _CLASS_TYPES:
+    output_type = as_numpy(np.int64 if dtype is None else dtype)
+    if output_type.name not in _CLASS_TYPES:
         raise ValueError(
-            f"Argument `dtype` got invalid value {found.name}. Accepted dtypes are {_CLASS_TYPES}."
+            f"Argument `dtype` got invalid value {output_type.name}. "
+            f"Accepted dtypes are {_CLASS_TYPES}."
         )
-    return found
+    return output_type
 
 
 def categorical(

@@ -95,7 +95,7 @@ class Reduction(Protocol):
         ...
 
 
-def _reduction(own_name: str, kind: str, what: str) -> Reduction:
+def _reduction(public_name: str, kind: str, what: str) -> Reduction:
     def reduce(
         input_tensor: TensorLike,
         axis: TensorLike | None = None,
@@ -112,7 +112,7 @@ def _reduction(own_name: str, kind: str, what: str) -> Reduction:
             result.set_shape(())
         return result
 
-    reduce.__name__ = reduce.__qualname__ = own_name
+    reduce.__name__ = reduce.__qualname__ = public_name
     reduce.__doc__ = f"""{what} the elements along `axis`, all of them by default.
 
     Args:

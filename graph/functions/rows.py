@@ -75,8 +75,8 @@ def _function(name: str, kind: str, words: list[str], module: str) -> Callable[.
     theirs = dict(
         zip((parameter.name for parameter, _ in pairs), (t for _, t in pairs), strict=True)
     )
-    own_name = inspect.Parameter("name", _POSITIONAL, default=None)
-    signature = inspect.Signature([*(parameter for parameter, _ in pairs), own_name])
+    name_parameter = inspect.Parameter("name", _POSITIONAL, default=None)
+    signature = inspect.Signature([*(parameter for parameter, _ in pairs), name_parameter])
 
     def function(*args: TensorLike, **kwargs: TensorLike) -> Tensor:
         bound = signature.bind(*args, **kwargs)

@@ -70,16 +70,16 @@ class _RankCheck:
         """Raises ValueError for ranks that are known, else an operation that fails."""
         with name_scope(name, self.label):
             value = _tensor(x)
-            wanted = [convert_to_tensor(rank, name="rank") for rank in ranks]
-            for rank in wanted:
+            rank_tensors = [convert_to_tensor(rank, name="rank") for rank in ranks]
+            for rank in rank_tensors:
                 assert_type(rank, np.int32)
-            known = self._known(value, wanted, prefix(message))
+            known = self._known(value, rank_tensors, prefix(message))
             if known is not None:
                 return known
             if data is None:
                 first = f"Tensor {_name(value)} {self.words}"
-                data = [prefix(message), first, *wanted, "Received shape: ", _shape(value)]
-            met = self._met(_rank(value), wanted)
+                data = [prefix(message), first, *rank_tensors, "Received shape: ", _shape(value)]
+            met = self._met(_rank(value), rank_tensors)
             return Assert(met, data, summarize=summarize)
 
     def _known(self, x: Checked, ranks: list[Tensor], before: str) -> Operation | None:
@@ -91,23 +91,23 @@ class _RankCheck:
             if value.ndim:
                 raise ValueError("Rank must be a scalar.")
             numbers.append(int(value))
-        found = x.get_shape().ndims
-        if found is None:
+        static_rank = x.get_shape().ndims
+        if static_rank is None:
             return None
-        if not self.holds(found, numbers):
-            asked = tuple(numbers) if self.label == "assert_rank_in" else numbers[0]
+        if not self.holds(static_rank, numbers):
+            expected = tuple(numbers) if self.label == "assert_rank_in" else numbers[0]
             raise ValueError(
-                f"{before}Tensor {_name(x)} {self.words} {asked}.  Received rank {found}, shape "
-                f"{x.get_shape()}"
+                f"{before}Tensor {_name(x)} {self.words} {expected}.  "
+                f"Received rank {static_rank}, shape {x.get_shape()}"
             )
         return no_op("static_checks_determined_all_ok")
 
-    def _met(self, found: Tensor, ranks: list[Tensor]) -> Tensor:
+    def _met(self, actual: Tensor, ranks: list[Tensor]) -> Tensor:
         if not ranks:
             return convert_to_tensor(False)
-        met = getattr(ops, self.kind)(found, ranks[0])
+        met = getattr(ops, self.kind)(actual, ranks[0])
         for rank in ranks[1:]:
-            met = ops.LogicalOr(met, getattr(ops, self.kind)(found, rank))
+            met = ops.LogicalOr(met, getattr(ops, self.kind)(actual, rank))
         for rank in ranks:
             if value_of(rank) is None:
                 words = ["Rank must be a scalar. Received rank: ", rank]
@@ -200,12 +200,12 @@ def assert_type(
     name: str | None = None,
 ) -> Operation:
     """An operation that does nothing; TypeError unless `tensor` has this type."""
-    wanted = as_dtype(tf_type)
+    expected = as_dtype(tf_type)
     with name_scope(name, "assert_type"):
         value = tensor if isinstance(tensor, SparseTensor) else convert_to_tensor(tensor)
-        if value.dtype != wanted:
+        if value.dtype != expected:
             raise TypeError(
-                f"{prefix(message)}{_name(value) or 'tensor'} must be of type {wanted!r}; got "
+                f"{prefix(message)}{_name(value) or 'tensor'} must be of type {expected!r}; got "
                 f"{as_dtype(value.dtype)!r}"
             )
         return no_op("statically_determined_correct_type")
@@ -223,23 +223,23 @@ def assert_same_float_dtype(
 
     Raises ValueError when they differ or it is no type of floats.
     """
-    found = None if dtype is None else as_dtype(dtype)
+    common = None if dtype is None else as_dtype(dtype)
     first = ""
     for tensor in tensors or ():
         if tensor is None:
             continue
-        if found is None:
-            found, first = as_dtype(tensor.dtype), f" as {_name(tensor) or tensor}"
-        elif tensor.dtype != found:
+        if common is None:
+            common, first = as_dtype(tensor.dtype), f" as {_name(tensor) or tensor}"
+        elif tensor.dtype != common:
             raise ValueError(
                 f"{_name(tensor) or tensor}, type={as_dtype(tensor.dtype)!r}, must be of the same "
-                f"type ({found!r}){first}."
+                f"type ({common!r}){first}."
             )
-    if found is None:
+    if common is None:
         return as_dtype(np.float32)
-    if not found.is_floating:
-        raise ValueError(f"Expected floating point type, got {found!r}.")
-    return found
+    if not common.is_floating:
+        raise ValueError(f"Expected floating point type, got {common!r}.")
+    return common
 
 
 @dataclass
@@ -288,26 +288,28 @@ def assert_shapes(
     )
     with name_scope(name, "assert_shapes"):
         rows = [
-            _sizes(_tensor(x), wanted, prefix(message)) for x, wanted in pairs if wanted is not None
+            _sizes(_tensor(x), expected, prefix(message))
+            for x, expected in pairs
+            if expected is not None
         ]
         ranks = [check for row in rows for check in _rank_checks(row, data, summarize, message)]
         checks: list[Operation] = []
-        seen: dict[Hashable, tuple[int | Tensor, Checked, int]] = {}
+        bound: dict[Hashable, tuple[int | Tensor, Checked, int]] = {}
         with control_dependencies(ranks):
             for row in rows:
                 for i, symbol in enumerate(row.symbols):
-                    check = _size_check(row, i, symbol, seen, data, summarize, prefix(message))
+                    check = _size_check(row, i, symbol, bound, data, summarize, prefix(message))
                     checks += [] if check is None else [check]
             return group(*checks) if checks else no_op()
 
 
-def _sizes(x: Checked, wanted: object, before: str) -> _Sizes:
-    if not hasattr(wanted, "__iter__"):
+def _sizes(x: Checked, expected: object, before: str) -> _Sizes:
+    if not hasattr(expected, "__iter__"):
         raise ValueError(
             f"{before}Tensor {_name(x)}.  Specified shape must be an iterable.  An iterable has "
-            f"the attribute `__iter__` or `__getitem__`.  Received specified shape: {wanted}"
+            f"the attribute `__iter__` or `__getitem__`.  Received specified shape: {expected}"
         )
-    symbols = tuple(cast("Iterable[Hashable]", wanted))
+    symbols = tuple(cast("Iterable[Hashable]", expected))
     for i, symbol in enumerate(symbols):
         if symbol in (..., "*") and i:
             raise ValueError(
@@ -342,7 +344,7 @@ def _size_check(
     row: _Sizes,
     i: int,
     symbol: Hashable,
-    seen: dict[Hashable, tuple[int | Tensor, Checked, int]],
+    bound: dict[Hashable, tuple[int | Tensor, Checked, int]],
     data: Data,
     summarize: int | None,
     before: str,
@@ -352,23 +354,23 @@ def _size_check(
         return None
     axis = row.axis(i)
     size, number = row.size(axis), _number(symbol)
-    if number is None and symbol not in seen:
-        seen[symbol] = (size, row.x, axis)
+    if number is None and symbol not in bound:
+        bound[symbol] = (size, row.x, axis)
         return None
-    wanted: int | Tensor
+    expected: int | Tensor
     if number is not None:
-        wanted, why = number, "Specified explicitly"
+        expected, why = number, "Specified explicitly"
     else:
-        wanted, other, at = seen[symbol]
+        expected, other, at = bound[symbol]
         why = f"Specified by tensor {_name(other)} dimension {at}"
-    if isinstance(size, int) and isinstance(wanted, int):
-        if size != wanted:
+    if isinstance(size, int) and isinstance(expected, int):
+        if size != expected:
             raise ValueError(
-                f"{before}{why}.  Tensor {_name(row.x)} dimension {axis} must have size {wanted}.  "
-                f"Received size {size}, shape {row.x.get_shape()}"
+                f"{before}{why}.  Tensor {_name(row.x)} dimension {axis} must have size "
+                f"{expected}.  Received size {size}, shape {row.x.get_shape()}"
             )
         return None
     if data is None:
-        first = [before, why, f"Tensor {_name(row.x)} dimension", axis, "must have size", wanted]
+        first = [before, why, f"Tensor {_name(row.x)} dimension", axis, "must have size", expected]
         data = [*first, "Received shape: ", _shape(row.x)]
-    return Assert(ops.Equal(size, wanted), data, summarize=summarize)
+    return Assert(ops.Equal(size, expected), data, summarize=summarize)

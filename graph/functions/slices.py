@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import EllipsisType
 
     from ..core.typing import TensorLike
+    from ..variables.variables import Updated
 
 newaxis = None
 
@@ -62,6 +63,7 @@ def get_item(x: TensorLike, key: Key) -> Tensor:
         begin.append(first)
         end.append(last)
         strides.append(step)
+    whole = x.value() if isinstance(x, Variable) else x
     with name_scope(None, "strided_slice", [x, *begin, *end, *strides]) as scope:
         bounds = (
             _numbers(begin, "stack"),
@@ -69,11 +71,9 @@ def get_item(x: TensorLike, key: Key) -> Tensor:
             _numbers(strides, "stack_2"),
         )
         attrs = {f"{name}_mask": value for name, value in masks.items()}
-        part = ops.StridedSlice(
-            x.value() if isinstance(x, Variable) else x, *bounds, name=scope, **attrs
-        )
+        part = ops.StridedSlice(whole, *bounds, name=scope, **attrs)
     if isinstance(x, Variable):
-        part.assign = functools.partial(_assign, x, bounds, attrs)
+        part.assign = functools.partial(_assign, x, bounds, attrs, f"{scope}_assign")
     return part
 
 
@@ -81,11 +81,12 @@ def _assign(
     variable: Variable,
     bounds: tuple[Tensor, Tensor, Tensor],
     masks: dict[str, int],
+    default_name: str,
     value: TensorLike,
     name: str | None = None,
-) -> Tensor:
-    """Gives a part of a variable a value; a tensor with the variable's new one."""
-    return variable.assign_slice(bounds, masks, value, name)
+) -> Updated:
+    """Gives a part of a variable a value; the variable's new one."""
+    return variable.assign_slice(bounds, masks, value, name or default_name)
 
 
 def _slice(

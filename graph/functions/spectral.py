@@ -54,11 +54,11 @@ def _lengths(x: Tensor, rank: int, is_inverse: bool) -> Tensor | np.ndarray:
     if is_static(sizes):
         last = max(0, 2 * (sizes[-1] - 1)) if is_inverse else sizes[-1]
         return np.array([*sizes[:-1], last], np.int32)
-    found = ops.StridedSlice(ops.Shape(x), [-rank], [0], [1], end_mask=1)
+    lengths = ops.StridedSlice(ops.Shape(x), [-rank], [0], [1], end_mask=1)
     if not is_inverse:
-        return found
-    last = ops.Maximum(np.int32(0), 2 * (found[-1:] - 1))
-    return ops.ConcatV2([found[:-1], last], np.int32(0))
+        return lengths
+    last = ops.Maximum(np.int32(0), 2 * (lengths[-1:] - 1))
+    return ops.ConcatV2([lengths[:-1], last], np.int32(0))
 
 
 def _padded(x: Tensor, lengths: Tensor | np.ndarray, rank: int, is_inverse: bool) -> Tensor:
@@ -245,10 +245,10 @@ def _real_part(x: Tensor, like: Tensor) -> Tensor:
     return ops.Real(x, Tout=like.dtype)
 
 
-def _weights(size: Tensor, x: Tensor, first: Tensor, rest: Tensor) -> Tensor:
+def _weights(size: Tensor, x: Tensor, first: Tensor, inner: Tensor) -> Tensor:
     """One number for the first element, another for the rest."""
     is_first = ops.Equal(ops.Range(np.int32(0), size, np.int32(1)), np.int32(0))
-    return ops.SelectV2(is_first, first, rest)
+    return ops.SelectV2(is_first, first, inner)
 
 
 def _dct1(x: Tensor, size: Tensor, is_ortho: bool) -> Tensor:

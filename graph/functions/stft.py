@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 def _window_type(dtype: DTypeLike) -> np.dtype:
     """The dtype of a window; ValueError when it has no floats."""
-    found = as_numpy(dtype)
-    if found.kind not in "fV":
-        raise ValueError(f"dtype must be a floating point type. Found {found}")
-    return found
+    window_type = as_numpy(dtype)
+    if window_type.kind not in "fV":
+        raise ValueError(f"dtype must be a floating point type. Found {window_type}")
+    return window_type
 
 
 def vorbis_window(

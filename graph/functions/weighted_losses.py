@@ -125,18 +125,18 @@ def get_regularization_loss(
     scope: str | None = None, name: str = "total_regularization_loss"
 ) -> Tensor:
     """The sum of what regularizers gave, 0 when there are none."""
-    found = get_regularization_losses(scope)
-    return add_n(found, name=name) if found else constant(0.0)
+    losses = get_regularization_losses(scope)
+    return add_n(losses, name=name) if losses else constant(0.0)
 
 
 def get_total_loss(
     add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None
 ) -> Tensor:
     """The sum of the losses, and of what regularizers gave."""
-    found = get_losses(scope)
+    losses = get_losses(scope)
     if add_regularization_losses:
-        found += get_regularization_losses(scope)
-    return add_n(found, name=name)
+        losses += get_regularization_losses(scope)
+    return add_n(losses, name=name)
 
 
 def _operands(
@@ -203,15 +203,15 @@ def _signed(
     def loss(*args: TensorLike, **kwargs: TensorLike) -> Tensor:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        given = bound.arguments
+        arguments = bound.arguments
         return compute(
-            given["labels"],
-            given[second],
-            given["weights"],
-            given.get(parameter, 0.0),
-            given["scope"],
-            given["loss_collection"],
-            given["reduction"],
+            arguments["labels"],
+            arguments[second],
+            arguments["weights"],
+            arguments.get(parameter, 0.0),
+            arguments["scope"],
+            arguments["loss_collection"],
+            arguments["reduction"],
         )
 
     loss.__name__ = loss.__qualname__ = name
@@ -305,8 +305,8 @@ def mean_pairwise_squared_error(
             pairs = ops.Maximum(count * (count - 1.0), np.float32(0))
             second = 2.0 * ops.DivNoNan(ops.Square(total), pairs)
             loss = reduce_sum(ops.Mul(first - second, factors))
-            found = reduce_sum(count) > 0.0
-            mean = ops.SelectV2(found, loss, ops.ZerosLike(loss), name="value")
+            is_weighted = reduce_sum(count) > 0.0
+            mean = ops.SelectV2(is_weighted, loss, ops.ZerosLike(loss), name="value")
         add_loss(mean, loss_collection)
         return mean
 
@@ -323,8 +323,8 @@ def sigmoid_cross_entropy(
     """The weighted cross entropy of independent classes; labels move to 1/2 by smoothing."""
     if multi_class_labels is None or logits is None:
         raise ValueError("Arguments `multi_class_labels` and `logits` must not be None.")
-    given = [logits, multi_class_labels]
-    with name_scope(scope, "sigmoid_cross_entropy_loss", given) as inner:
+    operands = [logits, multi_class_labels]
+    with name_scope(scope, "sigmoid_cross_entropy_loss", operands) as inner:
         scores = convert_to_tensor(logits)
         labels = cast(convert_to_tensor(multi_class_labels), scores.dtype)
         require_compatible(scores, labels)
@@ -346,8 +346,8 @@ def softmax_cross_entropy(
     """The weighted cross entropy of rows of probabilities, which smoothing makes more alike."""
     if onehot_labels is None or logits is None:
         raise ValueError("Arguments `onehot_labels` and `logits` must not be None.")
-    given = [logits, onehot_labels]
-    with name_scope(scope, "softmax_cross_entropy_loss", given) as inner:
+    operands = [logits, onehot_labels]
+    with name_scope(scope, "softmax_cross_entropy_loss", operands) as inner:
         scores = convert_to_tensor(logits)
         labels = cast(convert_to_tensor(onehot_labels), scores.dtype)
         require_compatible(scores, labels)
@@ -370,8 +370,8 @@ def sparse_softmax_cross_entropy(
     """The weighted -log of the probability of the class that is right."""
     if labels is None or logits is None:
         raise ValueError("Arguments `labels` and `logits` must not be None.")
-    given = [logits, labels]
-    with name_scope(scope, "sparse_softmax_cross_entropy_loss", given) as inner:
+    operands = [logits, labels]
+    with name_scope(scope, "sparse_softmax_cross_entropy_loss", operands) as inner:
         classes, scores = squeezed(labels, logits, expected_rank_diff=1)
         factors = convert_to_tensor(weights)
         n_dims = None if classes.shape is None else len(classes.shape) + 1

@@ -100,13 +100,13 @@ def check_weights(weights: Tensor, values: Tensor) -> list[Tensor]:
                 raise ValueError(words)
         if is_static(a) and is_static(b):
             return []
-    sizes, wanted = creation.shape(weights), creation.shape(values)
-    ranks = ops.Size(sizes), ops.Size(wanted)
+    sizes, values_shape = creation.shape(weights), creation.shape(values)
+    ranks = ops.Size(sizes), ops.Size(values_shape)
     shared = ops.Minimum(*ranks)
-    ours, theirs = sizes[:shared], wanted[:shared]
+    ours, theirs = sizes[:shared], values_shape[:shared]
     alike = reduce_all(ops.LogicalOr(ops.Equal(ours, np.int32(1)), ops.Equal(ours, theirs)))
     fits = ops.LogicalOr(ops.Equal(ranks[0], np.int32(0)), ops.LogicalAnd(ops.Equal(*ranks), alike))
-    check = assert_(fits, ["weights can not be broadcast to values.", sizes, wanted])
+    check = assert_(fits, ["weights can not be broadcast to values.", sizes, values_shape])
     with control_dependencies([check]):
         return [ops.Identity(sizes)]
 

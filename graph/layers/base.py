@@ -406,12 +406,12 @@ class Layer:
                 self.add_loss(ops.RealDiv(self.activity_regularizer(output), batch))
 
     def __deepcopy__(self, memo: dict[int, object]) -> Layer:
-        made = copy.copy(self)
-        memo[id(self)] = made
+        copied = copy.copy(self)
+        memo[id(self)] = copied
         for name, value in cast("dict[str, object]", vars(self)).items():
-            is_own = isinstance(value, VariableScope | list)
-            setattr(made, name, copy.copy(cast("object", value)) if is_own else value)
-        return made
+            is_private = isinstance(value, VariableScope | list)
+            setattr(copied, name, copy.copy(cast("object", value)) if is_private else value)
+        return copied
 
 
 def snake_case(name: str) -> str:
@@ -467,16 +467,16 @@ def functional(layer_class: Callable[..., Layer], name: str, doc: str) -> Callab
 
     It takes what the class takes, and `reuse` where the class has variables.
     """
-    own = [
+    constructor_arguments = [
         parameter
         for parameter in inspect.signature(layer_class).parameters.values()
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
     ]
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    has_variables = any(parameter.name == "trainable" for parameter in own)
+    has_variables = any(parameter.name == "trainable" for parameter in constructor_arguments)
     first = inspect.Parameter("inputs", kind)
     last = [inspect.Parameter("reuse", kind, default=None)] if has_variables else []
-    signature = inspect.Signature([first, *own, *last])
+    signature = inspect.Signature([first, *constructor_arguments, *last])
 
     def function(*args: object, **kwargs: object) -> Tensor:
         bound = signature.bind(*args, **kwargs)

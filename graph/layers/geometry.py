@@ -40,12 +40,12 @@ def numbers(value: object, rank: int, name: str) -> tuple[int, ...]:
         raise ValueError(words)
     items = list(cast("Iterable[SupportsIndex]", value))
     try:
-        found = tuple(map(int, items))
+        sizes = tuple(map(int, items))
     except (TypeError, ValueError):
         raise ValueError(f"{words} including elements that are no integers") from None
-    if len(found) != rank:
+    if len(sizes) != rank:
         raise ValueError(words)
-    return found
+    return sizes
 
 
 def padding_of(padding: str, allowed: Sequence[str] = ("valid", "same")) -> str:

@@ -31,5 +31,5 @@ def compute_accidental_hits(
     places = {c: i for i, c in enumerate(candidates.tolist())}
     hits = [(i, places[c]) for i, row in enumerate(true_classes.tolist())
             for c in row if c in places]  # fmt: skip
-    found: np.ndarray = np.array(hits, np.int64).reshape(-1, 2)
-    return found[:, 0], found[:, 1], np.full(len(hits), -np.finfo(np.float32).max, np.float32)
+    pairs: np.ndarray = np.array(hits, np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1], np.full(len(hits), -np.finfo(np.float32).max, np.float32)

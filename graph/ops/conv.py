@@ -6,6 +6,7 @@ All kernels work on [n, *sizes, c] with filters [*kernel, c / groups, channels].
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,11 @@ BLOCK_BYTES = 16 << 20
 
 def _windows(op: OperationView, kernel: Sequence[Size], rank: int) -> Windows[Size]:
     """The windows of a convolution whose kernel has these sizes."""
+    steps = op.get_attr("strides")
+    inner = spatial_axes(op.get_attr("data_format"), len(steps))
+    is_spatial = all(n == 1 for axis, n in enumerate(steps) if axis not in inner)
+    words = "Current implementation does not yet support strides in the batch and depth dimensions."
+    require(op, is_spatial, f"{words} strides must be 1 for batch and channels, got {list(steps)}")
     strides = spatial(op, op.get_attr("strides"), "strides")
     dilations = spatial(op, op.get_attr("dilations"), "dilations")
     same_rank = len(strides) == len(dilations) == len(kernel) == rank - 2
@@ -53,6 +59,7 @@ def _conv_shape(op: OperationView, rank: int) -> Shape:
     shape, filters = known(op, 0, rank), known(op, 1, rank)
     batch, sizes, channels = _split_shape(op, shape)
     *kernel, depth, count = filters
+    require(op, 0 not in kernel, f"filter must not have zero elements, got {kernel}")
     if depth is not None and channels is not None:
         fits = depth > 0 and channels % depth == 0
         words = f"Depth of input ({channels}) is not a multiple of input depth of filter ({depth})"
@@ -191,9 +198,9 @@ def _filter_grad(op: OperationView, x: np.ndarray, sizes: np.ndarray, dy: np.nda
     result = np.empty(shape, x.dtype)
     width = n_filters // groups
     for group in range(groups):
-        rows = gradients[group].reshape(-1, width)
+        rows = gradients[group].reshape(prod(dy.shape[:-1]), width)
         for position, window in windows.places(dy.shape[1:-1]):
-            elements = inputs[group][window].reshape(-1, depth)
+            elements = inputs[group][window].reshape(rows.shape[0], depth)
             result[(*position, slice(None), slice(group * width, (group + 1) * width))] = (
                 elements.T @ rows
             )

@@ -216,13 +216,13 @@ class _Beam:
 
     def labels(self, merge_repeated: bool) -> list[int]:
         """The sequence, with equal neighbours as one where they are to be merged."""
-        found: list[int] = []
+        decoded: list[int] = []
         before, node = -1, self
         while node.parent is not None:
             if not merge_repeated or node.label != before:
-                found.append(node.label)
+                decoded.append(node.label)
             before, node = node.label, node.parent
-        return found[::-1]
+        return decoded[::-1]
 
 
 _TOTAL, _BLANK, _LABEL = range(3)

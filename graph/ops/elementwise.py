@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ..core.registry import add_row, op
-from ..core.shapes import Shape, broadcasting, is_static, merged, same
+from ..core.shapes import Shape, broadcasting, is_static, merged, same, scalar
 from .special import digamma, erf, erfc, erfinv, ndtri
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def check_numerics(x: np.ndarray, *, message: bytes) -> np.ndarray:
 def print_tensor(
     x: np.ndarray, *data: np.ndarray, message: bytes, first_n: int, summarize: int
 ) -> np.ndarray:
-    """`x`; nothing is printed."""
+    """`x`; only a Session prints."""
     return x
 
 
@@ -300,3 +300,9 @@ def print_tensor(
 def bucketize(x: np.ndarray, *, boundaries: Sequence[float]) -> np.ndarray:
     """The number of boundaries not above each element."""
     return np.searchsorted(np.array(boundaries, np.float32), x, side="right")
+
+
+@op("ToBool", shape=scalar)
+def to_bool(x: np.ndarray) -> np.ndarray:
+    """Whether a number is not 0, or a text not empty; whether another tensor has elements."""
+    return np.array(bool(x.item()) if x.ndim == 0 else x.size > 0)

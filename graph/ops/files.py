@@ -11,6 +11,8 @@ from ..core.registry import add_row, op
 from ..core.shapes import unknown
 
 add_row("MergeV2Checkpoints", None, unknown)
+add_row("Restore", None, unknown)
+add_row("RestoreSlice", None, unknown)
 add_row("RestoreV2", None, unknown)
 add_row("Save", None, unknown)
 add_row("SaveSlices", None, unknown)

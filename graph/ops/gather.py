@@ -257,6 +257,32 @@ def top_k(x: np.ndarray, *, k: int) -> tuple[np.ndarray, np.ndarray]:
     return top_k_v2(x, k)
 
 
+def _approx_top_k_shape(op: OperationView) -> list[Shape]:
+    shape = op.inputs[0].shape
+    if shape is None:
+        return [None, None]
+    axis: int = op.get_attr("reduction_dimension") % len(shape)
+    return [(*shape[:axis], op.get_attr("k"), *shape[axis + 1 :])] * 2
+
+
+@op("ApproxTopK", shape=_approx_top_k_shape)
+def approx_top_k(
+    x: np.ndarray,
+    *,
+    k: int,
+    reduction_dimension: int,
+    recall_target: float,
+    is_max_k: bool,
+    reduction_input_size_override: int,
+    aggregate_to_topk: bool,
+) -> list[np.ndarray]:
+    """The k largest or smallest along an axis and where they are; all of them are right here."""
+    rows = np.moveaxis(x, reduction_dimension, -1)
+    values, indices = top_k_v2(rows if is_max_k else -rows, k)
+    values = values if is_max_k else -values
+    return [np.moveaxis(part, -1, reduction_dimension) for part in (values, indices)]
+
+
 @op("InTopKV2", shape=lambda op: op.inputs[1].shape)
 def in_top_k(predictions: np.ndarray, targets: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Whether each target is among the `k` best predictions of its row."""
@@ -313,13 +339,43 @@ def _sparse_to_dense_shape(op: OperationView) -> Shape:
     return as_shape(op, 1)
 
 
+def _require_sorted(at: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Raises ValueError unless index tuples are in bounds, in the order of rows, and all differ."""
+    is_inside: np.ndarray = np.all((at >= 0) & (at < np.array(shape, at.dtype)), 1)
+    steps = at[1:] - at[:-1]
+    first = np.take_along_axis(steps, np.argmax(steps != 0, 1)[:, None], 1)[:, 0]
+    wrong = np.logical_not(is_inside)
+    wrong[1:] |= first <= 0
+    if wrong.any():
+        i = int(np.flatnonzero(wrong)[0])
+        place = f"indices[{i}] = {shown(tuple(at[i].tolist()))}"
+        if not is_inside[i]:
+            raise ValueError(f"{place} is out of bounds: need 0 <= index < {shown(shape)}")
+        if first[i - 1] == 0:
+            raise ValueError(f"{place} is repeated")
+        raise ValueError(f"{place} is out of order. Many sparse ops require sorted indices.")
+
+
 @op("SparseToDense", shape=_sparse_to_dense_shape)
 def sparse_to_dense(
-    indices: np.ndarray, shape: np.ndarray, values: np.ndarray, default: np.ndarray
+    indices: np.ndarray,
+    shape: np.ndarray,
+    values: np.ndarray,
+    default: np.ndarray,
+    *,
+    validate_indices: bool,
 ) -> np.ndarray:
     """`default`, with `values` at index tuples."""
     result = np.full([int(n) for n in shape], default)
     at = indices.reshape(-1, 1) if indices.ndim < 2 else indices
+    if values.shape not in ((), (len(at),)):
+        raise ValueError(
+            f"sparse_values has incorrect shape {shown(values.shape)}, should be [] or [{len(at)}]"
+        )
+    if validate_indices and at.shape[1]:
+        _require_sorted(at, result.shape)
+    elif not ((at >= 0) & (at < np.array(result.shape, at.dtype))).all():
+        raise ValueError(f"Indices are not valid (out of bounds).  Shape: {shown(result.shape)}")
     result[index_tuple(at, result.shape)] = values
     return result
 

@@ -48,6 +48,26 @@ def matmul(a: np.ndarray, b: np.ndarray, *, transpose_a: bool, transpose_b: bool
     return _product(a.T if transpose_a else a, b.T if transpose_b else b)
 
 
+@op("SparseMatMul", shape=_matmul_shape)
+def sparse_matmul(
+    a: np.ndarray,
+    b: np.ndarray,
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    a_is_sparse: bool,
+    b_is_sparse: bool,
+) -> np.ndarray:
+    """`a @ b` in float32, of matrices that may have many zeros."""
+    left, right = (x.astype(np.float32) for x in (a, b))
+    left, right = left.T if transpose_a else left, right.T if transpose_b else right
+    if left.shape[1] != right.shape[0]:
+        raise ValueError(
+            f"Matrix size-incompatible: In[0]: {list(left.shape)}, In[1]: {list(right.shape)}"
+        )
+    return left @ right
+
+
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """`a @ b`, with 16-bit floats accumulated in 32 bits."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":

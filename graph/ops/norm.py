@@ -91,7 +91,7 @@ def fused_batch_norm(
     In training mean and variance are those of the batch.
     """
     x = channels_last(x, data_format).astype(np.float32)
-    given_mean, given_variance = mean, variance
+    old_mean, old_variance = mean, variance
     if is_training:
         rows = x.reshape(-1, x.shape[-1])
         mean = rows.mean(0, dtype=np.float64)
@@ -100,8 +100,8 @@ def fused_batch_norm(
         factor = exponential_avg_factor
         new_mean, new_variance = mean, unbiased
         if factor != 1:
-            new_mean = given_mean * (1 - factor) + mean * factor
-            new_variance = given_variance * (1 - factor) + unbiased * factor
+            new_mean = old_mean * (1 - factor) + mean * factor
+            new_variance = old_variance * (1 - factor) + unbiased * factor
     else:
         new_mean, new_variance = mean, variance
     ratio = scale / np.sqrt(variance.astype(np.float64) + epsilon)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..core.protocols import OperationView
 
 
-class _Grid(NamedTuple):
+class Grid(NamedTuple):
     """2**num_bits levels of which one is zero: the least and the largest, and their distance."""
 
     low: np.ndarray
@@ -23,7 +23,7 @@ class _Grid(NamedTuple):
     scale: np.ndarray
 
     @classmethod
-    def of(cls, low: ArrayLike, high: ArrayLike, num_bits: int, narrow_range: bool) -> _Grid:
+    def of(cls, low: ArrayLike, high: ArrayLike, num_bits: int, narrow_range: bool) -> Grid:
         """The grid for a range, moved so far that zero is on it."""
         first, last = np.float32(narrow_range), np.float32(2**num_bits - 1)
         low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
@@ -41,7 +41,7 @@ def _fake_quantize(
     x: np.ndarray, low: ArrayLike, high: ArrayLike, num_bits: int, narrow_range: bool
 ) -> np.ndarray:
     """`x` clipped to [low, high] and rounded to the levels of its grid."""
-    grid = _Grid.of(low, high, num_bits, narrow_range)
+    grid = Grid.of(low, high, num_bits, narrow_range)
     inverse = np.float32(1) / grid.scale
     level_of_zero = np.floor(-grid.low * inverse + np.float32(0.5))
     levels = np.floor((np.clip(x, grid.low, grid.high) - grid.low) * inverse + np.float32(0.5))
@@ -68,7 +68,7 @@ def _in_range(
     x: np.ndarray, low: ArrayLike, high: ArrayLike, num_bits: int, narrow_range: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which elements are below the range, and which are above it."""
-    grid = _Grid.of(low, high, num_bits, narrow_range)
+    grid = Grid.of(low, high, num_bits, narrow_range)
     some = ~_is_empty(low, high)
     return some & (x < grid.low), some & (x > grid.high)
 
@@ -137,6 +137,20 @@ def quantize_and_dequantize(
     is_even = round_mode == b"HALF_TO_EVEN"
     steps = np.rint(scaled) if is_even else np.floor(scaled + x.dtype.type(0.5))
     return (steps * step).astype(x.dtype)
+
+
+def _v4_gradient_shape(op: OperationView) -> list[Shape]:
+    return [op.inputs[1].shape, op.inputs[2].shape, op.inputs[3].shape]
+
+
+@op("QuantizeAndDequantizeV4Grad", shape=_v4_gradient_shape)
+def quantize_and_dequantize_grad(
+    dy: np.ndarray, x: np.ndarray, low: np.ndarray, high: np.ndarray, *, axis: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`dy` where `x` is within the range; nothing to its ends."""
+    row = [n if i == axis else 1 for i, n in enumerate(x.shape)] if axis >= 0 else ()
+    is_inside = (x >= low.reshape(row)) & (x <= high.reshape(row))
+    return np.where(is_inside, dy, np.zeros((), dy.dtype)), np.zeros_like(low), np.zeros_like(high)
 
 
 def integer_range(

@@ -18,6 +18,7 @@ from ..core.shapes import (
     plus,
     require,
     require_rank,
+    same,
     vector_size,
 )
 
@@ -321,3 +322,29 @@ def mirror_pad_grad(dy: np.ndarray, paddings: np.ndarray, *, mode: bytes) -> np.
     sums = np.zeros(positions.size, np.float64 if dy.dtype.kind == "f" else dy.dtype)
     np.add.at(sums, spread.reshape(-1), dy.reshape(-1))
     return sums.reshape(inner)
+
+
+def _xla_slice_shape(op: OperationView) -> Shape:
+    sizes = op.inputs[2].value
+    return tuple(_numbers(sizes, len(known(op, 0))))
+
+
+def _starts(starts: np.ndarray, shape: tuple[int, ...], sizes: tuple[int, ...]) -> list[int]:
+    """Where a block begins: moved so far that it lies within."""
+    rows = zip(starts.tolist(), shape, sizes, strict=True)
+    return [min(max(start, 0), n - size) for start, n, size in rows]
+
+
+@op("XlaDynamicSlice", shape=_xla_slice_shape)
+def xla_dynamic_slice(x: np.ndarray, starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """A block of `x`."""
+    begins = _starts(starts, x.shape, tuple(sizes.tolist()))
+    return x[tuple(slice(b, b + n) for b, n in zip(begins, sizes.tolist(), strict=True))]
+
+
+@op("XlaDynamicUpdateSlice", shape=same)
+def xla_dynamic_update_slice(x: np.ndarray, update: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """`x` with a block in the place of another."""
+    begins, result = _starts(starts, x.shape, update.shape), x.copy()
+    result[tuple(slice(b, b + n) for b, n in zip(begins, update.shape, strict=True))] = update
+    return result

@@ -85,13 +85,13 @@ def identity_n(*inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
 
 def _ensured(op: OperationView, shape: Shape) -> Shape:
     """What a shape and the one that is asked for say together; ValueError when they differ."""
-    wanted = op.get_attr("shape")
+    expected = op.get_attr("shape")
     try:
-        return merge(shape, wanted)
+        return merge(shape, expected)
     except ValueError:
         raise ValueError(
             f"Shape of tensor {op.name} {shown(shape)} is not compatible with expected shape "
-            f"{shown(wanted)}."
+            f"{shown(expected)}."
         ) from None
 
 

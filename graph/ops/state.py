@@ -58,12 +58,7 @@ for _name in (
     "RandomUniform",
     "RandomUniformInt",
     "StatelessRandomGammaV2",
-    "StatelessRandomNormal",
     "StatelessRandomPoisson",
-    "StatelessRandomUniform",
-    "StatelessRandomUniformFullInt",
-    "StatelessRandomUniformInt",
-    "StatelessTruncatedNormal",
     "TruncatedNormal",
 ):
     add_row(_name, None, lambda op: as_shape(op, 0))

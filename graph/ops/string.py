@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @op("StringJoin", shape=broadcasting)
 def string_join(*inputs: np.ndarray, separator: bytes) -> np.ndarray:
     """The strings of all inputs one after another, single ones for each of the others."""
-    arrays = np.broadcast_arrays(*inputs)
+    arrays = np.broadcast_arrays(*inputs) or [np.array(b"", object)]
     result = np.empty(arrays[0].shape, object)
     for i, parts in enumerate(zip(*(array.flat for array in arrays), strict=True)):
         result.flat[i] = separator.join(parts)

@@ -53,7 +53,7 @@ def _is_of_vectors(table: OperationView) -> bool | None:
     return None if key is None else bool(key)
 
 
-def _found_shape(op: OperationView) -> Shape:
+def _lookup_shape(op: OperationView) -> Shape:
     """The shape of the keys, followed by that of one value."""
     table, keys, default = op.inputs[0], op.inputs[1].shape, op.inputs[2].shape
     if not isinstance(table, Tensor):
@@ -117,7 +117,7 @@ for _kind in ("MutableHashTableOfTensorsV2", "MutableDenseHashTableV2"):
     add_row(_kind, None, scalar)
 
 
-@op("LookupTableFind", "LookupTableFindV2", shape=_found_shape, pure=False)
+@op("LookupTableFind", "LookupTableFindV2", shape=_lookup_shape, pure=False)
 def lookup_table_find(
     handle: np.ndarray, keys: np.ndarray, default: np.ndarray, *, op: OperationView
 ) -> np.ndarray:

@@ -24,7 +24,7 @@ from ...schema.slice_table import SliceTable, open_checkpoint, write_slice_table
 from .hosted import hosted
 
 if TYPE_CHECKING:
-    from ..core.graph import Operation
+    from ..core.graph import Operation, Tensor
     from .state import State
 
 
@@ -100,24 +100,33 @@ def restore_v2(
 ) -> np.ndarray | list[np.ndarray]:
     """The tensors of a checkpoint with these names."""
     bundle = open_checkpoint(_path(prefix))
-    results: list[np.ndarray] = []
-    for key, part, tensor in zip(_texts(names), _texts(slices), op.outputs, strict=True):
-        value = _restored(bundle, key, part)
-        if value.dtype != tensor.dtype:
-            raise ValueError(
-                f"tensor_name = {key}; expected dtype {tensor.dtype} does not equal original "
-                f"dtype {value.dtype}"
-            )
-        results.append(value)
+    rows = zip(_texts(names), _texts(slices), op.outputs, strict=True)
+    results = [_restored(bundle, key, part, tensor) for key, part, tensor in rows]
     return results[0] if len(results) == 1 else results
 
 
-def _restored(bundle: Bundle | SliceTable, key: str, text: str) -> np.ndarray:
-    """A tensor, or the part of it that is meant."""
-    if not text:
-        return bundle.read(key)
-    shape, part = _slice_of(text)
-    return bundle.read_slice(key, _within(part, shape))
+@hosted("Restore", "RestoreSlice")
+def restore_v1(
+    op: Operation, state: State, pattern: np.ndarray, name: np.ndarray, *part: np.ndarray
+) -> np.ndarray:
+    """One tensor of the checkpoint whose files have this name or pattern."""
+    (key,), (text,) = _texts(name), _texts(part[0]) if part else ("",)
+    return _restored(open_checkpoint(_path(pattern)), key, text, op.outputs[0])
+
+
+def _restored(bundle: Bundle | SliceTable, key: str, text: str, tensor: Tensor) -> np.ndarray:
+    """A tensor, or the part of it that is meant, which must be of the type of `tensor`."""
+    if text:
+        shape, part = _slice_of(text)
+        value = bundle.read_slice(key, _within(part, shape))
+    else:
+        value = bundle.read(key)
+    if value.dtype != tensor.dtype:
+        raise ValueError(
+            f"tensor_name = {key}; expected dtype {tensor.dtype} does not equal original "
+            f"dtype {value.dtype}"
+        )
+    return value
 
 
 def _slice_of(text: str) -> tuple[tuple[int, ...], Slice]:

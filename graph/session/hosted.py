@@ -25,10 +25,10 @@ MODULES = (
     "files_kernels",
     "python_kernels",
     "pool_kernels",
+    "print_kernels",
     "random_kernels",
     "rejection_kernels",
     "sampler_kernels",
-    "stateless_kernels",
     "table_kernels",
     "variable_kernels",
 )

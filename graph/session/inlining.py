@@ -65,7 +65,7 @@ class Recording(Compiler):
         body: The function.
         operands: Its arguments.
         fixed: Memory that it must not change.
-        wanted: Which of its results are needed; all by default.
+        outputs: Which of its results are needed; all by default.
 
     Attributes:
         values: The results; `UNUSED` in the place of those that are not wanted, and of handles.
@@ -80,10 +80,10 @@ class Recording(Compiler):
         body: Body,
         operands: Sequence[Buffer],
         fixed: set[Storage],
-        wanted: Iterable[int] | None = None,
+        outputs: Iterable[int] | None = None,
     ):
         pairs = {t: x for t, x in zip(body.inputs, operands, strict=True) if t is not None}
-        places = range(len(body.outputs)) if wanted is None else sorted(wanted)
+        places = range(len(body.outputs)) if outputs is None else sorted(outputs)
         places = [i for i in places if body.outputs[i].dtype != dtypes.RESOURCE]
         fetches = [body.outputs[i] for i in places]
         super().__init__(caller.state, [*fetches, *body.controls], pairs, caller.n_threads)

@@ -10,7 +10,6 @@ import numpy as np
 from ...engine.philox import Words
 from ..ops.fractional_pool import averages, largest, pooled_size
 from .hosted import hosted
-from .random_kernels import stream_of_operation
 
 if TYPE_CHECKING:
     from ...engine.philox import Philox
@@ -48,20 +47,20 @@ def _random(size: int, n: int, stream: Philox) -> np.ndarray:
 
 def _regions(op: Operation, state: State, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The regions of rows and of columns; `deterministic` ones are drawn once."""
-    is_kept = bool(op.get_attr("deterministic"))
-    if not is_kept and (op.get_attr("seed") or op.get_attr("seed2")):
+    is_deterministic = bool(op.get_attr("deterministic"))
+    if not is_deterministic and (op.get_attr("seed") or op.get_attr("seed2")):
         raise ValueError("Both seed and seed2 should be 0 if deterministic is false.")
-    if op in state.kept:
-        return cast("tuple[np.ndarray, np.ndarray]", state.kept[op])
+    if op in state.caches:
+        return cast("tuple[np.ndarray, np.ndarray]", state.caches[op])
     ratio = cast("Sequence[float]", op.get_attr("pooling_ratio"))
     pseudo = bool(op.get_attr("pseudo_random"))
-    stream = stream_of_operation(op, state)
+    stream = state.stream(op)
     rows, columns = (
         _bounds(x.shape[axis], pooled_size(x.shape[axis], ratio[axis]), stream, pseudo)
         for axis in (1, 2)
     )
-    if is_kept:
-        state.kept[op] = rows, columns
+    if is_deterministic:
+        state.caches[op] = rows, columns
     return rows, columns
 
 

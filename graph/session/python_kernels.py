@@ -41,8 +41,8 @@ ERRORS: tuple[tuple[type[Exception], type[errors.OpError]], ...] = (
 def py_func(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | list[np.ndarray]:
     """What the function that was given to tf.py_func gives; one read from a file has none."""
     function = _function(op)
-    answer = _called(op, function, [array.copy() for array in arrays])
-    results = [_as_array(op, x, dtype) for x, dtype in _pairs(op, answer)]
+    returned = _called(op, function, [array.copy() for array in arrays])
+    results = [_as_array(op, x, dtype) for x, dtype in _pairs(op, returned)]
     return results[0] if len(results) == 1 else results
 
 
@@ -52,14 +52,15 @@ def py_function(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray 
     function = _function(op)
     graph = ValueGraph(op.graph.functions)
     with graph.as_default():
-        answer = _called(op, function, [constant(array.copy()) for array in arrays])
-        if isinstance(answer, Variable):
+        returned = _called(op, function, [constant(array.copy()) for array in arrays])
+        if isinstance(returned, Variable):
             message = located(
                 op, "Attempting to return a variable from an eagerly executed py_func."
             )
             raise errors.UnknownError(None, op, message)
         tensors = [
-            convert_to_tensor(cast("TensorLike", item), dtype) for item, dtype in _pairs(op, answer)
+            convert_to_tensor(cast("TensorLike", item), dtype)
+            for item, dtype in _pairs(op, returned)
         ]
     results = evaluate(graph, tensors, {})
     return results[0] if len(results) == 1 else results
@@ -83,17 +84,17 @@ def _called(op: Operation, function: Callable[..., object], arguments: Sequence[
     except errors.OpError:
         raise
     except Exception as error:  # of the user's own code, which may raise anything
-        kind = next(made for raised, made in ERRORS if isinstance(error, raised))
+        kind = next(error_type for raised, error_type in ERRORS if isinstance(error, raised))
         text = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
         raise kind(None, op, located(op, text)) from error
 
 
-def _pairs(op: Operation, answer: object) -> list[tuple[object, DTypeAttr]]:
+def _pairs(op: Operation, returned: object) -> list[tuple[object, DTypeAttr]]:
     """Results of a function, each with its type."""
     types = cast("list[DTypeAttr]", op.get_attr("Tout"))
-    values = [] if answer is None else [answer]
-    if isinstance(answer, (list, tuple)):
-        values = list(cast("Sequence[object]", answer))
+    values = [] if returned is None else [returned]
+    if isinstance(returned, (list, tuple)):
+        values = list(cast("Sequence[object]", returned))
     if len(values) != len(types):
         token = cast("bytes", op.get_attr("token")).decode()
         raise ValueError(

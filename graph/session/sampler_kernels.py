@@ -12,7 +12,6 @@ from ...engine.philox import Words
 from ...schema.errors import InvalidArgumentError
 from ...schema.files import read_bytes
 from .hosted import hosted
-from .random_kernels import stream_of_operation
 
 if TYPE_CHECKING:
     from ..core.graph import Operation
@@ -104,9 +103,11 @@ def _weights(op: Operation) -> np.ndarray:
         cast("int", op.get_attr(key)) for key in ("num_reserved_ids", "num_shards", "shard")
     )
     power = np.float32(cast("float", op.get_attr("distortion")))
-    kept = sum(i % n_shards == shard for i in range(reserved))
-    mine = [weight for i, weight in enumerate(unigrams, kept) if i % n_shards == shard]
-    return np.concatenate([np.zeros(kept, np.float32), np.power(np.array(mine, np.float32), power)])
+    n_reserved = sum(i % n_shards == shard for i in range(reserved))
+    mine = [weight for i, weight in enumerate(unigrams, n_reserved) if i % n_shards == shard]
+    return np.concatenate(
+        [np.zeros(n_reserved, np.float32), np.power(np.array(mine, np.float32), power)]
+    )
 
 
 def _last_field(op: Operation, line: str) -> float:
@@ -142,7 +143,7 @@ def _sampled(
     for c in true_classes.flat:
         if not 0 <= c < sampler.n:
             raise ValueError(f"`true_candidate` out of range [0, {sampler.n}), received {c}")
-    stream = stream_of_operation(op, state)
+    stream = state.stream(op)
     words = Words(stream)
     chosen: list[int] = []
     seen: set[int] = set()
@@ -185,9 +186,9 @@ def fixed_unigram(
     op: Operation, state: State, true_classes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Candidates by weights that are given."""
-    if op not in state.kept:
-        state.kept[op] = _fixed(op, _range(op))
-    return _sampled(op, state, true_classes, cast("Sampler", state.kept[op]))
+    if op not in state.caches:
+        state.caches[op] = _fixed(op, _range(op))
+    return _sampled(op, state, true_classes, cast("Sampler", state.caches[op]))
 
 
 @hosted("LearnedUnigramCandidateSampler")
@@ -195,9 +196,9 @@ def learned_unigram(
     op: Operation, state: State, true_classes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Candidates by how often classes were true in the runs before."""
-    if op not in state.kept:
-        state.kept[op] = _learned(_range(op))
-    sampler = cast("Sampler", state.kept[op])
+    if op not in state.caches:
+        state.caches[op] = _learned(_range(op))
+    sampler = cast("Sampler", state.caches[op])
     results = _sampled(op, state, true_classes, sampler)
     np.add.at(sampler.weights, true_classes.ravel(), 1)
     return results

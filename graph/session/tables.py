@@ -224,9 +224,9 @@ class DenseTable(Table):
         """See Table; raises InvalidArgumentError for more than a vector of keys."""
         n_inner = len(self.key_shape)
         if keys.ndim > 1 + n_inner or keys.shape[keys.ndim - n_inner :] != self.key_shape:
-            wanted = _text((*keys.shape[: keys.ndim - n_inner][:1], *self.key_shape))
+            expected = _text((*keys.shape[: keys.ndim - n_inner][:1], *self.key_shape))
             raise InvalidArgumentError(
-                None, None, f"Expected key shape {wanted} got {_text(keys.shape)}"
+                None, None, f"Expected key shape {expected} got {_text(keys.shape)}"
             )
         return keys.shape[: keys.ndim - n_inner]
 

@@ -18,20 +18,22 @@ class _FromProto(Protocol):
     """What a class of variables can make of a message."""
 
     @classmethod
-    def from_proto(cls: type[Made], variable_def: VariableDef, import_scope: str | None) -> Made:
+    def from_proto(
+        cls: type[VariableT], variable_def: VariableDef, import_scope: str | None
+    ) -> VariableT:
         """The variable that it describes."""
         ...
 
 
-Made = TypeVar("Made", bound=_FromProto)
+VariableT = TypeVar("VariableT", bound=_FromProto)
 
 
 class Created(type):
     """Lets the creators of open `variable_creator_scope` blocks make the variables."""
 
-    def __call__(cls: type[Made], *args: object, **kwargs: object) -> Made:
+    def __call__(cls: type[VariableT], *args: object, **kwargs: object) -> VariableT:
         """A variable, as the innermost creator makes it."""
-        make = cast("Callable[..., Made]", functools.partial(type.__call__, cls))
+        make = cast("Callable[..., VariableT]", functools.partial(type.__call__, cls))
         if isinstance(cls.__base__, Created):  # one of the kinds, not `Variable` itself
             return make(*args, **kwargs)
         parameters = inspect.signature(cls.__init__).parameters
@@ -43,7 +45,7 @@ class Created(type):
             scope = cast("str | None", arguments.get("import_scope"))
             return cls.from_proto(definition, scope)
         for creator in creators_of(get_default_graph()):
-            make = cast("Callable[..., Made]", functools.partial(creator, make))
+            make = cast("Callable[..., VariableT]", functools.partial(creator, make))
         return make(**arguments)
 
 

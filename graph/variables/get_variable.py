@@ -202,7 +202,7 @@ def _variable(
     is_number = sizes is not None and sizes.ndims == 0
     is_split = partitioner is not None and not is_number
     if is_split or (reuse is True and name in store.partitioned):
-        given = _Given(
+        request = _Request(
             name,
             sizes,
             dtype,
@@ -217,7 +217,7 @@ def _variable(
             synchronization,
             aggregation,
         )
-        return cast("Variable", _partitioned(given, partitioner))
+        return cast("Variable", _partitioned(request, partitioner))
     if shape is not None and is_value:
         raise ValueError("If initializer is a constant, do not specify shape.")
     if f"{name}/part_0" in store.variables:
@@ -267,7 +267,7 @@ def _variable(
     return variable
 
 
-class _Given(NamedTuple):
+class _Request(NamedTuple):
     """What a variable in parts is asked for with."""
 
     name: str
@@ -285,9 +285,9 @@ class _Given(NamedTuple):
     aggregation: object
 
 
-def _partitioned(given: _Given, partitioner: object) -> PartitionedVariable:
+def _partitioned(request: _Request, partitioner: object) -> PartitionedVariable:
     """The variable in parts of this full name, found or made."""
-    name, reuse = given.name, given.reuse
+    name, reuse = request.name, request.reuse
     store = store_of(get_default_graph())
     if name in store.variables:
         raise ValueError(
@@ -297,21 +297,21 @@ def _partitioned(given: _Given, partitioner: object) -> PartitionedVariable:
         )
     if partitioner is not None and not callable(partitioner):
         raise ValueError(f"Partitioner must be callable, but received: {partitioner}")
-    value = given.initializer
+    value = request.initializer
     is_value = value is not None and not callable(value)
-    start = convert_to_tensor(cast("TensorLike", value), given.dtype) if is_value else None
-    shape = given.shape
+    start = convert_to_tensor(cast("TensorLike", value), request.dtype) if is_value else None
+    shape = request.shape
     if start is not None:
         shape = TensorShape(None if shape is None else shape.as_shape())
         shape = shape.merge_with(start.get_shape())
-    dtype = given.dtype or np.dtype(np.float32 if start is None else start.dtype)
+    dtype = request.dtype or np.dtype(np.float32 if start is None else start.dtype)
     partitions = None
     if callable(partitioner):
-        given_partitioner = cast("Partitioner", partitioner)
-        partitions = partitions_of(given_partitioner, TensorShape(shape), dtype)
+        checked_partitioner = cast("Partitioner", partitioner)
+        partitions = partitions_of(checked_partitioner, TensorShape(shape), dtype)
     existing = store.partitioned.get(name)
     if existing is not None:
-        return _same_parts(existing, given, shape, partitions)
+        return _same_parts(existing, request, shape, partitions)
     if reuse is True or shape is None or partitions is None:
         raise ValueError(
             f"PartitionedVariable {name} does not exist, or was not created with "
@@ -321,16 +321,16 @@ def _partitioned(given: _Given, partitioner: object) -> PartitionedVariable:
     _require_same_parts(store.variables, name, split_axis(partitions)[1])
     make = _default_initializer(name, dtype) if value is None else value
     parts = [
-        _part(given, i, make if start is None else start, dtype, whole, offset, sizes)
+        _part(request, i, make if start is None else start, dtype, whole, offset, sizes)
         for i, (offset, sizes) in enumerate(parts_of(whole, partitions))
     ]
-    made = PartitionedVariable(name, shape, dtype, parts, partitions)
-    store.partitioned[name] = made
-    return made
+    variable = PartitionedVariable(name, shape, dtype, parts, partitions)
+    store.partitioned[name] = variable
+    return variable
 
 
 def _part(
-    given: _Given,
+    request: _Request,
     i: int,
     make: InitializerLike,
     dtype: np.dtype,
@@ -339,34 +339,34 @@ def _part(
     sizes: list[int],
 ) -> Variable:
     """One part of a variable; its initializer is told which, if it wants to know."""
-    full_name = f"{given.name}/part_{i}"
+    full_name = f"{request.name}/part_{i}"
     with name_scope(f"{full_name}/PartitionedInitializer"):
         start: InitializerLike
         if isinstance(make, Tensor):
             start = output("Slice", [make, np.array(offset, np.int32), np.array(sizes, np.int32)])
         else:
-            start = _told(make, PartitionInfo(whole, offset))
+            start = _where_created(make, PartitionInfo(whole, offset))
     with name_scope(None):
         variable = _variable(
             full_name,
             None if isinstance(make, Tensor) else sizes,
             dtype,
             start,
-            given.regularizer,
-            given.reuse,
-            given.trainable,
-            given.collections,
-            validate_shape=given.validate_shape,
-            use_resource=given.use_resource,
-            constraint=given.constraint,
-            synchronization=given.synchronization,
-            aggregation=given.aggregation,
+            request.regularizer,
+            request.reuse,
+            request.trainable,
+            request.collections,
+            validate_shape=request.validate_shape,
+            use_resource=request.use_resource,
+            constraint=request.constraint,
+            synchronization=request.synchronization,
+            aggregation=request.aggregation,
         )
-    variable.save_slice_info = SaveSliceInfo(given.name, whole, offset, sizes)
+    variable.save_slice_info = SaveSliceInfo(request.name, whole, offset, sizes)
     return variable
 
 
-def _told(make: InitializerLike, info: PartitionInfo) -> InitializerLike:
+def _where_created(make: InitializerLike, info: PartitionInfo) -> InitializerLike:
     function = cast("Callable[..., TensorLike]", make() if inspect.isclass(make) else make)
     if "partition_info" in inspect.signature(function).parameters:
         return functools.partial(function, partition_info=info)
@@ -389,13 +389,13 @@ def _require_same_parts(variables: Mapping[str, Variable], name: str, n_parts: i
 
 def _same_parts(
     variable: PartitionedVariable,
-    given: _Given,
+    request: _Request,
     shape: TensorShape | None,
     partitions: list[int] | None,
 ) -> PartitionedVariable:
     """`variable`, after it was compared with what is asked for."""
-    name = given.name
-    if given.reuse is False:
+    name = request.name
+    if request.reuse is False:
         raise ValueError(
             f"Partitioned variable with name {name} already exists. Did you mean to set reuse=True "
             "or reuse=tf.AUTO_REUSE in VarScope?"
@@ -403,8 +403,8 @@ def _same_parts(
     start = f"Trying to reuse partitioned variable {name}, but specified "
     if shape is not None and not shape.is_compatible_with(variable.get_shape()):
         raise ValueError(f"{start}shape {shape} and found shape {variable.get_shape()}.")
-    if given.dtype is not None and given.dtype != variable.dtype:
-        raise ValueError(f"{start}dtype {given.dtype} and found dtype {variable.dtype}.")
+    if request.dtype is not None and request.dtype != variable.dtype:
+        raise ValueError(f"{start}dtype {request.dtype} and found dtype {variable.dtype}.")
     if partitions is not None and partitions != variable.partitions:
         raise ValueError(
             f"{start}partitions {partitions} and found partitions {variable.partitions}."

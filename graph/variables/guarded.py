@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..core.graph import Graph
     from .variables import Variable
 
-KEPT = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If", "StatelessIf")
+UNGUARDED = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If", "StatelessIf")
 VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 
 
@@ -55,7 +55,7 @@ class _Guard:
             variable = self._variables.get(op.name)
             if variable is not None and variable.initial_value is not None:
                 result = variable.initialized_value()
-        elif op.type not in KEPT:
+        elif op.type not in UNGUARDED:
             inputs = [self.tensor(source) for source in op.inputs]
             if any(new is not old for new, old in zip(inputs, op.inputs, strict=True)):
                 with self._graph.name_scope(None):

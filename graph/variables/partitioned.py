@@ -13,7 +13,7 @@ from ..core.dtype import as_numpy
 from ..core.operands import Operands
 from ..core.scopes import control_dependencies, name_scope
 from ..core.tensor_shape import TensorShape
-from .variables import Variable
+from .variables import Updated, Variable
 
 if TYPE_CHECKING:
     from ..core.graph import Operation, Tensor
@@ -57,10 +57,10 @@ def partitions_of(partitioner: Partitioner, shape: TensorShape, dtype: np.dtype)
         )
     if (shape.ndims or 0) < 1:
         raise ValueError(f"A partitioned Variable must have rank at least 1, shape: {shape}")
-    found: object = partitioner(shape=shape, dtype=dtype)
-    if not isinstance(found, (list, tuple)):
-        raise ValueError(f"Partitioner must return a sequence, but saw: {found}")
-    slicing = list(cast("Sequence[int]", found))
+    counts: object = partitioner(shape=shape, dtype=dtype)
+    if not isinstance(counts, (list, tuple)):
+        raise ValueError(f"Partitioner must return a sequence, but saw: {counts}")
+    slicing = list(cast("Sequence[int]", counts))
     if len(slicing) != shape.ndims:
         raise ValueError(
             f"Partitioner returned a partition list that does not match the Variable's rank: "
@@ -204,7 +204,7 @@ class PartitionedVariable(Operands):
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
-    ) -> list[Tensor | Operation]:
+    ) -> list[Updated | Operation]:
         """Gives all parts values; their new ones, or the operations that do so."""
         pairs = zip(self._parts, self._pieces(value), strict=True)
         return [part.assign(x, use_locking, name, read_value=read_value) for part, x in pairs]
@@ -215,7 +215,7 @@ class PartitionedVariable(Operands):
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
-    ) -> list[Tensor | Operation]:
+    ) -> list[Updated | Operation]:
         """Adds to all parts; their new values, or the operations that do so."""
         pairs = zip(self._parts, self._pieces(value), strict=True)
         return [part.assign_add(x, use_locking, name, read_value=read_value) for part, x in pairs]
@@ -226,7 +226,7 @@ class PartitionedVariable(Operands):
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
-    ) -> list[Tensor | Operation]:
+    ) -> list[Updated | Operation]:
         """Subtracts from all parts; their new values, or the operations that do so."""
         pairs = zip(self._parts, self._pieces(value), strict=True)
         return [part.assign_sub(x, use_locking, name, read_value=read_value) for part, x in pairs]
@@ -315,9 +315,9 @@ def min_max_variable_partitioner(
         sizes = cast("list[int]", shape.as_list())
         kind = as_numpy(dtype)
         n_bytes = bytes_per_string_element if kind.kind == "O" else kind.itemsize
-        wanted = math.ceil(math.prod(sizes) * n_bytes / min_slice_size)
+        n_slices = math.ceil(math.prod(sizes) * n_bytes / min_slice_size)
         partitions = [1] * len(sizes)
-        partitions[axis] = max(1, min(sizes[axis], max_partitions, wanted))
+        partitions[axis] = max(1, min(sizes[axis], max_partitions, n_slices))
         return partitions
 
     return partitioner

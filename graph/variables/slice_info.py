@@ -33,10 +33,10 @@ class SaveSliceInfo:
         import_scope: str | None = None,
     ):
         if save_slice_info_def is not None:
-            given = save_slice_info_def
+            proto = save_slice_info_def
             inside = f"{import_scope.rstrip('/')}/" if import_scope else ""
-            full_name, full_shape = inside + given.full_name, list(given.full_shape)
-            var_offset, var_shape = list(given.var_offset), list(given.var_shape)
+            full_name, full_shape = inside + proto.full_name, list(proto.full_shape)
+            var_offset, var_shape = list(proto.var_offset), list(proto.var_shape)
         self.full_name = full_name
         self.full_shape = full_shape
         self.var_offset = var_offset

@@ -148,7 +148,7 @@ def _advanced(leaves: list[_Prefix], step: list[float], width: int) -> list[_Pre
         prefix.blank = prefix.before[0] + blank
         prefix.total = _sum(prefix.blank, prefix.label)
         heappush(heap, (prefix.total, -len(heap), prefix))
-    made = len(heap)
+    n_leaves = len(heap)
     for prefix in leaves:
         if not _fits(prefix.before[0], heap, width):
             continue
@@ -162,8 +162,8 @@ def _advanced(leaves: list[_Prefix], step: list[float], width: int) -> list[_Pre
                 child.drop()
                 child.before = -inf, -inf
                 continue
-            made += 1
-            entry = child.total, -made, child
+            n_leaves += 1
+            entry = child.total, -n_leaves, child
             if len(heap) == width:
                 heappushpop(heap, entry)[2].drop()
             else:

@@ -71,8 +71,8 @@ def _number(node: Node, operand: Operand, what: str) -> None:
 
 def _same_type(node: Node, box: np.ndarray, dtype: np.dtype) -> None:
     """Refuses an element, or a result, of another type than the list's."""
-    own = _list(box).dtype
-    node.require(own == dtype, f"the list holds {own}, got {dtype}")
+    list_type = _list(box).dtype
+    node.require(list_type == dtype, f"the list holds {list_type}, got {dtype}")
 
 
 def _result_type(node: Node, i: int = 0) -> np.dtype:

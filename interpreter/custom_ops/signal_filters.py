@@ -56,8 +56,8 @@ def filter_bank(node: Node) -> HostCall:
             inside = min(first, at) >= 0 and first + width <= x.size and at + width <= weights.size
             node.require(inside, f"channel {i} must lie in the spectrum and the weights")
             part, span = spectrum[first : first + width], slice(at, at + width)
-            own = (weights[span].astype(np.uint64) * part).sum(dtype=np.uint64)
-            sums[i] = np.uint64(carried) + own
+            channel = (weights[span].astype(np.uint64) * part).sum(dtype=np.uint64)
+            sums[i] = np.uint64(carried) + channel
             carried = (unweights[span].astype(np.uint64) * part).sum(dtype=np.uint64)
         return [sums[1:]]
 

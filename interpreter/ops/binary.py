@@ -58,7 +58,7 @@ PLAIN: dict[str, dict[str, str]] = {
 """Operator -> dtype -> kernel."""
 
 _SAME_SCALE = ("MAXIMUM", "MINIMUM")
-_AS_STORED = ("FLOOR_DIV", "FLOOR_MOD")
+_ON_INTEGERS = ("FLOOR_DIV", "FLOOR_MOD")
 """Operators that, as in TFLite, do not look at scales."""
 
 
@@ -101,7 +101,7 @@ def plain(node: Node) -> Prepared:
     kernel: str = PLAIN[node.kind].get(a.dtype.name, "")
     if not kernel and other_numbers.takes(node, other_numbers.BINARY, a):
         return other_numbers.binary(node, a, shape)
-    if not kernel or (is_quantized(a) and node.kind not in (*_SAME_SCALE, *_AS_STORED)):
+    if not kernel or (is_quantized(a) and node.kind not in (*_SAME_SCALE, *_ON_INTEGERS)):
         node.fail(f"{_kind(a)} is not supported")
     if is_quantized(a) and node.kind in _SAME_SCALE:
         _require_scale(node)

@@ -48,7 +48,7 @@ def non_max_suppression(node: Node) -> Callable[[Program], None]:
     node.require(not negative([count]), f"the number of boxes must not be negative, got {count}")
     indices = node.result((count,), np.int32)
     best = node.result((count,), np.float32) if soft else arena((count,), np.float32)
-    n_found = node.result((), np.int32)
+    n_selected = node.result((), np.int32)
     sigma = numbers[2] if soft else constant(np.zeros(1, np.float32))
 
     def emit(program: Program) -> None:
@@ -60,7 +60,7 @@ def non_max_suppression(node: Node) -> Callable[[Program], None]:
             *(number.ravel() for number in (*numbers[:2], sigma)),
             indices,
             best,
-            n_found.ravel(),
+            n_selected.ravel(),
             arena((n,), np.float32),
             arena((n,), np.int32),
         )

@@ -26,8 +26,8 @@ def hashtable_lookup(node: Node) -> DynamicResult:
 
     `keys`, the second input, rise.
     """
-    wanted, keys, values = required(node, 3)
-    for operand in (wanted, keys):
+    queries, keys, values = required(node, 3)
+    for operand in (queries, keys):
         node.require(
             operand.ndim == 1 and operand.dtype == np.int32,
             f"keys must be int32 of one dimension, got {operand.dtype} of shape {operand.shape}",
@@ -39,16 +39,16 @@ def hashtable_lookup(node: Node) -> DynamicResult:
         f"there must be a row for each of {keys.size} keys, got values of shape {values.shape}",
     )
 
-    def run(wanted: np.ndarray, keys: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
+    def run(queries: np.ndarray, keys: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
         empty = b"" if values.dtype.hasobject else 0
-        rows = np.full((wanted.size, *values.shape[1:]), empty, values.dtype)
-        at = np.searchsorted(keys, wanted)
+        rows = np.full((queries.size, *values.shape[1:]), empty, values.dtype)
+        at = np.searchsorted(keys, queries)
         hits = at < keys.size
-        hits[hits] = keys[at[hits]] == wanted[hits]
+        hits[hits] = keys[at[hits]] == queries[hits]
         rows[hits] = values[at[hits]]
         return [rows, hits.astype(np.uint8)]
 
-    return node.dynamic_result(run, [(wanted.size, *values.shape[1:]), (wanted.size,)])
+    return node.dynamic_result(run, [(queries.size, *values.shape[1:]), (queries.size,)])
 
 
 @op("EMBEDDING_LOOKUP_SPARSE")

@@ -247,8 +247,8 @@ def _real(
             trace = arena((pairs[0][0].shape[0], recurrent.N_TRACED * n), np.float32)
         recurrent.lstm(program, pairs, build(program), memory, rows, layout, trace)
         if observation is not None:
-            kept = dict(zip(places.states, memory, strict=True))
-            observation.inner(program, node, kept, _traced(program, node, parts, trace))
+            outputs = dict(zip(places.states, memory, strict=True))
+            observation.inner(program, node, outputs, _traced(program, node, parts, trace))
 
     return emit
 

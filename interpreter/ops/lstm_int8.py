@@ -43,19 +43,19 @@ class _Product(NamedTuple):
         weights: transposed, int64.
         zero_point: of what is multiplied.
         scale: from the product to int8.
-        own_zero_point: of the product as int8.
+        product_zero_point: of the product as int8.
         to_sum: from there to the sum.
     """
 
     weights: np.ndarray
     zero_point: int
     scale: _Multiplier
-    own_zero_point: int
+    product_zero_point: int
     to_sum: _Multiplier
 
     def term(self, x: np.ndarray) -> np.ndarray:
         """What the product with `x` adds to the sum."""
-        zero = self.own_zero_point
+        zero = self.product_zero_point
         sums = (x.astype(np.int64) - self.zero_point) @ self.weights
         product = np.clip(multiply_by_quantized_multiplier(sums, *self.scale) + zero, -128, 127)
         return multiply_by_quantized_multiplier(product - zero, *self.to_sum)
@@ -109,9 +109,9 @@ class _Cell(NamedTuple):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Both states after a step: int8 and int16, as int64."""
         forget, new = self.forget.values(x, hidden), self.new.values(x, hidden)
-        kept = rounding_divide_by_pot(forget * memory, _STEPS)
+        remembered = rounding_divide_by_pot(forget * memory, _STEPS)
         added = rounding_divide_by_pot((32767 - forget) * new, _STEPS)
-        memory = np.clip(kept + added, -32768, 32767)
+        memory = np.clip(remembered + added, -32768, 32767)
         if self.limits[0] > 0:
             memory = np.clip(memory, -self.limits[0], self.limits[0])
         bent = _curves()[2][memory + 32768]
@@ -187,7 +187,7 @@ def _cell(node: Node, x: Operand, parts: Parts, places: tuple[int, int]) -> _Cel
         for product in products
     ]
 
-    def product(operand: Operand, weights: Operand | None, at: int, rest: int) -> _Product:
+    def product(operand: Operand, weights: Operand | None, at: int, remainder: int) -> _Product:
         assert weights is not None
         ratio = _scale(node, weights) * _scale(node, operand) / scales[at]
         return _Product(
@@ -195,20 +195,20 @@ def _cell(node: Node, x: Operand, parts: Parts, places: tuple[int, int]) -> _Cel
             quantization_of(node, operand, f"'{operand.name}'").zero_point,
             quantize_multiplier(float(ratio)),
             zero_points[at],
-            to_sums[rest],
+            to_sums[remainder],
         )
 
     def gate(i: int, curve: int) -> _Gate:
         norm, bias = parts.norms[i], parts.biases[i]
         assert norm is not None and bias is not None
         _, of_input, of_state = _OF_GATES[i]
-        rest = 2 * (of_input // 3)
+        remainder = 2 * (of_input // 3)
         multiplier, shift = quantize_multiplier(float(_scale(node, norm)))
-        first = product(x, parts.weights[i], of_input, rest)
-        second = product(hidden, parts.recurrent[i], of_state, rest + 1)
+        first = product(x, parts.weights[i], of_input, remainder)
+        second = product(hidden, parts.recurrent[i], of_state, remainder + 1)
         if i == _OUTPUT:  # TFLite reads other entries of its tables: a shift as multiplier
             odd = to_sums[3][1], to_sums[7][1]
-            second = second._replace(own_zero_point=zero_points[7], to_sum=odd)
+            second = second._replace(product_zero_point=zero_points[7], to_sum=odd)
         return _Gate(
             (first, second),
             _value(node, norm, np.int16).astype(np.float32),

@@ -30,7 +30,7 @@ def l2_normalization(node: Node) -> Prepared:
     limits = clamp_of(node)
     node.require(limits[0] == -limits[1], "fused_activation_function must be NONE")
     if is_quantized(x):
-        return _stored_rows(node, x)
+        return _dynamic_rows(node, x)
     supported(node, (x,))
     return _rows(node, "softmax.l2_normalize", smallest=SMALLEST_LENGTH)
 
@@ -61,7 +61,7 @@ def _rows(node: Node, kernel: str, **numbers: float) -> Emit:
     return emit
 
 
-def _stored_rows(node: Node, x: Operand) -> Emit:
+def _dynamic_rows(node: Node, x: Operand) -> Emit:
     """What emits the kernel for quantized integers; the result is in steps of 1 / 128."""
     input_params, _ = one_scale(node, x)
     node.require(x.dtype in BYTES, f"quantized {x.dtype} is not supported")

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families import rescaled
-from ...engine.families.multipliers import ALL_OF_SHIFT, common_terms, product_terms
+from ...engine.families.multipliers import (
+    ALL_OF_SHIFT,
+    Rounding,
+    common_terms,
+    product_terms,
+    right_shift_of_scalars,
+    right_shift_only,
+    right_shift_or_sign,
+)
 from ...engine.plan.buffer import constant
 from ...schema.operators import known
 from ...schema.quantization import Quantization
@@ -71,9 +79,17 @@ def quantized_pair(node: Node, a: Operand, b: Operand, shape: tuple[int, ...]) -
         terms = common_terms(first, second, output, limits, _LEFT_SQUARED, 2)
     else:
         left = _LEFT[a.dtype.name]
-        terms = common_terms(first, second, output, limits, left, right_only=node.kind == "SUB")
+        rounding = _rounding_of_difference(a, b) if node.kind == "SUB" else None
+        terms = common_terms(first, second, output, limits, left, rounding=rounding)
     out = node.result(shape, a.dtype)
     return lambda program: rescaled.pair(program, QUANTIZED[node.kind], a, b, out, terms)
+
+
+def _rounding_of_difference(a: Operand, b: Operand) -> Rounding:
+    """How TFLite's kernel scales a difference: only by shifts to the right, whatever it is told."""
+    if a.shape != b.shape:
+        return right_shift_of_scalars
+    return right_shift_only if a.dtype == np.int16 else right_shift_or_sign
 
 
 def quotient(above: Sequence[float], below: Sequence[float]) -> float:

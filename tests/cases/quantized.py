@@ -127,11 +127,11 @@ def batches(dtype, x, y, adj_x=False, adj_y=False):
 def hybrid(op, label, options, x, weights, n, axis, each, dtype="int8", order=(0, 1, 2), **extra):
     """Reals, stored weights and a bias."""
     most = {INT4: 7, INT2: 1}.get(dtype, 127)
-    given = [floats(*x, low=-2, high=3), numbers(dtype, *weights, seed=1, most=most),
+    values = [floats(*x, low=-2, high=3), numbers(dtype, *weights, seed=1, most=most),
              floats(n, seed=2)]  # fmt: skip
     inputs = [None] * (max(order) + 1)
     for i, place in enumerate(order):
-        inputs[place] = given[i]
+        inputs[place] = values[i]
     if order[0] == 2:
         inputs[0] = i32([1, 8, 6, n])
     constants = [i for i in range(len(inputs)) if i != order[0]]

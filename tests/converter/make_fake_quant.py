@@ -33,6 +33,7 @@ FILES = {
     ("across", "int8"): INT8,
     ("averaged", "int8"): INT8,
     ("normalized", "int8"): INT8,
+    ("narrow", "default_int8"): INT8 | DEFAULT,
     ("joined", "default_uint8"): UINT8 | DEFAULT,
     ("joined", "default_int8"): INT8 | DEFAULT,
     ("plain", "default_uint8"): UINT8 | DEFAULT,
@@ -72,6 +73,11 @@ def small(name):
     x = v1.placeholder(tf.float32, (1, 6, 6, 3), "x")
     if name == "plain":
         return tf.nn.relu(tf.matmul(tf.reshape(x, (1, 108)), MATRIX))
+    if name == "narrow":  # of activations, around a transposed convolution
+        quantized = VARS(x, -1.0, 1.0, 8, narrow_range=True)
+        kernel = VARS(FILTERS, -3.0, 3.0, 8, narrow_range=True)
+        y = tf.nn.conv2d_transpose(quantized, tf.transpose(kernel, (0, 1, 3, 2)), (1, 6, 6, 8), 1)
+        return VARS(tf.nn.relu(tf.nn.bias_add(y, BIAS)), -3.0, 3.0, 8, narrow_range=True)
     quantized = VARS(x, -1.0, 1.0, 8)
     kernel = filters_by_channel() if name == "normalized" else filters()
     y = tf.nn.conv2d(quantized, kernel, 1, "SAME")

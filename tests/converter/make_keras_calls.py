@@ -95,8 +95,8 @@ def main() -> None:
                 if version in versions:
                     print(family, version, name)
                     k.backend.clear_session()
-                    found = recorded(make(k), rng)
-                    arrays |= {f"{name}/{key}": array for key, array in found.items()}
+                    actual = recorded(make(k), rng)
+                    arrays |= {f"{name}/{key}": array for key, array in actual.items()}
             stream = io.BytesIO()
             np.savez(stream, **arrays)
             path = HERE / f"{family}_keras{version}.npz.xz"

@@ -26,6 +26,7 @@ HERE = Path(__file__).parent / "keras_layers"
 MODULES = (
     *("recurrent", "attention", "audio", "convolution", "norm", "preprocess", "functions"),
     "images",
+    "files",
 )
 
 

@@ -95,13 +95,13 @@ def main() -> None:
         (folder / "fingerprint.pb").unlink(missing_ok=True)
         runs = [module.step(x) for (x,) in inputs]
         keys = sorted(runs[0])
-        wanted = [[found[key].numpy() for key in keys] for found in runs]
+        expected = [[actual[key].numpy() for key in keys] for actual in runs]
         rows[name] = {"keys": keys, "schemes": {}}
         for scheme in ("int8", "int8_variables", "int16x8"):
             content = converted(folder, scheme, samples)
             rows[name]["schemes"][scheme] = {
                 "uses": variable_uses(content),
-                "error": error_of(answers(content, inputs, keys), wanted),
+                "error": error_of(answers(content, inputs, keys), expected),
             }
     path = HERE / "variables.json"
     path.write_text(json.dumps(rows, indent=1) + "\n")

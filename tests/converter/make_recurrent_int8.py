@@ -59,10 +59,10 @@ def row(plain: bytes, n_samples: int, resets: bool = False) -> dict:
     samples, inputs = (random_inputs(shapes_of(plain), seed, n_samples) for seed in (1, 2))
     file = quantized(plain, samples)
     if resets:
-        theirs, wanted = ([answers(x, [one])[0] for one in inputs] for x in (file, plain))
+        theirs, expected = ([answers(x, [one])[0] for one in inputs] for x in (file, plain))
     else:
-        theirs, wanted = answers(file, inputs), answers(plain, inputs)
-    return {"cells": cells(file), "error": error_of(theirs, wanted)}
+        theirs, expected = answers(file, inputs), answers(plain, inputs)
+    return {"cells": cells(file), "error": error_of(theirs, expected)}
 
 
 def keras_file(case: str) -> bytes:

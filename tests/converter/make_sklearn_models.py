@@ -82,21 +82,21 @@ def record(stored, name, model, types, feeds):
 
 
 def main():
-    stored = {}
+    recorded = {}
     numbers = [("x", FloatTensorType([None, 4]))]
     for name, model in CLASSIFIERS.items():
-        record(stored, name, model.fit(X, Y), numbers, {"x": X[::11]})
+        record(recorded, name, model.fit(X, Y), numbers, {"x": X[::11]})
     neighbours = KNeighborsClassifier(3).fit(X[::6], Y[::6])
-    record(stored, "neighbours", neighbours, numbers, {"x": X[::11]})
+    record(recorded, "neighbours", neighbours, numbers, {"x": X[::11]})
     for name, model in REGRESSORS.items():
-        record(stored, name, model.fit(X_REAL, Y_REAL), numbers, {"x": X_REAL[::5]})
+        record(recorded, name, model.fit(X_REAL, Y_REAL), numbers, {"x": X_REAL[::5]})
     columns = [(c, FloatTensorType([None, 1])) for c in "abcd"]
     columns.append(("colour", StringTensorType([None, 1])))
     feeds = {c: X[::11, i : i + 1] for i, c in enumerate("abcd")}
     feeds["colour"] = COLOURS[::11, None].astype(object)
     for name, model in TABLES.items():
-        record(stored, name, model.fit(TABLE, Y), columns, feeds)
-    np.savez_compressed(Path(__file__).with_name("sklearn_models.npz"), **stored)
+        record(recorded, name, model.fit(TABLE, Y), columns, feeds)
+    np.savez_compressed(Path(__file__).with_name("sklearn_models.npz"), **recorded)
 
 
 if __name__ == "__main__":

@@ -165,7 +165,7 @@ def main():
         import tensorflow as tf
 
         write_models(tf)
-    found = {"errors": {}, "files": {}}
+    actual = {"errors": {}, "files": {}}
     with tempfile.TemporaryDirectory() as folder:
         for part in "23":
             env = {**os.environ, "TF_USE_LEGACY_KERAS": "1" if part == "2" else "0"}
@@ -174,10 +174,10 @@ def main():
             subprocess.run(command, env=env, cwd=folder, check=True)
             for key, value in json.loads(Path(target).read_text()).items():
                 if isinstance(value, dict):
-                    found.setdefault(key, {}).update(value)
+                    actual.setdefault(key, {}).update(value)
                 else:
-                    found[key] = value
-    (HERE / "as_tensorflow.json").write_text(json.dumps(found, indent=0) + "\n")
+                    actual[key] = value
+    (HERE / "as_tensorflow.json").write_text(json.dumps(actual, indent=0) + "\n")
     return None
 
 

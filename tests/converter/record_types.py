@@ -134,21 +134,21 @@ class Child:
 
 
 def main():
-    child, stored, converted = Child(), {}, []
+    child, recorded, converted = Child(), {}, []
     for name, case in typed_operations.chosen().items():
         if case.op not in sys.argv:
             continue
         for attr, dtype, positions in variants(case):
-            found = child.run(answers, name, attr, dtype, positions)
-            if found is None:
+            actual = child.run(answers, name, attr, dtype, positions)
+            if actual is None:
                 continue
             key = f"{name} {attr}={dtype}"
-            stored |= {f"{key}:{i}": out.astype("S") if out.dtype == object else out
-                       for i, out in enumerate(found)}  # fmt: skip
+            recorded |= {f"{key}:{i}": out.astype("S") if out.dtype == object else out
+                       for i, out in enumerate(actual)}  # fmt: skip
             if child.run(converts, name, attr, dtype, positions):
                 converted.append(key)
-        print(name, len(stored), len(converted), file=sys.stderr, flush=True)
-    np.savez_compressed(ANSWERS, converted=np.array(converted), **stored)
+        print(name, len(recorded), len(converted), file=sys.stderr, flush=True)
+    np.savez_compressed(ANSWERS, converted=np.array(converted), **recorded)
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ def test_shape_arithmetic_is_computed_along(b):
     assert shape.value is None
     batch = b.STRIDED_SLICE(shape, [0], [1], [1], shrink_axis_mask=1)
     assert str(batch.elements.extents.item()) == "n"
-    rest = b.STRIDED_SLICE(shape, [1], [3], [1])
-    assert rest.value.tolist() == [4, 5]
+    others = b.STRIDED_SLICE(shape, [1], [3], [1])
+    assert others.value.tolist() == [4, 5]
     y = b.RESHAPE(x, b.PACK(batch, 20, values_count=2))
     assert y.shape == (None, 20)
 

@@ -160,14 +160,14 @@ def test_branch(litert, tmp_path, dtype):
     content = converted(tmp_path, graph, [flag, x], [branching(graph, flag, x)])
     value = f32([[3, 4]])
     interpreter = Interpreter(model_content=content)
-    for given in (True, False):
-        feeds = [np.array(given, dtype), value]
+    for inputs in (True, False):
+        feeds = [np.array(inputs, dtype), value]
         interpreter.allocate_tensors()
         for detail, array in zip(interpreter.get_input_details(), feeds, strict=True):
             interpreter.set_tensor(detail["index"], array)
         interpreter.invoke()
         got = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-        np.testing.assert_array_equal(got, value + 1 if given else value * value)
+        np.testing.assert_array_equal(got, value + 1 if inputs else value * value)
         np.testing.assert_array_equal(litert.run(content, [feeds], REFERENCE)[0][0], got)
 
 

@@ -424,8 +424,8 @@ def test_several_signatures_in_one_file(keys, request, litert):
     interpreter = Interpreter(model_content=content)
     assert set(interpreter.get_signature_list()) == set(keys)
     assert interpreter.num_subgraphs() == len(keys)
-    with np.load(orders(request) / "cases.npz") as stored:
-        cases = {key: stored[key] for key in stored}
+    with np.load(orders(request) / "cases.npz") as archive:
+        cases = {key: archive[key] for key in archive}
     for key in keys:
         inputs, want = (
             {k.rsplit("/", 1)[1]: v for k, v in cases.items() if k.startswith(f"{key}/{part}/")}

@@ -47,12 +47,12 @@ def test_passes_run_until_each_has_seen_what_the_others_left():
     def second(graph, op):
         return not runs and not runs.append("second")
 
-    told = []
-    run_until_settled(parse(CHAIN), [first, second], told.append)
-    names = [(run.name, run.changes) for run in told]
+    reported = []
+    run_until_settled(parse(CHAIN), [first, second], reported.append)
+    names = [(run.name, run.changes) for run in reported]
     assert names == [("first", 0), ("second", 1), ("first", 1), ("second", 0), ("first", 1),
                      ("second", 0), ("first", 0)]  # fmt: skip
-    assert all(run.seconds >= 0 for run in told)
+    assert all(run.seconds >= 0 for run in reported)
 
 
 def test_ops_that_a_change_removed_are_not_looked_at():

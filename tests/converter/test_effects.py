@@ -49,7 +49,7 @@ def test_an_assignment_is_left_out_only_where_no_answer_shows_it(name, key):
         warnings.simplefilter("always")
         (source,) = saved_model.load(MODELS / name, signature_keys=[key])
     assert bool(caught) == key.endswith("quiet")
-    changes = not all(np.array_equal(answers[0], answer) for answer in answers)
+    changes = not all(np.array_equal(answers[0], output) for output in answers)
     assert any(place.is_written for place in source.places) == changes
     oracle = source.oracle()
     np.testing.assert_array_equal(oracle.run(oracle.outputs, [x])[0], answers[0])
@@ -61,13 +61,13 @@ def test_three_runs_give_what_tensorflow_gives(name, key, litert):
     x, answers = recorded(name, key)
     content = TFLiteConverter.from_saved_model(MODELS / name, signature_keys=[key]).convert()
     runner = Interpreter(model_content=content).get_signature_runner(key)
-    for answer in answers:
-        np.testing.assert_array_equal(runner(x=x)["output_0"], answer)
+    for output in answers:
+        np.testing.assert_array_equal(runner(x=x)["output_0"], output)
     resolver = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
     theirs = litert.run(content, [{"x": x}] * 3, resolver, key)
     assert not isinstance(theirs, str), theirs
-    for answer, outputs in zip(answers, theirs, strict=True):
-        np.testing.assert_array_equal(outputs["output_0"], answer)
+    for output, outputs in zip(answers, theirs, strict=True):
+        np.testing.assert_array_equal(outputs["output_0"], output)
 
 
 @pytest.mark.parametrize(("name", "key", "words"), REFUSED)

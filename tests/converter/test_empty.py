@@ -57,7 +57,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_tensorflow_gives(name):
-    build, wanted = CASES[name]
-    for got, want in zip(answers(build), wanted, strict=True):
+    build, expected = CASES[name]
+    for got, want in zip(answers(build), expected, strict=True):
         assert got.dtype == want.dtype
         np.testing.assert_array_equal(got, want)

@@ -70,8 +70,8 @@ def check_alike(content, theirs, litert):
         np.testing.assert_array_equal(mine[2], yours[2])
     steps, answer = stored(content)
     for file_content in (content, theirs):
-        ((wanted,),) = litert.run(file_content, [[steps]], "BUILTIN_REF")
-        np.testing.assert_array_equal(answer, wanted)
+        ((by_litert,),) = litert.run(file_content, [[steps]], "BUILTIN_REF")
+        np.testing.assert_array_equal(answer, by_litert)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,7 @@ def check_alike(content, theirs, litert):
         ("branches", "int8", INT8),
         ("joined", "uint8", UINT8),
         ("joined", "int8", INT8),
+        ("narrow", "default_int8", INT8 | DEFAULT),
         ("joined", "default_uint8", UINT8 | DEFAULT),
         ("joined", "default_int8", INT8 | DEFAULT),
         ("across", "uint8", UINT8),
@@ -96,6 +97,16 @@ def test_as_tensorflow(name, file, settings, request, litert):
     content = converter_of(request, name, **settings).convert()
     theirs = (request.path.parent / f"fake_quant/{name}_{file}.tflite").read_bytes()
     check_alike(content, theirs, litert)
+
+
+def test_a_narrow_range_in_a_float_file(request, litert):
+    """LiteRT refuses FAKE_QUANT of one; what it takes rounds as TensorFlow does."""
+    content = converter_of(request, "narrow").convert()
+    assert kinds(content).count("FAKE_QUANT") == 2
+    ((answer,),) = litert.run(content, [[X * 2]], "BUILTIN_REF")
+    levels = answer / (6 / 254)
+    np.testing.assert_allclose(levels, np.rint(levels), atol=1e-3)
+    assert answer.min() >= 0 and answer.max() <= 3
 
 
 def test_optimizations_overrule_inference_type(request, litert):
@@ -111,10 +122,10 @@ def test_integer_input_of_a_float_model(request, litert):
     content = converter_of(request, "plain", **INPUT).convert()
     assert kinds(content) == ["DEQUANTIZE", "RESHAPE", "FULLY_CONNECTED"]
     theirs = (request.path.parent / "fake_quant/plain_input_uint8.tflite").read_bytes()
-    steps, answer = stored(content)
+    steps, output = stored(content)
     for file_content in (content, theirs):
-        ((wanted,),) = litert.run(file_content, [[steps]], "BUILTIN_REF")
-        np.testing.assert_allclose(answer, wanted, rtol=1e-6, atol=1e-6)
+        ((by_litert,),) = litert.run(file_content, [[steps]], "BUILTIN_REF")
+        np.testing.assert_allclose(output, by_litert, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("settings", [UINT8, INT8])
@@ -127,9 +138,9 @@ def test_reorder_across_fake_quant(settings, request, litert):
     for file_content in (content, plain):
         rows = schemes(file_content)
         np.testing.assert_allclose([rows[0][1][0], rows[-1][1][0]], ends, rtol=3e-7)
-    steps, answer = stored(content)
-    ((wanted,),) = litert.run(content, [[steps]], "BUILTIN_REF")
-    np.testing.assert_array_equal(answer, wanted)
+    steps, output = stored(content)
+    ((by_litert,),) = litert.run(content, [[steps]], "BUILTIN_REF")
+    np.testing.assert_array_equal(output, by_litert)
     assert error(content, request) < 5.5 / 255  # a step of the output
 
 
@@ -139,8 +150,8 @@ def error(content, request):
     _, answer = stored(content)
     interpreter = Interpreter(model_content=content)
     scale, zero_point = interpreter.get_output_details()[0]["quantization"]
-    _, wanted = stored(float_file)
-    return np.sqrt(np.mean(((answer.astype("f4") - zero_point) * scale - wanted) ** 2))
+    _, expected = stored(float_file)
+    return np.sqrt(np.mean(((answer.astype("f4") - zero_point) * scale - expected) ** 2))
 
 
 @pytest.mark.parametrize("settings", [UINT8, INT8])
@@ -153,9 +164,9 @@ def test_change_concat_input_ranges(name, end, settings, request, litert):
     first, second, joined = rows[-5:-2]
     assert first[1:] == second[1:] == joined[1:]
     np.testing.assert_allclose(joined[1], (3 + end) / 255, rtol=2e-3)
-    steps, answer = stored(content)
-    ((wanted,),) = litert.run(content, [[steps]], "BUILTIN_REF")
-    np.testing.assert_array_equal(answer, wanted)
+    steps, output = stored(content)
+    ((by_litert,),) = litert.run(content, [[steps]], "BUILTIN_REF")
+    np.testing.assert_array_equal(output, by_litert)
 
 
 @pytest.mark.parametrize("name", [*REORDER, *CONCAT])
@@ -180,10 +191,10 @@ def test_without_quantization_it_rounds(request, litert):
     content = converter_of(request, "one_range").convert()
     assert kinds(content).count("FAKE_QUANT") == 4
     theirs = (request.path.parent / "fake_quant/one_range_float.tflite").read_bytes()
-    _, answer = stored(content)
+    _, output = stored(content)
     for file_content in (content, theirs):
-        ((wanted,),) = litert.run(file_content, [[X]])
-        np.testing.assert_allclose(answer, wanted, atol=1e-5)
+        ((by_litert,),) = litert.run(file_content, [[X]])
+        np.testing.assert_allclose(output, by_litert, atol=1e-5)
 
 
 def test_default_quantizes_by_the_stated_ranges(request):

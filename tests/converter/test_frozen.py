@@ -147,8 +147,8 @@ def test_shapes_that_are_missing(shape, words):
     message = to_graph_def(graph)
     with pytest.raises(ValueError, match=words):
         fix_shapes(frozen.load(message, ["x"], ["y"]))
-    for given in ([None, 3, 4], [-1, 3, 4]):
-        source = frozen.load(message, ["x"], ["y"], {"x": given})
+    for inputs in ([None, 3, 4], [-1, 3, 4]):
+        source = frozen.load(message, ["x"], ["y"], {"x": inputs})
         assert source.inputs[0].tensor.shape == (None, 3, 4)
         fix_shapes(source)
         assert source.inputs[0].tensor.shape == (1, 3, 4)

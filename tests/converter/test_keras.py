@@ -34,8 +34,8 @@ def convert(path):
 
 
 def cases(name):
-    with np.load(MODELS / f"{name}.npz") as stored:
-        return [[stored[k] for k in stored if k.startswith(part)] for part in ("in", "out")]
+    with np.load(MODELS / f"{name}.npz") as archive:
+        return [[archive[k] for k in archive if k.startswith(part)] for part in ("in", "out")]
 
 
 @pytest.mark.parametrize("suffix", ["keras", "h5"])
@@ -162,18 +162,18 @@ def test_channels_first_is_the_same_model(tmp_path):
             one("Flatten", "f", [["e", 0, 0]], data_format=layout),
         ]
         path = keras_file(tmp_path, model(*layers, x=[1, *shape]), weights)
-        given = x if layout == "channels_last" else x.transpose(0, 3, 1, 2)
-        results += run(keras.load(path), given)
+        inputs = x if layout == "channels_last" else x.transpose(0, 3, 1, 2)
+        results += run(keras.load(path), inputs)
     np.testing.assert_allclose(results[0], results[1], rtol=1e-5, atol=1e-5)
 
 
 def test_sequential_of_the_first_keras_2(tmp_path):
     config = {"name": "d", "units": 2, "batch_input_shape": [None, 3], "activation": "relu"}
-    said = {"class_name": "Sequential", "config": [{"class_name": "Dense", "config": config}]}
+    text = {"class_name": "Sequential", "config": [{"class_name": "Dense", "config": config}]}
     path = tmp_path / "old.h5"
 
     def edit(file):
-        file.attrs["model_config"] = json.dumps(said)
+        file.attrs["model_config"] = json.dumps(text)
         file["model_weights/d"].attrs["weight_names"] = [b"d/kernel:0", b"d/bias:0"]
 
     group = "model_weights/d/d"

@@ -28,10 +28,10 @@ FILES = sorted(path.name.removesuffix(".npz.xz") for path in LAYERS.glob("*.npz.
 def arrays(file):
     """What a family's file holds: {case: {name: array}}."""
     cases = {}
-    with np.load(io.BytesIO(lzma.decompress((LAYERS / f"{file}.npz.xz").read_bytes()))) as stored:
-        for key in stored:
+    with np.load(io.BytesIO(lzma.decompress((LAYERS / f"{file}.npz.xz").read_bytes()))) as archive:
+        for key in archive:
             case, _, name = key.partition("/")
-            cases.setdefault(case, {})[name] = stored[key]
+            cases.setdefault(case, {})[name] = archive[key]
     return cases
 
 

@@ -106,8 +106,8 @@ def positive(draft, x):
 def test_lowered(build, kinds):
     draft = Draft()
     y = build(draft, draft.input("x", (None, 8, 8, 4)))
-    found = kinds_of(draft.source(y))
-    assert kinds is None or found == kinds
+    operators = kinds_of(draft.source(y))
+    assert kinds is None or operators == kinds
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_what_a_reshape_demands_holds_after_it_is_gone(litert):
     flat = draft.op("Reshape", draft.op("Reshape", first, np.int32([-1, 2])), np.int32([-1]))
     content = Conversion(Settings(), [draft.source(draft.op("Tile", flat, np.int32([3])))], 2).run()
     x = f32(5)
-    ((answer,),) = litert.run(content, [[x]])
-    np.testing.assert_array_equal(answer, np.tile(x[:2], 3))
+    ((by_litert,),) = litert.run(content, [[x]])
+    np.testing.assert_array_equal(by_litert, np.tile(x[:2], 3))
 
 
 def test_bitcast_of_an_unknown_last_size(litert):
@@ -163,8 +163,8 @@ def test_bitcast_of_an_unknown_last_size(litert):
     cast = draft.op("Bitcast", x, T=np.dtype(np.float32), type=np.dtype(np.int64))
     content = Conversion(Settings(), [draft.source(cast)], 2).run()
     pairs = f32(3, 2)
-    ((answer,),) = litert.run(content, [[pairs]])
-    np.testing.assert_array_equal(answer, pairs.view(np.int64)[:, 0])
+    ((by_litert,),) = litert.run(content, [[pairs]])
+    np.testing.assert_array_equal(by_litert, pairs.view(np.int64)[:, 0])
 
 
 @pytest.mark.parametrize(
@@ -367,8 +367,8 @@ def draft_graph():
 def test_every_family_file_is_listed():
     folder = Path(registry.__file__).parent
     registers = re.compile(r"^(@?lower|lower_rows)\(", re.MULTILINE)
-    found = {file.stem for file in folder.glob("*.py") if registers.search(file.read_text())}
-    assert found == set(registry.FAMILIES)
+    actual = {file.stem for file in folder.glob("*.py") if registers.search(file.read_text())}
+    assert actual == set(registry.FAMILIES)
 
 
 @pytest.mark.parametrize("type_", ["Merge", "RefSwitch"])

@@ -225,9 +225,9 @@ def test_computed_sizes_of_zero_are_copied(tmp_path, allowzero):
     model = model_of(nodes, inputs, constants={"two": ints(2)}, free=[5, 2])
     content = converted(saved(tmp_path, model))
     for n, m in ((3, 2), (0, 5), (0, 0)):
-        given = {"x": floats(n, 4), "w": floats(m)}
-        (want,) = ReferenceEvaluator(model).run(None, given)
-        np.testing.assert_array_equal(answers(content, given)["y"], want)
+        values = {"x": floats(n, 4), "w": floats(m)}
+        (want,) = ReferenceEvaluator(model).run(None, values)
+        np.testing.assert_array_equal(answers(content, values)["y"], want)
 
 
 def test_a_shape_of_unknown_length_copies_sizes(tmp_path, litert):
@@ -236,10 +236,10 @@ def test_a_shape_of_unknown_length_copies_sizes(tmp_path, litert):
     dim.dim_param = "n"
     content = converted(saved(tmp_path, model))
     for shape in ([0, 0], [0, 3, 1], [3, -1], [6], [0, 1, -1]):
-        given = {"x": floats(2, 3), "to": ints(*shape)}
-        (want,) = ReferenceEvaluator(model).run(None, given)
-        np.testing.assert_array_equal(answers(content, given)["y"], want)
-        np.testing.assert_array_equal(litert.run(content, [[*given.values()]])[0][0], want)
+        values = {"x": floats(2, 3), "to": ints(*shape)}
+        (want,) = ReferenceEvaluator(model).run(None, values)
+        np.testing.assert_array_equal(answers(content, values)["y"], want)
+        np.testing.assert_array_equal(litert.run(content, [[*values.values()]])[0][0], want)
 
 
 def test_channels_last_inside(tmp_path):
@@ -255,8 +255,8 @@ def test_channels_last_inside(tmp_path):
     weights = {"w1": floats(8, 3, 3, 3), "w2": floats(5, 8, 1, 1)}
     content = converted(saved(tmp_path, model_of(nodes, {"x": floats(1, 3, 8, 8)}, (), weights)),
                         output_arrays=["y"])  # fmt: skip
-    found = kinds(content)
-    assert found.count("TRANSPOSE") == 1 and found[0] == "TRANSPOSE"
+    operators = kinds(content)
+    assert operators.count("TRANSPOSE") == 1 and operators[0] == "TRANSPOSE"
     assert Interpreter(model_content=content).get_input_details()[0]["shape"].tolist() == [
         1,
         3,
@@ -278,9 +278,9 @@ def test_basic_pitch(corpus, litert):
     for name in ours:
         for got in (ours[name], theirs[0][name]):
             np.testing.assert_allclose(got, data[f"ort0:{name}"], 1e-3, 1e-4)
-    found = kinds(content)
-    assert "TRANSPOSE" not in found and "CUSTOM" not in found
-    assert len(found) <= 222 * 1.1  # of the flatbuffer that ships beside the ONNX file
+    operators = kinds(content)
+    assert "TRANSPOSE" not in operators and "CUSTOM" not in operators
+    assert len(operators) <= 222 * 1.1  # of the flatbuffer that ships beside the ONNX file
     assert len(content) <= 204_448 * 1.1
 
 

@@ -46,7 +46,7 @@ def test_corpus(row, corpus, litert, record_property):
     except ConverterError as error:
         not_yet("converter", error, record_property)
     ours = File(row, content, is_theirs=False)
-    inputs, wanted = recorded(row)
+    inputs, expected = recorded(row)
     same_as_litert(row, ours, content, ours.stored(inputs), litert)
     if kinds(ours).isdisjoint(("DIV", "RSQRT")):  # which do not take all numbers
         generator = np.random.default_rng(SEED)
@@ -55,12 +55,12 @@ def test_corpus(row, corpus, litert, record_property):
         assert KINDS[variant_of(row)] == "int16x8"
         return
     theirs = File(row, (corpus / row["files"]["tflite"]).read_bytes(), is_theirs=True)
-    error, limit = (rms(file.real(inputs), wanted) for file in (ours, theirs))
+    error, limit = (rms(file.real(inputs), expected) for file in (ours, theirs))
     if row["id"] in CARRIED:  # one sample more or less says nothing then
         error, limit = sample_errors(row, ours, theirs, corpus)
         assert error <= WORST * limit, f"{error:.4g} against {limit:.4g} over all samples"
         return
-    allowed = WORST * limit + FLOAT * largest(wanted)
+    allowed = WORST * limit + FLOAT * largest(expected)
     assert error <= allowed, f"{error:.4g} against {limit:.4g} of TensorFlow's file"
     if row["family"] not in OTHER_SCALES:
         for mine, yours in zip(ours.schemes(), theirs.schemes(), strict=True):
@@ -107,12 +107,12 @@ def any_stored(file: File, inputs, generator) -> list[np.ndarray]:
 def same_as_litert(row, file: File, content: bytes, given, litert) -> None:
     """LiteRT runs the file, and its reference kernels give what ours give."""
     resolver = "BUILTIN_WITHOUT_DEFAULT_DELEGATES" if row.get("ref_suspect") else "BUILTIN_REF"
-    found = litert.run(content, [given], resolver)
-    if isinstance(found, str) and "Didn't find op for builtin opcode" in found:
-        found = litert.run(content, [given], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
-    assert not isinstance(found, str), found
+    by_litert = litert.run(content, [given], resolver)
+    if isinstance(by_litert, str) and "Didn't find op for builtin opcode" in by_litert:
+        by_litert = litert.run(content, [given], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
+    assert not isinstance(by_litert, str), by_litert
     exact = KINDS[variant_of(row)] in IO_TYPES
-    for mine, yours in zip(answers(file.interpreter, *given), found[0], strict=True):
+    for mine, yours in zip(answers(file.interpreter, *given), by_litert[0], strict=True):
         if mine.dtype != np.float32 or exact:
             np.testing.assert_array_equal(mine, yours)
         else:

@@ -235,8 +235,8 @@ def test_rounding(has_relu):
 def test_gptq_of_independent_inputs_rounds_to_the_nearest():
     """With H = I no column makes up for another one."""
     weights, scales = normal(1, 5, 12), np.full((1, 5, 1), 0.3)
-    found = gptq(weights, scales, (-127, 127), np.eye(12, dtype=np.float32)[np.newaxis] * 3)
-    np.testing.assert_allclose(found, np.rint(weights / 0.3) * 0.3, atol=1e-6)
+    actual = gptq(weights, scales, (-127, 127), np.eye(12, dtype=np.float32)[np.newaxis] * 3)
+    np.testing.assert_allclose(actual, np.rint(weights / 0.3) * 0.3, atol=1e-6)
 
 
 @pytest.mark.parametrize("size", [2, 12, 48, 64])
@@ -256,16 +256,16 @@ def test_recovery():
     scales = GENERATOR.uniform(0.01, 0.1, 32).astype(np.float32)
     weights = (integers * scales).astype(np.float32)
     converter, _ = converter_of_graph(lambda x: tf.matmul(x, weights), 64)
-    found = {}
+    actual = {}
     for algorithms in ([], ["recovery"]):
         converter.quantization_recipe = {"scheme": "int8", "algorithms": algorithms}
         (subgraph,) = load(converter.convert()).subgraphs
         (op,) = (op for op in subgraph.operators if op.op == "FULLY_CONNECTED")
         tensor = subgraph.tensors[op.inputs[1]]
-        found[bool(algorithms)] = tensor
-    np.testing.assert_array_equal(found[True].data, integers.T)
-    np.testing.assert_array_equal(found[True].quantization.scales, scales)
-    assert (found[False].data != integers.T).any()
+        actual[bool(algorithms)] = tensor
+    np.testing.assert_array_equal(actual[True].data, integers.T)
+    np.testing.assert_array_equal(actual[True].quantization.scales, scales)
+    assert (actual[False].data != integers.T).any()
 
 
 def test_no_grid():
@@ -324,5 +324,5 @@ def test_an_island_keeps_its_neighbours(litert):
     """Algorithms do not stop at operators that stay float, and LiteRT runs the file."""
     recipe = {"algorithms": ["equalization", "adaround"], "layers": [["elu", "float"]]}
     content = converter_of("Elu", quantization_recipe=recipe).convert()
-    found = litert.run(content, [[IMAGES[0]]], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
-    assert not isinstance(found, str), found
+    by_litert = litert.run(content, [[IMAGES[0]]], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
+    assert not isinstance(by_litert, str), by_litert

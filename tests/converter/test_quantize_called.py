@@ -75,16 +75,16 @@ def error_of(content, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_as_tensorflow(name, mode, litert):
     content, theirs = converter_of(name, mode).convert(), content_of(name, mode)
-    for ours, wanted in zip(kinds_of(content), kinds_of(theirs), strict=True):
-        assert not Counter(ours) - Counter(wanted)  # a counter that nobody reads is left out
+    for ours, operators in zip(kinds_of(content), kinds_of(theirs), strict=True):
+        assert not Counter(ours) - Counter(operators)  # a counter that nobody reads is left out
     assert len(content) <= len(theirs)
     if mode == "int8":
         np.testing.assert_allclose(scales_of(content), scales_of(theirs), rtol=1e-6)
     assert error_of(content, name) <= WEAKER * error_of(theirs, name) + 1e-7
     for x in samples_of(name)[:4]:
         (ours,) = answers(Interpreter(model_content=content), x)
-        (wanted,) = litert.run(content, [[x]], "BUILTIN_REF")[0]
-        np.testing.assert_allclose(ours, wanted, rtol=0, atol=0 if mode == "int8" else 1e-5)
+        (operators,) = litert.run(content, [[x]], "BUILTIN_REF")[0]
+        np.testing.assert_allclose(ours, operators, rtol=0, atol=0 if mode == "int8" else 1e-5)
 
 
 @pytest.mark.parametrize("scheme", ["int16x8", "float16", "weight_only_int4", "int8_int4"])
@@ -95,8 +95,8 @@ def test_schemes(name, scheme, litert):
         content = converter.convert()
     x = samples_of(name)[0]
     (ours,) = answers(Interpreter(model_content=content), x)
-    (wanted,) = litert.run(content, [[x]], "BUILTIN_REF")[0]
-    np.testing.assert_allclose(ours, wanted, rtol=0, atol=1e-6)
+    (by_litert,) = litert.run(content, [[x]], "BUILTIN_REF")[0]
+    np.testing.assert_allclose(ours, by_litert, rtol=0, atol=1e-6)
 
 
 FLOAT = {("loop_on_data", "int16x8"), ("branches", "weight_only_int4"), ("branches", "int16x8")}

@@ -61,9 +61,9 @@ def runs(model, inputs):
 def in_litert(litert, model, inputs):
     """The same in LiteRT's reference kernels."""
     steps = [arrays if i == 0 else tuple(arrays) for i, arrays in enumerate(inputs)]
-    found = litert.run(model, steps, "BUILTIN_REF")
-    assert not isinstance(found, str), found
-    return found
+    by_litert = litert.run(model, steps, "BUILTIN_REF")
+    assert not isinstance(by_litert, str), by_litert
+    return by_litert
 
 
 def assert_equal(found, expected):
@@ -93,9 +93,9 @@ def test_as_tensorflow(sort, litert):
     assert kinds(model) == ["QUANTIZE", sort.op, "DEQUANTIZE"]
     compare_cells(cells(model), row["cells"], COUPLED_NORM in sort.name)
     inputs = random_inputs(shapes_of(plain), 2, 20)
-    found, wanted = runs(model, inputs), runs(plain, inputs)
-    assert_equal(found, in_litert(litert, model, inputs))
-    assert error_of(found, wanted) <= WORST * row["error"]
+    actual, outputs = runs(model, inputs), runs(plain, inputs)
+    assert_equal(actual, in_litert(litert, model, inputs))
+    assert error_of(actual, outputs) <= WORST * row["error"]
 
 
 @pytest.mark.parametrize("case", KERAS_CASES)
@@ -111,11 +111,11 @@ def test_keras_layers_as_tensorflow(case, litert, tmp_path):
     else:
         compare_cells(cells(model), row["cells"])
     inputs = random_inputs([shape], 2, 4)
-    found = runs(model, inputs)
-    assert_equal(found, [in_litert(litert, model, [one])[0] for one in inputs])
-    assert_equal(found, in_litert(litert, model, inputs))  # each run begins with zeros
+    outputs = runs(model, inputs)
+    assert_equal(outputs, [in_litert(litert, model, [one])[0] for one in inputs])
+    assert_equal(outputs, in_litert(litert, model, inputs))  # each run begins with zeros
     plain = frozen(str(path), ["x"], ["y"]).convert()
-    assert error_of(found, runs(plain, inputs)) <= WORST * row["error"] + 1e-3
+    assert error_of(outputs, runs(plain, inputs)) <= WORST * row["error"] + 1e-3
 
 
 BOTH = [
@@ -133,9 +133,9 @@ def test_two_directions_become_two_operators(sort, litert):
     model, inputs = quantized(plain), random_inputs(shapes_of(plain), 2, 4)
     assert kinds(model).count("UNIDIRECTIONAL_SEQUENCE_LSTM") == 2
     assert sort.op not in kinds(model)
-    found, wanted = runs(model, inputs), runs(plain, inputs)
-    assert_equal(found, in_litert(litert, model, inputs))
-    assert error_of(found, wanted) < 0.03 * np.abs(wanted[0][0]).max()
+    actual, outputs = runs(model, inputs), runs(plain, inputs)
+    assert_equal(actual, in_litert(litert, model, inputs))
+    assert error_of(actual, outputs) < 0.03 * np.abs(outputs[0][0]).max()
 
 
 @pytest.mark.parametrize("sizes", [(), (2,)])
@@ -157,10 +157,10 @@ def test_states_that_the_source_gives(sizes, litert):
     content_of_both = save(plain)
     model = quantized(content_of_both)
     inputs = random_inputs(shapes_of(content_of_both), 2, 4)
-    found, wanted = runs(model, inputs), runs(content_of_both, inputs)
+    actual, outputs = runs(model, inputs), runs(content_of_both, inputs)
     assert {"SLICE", "SPLIT"}.isdisjoint(kinds(model))
-    assert_equal(found, in_litert(litert, model, inputs))
-    assert error_of(found, wanted) < 0.02 * np.abs(wanted[0][0]).max()
+    assert_equal(actual, in_litert(litert, model, inputs))
+    assert error_of(actual, outputs) < 0.02 * np.abs(outputs[0][0]).max()
 
 
 def scaled(plain: bytes, factors: dict[int, float], offset: float = 0.0) -> bytes:
@@ -185,9 +185,9 @@ def test_small_cell_states_keep_a_scale_that_the_kernel_has(litert):
     model, inputs = quantized(plain), random_inputs(shapes_of(plain), 2, 4)
     (cell,) = cells(model)
     assert cell[19][:3] == ["INT16", 2.0**-15, 0]
-    found, wanted = runs(model, inputs), runs(plain, inputs)
-    assert_equal(found, in_litert(litert, model, inputs))
-    assert error_of(found, wanted) < 0.02 * np.abs(wanted[0][0]).max()
+    actual, outputs = runs(model, inputs), runs(plain, inputs)
+    assert_equal(actual, in_litert(litert, model, inputs))
+    assert error_of(actual, outputs) < 0.02 * np.abs(outputs[0][0]).max()
 
 
 def test_large_cell_states_stay_float():
@@ -255,11 +255,11 @@ def test_plain_cells_are_written_out_where_only_integers_may_be(case, scheme, li
     model = converted(frozen(str(path), ["x"], ["y"]), samples, quantization_recipe=recipe)
     assert {"FULLY_CONNECTED", "TANH"} <= set(kinds(model))
     inputs = samples[:4]
-    found = answers_of(model, inputs)
-    assert_equal(found, [in_litert(litert, model, [one])[0] for one in inputs])
+    outputs = answers_of(model, inputs)
+    assert_equal(outputs, [in_litert(litert, model, [one])[0] for one in inputs])
     plain = frozen(str(path), ["x"], ["y"]).convert()
-    wanted = answers_of(plain, inputs)
-    assert error_of(found, wanted) < ERRORS[scheme] * np.abs(wanted[0][0]).max()
+    expected = answers_of(plain, inputs)
+    assert error_of(outputs, expected) < ERRORS[scheme] * np.abs(expected[0][0]).max()
 
 
 def answers_of(model, inputs):

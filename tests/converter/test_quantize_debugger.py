@@ -141,8 +141,8 @@ def test_a_converters_model(fully, litert):
     if fully:
         scale, zero_point = first["quantization"]
         image = np.clip(np.rint(image / scale) + zero_point, -128, 127).astype(np.int8)
-    found = litert.run(content, [[image]], "BUILTIN_REF")
-    assert not isinstance(found, str), found
+    by_litert = litert.run(content, [[image]], "BUILTIN_REF")
+    assert not isinstance(by_litert, str), by_litert
     again = QuantizationDebugger(quant_debug_model_content=content, debug_dataset=samples)
     again.run()
     for key, statistics in again.layer_statistics.items():

@@ -301,8 +301,8 @@ def test_a_bias_fits_into_32_bits(litert):
     assert graph.ops[0].inputs[2].data[2] == 2**30
     content = save(write(graph).model)
     x = np.zeros((1, 4, 4, 1), np.int8)
-    (answer,) = litert.run(content, [[x]])
-    assert np.unique(answer[0][..., 2]) == [100]
+    (by_litert,) = litert.run(content, [[x]])
+    assert np.unique(by_litert[0][..., 2]) == [100]
 
 
 def refuse_all(graph, ops=None):
@@ -397,11 +397,11 @@ def test_dynamic_range(name):
     before, after, n_scales = WEIGHTS[name]
     graph = graph_of(before)
     assert quantize_weights(graph, lambda _: DYNAMIC) == (n_scales > 0)
-    found = [
+    actual = [
         f"{op.kind}({', '.join(str(t.dtype) for t in op.present_inputs)}) -> {op.output.dtype}"
         for op in graph.ops
     ]
-    assert found == after
+    assert actual == after
     options = graph.ops[0].options
     if hasattr(options, "asymmetric_quantize_inputs"):
         assert options.asymmetric_quantize_inputs == (n_scales > 0)
@@ -453,5 +453,5 @@ def test_constants_before_an_operator_of_unknown_size(name, litert):
     after, before = (
         litert.run(one, [feeds], "BUILTIN")[0] for one in (bytes(converter.convert()), content)
     )
-    for theirs, wanted in zip(after, before, strict=True):
-        np.testing.assert_allclose(theirs, wanted, atol=0.02)
+    for theirs, expected in zip(after, before, strict=True):
+        np.testing.assert_allclose(theirs, expected, atol=0.02)

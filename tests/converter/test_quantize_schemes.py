@@ -246,15 +246,15 @@ def test_integer_forms(operation, exponent, kind, litert):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the model stays float")
         content = converter.convert()
-    found = [one for one in kinds(content) if one not in ("QUANTIZE", "DEQUANTIZE")]
-    assert found == [kind]
+    operators = [one for one in kinds(content) if one not in ("QUANTIZE", "DEQUANTIZE")]
+    assert operators == [kind]
     if kind == "POW":
         return
     interpreter = Interpreter(model_content=content)
     interpreter.allocate_tensors()
-    (wanted,) = litert.run(content, [[samples[0]]], "BUILTIN_REF")[0]
+    (expected,) = litert.run(content, [[samples[0]]], "BUILTIN_REF")[0]
     (actual,) = answers(interpreter, samples[0])
-    np.testing.assert_array_equal(actual, wanted)
+    np.testing.assert_array_equal(actual, expected)
     true = {"Neg": np.negative, "Square": np.square}.get(operation, lambda v: v**exponent)
     assert np.abs(actual - true(samples[0])).max() < 0.03 * np.abs(true(samples[0])).max()
 
@@ -358,11 +358,11 @@ RAMPS = ([-1, 10], [-2, 10], [-4, 10])
 @pytest.mark.parametrize("percentile", [90.0, 99.0, 100.0])
 def test_percentile(percentile):
     tail = (100 - percentile) / 2
-    wanted = np.percentile(ALL, [tail, 100 - tail])
+    expected = np.percentile(ALL, [tail, 100 - tail])
     width = 2 * np.ptp(ALL) / HISTOGRAM
     for order in (NORMAL, NORMAL[::-1]):  # the intervals grow with one, not with the other
-        found = observed({"name": "percentile", "percentile": percentile}, *order)
-        np.testing.assert_allclose(found, wanted, atol=2 * width)
+        actual = observed({"name": "percentile", "percentile": percentile}, *order)
+        np.testing.assert_allclose(actual, expected, atol=2 * width)
 
 
 def squared_error(x, low, high):

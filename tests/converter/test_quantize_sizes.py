@@ -98,9 +98,9 @@ def test_other_sizes(name, litert):
     assert float_kinds(content) - {"QUANTIZE", "DEQUANTIZE"} == kinds | {"CAST"}
     for shape in SIZES:
         x = inputs(shape)
-        ((wanted,),) = litert.run(plain, [[x]])
+        ((by_litert,),) = litert.run(plain, [[x]])
         (ours,) = answers(Interpreter(model_content=content), x)
-        assert decibels(wanted, ours) > 28, shape
+        assert decibels(by_litert, ours) > 28, shape
         (theirs,) = litert.run(content, [[x]], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
         np.testing.assert_allclose(ours, theirs[0], rtol=1e-5, atol=1e-6)
 
@@ -131,9 +131,9 @@ def test_the_same_range_at_all_sizes(name, litert):
     assert float_kinds(content) == {"QUANTIZE", "DEQUANTIZE"}
     for shape in SIZES[: 4 if "moved" in name else 3]:
         x = inputs(shape)
-        ((wanted,),) = litert.run(plain, [[x]])
+        ((by_litert,),) = litert.run(plain, [[x]])
         (ours,) = answers(Interpreter(model_content=content), x)
-        assert decibels(wanted, ours) > 25, shape
+        assert decibels(by_litert, ours) > 25, shape
         (theirs,) = litert.run(content, [[x]])
         np.testing.assert_array_equal(ours, theirs[0])
 
@@ -173,9 +173,9 @@ def test_dynamic_range(litert):
     weights = [t["dtype"] for t in interpreter.get_tensor_details() if 2048 in t["shape"][:1]]
     assert sorted(np.dtype(one).name for one in weights) == ["float32", "int8"]
     x = inputs((1, 300, 4))
-    ((wanted,),) = litert.run(plain, [[x]])
+    ((by_litert,),) = litert.run(plain, [[x]])
     (ours,) = answers(interpreter, x)
-    assert decibels(wanted, ours) > 35
+    assert decibels(by_litert, ours) > 35
 
 
 BRANCHES = """

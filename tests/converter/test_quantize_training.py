@@ -94,8 +94,8 @@ def converted(session, **settings):
 
 @pytest.mark.parametrize("name", ["network", "shared"])
 def test_the_file_rounds_in_the_learned_ranges(name, learned):
-    session, recorded, answer = learned(name)
-    np.testing.assert_allclose(answer, recorded["z3"], atol=1e-6)
+    session, recorded, output = learned(name)
+    np.testing.assert_allclose(output, recorded["z3"], atol=1e-6)
     content = converted(session)
     assert "FAKE_QUANT" in kinds(content)
     interpreter = Interpreter(model_content=content)

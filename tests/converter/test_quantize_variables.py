@@ -48,13 +48,13 @@ def test_as_tensorflow(model, scheme, litert):
     assert [use[:2] + use[3:] for use in uses] == [use[:2] + use[3:] for use in row["uses"]]
     for mine, yours in zip(uses, row["uses"], strict=True):
         assert mine[2:3] == pytest.approx(yours[2:3], rel=STEP)
-    found = answers(model, content)
+    outputs = answers(model, content)
     plain = TFLiteConverter.from_saved_model(FOLDER / model).convert()
-    assert error_of(found, answers(model, plain)) <= WORST * row["error"]
+    assert error_of(outputs, answers(model, plain)) <= WORST * row["error"]
     (first,) = random_inputs([SHAPE], 1, 20)[0]
     theirs = litert.run(content, [{"x": first}], "BUILTIN_REF", "serving_default")
     assert not isinstance(theirs, str), theirs
-    for key, value in zip(ROWS[model]["keys"], found[0], strict=True):
+    for key, value in zip(ROWS[model]["keys"], outputs[0], strict=True):
         np.testing.assert_array_equal(value, theirs[0][key])
 
 

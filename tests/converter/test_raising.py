@@ -138,10 +138,10 @@ def test_corpus(row):
         pytest.skip("strings are recorded with zeros behind them")
     if row["id"] == "A/rank/002":
         pytest.skip("the file does not state the rank, and the graph takes it for a scalar's")
-    raised, given, want = recorded(row)
-    shapes = zip(given, raised.inputs.values(), strict=True)
-    given = [np.asarray(x).astype(tensor.dtype, copy=False) for x, tensor in shapes]
-    for got, expected in zip(in_session(raised, given), want, strict=True):
+    raised, inputs, want = recorded(row)
+    shapes = zip(inputs, raised.inputs.values(), strict=True)
+    inputs = [np.asarray(x).astype(tensor.dtype, copy=False) for x, tensor in shapes]
+    for got, expected in zip(in_session(raised, inputs), want, strict=True):
         assert agree(expected, got, 1e-4, 1e-5) == ""
 
 
@@ -221,8 +221,8 @@ def test_a_loop_becomes_one_operator_again(op):
         (x,), (y,) = raised.inputs.values(), raised.outputs.values()
         with raised.graph.as_default():
             gradients = tf.gradients(y, list(raised.variables.values()))
-        given = np.float32(np.random.default_rng(0).normal(0, 1, x.shape))
-        assert all(np.any(dy) for dy in session.run(gradients, {x: given}))
+        values = np.float32(np.random.default_rng(0).normal(0, 1, x.shape))
+        assert all(np.any(dy) for dy in session.run(gradients, {x: values}))
         assert op in kinds(raised.converter(session).convert())
 
 
@@ -283,14 +283,14 @@ def test_gradient(case):
         ys = [y for y in raised.outputs.values() if y.dtype == np.float32]
         weights = [rng.uniform(0.5, 1.5, y.shape) for y in session.run(ys, feeds)]
         terms = [tf.reduce_sum(y * np.float32(w)) for y, w in zip(ys, weights, strict=True)]
-        found = session.run(tf.gradients(terms, xs, unconnected_gradients="zero"), feeds)
+        derivatives = session.run(tf.gradients(terms, xs, unconnected_gradients="zero"), feeds)
 
         def change(x, low, high):
             sides = [session.run(ys, {**feeds, x: value}) for value in (high, low)]
             changes = (a.astype(np.float64) - b for a, b in zip(*sides, strict=True))
             return sum(float((d * w).sum()) for d, w in zip(changes, weights, strict=True))
 
-        for x, got in zip(xs, found, strict=True):
+        for x, got in zip(xs, derivatives, strict=True):
             got = dense(got, feeds[x])
             want = np.empty_like(feeds[x], np.float64)
             for place in np.ndindex(feeds[x].shape):

@@ -65,8 +65,8 @@ def test_int8_as_int16x8(int8, example, litert):
         np.testing.assert_array_equal(mine.quantization.scales, before.quantization.scales)
     assert rms(content, example) < rms(int8, example) / 2
     image = example["image"][:1]
-    ((wanted,),) = litert.run(content, [[image]], "BUILTIN_REF")
-    np.testing.assert_array_equal(probabilities(content, image), wanted)
+    ((by_litert,),) = litert.run(content, [[image]], "BUILTIN_REF")
+    np.testing.assert_array_equal(probabilities(content, image), by_litert)
 
 
 @pytest.mark.parametrize("end", [np.int8, np.uint8])

@@ -163,8 +163,8 @@ def test_the_tables_have_all_settings():
 @pytest.mark.parametrize("name", sorted(set(CHANGED) - set(ELSEWHERE)))
 def test_setting(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    given = CHANGED[name]
-    value, others = given if isinstance(given, tuple) else (given, {})
+    inputs = CHANGED[name]
+    value, others = inputs if isinstance(inputs, tuple) else (inputs, {})
     changed = outcome(name, value, others)
     assert changed != outcome(name, getattr(converter(), name), others)
 

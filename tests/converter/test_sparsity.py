@@ -110,6 +110,6 @@ def test_sparse_weights(case, litert):
         np.testing.assert_allclose(ours, theirs[0][0], rtol=0, atol=share * np.abs(ours).max())
     if mode != "int8":  # whose samples are drawn anew
         dense = converted(graph_def, shape, mode, MODES[mode][:-1])
-        wanted = answers(Interpreter(model_content=dense), x)[0]
-        np.testing.assert_allclose(ours, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+        outputs = answers(Interpreter(model_content=dense), x)[0]
+        np.testing.assert_allclose(ours, outputs, rtol=0, atol=1e-5 * np.abs(outputs).max())
         assert len(content) < len(dense) or expected[1] is None

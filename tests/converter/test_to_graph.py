@@ -27,14 +27,14 @@ def test_variables_last(signature, litert):
     assert [v.op.name for v in raised.variables.values()] == ["seen"]
     assert not any(variable.trainable for variable in raised.variables.values())
     converter = TFLiteConverter.from_saved_model(folder, signature_keys=[signature])
-    given = np.float32([1.5, -2])
-    theirs = litert.run(converter.convert(), [[given], (given,), (given,)], "BUILTIN_REF")
+    inputs = np.float32([1.5, -2])
+    theirs = litert.run(converter.convert(), [[inputs], (inputs,), (inputs,)], "BUILTIN_REF")
     assert not isinstance(theirs, str), theirs
     ((x,), (y,)) = raised.inputs.values(), raised.outputs.values()
     with tf.Session(graph=raised.graph) as session:
         session.run(raised.initializer)
         for (want,) in theirs:
-            np.testing.assert_allclose(session.run(y, {x: given}), want, rtol=1e-6)
+            np.testing.assert_allclose(session.run(y, {x: inputs}), want, rtol=1e-6)
 
 
 FLEX = Path(__file__).parents[1] / "interpreter" / "flex"
@@ -44,12 +44,12 @@ RUNS = np.load(FLEX / "runs.npz")
 @pytest.mark.parametrize("path", sorted(FLEX.glob("*.tflite")), ids=lambda path: path.stem)
 def test_operations_of_tensorflow_in_a_file(path):
     """TensorFlow's answers, but for random numbers."""
-    given, want = (
+    inputs, want = (
         [RUNS[key] for key in RUNS.files if key.startswith(f"{path.stem}:{kind}:")]
         for kind in ("in", "tf")
     )
     raised = to_graph(path)
-    for got, expected in zip(in_session(raised, given), want, strict=True):
+    for got, expected in zip(in_session(raised, inputs), want, strict=True):
         assert got.shape == expected.shape
         if path.stem != "random":
             np.testing.assert_allclose(got, expected, rtol=2e-5, atol=1e-5)
@@ -120,9 +120,9 @@ def test_quantized_model_is_one_of_reals():
     assert {x.dtype for x in (*raised.inputs.values(), *raised.outputs.values())} == {tf.float32}
     details = Interpreter(str(path)).get_input_details()
     shape = [2 if n < 0 else n for n in details[0]["shape_signature"]]
-    given = np.random.default_rng(0).integers(-128, 128, shape).astype(np.int8)
-    want, (_, outputs) = interpreted(path.read_bytes(), [given])
-    (got,) = in_session(raised, [real(given, details[0])])
+    values = np.random.default_rng(0).integers(-128, 128, shape).astype(np.int8)
+    want, (_, outputs) = interpreted(path.read_bytes(), [values])
+    (got,) = in_session(raised, [real(values, details[0])])
     scale = outputs[0]["quantization"][0]
     np.testing.assert_allclose(got, real(want[0], outputs[0]), rtol=0, atol=3 * scale)
     with raised.graph.as_default():

@@ -171,8 +171,8 @@ def test_nan_and_infinity():
 def test_difference_of_floats(want, got, gap):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = difference(np.float32(want), np.float32(got))
-    assert found == pytest.approx(gap)
+        actual = difference(np.float32(want), np.float32(got))
+    assert actual == pytest.approx(gap)
 
 
 def test_difference_of_other_types():
@@ -323,6 +323,6 @@ def test_infinite_constants_are_bounded_in_the_file_and_the_rest_is_compared():
     converter = TFLiteConverter(content, *arguments)
     bounded = files.load(converter.convert())
     assert converter.verified
-    (stored,) = [t.data for t in bounded.subgraphs[0].tensors if t.data is not None]
+    (recorded,) = [t.data for t in bounded.subgraphs[0].tensors if t.data is not None]
     largest = np.finfo(np.float32).max
-    np.testing.assert_array_equal(stored, np.float32([largest, 1, -largest, 2]))
+    np.testing.assert_array_equal(recorded, np.float32([largest, 1, -largest, 2]))

@@ -60,12 +60,12 @@ def test_the_page_shows_the_example():
 def test_the_table_of_operators_is_complete():
     from importlib.util import find_spec
 
-    found = re.findall(
+    matches = re.findall(
         r"^\| ([A-Z0-9_, ]+?)(?:, with .*?)? \| (yes|no) \| (yes|no) \|$",
         PAGE.read_text(),
         re.MULTILINE,
     )
-    table = {kind: (xla, cuda) for kinds, xla, cuda in found for kind in kinds.split(", ")}
+    table = {kind: (xla, cuda) for kinds, xla, cuda in matches for kind in kinds.split(", ")}
     assert {kind for kind, (_, cuda) in table.items() if cuda == "yes"} == set(LAUNCHES.names())
     if find_spec("jax"):
         from flatlite.delegates.xla.lowerings import LOWERINGS

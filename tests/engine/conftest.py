@@ -84,8 +84,8 @@ def vectors(request):
 def testing():
     """The kernels above as the module `testing`."""
     compiled = compiler.compile_kernels("testing", KERNELS[__name__].values())
-    made = image.in_memory(*driver.link(compiled))
-    return image.provide("testing", made)
+    loaded_image = image.in_memory(*driver.link(compiled))
+    return image.provide("testing", loaded_image)
 
 
 @pytest.fixture

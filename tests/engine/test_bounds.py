@@ -411,8 +411,8 @@ def compiled(request, monkeypatch):
 
     def swap(module):
         if request.param is not None:
-            made = image.in_memory(*driver.compile_flat(module, TARGETS[request.param]))
-            monkeypatch.setitem(image._images, module, made)
+            loaded_image = image.in_memory(*driver.compile_flat(module, TARGETS[request.param]))
+            monkeypatch.setitem(image._images, module, loaded_image)
 
     return swap
 

@@ -109,10 +109,10 @@ def test_branch():
     move(program, i32(2), out)
     to_end.target = program.branch()
     program.keep(out)
-    given = np.array([0], np.int32)
-    program.close({x: given})
+    inputs = np.array([0], np.int32)
+    program.close({x: inputs})
     for value, expected in ((3, 1), (7, 2), (4, 1)):
-        given[0] = value
+        inputs[0] = value
         program.run()
         assert program.array(out).tolist() == [expected]
 
@@ -134,10 +134,10 @@ def test_what_a_loop_reads_lives_to_its_end(threads):
 
     count_to(program, stop, body)
     program.keep(total)
-    given = np.arange(64, dtype=np.int32)
-    program.close({x: given, stop: np.array([9], np.int32)})
+    inputs = np.arange(64, dtype=np.int32)
+    program.close({x: inputs, stop: np.array([9], np.int32)})
     program.run()
-    np.testing.assert_array_equal(program.array(total), 18 * given)
+    np.testing.assert_array_equal(program.array(total), 18 * inputs)
 
 
 @THREADS
@@ -171,8 +171,8 @@ def test_fault_in_a_loop(threads):
 
     def body(program, counter):
         program.tag = "gather"
-        found = arena((1, 1, 1, 1), np.int32)
-        program.call("gather.slices", table, counter.reshape((1, 1)), found, split=1)
+        actual = arena((1, 1, 1, 1), np.int32)
+        program.call("gather.slices", table, counter.reshape((1, 1)), actual, split=1)
         program.tag = None
 
     counter = count_to(program, stop, body)

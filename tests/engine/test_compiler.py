@@ -160,11 +160,11 @@ def calls_out(x, out, first, last, fault):
 
 
 def test_foreign_functions_are_refused(monkeypatch):
-    made = compiled(calls_out)
+    built = compiled(calls_out)
     monkeypatch.setattr("flatlite.engine.build.linker.EXTERNALS", frozenset(["memset"]))
     message = "testing.calls_out calls expf, which is not a function of libc or libm"
     with pytest.raises(compiler.KernelError, match=message):
-        driver.link(made)
+        driver.link(built)
 
 
 def test_simple_loops_become_vector_code():
@@ -173,9 +173,9 @@ def test_simple_loops_become_vector_code():
         for i in range(first, last):
             out[i] = x[i] + x[i]
 
-    made = KERNELS[__name__]["double"]
+    built = KERNELS[__name__]["double"]
     aim = target.find("x86-64-v3")
-    code = str(compiler.compile_kernels("testing", [made], aim).module)
+    code = str(compiler.compile_kernels("testing", [built], aim).module)
     assert "<8 x float>" in code
     assert "gather" not in code
 
@@ -193,8 +193,8 @@ def test_kernels_may_be_made_from_rows():
 
     for name, exponent in {"square": 2, "cube": 3}.items():
         kernel("x:float32[1] out:float32[1]", name=name)(power(exponent))
-    made = [KERNELS[__name__][name] for name in ("square", "cube")]
-    image.provide("powers", driver.just_in_time(compiler.compile_kernels("powers", made)))
+    built = [KERNELS[__name__][name] for name in ("square", "cube")]
+    image.provide("powers", driver.just_in_time(compiler.compile_kernels("powers", built)))
     x = np.array([1, 2, 3], np.float32)
     for name, expected in {"square": x**2, "cube": x**3}.items():
         program, source, out = Program(), bound((3,), np.float32), arena((3,), np.float32)
@@ -256,10 +256,10 @@ def test_loops_in_place_are_vectors_whatever_the_addresses(block):
     loop = LOOP.replace("%B8", f"%{block}").replace("B8:", f"{block}:")
     texts = []
     for code in (loop, independent(loop)):
-        made = compiler.compile_kernels("testing", [])
-        made.module.link_in(compiler.llvm.parse_assembly(code))
-        compiler._optimise(made)
-        texts.append(str(made.module))
+        built = compiler.compile_kernels("testing", [])
+        built.module.link_in(compiler.llvm.parse_assembly(code))
+        compiler._optimise(built)
+        texts.append(str(built.module))
     assert all("x float>" in text for text in texts)
     assert ["diff.check" in text for text in texts] == [True, False]
 

@@ -100,21 +100,21 @@ def test_width_sets_refuse_what_is_no_width():
 
 
 def test_specialisations_are_the_product_of_the_sets():
-    made = declare("x:S2 out:D2", S=("int8", "int16"), D=("float32", "float64"))
-    keys = [made.key(choice) for choice in made.specialisations()]
+    declaration = declare("x:S2 out:D2", S=("int8", "int16"), D=("float32", "float64"))
+    keys = [declaration.key(choice) for choice in declaration.specialisations()]
     assert len(keys) == 4
     assert keys[0] == "kernel[float32,int8]"  # in the order of the letters
 
 
 def test_roles_follow_the_names():
-    made = declare("x:float32[1] out:float32[1] inout_state:float32[1] scratch:float32[1]")
-    assert [a.role for a in made.arrays] == ["read", "write", "read-write", "scratch"]
+    declaration = declare("x:float32[1] out:float32[1] inout_state:float32[1] scratch:float32[1]")
+    assert [a.role for a in declaration.arrays] == ["read", "write", "read-write", "scratch"]
 
 
 def test_a_result_may_lie_on_operands():
-    made = declare("x:float32[1] y:float32[1] out~x~y:float32[1] low:f")
-    assert [a.over for a in made.arguments] == [(), (), ("x", "y"), ()]
-    assert made.in_place
+    declaration = declare("x:float32[1] y:float32[1] out~x~y:float32[1] low:f")
+    assert [a.over for a in declaration.arguments] == [(), (), ("x", "y"), ()]
+    assert declaration.in_place
     assert not declare("x:float32[1] out:float32[1]").in_place
 
 
@@ -132,11 +132,11 @@ def test_fields_of_a_record_are_words():
 
 
 def test_declaration_survives_its_description():
-    made = declare("x:T2 n:int8 out~x:T[a, b]", T=WIDTHS)
-    again = Declaration.restore("kernel", made.text, made.described_sets())
+    declaration = declare("x:T2 n:int8 out~x:T[a, b]", T=WIDTHS)
+    again = Declaration.restore("kernel", declaration.text, declaration.described_sets())
     assert again.in_place
     shapes = arena((2, 3), np.int16), arena((3, 2), np.int16)
-    assert made.bind(shapes, {"n": -3}) == again.bind(shapes, {"n": -3})
+    assert declaration.bind(shapes, {"n": -3}) == again.bind(shapes, {"n": -3})
 
 
 @pytest.mark.parametrize(

@@ -30,15 +30,15 @@ def run(build, shape, *arrays, dtype=np.float32, dealt=False):
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
             patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
-        made = Program()
+        program = Program()
         buffers = [x if x is None else bound(x.shape, x.dtype) for x in arrays]
         out = arena(shape, dtype)
-        build(made, *buffers, out)
-        made.keep(out)
+        build(program, *buffers, out)
+        program.keep(out)
         given_arrays = [x for x in arrays if x is not None]
-        made.close(dict(zip([b for b in buffers if b is not None], given_arrays, strict=True)))
-        made.run()
-        return made.array(out).copy()
+        program.close(dict(zip([b for b in buffers if b is not None], given_arrays, strict=True)))
+        program.run()
+        return program.array(out).copy()
 
 
 def check(build, shape, exact, terms, clamp, *arrays):

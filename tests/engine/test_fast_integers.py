@@ -43,8 +43,8 @@ def vectors(request):
         pytest.skip("this processor does not have these vectors")
     with pytest.MonkeyPatch.context() as patch:
         for module in MODULES if aim is not HOST else ():
-            made = image.in_memory(*driver.compile_flat(module, aim))
-            patch.setitem(image._images, module, made)
+            loaded_image = image.in_memory(*driver.compile_flat(module, aim))
+            patch.setitem(image._images, module, loaded_image)
         yield request.param
 
 
@@ -195,22 +195,22 @@ def test_conv2d(vectors, module, data):
     taps = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 5))
     stride, dilation = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
     padding = data.draw(st.sampled_from(["SAME", "VALID"]))
-    given = Operands(data.draw, module, groups * n, depth * taps[0] * taps[1])
+    inputs = Operands(data.draw, module, groups * n, depth * taps[0] * taps[1])
     reach = [(k - 1) * d + 1 for k, d in zip(taps, dilation, strict=True)]
     sizes = [data.draw(st.integers(r if padding == "VALID" else 1, 20 + r)) for r in reach]
     spans = definitions.spans(sizes, taps, stride, dilation, padding)
-    x = given.x(data.draw(st.integers(1, 2)), *sizes, groups * depth)
-    weights = given.weights(groups * n, *taps, depth)
+    x = inputs.x(data.draw(st.integers(1, 2)), *sizes, groups * depth)
+    weights = inputs.weights(groups * n, *taps, depth)
     shape = (x.shape[0], *(count for count, _, _ in spans), groups * n)
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "dilation": dilation, "before": before}
-        quantized_gemm.conv2d(program, *buffers, scheme=given.scheme, **steps, groups=groups)
+        quantized_gemm.conv2d(program, *buffers, scheme=inputs.scheme, **steps, groups=groups)
 
     pointwise = taps == stride == (1, 1) and groups == 1
     kernel = f"{module}.{'matmul' if pointwise else 'convolution'}"
-    check(emit, shape, given.dtype, x, weights, given.bias(groups * n), kernel)
+    check(emit, shape, inputs.dtype, x, weights, inputs.bias(groups * n), kernel)
 
 
 @BOTH
@@ -221,14 +221,14 @@ def test_matmul(vectors, module, data):
     depth = data.draw(st.sampled_from([1, 2, 3, 4, 5, 7, 16, 100, 256, 259, 510, 600, 1023, 1024]))
     batch, repeated = data.draw(st.integers(1, 3)), data.draw(st.booleans())
     transpose = data.draw(st.booleans())
-    given = Operands(data.draw, module, n, depth)
-    a = given.x(batch, height, depth)
-    b = given.weights(1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
+    inputs = Operands(data.draw, module, n, depth)
+    a = inputs.x(batch, height, depth)
+    b = inputs.weights(1 if repeated else batch, *((n, depth) if transpose else (depth, n)))
 
     def emit(program, *buffers):
-        quantized_gemm.matmul(program, *buffers, scheme=given.scheme, transpose_b=transpose)
+        quantized_gemm.matmul(program, *buffers, scheme=inputs.scheme, transpose_b=transpose)
 
-    check(emit, (batch, height, n), given.dtype, a, b, given.bias(n), f"{module}.matmul")
+    check(emit, (batch, height, n), inputs.dtype, a, b, inputs.bias(n), f"{module}.matmul")
 
 
 @pytest.mark.parametrize(("depth", "fast"), [(9000, True), (60_000, True), (170_000, False)])
@@ -271,16 +271,16 @@ def test_transpose_conv2d(vectors, module, data):
     taps, stride = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
     sizes = [data.draw(st.integers(k if padding == "VALID" else 1, 14)) for k in taps]
     spans = definitions.spans(sizes, taps, stride, (1, 1), padding)
-    given = Operands(data.draw, module, n, depth)
-    x = given.x(2, *(count for count, _, _ in spans), depth)
+    inputs = Operands(data.draw, module, n, depth)
+    x = inputs.x(2, *(count for count, _, _ in spans), depth)
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
         steps = {"stride": stride, "before": before}
-        quantized_gemm.transpose_conv2d(program, *buffers, scheme=given.scheme, **steps)
+        quantized_gemm.transpose_conv2d(program, *buffers, scheme=inputs.scheme, **steps)
 
-    arrays = (x, given.weights(n, *taps, depth), given.bias(n))
-    check(emit, (2, *sizes, n), given.dtype, *arrays, f"{module}.convolution")
+    arrays = (x, inputs.weights(n, *taps, depth), inputs.bias(n))
+    check(emit, (2, *sizes, n), inputs.dtype, *arrays, f"{module}.convolution")
 
 
 @SOME
@@ -372,11 +372,11 @@ def test_tile_for_arm():
     llvm.initialize_all_asmprinters()
     aim = llvm.Target.from_triple("aarch64-linux-gnu")
     machine = aim.create_target_machine(features="+neon,+dotprod", opt=3)
-    module, made = ir.Module(), MICROKERNELS["flatlite_microkernel__gemm_i8_tile_i8_tile"]
-    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * len(made.signature.args))
+    module, kernel = ir.Module(), MICROKERNELS["flatlite_microkernel__gemm_i8_tile_i8_tile"]
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * len(kernel.signature.args))
     function = ir.Function(module, kind, "tile")
     builder = ir.IRBuilder(function.append_basic_block())
-    made.emit(builder, widest_simd({"neon", "dotprod"}), *function.args)
+    kernel.emit(builder, widest_simd({"neon", "dotprod"}), *function.args)
     builder.ret_void()
     text = machine.emit_assembly(llvm.parse_assembly(str(module)))
     loops = [block for block in text.split("\n.LBB") if block.count("sdot") == 16]

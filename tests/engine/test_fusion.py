@@ -238,9 +238,9 @@ def check(program, expected):
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(steps, min_size=1, max_size=12), st.lists(st.integers(0, 11), max_size=2))
 def test_any_program_gives_what_numpy_does(short_blocks, sequence, kept):
-    given = np.random.default_rng(0).integers(-(2**31), 2**31 - 1, SHAPE, np.int32)
+    values = np.random.default_rng(0).integers(-(2**31), 2**31 - 1, SHAPE, np.int32)
     for threads in (1, 2):
-        program, expected = computed(sequence, kept, given, threads)
+        program, expected = computed(sequence, kept, values, threads)
         for _ in range(3):
             program.run()
             check(program, expected)
@@ -253,10 +253,10 @@ FUSED = [("add", 0, 1), ("multiply", 0, 2), ("negative", 0, 0), ("subtract", 0, 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_fusion_is_one_instruction_of_blocks_in_one_tensor(short_blocks, threads):
-    given = np.arange(1200, dtype=np.int32).reshape(SHAPE)
-    program, expected = computed(FUSED, [], given, threads)
+    inputs = np.arange(1200, dtype=np.int32).reshape(SHAPE)
+    program, expected = computed(FUSED, [], inputs, threads)
     assert spans(program.instructions) == [(0, 3)]
-    assert program.arena_bytes == given.nbytes
+    assert program.arena_bytes == inputs.nbytes
     for _ in range(3):
         program.run()
         check(program, expected)
@@ -265,8 +265,8 @@ def test_a_fusion_is_one_instruction_of_blocks_in_one_tensor(short_blocks, threa
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_fusion_is_gone_on_with_after_a_break(short_blocks, threads, monkeypatch):
     monkeypatch.setattr(plan_runner, "BUDGET", 0)
-    given = np.arange(1200, dtype=np.int32).reshape(SHAPE)
-    program, expected = computed(FUSED, [], given, threads)
+    inputs = np.arange(1200, dtype=np.int32).reshape(SHAPE)
+    program, expected = computed(FUSED, [], inputs, threads)
     calls = []
     for _ in range(4):
         program.run(lambda: calls.append(1))

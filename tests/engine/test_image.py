@@ -350,9 +350,9 @@ with warnings.catch_warnings(record=True) as caught:
 print([str(w.message) for w in caught if w.category is RuntimeWarning][0])
 """
     where = "import tempfile; tempfile.tempdir = " + repr(f"{tmp_path}{room}")
-    told, _, last = script(f"{where}\n{code}{IMPORTED}", "/dev/null/cache").rpartition("\n")
-    assert told.startswith("kernels are compiled anew by each process")
-    assert ": /dev/null; name a folder that can be written in FLATLITE_CACHE" in told
+    reported, _, last = script(f"{where}\n{code}{IMPORTED}", "/dev/null/cache").rpartition("\n")
+    assert reported.startswith("kernels are compiled anew by each process")
+    assert ": /dev/null; name a folder that can be written in FLATLITE_CACHE" in reported
     assert last == imported
     assert list(tmp_path.iterdir()) == []
 
@@ -417,7 +417,7 @@ def test_unknown_outside_functions_refuse_the_image(folder):
 
 
 def test_every_way_to_compile_gives_the_same_bytes(testing, folder, run_kernel):
-    made = next(found for found in KERNELS.values() if "spin" in found).values()
+    made = next(actual for actual in KERNELS.values() if "spin" in actual).values()
     compiled = compiler.compile_kernels("testing", made)
     flat = driver.link(compiled)
     (folder / "testing.image").write_bytes(image.pack(*flat))
@@ -513,13 +513,13 @@ def test_imports_of_kernel_files_are_seen(sources):
     for path in imported:
         path.touch()
     cache._listed.clear()
-    found = [cache.source_digest("copy")]
+    actual = [cache.source_digest("copy")]
     for path in imported:
         with open(path, "a") as file:
             file.write("# edited\n")
         cache._sources.clear()
-        found.append(cache.source_digest("copy"))
-    assert len(set(found)) == 5
+        actual.append(cache.source_digest("copy"))
+    assert len(set(actual)) == 5
 
 
 def test_old_images_are_cleared_away(tmp_path, monkeypatch):
@@ -538,8 +538,8 @@ def test_old_images_are_cleared_away(tmp_path, monkeypatch):
         (tmp_path / name).touch()
     cache.prune("copy")
     left = {path.name for path in tmp_path.iterdir()}
-    kept = {f"copy-{i:024x}{part * half}.image" for i in range(4, 20) for half in range(2)}
-    assert left == {*others, *kept}
+    survivors = {f"copy-{i:024x}{part * half}.image" for i in range(4, 20) for half in range(2)}
+    assert left == {*others, *survivors}
 
 
 def test_the_command_names_unknown_modules(capsys):

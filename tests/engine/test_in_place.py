@@ -164,8 +164,8 @@ def test_one_operand(name):
 
             def add(program, buffers, out, arrays=arrays, numbers=numbers, items=items):
                 rest, own = iter(arrays), {over: buffers[0], "out": out}
-                given = [own.get(a.name) or next(rest) for a in declaration.arrays]
-                program.call(name, *given, split=items, **numbers)
+                inputs = [own.get(a.name) or next(rest) for a in declaration.arrays]
+                program.call(name, *inputs, split=items, **numbers)
 
             assert check(add, [values(shape, kind, size)], result) == 1
 

@@ -152,17 +152,21 @@ def test_reals_to_8_bits(asymmetric, data):
     out = arena(shape, np.int16)
 
     def build(program, given_x, out):
-        made, made_scales = scheme.int16_input(program, given_x, shape[0])
+        built, made_scales = scheme.int16_input(program, given_x, shape[0])
         sums = arena(shape, np.int32)
         program.call(
-            "plain_int.subtract_zero_point", made.ravel(), out.ravel(), split=out.size, zero_point=0
+            "plain_int.subtract_zero_point",
+            built.ravel(),
+            out.ravel(),
+            split=out.size,
+            zero_point=0,
         )
         program.keep(made_scales)
         scales.append((program, made_scales, sums))
 
     got = run(build, x, out)
-    program, made, _ = scales[0]
-    step = program.array(made)[:, None]
+    program, built, _ = scales[0]
+    step = program.array(built)[:, None]
     reach = np.abs(x).max(1, keepdims=True)
     extremes = np.maximum(x.max(1), 0) - np.minimum(x.min(1), 0)
     width = extremes[:, None] / 255 if asymmetric else reach / 127

@@ -44,8 +44,8 @@ def images():
 
 @pytest.mark.parametrize("module", [m for m in cache.modules() if m not in ("launch", "threads")])
 def test_every_choice_of_dtypes_is_compiled(images, module):
-    made = images[module]
-    declared = [made.declaration(name) for name in made.kernels]
+    built = images[module]
+    declared = [built.declaration(name) for name in built.kernels]
     keys = {one.key(choice) for one in declared for choice in one.specialisations()}
     assert keys
-    assert keys == set(made.addresses)
+    assert keys == set(built.addresses)

@@ -68,9 +68,9 @@ def test_lines_are_read(vectors):
 
 
 def test_limits():
-    told = []
-    limits = machine.measure(2, lambda: told.append(1))
-    assert len(told) == machine.steps()
+    reported = []
+    limits = machine.measure(2, lambda: reported.append(1))
+    assert len(reported) == machine.steps()
     assert limits.threads == 2
     assert set(limits.products) == {"float32", "int8", "int16"}
     assert min(limits.products.values()) > 1e8

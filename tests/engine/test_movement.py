@@ -26,14 +26,14 @@ def run(build, out, *arrays, dealt):
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
             patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
-        made = Program()
+        program = Program()
         buffers = [bound(x.shape, x.dtype) for x in arrays]
-        fill(made, constant(np.full(1, 77, out.dtype)), out)
-        build(made, *buffers)
-        made.keep(out)
-        made.close(dict(zip(buffers, arrays, strict=True)))
-        made.run()
-        return made.array(out).copy()
+        fill(program, constant(np.full(1, 77, out.dtype)), out)
+        build(program, *buffers)
+        program.keep(out)
+        program.close(dict(zip(buffers, arrays, strict=True)))
+        program.run()
+        return program.array(out).copy()
 
 
 def numpy_view(array, view):
@@ -109,8 +109,8 @@ def test_large_transpose(dealt):
 @given(st.data(), SHAPE, st.booleans())
 def test_elementwise_repeats_the_smaller_operand(data, shape, dealt):
     def cut():
-        kept = tuple(n if data.draw(st.booleans()) else 1 for n in shape)
-        return kept[data.draw(st.integers(0, len(shape))) :]
+        survivors = tuple(n if data.draw(st.booleans()) else 1 for n in shape)
+        return survivors[data.draw(st.integers(0, len(shape))) :]
 
     a, b = (np.random.default_rng(i).integers(-99, 99, cut()).astype(np.int32) for i in (1, 2))
     out = arena(broadcast_shape(a.shape, b.shape), np.int32)

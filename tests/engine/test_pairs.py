@@ -67,11 +67,11 @@ def test_two_operands(kernel, shapes):
     a, b = (random.integers(lowest, 9, shape).astype(dtype) for shape in shapes)
     if kernel.startswith("division"):
         b = np.where(b == 0, 5, b).astype(dtype)
-    wanted = np.asarray(function(a, b))
-    out = wanted.shape, bool if kernel.startswith("compare") else dtype
+    expected = np.asarray(function(a, b))
+    out = expected.shape, bool if kernel.startswith("compare") else dtype
     more = [constant(np.array([LOW, HIGH], dtype))] if kernel in LIMITED else []
     got = run(kernel, (a, b), out, *more)
-    np.testing.assert_allclose(got, wanted, rtol=4e-7 if power else 0)
+    np.testing.assert_allclose(got, expected, rtol=4e-7 if power else 0)
     np.testing.assert_array_equal(got, run(kernel, (a, b), out, *more, dealt=True))
 
 
@@ -82,7 +82,7 @@ def test_choice(dtype, shapes):
     random = np.random.default_rng(len(str(shapes)))
     condition = random.integers(0, 2, shapes[0]).astype(bool)
     x, y = (random.integers(-99, 99, shape).astype(dtype) for shape in shapes[1:])
-    wanted = np.where(condition, x, y)
+    expected = np.where(condition, x, y)
     for dealt in (False, True):
-        got = run("compare.select", (condition, x, y), (wanted.shape, dtype), dealt=dealt)
-        np.testing.assert_array_equal(got, wanted)
+        got = run("compare.select", (condition, x, y), (expected.shape, dtype), dealt=dealt)
+        np.testing.assert_array_equal(got, expected)

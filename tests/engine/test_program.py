@@ -294,10 +294,10 @@ def test_views_outlive_the_program():
     program.keep(out)
     program.close({x: np.arange(4, dtype=f32)})
     program.run()
-    view, gone = program.array(out), weakref.ref(program)
+    view, reference = program.array(out), weakref.ref(program)
     del program
     gc.collect()
-    assert gone() is None
+    assert reference() is None
     assert view.tolist() == [0, 1, 2, 3]
 
 

@@ -52,9 +52,9 @@ def vectors(request):
     compiled = compiler.compile_kernels(
         "vectors", [KERNELS[__name__]["as_bytes"]], TARGETS[request.param]
     )
-    made = image.in_memory(*driver.link(compiled))
+    loaded_image = image.in_memory(*driver.link(compiled))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(image._images, "vectors", made)
+        patch.setitem(image._images, "vectors", loaded_image)
         yield request.param
 
 
@@ -85,8 +85,8 @@ def both(sums, scales, zero_point, limits, dtype, **how):
 def sums_of_all_sizes(random, largest, extremes, n):
     """Rows of `n` sums, most of them with results that are not held at the limits."""
     scale = 2.0 ** random.uniform(0, np.log2(largest), (200, n))
-    made = np.int64(scale * random.uniform(-1, 1, (200, n)))
-    return np.concatenate([np.repeat(np.array([extremes]).T, n, 1), made]).astype(np.int32)
+    values = np.int64(scale * random.uniform(-1, 1, (200, n)))
+    return np.concatenate([np.repeat(np.array([extremes]).T, n, 1), values]).astype(np.int32)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])

@@ -34,8 +34,10 @@ SHAPES = st.sampled_from(
 def numbers(dtype, shape, seed):
     """Integers of all sizes, the extremes among them."""
     known, random = np.iinfo(dtype), np.random.default_rng(seed)
-    made = random.integers(known.min, known.max, shape, endpoint=True)
-    return np.where(random.random(shape) < 0.2, random.choice([known.min, known.max], shape), made)
+    values = random.integers(known.min, known.max, shape, endpoint=True)
+    return np.where(
+        random.random(shape) < 0.2, random.choice([known.min, known.max], shape), values
+    )
 
 
 def run(kind, a, b, terms, *, plain=False, dealt=False, guard=False):
@@ -69,15 +71,15 @@ def test_pairs(vectors, kind, dtype, shapes, data):
     if dtype != "int16":
         zeros = st.integers(int(known.min), int(known.max))
     scale = st.floats(1e-4, 10) | st.sampled_from([0.05, 0.25])
-    first, second, wanted = ((data.draw(scale), data.draw(zeros)) for _ in range(3))
+    first, second, expected = ((data.draw(scale), data.draw(zeros)) for _ in range(3))
     if kind == "product":
         factor = 2.0 ** data.draw(st.floats(-24, -1))
-        terms = product_terms(first, second, wanted, (known.min, known.max - 5), factor)
+        terms = product_terms(first, second, expected, (known.min, known.max - 5), factor)
     else:
         squared = kind == "squared_difference"
         left = 7 if squared else LEFT[dtype]
         limits = (known.min + 3, known.max)
-        terms = common_terms(first, second, wanted, limits, left, 1 + squared)
+        terms = common_terms(first, second, expected, limits, left, 1 + squared)
     a, b = (numbers(dtype, s, i).astype(dtype) for i, s in enumerate(shapes))
     got, name = run(kind, a, b, terms)
     simd_form = rescaled.simd_form(kind, np.dtype(dtype), terms.value)
@@ -96,10 +98,12 @@ def test_every_pair_of_bytes(vectors, kind, dtype):
     step = 1 if dtype != "int16" else 1 / 256
     schemes = [(scale * step, zero) for scale in (0.0235, 0.0417, 0.0519)]
     limits = (int(limits.min), int(limits.max))
-    for first, second, wanted in (schemes, schemes[::-1], [schemes[0]] * 3):
-        terms = common_terms(first, second, wanted, limits, LEFT[dtype])
+    for first, second, expected in (schemes, schemes[::-1], [schemes[0]] * 3):
+        terms = common_terms(first, second, expected, limits, LEFT[dtype])
         if kind == "product":
-            terms = product_terms(first, second, wanted, limits, first[0] * second[0] / wanted[0])
+            terms = product_terms(
+                first, second, expected, limits, first[0] * second[0] / expected[0]
+            )
         got, name = run(kind, a, b, terms)
         assert name.startswith("rescaled_simd.")
         np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
@@ -137,10 +141,10 @@ def test_line(vectors, kind, seed):
     terms = common_terms(*schemes, limits, 20)
     (a, b), shorts = grid(), []
     with pytest.MonkeyPatch.context() as patch:
-        made = rescaled._line
+        built = rescaled._line
 
         def kept(program, *arguments):
-            shorts.append(made(program, *arguments))
+            shorts.append(built(program, *arguments))
             program.keep(shorts[-1])
             program.close = lambda *_, close=program.close: (close(*_), shorts.append(program))
             return shorts[0]

@@ -95,11 +95,11 @@ def test_programs_run_at_once(native_sleep, monkeypatch):
         thread_pool, "pool_set", lambda n: pools.setdefault(n, thread_pool.PoolSet(n, native_sleep))
     )
     pools, wrong, counts = {}, [], [0] * 5
-    made = [chain(n, n) for n in (2, 2, 3, 4, 4)]
+    built = [chain(n, n) for n in (2, 2, 3, 4, 4)]
     end = time.monotonic() + 2
 
     def loop(number, n_threads):
-        program, out = made[number]
+        program, out = built[number]
         right = expected(4096, n_threads)
         while time.monotonic() < end:
             program.array(out)[:] = 0
@@ -241,14 +241,14 @@ def test_a_refused_run_decides_nothing(monkeypatch):
 
 def test_a_program_takes_another_pool_when_its_own_is_busy():
     """Two programs that have run with one pool run at once, and are right."""
-    made = [chain(2, seed) for seed in (1, 2)]
+    built = [chain(2, seed) for seed in (1, 2)]
     for _ in range(TRIALS + 1):
-        for program, _ in made:
+        for program, _ in built:
             program.run()
     wrong = []
 
     def loop(number):
-        program, out = made[number]
+        program, out = built[number]
         right = expected(4096, number + 1)
         for _ in range(300):
             program.array(out)[:] = 0

@@ -54,8 +54,8 @@ def units(request):
     aim, most = TARGETS[request.param]
     with pytest.MonkeyPatch.context() as patch:
         if aim is not HOST:
-            made = image.in_memory(*driver.compile_flat("unary", aim))
-            patch.setitem(image._images, "unary", made)
+            loaded_image = image.in_memory(*driver.compile_flat("unary", aim))
+            patch.setitem(image._images, "unary", loaded_image)
         yield most
 
 

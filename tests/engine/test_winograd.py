@@ -49,9 +49,9 @@ def test_results(vectors, data):
     x = random.normal(size=(data.draw(st.integers(1, 2)), *sizes, channels)).astype(np.float32)
     weights = random.normal(size=(n, 3, 3, channels)).astype(np.float32)
     bias = random.normal(size=n).astype(np.float32) if data.draw(st.booleans()) else None
-    filters, rest = np.moveaxis(weights, 0, -1), ((1, 1), (1, 1), padding, 1)
-    exact = definitions.convolution(x, filters, bias, *rest)
-    terms = definitions.convolution(np.abs(x), np.abs(filters), None, *rest)
+    filters, others = np.moveaxis(weights, 0, -1), ((1, 1), (1, 1), padding, 1)
+    exact = definitions.convolution(x, filters, bias, *others)
+    terms = definitions.convolution(np.abs(x), np.abs(filters), None, *others)
     before = (1, 1) if padding == "SAME" else (0, 0)
     arguments = (x, weights, bias, exact.shape, before, clamp)
     got, names = run(*arguments)

@@ -111,16 +111,16 @@ def main(arguments=None) -> int:
     )
     parser.add_argument("--processes", type=int, default=1, help="among which seeds are shared")
     parser.add_argument("--brief", action="store_true", help="two lines for a failure")
-    given = parser.parse_args(arguments)
-    named = [w for w in given.what if "/" not in w]
+    inputs = parser.parse_args(arguments)
+    named = [w for w in inputs.what if "/" not in w]
     chosen = [f for f in fuzzers() if not named or name_of(f) in named]
     if unknown := set(named) - {name_of(f) for f in chosen}:
         parser.error(f"fuzzers are {[name_of(f) for f in fuzzers()]}, got {sorted(unknown)}")
-    addresses = [w for w in given.what if "/" in w]
+    addresses = [w for w in inputs.what if "/" in w]
     try:
         if addresses:
             return max([_repeat(f, a) for f in chosen for a in addresses])
-        return max([_campaign(f, given) for f in chosen])
+        return max([_campaign(f, inputs) for f in chosen])
     finally:
         for fuzzer in chosen:
             fuzzer.close()

@@ -172,9 +172,11 @@ def _pair(d, *dtypes):
         other: Any = d.values(dtype, kept)
     else:
         other = d.some(lambda t, s: t == dtype and _broadcast(s, shape) is not None)
-    made = _broadcast(shape, other.shape if isinstance(other, np.ndarray) else d.there[other][1])
+    result_shape = _broadcast(
+        shape, other.shape if isinstance(other, np.ndarray) else d.there[other][1]
+    )
     operands = [i, other] if d.flag() else [other, i]
-    return operands, dtype, made
+    return operands, dtype, result_shape
 
 
 @row
@@ -214,10 +216,10 @@ def logical(d):
 def selected(d):
     i = d.of("bool")
     operands, dtype, shape = _pair(d, "float32", "int32")
-    made = _broadcast(d.there[i][1], shape)
-    if made is None:
+    result_shape = _broadcast(d.there[i][1], shape)
+    if result_shape is None:
         raise Unfit
-    d.add("SelectV2", [i, *operands], (dtype, made))
+    d.add("SelectV2", [i, *operands], (dtype, result_shape))
 
 
 @row
@@ -236,9 +238,9 @@ def reduced(d):
     dtype, shape = d.there[i]
     axes = [a for a in range(len(shape)) if d.flag()]
     keep = d.flag()
-    made = [1 if a in axes else n for a, n in enumerate(shape) if keep or a not in axes]
+    result_shape = [1 if a in axes else n for a, n in enumerate(shape) if keep or a not in axes]
     axes = [a - len(shape) if d.flag() else a for a in axes]
-    d.add(kind, [i, np.int32(axes)], (dtype, made), keep_dims=keep)
+    d.add(kind, [i, np.int32(axes)], (dtype, result_shape), keep_dims=keep)
 
 
 @row
@@ -247,8 +249,8 @@ def extreme(d):
     shape = d.there[i][1]
     a = d.integer(0, len(shape) - 1)
     to = d.pick(INTS)
-    made = (to, shape[:a] + shape[a + 1 :])
-    d.add(d.pick(["ArgMax", "ArgMin"]), [i, np.int32(a)], made, output_type=np.dtype(to))
+    result_shape = (to, shape[:a] + shape[a + 1 :])
+    d.add(d.pick(["ArgMax", "ArgMin"]), [i, np.int32(a)], result_shape, output_type=np.dtype(to))
 
 
 @row
@@ -268,15 +270,15 @@ def cumulated(d):
 def reshaped(d):
     i = d.some()
     dtype, shape = d.there[i]
-    left, made = prod(shape), []
-    while left > 1 and len(made) < 3:
-        made.append(d.pick([n for n in range(1, left + 1) if left % n == 0]))
-        left //= made[-1]
-    made.append(left)
-    said = [*made]
-    if d.flag() and prod(made):
-        said[d.integer(0, len(made) - 1)] = -1
-    d.add("Reshape", [i, np.int32(said)], (dtype, made))
+    left, result_shape = prod(shape), []
+    while left > 1 and len(result_shape) < 3:
+        result_shape.append(d.pick([n for n in range(1, left + 1) if left % n == 0]))
+        left //= result_shape[-1]
+    result_shape.append(left)
+    said = [*result_shape]
+    if d.flag() and prod(result_shape):
+        said[d.integer(0, len(result_shape) - 1)] = -1
+    d.add("Reshape", [i, np.int32(said)], (dtype, result_shape))
 
 
 @row
@@ -301,8 +303,8 @@ def squeezed(d):
     dtype, shape = d.there[i]
     axes = [a for a, n in enumerate(shape) if n == 1 and d.flag()]
     gone = axes or [a for a, n in enumerate(shape) if n == 1]
-    made = [n for a, n in enumerate(shape) if a not in gone]
-    d.add("Squeeze", [i], (dtype, made), squeeze_dims=axes)
+    result_shape = [n for a, n in enumerate(shape) if a not in gone]
+    d.add("Squeeze", [i], (dtype, result_shape), squeeze_dims=axes)
 
 
 @row
@@ -325,8 +327,8 @@ def packed(d):
     dtype, shape = d.there[i]
     others = [d.some(lambda t, s: (t, s) == (dtype, shape)) for _ in range(d.integer(0, 2))]
     a = d.integer(0, len(shape))
-    made = (*shape[:a], 1 + len(others), *shape[a:])
-    d.add("Pack", [i, *others], (dtype, made), axis=a)
+    result_shape = (*shape[:a], 1 + len(others), *shape[a:])
+    d.add("Pack", [i, *others], (dtype, result_shape), axis=a)
 
 
 @row
@@ -334,8 +336,8 @@ def unpacked(d):
     i = d.some(lambda dtype, shape: 0 < min(shape, default=0) <= 4)
     dtype, shape = d.there[i]
     a = d.pick([a for a, n in enumerate(shape) if n <= 4])
-    made = (dtype, shape[:a] + shape[a + 1 :])
-    d.add("Unpack", [i], *[made] * shape[a], num=shape[a], axis=a)
+    result_shape = (dtype, shape[:a] + shape[a + 1 :])
+    d.add("Unpack", [i], *[result_shape] * shape[a], num=shape[a], axis=a)
 
 
 @row
@@ -344,8 +346,8 @@ def split(d):
     dtype, shape = d.there[i]
     a = d.pick([a for a, n in enumerate(shape) if n > 1])
     n = d.pick([n for n in range(2, shape[a] + 1) if shape[a] % n == 0])
-    made = (dtype, (*shape[:a], shape[a] // n, *shape[a + 1 :]))
-    d.add("Split", [np.int32(a), i], *[made] * n, num_split=n)
+    result_shape = (dtype, (*shape[:a], shape[a] // n, *shape[a + 1 :]))
+    d.add("Split", [np.int32(a), i], *[result_shape] * n, num_split=n)
 
 
 @row
@@ -381,10 +383,10 @@ def strided(d):
         if isinstance(at, slice):
             start = None if open_begin >> a & 1 else at.start
             index[a] = slice(start, None if open_end >> a & 1 else at.stop, at.step)
-    made = np.empty(shape)[tuple(index)].shape
+    result_shape = np.empty(shape)[tuple(index)].shape
     given = [np.int32(row) for row in (begins, ends, steps)]
     attrs = {"begin_mask": open_begin & ~shrunk, "end_mask": open_end & ~shrunk}
-    d.add("StridedSlice", [i, *given], (dtype, made), shrink_axis_mask=shrunk, **attrs)
+    d.add("StridedSlice", [i, *given], (dtype, result_shape), shrink_axis_mask=shrunk, **attrs)
 
 
 @row
@@ -398,9 +400,9 @@ def padded(d):
         raise Unfit
     pads = [[d.integer(0, n), d.integer(0, n)] for n in most]
     more = [d.values(dtype, ())] if kind == "PadV2" else []
-    made = [n + sum(pad) for n, pad in zip(shape, pads, strict=True)]
+    result_shape = [n + sum(pad) for n, pad in zip(shape, pads, strict=True)]
     attrs = {"mode": mode} if kind == "MirrorPad" else {}
-    d.add(kind, [i, np.int32(pads), *more], (dtype, made), **attrs)
+    d.add(kind, [i, np.int32(pads), *more], (dtype, result_shape), **attrs)
 
 
 @row
@@ -408,16 +410,16 @@ def tiled(d):
     i = d.some(lambda dtype, shape: len(shape) >= 1)
     dtype, shape = d.there[i]
     times = [d.pick([1, 1, 2, 3]) for _ in shape]
-    made = [n * t for n, t in zip(shape, times, strict=True)]
-    d.add("Tile", [i, np.int32(times)], (dtype, made))
+    result_shape = [n * t for n, t in zip(shape, times, strict=True)]
+    d.add("Tile", [i, np.int32(times)], (dtype, result_shape))
 
 
 @row
 def widened(d):
     i = d.some()
     dtype, shape = d.there[i]
-    made = [d.integer(2, 3) if n == 1 else n for n in (*[1] * d.integer(0, 1), *shape)]
-    d.add("BroadcastTo", [i, np.int32(made)], (dtype, made))
+    result_shape = [d.integer(2, 3) if n == 1 else n for n in (*[1] * d.integer(0, 1), *shape)]
+    d.add("BroadcastTo", [i, np.int32(result_shape)], (dtype, result_shape))
 
 
 @row
@@ -460,8 +462,8 @@ def largest(d):
     i = d.some(lambda dtype, shape: dtype == "float32" and len(shape) >= 1 and shape[-1] > 0)
     dtype, shape = d.there[i]
     k = d.integer(1, shape[-1])
-    made = (*shape[:-1], k)
-    d.add("TopKV2", [i, np.int32(k)], (dtype, made), ("int32", made))
+    result_shape = (*shape[:-1], k)
+    d.add("TopKV2", [i, np.int32(k)], (dtype, result_shape), ("int32", result_shape))
 
 
 @row
@@ -473,8 +475,8 @@ def multiplied(d):
         flip, other = d.flag(), d.flag()
         inner = shape[0] if flip else shape[1]
         w = d.values("float32", (width, inner) if other else (inner, width))
-        made = (shape[1] if flip else shape[0], width)
-        d.add("MatMul", [i, w], ("float32", made), transpose_a=flip, transpose_b=other)
+        result_shape = (shape[1] if flip else shape[0], width)
+        d.add("MatMul", [i, w], ("float32", result_shape), transpose_a=flip, transpose_b=other)
     else:
         other = d.flag()
         lead = shape[:-2] if d.flag() else ()
@@ -517,9 +519,9 @@ def function(rng: np.random.Generator) -> Drawn:
     for _ in range(d.integer(1, 3)):
         d.input(d.pick(["float32", "float32", "int32", "bool"]), d.shape(rank))
     d.input("float32", d.there[0][1])
-    wanted = d.integer(2, 8)
+    expected = d.integer(2, 8)
     for _ in range(80):
-        if len(d.steps) >= wanted:
+        if len(d.steps) >= expected:
             break
         try:
             d.pick(ROWS)(d)

@@ -70,7 +70,7 @@ def answer(case: Drawn):
             if x.dtype.kind == "f" else x
             for x in case.feeds
         ]  # fmt: skip
-        wanted, near = (
+        expected, near = (
             evaluate(graph, outputs, dict(zip(inputs, feeds, strict=True)))
             for feeds in (case.feeds, moved)
         )
@@ -83,7 +83,7 @@ def answer(case: Drawn):
             names = [tensor.name for tensor in outputs]
             converter = TFLiteConverter(to_graph_def(graph), None, None, shapes, names)
             converter.verify = False
-            return wanted, near, bytes(converter.convert())
+            return expected, near, bytes(converter.convert())
     except Exception as error:  # any other than a refusal is a finding
         text = f"{type(error).__name__}: {error}"
         refused = text.startswith(("ConverterError", "UnsupportedOps")) and "report it" not in text
@@ -97,18 +97,18 @@ def check(case: Drawn) -> Verdict:
         return Verdict("flatlite dies", found.text)
     if isinstance(found, str):
         return Verdict(*found.split(": ", 1))
-    wanted, near, content = found
-    unstable = bool(difference(near, wanted, TOLERANCE))
+    expected, near, content = found
+    unstable = bool(difference(near, expected, TOLERANCE))
     ours = models.OURS.run((content, list(case.feeds)))
     if isinstance(ours, Died):
         return Verdict("flatlite dies", ours.text)
-    text = ours if isinstance(ours, str) else difference(ours, wanted, TOLERANCE)
+    text = ours if isinstance(ours, str) else difference(ours, expected, TOLERANCE)
     if text:
         return Verdict("unstable" if unstable and isinstance(ours, list) else "differs", text)
     seen = []
     for resolver in models.RESOLVERS:
         theirs = models.LITERT.run((content, list(case.feeds), resolver))
-        text = difference(theirs, wanted, TOLERANCE) if isinstance(theirs, list) else str(theirs)
+        text = difference(theirs, expected, TOLERANCE) if isinstance(theirs, list) else str(theirs)
         if not text:
             return Verdict("equal")
         seen.append((isinstance(theirs, list), text))

@@ -52,9 +52,9 @@ def convert(job):
 
 def check(case: Drawn) -> Verdict:
     """Converts a model in each of its forms, runs the files, and compares."""
-    wanted = answers(case.model, case.feeds)
+    outputs = answers(case.model, case.feeds)
     near = answers(case.model, [x * (1 + 1e-6) for x in case.feeds])
-    if difference([np.float32(x) for x in near], [np.float32(x) for x in wanted], TOLERANCE):
+    if difference([np.float32(x) for x in near], [np.float32(x) for x in outputs], TOLERANCE):
         return Verdict("unstable")
     for form in case.forms:
         content = CONVERTER.run((case, form))
@@ -65,13 +65,13 @@ def check(case: Drawn) -> Verdict:
         ours = models.OURS.run((content, case.feeds))
         if isinstance(ours, Died):
             return Verdict("flatlite dies", f"{form}: {ours.text}")
-        text = ours if isinstance(ours, str) else difference(ours, wanted, TOLERANCE)
+        text = ours if isinstance(ours, str) else difference(ours, outputs, TOLERANCE)
         if text:
             return Verdict("differs", f"{form}: {text}")
     theirs = models.LITERT.run((content, case.feeds, models.RESOLVERS[0]))
     if not isinstance(theirs, list):
         return Verdict("LiteRT refuses", str(theirs))
-    text = difference(theirs, wanted, TOLERANCE)
+    text = difference(theirs, outputs, TOLERANCE)
     return Verdict("LiteRT differs", text) if text else Verdict("equal")
 
 

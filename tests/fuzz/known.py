@@ -99,11 +99,11 @@ def _beyond_shifts(use):
 
     Products of int16 are sums of int64, of which it casts the result to int32.
     """
-    made = use.outputs[0].quantization
-    if made is None or not use.scales or 0 in use.outputs[0].shape:
+    result_quantization = use.outputs[0].quantization
+    if result_quantization is None or not use.scales or 0 in use.outputs[0].shape:
         return False
     for multiplier, largest in _rescaled_values(use):
-        shift = math.frexp(multiplier / float(made.scales[0]))[1]
+        shift = math.frexp(multiplier / float(result_quantization.scales[0]))[1]
         wide = use.dtype == "INT16" and use.step.op in _PRODUCTS
         if shift > (14 if wide else 30) or largest * 2.0**shift >= 2.0**31:
             return True
@@ -143,12 +143,12 @@ def _quotient_beyond_shifts(use):
 
 def _product_beyond_int32(use):
     """A product on the way, in steps of a root of the result's scale, leaves int32."""
-    made = use.outputs[0].quantization
-    if made is None or not use.inputs[0].shape or 0 in use.inputs[0].shape:
+    result_quantization = use.outputs[0].quantization
+    if result_quantization is None or not use.inputs[0].shape or 0 in use.inputs[0].shape:
         return False
     _, x = use.quantized[0]
     rows = _folded(use, np.abs(use.value(0).astype(np.float64) - x.quantization.zero_points[0]))
-    scaling = use.scales[0] / float(made.scales[0]) ** (1 / rows.shape[1])
+    scaling = use.scales[0] / float(result_quantization.scales[0]) ** (1 / rows.shape[1])
     with np.errstate(over="ignore"):
         products = np.cumprod(rows * scaling, axis=1) * max(1, 1 / scaling)
     return scaling >= 2.0**14 or not (products < 2.0**31).all()
@@ -172,14 +172,14 @@ def _folded(use, values):
 
 def _float_beyond_int32(use):
     """Scaled in float32 and cast to int32, an element is too large."""
-    made = use.outputs[0].quantization
-    if made is None:
+    result_quantization = use.outputs[0].quantization
+    if result_quantization is None:
         return False
     sizes = [
         float(t.quantization.scales[0]) * _largest(use.value(i), t.quantization)
         for i, t in use.quantized
     ]
-    return max(sizes, default=0) / float(made.scales[0]) >= 2.0**31
+    return max(sizes, default=0) / float(result_quantization.scales[0]) >= 2.0**31
 
 
 def _largest(values, scheme):
@@ -198,8 +198,8 @@ def _limit_beyond_int32(use):
 
 def _left_shift(use):
     """The scale of a sum of two operands is larger than what its shift makes room for."""
-    made = use.outputs[0].quantization
-    return use.scales and 2 * max(use.scales) / float(made.scales[0]) > 2.0**15
+    result_quantization = use.outputs[0].quantization
+    return use.scales and 2 * max(use.scales) / float(result_quantization.scales[0]) > 2.0**15
 
 
 def _empty_ellipsis(use):
@@ -258,10 +258,10 @@ def _entries(op, x_scale, y_scale):
 
 def _root_beyond_shifts(use):
     """The root's multiplier is no number of 31 bits and a shift."""
-    made = use.outputs[0].quantization
-    if made is None:
+    result_quantization = use.outputs[0].quantization
+    if result_quantization is None:
         return False
-    multiplier = 1 / (use.scales[0] ** 0.5 * float(made.scales[0]))
+    multiplier = 1 / (use.scales[0] ** 0.5 * float(result_quantization.scales[0]))
     return use.dtype == "INT8" and not 2.0**-11 < multiplier < 2.0**20
 
 
@@ -272,9 +272,12 @@ def _wraps_in_steps(use):
 
 def _far_right(use):
     """Scales so large or small that an int16 is shifted by more than its bits."""
-    made = use.outputs[0].quantization
+    result_quantization = use.outputs[0].quantization
     scales = use.scales or [1.0]
-    return made is not None and min(scales[0] / 128 / float(made.scales[0]), scales[0]) < 2.0**-15
+    return (
+        result_quantization is not None
+        and min(scales[0] / 128 / float(result_quantization.scales[0]), scales[0]) < 2.0**-15
+    )
 
 
 _FUSED = ("ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV",

@@ -130,8 +130,8 @@ def _in_steps(case, got, whole):
             return verdict if isinstance(got, str) else whole
         values.update(zip(step.outputs, results, strict=True))
     tolerance = tolerance_of(step.op for step in case.graph.operators)
-    wanted = [{**constants, **values}[i] for i in case.graph.outputs]
-    text = got if isinstance(got, str) else difference(got, wanted, tolerance)
+    expected = [{**constants, **values}[i] for i in case.graph.outputs]
+    text = got if isinstance(got, str) else difference(got, expected, tolerance)
     if text and whole.kind != "unstable":
         return Verdict(whole.kind, f"the operators one by one give something else: {text}")
     if text:
@@ -142,16 +142,16 @@ def _in_steps(case, got, whole):
 
 def _alone(case, step, values):
     """One operator of a model, with `values` for what others compute."""
-    found = deepcopy(case)
-    found.called_by = ""
-    graph = found.graph
+    copied = deepcopy(case)
+    copied.called_by = ""
+    graph = copied.graph
     graph.operators = [deepcopy(step)]
     graph.outputs = list(step.outputs)
     graph.inputs = sorted({i for i in step.inputs if i in values})
-    found.feeds = [values[i] for i in graph.inputs]
-    for i, feed in zip(graph.inputs, found.feeds, strict=True):
+    copied.feeds = [values[i] for i in graph.inputs]
+    for i, feed in zip(graph.inputs, copied.feeds, strict=True):
         graph.tensors[i].shape = np.shape(feed)
-    return found
+    return copied
 
 
 def unstable(case, got, theirs, resolver, tolerance):
@@ -178,18 +178,18 @@ def unstable(case, got, theirs, resolver, tolerance):
 
 def _moved(case, rng):
     """A model whose float inputs and constants are changed in their last bits."""
-    found = deepcopy(case)
+    copied = deepcopy(case)
 
     def move(array):
         if array.dtype != np.float32:
             return array
         return np.asarray(array * (1 + rng.uniform(-1e-6, 1e-6, array.shape)), np.float32)
 
-    found.feeds = [move(feed) for feed in case.feeds]
-    for tensor in found.graph.tensors:
+    copied.feeds = [move(feed) for feed in case.feeds]
+    for tensor in copied.graph.tensors:
         if tensor.data is not None:
             tensor.data = move(np.asarray(tensor.data))
-    return found
+    return copied
 
 
 def _distance(a, b):

@@ -104,8 +104,8 @@ def mean(d: Draw, x, op="SUM"):
     axes = sorted({d.integer(0, rank - 1) for _ in range(d.integer(1, 2))}) if rank else []
     kept = d.flag()
     shape = d.at(x).shape
-    wanted = [1 if i in axes else n for i, n in enumerate(shape) if kept or i not in axes]
-    out = d.like(x, wanted)
+    expected = [1 if i in axes else n for i, n in enumerate(shape) if kept or i not in axes]
+    out = d.like(x, expected)
     d.add(op, [x, d.known(np.array(axes, np.int32), at_run_time=0)], [out], keep_dims=kept)
     if op == "SUM":
         return binary(d, "MUL", out, scalar(d, 1 / max(1, prod(shape[i] for i in axes))))
@@ -135,10 +135,10 @@ def norm(d: Draw, x):
 def reshaped(d: Draw, x):
     """To another shape: flat, with ones, with dimensions merged."""
     shape = d.at(x).shape
-    wanted = d.pick([(prod(shape),), (1, *shape), (*shape, 1), shape[::-1], _merged(d, shape)])
-    wanted = wanted if len(wanted) <= 5 else (prod(shape),)
-    out = d.like(x, wanted)
-    d.add("RESHAPE", [x, d.known(np.array(wanted, np.int32), at_run_time=0)], [out])
+    expected = d.pick([(prod(shape),), (1, *shape), (*shape, 1), shape[::-1], _merged(d, shape)])
+    expected = expected if len(expected) <= 5 else (prod(shape),)
+    out = d.like(x, expected)
+    d.add("RESHAPE", [x, d.known(np.array(expected, np.int32), at_run_time=0)], [out])
     return out
 
 
@@ -165,8 +165,8 @@ def padded(d: Draw, x):
     widths = np.array([[d.integer(0, 2) if d.flag() else 0 for _ in "ab"] for _ in d.at(x).shape])
     if len(d.at(x).shape) == 4 and d.chance(0.7):
         widths[[0, 3]] = 0
-    wanted = [n + int(sum(w)) for n, w in zip(d.at(x).shape, widths, strict=True)]
-    out, operands = d.like(x, wanted), [x, d.known(widths.reshape(-1, 2), at_run_time=0)]
+    expected = [n + int(sum(w)) for n, w in zip(d.at(x).shape, widths, strict=True)]
+    out, operands = d.like(x, expected), [x, d.known(widths.reshape(-1, 2), at_run_time=0)]
     if d.chance(0.3):
         d.add("PADV2", [*operands, scalar(d, d.pick([0.0, 0.0, 1.0]))], [out])
     else:
@@ -217,8 +217,8 @@ def joined(d: Draw, x):
     parts = [d.like(x, own) for _ in range(count)]
     d.add("SPLIT", [d.known(axis, at_run_time=0), x], parts, num_splits=count)
     again = parts[::-1] if d.chance(0.2) else parts[: d.pick([count, count, count - 1])]
-    wanted = (*shape[:axis], own[axis] * len(again), *shape[axis + 1 :])
-    out = d.like(x, wanted)
+    expected = (*shape[:axis], own[axis] * len(again), *shape[axis + 1 :])
+    out = d.like(x, expected)
     d.add("CONCATENATION", again, [out], axis=axis)
     return out
 
@@ -238,10 +238,10 @@ def product(d: Draw, x):
 def repeated(d: Draw, x):
     """Repeated to a larger shape before an operator that does so by itself."""
     shape = d.at(x).shape
-    wanted = (2, *shape) if len(shape) < 4 else shape
-    out = d.like(x, wanted)
-    d.add("BROADCAST_TO", [x, d.known(np.array(wanted, np.int32), at_run_time=0)], [out])
-    return binary(d, d.pick(["ADD", "MUL", "SUB"]), out, d.x(FLOAT, shape=wanted))
+    expected = (2, *shape) if len(shape) < 4 else shape
+    out = d.like(x, expected)
+    d.add("BROADCAST_TO", [x, d.known(np.array(expected, np.int32), at_run_time=0)], [out])
+    return binary(d, d.pick(["ADD", "MUL", "SUB"]), out, d.x(FLOAT, shape=expected))
 
 
 def difference(d: Draw, x):

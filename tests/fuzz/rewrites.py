@@ -69,8 +69,8 @@ def draw(rng: np.random.Generator) -> Drawn:
             x = d.pick(PATTERNS)(d, x)
         else:
             drawn = [row for row in all_rows() if row.op not in UNTOUCHED]
-            wanted = [row for row in drawn if d.flag() or row.op in PLAIN]
-            row = d.pick([row for row in wanted if "float32" in row.types])
+            expected = [row for row in drawn if d.flag() or row.op in PLAIN]
+            row = d.pick([row for row in expected if "float32" in row.types])
             row.draw(d, row.op, "float32")
         there = [i for i in range(len(d.graph.tensors)) if _readable(d, i)]
         x = x if d.chance(0.6) else d.pick(there[-4:])

@@ -36,18 +36,18 @@ def _without_steps(case):
     if len(steps) < 2:
         return
     for position in range(len(steps) - 1, -1, -1):
-        found = deepcopy(case)
-        graph = found.graph
+        copied = deepcopy(case)
+        graph = copied.graph
         gone = graph.operators.pop(position)
         graph.outputs = [i for i in graph.outputs if i not in gone.outputs]
         for i in gone.outputs:
             if any(i in step.inputs for step in graph.operators):
                 graph.inputs.append(i)
-                found.feeds.append(_some(graph.tensors[i]))
+                copied.feeds.append(_some(graph.tensors[i]))
             elif gone.inputs and graph.operators:
                 read = [j for j in gone.inputs if any(j in s.outputs for s in graph.operators)]
                 graph.outputs += [j for j in read if j not in graph.outputs]
-        yield found
+        yield copied
 
 
 def _some(tensor):
@@ -59,27 +59,27 @@ def _some(tensor):
 
 def _without_outputs(case):
     for i in case.graph.outputs if len(case.graph.outputs) > 1 else ():
-        found = deepcopy(case)
-        found.graph.outputs = [i]
-        yield found
+        copied = deepcopy(case)
+        copied.graph.outputs = [i]
+        yield copied
     for i in case.graph.outputs if len(case.graph.outputs) > 1 else ():
-        found = deepcopy(case)
-        found.graph.outputs.remove(i)
-        yield found
+        copied = deepcopy(case)
+        copied.graph.outputs.remove(i)
+        yield copied
 
 
 def _shorter(case):
     """Every dimension of one size becomes shorter at once; numbers in constants follow or not."""
     sizes = {n for tensor in case.graph.tensors for n in tensor.shape if n > 1}
     for size in sorted(sizes, reverse=True):
-        for wanted in sorted({1, 2, 3, size // 2, size - 1} - {0, size}):
-            if wanted < size:
+        for expected in sorted({1, 2, 3, size // 2, size - 1} - {0, size}):
+            if expected < size:
                 for follow in (False, True):
-                    yield _resized(case, size, wanted, follow)
+                    yield _resized(case, size, expected, follow)
 
 
 def _resized(case, size, wanted, follow):
-    found = deepcopy(case)
+    copied = deepcopy(case)
 
     def cut(array):
         array = np.asarray(array)
@@ -88,15 +88,15 @@ def _resized(case, size, wanted, follow):
             kept = np.where(kept == size, wanted, kept).astype(array.dtype)
         return np.ascontiguousarray(kept).reshape(kept.shape)
 
-    for tensor in found.graph.tensors:
+    for tensor in copied.graph.tensors:
         scheme = tensor.quantization
         if scheme is not None and len(scheme.scales) == size:
             scheme.scales, scheme.zero_points = scheme.scales[:wanted], scheme.zero_points[:wanted]
         tensor.shape = tuple(wanted if n == size else n for n in tensor.shape)
         if tensor.data is not None:
             tensor.data = cut(tensor.data)
-    found.feeds = [cut(feed) for feed in found.feeds]
-    return found
+    copied.feeds = [cut(feed) for feed in copied.feeds]
+    return copied
 
 
 def _plainer(case):
@@ -114,12 +114,12 @@ def _plainer(case):
         for values in candidates:
             values = values.astype(flat.dtype)
             if values.tobytes() != flat.tobytes():
-                found = deepcopy(case)
+                copied = deepcopy(case)
                 if feed is None:
-                    found.graph.tensors[tensor].data = values.reshape(array.shape)
+                    copied.graph.tensors[tensor].data = values.reshape(array.shape)
                 else:
-                    found.feeds[feed] = values.reshape(np.shape(array))
-                yield found
+                    copied.feeds[feed] = values.reshape(np.shape(array))
+                yield copied
 
 
 def _within(size, first, last):

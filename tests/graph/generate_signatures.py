@@ -131,12 +131,12 @@ def registered_ops() -> dict:
 
 def main(extra: list[str]) -> None:
     """Rewrites the table with its own ops and those of `extra`."""
-    kept = re.findall(r"^!?(\w+) .*;", TABLE.read_text(), re.M) if TABLE.exists() else []
+    matches = re.findall(r"^!?(\w+) .*;", TABLE.read_text(), re.M) if TABLE.exists() else []
     ops = registered_ops()
     unknown = [name for name in extra if name not in ops]
     if unknown:
         raise SystemExit(f"this TensorFlow has no op {', '.join(unknown)}")
-    names = sorted({*kept, *extra} & ops.keys())
+    names = sorted({*matches, *extra} & ops.keys())
     rows = [row(ops[name]) for name in names]
     TABLE.write_text(HEAD + "\n".join(rows) + '\n"""\n')
     types = "\n".join(type_rows(ops[name] for name in names))

@@ -14,9 +14,12 @@ import expressions_checks
 import expressions_gradients
 import expressions_linalg
 import expressions_nn
+import expressions_quantized
 import expressions_random
 import expressions_shapes
 import expressions_signal
+import expressions_sparse
+import expressions_special
 import numpy as np
 
 HERE = Path(__file__).parent
@@ -207,9 +210,12 @@ TABLES = {
     "checks": expressions_checks,
     "linalg": expressions_linalg,
     "nn": expressions_nn,
+    "quantized": expressions_quantized,
     "random": expressions_random,
     "shapes": expressions_shapes,
     "signal": expressions_signal,
+    "sparse": expressions_sparse,
+    "special": expressions_special,
 }
 GROUPS = {"": EXPRESSIONS} | {
     f"_{name}": [*table.EXPRESSIONS, *table.GRADIENTS] for name, table in TABLES.items()

@@ -21,12 +21,12 @@ def main() -> None:
     tf.disable_v2_behavior()
     arrays, facts = {}, {"programs": {}, "refusals": {}}
     for name, expression in layer_programs.PROGRAMS.items():
-        made = layer_programs.run(tf, expression)
+        built = layer_programs.run(tf, expression)
         for key in ("values", "after"):
-            listed = made.pop(key)
-            made[key] = len(listed)
+            listed = built.pop(key)
+            built[key] = len(listed)
             arrays |= {f"{name}:{key}:{i}": np.asarray(a) for i, a in enumerate(listed)}
-        facts["programs"][name] = made
+        facts["programs"][name] = built
     for name, expression in layer_programs.REFUSALS.items():
         facts["refusals"][name] = layer_programs.refusal(tf, expression)
     np.savez_compressed(GOLDENS, facts=np.array(json.dumps(facts)), **arrays)

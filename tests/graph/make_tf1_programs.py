@@ -14,7 +14,7 @@ tf.disable_v2_behavior()
 
 def main() -> None:
     """Runs everything once."""
-    found = {
+    actual = {
         "tensorflow": tf.__version__,
         "graphs": {build.__name__: programs.graph_rows(tf, build) for build in programs.GRAPHS},
         "values": {name: programs.value_of(tf, make) for name, make in programs.VALUES.items()},
@@ -24,13 +24,13 @@ def main() -> None:
         },
         "errors": {name: programs.error_of(tf, make) for name, make in programs.ERRORS.items()},
     }
-    for name, (kind, message) in found["errors"].items():
+    for name, (kind, message) in actual["errors"].items():
         lines = message.split("\n\nOriginal stack trace")[0].split("\n")
         if "{{node" in lines[-1]:
             lines = lines[-2:]
-        found["errors"][name] = [kind, "\n".join(lines)]
+        actual["errors"][name] = [kind, "\n".join(lines)]
     path = Path(__file__).with_suffix("").with_name("tf1_programs.json")
-    path.write_text(json.dumps(found, indent=0) + "\n")
+    path.write_text(json.dumps(actual, indent=0) + "\n")
 
 
 if __name__ == "__main__":

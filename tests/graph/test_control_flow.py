@@ -13,8 +13,8 @@ F32 = np.float32
 
 @pytest.fixture
 def session():
-    with tf.Graph().as_default(), tf.Session() as found:
-        yield found
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
 
 
 def variables():

@@ -48,5 +48,5 @@ def first_words(text):
 @pytest.mark.parametrize("function", place_programs.PROGRAMS, ids=lambda f: f.__name__)
 def test_program(function):
     """The same values, names and errors."""
-    answer, recorded = json.loads(json.dumps(function(tf))), RECORDED[function.__name__]
-    assert agrees(answer, recorded), (answer, recorded)
+    printed, recorded = json.loads(json.dumps(function(tf))), RECORDED[function.__name__]
+    assert agrees(printed, recorded), (printed, recorded)

@@ -6,6 +6,7 @@ import pytest
 import flatlite.compat.v1 as tf
 from flatlite.engine.plan.instruction import Instruction
 from flatlite.graph.core.build import ops
+from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.registry import row_of
 from flatlite.graph.emit.registry import EMITTERS
 from flatlite.graph.session import compiling
@@ -98,6 +99,11 @@ CASES = [
     ("RealDiv", (f32(4), f32(4)), {}),
     ("LogicalAnd", (i32(9, high=2) > 0, i32(9, high=2) > 0), {}),
     ("LogicalOr", (i32(4, 1, high=2) > 0, i32(3, high=2) > 0), {}),
+    *(
+        (kind, (np.int32([7, -7, 5, -(2**31)]), np.int32([2, 2, -3, -1])), {})
+        for kind in ("FloorDiv", "FloorMod")
+    ),
+    ("FloorMod", (np.int64([7, -7, 2**40]), np.int64([[3], [-5]])), {}),
     ("Maximum", (f32(4), f32(1)), {}),
     ("Minimum", (f32(4), f32()), {}),
     ("SquaredDifference", (f32(4), f32(2, 4)), {}),
@@ -195,7 +201,7 @@ def test_rows(case, threads, monkeypatch):
         result, feeds = _build(case)
         config = tf.ConfigProto(intra_op_parallelism_threads=threads)
         with tf.Session(config=config) as session:
-            found = session.run(result, feeds)
+            values = session.run(result, feeds)
             steps = [
                 instruction
                 for plan in session._plans.values()
@@ -205,7 +211,7 @@ def test_rows(case, threads, monkeypatch):
         with tf.Session() as session:
             expected = session.run(result, feeds)
     assert all(type(instruction) is Instruction for instruction in steps)
-    pairs = zip(found, expected, strict=True) if isinstance(found, list) else [(found, expected)]
+    pairs = zip(values, expected, strict=True) if isinstance(values, list) else [(values, expected)]
     for got, wanted in pairs:
         assert got.dtype == wanted.dtype
         largest = np.abs(wanted).max(initial=10)
@@ -226,18 +232,18 @@ def test_chains(activation, monkeypatch):
     """A product, its bias and its activation are one instruction, unless another reads them."""
     x = 3 * f32(2, 5, 5, 2)
     with tf.Graph().as_default():
-        given = tf.placeholder(tf.float32, [None, 5, 5, 2])
-        tensors = _network(given, activation)
+        inputs = tf.placeholder(tf.float32, [None, 5, 5, 2])
+        tensors = _network(inputs, activation)
         with tf.Session() as session:
-            alone = [session.run(tensor, {given: x}) for tensor in tensors]
-            together = session.run(tensors, {given: x})
-            fed = session.run(tensors[2], {given: x, tensors[1]: -np.ones((2, 5, 5, 4))})
+            alone = [session.run(tensor, {inputs: x}) for tensor in tensors]
+            together = session.run(tensors, {inputs: x})
+            fed = session.run(tensors[2], {inputs: x, tensors[1]: -np.ones((2, 5, 5, 4))})
         monkeypatch.setattr(compiling.EMITTERS, "get", lambda kind: None)
         monkeypatch.setattr(compiling.chains, "find", lambda *_: {})
         with tf.Session() as session:
-            expected = session.run(tensors, {given: x})
-    for found in (alone, together):
-        for got, wanted in zip(found, expected, strict=True):
+            expected = session.run(tensors, {inputs: x})
+    for actual in (alone, together):
+        for got, wanted in zip(actual, expected, strict=True):
             np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(fed, np.tanh(-1) if activation is tf.nn.tanh else 0, rtol=1e-6)
 
@@ -301,12 +307,25 @@ def test_updates(kind, values, given, attrs, resource, monkeypatch):
                 for _ in range(2):
                     session.run(getattr(update, "op", update))
                 results.append(session.run(variables))
-    for got, wanted, start in zip(*results, values, strict=True):
+    for got, expected, start in zip(*results, values, strict=True):
         assert not np.allclose(got, start)
-        np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6)
 
 
 def test_every_row_has_a_kernel():
     """Whatever an instruction declines, a numpy kernel can do."""
     without = {"RefIdentity", "Snapshot", "ResourceGather", "BatchMatMul", "BiasAddV1"}
     assert [k for k in EMITTERS.names() if k not in without and row_of(k) is None] == []
+
+
+def test_input_gradients_where_windows_are_all_padding():
+    """A window that lies in the padding alone adds nothing."""
+    draw = np.random.RandomState(0)
+    padding = [[0, 0], [1, 2], [3, 4], [0, 0]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        filters = tf.constant(draw.randn(4, 2, 3, 2).astype(np.float32))
+        y = tf.nn.conv2d(tf.zeros([2, 8, 5, 3]), filters, [1, 3, 2, 1], padding)
+        dy = tf.constant(draw.randn(*y.shape.as_list()).astype(np.float32))
+        dx = tf.nn.conv2d_backprop_input([2, 8, 5, 3], filters, dy, [1, 3, 2, 1], padding)
+        (expected,) = evaluate(dx.graph, [dx], {})
+        np.testing.assert_allclose(session.run(dx), expected, rtol=1e-5, atol=1e-6)

@@ -232,9 +232,9 @@ def test_placeholders_with_default_and_other_sources(graph):
     x = graph.constant(np.float32([1, 2]))
     default = add(graph, "PlaceholderWithDefault", "d", x, shape=(2,))
     empty = add(graph, "Empty", "e", graph.constant(np.int32([2])), dtype=FLOAT, init=True)
-    kept = add(graph, "GuaranteeConst", "k", default)
-    assert evaluate(graph, [kept], {})[0].tolist() == [1, 2]
-    assert evaluate(graph, [kept], {default: [3, 4]})[0].tolist() == [3, 4]
+    survivors = add(graph, "GuaranteeConst", "k", default)
+    assert evaluate(graph, [survivors], {})[0].tolist() == [1, 2]
+    assert evaluate(graph, [survivors], {default: [3, 4]})[0].tolist() == [3, 4]
     assert evaluate(graph, [empty], {})[0].tolist() == [0, 0]
     bad = add(graph, "CheckNumerics", "c", placeholder(graph), message=b"here")
     with pytest.raises(errors.InvalidArgumentError, match="here : Tensor had NaN values"):

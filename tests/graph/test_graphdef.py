@@ -108,18 +108,18 @@ def test_constants(text, expected):
     shape = "tensor_shape { dim { size: 2 } }"
     enum = int(text.split()[1])
     graph = read(node("c", "Const", dtype=enum, value=f"tensor {{ {text} {shape} }}"))
-    found = graph.get_operation("c").get_attr("value")
-    assert found.dtype == expected.dtype
-    assert not found.flags.writeable
-    np.testing.assert_array_equal(found, expected)
+    actual = graph.get_operation("c").get_attr("value")
+    assert actual.dtype == expected.dtype
+    assert not actual.flags.writeable
+    np.testing.assert_array_equal(actual, expected)
     again = import_graph_def(to_graph_def(graph)).get_operation("c").get_attr("value")
     np.testing.assert_array_equal(again, expected)
 
 
 def test_bfloat16_constants():
     value = "tensor { dtype: 14 half_val: [16256, 16384] tensor_shape { dim { size: 2 } } }"
-    found = read(node("c", "Const", dtype=14, value=value)).get_operation("c").get_attr("value")
-    assert (found.dtype.name, found.astype(float).tolist()) == ("bfloat16", [1.0, 2.0])
+    actual = read(node("c", "Const", dtype=14, value=value)).get_operation("c").get_attr("value")
+    assert (actual.dtype.name, actual.astype(float).tolist()) == ("bfloat16", [1.0, 2.0])
 
 
 def constant(text, enum=1):

@@ -21,8 +21,8 @@ def message():
 def test_mapped(message, form):
     """Operations come under a name scope of their own and read what is mapped."""
     with tf.Graph().as_default() as graph, tf.Session() as session:
-        given = tf.constant([1.0, 2.0])
-        y, double = tf.import_graph_def(form(message), {"x:0": given}, ["y:0", "double"])
+        inputs = tf.constant([1.0, 2.0])
+        y, double = tf.import_graph_def(form(message), {"x:0": inputs}, ["y:0", "double"])
         assert y.name == "import/y:0"
         assert [op.name for op in double.control_inputs] == ["import/first"]
         assert double is graph.get_operation_by_name("import/double")

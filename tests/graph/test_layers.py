@@ -43,20 +43,20 @@ def test_values():
     dense = tf.layers.dense(
         x, 2, kernel_initializer=tf.ones_initializer(), bias_initializer=tf.constant_initializer(1)
     )
-    given = tf.placeholder(tf.float32, [None, None, 3, 4])
-    open_sizes = tf.layers.dense(given, 2, kernel_initializer=tf.ones_initializer())
+    inputs = tf.placeholder(tf.float32, [None, None, 3, 4])
+    open_sizes = tf.layers.dense(inputs, 2, kernel_initializer=tf.ones_initializer())
     assert open_sizes.shape == (None, None, 3, 2)
     mean = tf.layers.average_pooling2d(x, [2, 1], 1)
-    kept, dropped = tf.layers.dropout(x), tf.layers.dropout(x + 1, 0.5, training=True)
+    survivors, dropped = tf.layers.dropout(x), tf.layers.dropout(x + 1, 0.5, training=True)
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        found = session.run([dense, mean, kept, dropped])
-        np.testing.assert_allclose(session.run(open_sizes, {given: x}), found[0] - 1)
+        values = session.run([dense, mean, survivors, dropped])
+        np.testing.assert_allclose(session.run(open_sizes, {inputs: x}), values[0] - 1)
     sums = x.sum(-1, keepdims=True)
-    np.testing.assert_allclose(found[0], np.concatenate([sums, sums], -1) + 1)
-    np.testing.assert_allclose(found[1], (x[:, :1] + x[:, 1:]) / 2)
-    np.testing.assert_array_equal(found[2], x)
-    assert set((found[3] / (x + 1)).ravel()) <= {0.0, 2.0}
+    np.testing.assert_allclose(values[0], np.concatenate([sums, sums], -1) + 1)
+    np.testing.assert_allclose(values[1], (x[:, :1] + x[:, 1:]) / 2)
+    np.testing.assert_array_equal(values[2], x)
+    assert set((values[3] / (x + 1)).ravel()) <= {0.0, 2.0}
 
 
 def test_errors():
@@ -78,15 +78,15 @@ FACTS = json.loads(str(GOLDENS["facts"]))
 @pytest.mark.parametrize("name", layer_programs.PROGRAMS)
 def test_program(name):
     """Variables, results, losses and updates are TensorFlow's."""
-    made = layer_programs.run(tf, layer_programs.PROGRAMS[name])
+    built = layer_programs.run(tf, layer_programs.PROGRAMS[name])
     golden = FACTS["programs"][name]
     for key in ("values", "after"):
-        listed = made.pop(key)
+        listed = built.pop(key)
         assert len(listed) == golden[key]
         for i, array in enumerate(listed):
             expected = GOLDENS[f"{name}:{key}:{i}"]
             np.testing.assert_allclose(array, expected, rtol=2e-4, atol=1e-5)
-    assert made == {key: golden[key] for key in made}
+    assert built == {key: golden[key] for key in built}
 
 
 @pytest.mark.parametrize("name", layer_programs.REFUSALS)

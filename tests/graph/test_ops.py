@@ -59,12 +59,39 @@ ELSEWHERE |= {
 }
 """Those that make_expressions.py and the corpus' expressions cover."""
 ELSEWHERE |= {
+    *("ApproxTopK", "Dequantize", "QuantizeV2", "SparseMatMul", "ToBool"),
+    *("StatelessRandomGetAlg", "StatelessRandomGetKeyCounter"),
+    *("XlaDynamicSlice", "XlaDynamicUpdateSlice"),
+    *(f"StatelessRandom{kind}" for kind in ("Normal", "Uniform", "UniformFullInt", "UniformInt")),
+    *(f"StatelessRandom{kind}V2" for kind in ("Normal", "Uniform")),
+    *("StatelessRandomUniformFullIntV2", "StatelessRandomUniformIntV2"),
+    *("StatelessTruncatedNormal", "StatelessTruncatedNormalV2"),
+}
+"""Those of tests/converter/graph_functions.npz, and of expressions_random.py."""
+ELSEWHERE |= {
     *("AudioSummary", "AudioSummaryV2", "HistogramSummary", "ImageSummary", "MergeSummary"),
     *("ScalarSummary", "TensorSummary", "TensorSummaryV2"),
 }
 """Those of tests/training/test_summaries.py."""
 ELSEWHERE |= {"ShardedFilespec"}
 """That of tests/training/test_version_1.py."""
+ELSEWHERE |= {
+    *("BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0"),
+    *("BesselY1", "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence"),
+}
+"""Those of test_special_functions.py."""
+ELSEWHERE |= {
+    *("DenseCountSparseOutput", "EditDistance", "SparseAdd", "SparseAddGrad", "SparseConcat"),
+    *("SparseCountSparseOutput", "SparseCross", "SparseCrossV2", "SparseDenseCwiseAdd"),
+    *("SparseDenseCwiseDiv", "SparseDenseCwiseMul", "SparseFillEmptyRows", "SparseMatMul"),
+    *("SparseFillEmptyRowsGrad", "SparseReduceMax", "SparseReduceMaxSparse", "SparseReduceSum"),
+    *("SparseReduceSumSparse", "SparseReorder", "SparseReshape", "SparseSlice", "SparseSliceGrad"),
+    *("SparseSoftmax", "SparseSparseMaximum", "SparseSparseMinimum", "SparseSplit"),
+    *("SparseTensorDenseAdd", "SparseTensorDenseMatMul"),
+}
+"""Those of expressions_sparse.py."""
+ELSEWHERE |= {"Dequantize", "QuantizeAndDequantizeV4Grad", "QuantizeV2", "QuantizedConcat"}
+"""Those of expressions_quantized.py."""
 RETIRED = {"AccumulateNV2", "BatchNormWithGlobalNormalization", "ParallelConcat", "TopK"}
 """Ops that TensorFlow itself no longer runs."""
 
@@ -224,13 +251,13 @@ def test_channels_first_is_channels_last_transposed(kind):
         for name, value in attrs.items()
     }
     results = []
-    for x, given in (
+    for x, inputs in (
         (arrays[0], attrs | {"data_format": b"NCHW"}),
         (np.moveaxis(arrays[0], 1, -1), moved),
     ):
         graph = Graph()
         tensors = [placeholder(np.shape)(graph, a, i) for i, a in enumerate([x, *arrays[1:]])]
-        op = graph.add(kind, "op", tensors, given)
+        op = graph.add(kind, "op", tensors, inputs)
         feeds = dict(zip(tensors, [x, *arrays[1:]], strict=True))
         results.append(evaluate(graph, op.outputs[:1], feeds)[0])
         assert op.outputs[0].shape == results[-1].shape

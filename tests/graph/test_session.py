@@ -24,11 +24,11 @@ def test_nests(session):
     v = tf.Variable(3.0, name="v")
     session.run(v.initializer)
     Pair = namedtuple("Pair", "a b")
-    found = session.run({"l": [x, "v:0"], "p": Pair(v, (v.initializer, x[0])), "n": []})
-    assert found["l"][0].tolist() == [1, 2]
-    assert found["l"][1] == 3
-    assert found["p"] == Pair(3, (None, 1))
-    assert found["n"] == []
+    values = session.run({"l": [x, "v:0"], "p": Pair(v, (v.initializer, x[0])), "n": []})
+    assert values["l"][0].tolist() == [1, 2]
+    assert values["l"][1] == 3
+    assert values["p"] == Pair(3, (None, 1))
+    assert values["n"] == []
     assert type(session.run(x[0])) is np.float32
     assert session.run("v/Assign") is None
 
@@ -38,10 +38,10 @@ def test_slices_are_fetched(session):
     table = tf.Variable(np.ones((4, 2), np.float32))
     session.run(table.initializer)
     (slices,) = tf.gradients(tf.gather(table, [1, 1]), [table])
-    found = session.run(slices)
-    assert isinstance(found, tf.IndexedSlicesValue)
-    assert found.indices.tolist() == [1, 1]
-    assert found.values.tolist() == [[1, 1], [1, 1]]
+    values = session.run(slices)
+    assert isinstance(values, tf.IndexedSlicesValue)
+    assert values.indices.tolist() == [1, 1]
+    assert values.values.tolist() == [[1, 1], [1, 1]]
 
 
 def test_what_is_given_is_the_callers(session):
@@ -86,8 +86,8 @@ def test_strings(session):
 def test_sizes_that_depend_on_data(session):
     """What follows a result of unknown size is compiled for each size that is met."""
     x = tf.placeholder(tf.float32, [None])
-    kept = tf.boolean_mask(x, x > 0.0)
-    result = [tf.reduce_sum(kept * 2.0), tf.shape(kept)[0], kept]
+    survivors = tf.boolean_mask(x, x > 0.0)
+    result = [tf.reduce_sum(survivors * 2.0), tf.shape(survivors)[0], survivors]
     for values in ([1, -1, 2], [-1, -2, 5], [3, -4, 5]):
         total, count, positive = session.run(result, {x: values})
         expected = [v for v in values if v > 0]
@@ -106,10 +106,10 @@ def test_reads_before_writes(session, resource):
     with tf.control_dependencies([getattr(update, "op", update)]):
         late, new = reshaped * 2.0, v.read_value()
     for start in (1, 11):
-        found = session.run([old, late, new])
-        assert found[0].tolist() == [start, 2 * start]
-        assert found[1].tolist() == [[2 * start], [4 * start]]
-        assert found[2].tolist() == [11 * start, 22 * start]
+        values = session.run([old, late, new])
+        assert values[0].tolist() == [start, 2 * start]
+        assert values[1].tolist() == [[2 * start], [4 * start]]
+        assert values[2].tolist() == [11 * start, 22 * start]
 
 
 @pytest.mark.parametrize("resource", [False, True], ids=["reference", "resource"])
@@ -193,14 +193,14 @@ def test_a_run_is_compiled_once(session, monkeypatch):
     """And again only for other shapes."""
     from flatlite.graph.session import session as module
 
-    made = []
+    built = []
     plan = module.Plan
-    monkeypatch.setattr(module, "Plan", lambda *args: made.append(args) or plan(*args))
+    monkeypatch.setattr(module, "Plan", lambda *args: built.append(args) or plan(*args))
     x = tf.placeholder(tf.float32, [None])
     y = x * 2
     for n in (1, 1, 2, 1, 2):
         session.run(y, {x: np.ones(n)})
-    assert len(made) == 2
+    assert len(built) == 2
 
 
 def test_threads_are_checked():
@@ -242,22 +242,22 @@ def test_types_as_tf_has_them():
 
 def test_each_thread_has_its_own_scopes():
     """As in TensorFlow's testTwoThreadsNestedScopeEntry: names, and variables that are shared."""
-    graph, entered, found = tf.Graph(), threading.Barrier(2, timeout=10), {}
+    graph, entered, actual = tf.Graph(), threading.Barrier(2, timeout=10), {}
 
     def enter(i):
         with graph.as_default(), tf.variable_scope("foo"):
             entered.wait()
             if i == 0:
-                found[i] = tf.get_variable("v", []).name
+                actual[i] = tf.get_variable("v", []).name
             entered.wait()
             if i == 1:
                 with pytest.raises(ValueError, match="foo/v already exists"):
                     tf.get_variable("v", [])
-                found[i] = tf.get_variable_scope().name, tf.constant(1.0).name.count("/")
+                actual[i] = tf.get_variable_scope().name, tf.constant(1.0).name.count("/")
 
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(enter, range(2))) == [None, None]
-    assert found == {0: "foo/v:0", 1: ("foo", 1)}
+    assert actual == {0: "foo/v:0", 1: ("foo", 1)}
 
 
 def test_no_other_process():
@@ -280,17 +280,17 @@ def test_feeds_of_several_parts():
         for more in ((), (tf.placeholder(tf.int64, [2]),)):
             slices = tf.IndexedSlices(*rows, *more)
             values = ([[1.0, 2.0]], [3], [4, 2])[: 2 + len(more)]
-            found = session.run([slices.values, slices.indices], {slices: values})
-            assert [array.tolist() for array in found] == [[[1.0, 2.0]], [3]]
+            actual = session.run([slices.values, slices.indices], {slices: values})
+            assert [array.tolist() for array in actual] == [[[1.0, 2.0]], [3]]
 
 
 def test_nests_of_default_dicts():
     """What is given back has the default of what was asked for."""
     with tf.Graph().as_default(), tf.Session() as session:
         nest = defaultdict(list, a=tf.constant(1))
-        found = session.run(nest)
-    assert found == {"a": 1}
-    assert found["b"] == []
+        values = session.run(nest)
+    assert values == {"a": 1}
+    assert values["b"] == []
 
 
 def test_texts_are_fed():

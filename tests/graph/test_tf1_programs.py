@@ -22,17 +22,17 @@ def test_graph(build):
 @pytest.mark.parametrize("name", programs.VALUES)
 def test_value(name):
     """The same dtype, shape and numbers."""
-    found, recorded = programs.value_of(tf, programs.VALUES[name]), RECORDED["values"][name]
-    assert {**found, "is": None} == {**recorded, "is": None}
-    for part, want in zip(found["is"], recorded["is"], strict=True):
+    actual, recorded = programs.value_of(tf, programs.VALUES[name]), RECORDED["values"][name]
+    assert {**actual, "is": None} == {**recorded, "is": None}
+    for part, want in zip(actual["is"], recorded["is"], strict=True):
         np.testing.assert_allclose(part, want, rtol=2e-6)
 
 
 @pytest.mark.parametrize("name", programs.RANDOM)
 def test_random(name):
     """The same numbers, in the first run and in the second."""
-    found = programs.random_numbers(tf, programs.RANDOM[name])
-    for array, recorded in zip(found, RECORDED["random"][name], strict=True):
+    values = programs.random_numbers(tf, programs.RANDOM[name])
+    for array, recorded in zip(values, RECORDED["random"][name], strict=True):
         if array.dtype.kind == "i":
             np.testing.assert_array_equal(array, recorded)
         else:

@@ -44,8 +44,8 @@ def test_fact(name, kind):
 @kinds
 @pytest.mark.parametrize("name", programs.REFUSALS)
 def test_refusal(name, kind):
-    found, words = programs.refusal(tf, programs.REFUSALS[name], kind)
+    actual, words = programs.refusal(tf, programs.REFUSALS[name], kind)
     golden, golden_words = FACTS[f"{kind}:{name}"]
-    assert found == golden.replace("AttributeError", "TypeError")  # of what it lacks
-    if found == golden:
+    assert actual == golden.replace("AttributeError", "TypeError")  # of what it lacks
+    if actual == golden:
         assert words[:32] == golden_words[:32]

@@ -34,9 +34,9 @@ def check(content, inputs, litert, monkeypatch, is_fused=True, rtol=1e-5, atol=2
     monkeypatch.setattr(composites, "FUSED", {})
     decomposed, n_decomposed = run(content, inputs)
     assert (n_fused < n_decomposed) == is_fused
-    answer = litert.run(content, [inputs])
-    assert isinstance(answer, list), answer
-    (theirs,) = answer
+    by_litert = litert.run(content, [inputs])
+    assert isinstance(by_litert, list), by_litert
+    (theirs,) = by_litert
     for mine, other, reference in zip(fused, decomposed, theirs, strict=True):
         np.testing.assert_allclose(mine, other, rtol=rtol, atol=atol)
         np.testing.assert_allclose(mine, reference, rtol=rtol, atol=atol)
@@ -215,9 +215,9 @@ def test_update_kv_cache_leaves_out_steps_that_there_are_not(builder, saved):
     updates = [normal(1, 3, 2, 3, seed=2 + i) for i in range(2)]
     steps = np.int32([6, -1, 7])
     answers, _ = run(cache_model(builder, saved, 3), [*caches, steps, *updates])
-    for answer, cache, update in zip(answers, caches, updates, strict=True):
+    for output, cache, update in zip(answers, caches, updates, strict=True):
         cache[:, 6] = update[:, 0]
-        assert np.array_equal(answer, cache)
+        assert np.array_equal(output, cache)
 
 
 @pytest.mark.parametrize(

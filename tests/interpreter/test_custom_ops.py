@@ -508,10 +508,10 @@ def test_attention_and_its_cache(builder, saved):
     interpreter = Interpreter(model_content=content)
     for i, (at, pair) in enumerate(zip(steps, updates, strict=True)):
         answers = run(interpreter, at, *pair)
-        for j, answer in enumerate(answers):
+        for j, output in enumerate(answers):
             rows = np.concatenate([u[j] for u in updates[max(i - 2, 0) : i + 1]], 1)
-            assert np.array_equal(answer[:, : rows.shape[1]], rows)
-            assert not answer[:, rows.shape[1] :].any()
+            assert np.array_equal(output[:, : rows.shape[1]], rows)
+            assert not output[:, rows.shape[1] :].any()
     with pytest.raises(RuntimeError, match="before this cache's first slot index of 2"):
         run(interpreter, steps[0], *updates[0])
     interpreter.reset_all_variables()

@@ -117,10 +117,10 @@ def test_closing_frees_at_once(builder, saved):
             plan = interpreter._plans[0]
             inner = [p for plans in interpreter._scope.plans.values() for p in plans.values()]
             programs = [weakref.ref(p.first.program) for p in (plan, *inner)]
-            kept = interpreter.tensor(0)()
+            survivors = interpreter.tensor(0)()
             del plan, inner
         assert len(programs) == 2
         assert [program() for program in programs] == [None, None]
-        assert kept.tolist() == [0, 0, 0, 0]
+        assert survivors.tolist() == [0, 0, 0, 0]
     finally:
         gc.enable()

@@ -47,12 +47,12 @@ def test_constants_of_another_file(tmp_path):
 
 
 def test_packed_weights(tmp_path):
-    stored = np.random.default_rng(2).integers(-8, 8, (4, 3))
-    nibbles = stored.ravel() & 15
+    values = np.random.default_rng(2).integers(-8, 8, (4, 3))
+    nibbles = values.ravel() & 15
     packed = (nibbles[::2] | nibbles[1::2] << 4).astype(np.uint8)
     (y,) = answers(Interpreter(written(tmp_path, packed, "INT4")), X)
-    wanted = X @ (0.05 * stored.T) + BIAS
-    assert np.abs(y - wanted).max() < 0.05 * np.abs(wanted).max()
+    expected = X @ (0.05 * values.T) + BIAS
+    assert np.abs(y - expected).max() < 0.05 * np.abs(expected).max()
 
 
 def test_a_kept_plan_does_not_outlive_the_file(tmp_path, monkeypatch):
@@ -69,11 +69,11 @@ def test_a_kept_plan_does_not_outlive_the_file(tmp_path, monkeypatch):
 def test_clones_pickles_and_the_converter_find_them(tmp_path):
     path = written(tmp_path)
     interpreter = Interpreter(path)
-    wanted = X @ WEIGHTS.T + BIAS
+    expected = X @ WEIGHTS.T + BIAS
     again = pickle.loads(pickle.dumps(interpreter))
     content = TFLiteConverter.from_tflite_model(str(path)).convert()
     for one in (interpreter.clone(), again, Interpreter(model_content=content)):
-        np.testing.assert_allclose(answers(one, X)[0], wanted, rtol=1e-5)
+        np.testing.assert_allclose(answers(one, X)[0], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -30,16 +30,16 @@ def outcomes(corpus, side, first=None, stop=0):
 
 
 def test_models_keep_to_their_memory(corpus):
-    found = outcomes(corpus, guard.END)
-    assert found.count("ran") > 0.5 * len(found)
+    actual = outcomes(corpus, guard.END)
+    assert actual.count("ran") > 0.5 * len(actual)
 
 
 @pytest.mark.parametrize("side", SIDES)
 def test_spoilt_models(corpus, side):
-    found = outcomes(corpus, side, *{guard.END: (0, 300), guard.START: (300, 600)}[side])
-    assert [text for text in found if not text.startswith((*OUTCOMES, REFUSED, SLOW))] == []
-    assert found.count("ran") > 50
-    assert sum(text.startswith("PlanError") for text in found) > 50
+    actual = outcomes(corpus, side, *{guard.END: (0, 300), guard.START: (300, 600)}[side])
+    assert [text for text in actual if not text.startswith((*OUTCOMES, REFUSED, SLOW))] == []
+    assert actual.count("ran") > 50
+    assert sum(text.startswith("PlanError") for text in actual) > 50
 
 
 @pytest.mark.slow

@@ -89,9 +89,9 @@ def test_shape_that_is_an_input_ends_a_stage(builder, saved, make):
     b.op("RESHAPE", [custom(b, "Twice", x, (6,)), shape], [y])
     interpreter = make(saved(b.outputs(custom(b, "Twice", y, (None, None)))))
     values = np.arange(6, dtype=np.float32)
-    for wanted in ([2, 3], [3, 2], [2, 3], [-1, 1]):
-        (y,) = run(interpreter, values, np.int32(wanted))
-        np.testing.assert_array_equal(y, 4 * values.reshape(wanted))
+    for expected in ([2, 3], [3, 2], [2, 3], [-1, 1]):
+        (y,) = run(interpreter, values, np.int32(expected))
+        np.testing.assert_array_equal(y, 4 * values.reshape(expected))
         assert interpreter.get_output_details()[0]["shape"].tolist() == list(y.shape)
     with pytest.raises(
         RuntimeError, match=r"RESHAPE.*\n.*\nNode number 1 .RESHAPE. failed to prep"

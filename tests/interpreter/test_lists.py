@@ -59,10 +59,10 @@ def test_a_list_of_rows():
     before = b.custom("TensorListStack", [rows, b.shape(3)], ("FLOAT32", (5, 3)))
     count = b.custom("TensorListLength", [shorter], ("INT32", ()))
     shape = b.custom("TensorListElementShape", [rows], ("INT32", (1,)))
-    found = run(b, [stacked, before, last, count, shape], X)
-    wanted = X.copy()
-    wanted[0] = wanted[4] = X[2]
-    for got, want in zip(found, (wanted, X, X[4], 4, [3]), strict=True):
+    actual = run(b, [stacked, before, last, count, shape], X)
+    expected = X.copy()
+    expected[0] = expected[4] = X[2]
+    for got, want in zip(actual, (expected, X, X[4], 4, [3]), strict=True):
         np.testing.assert_array_equal(got, want)
 
 
@@ -73,28 +73,28 @@ def test_elements_that_are_not_set():
     one = b.list("TensorListSetItem", [empty, b.number(3), x])  # beyond the end: it grows
     sums = b.list("VariantAddN", [one, one])
     zeros = b.list("VariantZerosLike", [one])
-    found = run(
+    actual = run(
         b,
         [
-            b.custom("TensorListStack", [made, b.shape(-1)], ("FLOAT32", (4, 3)))
-            for made in (one, sums, zeros)
+            b.custom("TensorListStack", [built, b.shape(-1)], ("FLOAT32", (4, 3)))
+            for built in (one, sums, zeros)
         ],
         X[0],
     )
-    wanted = np.zeros((4, 3), np.float32)
-    wanted[3] = X[0]
-    for got, factor in zip(found, (1, 2, 0), strict=True):
-        np.testing.assert_array_equal(got, factor * wanted)
+    expected = np.zeros((4, 3), np.float32)
+    expected[3] = X[0]
+    for got, factor in zip(actual, (1, 2, 0), strict=True):
+        np.testing.assert_array_equal(got, factor * expected)
 
 
 def test_numbers_make_a_row():
     """LiteRT leaves the axis of a single number out."""
     b = Lists()
     x = b.input("x", (4, 1), "INT32")
-    made = b.list("TensorListFromTensor", [x, b.shape(1)])
-    stacked = b.custom("TensorListStack", [made, b.shape(1)], ("INT32", (4,)))
-    found = run(b, [stacked], np.arange(4, dtype=np.int32).reshape(4, 1))
-    np.testing.assert_array_equal(found[0], [0, 1, 2, 3])
+    built = b.list("TensorListFromTensor", [x, b.shape(1)])
+    stacked = b.custom("TensorListStack", [built, b.shape(1)], ("INT32", (4,)))
+    actual = run(b, [stacked], np.arange(4, dtype=np.int32).reshape(4, 1))
+    np.testing.assert_array_equal(actual[0], [0, 1, 2, 3])
 
 
 def loop(steps):
@@ -120,8 +120,8 @@ def loop(steps):
 def test_a_loop_that_collects():
     interpreter = Interpreter(model_content=loop(7))
     for _ in range(2):  # each run begins with an empty list
-        (found,) = answers(interpreter, np.array(3, np.int32))
-        np.testing.assert_array_equal(found, np.arange(7) ** 2)
+        (outputs,) = answers(interpreter, np.array(3, np.int32))
+        np.testing.assert_array_equal(outputs, np.arange(7) ** 2)
 
 
 @pytest.mark.parametrize(
@@ -172,16 +172,16 @@ def test_a_loop_that_collects():
 def test_refused(build, message):
     b = Lists()
     x = b.input("x", X.shape)
-    made = build(b, x)
+    built = build(b, x)
     with pytest.raises(RuntimeError, match=message):
-        run(b, [made], X)
+        run(b, [built], X)
 
 
 def test_a_list_is_an_object_to_the_caller():
     b = Lists()
     x = b.input("x", X.shape)
-    made = b.list("TensorListFromTensor", [x, b.shape(3)])
-    interpreter = Interpreter(model_content=save(b.outputs(made)))
+    built = b.list("TensorListFromTensor", [x, b.shape(3)])
+    interpreter = Interpreter(model_content=save(b.outputs(built)))
     assert interpreter.get_output_details()[0]["dtype"] is np.object_
     (box,) = answers(interpreter, X)
     np.testing.assert_array_equal(box.item().elements, X)

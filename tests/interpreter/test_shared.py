@@ -108,15 +108,15 @@ def test_interpreters_of_one_file_share_packed_weights(share_weights, plans, tmp
     path = tmp_path / "m.tflite"
     path.write_bytes(content)
     images = floats(3, DEPTH, seed=3)
-    made = Interpreter(path, share_weights=share_weights)
-    (want,) = answers(made, images)
+    built = Interpreter(path, share_weights=share_weights)
+    (want,) = answers(built, images)
     np.testing.assert_allclose(want, images @ weights + bias, rtol=1e-4, atol=1e-4)
     first = Interpreter(path, share_weights=share_weights)
     for other in first, Interpreter(path, share_weights=share_weights), first.clone():
         np.testing.assert_array_equal(answers(other, images)[0], want)
         assert packed(other) is packed(first)
     if share_weights:
-        assert packed(made) is packed(first)
+        assert packed(built) is packed(first)
         assert not packed(first).flags.writeable
     assert len(list(plans.glob("*.data"))) == share_weights
 
@@ -172,12 +172,12 @@ def test_processes_map_one_file(plans, tmp_path):
         result, n_mapped = child(path, images)
         np.testing.assert_allclose(result, images @ weights + bias, rtol=1e-4, atol=1e-4)
         assert n_mapped == 1
-    (stored,) = plans.glob("*.data")
-    before = stored.read_bytes()
-    stored.write_bytes(before[:5000] + b"?" + before[5001:])
+    (recorded,) = plans.glob("*.data")
+    before = recorded.read_bytes()
+    recorded.write_bytes(before[:5000] + b"?" + before[5001:])
     result, n_mapped = child(path, images)
     np.testing.assert_allclose(result, images @ weights + bias, rtol=1e-4, atol=1e-4)
-    assert n_mapped == 1 and stored.read_bytes() == before  # made again
+    assert n_mapped == 1 and recorded.read_bytes() == before  # made again
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
@@ -237,8 +237,12 @@ def test_other_constants_are_not_taken_for_packed_ones():
         b = Builder()
         weights = floats(DEPTH, DEPTH, seed=seed)
         x, y = b.input("x", (None, DEPTH)), b.tensor("y", (None, DEPTH))
-        stored = b.constant("w", weights)
-        w = b.op("NEG", [stored], [b.tensor("negated", (DEPTH, DEPTH))]) if seed == 2 else stored
+        recorded = b.constant("w", weights)
+        w = (
+            b.op("NEG", [recorded], [b.tensor("negated", (DEPTH, DEPTH))])
+            if seed == 2
+            else recorded
+        )
         b.op("FULLY_CONNECTED", [x, w, -1], [y])
         interpreter = Interpreter(model_content=save(b.outputs(y)))
         for n in 16, 24, 16:

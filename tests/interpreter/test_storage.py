@@ -41,27 +41,27 @@ def test_a_part_stays_readable_after_a_stage(builder, saved, litert, kind, kept,
     if behind_abs:
         y = b.op("ABS", [x], [b.tensor("y", (4, 6))])
     halves = parts(b, y, kind)
-    found = where(b, x)
-    again = b.op("CAST", [found], [b.tensor("again", (1, 2), "FLOAT32")])
+    actual = where(b, x)
+    again = b.op("CAST", [actual], [b.tensor("again", (1, 2), "FLOAT32")])
     negative = b.op("NEG", [halves[0]], [b.tensor("negative", (2, 6))])
     model = saved(b.outputs(again, negative, *(halves[i] for i in kept)))
     theirs = litert.run(model, [[X]])[0]
     interpreter = Interpreter(model_content=model)
     for _ in range(2):
-        for ours, wanted in zip(answers(interpreter, X), theirs, strict=True):
-            np.testing.assert_array_equal(ours, wanted)
+        for ours, expected in zip(answers(interpreter, X), theirs, strict=True):
+            np.testing.assert_array_equal(ours, expected)
 
 
 def test_a_part_outlives_two_stages(builder, saved, litert):
     b = builder()
     x = b.input("x", (4, 6))
     first, second = parts(b, b.op("ABS", [x], [b.tensor("y", (4, 6))]))
-    found, more = where(b, x), where(b, x, "more")
+    actual, more = where(b, x), where(b, x, "more")
     total = b.op("ADD", [first, second], [b.tensor("total", (2, 6))])
-    model = saved(b.outputs(found, more, total))
+    model = saved(b.outputs(actual, more, total))
     theirs = litert.run(model, [[X]])[0]
-    for ours, wanted in zip(answers(Interpreter(model_content=model), X), theirs, strict=True):
-        np.testing.assert_array_equal(ours, wanted)
+    for ours, expected in zip(answers(Interpreter(model_content=model), X), theirs, strict=True):
+        np.testing.assert_array_equal(ours, expected)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,10 @@ def test_nothing_is_found(builder, saved, litert):
     model = saved(b.outputs(z, s))
     empty = np.zeros((0, 4), np.float32)
     theirs = litert.run(model, [[empty]])[0]
-    for ours, wanted in zip(answers(Interpreter(model_content=model), empty), theirs, strict=True):
-        np.testing.assert_array_equal(ours, wanted)
+    for ours, expected in zip(
+        answers(Interpreter(model_content=model), empty), theirs, strict=True
+    ):
+        np.testing.assert_array_equal(ours, expected)
 
 
 @pytest.mark.parametrize("kind", ["REDUCE_ALL", "REDUCE_ANY"])

@@ -125,8 +125,8 @@ def test_operators_are_visited():
         ("NEG", [1, 2, 3, 4], [-1, -2, -3, -4]),
     ]
     interpreter.invoke()  # no view is left
-    kept = []
-    interpreter.visit_operators(lambda _, inputs, outputs: kept.extend(outputs))
+    survivors = []
+    interpreter.visit_operators(lambda _, inputs, outputs: survivors.extend(outputs))
     with pytest.raises(RuntimeError, match="at least 1 reference"):
         interpreter.invoke()
     with pytest.raises(RuntimeError, match="experimental_preserve_all_tensors=True"):

@@ -20,18 +20,18 @@ def test_find(pair, litert):
     key_type, keys, value_type, values = pair
     default = np.array([b"?" if value_type == "STRING" else -5], values.dtype)
     content = lookup(*pair, default)
-    wanted = np.array([[keys[2], keys[3]], [keys[1], keys[0]]], keys.dtype)
-    wanted[1, 1] = b"asks" if key_type == "STRING" else 8
+    expected = np.array([[keys[2], keys[3]], [keys[1], keys[0]]], keys.dtype)
+    expected[1, 1] = b"asks" if key_type == "STRING" else 8
     interpreter = Interpreter(model_content=content)
     for _ in range(2):
-        y, n = answers(interpreter, wanted)
+        y, n = answers(interpreter, expected)
         assert y.tolist() == [[values[2], values[3]], [values[1], default[0]]]
         assert n.tolist() == [4]
-    theirs = litert.run(content, [[wanted]], OPTIMIZED)
+    theirs = litert.run(content, [[expected]], OPTIMIZED)
     assert not isinstance(theirs, str), theirs
     assert [x.tolist() for x in theirs[0]] == [y.tolist(), n.tolist()]
     copied = copy.deepcopy(interpreter)
-    assert answers(copied, wanted)[0].tolist() == y.tolist()
+    assert answers(copied, expected)[0].tolist() == y.tolist()
 
 
 def test_a_table_that_has_entries_keeps_them(builder, saved):
@@ -80,3 +80,36 @@ def test_skip_gram(text, size, skip, every, builder, saved, litert):
     (ours,) = answers(Interpreter(model_content=content), texts)
     (theirs,) = litert.run(content, [[texts]])[0]
     assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("counts", [(0, 2), (2, 0), (3, 2)], ids=str)
+def test_the_first_import_counts(counts, builder, saved, litert):
+    """Even one of nothing; of a key that comes twice its first value does."""
+    main = builder("main")
+    x, table = main.input("x", (2,), "INT64"), handle(main, "INT64", "STRING")
+    for start, count in zip((0, 10), counts, strict=True):
+        keys = np.array([5, 6, 5][:count], np.int64)
+        values = np.array([b"%d" % (start + i) for i in range(count)], object)
+        operands = [constant(main, "keys", keys), constant(main, "values", values)]
+        main.op("HASHTABLE_IMPORT", [table, *operands], [])
+    y, n = main.tensor("y", (2,), "STRING"), main.tensor("n", (1,), "INT64")
+    default = constant(main, "default", np.array([b"?"], object))
+    main.op("HASHTABLE_FIND", [table, x, default], [y])
+    main.op("HASHTABLE_SIZE", [table], [n])
+    file, x = saved(main.outputs(y, n)), np.array([5, 6], np.int64)
+    theirs = litert.run(file, [[x]], OPTIMIZED)
+    assert not isinstance(theirs, str), theirs
+    interpreter = Interpreter(model_content=file)
+    for copied in (interpreter, copy.deepcopy(interpreter)):
+        assert [a.tolist() for a in answers(copied, x)] == [a.tolist() for a in theirs[0]]
+
+
+def test_a_table_that_was_never_filled_is_not_asked(builder, saved, litert):
+    main = builder("main")
+    x, table = main.input("x", (1,), "INT64"), handle(main, "INT64", "STRING")
+    y = main.tensor("y", (1,), "STRING")
+    main.op("HASHTABLE_FIND", [table, x, constant(main, "d", np.array([b"?"], object))], [y])
+    file, text = saved(main.outputs(y)), "hashtable need to be initialized before using"
+    assert text in litert.run(file, [[np.array([4], np.int64)]], OPTIMIZED)
+    with pytest.raises(RuntimeError, match=text):
+        answers(Interpreter(model_content=file), np.array([4], np.int64))

@@ -258,9 +258,9 @@ def test_numpy_is_a_step_of_its_stage(case, builder, saved):
     b.op("RESHAPE", [y, b.constant("shape", np.array([1, 3], np.int32))], [z])
     interpreter = Interpreter(model_content=saved(b.outputs(z)))
     x = np.array([1, 4, 9], dtype)
-    wanted = {"ADD": x + x, "SQRT": np.sqrt(x), "LESS": x < x, "CAST": x.astype(np.complex64)}
+    expected = {"ADD": x + x, "SQRT": np.sqrt(x), "LESS": x < x, "CAST": x.astype(np.complex64)}
     (got,) = answers(interpreter, *[x] * n)
-    np.testing.assert_array_equal(got, wanted[op][None])
+    np.testing.assert_array_equal(got, expected[op][None])
     plan = interpreter._plans[0]
     assert plan.reached is plan.first
 
@@ -286,8 +286,8 @@ def test_half_floats_of_a_host_call():
     (result,) = node.results
     assert seen == [np.float32]
     assert result.dtype == half
-    wanted = (x.astype(np.float32) / 3).astype(half)
-    np.testing.assert_array_equal(result.value.astype(np.float32), wanted.astype(np.float32))
+    expected = (x.astype(np.float32) / 3).astype(half)
+    np.testing.assert_array_equal(result.value.astype(np.float32), expected.astype(np.float32))
 
 
 def test_more_inputs_than_an_operator_has():
@@ -298,3 +298,37 @@ def test_more_inputs_than_an_operator_has():
     interpreter = Interpreter(model_content=save(b.outputs(y)))
     with pytest.raises(RuntimeError, match="STABLEHLO_LOGISTIC 'y': takes at most 1 inputs, got 2"):
         interpreter.allocate_tensors()
+
+
+ROWS_OF = [
+    (dtype, output, per_row)
+    for dtype in ("INT8", "UINT8", "INT4", "INT2")
+    for output in ("FLOAT32", "FLOAT16")
+    for per_row in (False, True)
+    if (output, per_row) != ("FLOAT16", False) or dtype != "INT2"
+]
+
+
+@pytest.mark.parametrize("shape", [(5, 8), (5, 2, 4), (5, 0), (1, 4, 1, 4)], ids=str)
+@pytest.mark.parametrize(("dtype", "output", "per_row"), ROWS_OF)
+def test_rows_of_quantized_tables(dtype, output, per_row, shape, litert):
+    random = np.random.default_rng(7)
+    low, high = {"INT8": (-128, 128), "UINT8": (0, 256), "INT4": (-8, 8), "INT2": (-2, 2)}[dtype]
+    n = shape[0] if per_row else 1
+    scales = random.uniform(0.01, 0.2, n).astype(np.float32)
+    table = random.integers(low, high, shape).astype(TENSOR_TYPES[dtype])
+    quantization = Quantization(scales, np.zeros(n, int), 0)
+    for rows in (np.int32([shape[0] - 1, 0, 0]), np.int32([])):
+        tensors = [
+            model.Tensor("x", rows.shape, "INT32"),
+            model.Tensor("w", shape, dtype, table, quantization=quantization),
+            model.Tensor("y", (), output),
+        ]
+        step = model.Operator(
+            "EMBEDDING_LOOKUP", [0, 1], [2], options_record("EMBEDDING_LOOKUP", {})
+        )
+        file = model.save(model.Model([model.Subgraph("main", tensors, [0], [2], [step])]))
+        (want,) = litert.run(file, [[rows]])[0]
+        (got,) = answers(Interpreter(model_content=file), rows)
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got, want)

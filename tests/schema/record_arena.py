@@ -104,16 +104,16 @@ def main(python: str) -> None:
         for path in corpus():
             Path(folder, f"{name_of(path)}.tflite").write_bytes(path.read_bytes())
             sizes[name_of(path)] = arena.arena_of(load(path.read_bytes())).size
-        found = micro(python, folder, sizes)
-    arenas = {n: {k: x[k] for k in ("head", "tail", "least")} for n, x in sorted(found.items())}
+        actual = micro(python, folder, sizes)
+    arenas = {n: {k: x[k] for k in ("head", "tail", "least")} for n, x in sorted(actual.items())}
     lines = ",\n".join(f" {json.dumps(n)}: {json.dumps(x)}" for n, x in arenas.items())
     ARENAS.write_text(f"{{\n{lines}\n}}\n")
-    slack = sorted(sizes[n] / x["least"] for n, x in found.items())
+    slack = sorted(sizes[n] / x["least"] for n, x in actual.items())
     print(
         f"estimates are {slack[len(slack) // 2]:.3f} (median), {slack[-1]:.3f} (most) of the least"
     )
-    failed = [name for name, numbers in found.items() if not numbers["fits"]]
-    print(f"{len(rows)} operators, {len(found)} files run, {len(failed)} not in their estimate")
+    failed = [name for name, numbers in actual.items() if not numbers["fits"]]
+    print(f"{len(rows)} operators, {len(actual)} files run, {len(failed)} not in their estimate")
     print(*failed, sep="\n")
 
 

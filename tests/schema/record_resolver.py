@@ -25,9 +25,9 @@ def main(header: str) -> None:
     """Writes the table."""
     rows = {}
     for name, body in METHOD.findall(Path(header).read_text()):
-        found = ADDED.search(body)
-        if found:
-            rows[found[1] or found[2]] = name
+        actual = ADDED.search(body)
+        if actual:
+            rows[actual[1] or actual[2]] = name
     lines = (f'    "{op}": "{name}",\n' for op, name in sorted(rows.items()))
     TABLE.write_text(f"{HEAD}{''.join(lines)}}}\n")
 

@@ -112,11 +112,11 @@ def test_equal_strings_vectors_and_tables_are_written_once():
     quantization = record("QuantizationParameters")(scale=[0.5], zero_point=[0])
     sizes = []
     for count in (1, 2, 100):
-        made = tuple(
+        built = tuple(
             tensor(name="one name", shape=[1, 2, 3], quantization=quantization)
             for _ in range(count)
         )
-        sizes.append(len(build(minimal(tensors=made))))
+        sizes.append(len(build(minimal(tensors=built))))
     assert sizes[2] - sizes[1] < 98 * 32
 
 

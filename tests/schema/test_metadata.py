@@ -219,15 +219,15 @@ def test_archives_are_read_whatever_lies_before_them():
     entries = {"a.txt": b"hello" * 100, "ordner/ä.txt": b"", "b": bytes(range(256))}
     for prefix in (b"", b"x" * 100):
         assert associated_files.read_files(archive(entries.items(), prefix=prefix)) == entries
-    stored = associated_files.with_files(b"x" * 100, entries)
-    assert associated_files.read_files(stored) == entries
-    assert associated_files.read_files(memoryview(stored)) == entries
-    with zipfile.ZipFile(io.BytesIO(stored)) as file:
+    recorded = associated_files.with_files(b"x" * 100, entries)
+    assert associated_files.read_files(recorded) == entries
+    assert associated_files.read_files(memoryview(recorded)) == entries
+    with zipfile.ZipFile(io.BytesIO(recorded)) as file:
         assert file.testzip() is None
         assert {name: file.read(name) for name in file.namelist()} == entries
         # as zipfile itself has it: the first file begins where the model ends
         assert file.infolist()[0].header_offset == 100
-    assert stored == associated_files.with_files(b"x" * 100, entries)
+    assert recorded == associated_files.with_files(b"x" * 100, entries)
     assert associated_files.with_files(b"x", {}) == b"x"
     assert associated_files.read_files(b"PK\5\6") == {}
     assert associated_files.read_files(b"PK\5\6" + bytes(30)) == {}

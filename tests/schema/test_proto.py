@@ -186,5 +186,5 @@ def test_descriptor_set_is_what_the_proto_files_give():
         files = FileDescriptorSet.FromString(content).file
         return {file.name: file for file in files if file.package == proto.PACKAGE}
 
-    stored = generate.HERE.joinpath(proto.DESCRIPTORS).read_bytes()
-    assert own(stored) == own(generate.compile_protos())
+    recorded = generate.HERE.joinpath(proto.DESCRIPTORS).read_bytes()
+    assert own(recorded) == own(generate.compile_protos())

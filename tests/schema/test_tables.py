@@ -124,8 +124,8 @@ def test_name_of():
 
 def test_every_table_has_a_record():
     for name, fields in tables.TABLES.items():
-        made = record(name)()
-        assert {field: getattr(made, field) for field in made.__slots__} == {
+        built = record(name)()
+        assert {field: getattr(built, field) for field in built.__slots__} == {
             field: default for field, _, default, _ in fields
         }
 

@@ -115,8 +115,8 @@ def test_a_mul_that_scales_up():
 
 def test_sparse_weights():
     weights = Tensor("", (2, 2), sparsity=record("SparsityParameters")())
-    given = [tensor("FLOAT32"), weights, None]
-    assert operator_version("FULLY_CONNECTED", None, given, [tensor("FLOAT32")]) == 8
+    inputs = [tensor("FLOAT32"), weights, None]
+    assert operator_version("FULLY_CONNECTED", None, inputs, [tensor("FLOAT32")]) == 8
 
 
 def test_every_rule_has_a_release():

@@ -106,9 +106,9 @@ def _draw(writer, rng: random.Random) -> Drawn:
 
 def _steps(p: Program) -> list[str]:
     """Draws steps; gives their names."""
-    wanted, steps = p.rng.randint(2, 6), []
+    values, steps = p.rng.randint(2, 6), []
     for _ in range(40):
-        if len(steps) >= wanted:
+        if len(steps) >= values:
             return steps
         if p.rng.random() < 0.35:
             attempt, function = compute, None

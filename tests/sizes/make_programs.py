@@ -31,16 +31,16 @@ def main() -> None:
         (kind, p.content, p.inputs, p.n_outputs, [*map(p.shapes, p.sizes)]) for kind, _, p in drawn
     ]
     with tempfile.TemporaryDirectory() as folder:
-        asked, answered = Path(folder, "drawn.pickle"), Path(folder, "answers.pickle")
-        asked.write_bytes(pickle.dumps(rows))
+        requests, answered = Path(folder, "drawn.pickle"), Path(folder, "answers.pickle")
+        requests.write_bytes(pickle.dumps(rows))
         script = Path(__file__).with_name("answer_programs.py")
-        subprocess.run([arguments.tensorflow, script, asked, answered], check=True)
+        subprocess.run([arguments.tensorflow, script, requests, answered], check=True)
         answers = pickle.loads(answered.read_bytes())
     chosen: dict[str, list[Recorded]] = {"tf": [], "onnx": []}
     refused = 0
-    for (kind, number, program), row, found in zip(drawn, rows, answers, strict=True):
-        pairs = [(shapes, a) for shapes, a in zip(row[4], found, strict=True) if a is not None]
-        refused += len(found) - len(pairs)
+    for (kind, number, program), row, actual in zip(drawn, rows, answers, strict=True):
+        pairs = [(shapes, a) for shapes, a in zip(row[4], actual, strict=True) if a is not None]
+        refused += len(actual) - len(pairs)
         if len(pairs) >= N_SIZES and len(chosen[kind]) < arguments.count:
             name = f"{kind}/{number}"
             recorded = (row[1], row[2], row[3], list(program.steps), pairs)

@@ -246,14 +246,16 @@ class Onnx:
 
     def content(self) -> bytes:
         """What the outputs need: steps that were given up leave nodes."""
-        wanted, nodes = set(self.outputs), []
+        expected, nodes = set(self.outputs), []
         for node in reversed(self.nodes):
-            if wanted.intersection(node.output):
-                wanted.update(node.input)
+            if expected.intersection(node.output):
+                expected.update(node.input)
                 nodes.insert(0, node)
         outputs = [helper.make_empty_tensor_value_info(name) for name in self.outputs]
         constants = [
-            numpy_helper.from_array(a, name) for name, a in self.constants.items() if name in wanted
+            numpy_helper.from_array(a, name)
+            for name, a in self.constants.items()
+            if name in expected
         ]
         graph = helper.make_graph(nodes, "program", self.inputs, outputs, constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])

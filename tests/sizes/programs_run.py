@@ -48,10 +48,10 @@ def wrong_answers(content, rows, litert) -> list[str]:
         if text:
             wrong.append(f"{[array.shape for array in arrays]}: {text}")
     full = [row for row in rows if not _is_empty(*row)]
-    found = litert.run(content, [arrays for arrays, _ in full], REFERENCE)
-    if isinstance(found, str):
-        found = [found] * len(full)
-    for (arrays, want), outputs in zip(full, found, strict=True):
+    by_litert = litert.run(content, [arrays for arrays, _ in full], REFERENCE)
+    if isinstance(by_litert, str):
+        by_litert = [by_litert] * len(full)
+    for (arrays, want), outputs in zip(full, by_litert, strict=True):
         text = outputs if isinstance(outputs, str) else differences(outputs, want)
         if text:  # LiteRT may die, or answer from old memory, of an IF at size after size
             litert.close()

@@ -15,8 +15,8 @@ N_SIZES = 4  # at which each is run
 @pytest.mark.parametrize("shard", range(N_SHARDS))
 def test_drawn(kind, shard, litert):
     names = [f"{kind}/{i}" for i in range(1000 + shard, 1000 + N_PROGRAMS, N_SHARDS)]
-    found = [(name, report(name, litert, N_SIZES)) for name in names]
-    wrong = [f"{name}: {text}" for name, text in found if text]
+    actual = [(name, report(name, litert, N_SIZES)) for name in names]
+    wrong = [f"{name}: {text}" for name, text in actual if text]
     assert not wrong, "\n".join(wrong)
 
 

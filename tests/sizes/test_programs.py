@@ -15,9 +15,9 @@ def test_answers(name, litert):
     program = PROGRAMS[name]
     ports = program.inputs, program.n_outputs
     converter = converter_of(name.split("/")[0], program.content, *ports)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         content = converter.convert()
-    assert converter.verified or any("verified" in str(w.message) for w in said)
+    assert converter.verified or any("verified" in str(w.message) for w in warned)
     rows = [(feeds(program.inputs, shapes), want) for shapes, want in program.answers]
     assert not wrong_answers(content, rows, litert)

@@ -276,11 +276,11 @@ class TensorFlow:
     def content(self) -> bytes:
         """The inputs and what the outputs need: steps that were given up leave operations."""
         message = to_graph_def(self.graph)
-        wanted = {t.op.name for t in [*self.inputs, *self.outputs]}
+        expected = {t.op.name for t in [*self.inputs, *self.outputs]}
         kept = []
         for node in reversed(message.node):
-            if node.name in wanted:
-                wanted.update(name.split(":")[0] for name in node.input)
+            if node.name in expected:
+                expected.update(name.split(":")[0] for name in node.input)
                 kept.append(node)
         nodes = [type(node).FromString(node.SerializeToString()) for node in reversed(kept)]
         del message.node[:]

@@ -47,16 +47,16 @@ def listing(symbol, processor):
 
 
 def _written(symbol, wide, triple):
-    made = MICROKERNELS[symbol]
+    kernel = MICROKERNELS[symbol]
     context = cpu_target.target_context
-    returns = made.signature.return_type
+    returns = kernel.signature.return_type
     kind = ir.VoidType() if returns == types.void else context.get_value_type(returns)
-    arguments = [context.get_value_type(argument) for argument in made.signature.args]
+    arguments = [context.get_value_type(argument) for argument in kernel.signature.args]
     module = ir.Module(symbol)
     module.triple = triple
     function = ir.Function(module, ir.FunctionType(kind, arguments), symbol)
     builder = ir.IRBuilder(function.append_basic_block())
-    value = made.emit(builder, wide, *function.args)
+    value = kernel.emit(builder, wide, *function.args)
     builder.ret_void() if value is None else builder.ret(value)
     return str(module)
 

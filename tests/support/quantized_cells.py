@@ -18,12 +18,12 @@ KERAS_CASES = ("LSTM", "LSTM_last", "both")
 def has_kernel(sort) -> bool:
     """Whether LiteRT has an int8 kernel for a float operator of this sort."""
     options = dict(sort.options)
-    wanted = RELU if sort.op == "SVDF" else TANH
+    expected = RELU if sort.op == "SVDF" else TANH
     return (
         sort.op in KINDS
         and sort.numbers == "float32"
         and not options.get("kernel_type")
-        and options.get("fused_activation_function") == wanted
+        and options.get("fused_activation_function") == expected
     )
 
 

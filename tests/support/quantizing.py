@@ -180,8 +180,8 @@ class File:
 
     def real(self, arrays) -> list[np.ndarray]:
         """The file's real answers to the source's inputs, in the source's order."""
-        given = answers(self.interpreter, *self.stored(arrays))
-        found = [real(x, d) for x, d in zip(given, self.outputs, strict=True)]
+        outputs = answers(self.interpreter, *self.stored(arrays))
+        found = [real(x, d) for x, d in zip(outputs, self.outputs, strict=True)]
         return [found[list(self._order[1]).index(i)] for i in range(len(found))]
 
     def schemes(self) -> list[tuple[float, int]]:

@@ -25,12 +25,12 @@ def rows() -> list[dict]:
 
 def load(path: str) -> dict[str, np.ndarray]:
     """The arrays of a corpus .npz, strings as object arrays of bytes."""
-    stored = np.load(folder() / path, allow_pickle=False)
+    archive = np.load(folder() / path, allow_pickle=False)
     arrays = {}
-    for key in stored.files:
+    for key in archive.files:
         if key.endswith("#len"):
-            lengths = stored[key]
-            text = stored[key[:-4] + "#bytes"].tobytes()
+            lengths = archive[key]
+            text = archive[key[:-4] + "#bytes"].tobytes()
             ends = np.cumsum(lengths.ravel()).tolist()
             words = [text[e - n : e] for e, n in zip(ends, lengths.ravel().tolist(), strict=True)]
             array = np.empty(lengths.size, object)
@@ -39,9 +39,9 @@ def load(path: str) -> dict[str, np.ndarray]:
         elif key.endswith("#bf16"):
             import ml_dtypes
 
-            arrays[key[:-5]] = stored[key].view(ml_dtypes.bfloat16)
+            arrays[key[:-5]] = archive[key].view(ml_dtypes.bfloat16)
         elif not key.endswith("#bytes"):
-            arrays[key] = stored[key]
+            arrays[key] = archive[key]
     return arrays
 
 

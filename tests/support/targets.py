@@ -24,6 +24,6 @@ def compiled_for(aim, *modules):
         pytest.skip("this processor does not have these vectors")
     with pytest.MonkeyPatch.context() as patch:
         for module in modules if aim is not HOST else ():
-            made = image.in_memory(*driver.compile_flat(module, aim))
-            patch.setitem(image._images, module, made)
+            loaded_image = image.in_memory(*driver.compile_flat(module, aim))
+            patch.setitem(image._images, module, loaded_image)
         yield

@@ -69,8 +69,8 @@ class Interpreters:
         """Whether something other than LiteRT says what the answer is."""
         if not any(x.size for x in ours):
             return True
-        wanted = _defined(case)
-        if wanted is not None and not difference(ours, wanted, tolerance):
+        expected = _defined(case)
+        if expected is not None and not difference(ours, expected, tolerance):
             return True
         own = self.ours.run((content(start), start.feeds))
         if not isinstance(own, list) or [x.size for x in own] != [x.size for x in ours]:
@@ -90,10 +90,10 @@ def _defined(case: Case) -> list | None:
         return None
     try:
         with np.errstate(all="ignore"):
-            wanted = case.expected(*case.inputs)
+            expected = case.expected(*case.inputs)
     except (ValueError, IndexError, TypeError):
         return None
-    every = wanted if isinstance(wanted, tuple | list) else [wanted]
+    every = expected if isinstance(expected, tuple | list) else [expected]
     first = next(x for x in case.inputs if x is not None)
     dtypes = case.outputs or [first.dtype]
     return [np.asarray(x, dtype) for x, dtype in zip(every, dtypes, strict=True)]

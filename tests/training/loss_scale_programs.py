@@ -50,8 +50,8 @@ def run(tf, name) -> dict:
         steps = []
         for value in GRADIENTS[: 3 if name == "fixed" else None]:
             session.run(step, {factor: value})
-            found = session.run([v, table, count, *own])
-            steps.append([float(x) for array in found for x in array.ravel()])
+            values = session.run([v, table, count, *own])
+            steps.append([float(x) for array in values for x in array.ravel()])
         return {"names": sorted(x.name for x in own), "steps": steps}
 
 

@@ -59,10 +59,10 @@ def test_variables(session):
         return x * w, grad
 
     x = tf.constant([3.0, 4.0])
-    found = tf.gradients(scaled(x), [x, w, unread])
+    derivatives = tf.gradients(scaled(x), [x, w, unread])
     session.run(tf.global_variables_initializer())
-    assert found.pop() is None
-    np.testing.assert_array_equal(session.run(found), [[100, 100], [7, 7]])
+    assert derivatives.pop() is None
+    np.testing.assert_array_equal(session.run(derivatives), [[100, 100], [7, 7]])
     assert seen == [w]
 
 
@@ -88,10 +88,10 @@ def test_recompute_grad(session):
         return tf.sin(a) * w + b
 
     y = tf.recompute_grad(f)(x, 2.0 * x)
-    found = tf.gradients(y, [x, w])
+    derivatives = tf.gradients(y, [x, w])
     expected = tf.gradients(f(x, 2.0 * x), [x, w])
     session.run(w.initializer)
-    np.testing.assert_allclose(*session.run([found, expected]), rtol=1e-6)
+    np.testing.assert_allclose(*session.run([derivatives, expected]), rtol=1e-6)
     assert len(runs) == 3
 
 
@@ -153,17 +153,17 @@ def test_gradients_within_a_function_of_what_is_outside(session):
     def inner():
         return tf.gradients(3.0 * y, x)[0], tf.gradients(3.0 * y, w)[0]
 
-    found = tf.cond(x[0] > 0.0, inner, lambda: (x, tf.constant(0.0)))
+    actual = tf.cond(x[0] > 0.0, inner, lambda: (x, tf.constant(0.0)))
     session.run(w.initializer)
-    of_x, of_w = session.run(found)
+    of_x, of_w = session.run(actual)
     assert (of_x.tolist(), of_w) == ([12, 24, 36], 42)
 
 
 def test_hessians_of_unknown_sizes(session):
     x = tf.placeholder(tf.float32, [None])
-    (found,) = tf.hessians(x[0] ** 2 * x[1], x)
-    assert found.shape == (None, None)
-    assert session.run(found, {x: [2, 3]}).tolist() == [[6, 4], [4, 0]]
+    (derivatives,) = tf.hessians(x[0] ** 2 * x[1], x)
+    assert derivatives.shape == (None, None)
+    assert session.run(derivatives, {x: [2, 3]}).tolist() == [[6, 4], [4, 0]]
     assert session.run(tf.hessians(2.0 * x, x), {x: [1, 1]})[0].tolist() == [[0, 0], [0, 0]]
     with pytest.raises(ValueError, match="no y depends on"):
         tf.hessians(tf.constant(1.0), x)

@@ -75,8 +75,8 @@ def test_derivative(case, shapes):
             every = np.arange(weight.ndim, dtype=np.int32)
             terms.append(ops.Sum(y * weight, every))
         total = ops.AddN(terms)
-        found = gradients(total, xs)
-        for x, array, gradient in zip(xs, arrays, found, strict=True):
+        derivatives = gradients(total, xs)
+        for x, array, gradient in zip(xs, arrays, derivatives, strict=True):
             (got,) = evaluate(graph, [dense(gradient)], feeds)
             want = difference(graph, feeds, total, x, array)
             assert got.shape == array.shape

@@ -20,8 +20,8 @@ def run(content, *inputs):
 
 @pytest.fixture
 def session():
-    with tf.Graph().as_default(), tf.Session() as found:
-        yield found
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("use_resource", [False, True])
@@ -37,9 +37,9 @@ def test_values_of_now(session, use_resource):
     assert converter.get_input_arrays() == ["x"]
     content = converter.convert()
     assert converter.verified
-    given = np.array([[1, 10], [5, 7]], np.float32)
-    assert run(content, given)[0].tolist() == [[43], [43]]
-    assert session.run(y, {x: given}).tolist() == [[21], [19]]
+    inputs = np.array([[1, 10], [5, 7]], np.float32)
+    assert run(content, inputs)[0].tolist() == [[43], [43]]
+    assert session.run(y, {x: inputs}).tolist() == [[21], [19]]
     assert len(session.graph.get_operations()) == n_operations
     assert session.graph.inputs is None
 
@@ -49,8 +49,8 @@ def test_inner_tensors_as_ends(session):
     a = tf.add(x, 1.0, name="a")
     b, c = tf.multiply(a, 2.0, name="b"), tf.nn.relu(-a, name="c")
     content = tf.lite.TFLiteConverter.from_session(session, [a], [c, b]).convert()
-    given = np.array([[1, -1], [2, -2]], np.float32)
-    c, b = run(content, given)
+    inputs = np.array([[1, -1], [2, -2]], np.float32)
+    c, b = run(content, inputs)
     assert c.tolist() == [[0, 1], [0, 2]]
     assert b.tolist() == [[2, -2], [4, -4]]
 
@@ -87,7 +87,7 @@ def test_a_variable_that_the_model_changes(session, litert):
     feeds = np.float32([[1, 10]])
     expected = [session.run(y, {x: feeds}) for _ in range(3)]
     for runs in (litert.run(content, [[feeds]] * 3), _runs(content, feeds)):
-        np.testing.assert_array_equal([answer[0] for answer in runs], expected)
+        np.testing.assert_array_equal([output[0] for output in runs], expected)
 
 
 def _runs(content, feeds):
@@ -108,8 +108,8 @@ def test_lenet(litert):
             session, [model.images], [model.probabilities]
         )
         content = converter.convert()
-    (found,) = run(content, test_images)
-    np.testing.assert_allclose(found, trained, rtol=1e-4, atol=1e-5)
+    (actual,) = run(content, test_images)
+    np.testing.assert_allclose(actual, trained, rtol=1e-4, atol=1e-5)
     ((answers,),) = litert.run(content, [[test_images]])
     np.testing.assert_allclose(answers, trained, rtol=1e-4, atol=1e-5)
     assert example["accuracy"](answers, test_labels) == example["accuracy"](trained, test_labels)

@@ -32,23 +32,23 @@ def test_recorded(row, record_property):
             with pytest.raises(AttributeError, match=f"'{MISSING[row['id']]}'"):
                 eval(row["expr"], {"tf": tf, "np": np, **inputs})
             pytest.xfail(f"{MISSING[row['id']]} is not there yet")
-        found = leaves(eval(row["expr"], {"tf": tf, "np": np, **inputs}))
-        ys = [tensor for _, tensor in found if tensor.dtype.kind in "fc"]
+        actual = leaves(eval(row["expr"], {"tf": tf, "np": np, **inputs}))
+        ys = [tensor for _, tensor in actual if tensor.dtype.kind in "fc"]
         grad_ys = [tf.constant(recorded[f"{key}:gy:{i}"]) for i in range(len(ys))]
         names = [name for name, _ in row["grads"]]
         gradients = tf.gradients(ys, [inputs[name] for name in names], grad_ys)
-        results = session.run([[t for _, t in found], [dense(g) for g in gradients]])
-    wanted = [recorded[f"{key}:out:{path}"] for path, _ in found]
-    wanted += [recorded[f"{key}:grad:{name}"] for name in names]
-    for got, want in zip([*results[0], *results[1]], wanted, strict=True):
+        results = session.run([[t for _, t in actual], [dense(g) for g in gradients]])
+    expected = [recorded[f"{key}:out:{path}"] for path, _ in actual]
+    expected += [recorded[f"{key}:grad:{name}"] for name in names]
+    for got, want in zip([*results[0], *results[1]], expected, strict=True):
         assert got.dtype == want.dtype
         np.testing.assert_allclose(got, want, **row["tolerance"]["tf"])
 
 
 @pytest.fixture
 def session():
-    with tf.Graph().as_default(), tf.Session() as found:
-        yield found
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
 
 
 def test_sum_of_all_paths(session):
@@ -102,9 +102,9 @@ def test_gather_gives_slices(session, use_resource):
     (gradient,) = tf.gradients(rows, table)
     assert isinstance(gradient, tf.IndexedSlices)
     session.run(tf.global_variables_initializer())
-    found = session.run(gradient)
-    assert found.indices.tolist() == [3, 1, 3, 0]
-    assert found.values.shape == (4, 2)
+    values = session.run(gradient)
+    assert values.indices.tolist() == [3, 1, 3, 0]
+    assert values.values.shape == (4, 2)
     assert session.run(dense(gradient))[:, 0].tolist() == [1, 1, 0, 2]
     (both,) = tf.gradients([rows, tf.gather(table, [2])], table)
     assert sorted(session.run(both).indices) == [0, 1, 2, 3, 3]
@@ -141,8 +141,8 @@ def test_batch_normalization(session, training, data_format):
         variance = tf.reduce_mean(tf.square(x - mean), axes, keepdims=True)
     parts = [tf.reshape(part, wide) for part in (mean, variance, scale, offset)]
     z = (x - parts[0]) * tf.rsqrt(parts[1] + 0.01) * parts[2] + parts[3]
-    found, wanted = (tf.gradients(t * weights, [x, scale, offset]) for t in (y, z))
-    for got, want in zip(session.run(found), session.run(wanted), strict=True):
+    derivatives, expected = (tf.gradients(t * weights, [x, scale, offset]) for t in (y, z))
+    for got, want in zip(session.run(derivatives), session.run(expected), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
 
 

@@ -14,8 +14,8 @@ RECORDED = json.loads(Path(__file__).with_name("meta_graphs.json").read_text())
 
 @pytest.fixture
 def session():
-    with tf.Graph().as_default(), tf.Session() as found:
-        yield found
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
 
 
 def build(use_resource=False):

@@ -26,8 +26,8 @@ RECORDED = json.loads((FOLDER / "recorded.json").read_text())
 
 @pytest.fixture
 def session():
-    with tf.Graph().as_default(), tf.Session() as found, found.as_default():
-        yield found
+    with tf.Graph().as_default(), tf.Session() as opened, opened.as_default():
+        yield opened
 
 
 def as_lists(value):
@@ -69,11 +69,13 @@ def test_recorded(name, use_resource, tmp_path, session):
 
 
 def test_outcomes():
-    found = outcomes(tf, str(FOLDER / "single-reference-1"))
-    assert {k: v[0] for k, v in found.items()} == {k: v[0] for k, v in RECORDED["outcomes"].items()}
+    actual = outcomes(tf, str(FOLDER / "single-reference-1"))
+    assert {k: v[0] for k, v in actual.items()} == {
+        k: v[0] for k, v in RECORDED["outcomes"].items()
+    }
     for name, (kind, text) in RECORDED["outcomes"].items():
         if kind == "AssertionError":
-            assert found[name][1] == text, name
+            assert actual[name][1] == text, name
 
 
 def test_managed(tmp_path):
@@ -274,11 +276,11 @@ def test_checkpoints_iterator(tmp_path, session, monkeypatch):
     root = tf.train.Checkpoint(v=tf.Variable(2.0))
     session.run(root.v.initializer)
     assert list(tf.train.checkpoints_iterator(tmp_path, timeout=0)) == []
-    asked = []
+    requests = []
 
     def is_over():
-        asked.append(1)
-        return len(asked) == 3
+        requests.append(1)
+        return len(requests) == 3
 
     paths = [root.save(tmp_path / "m")]
     iterator = tf.train.checkpoints_iterator(tmp_path, timeout=0.02, timeout_fn=is_over)
@@ -288,7 +290,7 @@ def test_checkpoints_iterator(tmp_path, session, monkeypatch):
     thread.start()
     paths.append(root.save(tmp_path / "m"))
     thread.join()
-    assert later == paths[1:] or asked == [1, 1, 1]
+    assert later == paths[1:] or requests == [1, 1, 1]
     begun = time.monotonic()
     assert list(tf.train.checkpoints_iterator(tmp_path, min_interval_secs=0.05, timeout=0)) == [
         paths[1]

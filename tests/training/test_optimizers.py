@@ -14,33 +14,33 @@ ROWS = [row for row in rows() if row["kind"] == "tf1_optimizer"]
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 def test_trajectory(row, record_property):
     record_property("corpus", "tf1_optimizer")
-    found, slots, variables = trajectory(tf, row)
+    actual, slots, variables = trajectory(tf, row)
     expected = load(row["files"]["data"])
     assert slots == row["slots"]
     assert variables == row["variables"]
-    assert found.keys() == expected.keys()
+    assert actual.keys() == expected.keys()
     tolerance = row["tolerance"]["tf"]
     for name, want in expected.items():
-        assert found[name].dtype == want.dtype, name
-        np.testing.assert_allclose(found[name], want, err_msg=name, **tolerance)
+        assert actual[name].dtype == want.dtype, name
+        np.testing.assert_allclose(actual[name], want, err_msg=name, **tolerance)
 
 
 @pytest.mark.parametrize("row", make_trajectories.ROWS, ids=lambda row: row["id"])
 def test_further_trajectory(row):
-    found, _, _ = trajectory(tf, row)
+    actual, _, _ = trajectory(tf, row)
     expected = np.load(make_trajectories.GOLDENS)
     prefix = f"{row['id']}:"
     names = [name.removeprefix(prefix) for name in expected.files if name.startswith(prefix)]
     assert len(names) >= 2
     for name in names:
         want = expected[prefix + name]
-        np.testing.assert_allclose(found[name], want, rtol=2e-5, atol=2e-6, err_msg=name)
+        np.testing.assert_allclose(actual[name], want, rtol=2e-5, atol=2e-6, err_msg=name)
 
 
 @pytest.fixture
 def session():
-    with tf.Graph().as_default(), tf.Session() as found:
-        yield found
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
 
 
 def test_minimize(session):

@@ -20,14 +20,14 @@ LEADING = 30
 
 @pytest.fixture
 def session():
-    with tf.Graph().as_default(), tf.Session() as found:
-        yield found
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
 
 
 def test_signatures():
-    found = json.loads(json.dumps(signatures(tf)))
+    printed = json.loads(json.dumps(signatures(tf)))
     for name, (first, second) in RECORDED["signatures"].items():
-        ours, theirs = found[name], [first, second]
+        ours, theirs = printed[name], [first, second]
         if first in ("ValueError", "TypeError"):
             assert ours[0] == first, name
             assert ours[1][:LEADING] == second[:LEADING], name
@@ -37,9 +37,9 @@ def test_signatures():
 
 def test_wrong_uses(tmp_path):
     (tmp_path / "file").touch()
-    found = wrong_uses(tf, str(tmp_path))
+    actual = wrong_uses(tf, str(tmp_path))
     for name, (kind, text) in RECORDED["wrong uses"].items():
-        ours, text_of_ours = found[name]
+        ours, text_of_ours = actual[name]
         assert ours == kind or (kind, ours) == ("OSError", "FileNotFoundError"), name
         assert text_of_ours[:LEADING] == text[:LEADING], name
 
@@ -50,8 +50,8 @@ def test_a_model_of_tensorflow(scope, session):
     prefix = f"{scope}/" if scope else ""
     signature = meta.signature_def["serving_default"]
     assert signature.inputs["in"].name == "x:0"
-    found = session.run(f"{prefix}y:0", {f"{prefix}x:0": X})
-    np.testing.assert_allclose(found, RECORDED["out"], rtol=1e-6)
+    values = session.run(f"{prefix}y:0", {f"{prefix}x:0": X})
+    np.testing.assert_allclose(values, RECORDED["out"], rtol=1e-6)
     assert session.run(f"{prefix}net/local:0") == 7
     assert Path(session.run(f"{prefix}words:0").decode()).read_bytes() == b"a\nb\n"
 
@@ -97,8 +97,8 @@ def test_round_trip(tmp_path, session, use_resource, as_text):
         tf.saved_model.loader.load(other, ["gpu", "train"], folder)
         assert other.run("net/w:0").tolist() == session.run(w).tolist()
     converter = tf.lite.TFLiteConverter.from_saved_model(str(folder))
-    found = answers(tf.lite.Interpreter(model_content=converter.convert()), X)
-    np.testing.assert_allclose(found[0], want, rtol=1e-6)
+    outputs = answers(tf.lite.Interpreter(model_content=converter.convert()), X)
+    np.testing.assert_allclose(outputs[0], want, rtol=1e-6)
 
 
 def test_simple_save(tmp_path, session):
@@ -114,8 +114,8 @@ def test_simple_save(tmp_path, session):
         assert sorted(signature.outputs) == ["y", "z"]
         assert tf.saved_model.is_valid_signature(signature)
     converter = tf.lite.TFLiteConverter.from_saved_model(str(tmp_path / "m"))
-    found = answers(tf.lite.Interpreter(model_content=converter.convert()), X)
-    assert len(found) == 2
+    outputs = answers(tf.lite.Interpreter(model_content=converter.convert()), X)
+    assert len(outputs) == 2
     with pytest.raises(AssertionError, match="already exists, and isn't empty"):
         tf.saved_model.simple_save(session, tmp_path / "m", {"x": x}, {"y": y})
 

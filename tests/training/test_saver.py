@@ -28,8 +28,8 @@ ROWS = [row for row in rows() if row["kind"] == "tf1_checkpoint"]
 
 @pytest.fixture
 def session():
-    with tf.Graph().as_default(), tf.Session() as found:
-        yield found
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
 
 
 def two_variables(session, use_resource=False):
@@ -57,21 +57,23 @@ def test_recorded(row, corpus, tmp_path, session, record_property):
         want = data[f"var:{variable.op.name}"]
         np.testing.assert_array_equal(session.run(variable), want)
         np.testing.assert_array_equal(tf.train.load_variable(folder, variable.name), want)
-    found = session.run(row["outputs"][0]["tensor"], {row["inputs"][0]["tensor"]: data["in:x"]})
+    values = session.run(row["outputs"][0]["tensor"], {row["inputs"][0]["tensor"]: data["in:x"]})
     (want,) = (data[key] for key in data if key.startswith("tf:"))
-    np.testing.assert_allclose(found, want, **row["tolerance"]["tf"])
+    np.testing.assert_allclose(values, want, **row["tolerance"]["tf"])
 
     written = saver.save(session, tmp_path / row["checkpoint_prefix"])
     assert written == str(tmp_path / row["checkpoint_prefix"])
-    stored = [name for name in row["ckpt_files"] if name.startswith(f"{row['checkpoint_prefix']}.")]
-    for name in stored:
+    recorded = [
+        name for name in row["ckpt_files"] if name.startswith(f"{row['checkpoint_prefix']}.")
+    ]
+    for name in recorded:
         if not name.endswith(".meta"):
             assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
-    assert set(names(tmp_path)) == {"checkpoint", *stored}
+    assert set(names(tmp_path)) == {"checkpoint", *recorded}
     with tf.Graph().as_default(), tf.Session() as other:
         tf.train.import_meta_graph(f"{written}.meta").restore(other, written)
         again = other.run(row["outputs"][0]["tensor"], {row["inputs"][0]["tensor"]: data["in:x"]})
-        assert np.array_equal(again, found)
+        assert np.array_equal(again, values)
 
 
 @pytest.mark.parametrize("use_resource", [False, True])
@@ -194,7 +196,7 @@ def test_errors(tmp_path, session):
         saver.restore(session, "/x/y")
     with pytest.raises(ValueError, match="At least two variables have the same name: a"):
         tf.train.Saver([a, a])
-    with pytest.raises(ValueError, match="same saveable will be restored with two names: a:0"):
+    with pytest.raises(ValueError, match="same saveable will be restored with two names: y"):
         tf.train.Saver({"x": a, "y": a})
     with pytest.raises(TypeError, match="Variable to save is not a Variable"):
         tf.train.Saver([tf.constant(1)])
@@ -311,9 +313,9 @@ def test_stopped_at_any_moment(tmp_path, session, monkeypatch, same_name):
         except Stop:
             pass
         faults.disarm()
-        found = latest_value(tmp_path)
-        assert found in (last, number)
-        last = found
+        actual = latest_value(tmp_path)
+        assert actual in (last, number)
+        last = actual
         if done:
             break
     assert done
@@ -405,8 +407,8 @@ def test_slices_of_several_sizes(tmp_path, session):
     name, path = np.array([b"w"], object), np.array(str(tmp_path / "m").encode(), object)
     for spec, part in {"6 4 1,3:-": array[1:4], "6 4 0,6:1,3": array[:, 1:], **cuts}.items():
         texts = np.array([spec.encode()], object)
-        found = ops.RestoreV2(path, name, texts, dtypes=[np.dtype(np.float32)])
-        np.testing.assert_array_equal(session.run(found), [part])
+        actual = ops.RestoreV2(path, name, texts, dtypes=[np.dtype(np.float32)])
+        np.testing.assert_array_equal(session.run(actual), [part])
     with pytest.raises(InvalidArgumentError, match=r"Slice in shape_and_slice specification"):
         run_save(session, tmp_path / "n", [("w", "6 4 0,2:-", array)])
     with pytest.raises(InvalidArgumentError, match="tensor_names must differ"):
@@ -455,8 +457,8 @@ def test_partitioned_variables(parts, tmp_path, session):
     assert written == (make_partitioned.FOLDER / f"in{parts}.index").stat().st_size
     saver.restore(session, make_partitioned.FOLDER / f"in{5 - parts}")  # in other parts
     session.run("train", {x: make_partitioned.X})
-    found = session.run(loss, {x: make_partitioned.X})
-    np.testing.assert_allclose(found, recorded[f"{5 - parts}:loss"], rtol=1e-5)
+    values = session.run(loss, {x: make_partitioned.X})
+    np.testing.assert_allclose(values, recorded[f"{5 - parts}:loss"], rtol=1e-5)
 
 
 def test_what_a_saver_does_not_take(session):

@@ -16,8 +16,8 @@ def test_recorded(row, record_property):
     with tf.Graph().as_default(), tf.Session() as session:
         step = tf.placeholder(tf.int32, [])
         rate = eval(row["expr"], {"tf": tf, "g": step})
-        found = [session.run(rate, {step: n}) for n in recorded["steps"]]
-    np.testing.assert_allclose(found, recorded[row["key"]], **row["tolerance"]["tf"])
+        values = [session.run(rate, {step: n}) for n in recorded["steps"]]
+    np.testing.assert_allclose(values, recorded[row["key"]], **row["tolerance"]["tf"])
 
 
 def test_staircase():
@@ -31,8 +31,8 @@ def test_cycle():
     with tf.Graph().as_default(), tf.Session() as session:
         step = tf.placeholder(tf.int64, [])
         rate = tf.train.polynomial_decay(1.0, step, 10, 0.0, cycle=True)
-        found = [session.run(rate, {step: n}) for n in (0, 5, 10, 15)]
-    np.testing.assert_allclose(found, [1, 0.5, 0, 0.25], atol=1e-6)
+        values = [session.run(rate, {step: n}) for n in (0, 5, 10, 15)]
+    np.testing.assert_allclose(values, [1, 0.5, 0, 0.25], atol=1e-6)
 
 
 def test_errors():

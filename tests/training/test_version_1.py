@@ -28,9 +28,9 @@ def test_values(prefix):
     assert shapes == {name: list(value.shape) for name, value in VALUES.items()}
     reader = tf.train.NewCheckpointReader(path)
     for name, value in VALUES.items():
-        found = reader.get_tensor(name)
-        assert found.dtype == value.dtype
-        np.testing.assert_array_equal(found, value)
+        actual = reader.get_tensor(name)
+        assert actual.dtype == value.dtype
+        np.testing.assert_array_equal(actual, value)
     opened = open_checkpoint(path)
     part = opened.read_slice("cut", Slice((1, 2), (3, 2)))
     np.testing.assert_array_equal(part, VALUES["cut"][1:4, 2:])
@@ -169,10 +169,10 @@ def test_written(tmp_path, prefix):
     written = [item.name for item in tmp_path.iterdir() if not item.name.endswith("meta")]
     (name,) = (name for name in written if name != "checkpoint")
     assert name == ("plain" if prefix == "plain" else "sharded-00000-of-00001")
-    found, recorded = (
+    actual, recorded = (
         {key: proto.parse("SavedTensorSlices", value) for key, value in table.items()}
         for table in (
             read_table((folder / name).read_bytes(), name) for folder in (tmp_path, FOLDER)
         )
     )
-    assert found == recorded
+    assert actual == recorded

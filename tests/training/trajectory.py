@@ -7,14 +7,14 @@ def setting() -> dict[str, np.ndarray]:
     """The numbers all trajectories start from."""
     rng = np.random.RandomState(42)
     shapes = {"X": (8, 4), "Y": (8, 3), "W0": (4, 3), "B0": (3,), "E0": (6, 3)}
-    found = {name: rng.randn(*shape).astype("f4") for name, shape in shapes.items()}
-    found["IDS"] = np.array(
+    values = {name: rng.randn(*shape).astype("f4") for name, shape in shapes.items()}
+    values["IDS"] = np.array(
         [[1, 3, 3], [0, 5, 1], [2, 2, 2], [4, 0, 3], [1, 1, 5]]
         + [[3, 4, 0], [5, 5, 5], [0, 1, 2], [3, 3, 1], [2, 4, 4]],
         "i4",
     )  # several rows of one index
-    found["C"] = rng.randn(10, 3, 3).astype("f4")
-    return found
+    values["C"] = rng.randn(10, 3, 3).astype("f4")
+    return values
 
 
 def dense(tf, data, resource):
@@ -49,10 +49,10 @@ def trajectory(tf, row):
             pairs = list(zip(clipped, trained.values(), strict=True))
         train = optimizer.apply_gradients(pairs, global_step=step)
         slots = {
-            f"{name}/{slot}": found.op.name
+            f"{name}/{slot}": values.op.name
             for name, variable in trained.items()
             for slot in optimizer.get_slot_names()
-            if (found := optimizer.get_slot(variable, slot)) is not None
+            if (values := optimizer.get_slot(variable, slot)) is not None
         }
         variables = {variable.op.name: variable for variable in tf.global_variables()}
         with tf.Session() as session:
@@ -63,8 +63,8 @@ def trajectory(tf, row):
                 data[f"loss{t:02d}"] = session.run(loss, feeds(t))
                 if t < 10:
                     gradients = [gradient for gradient, _ in pairs]
-                    found = session.run(gradients, feeds(t))
-                    for name, value in zip(trained, found, strict=True):
+                    values = session.run(gradients, feeds(t))
+                    for name, value in zip(trained, values, strict=True):
                         if hasattr(value, "indices"):
                             data[f"grad{t:02d}/{name}/indices"] = value.indices
                             data[f"grad{t:02d}/{name}/values"] = value.values

@@ -51,8 +51,8 @@ def describe_ends(result: Model, models: Sequence[Model], ends: Mapping[str, End
     for name in ("associated_files", "custom_metadata"):
         fields[name] = [x for graph in graphs for x in getattr(graph, name) or ()] or None
     described = [part for part in parts if part is not None]
-    own = _graph(described[0])
-    graph = SubGraphMetadata(**fields, name=own.name, description=own.description)
+    first_graph = _graph(described[0])
+    graph = SubGraphMetadata(**fields, name=first_graph.name, description=first_graph.description)
     files = [x for part in described for x in part.associated_files or ()]
     metadata = changed(described[0], subgraph_metadata=[graph], associated_files=files or None)
     stale = {name for part in described for name in recorded_files(part)}
@@ -96,8 +96,8 @@ def _of_side(
     names = {entry.name for entry in entries}
     for number, graph in enumerate(graphs):
         n_entries = len(getattr(graph, f"{side}_tensor_metadata") or ())
-        own = {end[1] for end in ends if not isinstance(end, str) and end[0] == number}
-        if own.issuperset(range(n_entries)):
+        of_model = {end[1] for end in ends if not isinstance(end, str) and end[0] == number}
+        if of_model.issuperset(range(n_entries)):
             units += getattr(graph, f"{side}_process_units") or ()
         for group in getattr(graph, f"{side}_tensor_groups") or ():
             left = [name for name in group.tensor_names or () if name in names]

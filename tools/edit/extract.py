@@ -44,37 +44,37 @@ def extract(
     result = with_subgraphs(model, [subgraph])
     graph = result.subgraphs[0]
     cut = None if inputs is None else [tensor_index(graph, name) for name in inputs]
-    wanted = graph.outputs if outputs is None else [tensor_index(graph, name) for name in outputs]
+    targets = graph.outputs if outputs is None else [tensor_index(graph, name) for name in outputs]
     sides = end_names(result, 0, "inputs"), end_names(result, 0, "outputs")
     input_names, output_names = {**sides[1], **sides[0]}, {**sides[0], **sides[1]}
     sources = list(graph.inputs) if cut is None else cut
-    graph.operators, missing = _needed(graph, sources, wanted)
+    graph.operators, missing = _needed(graph, sources, targets)
     if missing:
         texts = [graph.tensors[i].name for i in missing]
         raise ValueError(
-            f"{listed([graph.tensors[i].name for i in wanted])} cannot be computed of "
+            f"{listed([graph.tensors[i].name for i in targets])} cannot be computed of "
             f"{listed([graph.tensors[i].name for i in sources])} alone: {listed(texts)} must be "
             "among the inputs, too"
         )
     if cut is None:
-        read = {i for op in graph.operators for i in op.inputs} | set(wanted)
+        read = {i for op in graph.operators for i in op.inputs} | set(targets)
         sources = [i for i in sources if i in read]
     for i in sources:
         graph.tensors[i].data, graph.tensors[i].is_variable = None, False
-    graph.inputs, graph.outputs = sources, list(wanted)
+    graph.inputs, graph.outputs = sources, list(targets)
     had_signature = signature_of(result, 0)
     result.signatures = []
     if had_signature is not None:
         ends = [
             {names.get(i, graph.tensors[i].name): i for i in ends}
-            for ends, names in ((sources, input_names), (wanted, output_names))
+            for ends, names in ((sources, input_names), (targets, output_names))
         ]
         result.signatures = [Signature(had_signature.key or SIGNATURE, ends[0], ends[1])]
     main = model.subgraphs[subgraph]
     described = {
         side: [(0, old.index(i)) if i in old else graph.tensors[i].name for i in new]
         for side, old, new in zip(
-            SIDES, (main.inputs, main.outputs), (sources, wanted), strict=True
+            SIDES, (main.inputs, main.outputs), (sources, targets), strict=True
         )
     }
     # metadata are those of the first subgraph
@@ -87,9 +87,9 @@ def extract(
 
 
 def _needed(
-    graph: Subgraph, sources: Sequence[int], wanted: Sequence[int]
+    graph: Subgraph, sources: Sequence[int], targets: Sequence[int]
 ) -> tuple[list[Operator], list[int]]:
-    """The operators that compute `wanted`, and the inputs of the subgraph that they lack."""
+    """The operators that compute `targets`, and the inputs of the subgraph that they lack."""
     cut = set(sources)
     missing = dict.fromkeys(i for i in graph.inputs if i not in cut)
     uncomputed = set(missing)
@@ -99,8 +99,8 @@ def _needed(
             computable.append(op)
         else:
             uncomputed.update(i for i in op.outputs if i not in cut)
-    lacking = _lacking(graph, cut, missing, [i for i in wanted if i in uncomputed])
-    needed = {i for i in wanted if i not in cut}
+    lacking = _lacking(graph, cut, missing, [i for i in targets if i in uncomputed])
+    needed = {i for i in targets if i not in cut}
     operators: list[Operator] = []
     for op in reversed(computable):
         row = operator(op.op)
@@ -112,10 +112,10 @@ def _needed(
 
 
 def _lacking(
-    graph: Subgraph, cut: set[int], missing: dict[int, None], wanted: Sequence[int]
+    graph: Subgraph, cut: set[int], missing: dict[int, None], targets: Sequence[int]
 ) -> list[int]:
     """The inputs of a subgraph, of those that are missing, that some tensors need."""
-    needed = set(wanted)
+    needed = set(targets)
     for op in reversed(graph.operators):
         if needed.intersection(op.outputs):
             needed.update(i for i in op.inputs if i not in cut)

@@ -87,12 +87,12 @@ def _free_reshapes(graph: Subgraph, batch: int) -> None:
         if op.op != "RESHAPE":
             continue
         source, result = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]]
-        wanted = _constant_shape(graph, op)
-        if not wanted or wanted[0] != batch or -1 in wanted or 0 in wanted:
+        new_shape = _constant_shape(graph, op)
+        if not new_shape or new_shape[0] != batch or -1 in new_shape or 0 in new_shape:
             continue
         if not source.shape or source.shape[0] != batch or result.shape[:1] != (batch,):
             continue
-        free = [-1, *wanted[1:]]
+        free = [-1, *new_shape[1:]]
         if op.options is not None and op.options.new_shape is not None:
             op.options = with_fields(op.options, {"new_shape": np.array(free, np.int32)})
         if len(op.inputs) > 1 and op.inputs[1] >= 0:

@@ -279,11 +279,13 @@ def _persistent(op: Operator, graph: Subgraph) -> int:
     """Bytes an operator keeps."""
     operands = _operands(op, graph)
     result = graph.tensors[op.outputs[0]] if op.outputs else None
-    kept = OPERATOR_BYTES.get(_name(op), OPERATOR_BYTES[MOST])
-    return aligned(kept) + sum(map(aligned, _kept(op, operands, result)))
+    n_bytes = OPERATOR_BYTES.get(_name(op), OPERATOR_BYTES[MOST])
+    return aligned(n_bytes) + sum(map(aligned, _persistent_operands(op, operands, result)))
 
 
-def _kept(op: Operator, operands: list[Tensor | None], result: Tensor | None) -> Iterator[int]:
+def _persistent_operands(
+    op: Operator, operands: list[Tensor | None], result: Tensor | None
+) -> Iterator[int]:
     """Bytes an operator keeps that depend on shapes and types."""
     if op.op in CHANNELS:
         filters = operands[CHANNELS[op.op]]
@@ -293,8 +295,8 @@ def _kept(op: Operator, operands: list[Tensor | None], result: Tensor | None) ->
             yield from (4 * n, 4 * n)
     elif op.op == "BATCH_MATMUL" and op.options is not None:
         is_kept = op.options.adj_x, not op.options.adj_y
-        for tensor, kept in zip(operands, is_kept, strict=True):
-            if tensor is not None and kept:
+        for tensor, is_persistent in zip(operands, is_kept, strict=True):
+            if tensor is not None and is_persistent:
                 yield from (EVAL_TENSOR, 4 + 4 * len(tensor.shape), _bytes(tensor))
     elif op.op == "SOFTMAX" and operands[0] is not None and operands[0].dtype == "INT16":
         yield from (2 * 513, 2 * 513)

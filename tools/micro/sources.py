@@ -110,8 +110,8 @@ def op_resolver(model: Model, name: str = "g_model") -> str:
             f"TensorFlow Lite Micro has no operator {', '.join(lacking)}; flatlite convert "
             "--target tflm writes the model in others, or says why not"
         )
-    own = [kind for kind in kinds if kind not in METHODS]
-    bad = [kind for kind in own if not NAME.fullmatch(kind)]
+    custom_kinds = [kind for kind in kinds if kind not in METHODS]
+    bad = [kind for kind in custom_kinds if not NAME.fullmatch(kind)]
     if bad:
         raise ValueError(
             f"a custom operator must be called as a function of C++ can be, got {bad[0]!r:.99}"
@@ -122,7 +122,7 @@ def op_resolver(model: Model, name: str = "g_model") -> str:
         else f'  resolver.AddCustom("{kind}", Register_{kind}());'
         for kind in kinds
     ]
-    registrations = [f"\nTFLMRegistration* Register_{kind}();" for kind in own]
+    registrations = [f"\nTFLMRegistration* Register_{kind}();" for kind in custom_kinds]
     return RESOLVER.format(
         title=TITLE,
         guard=name.upper(),

@@ -245,8 +245,10 @@ def weights_axis(op: Op, scheme: Scheme) -> int | None:
     rule = WEIGHT_RULES.get(op.kind)
     if rule is None or scheme.weights == "f16":
         return None
-    is_stored = has_large_weights(op, rule) if scheme.hybrid else any(quantized_inputs(op, scheme))
-    return rule.axis if is_stored else None
+    is_quantized = (
+        has_large_weights(op, rule) if scheme.hybrid else any(quantized_inputs(op, scheme))
+    )
+    return rule.axis if is_quantized else None
 
 
 def recover_grids(graphs: Sequence[Graph], recipe: Recipe) -> int:

@@ -84,9 +84,9 @@ def _enter(context):
     thread = call_with(get(context, abi.SAVE_THREAD), 0)
     finished = call_with(get(context, abi.RUN), context)
     call_with(get(context, abi.RESTORE_THREAD), thread)
-    answer = get(context, abi.TRUE) if finished else get(context, abi.FALSE)
-    call_with(get(context, abi.NEW_REFERENCE), answer)
-    return answer
+    result = get(context, abi.TRUE) if finished else get(context, abi.FALSE)
+    call_with(get(context, abi.NEW_REFERENCE), result)
+    return result
 
 
 @native(2)

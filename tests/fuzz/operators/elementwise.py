@@ -171,16 +171,16 @@ CASTS = ("float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int6
 @rows({"CAST": " ".join(CASTS) + " float16 float64"})
 def cast(d: Draw, op, kind):
     x = d.x(kind, low=0, high=9) if kind.startswith("float") else d.x(kind)
-    wanted = d.pick(CASTS)
-    names = {"in_data_type": kind.upper(), "out_data_type": wanted.upper()}
-    d.add(op, [x], [d.tensor(wanted, d.at(x).shape)], **names)
+    expected = d.pick(CASTS)
+    names = {"in_data_type": kind.upper(), "out_data_type": expected.upper()}
+    d.add(op, [x], [d.tensor(expected, d.at(x).shape)], **names)
 
 
 @rows({"QUANTIZE": f"float32 {SCALED}"})
 def quantize(d: Draw, op, kind):
     x = d.x(kind)
-    wanted = d.pick(QUANTIZED)
-    d.add(op, [x], [d.rescaled(x, kind=wanted)])
+    expected = d.pick(QUANTIZED)
+    d.add(op, [x], [d.rescaled(x, kind=expected)])
 
 
 @rows({"DEQUANTIZE": SCALED})
@@ -201,5 +201,5 @@ def fake_quant(d: Draw, op, kind):
 def bitcast(d: Draw, op, kind):
     x = d.x(kind)
     same = {4: ["float32", "int32", "uint32"], 2: ["int16", "uint16"], 1: ["int8", "uint8"]}
-    wanted = d.pick(same[np.dtype(kind).itemsize])
-    d.add(op, [x], [d.tensor(wanted, d.at(x).shape)])
+    expected = d.pick(same[np.dtype(kind).itemsize])
+    d.add(op, [x], [d.tensor(expected, d.at(x).shape)])

@@ -19,9 +19,9 @@ def gather(d: Draw, op, kind):
     batch = d.integer(0, axis) if d.chance(0.3) else 0
     own = (*shape[:batch], *(d.shape(range(3)) if shape[axis] else (0,)))
     at = indices(d, shape[axis], own, ("int32", "int64", "int16"))
-    wanted = (*shape[:axis], *own[batch:], *shape[axis + 1 :])
+    expected = (*shape[:axis], *own[batch:], *shape[axis + 1 :])
     asked = axis - len(shape) if d.chance(0.2) else axis
-    d.add(op, [x, at], [d.like(x, wanted)], axis=asked, batch_dims=batch)
+    d.add(op, [x, at], [d.like(x, expected)], axis=asked, batch_dims=batch)
 
 
 @rows({"GATHER_ND": COMMON + " bool int16"})
@@ -93,8 +93,8 @@ def top(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     shape = d.at(x).shape
     k = d.integer(0 if d.hollow else min(1, shape[-1]), shape[-1])
-    wanted = (*shape[:-1], k)
-    d.add(op, [x, d.known(k)], [d.like(x, wanted), d.tensor("int32", wanted)])
+    expected = (*shape[:-1], k)
+    d.add(op, [x, d.known(k)], [d.like(x, expected), d.tensor("int32", expected)])
 
 
 @rows({"ARG_MAX": "float32 int32 int8 uint8 bool qint8 quint8"})
@@ -124,7 +124,7 @@ def unsorted_segments(d: Draw, op, kind):
     count = d.integer(1, 6)
     depth = d.integer(1, len(shape))
     ids = d.rng.integers(-1, count, shape[:depth])
-    wanted = (count, *shape[depth:])
-    out = d.like(x, wanted)
+    expected = (count, *shape[depth:])
+    out = d.like(x, expected)
     d.close(out)  # an empty segment is the largest float
     d.add(op, [x, d.known(ids, at_run_time=0.5), d.known(count)], [out])

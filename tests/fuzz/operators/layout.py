@@ -23,14 +23,16 @@ def axis_of(d: Draw, rank):
 def reshape(d: Draw, op, kind):
     x = d.x(kind)
     shape = d.at(x).shape
-    wanted = list(d.pick([shape[::-1], (prod(shape),), (1, *shape), (*shape, 1), merged(d, shape)]))
-    asked = list(wanted)
-    if wanted and prod(shape) and d.chance(0.4):
+    expected = list(
+        d.pick([shape[::-1], (prod(shape),), (1, *shape), (*shape, 1), merged(d, shape)])
+    )
+    asked = list(expected)
+    if expected and prod(shape) and d.chance(0.4):
         asked[d.integer(0, len(asked) - 1)] = -1
     if d.chance(0.2):
-        d.add(op, [x], [d.like(x, wanted)], new_shape=np.array(asked, np.int32))
+        d.add(op, [x], [d.like(x, expected)], new_shape=np.array(asked, np.int32))
     else:
-        d.add(op, [x, d.known(asked)], [d.like(x, wanted)])
+        d.add(op, [x, d.known(asked)], [d.like(x, expected)])
 
 
 def merged(d: Draw, shape):
@@ -49,25 +51,25 @@ def squeeze(d: Draw, op, kind):
     chosen = [i for i in ones if d.flag()]
     gone = chosen or ones
     asked = [i - len(shape) if d.chance(0.3) else i for i in chosen]
-    wanted = [n for i, n in enumerate(shape) if i not in gone]
-    d.add(op, [x], [d.like(x, wanted)], squeeze_dims=np.array(asked, np.int32))
+    expected = [n for i, n in enumerate(shape) if i not in gone]
+    d.add(op, [x], [d.like(x, expected)], squeeze_dims=np.array(asked, np.int32))
 
 
 @rows({"EXPAND_DIMS": ANY})
 def expand_dims(d: Draw, op, kind):
     x = d.x(kind, ranks=range(5))
     axis = axis_of(d, len(d.at(x).shape) + 1)
-    wanted = np.expand_dims(dummy(d.at(x).shape), axis).shape
-    d.add(op, [x, d.known(d.pick([axis, [axis]]))], [d.like(x, wanted)])
+    expected = np.expand_dims(dummy(d.at(x).shape), axis).shape
+    d.add(op, [x, d.known(d.pick([axis, [axis]]))], [d.like(x, expected)])
 
 
 @rows({"TRANSPOSE": ANY})
 def transpose(d: Draw, op, kind):
     x = d.x(kind)
     order = d.rng.permutation(len(d.at(x).shape)).tolist()
-    wanted = [d.at(x).shape[i] for i in order]
+    expected = [d.at(x).shape[i] for i in order]
     asked = [i - len(order) if d.chance(0.1) else i for i in order]
-    d.add(op, [x, d.known(np.array(asked, np.int32))], [d.like(x, wanted)])
+    d.add(op, [x, d.known(np.array(asked, np.int32))], [d.like(x, expected)])
 
 
 @rows({"CONCATENATION": ANY})
@@ -81,10 +83,10 @@ def concatenation(d: Draw, op, kind):
         own[axis] = d.pick([shape[axis], d.size()])
         free = kind in ("qint8", "quint8") and d.chance(0.3)
         parts.append(d.x(kind, shape=own, scheme=d.scheme(kind) if free else scheme))
-    wanted = list(shape)
-    wanted[axis] = sum(d.at(part).shape[axis] for part in parts)
+    expected = list(shape)
+    expected[axis] = sum(d.at(part).shape[axis] for part in parts)
     d.rng.shuffle(parts)
-    d.add(op, parts, [d.tensor(kind, wanted, scheme)], axis=axis)
+    d.add(op, parts, [d.tensor(kind, expected, scheme)], axis=axis)
 
 
 @rows({"PACK": ANY})
@@ -93,8 +95,8 @@ def pack(d: Draw, op, kind):
     shape, scheme = d.at(x).shape, d.at(x).quantization
     parts = [x, *(d.x(kind, shape=shape, scheme=scheme) for _ in range(d.integer(0, 3)))]
     axis = axis_of(d, len(shape) + 1)
-    wanted = np.stack([dummy(shape)] * len(parts), axis).shape
-    d.add(op, parts, [d.like(x, wanted)], axis=axis, values_count=len(parts))
+    expected = np.stack([dummy(shape)] * len(parts), axis).shape
+    d.add(op, parts, [d.like(x, expected)], axis=axis, values_count=len(parts))
 
 
 @rows({"UNPACK": ANY})
@@ -104,8 +106,8 @@ def unpack(d: Draw, op, kind):
     count = min(shape[axis], 6)
     shape = tuple(np.delete(dummy(shape), slice(count, None), axis).shape)
     x = d.x(kind, shape=shape)
-    wanted = dummy(shape).sum(axis=axis).shape
-    d.add(op, [x], [d.like(x, wanted) for _ in range(count)], axis=axis, num=count)
+    expected = dummy(shape).sum(axis=axis).shape
+    d.add(op, [x], [d.like(x, expected) for _ in range(count)], axis=axis, num=count)
 
 
 @rows({"SPLIT": COMMON + " int16 qint16"})
@@ -184,14 +186,14 @@ def strided_slice(d: Draw, op, kind):
             at += 1
         fields.append((begin, end, step))
     try:
-        wanted = dummy(shape)[tuple(taken)].shape
+        expected = dummy(shape)[tuple(taken)].shape
     except IndexError:  # an ellipsis moved what comes behind it: no index fits, a slice does
         masks["shrink_axis"] = 0
         taken = [slice(one, one + 1) if isinstance(one, int) else one for one in taken]
-        wanted = dummy(shape)[tuple(taken)].shape
+        expected = dummy(shape)[tuple(taken)].shape
     operands = [d.known([f[i] for f in fields]) for i in range(3)]
     scheme = d.at(x).quantization
-    out = d.tensor(kind, wanted, scheme)
+    out = d.tensor(kind, expected, scheme)
     d.add(op, [x, *operands], [out], **{f"{name}_mask": mask for name, mask in masks.items()})
 
 
@@ -218,11 +220,11 @@ def pad(d: Draw, op, kind):
     x = d.x(kind)
     shape = d.at(x).shape
     widths = [[d.integer(0, 3) if d.flag() else 0 for _ in range(2)] for _ in shape]
-    wanted = [n + before + after for n, (before, after) in zip(shape, widths, strict=True)]
+    expected = [n + before + after for n, (before, after) in zip(shape, widths, strict=True)]
     operands = [x, d.known(np.array(widths).reshape(-1, 2), d.pick(["int32", "int32", "int64"]))]
     if op == "PADV2":
         operands.append(d.constant(kind, d.pick([(), (1,)]), d.at(x).quantization))
-    d.add(op, operands, [d.like(x, wanted)])
+    d.add(op, operands, [d.like(x, expected)])
 
 
 @rows({"MIRROR_PAD": "float32 int32 int64 qint8 quint8 qint16"})
@@ -233,9 +235,9 @@ def mirror_pad(d: Draw, op, kind):
         [d.integer(0, max(0, min(4, n if symmetric else n - 1))) for _ in range(2)]
         for n in d.at(x).shape
     ]
-    wanted = [n + sum(width) for n, width in zip(d.at(x).shape, widths, strict=True)]
+    expected = [n + sum(width) for n, width in zip(d.at(x).shape, widths, strict=True)]
     mode = "SYMMETRIC" if symmetric else "REFLECT"
-    d.add(op, [x, d.known(widths)], [d.like(x, wanted)], mode=mode)
+    d.add(op, [x, d.known(widths)], [d.like(x, expected)], mode=mode)
 
 
 @rows({"SPACE_TO_BATCH_ND": COMMON + " qint16", "BATCH_TO_SPACE_ND": COMMON + " qint16"})
@@ -247,16 +249,16 @@ def blocks(d: Draw, op, kind):
         shape[0] = d.integer(1, 3) * prod(block)
         sides = [[d.integer(0, 1), d.integer(0, 1)] for _ in range(n)]
         inner = [m * b - sum(side) for m, b, side in zip(shape[1:-1], block, sides, strict=True)]
-        wanted = [shape[0] // prod(block), *(max(0, m) for m in inner), shape[-1]]
+        expected = [shape[0] // prod(block), *(max(0, m) for m in inner), shape[-1]]
     else:
         sides = []
         for m, b in zip(shape[1:-1], block, strict=True):
             before = d.integer(0, 2)
             sides.append([before, -(m + before) % b + b * d.integer(0, 1)])
         inner = [(m + sum(side)) // b for m, b, side in zip(shape[1:-1], block, sides, strict=True)]
-        wanted = [shape[0] * prod(block), *inner, shape[-1]]
+        expected = [shape[0] * prod(block), *inner, shape[-1]]
     x = d.x(kind, shape=shape)
-    d.add(op, [x, d.known(block), d.known(sides)], [d.like(x, wanted)])
+    d.add(op, [x, d.known(block), d.known(sides)], [d.like(x, expected)])
 
 
 @rows({"SPACE_TO_DEPTH": COMMON, "DEPTH_TO_SPACE": COMMON})
@@ -273,24 +275,24 @@ def depths(d: Draw, op, kind):
 def tile(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     times = [d.integer(0 if d.hollow else 1, 3) if d.flag() else 1 for _ in d.at(x).shape]
-    wanted = [n * t for n, t in zip(d.at(x).shape, times, strict=True)]
-    d.add(op, [x, d.known(times, d.pick(["int32", "int64"]))], [d.like(x, wanted)])
+    expected = [n * t for n, t in zip(d.at(x).shape, times, strict=True)]
+    d.add(op, [x, d.known(times, d.pick(["int32", "int64"]))], [d.like(x, expected)])
 
 
 @rows({"BROADCAST_TO": ANY})
 def broadcast_to(d: Draw, op, kind):
-    wanted = d.shape(range(1, 6))
-    own = tuple(1 if d.chance(0.4) else n for n in wanted)[d.integer(0, len(wanted) - 1) :]
+    expected = d.shape(range(1, 6))
+    own = tuple(1 if d.chance(0.4) else n for n in expected)[d.integer(0, len(expected) - 1) :]
     x = d.x(kind, shape=own)
-    d.add(op, [x, d.known(wanted, d.pick(["int32", "int64"]))], [d.like(x, wanted)])
+    d.add(op, [x, d.known(expected, d.pick(["int32", "int64"]))], [d.like(x, expected)])
 
 
 @rows({"BROADCAST_ARGS": "int32 int64"})
 def broadcast_args(d: Draw, op, kind):
-    wanted = d.shape(range(1, 5))
-    own = [tuple(1 if d.chance(0.4) else n for n in wanted) for _ in range(2)]
+    expected = d.shape(range(1, 5))
+    own = [tuple(1 if d.chance(0.4) else n for n in expected) for _ in range(2)]
     operands = [d.known(shape, kind, at_run_time=0.5) for shape in own]
-    d.add(op, operands, [d.tensor(kind, (len(wanted),))])
+    d.add(op, operands, [d.tensor(kind, (len(expected),))])
 
 
 @rows({"MATRIX_DIAG": COMMON, "MATRIX_SET_DIAG": COMMON})

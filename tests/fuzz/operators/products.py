@@ -159,8 +159,8 @@ def fully_connected(d: Draw, op, kind):
     weights = weights_of(d, kind, (out, depth), out, 0)
     bias = bias_of(d, kind, x, weights, out)
     keep = d.flag()
-    wanted = (*shape[:-1], out) if keep else (int(np.prod(shape[:-1])), out)
-    target = result(d, own, wanted, x, weights, depth)
+    expected = (*shape[:-1], out) if keep else (int(np.prod(shape[:-1])), out)
+    target = result(d, own, expected, x, weights, depth)
     d.add(op, [x, weights, bias], [target], keep_num_dims=keep,
           asymmetric_quantize_inputs=kind == "hybrid" and d.flag(),
           fused_activation_function=d.pick(ACTIVATIONS))  # fmt: skip

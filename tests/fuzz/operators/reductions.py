@@ -24,12 +24,12 @@ def reduce(d: Draw, op, kind):
     shape = d.at(x).shape
     axes = [i for i in range(len(shape)) if d.flag()]
     kept = d.flag()
-    wanted = [1 if i in axes else n for i, n in enumerate(shape) if kept or i not in axes]
+    expected = [1 if i in axes else n for i, n in enumerate(shape) if kept or i not in axes]
     asked = [i - len(shape) if d.chance(0.3) else i for i in axes]
     if asked and d.chance(0.1):
         asked.append(asked[0])
     same = op in ("REDUCE_MAX", "REDUCE_MIN")
-    out = d.like(x, wanted) if same else d.rescaled(x, wanted)
+    out = d.like(x, expected) if same else d.rescaled(x, expected)
     d.add(op, [x, d.known(np.array(asked))], [out], keep_dims=kept)
 
 

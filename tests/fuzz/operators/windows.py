@@ -20,9 +20,9 @@ def dilate(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 7))
     shape = d.at(x).shape
     factors = [d.integer(1, 3) for _ in shape]
-    wanted = [n * f - (f - 1) if n else 0 for n, f in zip(shape, factors, strict=True)]
+    expected = [n * f - (f - 1) if n else 0 for n, f in zip(shape, factors, strict=True)]
     padding = d.x(kind, shape=(), scheme=d.at(x).quantization)
-    d.add(op, [x, d.known(factors), padding], [d.like(x, wanted)])
+    d.add(op, [x, d.known(factors), padding], [d.like(x, expected)])
 
 
 def whole_windows(shape, taps, strides, dilations):
@@ -42,8 +42,8 @@ def reduce_window(d: Draw, op, kind):
     dilations = [d.integer(1, min(n, 3)) for n in most]
     operands = [d.known(numbers, "int64") for numbers in (taps, strides, dilations)]
     first = d.x(kind, shape=())
-    wanted = whole_windows(shape, taps, strides, dilations)
-    d.add(op, [x, first, *operands], [d.like(x, wanted)], reduce_function=d.pick(functions))
+    expected = whole_windows(shape, taps, strides, dilations)
+    d.add(op, [x, first, *operands], [d.like(x, expected)], reduce_function=d.pick(functions))
 
 
 @rows({"CONV_3D_TRANSPOSE": "float32"}, sums=True)
@@ -96,10 +96,10 @@ def hashtable_lookup(d: Draw, op, kind):
     n = d.integer(1, 9)
     keys = np.sort(d.rng.choice(20, n, replace=False))
     values = d.x(kind, shape=(n, *d.shape(range(3))))
-    wanted = d.known(d.rng.integers(0, 20, d.integer(1, 8)), at_run_time=0.5)
-    count = d.at(wanted).shape
+    expected = d.known(d.rng.integers(0, 20, d.integer(1, 8)), at_run_time=0.5)
+    count = d.at(expected).shape
     outs = [d.like(values, (*count, *d.at(values).shape[1:])), d.tensor("uint8", count)]
-    d.add(op, [wanted, d.known(keys), values], outs)
+    d.add(op, [expected, d.known(keys), values], outs)
 
 
 @rows({"EMBEDDING_LOOKUP_SPARSE": "float32"}, sums=True)
