@@ -67,18 +67,15 @@ def assign(indices, values, dims, inout, first, last, fault):
         inout[position] = values[item * step]
 
 
-@kernel("x:T[b,n,s] indices:I[k] updates:T[b,k,s] out:T[b,n,s]", T=WIDTHS, I=INDICES)
-def rows(x, indices, updates, out, first, last, fault):
-    """out = x, then out[i, indices[j]] = updates[i, j]; an index outside [0, n) writes nothing."""
+@kernel("indices:I[k] updates:T[b,k,s] inout:T[b,n,s]", T=WIDTHS, I=INDICES)
+def rows(indices, updates, inout, first, last, fault):
+    """inout[i, indices[j]] = updates[i, j]; an index outside [0, n) writes nothing."""
     for i in range(first, last):
-        for j in range(x.shape[1]):
-            for s in range(x.shape[2]):
-                out[i, j, s] = x[i, j, s]
         for j in range(indices.shape[0]):
             index = indices[j]
-            if 0 <= index < out.shape[1]:
-                for s in range(out.shape[2]):
-                    out[i, index, s] = updates[i, j, s]
+            if 0 <= index < inout.shape[1]:
+                for s in range(inout.shape[2]):
+                    inout[i, index, s] = updates[i, j, s]
 
 
 @inline
