@@ -118,7 +118,7 @@ def append(
         words = str(error)
         if not words.startswith(f"{kind} '{name}': "):
             raise
-        words = words.removeprefix(f"{kind} '{name}': ")
+        words = words.removeprefix(f"{kind} '{name}': ").split(", input shapes: ")[0]
         names = ", ".join(tensor.name.removesuffix(":0") for tensor in tensors)
         sizes = ", ".join(shown(tensor.shape) for tensor in tensors)
         raise ValueError(
@@ -404,6 +404,9 @@ def _packed(values: Sequence[TensorLike], dtype: DTypeLike | None, name: str) ->
         for i, value in enumerate(values):
             if isinstance(value, (list, tuple)) and any(is_tensor_like(v) for v in _flat(value)):
                 items.append(_packed(value, dtype, str(i)))
+            elif isinstance(value, Tensor) and value.dtype != dtype:
+                attrs = {"DstT": as_numpy(dtype)}
+                items.append(create("Cast", [value], attrs, str(i)).outputs[0])
             else:
                 items.append(_item(value, as_numpy(dtype), str(i)))
     attrs = {"axis": 0, "N": len(items)}

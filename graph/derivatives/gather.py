@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..core.build import ops
+from ..core.create import convert_to_tensor
 from ..core.graph import Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
+from ..core.shapes import is_static
 from .registry import constant, gradient
 
 if TYPE_CHECKING:
+    from ..core.shapes import Shape
     from .registry import Gradient
 
 FIRST = np.array([0], np.int32)
@@ -33,7 +36,15 @@ def resource_gather(op: Operation, dy: Tensor) -> tuple[IndexedSlices, None]:
             f"ResourceGather '{op.name}': batch_dims must be 0 for a gradient, got "
             f"{op.get_attr('batch_dims')}; read the variable and gather from what was read"
         )
-    return _rows(dy, indices, ops.VariableShape(handle)), None
+    return _rows(dy, indices, _shape_of(handle)), None
+
+
+def _shape_of(handle: Tensor) -> Tensor:
+    """The shape of a variable: a constant, where it is declared."""
+    shape = handle.op.attrs.get("shape") if handle.op.type == "VarHandleOp" else None
+    if is_static(cast("Shape", shape)):
+        return convert_to_tensor(np.array(shape, np.int32))
+    return ops.VariableShape(handle)
 
 
 def _rows(dy: Tensor, indices: Tensor, shape: Tensor) -> IndexedSlices:

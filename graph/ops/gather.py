@@ -99,8 +99,14 @@ def index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, 
 
 def _scatter_nd_shape(op: OperationView) -> Shape:
     shape, indices, updates = as_shape(op, 2), op.inputs[0].shape, op.inputs[1].shape
+    require_scattered(op, shape, indices, updates)
+    return shape
+
+
+def require_scattered(op: OperationView, shape: Shape, indices: Shape, updates: Shape) -> None:
+    """Raises ValueError unless updates are what is put at index tuples into a shape."""
     if shape is None or indices is None or updates is None or not indices:
-        return shape
+        return
     is_empty = 0 in shape and 0 not in indices and 0 not in updates
     require(op, not is_empty, "Indices and updates specified for empty input")
     n_outer, depth = len(indices) - 1, indices[-1]
@@ -108,7 +114,6 @@ def _scatter_nd_shape(op: OperationView) -> Shape:
     if depth is not None:
         require(op, depth <= len(shape), f"indices {indices} index deeper than {shape}")
         _require_alike(op, ("input", shape, depth), updates, n_outer, len(shape) - depth)
-    return shape
 
 
 def _require_alike(
