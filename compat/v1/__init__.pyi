@@ -487,6 +487,7 @@ from ...graph.functions.summaries import merge_summary as merge_summary
 from ...graph.functions.summaries import scalar_summary as scalar_summary
 from ...graph.functions.tensor_array import TensorArray as TensorArray
 from ...graph.functions.unicode import fingerprint as fingerprint
+from ...graph.functions.windows import extract_image_patches as extract_image_patches
 from ...graph.session.fetches import IndexedSlicesValue as IndexedSlicesValue
 from ...graph.session.session import InteractiveSession as InteractiveSession
 from ...graph.session.session import Session as Session

@@ -153,6 +153,7 @@ CORE = {
     "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
     "training.event_files": "summary_iterator",
     "graph.functions.unicode": "fingerprint",
+    "graph.functions.windows": "extract_image_patches",
     "graph.variables.template": "make_template",
     "graph.variables.variable_scope": (
         "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
@@ -227,6 +228,7 @@ NEST = {
 }
 
 MATH_ALONE = {
+    "graph.functions.sorting": "approx_max_k approx_min_k",
     "graph.functions.arithmetic": "divide_no_nan=div_no_nan polyval xdivy xlogy",
     "graph.functions.reductions": "reduce_std reduce_variance zero_fraction",
     "graph.functions.special": (
@@ -303,7 +305,9 @@ NN = {
     "graph.functions.reductions": "zero_fraction",
     "graph.functions.sparse_embedding": ("embedding_lookup_sparse safe_embedding_lookup_sparse"),
     "graph.functions.space_to_batch": "space_to_batch",
-    "graph.functions.sorting": "log_poisson_loss sufficient_statistics weighted_moments",
+    "graph.functions.sorting": (
+        "approx_max_k approx_min_k log_poisson_loss sufficient_statistics weighted_moments"
+    ),
     "graph.functions.rnn": (
         "bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn "
         "static_state_saving_rnn"

@@ -138,6 +138,8 @@ from ...graph.functions.segments import unsorted_segment_min as unsorted_segment
 from ...graph.functions.segments import unsorted_segment_prod as unsorted_segment_prod
 from ...graph.functions.segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
 from ...graph.functions.segments import unsorted_segment_sum as unsorted_segment_sum
+from ...graph.functions.sorting import approx_max_k as approx_max_k
+from ...graph.functions.sorting import approx_min_k as approx_min_k
 from ...graph.functions.special import angle as angle
 from ...graph.functions.special import bessel_i0 as bessel_i0
 from ...graph.functions.special import bessel_i0e as bessel_i0e

@@ -87,6 +87,8 @@ from ...graph.functions.sampling import log_uniform_candidate_sampler as log_uni
 from ...graph.functions.sampling import nce_loss as nce_loss
 from ...graph.functions.sampling import sampled_softmax_loss as sampled_softmax_loss
 from ...graph.functions.sampling import uniform_candidate_sampler as uniform_candidate_sampler
+from ...graph.functions.sorting import approx_max_k as approx_max_k
+from ...graph.functions.sorting import approx_min_k as approx_min_k
 from ...graph.functions.sorting import log_poisson_loss as log_poisson_loss
 from ...graph.functions.sorting import sufficient_statistics as sufficient_statistics
 from ...graph.functions.sorting import weighted_moments as weighted_moments

@@ -73,6 +73,49 @@ def argsort(
         return back(places)
 
 
+def approx_max_k(
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The k largest elements along a dimension, and where they are; exact here.
+
+    Args:
+        operand: Floats.
+        k: How many.
+        reduction_dimension: Along which.
+        recall_target, reduction_input_size_override: Taken for TensorFlow's sake.
+        aggregate_to_topk: Whether there may be no more than k.
+        name: Of the operation.
+    """
+    return ops.ApproxTopK(
+        operand, k=k, reduction_dimension=reduction_dimension, recall_target=recall_target,
+        is_max_k=True, reduction_input_size_override=reduction_input_size_override,
+        aggregate_to_topk=aggregate_to_topk, name=name,
+    )  # fmt: skip
+
+
+def approx_min_k(
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The k smallest elements along a dimension, and where they are; see `approx_max_k`."""
+    return ops.ApproxTopK(
+        operand, k=k, reduction_dimension=reduction_dimension, recall_target=recall_target,
+        is_max_k=False, reduction_input_size_override=reduction_input_size_override,
+        aggregate_to_topk=aggregate_to_topk, name=name,
+    )  # fmt: skip
+
+
 def unique_with_counts(
     x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:

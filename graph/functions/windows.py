@@ -82,6 +82,31 @@ def over_batches(function: Callable[[TensorLike], Tensor], x: TensorLike, n_inne
     return ops.Reshape(result, shape)
 
 
+def extract_image_patches(
+    images: TensorLike,
+    ksizes: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    rates: Sequence[int] | None = None,
+    padding: str | None = None,
+    name: str | None = None,
+    sizes: Sequence[int] | None = None,
+) -> Tensor:
+    """The elements under each place of a window, one behind another in the last dimension.
+
+    Args:
+        images: [batch, height, width, channels].
+        ksizes: [1, height, width, 1], those of the window; `sizes` is its newer name.
+        strides: [1, height, width, 1], how far the window moves.
+        rates: [1, height, width, 1], how far its elements lie apart.
+        padding: "SAME" or "VALID".
+        name: Of the operation.
+        sizes: See `ksizes`.
+    """
+    window = one_of("sizes", sizes, "ksizes", ksizes)
+    attrs = {"ksizes": window, "strides": strides, "rates": rates, "padding": padding}
+    return ops.ExtractImagePatches(images, name=name, **attrs)
+
+
 def _padding(padding: Padding | None) -> dict[str, Padding | bytes | list[int]]:
     """The attributes that say how much is padded."""
     if isinstance(padding, (list, tuple)):

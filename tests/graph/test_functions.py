@@ -57,3 +57,16 @@ def test_norms_of_matrices(session, axis):
     x = tf.constant([[3.0, 0.0], [0.0, 4.0]])
     assert session.run(tf.norm(x, axis=axis)) == 5
     assert session.run(tf.norm(x, 1, axis)) == 4
+
+
+def test_approximate_extremes_are_exact():
+    """TensorFlow's own operation ends the process on a CPU; here it is top_k."""
+    x = np.random.RandomState(0).randn(5, 7).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        expected = session.run(tf.nn.top_k(x, 3))
+        for approximate in (tf.math.approx_max_k, tf.nn.approx_max_k):
+            values, indices = session.run(approximate(x, 3))
+            assert values.tolist() == expected[0].tolist()
+            assert indices.tolist() == expected[1].tolist()
+        values, _ = session.run(tf.nn.approx_min_k(x, 2, 0))
+        assert values.tolist() == np.sort(x, 0)[:2].tolist()
