@@ -71,9 +71,10 @@ def evaluate_body(body: Graph, arguments: Sequence[np.ndarray]) -> list[np.ndarr
 
 def _fed(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
     """A fed value as an array of the tensor's dtype."""
-    declared = None if tensor.dtype is None else tensor.dtype.dtype
-    is_handle = declared is None or declared in (RESOURCE, VARIANT)
-    array = np.asarray(value, None if is_handle else array_dtype(declared))
+    dtype: np.dtype | None = None if tensor.dtype is None else tensor.dtype.dtype
+    if dtype is not None:
+        dtype = None if dtype in (RESOURCE, VARIANT) else array_dtype(dtype)
+    array = np.asarray(value, dtype)
     shape = tensor.shape
     if shape is not None and (
         len(shape) != array.ndim

@@ -135,9 +135,9 @@ def _tensordot_axes(
 ) -> tuple[list[int] | Tensor, list[int] | Tensor]:
     """The dimensions of both that are summed over."""
     if isinstance(axes, Tensor) and axes.value is not None:
-        axes = axes.value.tolist()
-    if isinstance(axes, (int, np.integer)):
-        n = int(axes)
+        axes = cast_type("int | list[list[int]]", axes.value.tolist())
+    if isinstance(axes, int):
+        n = axes
         if n < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         numbers: list[int] = np.arange(n).tolist()

@@ -137,7 +137,8 @@ def quantize(
             f"'{mode.decode()}'."
         )
     codes = _Codes.of(T)
-    lows, highs = _widened(*(_rows(end, x.ndim, axis) for end in (low, high)), ensure_minimum_range)
+    first, last = _rows(low, x.ndim, axis), _rows(high, x.ndim, axis)
+    lows, highs = _widened(first, last, ensure_minimum_range)
     x = x.astype(np.float32)
     if mode == b"MIN_COMBINED":
         scale = (codes.high - codes.low) / (highs - lows)
@@ -150,8 +151,9 @@ def quantize(
         scaled = np.clip(x, lows, highs) * scale
         is_even = round_mode == b"HALF_TO_EVEN"
         numbers = np.rint(scaled) if is_even else _round_half_away(scaled)
-    ends = [end.reshape(-1 if axis >= 0 else ()).astype(np.float32) for end in (lows, highs)]
-    return codes.written(numbers), ends[0], ends[1]
+    shape = (-1,) if axis >= 0 else ()
+    lows, highs = (end.reshape(shape).astype(np.float32) for end in (lows, highs))
+    return codes.written(numbers), lows, highs
 
 
 @op("Dequantize", shape=same)

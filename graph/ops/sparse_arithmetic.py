@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -160,9 +161,10 @@ def _reduction(combine: np.ufunc, is_sparse: bool) -> Kernel:
         result = _reduced(Coordinates(indices, values, shape), axes, keep_dims, combine)
         if is_sparse:
             return result
-        dense = np.zeros(int(np.prod(result.shape)), values.dtype)
+        sizes = cast("list[int]", result.shape.tolist())
+        dense: np.ndarray = np.zeros(prod(sizes), values.dtype)
         dense[linear(result.indices, result.shape)] = result.values
-        return dense.reshape(result.shape.tolist())
+        return dense.reshape(sizes)
 
     return kernel
 

@@ -211,7 +211,8 @@ def unsorted_segment_join(
         raise ValueError(f"segment ids must be < num_segments, got {int(ids.max())} >= {n}")
     rows = x.reshape(ids.size, -1)
     parts: list[list[list[bytes]]] = [[[] for _ in range(rows.shape[1])] for _ in range(n)]
-    for row, segment in zip(rows.tolist(), ids.reshape(-1).tolist(), strict=True):
+    segments = cast("list[int]", ids.reshape(-1).tolist())
+    for row, segment in zip(cast("list[list[bytes]]", rows.tolist()), segments, strict=True):
         if segment >= 0:
             for place, text in zip(parts[segment], row, strict=True):
                 place.append(text)
