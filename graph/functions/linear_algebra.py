@@ -136,8 +136,8 @@ def _tensordot_axes(
     """The dimensions of both that are summed over."""
     if isinstance(axes, Tensor) and axes.value is not None:
         axes = cast_type("int | list[list[int]]", axes.value.tolist())
-    if isinstance(axes, int):
-        n = axes
+    if isinstance(axes, (int, np.integer)):
+        n = int(axes)
         if n < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         numbers: list[int] = np.arange(n).tolist()
