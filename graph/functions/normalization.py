@@ -195,7 +195,7 @@ def dropout(
         if number is not None:
             scaled = ops.Mul(x, convert_to_tensor(1 / (1 - number), x.dtype))
         else:
-            rate = cast(convert_to_tensor(rate), x.dtype)
+            rate = convert_to_tensor(rate, x.dtype, "rate")
             if rate.shape:
                 raise ValueError(f"`rate` must be a scalar, got shape {rate.shape}")
             scaled = ops.RealDiv(x, ops.Sub(constant(1, x.dtype), rate))

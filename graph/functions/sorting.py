@@ -273,14 +273,18 @@ def weighted_moments(
     """Mean and variance along axes, each element counted by its weight."""
     keep = bool(keepdims if keep_dims is None else keep_dims)
     with name_scope(name, "weighted_moments", [x, frequency_weights]):
-        values = convert_to_tensor(x)
+        source = convert_to_tensor(x)
+        is_half = source.dtype.itemsize == 2  # whose sums are taken in float32
+        values = cast(source, np.float32) if is_half else source
         weights = cast(convert_to_tensor(frequency_weights), values.dtype)
         axis = np.array([int(a) for a in axes], np.int32)
         spread = ops.AddV2(weights, ops.ZerosLike(values))
         count = ops.Sum(spread, axis, keep_dims=True)
-        mean = ops.RealDiv(ops.Sum(weights * values, axis, keep_dims=True), count)
+        mean = ops.DivNoNan(ops.Sum(weights * values, axis, keep_dims=True), count)
         squares = ops.Sum(weights * ops.SquaredDifference(values, mean), axis, keep_dims=True)
-        variance = ops.RealDiv(squares, count)
+        variance = ops.DivNoNan(squares, count)
+        if is_half:
+            mean, variance = cast(mean, source.dtype), cast(variance, source.dtype)
         if keep:
             return mean, variance
         squeezed = [int(a) for a in axes]

@@ -56,7 +56,7 @@ def _bias_grad_shape(op: OperationView) -> Shape:
 def bias_add_grad(dy: np.ndarray, *, data_format: bytes) -> np.ndarray:
     """The sum of `dy` over all but the channels."""
     dy = channels_last(dy, data_format)
-    return dy.reshape(-1, dy.shape[-1]).sum(0, dtype=np.float64)
+    return dy.sum(tuple(range(dy.ndim - 1)), dtype=np.float64)
 
 
 def _batch_norm_shape(op: OperationView) -> list[Shape]:
