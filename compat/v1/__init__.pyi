@@ -518,6 +518,7 @@ from ...graph.variables.variable_lists import global_variables as global_variabl
 from ...graph.variables.variable_lists import global_variables_initializer as global_variables_initializer
 from ...graph.variables.variable_lists import global_variables_initializer as initialize_all_variables
 from ...graph.variables.variable_lists import local_variables as local_variables
+from ...graph.variables.variable_lists import local_variables_initializer as initialize_local_variables
 from ...graph.variables.variable_lists import local_variables_initializer as local_variables_initializer
 from ...graph.variables.variable_lists import model_variables as model_variables
 from ...graph.variables.variable_lists import moving_average_variables as moving_average_variables
@@ -532,6 +533,7 @@ from ...graph.variables.variable_scope import variable_creator_scope as variable
 from ...graph.variables.variable_scope import variable_op_scope as variable_op_scope
 from ...graph.variables.variable_scope import variable_scope as variable_scope
 from ...graph.variables.variables import Variable as Variable
+from ...schema.errors import OpError as OpError
 from ...schema.proto import AttrValue as AttrValue
 from ...schema.proto import ConfigProto as ConfigProto
 from ...schema.proto import Event as Event

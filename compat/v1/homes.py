@@ -143,6 +143,7 @@ CORE = {
         "audio_summary histogram_summary image_summary merge_all_summaries merge_summary "
         "scalar_summary"
     ),
+    "schema.errors": "OpError",
     "schema.proto": (
         "AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto LogMessage "
         "MetaGraphDef NameAttrList NodeDef OptimizerOptions RunMetadata RunOptions SessionLog "
@@ -163,6 +164,7 @@ CORE = {
         "all_variables=global_variables assert_variables_initialized global_variables "
         "global_variables_initializer "
         "initialize_all_variables=global_variables_initializer "
+        "initialize_local_variables=local_variables_initializer "
         "initialize_variables=variables_initializer local_variables local_variables_initializer "
         "model_variables moving_average_variables report_uninitialized_variables "
         "trainable_variables variables_initializer"
