@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, SupportsIndex
 from typing import cast as cast_type
 
 import numpy as np
@@ -137,7 +138,7 @@ def _tensordot_axes(
     if isinstance(axes, Tensor) and axes.value is not None:
         axes = cast_type("int | list[list[int]]", axes.value.tolist())
     if isinstance(axes, (int, np.integer)):
-        n = int(axes)
+        n = operator.index(cast_type("SupportsIndex", axes))
         if n < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         numbers: list[int] = np.arange(n).tolist()

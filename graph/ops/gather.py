@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -267,7 +267,7 @@ def _approx_top_k_shape(op: OperationView) -> list[Shape]:
     shape = op.inputs[0].shape
     if shape is None:
         return [None, None]
-    axis: int = op.get_attr("reduction_dimension") % len(shape)
+    axis: int = cast("int", op.get_attr("reduction_dimension")) % len(shape)
     return [(*shape[:axis], op.get_attr("k"), *shape[axis + 1 :])] * 2
 
 
