@@ -228,10 +228,13 @@ SEGMENT: dict[str, tuple[np.ufunc, int | None]] = {
 }
 
 
+_BFLOAT16_MAX = 3.3895313892515355e38
+
+
 def _extreme(kind: str, dtype: np.dtype) -> float:
     """What the smallest or largest of no elements is: a finite number."""
     if dtype.kind == "V":  # bfloat16
-        return np.inf if kind == "Min" else -np.inf
+        return _BFLOAT16_MAX if kind == "Min" else -_BFLOAT16_MAX
     limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
     return limits.max if kind == "Min" else limits.min
 

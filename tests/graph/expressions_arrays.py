@@ -47,6 +47,8 @@ EXPRESSIONS += [
     ),
     "tf.nn.weighted_moments(a, [0], tf.zeros([3, 4]))",
     "tf.nn.weighted_moments(tf.cast(a, tf.float16), [0, 1], tf.cast(p, tf.float16))",
+    "tf.cast(tf.unsorted_segment_max(tf.cast(a, tf.bfloat16), [0, 2, 0], 3), tf.float32)",
+    "tf.cast(tf.unsorted_segment_min(tf.cast(a, tf.bfloat16), [0, 2, 0], 3), tf.float32)",
     "tf.batch_gather(a, [[0, 3], [1, 1], [2, 0]])",
     "tf.ragged.row_splits_to_segment_ids([0, 2, 2, 5])",
     "tf.ragged.segment_ids_to_row_splits([0, 0, 2], 4)",
