@@ -23,6 +23,7 @@ from ...schema import dtypes
 from .allowed_types import allowed_types
 from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
+from .hooks import hook
 from .scopes import graph_colocation, graph_name_scope, graph_of
 from .shapes import shown
 from .signatures import REQUIRED, Argument, Signature, signature_of
@@ -178,7 +179,7 @@ def convert_to_tensor(
         raise TypeError(f"can't convert Operation '{value.name}' to Tensor")
     if hasattr(value, "__tf_tensor__"):
         return cast("_Convertible", value).__tf_tensor__(dtype, name)
-    if numpy_dtype is None and preferred_dtype is not None:
+    if numpy_dtype is None and preferred_dtype is not None and _fits(value, preferred_dtype):
         try:
             return convert_to_tensor(value, preferred_dtype, name)
         except (TypeError, ValueError):
@@ -186,6 +187,23 @@ def convert_to_tensor(
     if isinstance(value, (list, tuple)) and any(is_tensor_like(v) for v in _flat(value)):
         return _packed(value, numpy_dtype, name or "packed")
     return constant(value, numpy_dtype, name=name or "Const")
+
+
+def _fits(value: TensorLike | None, dtype: DTypeLike) -> bool:
+    """Whether a type has room for a value; integers of Python may be larger."""
+    kind = as_numpy(dtype)
+    if kind.kind not in "iu" or not isinstance(value, (int, list, tuple)):
+        return True
+    limits = np.iinfo(kind)
+    numbers = [x for x in _flat([value]) if isinstance(x, int)]
+    return all(limits.min <= x <= limits.max for x in numbers)
+
+
+@hook("size_tensor")
+def size_tensor(sizes: int | tuple[int, ...], dtype: DTypeLike | None, name: str) -> Tensor:
+    """A size, or those of a shape, as a constant: int32 where they fit and nothing else is said."""
+    is_empty = dtype is None and sizes == ()
+    return constant(sizes, np.int32 if is_empty else dtype, name=name)
 
 
 def is_tensor_like(value: object) -> TypeGuard[Tensor | Variable]:

@@ -94,9 +94,12 @@ def _product(sizes: Tensor, start: int, end: int) -> Tensor:
 
 
 @gradient("GatherNd")
-def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
-    """The sum of dy by index."""
+def gather_nd(op: Operation, dy: Tensor) -> tuple[Gradient, None]:
+    """The sum of dy by index; rows of it, where an index names a row."""
     params, indices = op.inputs
+    if indices.shape is not None and indices.shape[1:] == (1,):
+        rows = ops.Squeeze(indices, squeeze_dims=[1])
+        return IndexedSlices(dy, rows, ops.Shape(params, out_type=indices.dtype)), None
     return ops.ScatterNd(indices, dy, ops.Shape(params, out_type=indices.dtype)), None
 
 

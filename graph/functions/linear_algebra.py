@@ -20,6 +20,7 @@ from .reductions import reduce_max, reduce_sum
 from .rows import functions
 
 if TYPE_CHECKING:
+    from ..core.shapes import Dim
     from ..core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
@@ -105,18 +106,24 @@ def tensordot(
     """The product of two tensors, summed over pairs of their dimensions.
 
     Args:
-        a, b: Tensors of known shape.
+        a, b: Tensors of known rank.
         axes: How many of the last of `a` and the first of `b`, or two lists of dimensions.
         name: Of the operation.
     """
     with name_scope(name, "Tensordot", [a, b]) as scope:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
-        if not is_static(a.shape) or not is_static(b.shape):
-            raise ValueError(f"tensordot needs known shapes, got {a.shape} and {b.shape}")
+        if a.shape is None or b.shape is None:
+            raise ValueError(f"tensordot needs known ranks, got {a.shape} and {b.shape}")
         first, second = _tensordot_axes(len(a.shape), axes)
         left, free_a = _as_matrix(a, a.shape, first, False)
         right, free_b = _as_matrix(b, b.shape, second, True)
-        return ops.Reshape(ops.MatMul(left, right), np.array(free_a + free_b, np.int32), name=scope)
+        product, sizes = ops.MatMul(left, right), free_a + free_b
+        if is_static(sizes):
+            return ops.Reshape(product, np.array(sizes, np.int32), name=scope)
+        shape = ops.ConcatV2([_free_sizes(a, first), _free_sizes(b, second)], np.int32(0))
+        result = ops.Reshape(product, shape, name=scope)
+        result.set_shape(sizes)
+        return result
 
 
 def _tensordot_axes(
@@ -136,17 +143,32 @@ def _tensordot_axes(
 
 
 def _as_matrix(
-    x: Tensor, sizes: tuple[int, ...], axes: Sequence[int], summed_first: bool
-) -> tuple[Tensor, list[int]]:
+    x: Tensor, sizes: tuple[Dim, ...], axes: Sequence[int], summed_first: bool
+) -> tuple[Tensor, tuple[Dim, ...]]:
     """`x` as a matrix of free and summed dimensions, and the sizes of the free ones."""
-    axes = [int(axis) % len(sizes) for axis in axes]
-    free = [i for i in np.arange(len(sizes)).tolist() if i not in axes]
-    order = axes + free if summed_first else free + axes
+    axes, free = _split_axes(len(sizes), axes)
+    parts = (axes, free) if summed_first else (free, axes)
+    order, whole = [*parts[0], *parts[1]], x
     if order != sorted(order):
         x = ops.Transpose(x, np.array(order, np.int32))
-    counts = [int(np.prod([sizes[i] for i in part])) for part in (free, axes)]
-    shape = counts[::-1] if summed_first else counts
-    return ops.Reshape(x, np.array(shape, np.int32)), [sizes[i] for i in free]
+    free_sizes = tuple(sizes[i] for i in free)
+    if is_static(sizes):
+        counts = [int(np.prod([sizes[i] for i in part])) for part in parts]
+        return ops.Reshape(x, np.array(counts, np.int32)), free_sizes
+    dims, zero = ops.Shape(whole), np.int32(0)
+    counts = [ops.Prod(ops.GatherV2(dims, np.array(part, np.int32), zero), zero) for part in parts]
+    return ops.Reshape(x, ops.Pack(counts)), free_sizes
+
+
+def _split_axes(rank: int, axes: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Dimensions counted from the front, and the others."""
+    summed = [int(axis) % rank for axis in axes]
+    return summed, [i for i in np.arange(rank).tolist() if i not in summed]
+
+
+def _free_sizes(x: Tensor, axes: Sequence[int]) -> Tensor:
+    _, free = _split_axes(len(x.shape or ()), axes)
+    return ops.GatherV2(ops.Shape(x), np.array(free, np.int32), np.int32(0))
 
 
 def matvec(

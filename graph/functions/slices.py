@@ -65,7 +65,7 @@ def get_item(x: TensorLike, key: Key) -> Tensor:
         strides.append(step)
     whole = x.value() if isinstance(x, Variable) else x
     with name_scope(None, "strided_slice", [x, *begin, *end, *strides]) as scope:
-        bounds = (
+        bounds = _alike(
             _numbers(begin, "stack"),
             _numbers(end, "stack_1"),
             _numbers(strides, "stack_2"),
@@ -116,6 +116,15 @@ def _check(value: Number) -> None:
         "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
         f"tf.int32/tf.int64 tensors are valid indices, got {value!r}"
     )
+
+
+def _alike(*bounds: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """All in int64, where one of them is."""
+    if any(x.dtype == np.int64 for x in bounds):
+        long = np.dtype(np.int64)
+        bounds = tuple(x if x.dtype == long else ops.Cast(x, DstT=long) for x in bounds)
+    begin, end, strides = bounds
+    return begin, end, strides
 
 
 def _numbers(values: list[Number], name: str) -> Tensor:
