@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .library import FunctionLibrary
     from .protocols import AttrValue
     from .signatures import Signature
-    from .typing import DTypeLike
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -35,7 +34,6 @@ HOMES = {
     "op_def": ".format.node_messages",
     "plan": ".session.executor",
     "session_for": ".session.session",
-    "size_tensor": ".core.create",
     "to_graph_def": ".format.graphdef",
     "variable_kind": ".variables.kinds",
     "version_def": ".format.graphdef",
@@ -59,10 +57,6 @@ def hook(name: str) -> Callable[[Function], Function]:
 
 @overload
 def implementation(name: Literal["apply_operator"]) -> Callable[..., Tensor]: ...
-@overload
-def implementation(
-    name: Literal["size_tensor"],
-) -> Callable[[int | tuple[int, ...], DTypeLike | None, str], Tensor]: ...
 @overload
 def implementation(name: Literal["get_variable"]) -> Callable[..., Variable]: ...
 @overload

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, NoReturn, SupportsIndex, cast, overload
 
 from ...schema import proto
 from . import shapes
-from .hooks import implementation
 
 if TYPE_CHECKING:
     from ..format.messages import TensorShapeProto
-    from .graph import Tensor
-    from .typing import DTypeLike, ShapeLike
+    from .typing import ShapeLike
 
 
 class Dimension:
@@ -41,12 +39,6 @@ class Dimension:
 
     def __int__(self) -> int:
         return self.__index__()
-
-    def __tf_tensor__(self, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
-        """The size as a constant, int32 where it fits; ValueError when it is not known."""
-        if self.value is None:
-            raise ValueError(f"Cannot convert unknown Dimension {self} to a Tensor.")
-        return implementation("size_tensor")(self.value, dtype, name or "dimension_as_tensor")
 
     def __index__(self) -> int:
         if self.value is None:
@@ -197,13 +189,6 @@ class TensorShape:
         return None if self._sizes is None else len(self._sizes)
 
     rank = ndims
-
-    def __tf_tensor__(self, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
-        """The sizes as a constant, int32 where they fit; ValueError when one is not known."""
-        sizes = self.as_shape()
-        if not shapes.is_static(sizes):
-            raise ValueError(f"Cannot convert a partially known TensorShape {self} to a Tensor.")
-        return implementation("size_tensor")(sizes, dtype, name or "shape_as_tensor")
 
     def as_shape(self) -> shapes.Shape:
         """The shape as the graph holds it: a tuple, or None."""

@@ -94,10 +94,10 @@ def _product(sizes: Tensor, start: int, end: int) -> Tensor:
 
 
 @gradient("GatherNd")
-def gather_nd(op: Operation, dy: Tensor) -> tuple[Gradient, None]:
-    """The sum of dy by index; rows of it, where an index names a row."""
+def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
+    """The sum of dy by index; as slices where each index is one of a row."""
     params, indices = op.inputs
-    if indices.shape is not None and indices.shape[1:] == (1,):
+    if indices.shape is not None and len(indices.shape) == 2 and indices.shape[1] == 1:
         rows = ops.Squeeze(indices, squeeze_dims=[1])
         return IndexedSlices(dy, rows, ops.Shape(params, out_type=indices.dtype)), None
     return ops.ScatterNd(indices, dy, ops.Shape(params, out_type=indices.dtype)), None
@@ -121,6 +121,19 @@ def tensor_scatter_update(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tens
 def tensor_scatter_add(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
     """To the updates what is at their places too."""
     return dy, None, ops.GatherNd(dy, op.inputs[1])
+
+
+@gradient("TensorScatterMax", "TensorScatterMin")
+def tensor_scatter_extreme(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
+    """To what the result is equal to, shared where both are."""
+    tensor, indices, updates = op.inputs
+    result = op.outputs[0]
+    from_tensor = ops.Cast(ops.Equal(tensor, result), DstT=dy.dtype)
+    from_updates = ops.Cast(ops.Equal(updates, ops.GatherNd(result, indices)), DstT=dy.dtype)
+    sources = ops.TensorScatterAdd(from_tensor, indices, from_updates)
+    shares = ops.GatherNd(dy, indices) * from_updates
+    d_updates = ops.DivNoNan(shares, ops.GatherNd(sources, indices))
+    return ops.DivNoNan(dy * from_tensor, sources), None, d_updates
 
 
 @gradient("TensorScatterSub")

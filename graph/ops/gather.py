@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -344,7 +345,7 @@ def _sparse_to_dense_shape(op: OperationView) -> Shape:
     return as_shape(op, 1)
 
 
-def _require_sorted(at: np.ndarray, shape: tuple[int, ...]) -> None:
+def require_sorted(at: np.ndarray, shape: tuple[int, ...]) -> None:
     """Raises ValueError unless index tuples are in bounds, in the order of rows, and all differ."""
     is_inside: np.ndarray = np.all((at >= 0) & (at < np.array(shape, at.dtype)), 1)
     steps = at[1:] - at[:-1]
@@ -378,7 +379,7 @@ def sparse_to_dense(
             f"sparse_values has incorrect shape {shown(values.shape)}, should be [] or [{len(at)}]"
         )
     if validate_indices and at.shape[1]:
-        _require_sorted(at, result.shape)
+        require_sorted(at, result.shape)
     elif not ((at >= 0) & (at < np.array(result.shape, at.dtype))).all():
         raise ValueError(f"Indices are not valid (out of bounds).  Shape: {shown(result.shape)}")
     result[index_tuple(at, result.shape)] = values
@@ -388,5 +389,10 @@ def sparse_to_dense(
 @op("UnravelIndex", shape=unknown)
 def unravel_index(indices: np.ndarray, dims: np.ndarray) -> np.ndarray:
     """The index tuples of places counted in a row."""
-    require_indices(indices, int(np.prod(dims)))
+    total = prod(dims.tolist())
+    if not total:
+        raise ValueError("dims cannot contain a dim of zero")
+    if total > np.iinfo(dims.dtype).max:
+        raise ValueError(f"Input dims product is causing integer overflow: {dims.tolist()}")
+    require_indices(indices, total)
     return np.stack(np.unravel_index(indices, tuple(dims.tolist())))
