@@ -206,7 +206,7 @@ def _of_shape(value: TensorShape | Dimension, dtype: np.dtype | None, name: str 
     """Sizes as a constant of int32, or of int64 where one is large."""
     sizes = value.value if isinstance(value, Dimension) else value.as_shape()
     if sizes is None or (isinstance(sizes, tuple) and None in sizes):
-        what = "an unknown Dimension" if isinstance(value, Dimension) else "a partially known"
+        what = "unknown Dimension" if isinstance(value, Dimension) else "a partially known"
         words = f"{what} {'' if isinstance(value, Dimension) else 'TensorShape '}{value}"
         raise ValueError(f"Cannot convert {words} to a Tensor.")
     if dtype is not None and dtype not in (np.dtype(np.int32), np.dtype(np.int64)):

@@ -1,0 +1,98 @@
+"""Programs about values and sizes that stand for tensors, given `tf`.
+
+What TensorFlow makes of them is stored in value_programs.json. Each gives what JSON can hold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+PROGRAMS = []
+
+
+def program(function):
+    """Lists a program."""
+    PROGRAMS.append(function)
+    return function
+
+
+def run(tf, fetches, feeds=None):
+    """What a new Session gives."""
+    with tf.Session() as session:
+        return [value.tolist() for value in session.run(fetches, feeds)]
+
+
+def words(call):
+    """The type of an error and its first words."""
+    try:
+        return ["nothing", str(call())]
+    except (TypeError, ValueError) as error:
+        return [type(error).__name__, " ".join(str(error).split()[:6])]
+
+
+@program
+def indices_of_int64(tf):
+    """Bounds of slices that are tensors of int64, beside numbers and int32."""
+    with tf.Graph().as_default():
+        x, i, j = tf.constant([1, 2, 3, 4]), tf.constant(1, tf.int64), tf.constant(3)
+        parts = [x[i], x[i:], x[:i], x[i : tf.constant(3, tf.int64) : 2], x[::i], x[j]]
+        return [run(tf, parts), [part.op.inputs[1].dtype.name for part in parts]]
+
+
+@program
+def sizes_as_tensors(tf):
+    """Shapes and dimensions where tensors are taken."""
+    with tf.Graph().as_default():
+        shape = tf.TensorShape([2, 3])
+        tensors = [
+            tf.convert_to_tensor(shape),
+            tf.convert_to_tensor(tf.TensorShape([])),
+            tf.convert_to_tensor(tf.Dimension(3)),
+            tf.convert_to_tensor(shape, tf.int64),
+            tf.concat([shape, [4]], 0),
+            tf.constant(1) + tf.Dimension(3),
+        ]
+        errors = [
+            words(lambda: tf.convert_to_tensor(tf.TensorShape([None, 3]))),
+            words(lambda: tf.convert_to_tensor(tf.Dimension(None))),
+        ]
+        return [run(tf, tensors), [x.dtype.name for x in tensors], errors]
+
+
+@program
+def large_sizes(tf):
+    """Sizes beyond int32."""
+    with tf.Graph().as_default():
+        x = tf.reshape(tf.placeholder(tf.float32), [50000**2, -1])
+        return [x.get_shape().as_list(), x.op.inputs[1].dtype.name]
+
+
+@program
+def products_over_unknown_sizes(tf):
+    """tensordot where sizes come with the run."""
+    with tf.Graph().as_default():
+        a = tf.placeholder(tf.float32, [None, 3, None])
+        b = tf.placeholder(tf.float32, [3, None, 4])
+        made = [
+            tf.tensordot(a, b, [[1], [0]]),
+            tf.tensordot(a, b, [[2, 1], [1, 0]]),
+            tf.tensordot(a, tf.ones([2, 5]), 1),
+            tf.tensordot(a, b, 0),
+        ]
+        feeds = {
+            a: np.arange(12.0).reshape(2, 3, 2),
+            b: np.arange(24.0).reshape(3, 2, 4) / 10.0,
+        }
+        shapes = [x.get_shape().as_list() for x in made]
+        return [[np.round(x, 3).tolist() for x in run(tf, made, feeds)], shapes]
+
+
+@program
+def gradients_of_parts(tf):
+    """Of rows at index tuples the rows, of single elements all."""
+    with tf.Graph().as_default():
+        x = tf.ones([3, 2])
+        rows = tf.gradients(tf.gather_nd(x, [[0], [2]]) * 2.0, x)[0]
+        elements = tf.gradients(tf.gather_nd(x, [[0, 1], [2, 0]]) * 3.0, x)[0]
+        parts = [rows.values, rows.indices, tf.convert_to_tensor(rows), elements]
+        return [type(rows).__name__, run(tf, parts)]
