@@ -387,7 +387,7 @@ def with_microkernels():
     texts |= {name: "" for name in cache.modules() if name not in texts}
 
     def has_microkernels(name, *above):
-        inside = set(re.findall(r"^from \.[.\w]*?(_\w+) import", texts[name], re.MULTILINE)) - {
+        inside = set(re.findall(r"^from [.\w]*\.(_\w+) import", texts[name], re.MULTILINE)) - {
             *above
         }
         return bool(re.search(r"[@ ]microkernel\(|from \.+build\.vector", texts[name])) or any(
