@@ -345,6 +345,18 @@ class Node:
         buffer = Buffer(dtype, shape, operand.storage, operand.offset)
         return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
 
+    def in_place(self, position: int) -> Operand:
+        """The next output, like the input at `position`: in its memory where nothing else reads it.
+
+        What then has to be copied is for the caller to see: the storages differ.
+        """
+        operand = self.inputs[position]
+        if operand is None:
+            self.fail(f"input {position} is missing")
+        if self.planner is not None and self.planner.may_overwrite(self, position):
+            return self.alias(operand, operand.shape)
+        return self.result(operand.shape, operand.dtype)
+
     def dynamic_result(
         self,
         function: Callable[..., Sequence[np.ndarray]],

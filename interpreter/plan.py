@@ -69,6 +69,8 @@ class Plan(StageMachine[int, Operand, StageNotes]):
             arrays[tensor] = array
             operands[tensor] = self._bound(tensor, array)
         self.inputs = tuple(operands)
+        if scope.consumes_inputs and not delegates:
+            self._planner.consumed = {operand.storage for operand in operands.values()}
         first = self._empty(operands, arrays)
         first.notes.delegates = delegates
         self.first = self.reached = self._stage(first, 0)

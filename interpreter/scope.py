@@ -71,6 +71,7 @@ class Scope:
         control: what may end a run before its end.
         memory_limit: bytes the tensors of a program may take; None for 3/4 of what is left.
         observation: what measures the tensors; None when nothing does.
+        consumes_inputs: whether inputs are given anew for each run, which may overwrite them.
         not_inlined: calls that did not become part of their caller's program (inline.py).
     """
 
@@ -83,6 +84,7 @@ class Scope:
         self.control = Control()
         self.memory_limit: int | None = None
         self.observation: Observation | None = None
+        self.consumes_inputs = False
         self.plans: dict[int, dict[tuple[tuple[int, ...], ...], Plan]] = {}
         self._states: dict[tuple[int, int], np.ndarray] = {}
         self._resource_ids: dict[tuple[str, str], int] = {}

@@ -106,7 +106,7 @@ def _blocks_of(weights: Operand) -> Blocks | None:
         return None
     if blocks.zero_points is not None and blocks.zero_points.any():
         return None
-    is_float = blocks.stored is None or blocks.stored.dtype in (np.float16, np.float32)
+    is_float = blocks.stored is None or blocks.stored.dtype.name in ("float16", "float32")
     fits = is_float and gemm_blockwise.fits_blocks(weights.shape, blocks.shape)
     return blocks if fits and np.isfinite(blocks.scales).all() else None
 
