@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 _MIN_COLUMNS = 64  # of a row, below which the kernels spend their time between rows
 _MAX_COLUMNS = 256  # of several rows merged into one
+_MIN_LINE_SIZE = 1 << 13  # elements for which it pays to look for a line in a table
+_LINE_STEPS = 40  # in which that is found
+_LINE_MARGIN = 2.0**-10  # how far the numbers of a line stay away from whole ones, in all
+_MAX_LINE = 400.0  # how large they may be
 _MIN_SIZE = 4096  # elements of a result for which merging is worth an instruction of its own
 
 
@@ -79,11 +83,52 @@ def _tile_rows(program: Program, operand: Buffer, shape: tuple[int, int]) -> Buf
 
 def look_up(program: Program, x: Buffer, table: Buffer, out: Buffer) -> None:
     """Appends the instruction `out = table[x]`; `table` has an entry for each bit pattern."""
-    if out.size:
-        unsigned = f"uint{8 * x.itemsize}"
-        kernel = "lookup.look_up" if x.itemsize == 1 else "lookup.look_up_int16"
-        source, target = x.ravel().view(unsigned), out.ravel().view(unsigned)
-        program.call(kernel, source, table.view(unsigned), target, split=x.size)
+    if not out.size:
+        return
+    is_int8, value = x.dtype == out.dtype == np.int8, table.value
+    if is_int8 and value is not None and out.size >= _MIN_LINE_SIZE:
+        line = _line(value.tobytes())
+        if line is not None:
+            program.call("lookup.line", x.ravel(), out.ravel(), split=x.size, **line)
+            return
+    unsigned = f"uint{8 * x.itemsize}"
+    kernel = "lookup.look_up" if x.itemsize == 1 else "lookup.look_up_int16"
+    source, target = x.ravel().view(unsigned), out.ravel().view(unsigned)
+    program.call(kernel, source, table.view(unsigned), target, split=x.size)
+
+
+@lru_cache(256)
+def _line(table: bytes) -> dict[str, float] | None:
+    """The numbers of the kernel `line` that gives what a table of int8 has; None without any.
+
+    Results are the whole part of x * scale + offset, within limits. No such number lies so near to
+    a whole one that rounding it could matter.
+    """
+    entries = np.roll(np.frombuffer(table, np.int8), 128).astype(np.float64)
+    x, low, high = np.arange(-128.0, 128.0), entries.min(), entries.max()
+    inside = np.flatnonzero((entries > low) & (entries < high))
+    steps = np.diff(entries)
+    if len(inside) < 2 or steps.min() < 0 or np.ptp(steps[inside[0] : inside[-1]]) > 1:
+        return None
+    above, below = entries > low, entries < high
+
+    def margins(scale: float) -> tuple[float, float]:
+        """The largest and the least offset for a scale."""
+        upper = (entries + 1 - x * scale)[below].min()
+        return float(upper), float((entries - x * scale)[above].max())
+
+    span = inside[-1] - inside[0]
+    slope = (entries[inside[-1]] - entries[inside[0]]) / span
+    least, most = slope - 1 / span, slope + 1 / span
+    for _ in range(_LINE_STEPS):
+        first, second = least + (most - least) / 3, most - (most - least) / 3
+        widths = [upper - lower for upper, lower in map(margins, (first, second))]
+        least, most = (first, most) if widths[0] < widths[1] else (least, second)
+    scale = float(np.float32((least + most) / 2))
+    upper, lower = margins(scale)
+    if upper - lower < _LINE_MARGIN or abs(scale) * 128 + abs(upper) > _MAX_LINE:
+        return None
+    return {"scale": scale, "offset": (upper + lower) / 2, "low": int(low), "high": int(high)}
 
 
 @lru_cache(1024)

@@ -74,6 +74,22 @@ def dealt(out, first, last, fault):
         out[i, 1] = last
 
 
+def pytest_collection_modifyitems(items):
+    """Tests run in the emulator, which takes minutes, where their module says ON_AARCH64."""
+    items[:] = [item for item in items if not runs_emulated(item) or is_chosen(item.module)]
+
+
+def runs_emulated(item):
+    """Whether an item is a test of the kernels for AArch64."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return parameters.get("vectors") == "aarch64"
+
+
+def is_chosen(module):
+    """Whether a module of tests runs in the emulator, too."""
+    return getattr(module, "ON_AARCH64", False)
+
+
 @pytest.fixture(scope="module", params=[*TARGETS, pytest.param("aarch64", marks=pytest.mark.slow)])
 def vectors(request, tmp_path_factory):
     """The kernels of the test module's MODULES, compiled for one kind of vectors."""

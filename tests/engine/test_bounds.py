@@ -362,6 +362,7 @@ ON_OTHER_VECTORS = {
     "test_depthwise_i8": "depthwise_i8",
     "test_fast": "depthwise_f32 dots gemm_f32",
     "test_fast_integers": "gemm_i8 quantize_rows gemm_i16",
+    "test_gemm_blockwise": "gemm_blockwise",
     "test_float_vectors": "pool_f32 power reduce_f32 resize_f32",
     "test_movement": "layout",
     "test_machine": "peak",
@@ -387,7 +388,7 @@ def with_microkernels():
     texts |= {name: "" for name in cache.modules() if name not in texts}
 
     def has_microkernels(name, *above):
-        inside = set(re.findall(r"^from \.[.\w]*?(_\w+) import", texts[name], re.MULTILINE)) - {
+        inside = set(re.findall(r"^from [.\w]*\.(_\w+) import", texts[name], re.MULTILINE)) - {
             *above
         }
         return bool(re.search(r"[@ ]microkernel\(|from \.+build\.vector", texts[name])) or any(

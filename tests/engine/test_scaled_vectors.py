@@ -13,6 +13,7 @@ from flatlite.engine.plan.program import Program
 from flatlite.engine.tiling import FORM, PRODUCT_FORM, SUM_FORM
 
 MODULES = ("rescaled_simd", "rescaled_product")
+ON_AARCH64 = True
 SOME = settings(max_examples=30)
 LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 SHAPES = st.sampled_from(

@@ -43,13 +43,13 @@ def in_vectors(formula):
     return apply
 
 
-def in_blocks(usual, within, other, unroll=4):
+def in_blocks(usual, within, other):
     """The kernel out = usual(x), a formula of vectors; other(x) in blocks that are not within it.
 
     `within` gives the mask of numbers that it is for, `other` is a function of arrays x and out and
     a number of elements.
     """
-    vectors = elementwise(usual, within=within, unroll=unroll)
+    vectors = elementwise(usual, within=within)
 
     def apply(x, out, first, last, fault):
         while first < last:
@@ -97,15 +97,15 @@ def normal(x):
 _X_OUT = "x:float32[n] out:float32[n]"
 for _name in ("elu", "logistic", "tanh"):
     kernel(_X_OUT, name=_name)(in_vectors(getattr(_float32, _name)))
-for _name, _within, _unroll in (
-    ("exp", up_to(_float32.USUAL_EXP), 4),
-    ("gelu", up_to(_float32.USUAL_GELU), 2),
-    ("gelu_tanh", up_to(_float32.USUAL_GELU_TANH), 2),
-    ("log", normal, 4),
-    ("rsqrt", normal, 4),
+for _name, _within in (
+    ("exp", up_to(_float32.USUAL_EXP)),
+    ("gelu", up_to(_float32.USUAL_GELU)),
+    ("gelu_tanh", up_to(_float32.USUAL_GELU_TANH)),
+    ("log", normal),
+    ("rsqrt", normal),
 ):
     _usual = getattr(_float32, f"{_name}_{'normal' if _within is normal else 'usual'}")
-    _function = in_blocks(_usual, _within, formula_of(getattr(_float32, _name)), _unroll)
+    _function = in_blocks(_usual, _within, formula_of(getattr(_float32, _name)))
     kernel(_X_OUT, name=_name)(_function)
 for _name, _scalar in (("cos", math.cos), ("sin", math.sin)):
     _function = in_blocks(getattr(_float32, _name), up_to(_float32.MAX_ANGLE), where_far(_scalar))

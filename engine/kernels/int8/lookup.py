@@ -10,6 +10,9 @@ from ...build.vector import BYTE, WORD
 from .._int32 import Integers
 from ._permute import LOOKUP_BYTES, VALUES, look_up_vectors, tail_mask
 
+_FRACTION_BITS = 13
+_TO_FRACTION, _TO_FRACTION_BITS = 1.5 * 2.0 ** (23 - _FRACTION_BITS), 0x44C00000
+"""What numbers are added to, to have as many bits of a fraction in their last bits."""
 _ROW, _PAIR = 16, 32  # bytes of a table that one instruction knows; that it looks up
 
 
@@ -80,3 +83,44 @@ def look_up_int16(x, table, out, first, last, fault):
     """out = table[x]"""
     for i in range(first, last):
         out[i] = table[x[i]]
+
+
+@microkernel(
+    types.void(types.int64, types.int64, types.int64, *[types.float32] * 2, *[types.int64] * 2)
+)
+def whole_parts(builder, simd, x, out, count, scale, offset, low, high):
+    """out[i] = the whole part of x[i] * scale + offset, within limits."""
+    w = Integers(builder, simd)
+    x, out = w.pointer(x), w.pointer(out)
+    scale, offset = w.repeat(scale), w.add(w.repeat(offset), w.repeat(_TO_FRACTION))
+
+    def result(n, at, mask=None):
+        totals = []
+        for i in range(n):
+            elements = w.read_masked(w.move(x, w.add(at, i * w.width)), w.i8_vector, mask)
+            value = builder.sitofp(builder.sext(elements, w.i32_vector), w.vector)
+            bits = builder.bitcast(w.fma(value, scale, offset), w.i32_vector)
+            bits = builder.sub(bits, w.splat(_TO_FRACTION_BITS))
+            totals.append(builder.ashr(bits, w.splat(_FRACTION_BITS)))
+        value = w.saturated_bytes(totals)
+        value = w.block_in_order(value) if n > 1 else value
+        limits = (w.splat(builder.trunc(k, BYTE), BYTE, value.type.count) for k in (low, high))
+        return w.clamp_int(value, *limits)
+
+    begin = WORD(0)
+    for n in (w.BLOCK, 1):
+        end = builder.and_(count, WORD(-n * w.width))
+        with w.loop(begin, end, n * w.width) as (at, _):
+            w.write(result(n, at), out, at)
+        begin = end
+    n_last = builder.sub(count, begin)
+    with builder.if_then(builder.icmp_signed(">", n_last, WORD(0))):
+        mask = w.mask(n_last)
+        w.write_masked(result(1, begin, mask), w.move(out, begin), mask)
+
+
+@kernel("x:int8[1] out~x:int8[1] scale:float32 offset:float32 low:i high:i")
+def line(x, out, scale, offset, low, high, first, last, fault):
+    """out = the whole part of x * scale + offset, within limits"""
+    source, target = address(x) + first, address(out) + first
+    whole_parts(source, target, last - first, scale, offset, low, high)
