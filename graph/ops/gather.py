@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -261,8 +261,8 @@ def _approx_top_k_shape(op: OperationView) -> list[Shape]:
     shape = op.inputs[0].shape
     if shape is None:
         return [None, None]
-    axis: int = op.get_attr("reduction_dimension") % len(shape)
-    return [(*shape[:axis], op.get_attr("k"), *shape[axis + 1 :])] * 2
+    axis = cast("int", op.get_attr("reduction_dimension")) % len(shape)
+    return [(*shape[:axis], cast("int", op.get_attr("k")), *shape[axis + 1 :])] * 2
 
 
 @op("ApproxTopK", shape=_approx_top_k_shape)
