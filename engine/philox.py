@@ -25,45 +25,48 @@ class Philox:
 
     Args:
         seed, seed2: Those of an operation; both 0 for fresh ones.
+
+    Attributes:
+        memory: Where it stands: the key, and the halves of the counter, the lower one first. Its
+            kernels (kernels/elementwise/draws.py) read and change this.
     """
 
     def __init__(self, seed: int, seed2: int):
         if not seed and not seed2:
             fresh = np.random.SeedSequence().generate_state(2, np.uint64)
             seed, seed2 = int(fresh[0]), int(fresh[1])
-        self._key = (seed % _WORD, (seed >> 32) % _WORD)
-        self._start = (seed2 % 2**64) << 64
+        self.memory = np.array([seed % 2**64, 0, seed2 % 2**64], np.uint64)
 
     @classmethod
     def at(cls, key: int, counter: int) -> Philox:
         """The stream of a 64-bit key from a 128-bit counter on."""
         stream = cls(1, 0)
-        stream._key = (key % _WORD, (key >> 32) % _WORD)
-        stream._start = counter
+        stream.memory[:] = key % 2**64, counter % 2**64, (counter >> 64) % 2**64
         return stream
 
     def skip(self, counters: int) -> None:
         """Leaves out so many counters, four words each."""
-        self._start = (self._start + counters) % 2**128
+        start = (int(self.memory[1]) | int(self.memory[2]) << 64) + counters
+        self.memory[1:] = start % 2**64, (start >> 64) % 2**64
 
     def advanced(self, counters: int) -> Philox:
         """The same stream, so many counters further on."""
         stream = Philox(1, 0)
-        stream._key, stream._start = self._key, (self._start + counters) % 2**128
+        stream.memory[:] = self.memory
+        stream.skip(counters)
         return stream
 
     def words(self, offsets: np.ndarray) -> np.ndarray:
         """The four words at each of the counters `offsets` from here: [..., 4] uint64."""
-        low, high = self._start % 2**64, self._start >> 64
         offsets = np.asarray(offsets, np.uint64)
         with np.errstate(over="ignore"):
-            lower = offsets + np.uint64(low)
-            upper = np.uint64(high) + (lower < offsets).astype(np.uint64)
+            lower = offsets + self.memory[1]
+            upper = self.memory[2] + (lower < offsets).astype(np.uint64)
             counter = [lower & _LOW, lower >> _HALF, upper & _LOW, upper >> _HALF]
             return np.stack(self._rounds(counter), -1)
 
     def _rounds(self, counter: list[np.ndarray]) -> list[np.ndarray]:
-        key = [np.uint64(self._key[0]), np.uint64(self._key[1])]
+        key = [self.memory[0] & _LOW, self.memory[0] >> _HALF]
         a, b, c, d = counter
         for _ in range(10):
             first, second = _MULTIPLIERS[0] * a, _MULTIPLIERS[1] * c

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.plan.arena import check_limit
+from ..engine.plan.arena import address, check_limit
 from ..schema.errors import noted
 from .arguments import check_fits, check_shape, check_strict, check_type, strings_of
 from .collection import collection_paused
@@ -207,7 +207,10 @@ class Allocation:
             raise ValueError(
                 "Cannot set tensor: Tensor is unallocated. Try calling allocate_tensors() first"
             )
-        memory[...] = strings_of(array) if declared.dtype.hasobject else array
+        if declared.dtype.hasobject:
+            memory[...] = strings_of(array)
+        elif address(array) != address(memory):  # else the value lies there already
+            memory[...] = array
         return memory
 
     def memory(self, subgraph: int, tensor: int) -> np.ndarray:

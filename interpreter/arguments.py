@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from .partition import AnyDelegate
 
-_BYTES: Sequence[type] = (np.int8, np.uint8)
 MAX_ELEMENTS = 2**31 - 1
 
 
@@ -120,10 +119,15 @@ def check_fits(tensor: int, got: tuple[int, ...], expected: tuple[int, ...]) -> 
 def check_type(declared: TensorSpec, dtype: np.dtype) -> None:
     """Raises ValueError unless an array of `dtype` may be copied into a tensor.
 
-    Integers of less than a byte are given as int8, uint8 or ml_dtypes' own.
+    Integers of less than a byte are given as bytes of their kind or ml_dtypes' own.
     """
     got = _type_name(dtype)
-    packed = declared.bits and dtype in _BYTES
+    packed = declared.bits and dtype == declared.byte_type
+    if declared.bits and not packed and dtype != declared.dtype:
+        raise ValueError(
+            f"Cannot set tensor: Expected a numpy array of {np.dtype(declared.byte_type)} for "
+            f"{declared.type_name} input {declared.index}, name: {declared.name}, but got {got}"
+        )
     if got != declared.type_name and dtype != declared.dtype and not packed:
         raise ValueError(
             f"Cannot set tensor: Got value of type {got} but expected type "

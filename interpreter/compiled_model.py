@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from ..engine.plan.arena import address
 from ..schema.errors import noted
+from .buffer_states import Repetition, States
 from .compiled_options import Environment, HardwareAccelerator, Options, resolve
 from .interpreter import Interpreter
 from .spec import SignatureSpec
@@ -50,6 +52,27 @@ class BufferRequirements(TypedDict):
     supported_types: list[int]
 
 
+class _Runner(Interpreter):
+    """The interpreter of a compiled model, which gives it all inputs anew for each run."""
+
+    _consumes_inputs = True
+
+    def _result(self, subgraph: int, tensor: int) -> np.ndarray:
+        """The memory of an output, which the next run overwrites; int8 where it is packed."""
+        memory = self._allocation.memory(subgraph, tensor)
+        return memory.astype(np.int8) if self._model.tensor(subgraph, tensor).bits else memory
+
+    def _repeat(self, repetition: Repetition) -> None:
+        with self._call_lock:
+            self._call_lock.run = None
+            self._scope.control.begin()
+            for memory, value in repetition.writes:
+                memory[...] = value
+            self._run_plan(repetition.plan)
+            for target, result in repetition.reads:
+                target[...] = result
+
+
 class CompiledModel:
     """A model that is run on buffers of the caller; made by `from_file` or `from_buffer`.
 
@@ -57,9 +80,11 @@ class CompiledModel:
     signatures has one, of the names of its tensors.
     """
 
-    def __init__(self, interpreter: Interpreter, environment: Environment):
-        self._interpreter: Interpreter | None = interpreter
+    def __init__(self, interpreter: _Runner, environment: Environment):
+        self._interpreter: _Runner | None = interpreter
         self._environment = environment
+        self._states = States(interpreter)
+        self._repetitions: dict[tuple[str, int], Repetition] = {}
         self._signatures = interpreter._signatures_in_order() or [_unsigned(interpreter)]
 
     @classmethod
@@ -76,7 +101,7 @@ class CompiledModel:
         """
         chosen = resolve(options, hardware_accel)
         try:
-            interpreter = Interpreter(os.fspath(model_path), num_threads=_threads(chosen))
+            interpreter = _Runner(os.fspath(model_path), num_threads=_threads(chosen))
         except ValueError as error:
             raise noted(RuntimeError("Failed to load model from file"), str(error)) from error
         return cls(interpreter, environment or Environment.create())
@@ -95,7 +120,7 @@ class CompiledModel:
         """
         chosen = resolve(options, hardware_accel)
         try:
-            interpreter = Interpreter(model_content=model_data, num_threads=_threads(chosen))
+            interpreter = _Runner(model_content=model_data, num_threads=_threads(chosen))
         except ValueError as error:
             raise noted(RuntimeError("Failed to load model from buffer"), str(error)) from error
         return cls(interpreter, environment or Environment.create())
@@ -265,7 +290,7 @@ class CompiledModel:
         _ = self._open
 
     @property
-    def _open(self) -> Interpreter:
+    def _open(self) -> _Runner:
         if self._interpreter is None:
             raise RuntimeError("This CompiledModel is closed; make another one")
         return self._interpreter
@@ -313,16 +338,52 @@ class CompiledModel:
         inputs: Sequence[TensorBuffer],
         outputs: Sequence[TensorBuffer],
     ) -> None:
+        interpreter, subgraph = self._open, signature.subgraph
+        buffers, key = [*inputs, *outputs], (signature.key, subgraph)
+        repetition = self._repetitions.get(key)
+        if repetition and repetition.fits(interpreter._plans.get(subgraph), buffers):
+            interpreter._repeat(repetition)
+            return
+        by_tensor = dict(zip(signature.inputs.values(), inputs, strict=True))
+        self._states.separate(subgraph, by_tensor, outputs)
         values: dict[int, np.ndarray] = {}
         for (name, tensor), buffer in zip(signature.inputs.items(), inputs, strict=True):
-            details = self._open._get_tensor_details(tensor, signature.subgraph)
+            details = interpreter._get_tensor_details(tensor, subgraph)
             dtype, shape = np.dtype(details["dtype"]), tuple(details["shape"].tolist())
             values[tensor] = _fitting(buffer, dtype, shape, f"input '{name}'")
-        tensors = tuple(signature.outputs.values())
-        results = self._open._call(signature.subgraph, values, tensors)
-        for name, result, buffer in zip(signature.outputs, results, outputs, strict=True):
+        interpreter._call(subgraph, values, ())
+        reads: list[tuple[np.ndarray, np.ndarray]] = []
+        tensor_of = {id(buffer): tensor for tensor, buffer in by_tensor.items()}
+        for (name, tensor), buffer in zip(signature.outputs.items(), outputs, strict=True):
+            result, state = interpreter._result(subgraph, tensor), tensor_of.get(id(buffer))
             target = _fitting(buffer, result.dtype, result.shape, f"output '{name}'")
-            target[...] = result
+            if state is None or not self._states.keeps(subgraph, state, buffer, result):
+                target[...] = result
+                reads.append((target, result))
+        packed = [interpreter._model.tensor(subgraph, t).bits for t in signature.outputs.values()]
+        if not any(packed):
+            self._remember(key, by_tensor, buffers, reads)
+
+    def _remember(
+        self,
+        key: tuple[str, int],
+        inputs: Mapping[int, TensorBuffer],
+        buffers: Sequence[TensorBuffer],
+        reads: Sequence[tuple[np.ndarray, np.ndarray]],
+    ) -> None:
+        """Notes what a run has copied, if that holds for the next one on these buffers."""
+        interpreter, subgraph = self._open, key[1]
+        plan = interpreter._plans[subgraph]
+        if plan.fast_run is None:
+            return
+        writes: list[tuple[np.ndarray, np.ndarray]] = []
+        for tensor, buffer in inputs.items():  # which may lie elsewhere since
+            memory = plan.array(tensor)
+            if memory is None:
+                return
+            if address(memory) != address(buffer.array):
+                writes.append((memory, _fitting(buffer, memory.dtype, memory.shape, "an input")))
+        self._repetitions[key] = Repetition(plan, buffers, writes, reads)
 
 
 def _fitting(

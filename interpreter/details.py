@@ -100,12 +100,12 @@ def operator_details(spec: SubgraphSpec, operator: OperatorSpec) -> OperatorDeta
 
 
 def numpy_type(tensor: TensorSpec) -> type[np.generic]:
-    """The numpy scalar type a user sees; integers of less than a byte are seen as int8."""
+    """The numpy scalar type a user sees; integers of less than a byte are seen as a byte's."""
     if tensor.dtype.names or tensor.type_name == "VARIANT":
         return np.object_
     if tensor.dtype.hasobject:
         return np.bytes_
-    return np.int8 if tensor.bits else tensor.dtype.type
+    return tensor.byte_type if tensor.bits else tensor.dtype.type
 
 
 def _sparsity(record: Record | None) -> SparsityParameters:

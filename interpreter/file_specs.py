@@ -156,7 +156,7 @@ def _by_blocks(
         raise ModelError(f"tensor {index} of shape {shape} must divide into blocks, got {block}")
     counts = tuple(n // size for n, size in zip(shape, block, strict=True))
 
-    def numbers(tensor: int, dtype: type[np.generic]) -> np.ndarray | None:
+    def numbers(tensor: int) -> np.ndarray | None:
         if tensor < 0:
             return None
         record, data = tensors[tensor]
@@ -166,13 +166,15 @@ def _by_blocks(
                 f"tensor {index} has {prod(counts)} blocks, which tensor {tensor} must have "
                 f"numbers for, got {kind} of shape {_ints(record.shape)}"
             )
-        return np.frombuffer(data, kind).astype(dtype).reshape(counts)
+        return np.frombuffer(data, kind).reshape(counts)
 
-    scales = numbers(int(details.scales), np.float32)
-    if scales is None:
+    stored = numbers(int(details.scales))
+    if stored is None:
         raise ModelError(f"tensor {index} is quantized by blocks and must name its scales")
-    zero_points = numbers(int(details.zero_points), np.int64)
-    blocks = Blocks(block, scales, zero_points)
+    zero_points = numbers(int(details.zero_points))
+    if zero_points is not None:
+        zero_points = zero_points.astype(np.int64)
+    blocks = Blocks(block, stored.astype(np.float32), zero_points, stored)
     return Quantization([], [], max(len(shape) - 1, 0), block[-1], details=details, blocks=blocks)
 
 

@@ -6,7 +6,7 @@ others are run by Python, one after the other (scope.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from .planner import Planner, Recording
 from .stage import PlanError
 
 if TYPE_CHECKING:
+    from ..engine.plan.buffer import Storage
     from ..engine.plan.program import Program
     from .node import Emit
     from .scope import OperandKey
@@ -69,7 +70,8 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
     for operand, initial in zip(carried, inputs, strict=True):
         operand.quantization = initial.quantization
     check = _record(node, condition, carried)
-    iteration = check and _record(node, body, carried)
+    varying = {x.storage for x, same in zip(carried, fixed, strict=True) if not same}
+    iteration = check and _record(node, body, carried, varying)
     if check is None or iteration is None or _kinds(iteration.values) != _kinds(carried):
         return None
     if len(check.values) != 1 or check.values[0].dtype != bool or check.values[0].size != 1:
@@ -83,8 +85,16 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
     return emit
 
 
-def _record(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Recording | None:
-    """The operators of a subgraph, for inputs of these shapes; not tried again where it failed."""
+def _record(
+    node: Node,
+    subgraph: int,
+    inputs: Sequence[Operand],
+    consumed: Set[Storage] = frozenset(),
+) -> Recording | None:
+    """The operators of a subgraph, for inputs of these shapes; not tried again where it failed.
+
+    They may overwrite what is `consumed`.
+    """
     scope = node.scope
     if scope is None or scope.preserve:
         return None
@@ -98,6 +108,7 @@ def _record(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Recording |
         fit = kinds == [operand.dtype for operand in inputs] and all(map(_moves, kinds))
         if fit and scope.n_inlined(spec) <= MAX_INLINED:
             planner = Planner(scope, spec, node)
+            planner.consumed = consumed
             recording = planner.record(
                 {
                     tensor: Operand.of(

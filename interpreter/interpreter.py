@@ -72,6 +72,7 @@ class Interpreter:
     """
 
     _custom_ops: Mapping[str, type] = {}
+    _consumes_inputs = False
     _closed: frozenset[str] = frozenset()  # the names of what a closed one held
 
     def __init__(
@@ -117,7 +118,7 @@ class Interpreter:
         self._path = None if status is None else os.fsdecode(model_path or "")
         cache_entry = cached_bytes = None
         if status is not None and not (self._delegates or experimental_preserve_all_tensors):
-            cache_entry = cache_entry_of(status, num_threads or 1)
+            cache_entry = cache_entry_of(status, num_threads or 1, self._consumes_inputs)
             store_now(cache_entry.key)
             cached_bytes = cache_entry.read()
         folder = None if self._path is None else os.path.dirname(os.path.abspath(self._path))
@@ -140,6 +141,7 @@ class Interpreter:
         preserve = self._options.get("experimental_preserve_all_tensors", False)
         self._scope = Scope(model, self._options.get("num_threads") or 1, preserve)
         self._scope.custom_ops.update(self._custom_ops)
+        self._scope.consumes_inputs = self._consumes_inputs
         self._allocation = Allocation(self._scope, self._delegates, self._options, cache_entry)
         self._plans = self._allocation.plans
 
@@ -555,7 +557,7 @@ class Interpreter:
         memory = self._allocation.memory(subgraph, tensor)
         declared = self._model.tensor(subgraph, tensor)
         if declared.bits:
-            return memory.astype(np.int8)
+            return memory.astype(declared.byte_type)
         if subgraph == 0 and self._call_lock.run is not None and not declared.is_constant:
             self._outputs_got[tensor] = memory
         return memory.copy()

@@ -86,9 +86,10 @@ class Operand(Buffer):
     `value` is the array when it is known before the model runs (constants and what is computed
     from them), else None. Strings have dtype object and memory of Python's own. `sizes` are the
     elements of a value that is known but for unknown dimensions, which only the converter has.
+    `packed` are the bytes of a constant of several elements each, as the file has them.
     """
 
-    __slots__ = ("name", "objects", "quantization", "sizes")
+    __slots__ = ("name", "objects", "packed", "quantization", "sizes")
 
     def __init__(
         self,
@@ -104,6 +105,7 @@ class Operand(Buffer):
         self.quantization = quantization
         self.objects: np.ndarray | None = None
         self.sizes: list[int] | None = None
+        self.packed: Buffer | None = None
 
     @classmethod
     def of(
@@ -342,6 +344,18 @@ class Node:
             return self._add(Operand.known(array, declaration.name, declaration.quantization))
         buffer = Buffer(dtype, shape, operand.storage, operand.offset)
         return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
+
+    def in_place(self, position: int) -> Operand:
+        """The next output, like the input at `position`: in its memory where nothing else reads it.
+
+        What then has to be copied is for the caller to see: the storages differ.
+        """
+        operand = self.inputs[position]
+        if operand is None:
+            self.fail(f"input {position} is missing")
+        if self.planner is not None and self.planner.may_overwrite(self, position):
+            return self.alias(operand, operand.shape)
+        return self.result(operand.shape, operand.dtype)
 
     def dynamic_result(
         self,

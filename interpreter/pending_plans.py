@@ -23,11 +23,16 @@ DELAY = 1.0
 _SOURCES = ("engine", "interpreter", "schema")  # what has a say in plans, subpackages included
 
 
-def cache_entry_of(status: os.stat_result, n_threads: int) -> CacheEntry:
-    """The cache entry of a file's plan for a number of threads."""
+def cache_entry_of(
+    status: os.stat_result, n_threads: int, consumes_inputs: bool = False
+) -> CacheEntry:
+    """The cache entry of a file's plan for a number of threads.
+
+    It is another one for plans that overwrite their inputs.
+    """
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sources = [os.path.join(package, name) for name in _SOURCES]
-    return CacheEntry(status, sources, __version__, n_threads)
+    return CacheEntry(status, sources, __version__, n_threads, consumes_inputs)
 
 
 class PendingPlan:

@@ -69,6 +69,8 @@ class Plan(StageMachine[int, Operand, StageNotes]):
             arrays[tensor] = array
             operands[tensor] = self._bound(tensor, array)
         self.inputs = tuple(operands)
+        if scope.consumes_inputs and not delegates:
+            self._planner.consumed = {operand.storage for operand in operands.values()}
         first = self._empty(operands, arrays)
         first.notes.delegates = delegates
         self.first = self.reached = self._stage(first, 0)
@@ -185,6 +187,8 @@ class Plan(StageMachine[int, Operand, StageNotes]):
         lenders += [x for t, x in self.reached.arrays.items() if tensors[t].is_variable]
         for tensor in self.spec.outputs:
             array = self.array(tensor)
+            if array is None and 0 in tensors[tensor].shape:  # a constant without elements
+                array = np.empty(tensors[tensor].shape, tensors[tensor].dtype)
             if array is None:
                 raise NodeError(
                     f"output '{tensors[tensor].name}' of subgraph {self.spec.index} "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from .stage import PlanError, StageNotes
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from ..engine.plan.buffer import Storage
     from ..engine.plan.planner import Layout
     from .delegation import DelegateReport
     from .node import Emit, Prepared
@@ -97,11 +98,15 @@ class Planner:
         scope: variables and other subgraphs.
         spec: the subgraph.
         caller: the node whose program takes the rows; None for a subgraph with stages of its own.
+
+    Attributes:
+        consumed: storages of inputs that nobody reads once the subgraph has run.
     """
 
     def __init__(self, scope: Scope, spec: SubgraphSpec, caller: Node | None = None):
         self.scope = scope
         self.spec = spec
+        self.consumed: Set[Storage] = frozenset()
         self._reports: dict[int, DelegateReport] = {}  # by where their stages start
         self._caller = caller
         self._live = scope.live(spec)
@@ -221,6 +226,15 @@ class Planner:
 
             return False, prepare_custom(node, self.scope.custom_op)
         return is_pure(operator.kind), prepare_of(operator.kind)(node)
+
+    def may_overwrite(self, node: Node, position: int) -> bool:
+        """Whether the memory of an input of `node` is of an input that nothing else reads."""
+        operand, spec = node.inputs[position], self.spec
+        tensor = spec.operators[node.index].inputs[position]
+        if operand is None or operand.storage not in self.consumed or self.scope.preserve:
+            return False
+        reads = sum(operator.inputs.count(tensor) for operator in spec.operators)
+        return reads == 1 and tensor in spec.inputs and tensor not in spec.outputs
 
     def node_at(self, path: Sequence[tuple[int, int]]) -> Node:
         """The node at the last of some places (subgraph, position), each called by the one before.

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from .observation import Observation
     from .spec import OperatorSpec, SubgraphSpec
 
-    Table: TypeAlias = dict[bytes | int, bytes | int]
-    Resource: TypeAlias = np.ndarray | Table
+    Resource: TypeAlias = "np.ndarray | Table"
     """A variable's value, or a hash table."""
     OperandKey: TypeAlias = tuple[int, tuple[int, ...], Storage | None]
     """Number of the type, shape, and storage of a constant."""
@@ -43,6 +42,23 @@ MAX_PLANS = 4
 """Plans kept for each called subgraph, one for each set of input shapes it was called with."""
 
 
+class Table(dict[bytes | int, bytes | int]):
+    """A hash table. It is filled once, perhaps with nothing."""
+
+    is_filled = False
+
+    def fill(self, keys: Sequence[bytes | int], values: Sequence[bytes | int]) -> None:
+        """Takes the first value of each key."""
+        self.update(zip(reversed(keys), reversed(values), strict=True))
+        self.is_filled = True
+
+    def copy(self) -> Table:
+        """A table of its own with the same entries."""
+        copied = Table(self)
+        copied.is_filled = self.is_filled
+        return copied
+
+
 class Scope:
     """State of one interpreter.
 
@@ -55,6 +71,7 @@ class Scope:
         control: what may end a run before its end.
         memory_limit: bytes the tensors of a program may take; None for 3/4 of what is left.
         observation: what measures the tensors; None when nothing does.
+        consumes_inputs: whether inputs are given anew for each run, which may overwrite them.
         not_inlined: calls that did not become part of their caller's program (inline.py).
     """
 
@@ -67,6 +84,7 @@ class Scope:
         self.control = Control()
         self.memory_limit: int | None = None
         self.observation: Observation | None = None
+        self.consumes_inputs = False
         self.plans: dict[int, dict[tuple[tuple[int, ...], ...], Plan]] = {}
         self._states: dict[tuple[int, int], np.ndarray] = {}
         self._resource_ids: dict[tuple[str, str], int] = {}

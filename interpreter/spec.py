@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.plan.buffer import CONSTANT, Storage, constant
 from ..schema.dtypes import unpacked
 from ..schema.quantization import Quantization
 from .node import Operand, TensorDeclaration
 
 if TYPE_CHECKING:
-    from ..engine.plan.buffer import Storage
     from ..schema.flatbuffer import Record
 
 NOTHING = np.empty(0, np.uint8)
@@ -70,6 +70,11 @@ class TensorSpec:
         return tuple(None if n < 0 else n for n in self.signature or self.shape)
 
     @property
+    def byte_type(self) -> type[np.signedinteger] | type[np.unsignedinteger]:
+        """The type of a byte in which integers of less than one come to users and from them."""
+        return np.uint8 if self.type_name.startswith("U") else np.int8
+
+    @property
     def declaration(self) -> TensorDeclaration:
         """The tensor as an operator's output sees it."""
         return TensorDeclaration(self.name, self.dtype, self.quantization, self.shape)
@@ -82,8 +87,24 @@ class TensorSpec:
     def constant(self) -> Operand:
         """The operand of a constant tensor; the same one at each call."""
         if self._operand is None:
-            self._operand = Operand.known(self._values(), self.name, self.quantization)
+            self._operand = (
+                self._packed()
+                if self.bits
+                else Operand.known(self._values(), self.name, self.quantization)
+            )
         return self._operand
+
+    def _packed(self) -> Operand:
+        """The operand of a constant with several elements in a byte, unpacked when it has to be."""
+        size = prod(self.shape) * self.dtype.itemsize
+
+        def unpack() -> np.ndarray:
+            return self._values().reshape(-1).view(np.uint8)
+
+        storage = Storage(CONSTANT, size, None, self.name, self.dtype.itemsize, unpack)
+        operand = Operand(self.dtype, self.shape, storage, 0, self.name, self.quantization)
+        operand.packed = constant(self._data, self.name)
+        return operand
 
     @property
     def value(self) -> np.ndarray:

@@ -33,8 +33,9 @@ class TensorBuffer:
     `create_from_host_memory`.
     """
 
-    def __init__(self, array: np.ndarray):
+    def __init__(self, array: np.ndarray, is_host: bool = False):
         self._array: np.ndarray | None = array
+        self._is_host = is_host
 
     @classmethod
     def create_from_host_memory(cls, data_array: np.ndarray) -> TensorBuffer:
@@ -49,7 +50,7 @@ class TensorBuffer:
             copy = empty(data_array.shape, data_array.dtype)
             copy[...] = data_array
             data_array = copy
-        return cls(data_array.reshape(-1))
+        return cls(data_array.reshape(-1), is_host=True)
 
     def write(self, data_array: np.ndarray) -> None:
         """Copies an array's bytes to the start of the buffer.
@@ -89,6 +90,21 @@ class TensorBuffer:
     def destroy(self) -> None:
         """Lets go of the memory; later calls raise."""
         self._array = None
+
+    def lie_in(self, array: np.ndarray) -> bool:
+        """Takes an array of its type and shape as its memory, unless that is the caller's."""
+        if self._is_host or self._array is None:
+            return False
+        if array is not self._array:
+            self._array = array.reshape(self._array.shape).view(self._array.dtype)
+        return True
+
+    def leave(self) -> None:
+        """Goes on in memory of its own, with what it has."""
+        if self._array is not None:
+            own = empty(self._array.shape, self._array.dtype)
+            own[...] = self._array
+            self._array = own
 
     @property
     def array(self) -> np.ndarray:

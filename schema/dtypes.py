@@ -59,6 +59,15 @@ PACKED_BITS = {"INT4": 4, "UINT4": 4, "INT2": 2}
 """Bits an element takes in a file, of the types that share bytes there."""
 
 
+def array_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of arrays of an element type while they are computed with: handles and variants are
+    objects, quantized numbers the integers they are made of.
+    """
+    if dtype.names is None:
+        return dtype
+    return np.dtype(object) if dtype in (RESOURCE, VARIANT) else dtype[0]
+
+
 class _TensorTypes(Mapping[str, np.dtype]):
     """TensorType name -> numpy dtype; those numpy lacks come from ml_dtypes when asked for."""
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..graph.core.scopes import get_default_session
 from ..graph.core.tensor_shape import TensorShape
+from ..graph.functions.mutable_tables import MutableTable
 from ..graph.session.session import Session
 from ..graph.variables.variables import Variable
 from ..schema.bundle import Bundle
@@ -124,8 +125,13 @@ class CheckpointLoadStatus(LoadStatus):
             InvalidArgumentError: A value has another dtype or shape than its variable.
             DataLossError: The checkpoint is damaged.
         """
-        pairs = [(value, key) for value, key in self._values() if isinstance(value, Variable)]
-        load_values(session_or_default(session), self._bundle, pairs)
+        session, values = session_or_default(session), self._values()
+        pairs = [(value, key) for value, key in values if isinstance(value, Variable)]
+        load_values(session, self._bundle, pairs)
+        for table, key in values:
+            if isinstance(table, MutableTable):
+                keys, contents = (self._bundle.read(key + end) for end in ("-keys", "-values"))
+                table.load(session, keys, contents)
 
     def initialize_or_restore(self, session: Session | None = None) -> None:
         """Restores what matches and initializes the variables that have no value."""

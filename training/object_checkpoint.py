@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.core.graph import Tensor
+from ..graph.functions.mutable_tables import MutableTable
 from ..graph.session.session import Session
 from ..graph.variables.variables import Variable
 from ..schema import proto
@@ -31,15 +33,16 @@ from .object_graph import (
     object_graph,
     string_tensor,
 )
+from .python_state import PythonState
 
 
 class Checkpoint(Trackable):
     """Groups objects that are saved and restored together.
 
-    Variables, optimizers with their slots, RNN cells, PythonState objects, other Checkpoints, and
-    lists, tuples and dicts of them may be its attributes. In the file they have the names of the
-    attributes on the way to them; how variables are called in the graph does not matter. Attributes
-    that are set later belong to it as well.
+    Variables, tables, optimizers with their slots, RNN cells, PythonState objects, other
+    Checkpoints, and lists, tuples and dicts of them may be its attributes. In the file they have
+    the names of the attributes on the way to them; how variables are called in the graph does not
+    matter. Attributes that are set later belong to it as well.
 
     Args:
         **kwargs: Attributes to set.
@@ -101,14 +104,20 @@ class Checkpoint(Trackable):
         """
         session, prefix = session_or_default(session), os.fspath(file_prefix)
         graph = object_graph(self)
-        keys: dict[str, Any] = {}
+        fetches: dict[str, Variable | Tensor] = {}
+        tensors: dict[str, np.ndarray] = {}
         for node, value, attribute in graph.with_values():
-            keys[checkpoint_key(graph.paths[node], attribute)] = value
-        variables = {key: value for key, value in keys.items() if isinstance(value, Variable)}
-        tensors: dict[str, np.ndarray] = dict(session.run(variables)) if variables else {}
-        for key in keys.keys() - variables.keys():
-            state = keys[key].serialize()
-            tensors[key] = string_tensor(state.encode() if isinstance(state, str) else state)
+            key = checkpoint_key(graph.paths[node], attribute)
+            if isinstance(value, PythonState):
+                state = value.serialize()
+                tensors[key] = string_tensor(state.encode() if isinstance(state, str) else state)
+            elif isinstance(value, MutableTable):
+                with session.graph.as_default():
+                    saveable = value.saveable(key)
+                fetches.update(zip(saveable.names, saveable.tensors, strict=True))
+            else:
+                fetches[key] = value
+        tensors.update(session.run(fetches) if fetches else {})
         message = as_message(graph).SerializeToString(deterministic=True)
         tensors[OBJECT_GRAPH_KEY] = string_tensor(message)
         make_folder(os.path.dirname(prefix) or os.curdir)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.functions.lookup import LookupTable, StaticHashTable, TableInitializer
+from ..graph.functions.mutable_tables import MutableTable
 from ..graph.functions.rnn_cells import RNNCell
 from ..graph.variables.variables import Variable
 from ..schema import proto
@@ -23,8 +25,10 @@ OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 """The tensor of a checkpoint with the serialized TrackableObjectGraph."""
 ATTRIBUTES = ".ATTRIBUTES"
 SLOTS = ".OPTIMIZER_SLOT"
-ATTRIBUTE_OF = {Variable: "VARIABLE_VALUE", PythonState: "py_state"}
+ATTRIBUTE_OF = {Variable: "VARIABLE_VALUE", PythonState: "py_state", MutableTable: "table"}
 """What the value of an object is called in a checkpoint."""
+LEAVES = (Variable, PythonState, LookupTable, TableInitializer)
+"""What holds no other objects, but for a static table its contents."""
 
 
 class Trackable:
@@ -83,7 +87,7 @@ class ObjectGraph:
 
 def is_trackable(value: Any) -> bool:
     """Whether an object can be a node of an object graph."""
-    kinds = (Variable, PythonState, Optimizer, Trackable, RNNCell, list, tuple, Mapping)
+    kinds = (*LEAVES, Optimizer, Trackable, RNNCell, list, tuple, Mapping)
     return isinstance(value, kinds)
 
 
@@ -104,6 +108,8 @@ def references(value: Any) -> dict[str, Any]:
         children = value.dependencies()
     elif isinstance(value, RNNCell):
         children = {v.op.name.rpartition("/")[2]: v for v in value.variables}
+    elif isinstance(value, StaticHashTable):
+        children = {"_initializer": value.contents}
     elif isinstance(value, Mapping):
         children = value
     elif isinstance(value, list | tuple):

@@ -325,7 +325,7 @@ class Saver:
         nodes = read_object_graph(bundle).nodes
         keys = {item.full_name: item.checkpoint_key for node in nodes for item in node.attributes}
         with sess.graph.as_default():
-            variables = {row.name: row.variable for row in self._variables()}
+            variables = {row.name: row.item for row in self._variables()}
         if not keys.keys() >= variables.keys():
             return False
         load_values(sess, bundle, [(v, keys[name]) for name, v in variables.items()])

@@ -1,10 +1,11 @@
-"""The operations of a Saver: variables to the tensors of a checkpoint, and back."""
+"""The operations of a Saver: variables and tables to the tensors of a checkpoint, and back."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..graph.core.graph import Operation, Tensor
 from ..graph.core.scopes import control_dependencies, device, name_scope
 from ..graph.core.shapes import is_static
 from ..graph.functions.control_flow import group
+from ..graph.functions.mutable_tables import MutableTable, SaveableTable
 from ..graph.variables.partitioned import PartitionedVariable
 from ..graph.variables.variables import Variable
 from .slots import is_resource
@@ -31,15 +33,44 @@ class Restoring(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """A variable under the name it is saved under, and which part of that it is."""
+    """What is saved under a name, and which part of what has that name it is."""
 
     name: str
     part: str
-    variable: Variable
+    item: Variable | SaveableTable
+
+    @property
+    def device(self) -> str:
+        """Where it stands."""
+        return self.item.device
+
+    @property
+    def names(self) -> list[str]:
+        """Those of its tensors in the checkpoint."""
+        return self.item.names if isinstance(self.item, SaveableTable) else [self.name]
+
+    @property
+    def dtypes(self) -> list[np.dtype]:
+        """The types of its tensors."""
+        if isinstance(self.item, SaveableTable):
+            return [np.dtype(tensor.dtype) for tensor in self.item.tensors]
+        return [np.dtype(self.item.dtype)]
+
+    def tensors(self) -> list[Tensor]:
+        """What is saved."""
+        if isinstance(self.item, SaveableTable):
+            return list(self.item.tensors)
+        return [_saved(self.item)]
+
+    def restore(self, tensors: Sequence[Tensor], reshape: bool) -> Operation:
+        """The operation that takes tensors of a checkpoint."""
+        if isinstance(self.item, SaveableTable):
+            return self.item.restore(*tensors)
+        return assign(self.item, *tensors, reshape=reshape)
 
 
 def named_variables(var_list) -> list[Saved]:
-    """Variables with the names they are saved under, in order of the names.
+    """Variables and tables with the names they are saved under, in order of the names.
 
     Raises:
         TypeError: Something else is among them.
@@ -55,14 +86,19 @@ def named_variables(var_list) -> list[Saved]:
     ((name, count),) = Counter(row[:2] for row in rows).most_common(1) or [(("", ""), 0)]
     if count > 1:
         raise ValueError(f"At least two variables have the same name: {name[0]}")
-    ((name, count),) = Counter(row.variable.name for row in rows).most_common(1) or [("", 0)]
-    if count > 1:
-        raise ValueError(f"The same saveable will be restored with two names: {name}")
-    return sorted(rows, key=lambda row: (row.name, _offset(row.variable)))
+    rows.sort(key=lambda row: (row.name, _offset(row.item)))
+    seen: set[Operation] = set()
+    for row in rows:
+        if row.item.op in seen:
+            raise ValueError(f"The same saveable will be restored with two names: {row.name}")
+        seen.add(row.item.op)
+    return rows
 
 
 def _name_in_graph(item) -> str:
     """The name a variable is saved under: the whole's, where it is a part of one."""
+    if isinstance(item, SaveableTable):
+        return item.name
     part = getattr(item, "save_slice_info", None)
     if part is not None:
         return part.full_name
@@ -75,16 +111,20 @@ def _rows(name: str, item) -> list[Saved]:
         rows = [row for part in item for row in _rows(name, part)]
         for row in rows:
             if not row.part:
-                raise ValueError(f"Slices must all be slices: {row.variable.name}")
-        return [row._replace(name=name or _name_in_graph(row.variable)) for row in rows]
+                raise ValueError(f"Slices must all be slices: {row.item.name}")
+        return [row._replace(name=name or _name_in_graph(row.item)) for row in rows]
+    if isinstance(item, MutableTable):
+        return [Saved(name, "", item.saveable(name))]
+    if isinstance(item, SaveableTable):
+        return [Saved(name, "", dataclasses.replace(item, name=name))]
     if not isinstance(item, Variable):
         raise TypeError(f"Variable to save is not a Variable: {item!r}")
     part = item.save_slice_info
     return [Saved(name, "" if part is None else part.spec, item)]
 
 
-def _offset(variable: Variable) -> list[int]:
-    part = variable.save_slice_info
+def _offset(item: Variable | SaveableTable) -> list[int]:
+    part = item.save_slice_info if isinstance(item, Variable) else None
     return [] if part is None else list(part.var_offset or ())
 
 
@@ -97,7 +137,7 @@ def add_operations(
     version: int,
 ) -> tuple[Tensor, Tensor, Operation]:
     """What to feed with the checkpoint's name, what to run to save, what to run to restore."""
-    with name_scope(scope, "save", [row.variable.op for row in variables]):
+    with name_scope(scope, "save", [row.item.op for row in variables]):
         default = np.array(os.fsencode(filename), object)
         path = ops.PlaceholderWithDefault(default, shape=(), name="filename")
         path = ops.PlaceholderWithDefault(path, shape=(), name="Const")
@@ -113,7 +153,7 @@ def _add_sharded(
     """A file for each device, in version 2 made one checkpoint when all are written."""
     devices: dict[str, list[Saved]] = {}
     for row in variables:
-        devices.setdefault(row.variable.device, []).append(row)
+        devices.setdefault(row.device, []).append(row)
     parts = [devices[device] for device in sorted(devices)]
     prefix, count = path, np.int32(len(parts))
     if version == V2:
@@ -134,8 +174,8 @@ def _add_sharded(
 
 def _add_save(path: Tensor, variables: list[Saved], version: int) -> Tensor:
     """Writes variables; gives the path when that is done."""
-    tensors = [_saved(row.variable) for row in variables]
-    names, parts = _strings(row.name for row in variables), _strings(row.part for row in variables)
+    tensors = [tensor for row in variables for tensor in row.tensors()]
+    names, parts = _names_and_parts(variables)
     make = ops.SaveV2 if version == V2 else ops.SaveSlices
     save = make(path, names, parts, tensors)
     with control_dependencies([save]):
@@ -160,15 +200,16 @@ def _add_restore(
     path: Tensor, variables: list[Saved], restoring: Restoring, name: str
 ) -> Operation:
     """Reads all tensors at once and assigns them."""
-    dtypes = [np.dtype(row.variable.dtype) for row in variables]
-    names, parts = _strings(row.name for row in variables), _strings(row.part for row in variables)
-    tensors = ops.RestoreV2(path, names, parts, dtypes=dtypes)
-    assigns: list[Operation] = []
-    for (_, _, variable), tensor in zip(variables, tensors, strict=True):
-        before = assigns[-1:] if restoring.sequentially else []
+    dtypes = [dtype for row in variables for dtype in row.dtypes]
+    names, parts = _names_and_parts(variables)
+    tensors = iter(ops.RestoreV2(path, names, parts, dtypes=dtypes))
+    restores: list[Operation] = []
+    for row in variables:
+        before = restores[-1:] if restoring.sequentially else []
         with control_dependencies(before):
-            assigns.append(assign(variable, tensor, restoring.reshape))
-    return group(*assigns, name=name)
+            of_row = [next(tensors) for _ in row.dtypes]
+            restores.append(row.restore(of_row, restoring.reshape))
+    return group(*restores, name=name)
 
 
 def assign(variable: Variable, tensor: Tensor, reshape: bool) -> Operation:
@@ -180,6 +221,12 @@ def assign(variable: Variable, tensor: Tensor, reshape: bool) -> Operation:
     if is_resource(variable):
         return ops.AssignVariableOp(target, ops.Identity(tensor))
     return ops.Assign(target, tensor, validate_shape=is_known).op
+
+
+def _names_and_parts(variables: list[Saved]) -> tuple[np.ndarray, np.ndarray]:
+    """The names of all tensors, and which part of that each one is."""
+    pairs = [(name, row.part) for row in variables for name in row.names]
+    return _strings(name for name, _ in pairs), _strings(part for _, part in pairs)
 
 
 def _strings(texts: Iterable[str]) -> np.ndarray:

@@ -17,10 +17,11 @@ CHECKS = {
 """Names of both `tf` and `tf.debugging`."""
 
 CORE = {
-    "graph.functions.checks": "verify_tensor_all_finite",
+    "graph.functions.checks": "add_check_numerics_ops verify_tensor_all_finite",
     "graph.functions.clip": (
         "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
     ),
+    "graph.core.conversions": "register_tensor_conversion_function",
     "graph.core.create": "constant convert_to_tensor",
     "graph.core.dtype": (
         "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
@@ -28,9 +29,9 @@ CORE = {
         "uint32 uint64 uint8 variant"
     ),
     "graph.functions.array": (
-        "batch_to_space_nd boolean_mask broadcast_to check_numerics concat depth_to_space diag "
-        "diag_part dynamic_partition dynamic_stitch expand_dims fake_quant_with_min_max_args "
-        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel gather gather_nd "
+        "batch_gather batch_to_space_nd boolean_mask broadcast_to check_numerics concat "
+        "depth_to_space diag diag_part dynamic_partition dynamic_stitch expand_dims gather "
+        "gather_nd "
         "guarantee_const identity identity_n invert_permutation matrix_band_part "
         "matrix_transpose meshgrid pad parallel_stack repeat reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
@@ -43,8 +44,10 @@ CORE = {
         "unstack where where_v2"
     ),
     "graph.functions.behavior": (
-        "disable_eager_execution disable_resource_variables disable_v2_behavior "
-        "enable_resource_variables executing_eagerly resource_variables_enabled"
+        "disable_control_flow_v2 disable_eager_execution disable_resource_variables "
+        "disable_tensor_equality disable_v2_behavior disable_v2_tensorshape "
+        "enable_resource_variables executing_eagerly executing_eagerly_outside_functions "
+        "resource_variables_enabled"
     ),
     "graph.functions.casting": "bitcast",
     "graph.functions.conditional": "case cond switch_case",
@@ -61,6 +64,13 @@ CORE = {
     "graph.functions.sorting": (
         "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort "
         "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum unique_with_counts"
+    ),
+    "graph.functions.printing": "Print print=print_v2",
+    "graph.functions.quantized": (
+        "dequantize fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "
+        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient "
+        "fake_quant_with_min_max_vars_per_channel "
+        "fake_quant_with_min_max_vars_per_channel_gradient quantize quantize_v2 quantized_concat"
     ),
     "graph.functions.space_to_batch": (
         "batch_to_space required_space_to_batch_paddings space_to_batch"
@@ -105,11 +115,17 @@ CORE = {
     "graph.core.indexed_slices": "IndexedSlices",
     "graph.core.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
     "graph.functions.sparse": (
-        "sparse_add=add sparse_concat=concat sparse_maximum=maximum sparse_minimum=minimum "
-        "sparse_placeholder=placeholder sparse_reduce_sum=reduce_sum_sparse "
-        "sparse_reorder=reorder sparse_reshape=reshape sparse_retain=retain "
-        "sparse_tensor_dense_matmul=sparse_dense_matmul sparse_tensor_to_dense=to_dense "
-        "sparse_to_dense"
+        "sparse_concat=concat sparse_fill_empty_rows=fill_empty_rows sparse_mask=mask "
+        "sparse_merge=merge sparse_placeholder=placeholder sparse_reorder=reorder "
+        "sparse_reset_shape=reset_shape sparse_reshape=reshape sparse_retain=retain "
+        "sparse_slice=slice sparse_split=split sparse_tensor_to_dense=to_dense sparse_to_dense "
+        "sparse_to_indicator=to_indicator sparse_transpose=transpose"
+    ),
+    "graph.functions.sparse_math": (
+        "edit_distance sparse_add=add sparse_matmul sparse_maximum=maximum sparse_minimum=minimum "
+        "sparse_reduce_max=reduce_max sparse_reduce_max_sparse=reduce_max_sparse "
+        "sparse_reduce_sum=reduce_sum sparse_reduce_sum_sparse=reduce_sum_sparse "
+        "sparse_softmax=softmax sparse_tensor_dense_matmul=sparse_dense_matmul"
     ),
     "graph.session.fetches": "IndexedSlicesValue",
     "graph.variables.initializers": (
@@ -136,6 +152,7 @@ CORE = {
     "graph.core.tensor_shape": "Dimension TensorShape dimension_at_index dimension_value",
     "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
     "training.event_files": "summary_iterator",
+    "graph.functions.unicode": "fingerprint",
     "graph.variables.template": "make_template",
     "graph.variables.variable_scope": (
         "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
@@ -221,11 +238,20 @@ MATH_ALONE = {
     "graph.functions.normalization": ("l2_normalize"),
 }
 
+MATH_SPECIAL = {
+    "graph.functions.special": (
+        "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e "
+        "bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn expint fresnel_cos fresnel_sin spence"
+    ),
+}
+
 QUANTIZATION = {
-    "graph.functions.array": (
-        "fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "
-        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_per_channel "
-        "quantize_and_dequantize"
+    "graph.functions.quantized": (
+        "dequantize fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient "
+        "fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient "
+        "fake_quant_with_min_max_vars_per_channel "
+        "fake_quant_with_min_max_vars_per_channel_gradient quantize quantize_and_dequantize "
+        "quantize_and_dequantize_v2 quantized_concat"
     ),
 }
 
@@ -279,7 +305,8 @@ NN = {
     "graph.functions.space_to_batch": "space_to_batch",
     "graph.functions.sorting": "log_poisson_loss sufficient_statistics weighted_moments",
     "graph.functions.rnn": (
-        "bidirectional_dynamic_rnn dynamic_rnn static_bidirectional_rnn static_rnn"
+        "bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn "
+        "static_state_saving_rnn"
     ),
     "graph.functions.windows": (
         "atrous_conv2d avg_pool avg_pool2d=avg_pool conv2d conv2d_backprop_filter "
@@ -366,6 +393,10 @@ SPECTRAL = {
 
 STRINGS = {
     "graph.functions.special": "as_string",
+    "graph.functions.unicode": (
+        "ngrams unicode_decode unicode_decode_with_offsets unicode_encode unicode_split "
+        "unicode_split_with_offsets unsorted_segment_join"
+    ),
     "graph.functions.strings": (
         "bytes_split format join length lower reduce_join regex_full_match regex_replace split "
         "strip substr to_hash_bucket=string_to_hash_bucket "
@@ -376,9 +407,17 @@ STRINGS = {
 
 SPARSE = {
     "graph.core.sparse_tensor": "SparseTensor",
+    "graph.functions.sorting": (
+        "segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n "
+        "segment_sum=sparse_segment_sum"
+    ),
     "graph.functions.sparse": (
-        "add concat from_dense maximum minimum placeholder reduce_sum=reduce_sum_sparse reorder "
-        "reshape retain sparse_dense_matmul to_dense"
+        "concat expand_dims eye fill_empty_rows from_dense map_values mask merge placeholder "
+        "reorder reset_shape reshape retain slice split to_dense to_indicator transpose"
+    ),
+    "graph.functions.sparse_math": (
+        "add bincount cross cross_hashed matmul=sparse_dense_matmul maximum minimum reduce_max "
+        "reduce_max_sparse reduce_sum reduce_sum_sparse softmax sparse_dense_matmul"
     ),
 }
 
@@ -395,6 +434,10 @@ RANDOM = {
         "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
         "log_uniform_candidate_sampler uniform_candidate_sampler"
     ),
+}
+
+RANDOM_EXPERIMENTAL = {
+    "graph.functions.random_draws": "stateless_fold_in=fold_in stateless_split=split",
 }
 
 SETS = {
@@ -426,6 +469,37 @@ COMPAT = {
     ),
 }
 
+INITIALIZERS = {
+    "graph.functions.lookup": "tables_initializer",
+    "graph.variables.initializers": (
+        "constant glorot_normal glorot_uniform he_normal he_uniform identity lecun_normal "
+        "lecun_uniform ones orthogonal random_normal=random_normal_initializer "
+        "random_uniform=random_uniform_initializer truncated_normal "
+        "uniform_unit_scaling=uniform_unit_scaling_initializer variance_scaling zeros"
+    ),
+    "graph.variables.variable_lists": (
+        "global_variables=global_variables_initializer local_variables=local_variables_initializer "
+        "variables=variables_initializer"
+    ),
+}
+
+DTYPES = {
+    "graph.core.dtype": (
+        "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
+        "int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
+        "uint32 uint64 uint8 variant"
+    ),
+    "graph.functions.arithmetic": "complex",
+    "graph.functions.casting": "cast saturate_cast",
+    "graph.functions.special": "as_string",
+}
+
+MANIP = {
+    "graph.functions.array": (
+        "batch_to_space_nd gather_nd reshape reverse roll scatter_nd space_to_batch_nd tile"
+    ),
+}
+
 VERSION = {
     "graph.core.version": (
         "COMPILER_VERSION GIT_VERSION GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER "
@@ -435,7 +509,10 @@ VERSION = {
 """Names of both `tf` and `tf.version`."""
 
 RAGGED = {
-    "graph.functions.ragged": "constant range=ragged_range",
+    "graph.functions.ragged": (
+        "constant map_flat_values placeholder range=ragged_range row_splits_to_segment_ids "
+        "segment_ids_to_row_splits stack_dynamic_partitions"
+    ),
 }
 
 SUMMARY = {
@@ -469,4 +546,4 @@ LOOKUP = {
     ),
 }
 
-LOOKUP_EXPERIMENTAL = {"graph.functions.lookup": "DenseHashTable MutableHashTable"}
+LOOKUP_EXPERIMENTAL = {"graph.functions.mutable_tables": "DenseHashTable MutableHashTable"}

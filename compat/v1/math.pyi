@@ -1,6 +1,7 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.math`: arithmetic, reductions, products, segments."""
 
+from ...compat.v1 import math_special as special
 from ...graph.functions.activations import log_softmax as log_softmax
 from ...graph.functions.activations import softmax as softmax
 from ...graph.functions.activations import softplus as softplus

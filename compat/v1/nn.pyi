@@ -75,8 +75,10 @@ from ...graph.functions.normalization import moments as moments
 from ...graph.functions.reductions import zero_fraction as zero_fraction
 from ...graph.functions.rnn import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
 from ...graph.functions.rnn import dynamic_rnn as dynamic_rnn
+from ...graph.functions.rnn import raw_rnn as raw_rnn
 from ...graph.functions.rnn import static_bidirectional_rnn as static_bidirectional_rnn
 from ...graph.functions.rnn import static_rnn as static_rnn
+from ...graph.functions.rnn import static_state_saving_rnn as static_state_saving_rnn
 from ...graph.functions.sampling import all_candidate_sampler as all_candidate_sampler
 from ...graph.functions.sampling import compute_accidental_hits as compute_accidental_hits
 from ...graph.functions.sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler

@@ -22,7 +22,10 @@ MODELS = ("Functional", "Model", "Sequential")
 INPUT = "InputLayer"
 MAX_MODELS = 32
 """How deep models may be nested."""
-UNTRAINABLE = ("Discretization",)
+UNTRAINABLE = (
+    *("Discretization", "HashedCrossing"),
+    *("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"),
+)
 """Layers that do not say whether they learn."""
 ARRAYS = ("__tensor__", "__numpy__")
 SOURCE_NAMES = {"GroupQueryAttention": "GroupedQueryAttention"}

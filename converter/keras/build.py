@@ -55,8 +55,10 @@ def _why_not(layer: Layer) -> str:
         return f"{layer.title} {why}".rstrip()
     if "activation" in layer.config and activation_name(layer.config["activation"]) is None:
         return f"{layer.title}: activation {str(layer.config['activation'])[:60]!r}"
-    policy = _policy(layer.config.get("dtype"))
-    if policy not in COMPUTED_TYPES:
+    dtype = layer.config.get("dtype")
+    is_argument = layer.kind.startswith("ops.") and isinstance(dtype, str)  # as that of a cast
+    policy = _policy(dtype)
+    if policy not in COMPUTED_TYPES and not is_argument:
         return f"{layer.title}: computes in {policy[:40]}; save it with dtype float32"
     return ""
 

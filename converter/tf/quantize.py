@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from ...graph.ops import quantized_types
 from ...graph.ops.quantize import (
     Grid,
     fake_quant_with_min_max_vars,
     integer_range,
     quantize_and_dequantize,
 )
-from ...graph.ops.quantized_types import MIN_COMBINED, MIN_FIRST, SCALED, Affine, widened
 from ..lowering.fake_quant import FakeQuantized
 from ..lowering.moves import as_type, like
+from . import quantized_modes
+from .quantized_modes import MIN_COMBINED, MIN_FIRST, SCALED, Affine, widened
 from .registry import lower
 
 MIN_BITS, MAX_BITS = 2, 16  # of FAKE_QUANT
@@ -163,7 +163,7 @@ def one_range(node, i):
 
 def integers_of(node, dtype):
     """int8 for qint8 and uint8 for quint8."""
-    integers = quantized_types.integers_of(dtype)
+    integers = quantized_modes.integers_of(dtype)
     node.require(integers.itemsize == 1, f"quantized types must have 8 bits, got {dtype}")
     return integers
 

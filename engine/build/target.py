@@ -42,7 +42,7 @@ class Target:
 
 
 _V3 = frozenset(["avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"])
-_PRODUCTS = frozenset(["gemm_i8", "gemm_i16"])  # others gain nothing by AVX-VNNI
+_PRODUCTS = frozenset(["gemm_blockwise", "gemm_i8", "gemm_i16"])  # others gain nothing by AVX-VNNI
 _BYTE_PRODUCTS = frozenset(["avx512_vnni", "avx_vnni", "asimddp"])
 _V4 = _V3 | frozenset(["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
 

@@ -49,6 +49,18 @@ def move(program: Program, source: Buffer | View, target: Buffer | View) -> None
     )
 
 
+def copy(program: Program, source: Buffer, target: Buffer) -> None:
+    """Appends `target[...] = source[...]` of whole buffers.
+
+    Where no instruction reads the source afterwards, the target takes over its memory and nothing
+    is moved: what is then written into the target is written in place. Nor is anything where they
+    are the same memory from the start.
+    """
+    if source.size and source.storage is not target.storage:
+        source, target = source.ravel(), target.ravel()
+        program.call("copy.copy", source, target, split=source.size)
+
+
 def _as_pairs(view: View) -> View:
     """Elements of 16 bytes as two of 8 each, along a new last dimension."""
     buffer = view.buffer

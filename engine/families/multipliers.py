@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import floor, frexp, isfinite
 from typing import TYPE_CHECKING
 
@@ -176,16 +176,27 @@ def parity_terms(rows: np.ndarray) -> np.ndarray:
     return by_parity.reshape(blocks, -1)
 
 
-_LEFT_AS_RIGHT = -127  # leaves the sign of a number, as vectors of gemmlowp do
+Rounding = Callable[[int, int], tuple[int, int]]
+"""What a kernel makes of a (multiplier, shift)."""
 
 
 def right_shift_only(multiplier: int, shift: int) -> tuple[int, int]:
-    """A multiplier and shift for kernels of TFLite that know shifts to the right alone.
+    """A multiplier and shift for vectors of TFLite's kernels that know shifts to the right alone.
 
     They take one to the left for one to the right by less than nothing, of which six bits count;
     64 more mark it (build/fixedpoint.py).
     """
     return multiplier, -(64 + (-shift & INT64_SHIFT)) if shift > 0 else shift
+
+
+def right_shift_of_scalars(multiplier: int, shift: int) -> tuple[int, int]:
+    """`right_shift_only` where the kernel has no vectors."""
+    return multiplier, -(-shift & INT64_SHIFT) if shift > 0 else shift
+
+
+def right_shift_or_sign(multiplier: int, shift: int) -> tuple[int, int]:
+    """`right_shift_only` of vectors whose shifts end at 63: the sign is left of a number."""
+    return multiplier, -(2 * INT64_SHIFT + 1) if shift > 0 else shift
 
 
 def common_terms(
@@ -195,7 +206,7 @@ def common_terms(
     limits: Sequence[int],
     left: int,
     power: int = 1,
-    right_only: bool = False,
+    rounding: Rounding | None = None,
 ) -> Buffer:
     """The `terms` of a kernel of kernels/int8/rescaled.py that brings a and b to one scale.
 
@@ -204,7 +215,7 @@ def common_terms(
         limits: the lowest and highest quantized result.
         left: how far the operands are shifted left first.
         power: 2 when the kernel squares.
-        right_only: whether the result is scaled by a kernel that knows shifts to the right alone.
+        rounding: how the result's shift is done where it may be any.
     """
     widest = 2 * max(a[0], b[0])
     scale = widest**power / ((1 << left * power) * out[0])
@@ -212,8 +223,8 @@ def common_terms(
         (a[1], *quantize_multiplier(a[0] / widest)),
         (b[1], *quantize_multiplier(b[0] / widest)),
     ]
-    bits = ALL_OF_SHIFT if right_only else INT32_SHIFT
-    return _terms(rows, out[1], scale, limits, left, right_only, bits)
+    bits = INT32_SHIFT if rounding is None else ALL_OF_SHIFT
+    return _terms(rows, out[1], scale, limits, left, bits, rounding)
 
 
 def product_terms(
@@ -225,7 +236,7 @@ def product_terms(
     shift_bits: int = INT32_SHIFT,
 ) -> Buffer:
     """The `terms` of a kernel that multiplies or divides: `scale` is applied to its result."""
-    return _terms([(a[1], 0, 0), (b[1], 0, 0)], out[1], scale, limits, 0, shift_bits=shift_bits)
+    return _terms([(a[1], 0, 0), (b[1], 0, 0)], out[1], scale, limits, 0, shift_bits)
 
 
 def _terms(
@@ -234,9 +245,10 @@ def _terms(
     scale: float,
     limits: Sequence[int],
     left: int,
-    right_only: bool = False,
-    shift_bits: int = INT32_SHIFT,
+    shift_bits: int,
+    rounding: Rounding | None = None,
 ) -> Buffer:
-    multiplier, shift = quantize_multiplier(scale, shift_bits)
-    scaling = (multiplier, _LEFT_AS_RIGHT if right_only and shift > 0 else shift)
+    scaling = quantize_multiplier(scale, shift_bits)
+    if rounding is not None:
+        scaling = rounding(*scaling)
     return constant(np.array([*rows, (zero_point, *scaling), (*limits, left)], np.int64))

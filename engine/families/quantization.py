@@ -250,6 +250,25 @@ class Hybrid:
         )
 
 
+class Blockwise:
+    """float32 results of float32 inputs and weights with a scale for each block of a row.
+
+    The input is quantized to 8 bits, each row with a zero point, as the model runs.
+
+    Attributes:
+        scales: float32 or float16 [n, blocks of a row].
+        block: how many weights share one.
+        bits: of a weight, 4 or 8.
+        clamp: limits of the result.
+    """
+
+    __slots__ = ("bits", "block", "clamp", "scales")
+    asymmetric = True
+
+    def __init__(self, scales: Buffer, block: int, bits: int, clamp: Clamp) -> None:
+        self.scales, self.block, self.bits, self.clamp = scales, block, bits, clamp
+
+
 Scheme = Quantized | Hybrid
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike
 
@@ -25,10 +25,11 @@ class Storage:
     `bound` memory belongs to somebody else and may be another array at each run (feeds and
     fetches).
 
-    `alignment` is what its address must be a multiple of.
+    `alignment` is what its address must be a multiple of. `make` gives the array of a constant when
+    it is first asked for.
     """
 
-    __slots__ = ("__weakref__", "alignment", "array", "kind", "name", "nbytes")
+    __slots__ = ("__weakref__", "_array", "_make", "alignment", "kind", "name", "nbytes")
 
     def __init__(
         self,
@@ -37,12 +38,25 @@ class Storage:
         array: Any = None,  # an ndarray where the kind has one  # pyright: ignore[reportExplicitAny]
         name: str = "",
         alignment: int = 8,
+        make: Callable[[], np.ndarray] | None = None,
     ):
         self.kind = kind
         self.nbytes = nbytes
-        self.array = array
+        self._array, self._make = array, make
         self.name = name
         self.alignment = alignment
+
+    @property
+    def array(self) -> Any:  # pyright: ignore[reportExplicitAny]
+        """The bytes, or the objects; None where they have no memory yet."""
+        make = self._make
+        if make is not None:
+            self._array, self._make = make(), None
+        return self._array
+
+    @array.setter
+    def array(self, array: Any) -> None:  # pyright: ignore[reportExplicitAny]
+        self._array = array
 
     def __repr__(self) -> str:
         return f"Storage({self.kind}, {self.nbytes} bytes, {self.name!r})"

@@ -47,6 +47,7 @@ class _Ops:
 
     # Those that do not give one tensor; a test holds them against the signatures.
     AllCandidateSampler: TensorsFunction
+    ApproxTopK: TensorsFunction
     BatchNormWithGlobalNormalizationGrad: TensorsFunction
     BlockLSTM: TensorsFunction
     BlockLSTMV2: TensorsFunction
@@ -59,8 +60,11 @@ class _Ops:
     ComputeAccidentalHits: TensorsFunction
     ConcatOffset: TensorsFunction
     DecodeWav: TensorsFunction
+    DenseCountSparseOutput: TensorsFunction
     DenseToDenseSetOperation: TensorsFunction
     DenseToSparseSetOperation: TensorsFunction
+    DeserializeManySparse: TensorsFunction
+    DeserializeSparse: TensorsFunction
     DynamicPartition: TensorsFunction
     EagerPyFunc: TensorsFunction
     FakeQuantWithMinMaxVarsGradient: TensorsFunction
@@ -94,38 +98,55 @@ class _Ops:
     PyFunc: TensorsFunction
     PyFuncStateless: TensorsFunction
     Qr: TensorsFunction
+    QuantizeAndDequantizeV4Grad: TensorsFunction
     QuantizeV2: TensorsFunction
+    QuantizedAvgPool: TensorsFunction
+    QuantizedConcat: TensorsFunction
+    QuantizedConv2D: TensorsFunction
+    QuantizedMaxPool: TensorsFunction
+    QuantizedReluX: TensorsFunction
     QueueDequeue: TensorsFunction
     QueueDequeueMany: TensorsFunction
     QueueDequeueManyV2: TensorsFunction
     QueueDequeueUpTo: TensorsFunction
     QueueDequeueUpToV2: TensorsFunction
     QueueDequeueV2: TensorsFunction
+    RaggedCross: TensorsFunction
     RaggedGather: TensorsFunction
     RaggedRange: TensorsFunction
+    RaggedTensorToSparse: TensorsFunction
     RefMerge: TensorsFunction
     RefSwitch: TensorsFunction
     RestoreV2: TensorsFunction
     SelfAdjointEigV2: TensorsFunction
     ShapeN: TensorsFunction
     SoftmaxCrossEntropyWithLogits: TensorsFunction
+    SparseAccumulatorTakeGradient: TensorsFunction
     SparseAdd: TensorsFunction
     SparseAddGrad: TensorsFunction
     SparseConcat: TensorsFunction
+    SparseCountSparseOutput: TensorsFunction
+    SparseCross: TensorsFunction
+    SparseCrossHashed: TensorsFunction
+    SparseCrossV2: TensorsFunction
     SparseFillEmptyRows: TensorsFunction
     SparseFillEmptyRowsGrad: TensorsFunction
+    SparseReduceMaxSparse: TensorsFunction
+    SparseReduceSumSparse: TensorsFunction
     SparseReorder: TensorsFunction
     SparseReshape: TensorsFunction
     SparseSlice: TensorsFunction
     SparseSoftmaxCrossEntropyWithLogits: TensorsFunction
     SparseSparseMaximum: TensorsFunction
     SparseSparseMinimum: TensorsFunction
+    SparseSplit: TensorsFunction
     SparseToSparseSetOperation: TensorsFunction
     Split: TensorsFunction
     SplitV: TensorsFunction
     StatefulPartitionedCall: TensorsFunction
     StatelessCase: TensorsFunction
     StatelessIf: TensorsFunction
+    StatelessRandomGetKeyCounter: TensorsFunction
     StatelessWhile: TensorsFunction
     StringNGrams: TensorsFunction
     StringSplit: TensorsFunction
@@ -141,6 +162,7 @@ class _Ops:
     TopK: TensorsFunction
     TopKV2: TensorsFunction
     UnicodeDecode: TensorsFunction
+    UnicodeDecodeWithOffsets: TensorsFunction
     UniformCandidateSampler: TensorsFunction
     Unique: TensorsFunction
     UniqueV2: TensorsFunction
@@ -149,6 +171,8 @@ class _Ops:
     Unpack: TensorsFunction
     While: TensorsFunction
 
+    AccumulatorApplyGradient: OperationFunction
+    AccumulatorSetGlobalStep: OperationFunction
     Assert: OperationFunction
     AssignAddVariableOp: OperationFunction
     AssignSubVariableOp: OperationFunction
@@ -215,6 +239,7 @@ class _Ops:
     Save: OperationFunction
     SaveSlices: OperationFunction
     SaveV2: OperationFunction
+    SparseAccumulatorApplyGradient: OperationFunction
     TensorArrayCloseV3: OperationFunction
     WriteFile: OperationFunction
     _Retval: OperationFunction

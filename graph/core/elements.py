@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..format.messages import NodeDef, OpDef
     from ..session.session import Session
+    from ..variables.variables import Updated
     from .attributes import FunctionRef
     from .graph import Graph
     from .protocols import (
@@ -60,7 +61,7 @@ class Tensor(Operands):
     __slots__ = (
         *("__weakref__", "_consumers", "_shape", "assign", "dtype", "op", "value", "value_index"),
     )
-    assign: Callable[..., Tensor]  # of a part of a variable alone
+    assign: Callable[..., Updated]  # of a part of a variable alone
 
     def __init__(self, op: Operation, value_index: int, dtype: DTypeLike | None):
         self.op = op
@@ -122,6 +123,12 @@ class Tensor(Operands):
         session_for = implementation("session_for")
         return session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
 
+    @property
+    def is_reference(self) -> bool:
+        """Whether it stands for the memory of a variable, as TF1's own variables do."""
+        outputs = self.op.signature.outputs if self.op.signature else ()
+        return self.value_index < len(outputs) and outputs[self.value_index].is_reference
+
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(
             "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not "
@@ -152,10 +159,14 @@ class Tensor(Operands):
 
     def __repr__(self) -> str:
         shape = "<unknown>" if self._shape is None else self._shape
-        return f"<tf.Tensor '{self.name}' shape={shape} dtype={self.dtype}>"
+        return f"<tf.Tensor '{self.name}' shape={shape} dtype={self._type_text}>"
 
     def __str__(self) -> str:
-        return f'Tensor("{self.name}", shape={self.get_shape()}, dtype={self.dtype})'
+        return f'Tensor("{self.name}", shape={self.get_shape()}, dtype={self._type_text})'
+
+    @property
+    def _type_text(self) -> str:
+        return f"{self.dtype}_ref" if self.is_reference else f"{self.dtype}"
 
 
 class Operation:
@@ -278,3 +289,6 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"
+
+    def __str__(self) -> str:
+        return str(self.node_def)

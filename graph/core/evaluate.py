@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...schema import errors
+from ...schema.dtypes import RESOURCE, VARIANT, array_dtype
 from .graph import Graph, Operation, Tensor
 from .infer import KERNEL_ERRORS, EvaluatedOperation, call_kernel, infer_shapes, known_bytes
 from .limits import LIMITS, MAX_DEPTH, Limits
@@ -70,7 +71,9 @@ def evaluate_body(body: Graph, arguments: Sequence[np.ndarray]) -> list[np.ndarr
 
 def _fed(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
     """A fed value as an array of the tensor's dtype."""
-    array = np.asarray(value, None if tensor.dtype is None or tensor.dtype.names else tensor.dtype)
+    declared = None if tensor.dtype is None else tensor.dtype.dtype
+    is_handle = declared is None or declared in (RESOURCE, VARIANT)
+    array = np.asarray(value, None if is_handle else array_dtype(declared))
     shape = tensor.shape
     if shape is not None and (
         len(shape) != array.ndim

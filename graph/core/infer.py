@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 
 import numpy as np
 
+from ...schema.dtypes import array_dtype
 from .registry import Row, row_of
 from .shapes import Dim, Shape, UnknownRank, declared, is_static
 
@@ -130,8 +131,7 @@ def _rounded(array: np.ndarray, declared: DType | None) -> np.ndarray:
     dtype = declared.dtype
     if array.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"the result is {array.dtype}, {dtype} is declared")
-    is_object = dtype.names is not None and not declared.is_quantized
-    return array.astype(object if is_object else dtype, copy=False)
+    return array.astype(array_dtype(dtype), copy=False)
 
 
 def _values(op: Operation, row: Row) -> list[np.ndarray | None]:

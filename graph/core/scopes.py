@@ -13,7 +13,7 @@ import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
 
 from .device_spec import DeviceSpec as DeviceName
 from .device_spec import merged_device
@@ -21,6 +21,7 @@ from .hooks import implementation
 
 if TYPE_CHECKING:
     from ..session.session import Session
+    from ..variables.kinds import ResourceVariable
     from .graph import Graph, Operation
     from .protocols import Collection, DeviceSpec, ElementLike, Extras
 
@@ -377,7 +378,7 @@ def graph_control_dependencies(
         finally:
             scopes.controls, scopes.name = outer, name
         return
-    block = Dependencies(_operation_of(graph, item) for item in items)
+    block = Dependencies(operation_of(graph, item) for item in items)
     scopes.controls.append(block)
     try:
         yield
@@ -385,9 +386,14 @@ def graph_control_dependencies(
         _leave(scopes.controls, block, "control dependencies")
 
 
-def _operation_of(graph: Graph, item: ElementLike) -> Operation:
-    element = graph.as_graph_element(item)
+def operation_of(graph: Graph, item: ElementLike) -> Operation:
+    """The operation that `item` waits for: of a variable behind a handle no read, but its own."""
+    element = graph.as_graph_element(item.op if _is_behind_handle(item) else item)
     return cast("Operation", getattr(element, "op", element))
+
+
+def _is_behind_handle(item: object) -> TypeGuard[ResourceVariable]:
+    return hasattr(item, "handle") and hasattr(item, "op")
 
 
 def control_dependencies(
@@ -447,7 +453,8 @@ def graph_colocation(
     else:
         scopes.device_blocks = []
         if place is not None:
-            scopes.colocations.append(_operation_of(graph, place))
+            place = place.handle if _is_behind_handle(place) else place
+            scopes.colocations.append(operation_of(graph, place))
     try:
         yield
     finally:

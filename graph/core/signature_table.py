@@ -16,6 +16,10 @@ A row that starts with `!` is of a stateful op.
 ROWS = r"""
 Abs x:T -> y:T ; T:type
 AccumulateNV2 inputs:N*T -> sum:T ; N:int T:type shape:shape
+AccumulatorApplyGradient handle:&string local_step:int64 gradient:dtype -> ; dtype:type
+AccumulatorNumAccumulated handle:&string -> num_accumulated:int32 ;
+AccumulatorSetGlobalStep handle:&string new_global_step:int64 -> ;
+AccumulatorTakeGradient handle:&string num_required:int32 -> average:dtype ; dtype:type
 Acos x:T -> y:T ; T:type
 Acosh x:T -> y:T ; T:type
 Add x:T y:T -> z:T ; T:type
@@ -74,6 +78,14 @@ BesselI0 x:T -> y:T ; T:type
 BesselI0e x:T -> y:T ; T:type
 BesselI1 x:T -> y:T ; T:type
 BesselI1e x:T -> y:T ; T:type
+BesselJ0 x:T -> y:T ; T:type
+BesselJ1 x:T -> y:T ; T:type
+BesselK0 x:T -> y:T ; T:type
+BesselK0e x:T -> y:T ; T:type
+BesselK1 x:T -> y:T ; T:type
+BesselK1e x:T -> y:T ; T:type
+BesselY0 x:T -> y:T ; T:type
+BesselY1 x:T -> y:T ; T:type
 Betainc a:T b:T x:T -> z:T ; T:type
 BiasAdd value:T bias:T -> output:T ; T:type data_format:string="NHWC"
 BiasAddGrad out_backprop:T -> output:T ; T:type data_format:string="NHWC"
@@ -105,6 +117,7 @@ ComputeAccidentalHits true_classes:int64 sampled_candidates:int64 -> indices:int
 Concat concat_dim:int32 values:N*T -> output:T ; N:int T:type
 ConcatOffset concat_dim:int32 shape:N*shape_type -> offset:N*shape_type ; N:int shape_type:type="int32"
 ConcatV2 values:N*T axis:Tidx -> output:T ; N:int T:type Tidx:type="int32"
+!ConditionalAccumulator -> handle:&string ; dtype:type shape:shape container:string="" shared_name:string="" reduction_type:string="MEAN"
 Conj input:T -> output:T ; T:type="complex64"
 ConjugateTranspose x:T perm:Tperm -> y:T ; T:type Tperm:type="int32"
 Const -> output:dtype ; value:tensor dtype:type
@@ -125,6 +138,7 @@ Cross a:T b:T -> product:T ; T:type
 Cumprod x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 Cumsum x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 CumulativeLogsumexp x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
+Dawsn x:T -> y:T ; T:type
 DecodeBase64 input:string -> output:string ;
 DecodeImage contents:string -> image:dtype ; channels:int=0 dtype:type="uint8" expand_animations:bool=true
 DecodeJpeg contents:string -> image:uint8 ; channels:int=0 ratio:int=1 fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1.0 dct_method:string=""
@@ -132,6 +146,7 @@ DecodePng contents:string -> image:dtype ; channels:int=0 dtype:type="uint8"
 DecodeRaw bytes:string -> output:out_type ; out_type:type little_endian:bool=true
 DecodeWav contents:string -> audio:float32 sample_rate:int32 ; desired_channels:int=-1 desired_samples:int=-1
 DenseBincount input:Tidx size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
+DenseCountSparseOutput values:T weights:output_type -> output_indices:int64 output_values:output_type output_dense_shape:int64 ; T:type minlength:int=-1 maxlength:int=-1 binary_output:bool output_type:type
 DenseToDenseSetOperation set1:T set2:T -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
 DenseToSparseSetOperation set1:T set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
 DepthToSpace input:T -> output:T ; T:type block_size:int data_format:string="NHWC"
@@ -139,6 +154,8 @@ DepthwiseConv2dNative input:T filter:T -> output:T ; T:type strides:list(int) pa
 DepthwiseConv2dNativeBackpropFilter input:T filter_sizes:int32 out_backprop:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
 DepthwiseConv2dNativeBackpropInput input_sizes:int32 filter:T out_backprop:T -> output:T ; T:type strides:list(int) padding:string explicit_paddings:list(int)=[] data_format:string="NHWC" dilations:list(int)=[1,1,1,1]
 Dequantize input:T min_range:float32 max_range:float32 -> output:dtype ; T:type mode:string="MIN_COMBINED" narrow_range:bool=false axis:int=-1 dtype:type="float32"
+DeserializeManySparse serialized_sparse:string -> sparse_indices:int64 sparse_values:dtype sparse_shape:int64 ; dtype:type
+DeserializeSparse serialized_sparse:Tserialized -> sparse_indices:int64 sparse_values:dtype sparse_shape:int64 ; dtype:type Tserialized:type="string"
 !DestroyResourceOp resource:resource -> ; ignore_lookup_error:bool=true
 Diag diagonal:T -> output:T ; T:type
 DiagPart input:T -> diagonal:T ; T:type
@@ -151,6 +168,7 @@ DivNoNan x:T y:T -> z:T ; T:type
 DynamicPartition data:T partitions:int32 -> outputs:num_partitions*T ; num_partitions:int T:type
 DynamicStitch indices:N*int32 data:N*T -> merged:T ; N:int T:type
 !EagerPyFunc input:*Tin -> output:*Tout ; token:string is_async:bool=false Tin:list(type) Tout:list(type)
+EditDistance hypothesis_indices:int64 hypothesis_values:T hypothesis_shape:int64 truth_indices:int64 truth_values:T truth_shape:int64 -> output:float32 ; normalize:bool=true T:type
 Einsum inputs:N*T -> output:T ; equation:string N:int T:type
 Elu features:T -> activations:T ; T:type
 EluGrad gradients:T outputs:T -> backprops:T ; T:type
@@ -169,11 +187,14 @@ EuclideanNorm input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false 
 Exit data:T -> output:T ; T:type
 Exp x:T -> y:T ; T:type
 ExpandDims input:T dim:Tdim -> output:T ; T:type Tdim:type="int32"
+Expint x:T -> y:T ; T:type
 Expm1 x:T -> y:T ; T:type
 ExtractImagePatches images:T -> patches:T ; ksizes:list(int) strides:list(int) rates:list(int) T:type padding:string
+ExtractVolumePatches input:T -> patches:T ; ksizes:list(int) strides:list(int) T:type padding:string
 FFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 FFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 FFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
+FFTND input:Tcomplex fft_length:int32 axes:int32 -> output:Tcomplex ; Tcomplex:type="complex64"
 !FIFOQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 !FIFOQueueV2 -> handle:resource ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 FakeQuantWithMinMaxArgs inputs:float32 -> outputs:float32 ; min:float=-6.0 max:float=6.0 num_bits:int=8 narrow_range:bool=false
@@ -183,6 +204,7 @@ FakeQuantWithMinMaxVarsGradient gradients:float32 inputs:float32 min:float32 max
 FakeQuantWithMinMaxVarsPerChannel inputs:float32 min:float32 max:float32 -> outputs:float32 ; num_bits:int=8 narrow_range:bool=false
 FakeQuantWithMinMaxVarsPerChannelGradient gradients:float32 inputs:float32 min:float32 max:float32 -> backprops_wrt_input:float32 backprop_wrt_min:float32 backprop_wrt_max:float32 ; num_bits:int=8 narrow_range:bool=false
 Fill dims:index_type value:T -> output:T ; T:type index_type:type="int32"
+Fingerprint data:T method:string -> fingerprint:uint8 ; T:type
 !FixedUnigramCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int vocab_file:string="" distortion:float=1.0 num_reserved_ids:int=0 num_shards:int=1 shard:int=0 unigrams:list(float)=[] seed:int=0 seed2:int=0
 Floor x:T -> y:T ; T:type
 FloorDiv x:T y:T -> z:T ; T:type
@@ -191,6 +213,8 @@ FractionalAvgPool value:T -> output:T row_pooling_sequence:int64 col_pooling_seq
 FractionalAvgPoolGrad orig_input_tensor_shape:int64 out_backprop:T row_pooling_sequence:int64 col_pooling_sequence:int64 -> output:T ; overlapping:bool=false T:type
 FractionalMaxPool value:T -> output:T row_pooling_sequence:int64 col_pooling_sequence:int64 ; pooling_ratio:list(float) pseudo_random:bool=false overlapping:bool=false deterministic:bool=false seed:int=0 seed2:int=0 T:type
 FractionalMaxPoolGrad orig_input:T orig_output:T out_backprop:T row_pooling_sequence:int64 col_pooling_sequence:int64 -> output:T ; overlapping:bool=false T:type
+FresnelCos x:T -> y:T ; T:type
+FresnelSin x:T -> y:T ; T:type
 FusedBatchNorm x:T scale:T offset:T mean:T variance:T -> y:T batch_mean:T batch_variance:T reserve_space_1:T reserve_space_2:T ; T:type epsilon:float=9.99999975e-05 exponential_avg_factor:float=1.0 data_format:string="NHWC" is_training:bool=true
 FusedBatchNormGrad y_backprop:T x:T scale:T reserve_space_1:T reserve_space_2:T -> x_backprop:T scale_backprop:T offset_backprop:T reserve_space_3:T reserve_space_4:T ; T:type epsilon:float=9.99999975e-05 data_format:string="NHWC" is_training:bool=true
 FusedBatchNormGradV2 y_backprop:T x:T scale:float32 reserve_space_1:U reserve_space_2:U -> x_backprop:T scale_backprop:U offset_backprop:U reserve_space_3:U reserve_space_4:U ; T:type U:type epsilon:float=9.99999975e-05 data_format:string="NHWC" is_training:bool=true
@@ -212,9 +236,11 @@ HistogramSummary tag:string values:T -> summary:string ; T:type="float32"
 IFFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IFFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 IFFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
+IFFTND input:Tcomplex fft_length:int32 axes:int32 -> output:Tcomplex ; Tcomplex:type="complex64"
 IRFFT input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 IRFFT2D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 IRFFT3D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
+IRFFTND input:Tcomplex fft_length:int32 axes:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 Identity input:T -> output:T ; T:type
 IdentityN input:*T -> output:*T ; T:list(type)
 !If cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
@@ -357,7 +383,13 @@ QuantizeAndDequantize input:T -> output:T ; signed_input:bool=true num_bits:int=
 QuantizeAndDequantizeV2 input:T input_min:T input_max:T -> output:T ; signed_input:bool=true num_bits:int=8 range_given:bool=false T:type round_mode:string="HALF_TO_EVEN" narrow_range:bool=false axis:int=-1
 QuantizeAndDequantizeV3 input:T input_min:T input_max:T num_bits:int32 -> output:T ; signed_input:bool=true range_given:bool=true T:type narrow_range:bool=false axis:int=-1
 QuantizeAndDequantizeV4 input:T input_min:T input_max:T -> output:T ; signed_input:bool=true num_bits:int=8 range_given:bool=false T:type round_mode:string="HALF_TO_EVEN" narrow_range:bool=false axis:int=-1
+QuantizeAndDequantizeV4Grad gradients:T input:T input_min:T input_max:T -> input_backprop:T input_min_backprop:T input_max_backprop:T ; T:type axis:int=-1
 QuantizeV2 input:float32 min_range:float32 max_range:float32 -> output:T output_min:float32 output_max:float32 ; T:type mode:string="MIN_COMBINED" round_mode:string="HALF_AWAY_FROM_ZERO" narrow_range:bool=false axis:int=-1 ensure_minimum_range:float=0.00999999978
+QuantizedAvgPool input:T min_input:float32 max_input:float32 -> output:T min_output:float32 max_output:float32 ; T:type ksize:list(int) strides:list(int) padding:string
+QuantizedConcat concat_dim:int32 values:N*T input_mins:N*float32 input_maxes:N*float32 -> output:T output_min:float32 output_max:float32 ; N:int T:type
+QuantizedConv2D input:Tinput filter:Tfilter min_input:float32 max_input:float32 min_filter:float32 max_filter:float32 -> output:out_type min_output:float32 max_output:float32 ; Tinput:type Tfilter:type out_type:type="qint32" strides:list(int) padding:string dilations:list(int)=[1,1,1,1]
+QuantizedMaxPool input:T min_input:float32 max_input:float32 -> output:T min_output:float32 max_output:float32 ; T:type ksize:list(int) strides:list(int) padding:string
+QuantizedReluX features:Tinput max_value:float32 min_features:float32 max_features:float32 -> activations:out_type min_activations:float32 max_activations:float32 ; Tinput:type out_type:type="quint8"
 QueueClose handle:&string -> ; cancel_pending_enqueues:bool=false
 !QueueCloseV2 handle:resource -> ; cancel_pending_enqueues:bool=false
 QueueDequeue handle:&string -> components:*component_types ; component_types:list(type) timeout_ms:int=-1
@@ -376,14 +408,18 @@ QueueSize handle:&string -> size:int32 ;
 RFFT input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RFFT2D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RFFT3D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
+RFFTND input:Treal fft_length:int32 axes:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RGBToHSV images:T -> output:T ; T:type="float32"
+RaggedCross ragged_values:*ragged_values_types ragged_row_splits:*ragged_splits_types sparse_indices:Nsparse*int64 sparse_values:*sparse_values_types sparse_shape:Nsparse*int64 dense_inputs:*dense_types -> output_values:out_values_type output_row_splits:out_row_splits_type ; Nsparse:int input_order:string hashed_output:bool num_buckets:int hash_key:int ragged_values_types:list(type) ragged_splits_types:list(type) sparse_values_types:list(type) dense_types:list(type) out_values_type:type out_row_splits_type:type
 RaggedGather params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues ; Tvalues:type Tindices:type Tsplits:type="int64" PARAMS_RAGGED_RANK:int OUTPUT_RAGGED_RANK:int
 RaggedRange starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_values:T ; T:type="int32" Tsplits:type="int64"
+RaggedTensorToSparse rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:T -> sparse_indices:int64 sparse_values:T sparse_dense_shape:int64 ; RAGGED_RANK:int T:type Tsplits:type="int64"
 RaggedTensorToTensor shape:Tshape values:T default_value:T row_partition_tensors:num_row_partition_tensors*Tindex -> result:T ; T:type Tindex:type Tshape:type num_row_partition_tensors:int row_partition_types:list(string)
 RaggedTensorToVariant rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:Tvalues -> encoded_ragged:variant ; RAGGED_RANK:int Tvalues:type Tsplits:type="int64" batched_input:bool
 !RandomCrop image:T size:int64 -> output:T ; T:type seed:int=0 seed2:int=0
 !RandomGamma shape:S alpha:T -> output:T ; seed:int=0 seed2:int=0 S:type T:type
 RandomGammaGrad alpha:T sample:T -> output:T ; T:type
+RandomIndexShuffle index:dtype seed:Tseed max_index:dtype -> output:dtype ; rounds:int=4 dtype:type Tseed:type
 !RandomPoissonV2 shape:S rate:R -> output:dtype ; seed:int=0 seed2:int=0 S:type R:type="float64" dtype:type="int64"
 !RandomShuffle value:T -> output:T ; seed:int=0 seed2:int=0 T:type
 !RandomShuffleQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 min_after_dequeue:int=0 seed:int=0 seed2:int=0 container:string="" shared_name:string=""
@@ -506,6 +542,8 @@ SelectV2 condition:bool t:T e:T -> output:T ; T:type
 SelfAdjointEigV2 input:T -> e:T v:T ; compute_v:bool=true T:type
 Selu features:T -> activations:T ; T:type
 SeluGrad gradients:T outputs:T -> backprops:T ; T:type
+SerializeManySparse sparse_indices:int64 sparse_values:T sparse_shape:int64 -> serialized_sparse:out_type ; T:type out_type:type="string"
+SerializeSparse sparse_indices:int64 sparse_values:T sparse_shape:int64 -> serialized_sparse:out_type ; T:type out_type:type="string"
 SetSize set_indices:int64 set_values:T set_shape:int64 -> size:int32 ; validate_indices:bool=true T:type
 Shape input:T -> output:out_type ; T:type out_type:type="int32"
 ShapeN input:N*T -> output:N*out_type ; N:int T:type out_type:type="int32"
@@ -518,6 +556,7 @@ Sin x:T -> y:T ; T:type
 Sinh x:T -> y:T ; T:type
 Size input:T -> output:out_type ; T:type out_type:type="int32"
 Slice input:T begin:Index size:Index -> output:T ; T:type Index:type
+SobolSample dim:int32 num_results:int32 skip:int32 -> samples:dtype ; dtype:type="float32"
 Softmax logits:T -> softmax:T ; T:type
 SoftmaxCrossEntropyWithLogits features:T labels:T -> loss:T backprop:T ; T:type
 Softplus features:T -> activations:T ; T:type
@@ -527,6 +566,8 @@ SoftsignGrad gradients:T features:T -> backprops:T ; T:type
 SpaceToBatch input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int32" block_size:int
 SpaceToBatchND input:T block_shape:Tblock_shape paddings:Tpaddings -> output:T ; T:type Tblock_shape:type="int32" Tpaddings:type="int32"
 SpaceToDepth input:T -> output:T ; T:type block_size:int data_format:string="NHWC"
+SparseAccumulatorApplyGradient handle:&string local_step:int64 gradient_indices:int64 gradient_values:dtype gradient_shape:int64 -> ; dtype:type has_known_shape:bool
+SparseAccumulatorTakeGradient handle:&string num_required:int32 -> indices:int64 values:dtype shape:int64 ; dtype:type
 SparseAdd a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 thresh:Treal -> sum_indices:int64 sum_values:T sum_shape:int64 ; T:type Treal:type
 SparseAddGrad backprop_val_grad:T a_indices:int64 b_indices:int64 sum_indices:int64 -> a_val_grad:T b_val_grad:T ; T:type
 SparseApplyAdadelta var:&T accum:&T accum_update:&T lr:T rho:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
@@ -540,7 +581,13 @@ SparseApplyMomentum var:&T accum:&T lr:T grad:T indices:Tindices momentum:T -> o
 SparseApplyProximalAdagrad var:&T accum:&T lr:T l1:T l2:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
 SparseApplyProximalGradientDescent var:&T alpha:T l1:T l2:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
 SparseApplyRMSProp var:&T ms:&T mom:&T lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> out:&T ; T:type Tindices:type use_locking:bool=false
+SparseBincount indices:int64 values:Tidx dense_shape:int64 size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
 SparseConcat indices:N*int64 values:N*T shapes:N*int64 -> output_indices:int64 output_values:T output_shape:int64 ; concat_dim:int N:int T:type
+!SparseConditionalAccumulator -> handle:&string ; dtype:type shape:shape container:string="" shared_name:string="" reduction_type:string="MEAN"
+SparseCountSparseOutput indices:int64 values:T dense_shape:int64 weights:output_type -> output_indices:int64 output_values:output_type output_dense_shape:int64 ; T:type minlength:int=-1 maxlength:int=-1 binary_output:bool output_type:type
+SparseCross indices:N*int64 values:*sparse_types shapes:N*int64 dense_inputs:*dense_types -> output_indices:int64 output_values:out_type output_shape:int64 ; N:int hashed_output:bool num_buckets:int hash_key:int sparse_types:list(type) dense_types:list(type) out_type:type internal_type:type
+SparseCrossHashed indices:N*int64 values:*sparse_types shapes:N*int64 dense_inputs:*dense_types num_buckets:int64 strong_hash:bool salt:int64 -> output_indices:int64 output_values:int64 output_shape:int64 ; N:int sparse_types:list(type) dense_types:list(type)
+SparseCrossV2 indices:N*int64 values:*sparse_types shapes:N*int64 dense_inputs:*dense_types sep:string -> output_indices:int64 output_values:string output_shape:int64 ; N:int sparse_types:list(type) dense_types:list(type)
 SparseDenseCwiseAdd sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
 SparseDenseCwiseDiv sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
 SparseDenseCwiseMul sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T ; T:type
@@ -548,7 +595,9 @@ SparseFillEmptyRows indices:int64 values:T dense_shape:int64 default_value:T -> 
 SparseFillEmptyRowsGrad reverse_index_map:int64 grad_values:T -> d_values:T d_default_value:T ; T:type
 SparseMatMul a:Ta b:Tb -> product:float32 ; transpose_a:bool=false transpose_b:bool=false a_is_sparse:bool=false b_is_sparse:bool=false Ta:type="float32" Tb:type="float32"
 SparseReduceMax input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T ; keep_dims:bool=false T:type
+SparseReduceMaxSparse input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output_indices:int64 output_values:T output_shape:int64 ; keep_dims:bool=false T:type
 SparseReduceSum input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T ; keep_dims:bool=false T:type
+SparseReduceSumSparse input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output_indices:int64 output_values:T output_shape:int64 ; keep_dims:bool=false T:type
 SparseReorder input_indices:int64 input_values:T input_shape:int64 -> output_indices:int64 output_values:T ; T:type
 SparseReshape input_indices:int64 input_shape:int64 new_shape:int64 -> output_indices:int64 output_shape:int64 ;
 SparseSegmentMean data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
@@ -561,14 +610,17 @@ SparseSegmentSum data:T indices:Tidx segment_ids:Tsegmentids -> output:T ; T:typ
 SparseSegmentSumGrad grad:T indices:Tidx segment_ids:Tsegmentids output_dim0:int32 -> output:T ; T:type Tidx:type="int32" Tsegmentids:type="int32"
 SparseSegmentSumWithNumSegments data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T ; T:type Tidx:type="int32" Tnumsegments:type="int32" Tsegmentids:type="int32" sparse_gradient:bool=false
 SparseSlice indices:int64 values:T shape:int64 start:int64 size:int64 -> output_indices:int64 output_values:T output_shape:int64 ; T:type
+SparseSliceGrad backprop_val_grad:T input_indices:int64 input_start:int64 output_indices:int64 -> val_grad:T ; T:type
 SparseSoftmax sp_indices:int64 sp_values:T sp_shape:int64 -> output:T ; T:type
 SparseSoftmaxCrossEntropyWithLogits features:T labels:Tlabels -> loss:T backprop:T ; T:type Tlabels:type="int64"
 SparseSparseMaximum a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 -> output_indices:int64 output_values:T ; T:type
 SparseSparseMinimum a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 -> output_indices:int64 output_values:T ; T:type
+SparseSplit split_dim:int64 indices:int64 values:T shape:int64 -> output_indices:num_split*int64 output_values:num_split*T output_shape:num_split*int64 ; num_split:int T:type
 SparseTensorDenseAdd a_indices:Tindices a_values:T a_shape:Tindices b:T -> output:T ; T:type Tindices:type
 SparseTensorDenseMatMul a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T ; T:type Tindices:type="int64" adjoint_a:bool=false adjoint_b:bool=false
 SparseToDense sparse_indices:Tindices output_shape:Tindices sparse_values:T default_value:T -> dense:T ; validate_indices:bool=true T:type Tindices:type
 SparseToSparseSetOperation set1_indices:int64 set1_values:T set1_shape:int64 set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
+Spence x:T -> y:T ; T:type
 Split split_dim:int32 value:T -> output:num_split*T ; num_split:int T:type
 SplitV value:T size_splits:Tlen split_dim:int32 -> output:num_split*T ; num_split:int T:type Tlen:type="int64"
 Sqrt x:T -> y:T ; T:type
@@ -580,6 +632,8 @@ Squeeze input:T -> output:T ; T:type squeeze_dims:list(int)=[]
 StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
 StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
 StatelessMultinomial logits:T num_samples:int32 seed:Tseed -> output:output_dtype ; T:type Tseed:type="int64" output_dtype:type="int64"
+StatelessParameterizedTruncatedNormal shape:S seed:Tseed means:dtype stddevs:dtype minvals:dtype maxvals:dtype -> output:dtype ; S:type Tseed:type="int64" dtype:type
+StatelessRandomBinomial shape:S seed:Tseed counts:T probs:T -> output:dtype ; S:type Tseed:type="int64" T:type="float64" dtype:type="int64"
 StatelessRandomGammaV2 shape:T seed:Tseed alpha:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
 !StatelessRandomGetAlg -> alg:int32 ;
 StatelessRandomGetKeyCounter seed:Tseed -> key:uint64 counter:uint64 ; Tseed:type="int64"
@@ -592,6 +646,7 @@ StatelessRandomUniformFullIntV2 shape:Tshape key:uint64 counter:uint64 alg:int32
 StatelessRandomUniformInt shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype ; dtype:type T:type Tseed:type="int64"
 StatelessRandomUniformIntV2 shape:Tshape key:uint64 counter:uint64 alg:int32 minval:dtype maxval:dtype -> output:dtype ; dtype:type Tshape:type="int32"
 StatelessRandomUniformV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
+StatelessShuffle value:T key:uint64 counter:uint64 alg:int32 -> output:T ; T:type
 StatelessTruncatedNormal shape:T seed:Tseed -> output:dtype ; dtype:type="float32" T:type="int32" Tseed:type="int64"
 StatelessTruncatedNormalV2 shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype ; dtype:type="float32" Tshape:type="int32"
 StatelessWhile input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
@@ -661,6 +716,7 @@ TensorSummary tensor:T -> summary:string ; T:type description:string="" labels:l
 TensorSummaryV2 tag:string tensor:T serialized_summary_metadata:string -> summary:string ; T:type
 Tile input:T multiples:Tmultiples -> output:T ; T:type Tmultiples:type="int32"
 TileGrad input:T multiples:int32 -> output:T ; T:type
+!Timestamp -> ts:float64 ;
 ToBool input:T -> output:bool ; T:type
 TopK input:T -> values:T indices:int32 ; k:int sorted:bool=true T:type
 TopKV2 input:T k:Tk -> values:T indices:index_type ; sorted:bool=true T:type Tk:type="int32" index_type:type="int32"
@@ -671,7 +727,9 @@ TruncateDiv x:T y:T -> z:T ; T:type
 TruncateMod x:T y:T -> z:T ; T:type
 !TruncatedNormal shape:T -> output:dtype ; seed:int=0 seed2:int=0 dtype:type T:type
 UnicodeDecode input:string -> row_splits:Tsplits char_values:int32 ; input_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false Tsplits:type="int64"
+UnicodeDecodeWithOffsets input:string -> row_splits:Tsplits char_values:int32 char_to_byte_starts:int64 ; input_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false Tsplits:type="int64"
 UnicodeEncode input_values:int32 input_splits:Tsplits -> output:string ; errors:string="replace" output_encoding:string replacement_char:int=65533 Tsplits:type="int64"
+UnicodeScript input:int32 -> output:int32 ;
 UnicodeTranscode input:string -> output:string ; input_encoding:string output_encoding:string errors:string="replace" replacement_char:int=65533 replace_control_characters:bool=false
 !UniformCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int seed:int=0 seed2:int=0
 Unique x:T -> y:T idx:out_idx ; T:type out_idx:type="int32"
@@ -680,6 +738,7 @@ UniqueWithCounts x:T -> y:T idx:out_idx count:out_idx ; T:type out_idx:type="int
 UniqueWithCountsV2 x:T axis:Taxis -> y:T idx:out_idx count:out_idx ; T:type Taxis:type="int64" out_idx:type="int32"
 Unpack value:T -> output:num*T ; num:int T:type axis:int=0
 UnravelIndex indices:Tidx dims:Tidx -> output:Tidx ; Tidx:type="int32"
+UnsortedSegmentJoin inputs:string segment_ids:Tindices num_segments:Tnumsegments -> output:string ; separator:string="" Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentMax data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentMin data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentProd data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"

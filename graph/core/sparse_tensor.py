@@ -141,6 +141,34 @@ class SparseTensor:
         active = session_for(self.graph, session, "evaluate tensor", "eval")
         return active.run(self, feed_dict)
 
+    def _with_dense(self, kind: str, values: Tensor, dense: TensorLike) -> SparseTensor:
+        """An operation with what a whole tensor, which broadcasts to this one, has there."""
+        from .build import call
+
+        other = convert_to_tensor(dense, values.dtype, name="y")
+        result = call(kind, self._indices, values, self._dense_shape, other)
+        return SparseTensor(self._indices, cast("Tensor", result), self._dense_shape)
+
+    def __mul__(self, y: TensorLike) -> SparseTensor:
+        return self._with_dense("SparseDenseCwiseMul", self._values, y)
+
+    def __rmul__(self, x: TensorLike) -> SparseTensor:
+        return self * x
+
+    def __div__(self, y: TensorLike) -> SparseTensor:
+        return self._with_dense("SparseDenseCwiseDiv", self._values, y)
+
+    def __truediv__(self, y: TensorLike) -> SparseTensor:
+        from .build import ops
+
+        dtype = self._values.dtype
+        if dtype.kind not in "iu":
+            return self._with_dense("SparseDenseCwiseDiv", self._values, y)
+        wide = np.dtype(np.float32 if dtype.itemsize < 4 else np.float64)
+        values = ops.Cast(self._values, DstT=wide)
+        dense = ops.Cast(convert_to_tensor(y, dtype, name="y"), DstT=wide)
+        return self._with_dense("SparseDenseCwiseDiv", values, dense)
+
     def __repr__(self) -> str:
         return (
             f"SparseTensor(indices={self._indices}, values={self._values}, "

@@ -26,6 +26,7 @@ FAMILIES = (
     "slice",
     "source",
     "space",
+    "sparse",
     "special",
     "spectral",
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -120,8 +120,8 @@ def _listed(values: Differentiable | Sequence[Differentiable]) -> Sequence[Diffe
 
 
 def _value(y: Differentiable) -> Tensor | IndexedSlices:
-    """Of a variable what it holds."""
-    if isinstance(y, Operands) and not isinstance(y, Tensor):
+    """Of a variable what it holds; of several tensors in one place all of them as one."""
+    if isinstance(y, (Operands, list, tuple)) and not isinstance(y, Tensor):
         return convert_to_tensor(y, name="y")
     return y
 
@@ -132,10 +132,10 @@ def as_tensor(value: Differentiable) -> Tensor:
         return value
     if isinstance(value, IndexedSlices):
         return value.values
-    op = getattr(value, "op", None)
+    op, handle = getattr(value, "op", None), getattr(value, "handle", None)
     if not isinstance(op, Operation):
         raise TypeError(f"gradients are of tensors and variables, got {value!r}")
-    return op.outputs[0]
+    return handle if isinstance(handle, Tensor) else op.outputs[0]
 
 
 def is_trainable(tensor: Tensor) -> bool:
@@ -196,10 +196,26 @@ class _Walk:
         self.outside = _Outside(ys, xs)
         self.between = _between(ys, xs, {tensor.op for tensor in stops}, self.outside)
         self.arrived: dict[Tensor, list[Gradient]] = defaultdict(list)
-        self.order = ordered([y.op for y in ys if y.op in self.between], self._before)
+        self.ends = list(dict.fromkeys(y.op for y in ys if y.op in self.between))
 
     def _before(self, op: Operation) -> list[Operation]:
         return [other for other in self.outside.data_inputs(op) if other in self.between]
+
+    def _order(self) -> Iterator[Operation]:
+        """The operations, each after those that read it, those first that are nearer to the ys.
+
+        It is TensorFlow's order, a queue: in it gradients come to where they are added.
+        """
+        walked = ordered(self.ends, self._before)
+        pending = Counter(other for op in walked for other in self._before(op))
+        queue = deque(op for op in self.ends if not pending[op])
+        while queue:
+            op = queue.popleft()
+            yield op
+            for other in self._before(op):
+                pending[other] -= 1
+                if not pending[other]:
+                    queue.append(other)
 
     def seed(self, ys: Sequence[Tensor], grad_ys: Sequence[Gradient]) -> None:
         """Puts in what flows into the results."""
@@ -208,7 +224,7 @@ class _Walk:
 
     def run(self, gate: bool) -> None:
         """Goes back through all operations, each after those that read it."""
-        for op in reversed(self.order):
+        for op in self._order():
             if self.between[op]:
                 self._step(op, gate)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core.build import ops, same_attrs
-from .registry import gradient
+from .registry import constant, gradient
 
 if TYPE_CHECKING:
     from ..core.graph import Operation, Tensor
@@ -36,3 +36,12 @@ def fake_quant_with_min_max_vars_per_channel(op: Operation, dy: Tensor) -> list[
 def quantize_and_dequantize(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
     """`dy` to the input, nothing to the range."""
     return dy, None, None
+
+
+@gradient("QuantizeAndDequantizeV4")
+def quantize_and_dequantize_v4(op: Operation, dy: Tensor) -> list[Tensor]:
+    """`dy` within the range, which itself gets zeros."""
+    return ops.QuantizeAndDequantizeV4Grad(dy, *op.inputs, **same_attrs(op, "axis"))
+
+
+constant("QuantizeV2", "QuantizedConcat")

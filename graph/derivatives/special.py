@@ -40,6 +40,93 @@ def bessel_i1e(op: Operation, dy: Tensor) -> Tensor:
     return dy * ops.SelectV2(ops.Equal(x, number(0, x)), number(0.5, x), slope)
 
 
+@gradient("BesselJ0")
+def bessel_j0(op: Operation, dy: Tensor) -> Tensor:
+    """-J1(x)."""
+    return dy * -ops.BesselJ1(op.inputs[0])
+
+
+@gradient("BesselJ1")
+def bessel_j1(op: Operation, dy: Tensor) -> Tensor:
+    """J0(x) - J1(x) / x, 1/2 at 0."""
+    x, y = op.inputs[0], op.outputs[0]
+    slope = ops.BesselJ0(x) - ops.Div(y, x)
+    return dy * ops.SelectV2(ops.Equal(x, number(0, x)), number(0.5, x), slope)
+
+
+@gradient("BesselK0")
+def bessel_k0(op: Operation, dy: Tensor) -> Tensor:
+    """-K1(x)."""
+    return dy * -ops.BesselK1(op.inputs[0])
+
+
+@gradient("BesselK0e")
+def bessel_k0e(op: Operation, dy: Tensor) -> Tensor:
+    """Of exp(x) K0(x)."""
+    return dy * (op.outputs[0] - ops.BesselK1e(op.inputs[0]))
+
+
+@gradient("BesselK1")
+def bessel_k1(op: Operation, dy: Tensor) -> Tensor:
+    """-K0(x) - K1(x) / x."""
+    x, y = op.inputs[0], op.outputs[0]
+    return dy * (-ops.BesselK0(x) - ops.Div(y, x))
+
+
+@gradient("BesselK1e")
+def bessel_k1e(op: Operation, dy: Tensor) -> Tensor:
+    """Of exp(x) K1(x)."""
+    x, y = op.inputs[0], op.outputs[0]
+    return dy * (y * (number(1, x) - ops.Reciprocal(x)) - ops.BesselK0e(x))
+
+
+@gradient("BesselY0")
+def bessel_y0(op: Operation, dy: Tensor) -> Tensor:
+    """-Y1(x)."""
+    return dy * -ops.BesselY1(op.inputs[0])
+
+
+@gradient("BesselY1")
+def bessel_y1(op: Operation, dy: Tensor) -> Tensor:
+    """Y0(x) - Y1(x) / x."""
+    x, y = op.inputs[0], op.outputs[0]
+    return dy * (ops.BesselY0(x) - ops.Div(y, x))
+
+
+@gradient("Dawsn")
+def dawson(op: Operation, dy: Tensor) -> Tensor:
+    """1 - 2 x y."""
+    x, y = op.inputs[0], op.outputs[0]
+    return dy * (number(1, x) - number(2, x) * x * y)
+
+
+@gradient("Expint")
+def exponential_integral(op: Operation, dy: Tensor) -> Tensor:
+    """exp(x) / x."""
+    x = op.inputs[0]
+    return dy * ops.Div(ops.Exp(x), x)
+
+
+@gradient("FresnelCos")
+def fresnel_cosine(op: Operation, dy: Tensor) -> Tensor:
+    """cos(pi x**2 / 2)."""
+    return dy * ops.Cos(number(np.pi / 2, dy) * ops.Square(op.inputs[0]))
+
+
+@gradient("FresnelSin")
+def fresnel_sine(op: Operation, dy: Tensor) -> Tensor:
+    """sin(pi x**2 / 2)."""
+    return dy * ops.Sin(number(np.pi / 2, dy) * ops.Square(op.inputs[0]))
+
+
+@gradient("Spence")
+def spence(op: Operation, dy: Tensor) -> Tensor:
+    """log(x) / (1 - x), -1 at 1."""
+    x = op.inputs[0]
+    slope = ops.Div(ops.Log(x), number(1, x) - x)
+    return dy * ops.SelectV2(ops.Equal(x, number(1, x)), number(-1, x), slope)
+
+
 @gradient("Digamma")
 def digamma(op: Operation, dy: Tensor) -> Tensor:
     """The polygamma function of order 1."""

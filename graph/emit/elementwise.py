@@ -33,6 +33,8 @@ PLAIN = {
     "Maximum": ("arithmetic.maximum", NUMBERS),
     "Minimum": ("arithmetic.minimum", NUMBERS),
     "SquaredDifference": ("arithmetic.squared_difference", (np.float32, np.int32)),
+    "FloorDiv": ("division.floor_divide_int32", (np.int32,)),
+    "FloorMod": ("division.floor_modulo", (np.int32, np.int64)),
     "Pow": ("power.power", (np.float32,)),
     "LogicalAnd": ("bits.bitwise_and", (np.bool_,)),
     "LogicalOr": ("bits.bitwise_or", (np.bool_,)),
@@ -118,7 +120,7 @@ def _add_unary(kind: str, kernel: str, dtypes: Sequence[npt.DTypeLike]) -> None:
     def unary(program: Program, op: Site, x: Buffer) -> Emitted:
         out = arena(x.shape, x.dtype)
         if x.size:
-            program.call(f"unary.{kernel}", x.ravel(), out.ravel(), split=x.size)
+            program.call(f"unary.{kernel}", _bits(x).ravel(), _bits(out).ravel(), split=x.size)
         return out
 
 
@@ -130,6 +132,7 @@ for _kind, _kernel in UNARY.items():
     _add_unary(_kind, _kernel, (np.float32,))
 for _kind, _kernel in SIGNED.items():
     _add_unary(_kind, _kernel, NUMBERS)
+_add_unary("LogicalNot", "logical_not", (np.bool_,))
 
 
 @emit(*COMPARISONS, dtypes=NUMBERS)

@@ -35,18 +35,9 @@ diag                Diag             diagonal
 diag_part           DiagPart         input
 dynamic_partition   DynamicPartition data partitions num_partitions
 dynamic_stitch      DynamicStitch    indices data
-fake_quant_with_min_max_args FakeQuantWithMinMaxArgs inputs min=-6 max=6 num_bits=8 \
-    narrow_range=False
-fake_quant_with_min_max_vars FakeQuantWithMinMaxVars inputs min max num_bits=8 narrow_range=False
-fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel inputs \
-    min max num_bits=8 narrow_range=False
-fake_quant_with_min_max_args_gradient FakeQuantWithMinMaxArgsGradient gradients inputs min=-6 \
-    max=6 num_bits=8 narrow_range=False
 gather_nd           GatherNd         params indices
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
-quantize_and_dequantize QuantizeAndDequantizeV2 input input_min input_max signed_input=True \
-    num_bits=8 range_given=False round_mode='HALF_TO_EVEN' narrow_range=False axis=-1
 prevent_gradient    PreventGradient  input message=''
 reshape             Reshape          tensor shape
 reverse             ReverseV2        tensor axis
@@ -210,6 +201,19 @@ def gather(
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
+def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
+    """Slices of each batch of `params` at the indices of that batch; `gather` with `batch_dims`.
+
+    Raises ValueError for indices of unknown rank.
+    """
+    with name_scope(name, "BatchGather", [params, indices]):
+        places = convert_to_tensor(indices, name="indices")
+        if places.shape is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        axis = len(places.shape) - 1
+        return gather(convert_to_tensor(params, name="params"), places, axis=axis, batch_dims=axis)
+
+
 def pad(
     tensor: TensorLike,
     paddings: TensorLike,
@@ -357,6 +361,8 @@ def meshgrid(*args: TensorLike, indexing: str = "xy", name: str = "meshgrid") ->
         raise ValueError(
             f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
         )
+    if not args:
+        return []
     with name_scope(name, "meshgrid", args):
         n = len(args)
         vectors = [convert_to_tensor(x) for x in args]

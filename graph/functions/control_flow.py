@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 from ..core.create import convert_to_tensor, create, output
 from ..core.graph import Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
-from ..core.scopes import control_dependencies, get_default_graph, graph_of, name_scope
+from ..core.scopes import (
+    control_dependencies,
+    get_default_graph,
+    graph_of,
+    name_scope,
+    operation_of,
+)
 
 if TYPE_CHECKING:
+    from ..core.graph import Graph
     from ..core.typing import TensorLike
     from ..derivatives.registry import Gradient
     from ..variables.variables import Variable
@@ -36,9 +43,21 @@ def group(*inputs: Nest, name: str | None = None) -> Operation:
     with graph.as_default(), name_scope(name, "group_deps", []) as scope:
         if not inputs:
             return create("NoOp", (), None, scope)
-        before = [_operation(item) for item in _leaves(inputs)]
-        with graph.control_dependencies(before):
-            return create("NoOp", (), None, scope)
+        by_device: dict[str, list[Operation]] = {}
+        for item in _leaves(inputs):
+            op = _operation(item)
+            by_device.setdefault(op.device, []).append(op)
+        if len(by_device) == 1:
+            return _done_on(graph, *by_device.popitem(), scope)
+        places = sorted(by_device.items())
+        before = [_done_on(graph, device, done, "NoOp") for device, done in places]
+        return _done_on(graph, "", before, scope)
+
+
+def _done_on(graph: Graph, device: str, before: list[Operation], scope: str) -> Operation:
+    """What is done on a device when operations are."""
+    with graph.control_dependencies(before), graph.device(device or None):
+        return create("NoOp", (), None, scope)
 
 
 def _leaves(nest: Iterable[Nest]) -> list[Nest]:
@@ -63,8 +82,7 @@ def _operation(item: Nest) -> Operation:
         )
     if isinstance(item, IndexedSlices):
         return item.values.op
-    element = get_default_graph().as_graph_element(item)
-    return element.op if isinstance(element, Tensor) else element
+    return operation_of(get_default_graph(), item)
 
 
 @overload

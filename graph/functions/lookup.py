@@ -23,11 +23,9 @@ from .control_flow import group, no_op
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
-    from ..core.protocols import AttrValue
     from ..core.typing import DTypeLike, TensorLike
 
 Keys: TypeAlias = "Tensor | SparseTensor | RaggedTensor"
-_BUCKETS = 2**17
 _ASSET = "asset_path"
 
 
@@ -279,7 +277,7 @@ class LookupTable(ABC):
         return op.outputs[0], op.outputs[1]
 
 
-def _within(keys: Keys, values: Tensor) -> Keys:
+def in_form_of(keys: Keys, values: Tensor) -> Keys:
     """Values in the form in which their keys came."""
     if isinstance(keys, SparseTensor):
         return SparseTensor(keys.indices, values, keys.dense_shape)
@@ -288,7 +286,8 @@ def _within(keys: Keys, values: Tensor) -> Keys:
     return values
 
 
-def _flat_of(keys: Keys) -> Tensor:
+def flat_of(keys: Keys) -> Tensor:
+    """The keys alone, without the form in which they come."""
     if isinstance(keys, SparseTensor):
         return keys.values
     if isinstance(keys, RaggedTensor):
@@ -298,6 +297,9 @@ def _flat_of(keys: Keys) -> Tensor:
 
 class StaticHashTable(LookupTable):
     """A table that its initializer fills once and nothing changes afterwards.
+
+    Attributes:
+        contents: The TableInitializer.
 
     Args:
         initializer: What it is filled with.
@@ -326,6 +328,7 @@ class StaticHashTable(LookupTable):
             "shared_name": shared.encode(),
         }
         self._handle = create("HashTableV2", (), attrs, name or "hash_table").outputs[0]
+        self.contents = initializer
         self._initializer = initializer.initialize(self)
 
     @property
@@ -340,7 +343,7 @@ class StaticHashTable(LookupTable):
         """
         self._require_keys(keys)
         scope = name or f"{self.name}_Lookup"
-        return _within(keys, self._find(_flat_of(keys), self.default_value, scope))
+        return in_form_of(keys, self._find(flat_of(keys), self.default_value, scope))
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """All keys and values."""
@@ -429,7 +432,7 @@ class StaticVocabularyTable(LookupTable):
         Raises TypeError for keys of another type.
         """
         self._require_keys(keys)
-        words = _flat_of(keys)
+        words = flat_of(keys)
         with scoped(name, f"{self.name}_Lookup", [words]):
             if self._table is not None and self._table.key_dtype == np.int64:
                 words = ops.Cast(words, DstT=np.dtype(np.int64))
@@ -439,160 +442,4 @@ class StaticVocabularyTable(LookupTable):
                 known = cast("Tensor", self._table.lookup(words))
                 is_known = ops.NotEqual(known, self._table.default_value)
                 numbers = ops.SelectV2(is_known, known, numbers + self._table.size())
-            return _within(keys, numbers)
-
-
-class _MutableTable(LookupTable):
-    """A table that insert and remove change."""
-
-    def _typed(self, value: TensorLike, dtype: np.dtype, what: str) -> Tensor:
-        try:
-            return convert_to_tensor(value, dtype, name=what)
-        except ValueError as error:
-            raise ValueError(f"{what}: {error}") from None
-
-    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
-        """An operation that gives keys their values.
-
-        Raises TypeError or ValueError for keys or values of other types.
-        """
-        with scoped(name, f"{self.name}_lookup_table_insert", [self.resource_handle]):
-            tensors = [
-                self._typed(keys, self._key_dtype, "keys"),
-                self._typed(values, self._value_dtype, "values"),
-            ]
-            return create("LookupTableInsertV2", [self.resource_handle, *tensors])
-
-    def remove(self, keys: Tensor, name: str | None = None) -> Operation:
-        """An operation that takes keys out; those that are not there change nothing.
-
-        Raises TypeError for keys of another type.
-        """
-        self._require_keys(keys)
-        with scoped(name, f"{self.name}_lookup_table_remove", [self.resource_handle, keys]):
-            return create("LookupTableRemoveV2", [self.resource_handle, convert_to_tensor(keys)])
-
-    def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """All keys and values; of dense tables, all buckets."""
-        return self._export(name or f"{self.name}_lookup_table_export_values")
-
-
-class MutableHashTable(_MutableTable):
-    """A table that starts empty.
-
-    Args:
-        key_dtype: Type of the keys.
-        value_dtype: Type of the values.
-        default_value: The value of keys that are not there, a scalar or vector as all values are.
-        name: Of the table.
-        checkpoint: Taken for TensorFlow's sake: a Saver saves variables.
-        experimental_is_anonymous: Taken for TensorFlow's sake.
-    """
-
-    def __init__(
-        self,
-        key_dtype: DTypeLike,
-        value_dtype: DTypeLike,
-        default_value: TensorLike,
-        name: str = "MutableHashTable",
-        checkpoint: bool = True,
-        experimental_is_anonymous: bool = False,
-    ):
-        super().__init__(key_dtype, value_dtype)
-        self.default_value = convert_to_tensor(default_value, self._value_dtype)
-        shape = self.default_value.shape
-        attrs: dict[str, AttrValue] = {
-            "key_dtype": self._key_dtype,
-            "value_dtype": self._value_dtype,
-            "use_node_name_sharing": True,
-        }
-        kind = "MutableHashTableV2"
-        if shape != ():
-            kind, attrs["value_shape"] = "MutableHashTableOfTensorsV2", shape
-        self._handle = create(kind, (), attrs, name).outputs[0]
-
-    def lookup(  # pyright: ignore[reportIncompatibleMethodOverride] - as TensorFlow has it
-        self,
-        keys: Keys,
-        dynamic_default_values: TensorLike | None = None,
-        name: str | None = None,
-    ) -> Keys:
-        """The value of each key.
-
-        Args:
-            keys: Of any shape, dense, sparse or ragged.
-            dynamic_default_values: Those of keys that are not there, one or one for each key; by
-                default the table's own.
-            name: Of the operation's scope.
-
-        Raises ValueError for keys of another type.
-        """
-        default = self.default_value
-        if dynamic_default_values is not None:
-            default = convert_to_tensor(dynamic_default_values, self._value_dtype)
-        flat = self._typed(_flat_of(keys), self._key_dtype, "keys")
-        scope = name or f"{self.name}_lookup_table_find"
-        return _within(keys, self._find(flat, default, scope))
-
-
-class DenseHashTable(_MutableTable):
-    """A table of open addressing: faster, larger, and with two keys that it cannot hold.
-
-    Args:
-        key_dtype: Type of the keys.
-        value_dtype: Type of the values.
-        default_value: The value of keys that are not there.
-        empty_key: Stands for an empty bucket; a scalar or vector as all keys are.
-        deleted_key: Stands for a bucket whose key was removed.
-        initial_num_buckets: A power of 2, 131,072 by default.
-        name: Of the table.
-        checkpoint: Taken for TensorFlow's sake: a Saver saves variables.
-        experimental_is_anonymous: Taken for TensorFlow's sake.
-    """
-
-    def __init__(
-        self,
-        key_dtype: DTypeLike,
-        value_dtype: DTypeLike,
-        default_value: TensorLike,
-        empty_key: TensorLike,
-        deleted_key: TensorLike,
-        initial_num_buckets: int | None = None,
-        name: str = "MutableDenseHashTable",
-        checkpoint: bool = True,
-        experimental_is_anonymous: bool = False,
-    ):
-        super().__init__(key_dtype, value_dtype)
-        self.default_value = convert_to_tensor(
-            default_value, self._value_dtype, name="default_value"
-        )
-        n_buckets = _BUCKETS if initial_num_buckets is None else initial_num_buckets
-        empty = convert_to_tensor(empty_key, self._key_dtype, name="empty_key")
-        deleted = convert_to_tensor(deleted_key, self._key_dtype, name="deleted_key")
-        attrs = {
-            "value_dtype": self._value_dtype,
-            "value_shape": self.default_value.shape,
-            "initial_num_buckets": n_buckets,
-            "use_node_name_sharing": True,
-        }
-        op = create("MutableDenseHashTableV2", [empty, deleted], attrs, name)
-        self._handle = op.outputs[0]
-
-    def lookup(self, keys: Keys, name: str | None = None) -> Keys:
-        """The value of each key: one of a vector of keys each.
-
-        Raises ValueError for keys of another type.
-        """
-        flat = self._typed(_flat_of(keys), self._key_dtype, "keys")
-        scope = name or f"{self.name}_lookup_table_find"
-        return _within(keys, self._find(flat, self.default_value, scope))
-
-    def insert_or_assign(
-        self, keys: TensorLike, values: TensorLike, name: str | None = None
-    ) -> Operation:
-        """See insert."""
-        return self.insert(keys, values, name)
-
-    def erase(self, keys: Tensor, name: str | None = None) -> Operation:
-        """See remove."""
-        return self.remove(keys, name)
+            return in_form_of(keys, numbers)

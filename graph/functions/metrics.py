@@ -13,7 +13,7 @@ from ..core.graph import Tensor
 from ..core.scopes import GraphKeys, get_default_graph
 from ..core.shapes import Shape, is_static
 from ..variables.variable_scope import variable_scope
-from ..variables.variables import Variable
+from ..variables.variables import Updated, Variable
 from . import array, creation
 from .casting import cast
 from .reductions import reduce_mean, reduce_sum
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..core.typing import TensorLike
 
 Collections: TypeAlias = "str | Sequence[str] | None"
-Metric: TypeAlias = "tuple[Tensor, Tensor]"
+Metric: TypeAlias = "tuple[Tensor, Updated]"
 """The value so far, and the value after a batch is added, which adds it."""
 
 
@@ -43,7 +43,7 @@ def metric_variable(shape: Shape, dtype: npt.DTypeLike, name: str) -> Variable:
 
 def recorded(
     value: Tensor,
-    update: Tensor,
+    update: Updated,
     metrics_collections: Collections,
     updates_collections: Collections,
 ) -> Metric:
@@ -56,7 +56,7 @@ def recorded(
     return value, update
 
 
-def _ratio(total: Tensor, count: Tensor, name: str) -> Tensor:
+def _ratio(total: Updated, count: Updated, name: str) -> Tensor:
     return ops.DivNoNan(total, ops.Maximum(count, np.zeros((), count.dtype)), name=name)
 
 
@@ -221,7 +221,7 @@ def percentage_below(
 
 def _counted(
     labels: Tensor, predictions: Tensor, weights: Tensor | None, cell: tuple[bool, bool]
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Updated]:
     """The count in `cell` of the confusion matrix: so far, and after this batch."""
     a = labels if cell[0] else ops.LogicalNot(labels)
     b = predictions if cell[1] else ops.LogicalNot(predictions)

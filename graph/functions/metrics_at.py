@@ -67,7 +67,7 @@ def _at_thresholds(
         numbers = numbers if spread is None else ops.Mul(numbers, spread)
         count = metric_variable((len(limits),), np.float32, name)
         values.append(count.value())
-        updates.append(count.assign_add(reduce_sum(numbers, 1)))
+        updates.append(convert_to_tensor(count.assign_add(reduce_sum(numbers, 1))))
     return values, updates
 
 
@@ -361,7 +361,7 @@ def _summed(flags: Tensor, weights: Tensor | None, name: str) -> tuple[Tensor, T
     if weights is not None:
         counts = ops.Mul(counts, cast(weights, np.float64))
     count = metric_variable((), np.float64, name)
-    return count.value(), count.assign_add(reduce_sum(counts))
+    return count.value(), convert_to_tensor(count.assign_add(reduce_sum(counts)))
 
 
 def _among_best(name: str, is_recall: bool, doc: str) -> Callable[..., Metric]:

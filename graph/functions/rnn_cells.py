@@ -6,7 +6,8 @@ them again in every later call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..core.graph import Tensor
 from ..core.scopes import name_scope
 from ..core.structure import flatten, map_structure
 from ..core.tensor_shape import TensorShape
+from ..format.tensor_values import get_static_value
 from ..variables.get_variable import get_variable
 from ..variables.initializers import Constant, zeros_initializer
 from ..variables.partitioned import PartitionedVariable, fixed_size_partitioner
@@ -88,6 +90,7 @@ class RNNCell:
         self._reuse = _reuse
         self._scope: VariableScope | None = None
         self._variables: list[Variable] = []
+        self._is_entered = False
 
     @property
     def name(self) -> str:
@@ -119,14 +122,31 @@ class RNNCell:
         """Its variables."""
         return list(self._variables)
 
-    weights = variables
-
     @property
     def trainable_variables(self) -> list[Variable]:
         """Its variables that are trained."""
-        return [v for v in self._variables if v.trainable] if self.trainable else []
+        return [v for v in self.variables if v.trainable] if self.trainable else []
 
-    trainable_weights = trainable_variables
+    @property
+    def non_trainable_variables(self) -> list[Variable]:
+        """Its variables that are not trained."""
+        trained = set(self.trainable_variables)
+        return [v for v in self.variables if v not in trained]
+
+    @property
+    def weights(self) -> list[Variable]:
+        """Its variables."""
+        return self.variables
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """Its variables that are trained."""
+        return self.trainable_variables
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """Its variables that are not trained."""
+        return self.non_trainable_variables
 
     @property
     def state_size(self) -> Size:
@@ -150,15 +170,7 @@ class RNNCell:
     ) -> tuple[Tensor, State]:
         """Output and next state; the first call makes the variables."""
         tensor = cast("Tensor", map_structure(as_input, inputs))
-        if self._scope is None:
-            scope_or_name = (
-                scope if scope is not None else (self._base_name if self._reuse else None)
-            )
-            entered = variable_scope(scope_or_name, self._base_name, reuse=self._reuse)
-        else:
-            entered = variable_scope(self._scope, reuse=True if self.built else self._reuse)
-        with entered as current:
-            self._scope = current
+        with self._entered(scope):
             if not self.built:
                 first = flatten(tensor)[0]
                 assert isinstance(first, Tensor)
@@ -166,6 +178,22 @@ class RNNCell:
                 self.build(first.get_shape())
                 self.built = True
             return self.call(tensor, state)
+
+    @contextlib.contextmanager
+    def _entered(self, scope: str | VariableScope | None = None) -> Generator[None]:
+        """A block within the cell's variable scope, the one that was entered first."""
+        if self._scope is None:
+            first = scope if scope is not None else (self._base_name if self._reuse else None)
+            block = variable_scope(first, self._base_name, reuse=self._reuse)
+        else:
+            block = variable_scope(self._scope, reuse=True if self.built else self._reuse)
+        outer = self._is_entered
+        with block as self._scope:
+            self._is_entered = True
+            try:
+                yield
+            finally:
+                self._is_entered = outer
 
     def add_variable(
         self,
@@ -176,14 +204,15 @@ class RNNCell:
         partitioner: Partitioner | None = None,
     ) -> Variable:
         """A variable in the cell's scope, in parts where a partitioner is given."""
-        variable = get_variable(
-            name,
-            shape,
-            self._dtype if dtype is None else dtype,
-            initializer,
-            trainable=self.trainable,
-            partitioner=partitioner,
-        )
+        with contextlib.nullcontext() if self._is_entered else self._entered():
+            variable = get_variable(
+                name,
+                shape,
+                self._dtype if dtype is None else dtype,
+                initializer,
+                trainable=self.trainable,
+                partitioner=partitioner,
+            )
         whole: object = variable
         self._variables += list(whole) if isinstance(whole, PartitionedVariable) else [variable]
         return variable
@@ -215,13 +244,34 @@ class RNNCell:
         """A state of zeros for inputs, or for a batch size and type."""
         if inputs is not None:
             tensor = convert_to_tensor(inputs)
-            batch_size, dtype = creation.shape(tensor)[0], tensor.dtype
+            self._require_like(tensor, batch_size, dtype)
+            known = tensor.shape[0] if tensor.shape else None
+            batch_size, dtype = creation.shape(tensor)[0] if known is None else known, tensor.dtype
         if batch_size is None or dtype is None:
             raise ValueError(
                 "batch_size and dtype cannot be None while constructing initial state: "
                 f"batch_size={batch_size}, dtype={dtype}"
             )
         return self.zero_state(batch_size, dtype)
+
+    @staticmethod
+    def _require_like(
+        inputs: Tensor, batch_size: TensorLike | None, dtype: DTypeLike | None
+    ) -> None:
+        """Raises ValueError when a batch size or type is not that of inputs."""
+        known = inputs.shape[0] if inputs.shape else None
+        if batch_size is not None:
+            size = get_static_value(convert_to_tensor(batch_size))
+            if isinstance(size, np.ndarray | np.generic) and known != size.item():
+                raise ValueError(
+                    "batch size from input tensor is different from the input param. Input tensor "
+                    f"batch: {known}, batch_size: {batch_size}"
+                )
+        if dtype is not None and inputs.dtype != as_numpy(dtype):
+            raise ValueError(
+                "dtype from input tensor is different from the input param. Input tensor dtype: "
+                f"{inputs.dtype}, dtype: {dtype}"
+            )
 
 
 def as_input(value: object) -> Tensor:
@@ -266,6 +316,18 @@ class _Units(RNNCell):
         self._num_units = num_units
         self._activation: Activation = activation or ops.Tanh
 
+    def __call__(
+        self, inputs: TensorLike, state: State, scope: str | VariableScope | None = None
+    ) -> tuple[Tensor, State]:
+        """Output and next state; ValueError for inputs or states that are no floats."""
+        for leaf in (*flatten(inputs), *flatten(state)):
+            dtype = as_input(leaf).dtype
+            if dtype is not None and dtype.kind in "iub":
+                raise ValueError(
+                    f"RNN cell only supports floating point inputs, but saw dtype: {dtype}"
+                )
+        return super().__call__(inputs, state, scope)
+
     @property
     def state_size(self) -> Size:
         """The number of units."""
@@ -287,6 +349,7 @@ class BasicRNNCell(_Units):
         n = self._num_units
         self._kernel = self.add_variable("kernel", [_depth(self, inputs_shape) + n, n])
         self._bias = self.add_variable("bias", [n], initializer=zeros_initializer())
+        self.built = True
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """Output and next state, which are the same."""
@@ -330,6 +393,7 @@ class GRUCell(_Units):
             add("candidate/kernel", [depth + n, n], initializer=kernel),
             add("candidate/bias", [n], initializer=zeros),
         )
+        self.built = True
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """Output and next state, which are the same."""
@@ -376,6 +440,7 @@ class BasicLSTMCell(_Units):
         n = self._num_units
         self._kernel = self.add_variable("kernel", [_depth(self, inputs_shape) + n, 4 * n])
         self._bias = self.add_variable("bias", [4 * n], initializer=zeros_initializer())
+        self.built = True
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """Output and next state."""
@@ -462,6 +527,7 @@ class LSTMCell(_Units):
             self._projection = add(
                 "projection/kernel", shape, initializer=start, partitioner=shards
             )
+        self.built = True
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """Output and next state."""

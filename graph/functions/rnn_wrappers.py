@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.dtype import as_numpy
-from ..core.structure import flatten, pack
+from ..core.structure import flatten, map_structure, pack
 from ..variables.variable_scope import variable_scope
 from . import array
 from .normalization import dropout
@@ -71,8 +71,16 @@ class MultiRNNCell(RNNCell):
         return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Output of the last cell and the states of all."""
+        """Output of the last cell and the states of all.
+
+        Raises ValueError unless the state is a tuple as long as there are cells.
+        """
         if self._state_is_tuple:
+            if not isinstance(state, (list, tuple)):
+                raise ValueError(
+                    f"Expected state to be a tuple of length {len(self._cells)}, but received: "
+                    f"{state}"
+                )
             states = list(cast("Sequence[State]", state))
         else:
             sizes = [cast("int", cell.state_size) for cell in self._cells]
@@ -122,7 +130,7 @@ class _Wrapper(RNNCell, ABC):
         self, inputs: TensorLike, state: State, scope: str | VariableScope | None = None
     ) -> tuple[Tensor, State]:
         """Output and next state, of what is around the cell inside."""
-        return self._wrapped(as_input(inputs), state, scope)
+        return self._wrapped(cast("Tensor", map_structure(as_input, inputs)), state, scope)
 
     @abstractmethod
     def _wrapped(

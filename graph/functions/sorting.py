@@ -28,6 +28,8 @@ def _in_order(
     if values.shape is None:
         raise ValueError("the rank of what is sorted must be known")
     rank = len(values.shape)
+    if not -rank <= axis < rank:
+        raise ValueError(f"slice index {axis} of dimension 0 out of bounds for rank {rank}")
     order = list(range(rank))
     order[axis], order[-1] = order[-1], order[axis]
 
@@ -132,30 +134,22 @@ def histogram_fixed_width(
 
 
 def _picked(
-    name: str | None,
-    label: str,
+    kind: str,
     data: TensorLike,
-    indices: TensorLike,
+    rows: TensorLike,
     segment_ids: TensorLike,
     num_segments: TensorLike | None,
-    divisor: Callable[[Tensor], Tensor] | None,
+    name: str | None,
+    sparse_gradient: bool,
 ) -> Tensor:
-    """Sums of rows picked by index, one for each segment, over what `divisor` makes of counts."""
-    with name_scope(name, label, [data, indices, segment_ids]):
-        rows = ops.GatherV2(data, indices, np.int32(0))
-        ids = convert_to_tensor(segment_ids)
-        if num_segments is None:
-            sums = ops.SegmentSum(rows, ids)
-        else:
-            sums = ops.UnsortedSegmentSum(rows, ids, num_segments)
-        if divisor is None:
-            return sums
-        ones = ops.Fill(ops.Shape(ids), np.ones((), rows.dtype))
-        n = creation.shape(sums)[0]
-        counts = ops.Maximum(ops.UnsortedSegmentSum(ones, ids, n), np.ones((), rows.dtype))
-        inner = ops.Fill(ops.Reshape(ops.Sub(ops.Rank(rows), 1), [1]), np.int32(1))
-        shape = ops.ConcatV2([ops.Shape(counts), inner], np.int32(0))
-        return ops.RealDiv(sums, divisor(ops.Reshape(counts, shape)))
+    """Rows picked by index, combined in each segment; lists without numbers are of int32."""
+    indices, ids = (
+        np.zeros(0, np.int32) if isinstance(x, list) and not x else x for x in (rows, segment_ids)
+    )
+    attrs = {"name": name, "sparse_gradient": sparse_gradient}
+    if num_segments is None:
+        return getattr(ops, kind)(data, indices, ids, **attrs)
+    return getattr(ops, f"{kind}WithNumSegments")(data, indices, ids, num_segments, **attrs)
 
 
 def sparse_segment_sum(
@@ -164,9 +158,11 @@ def sparse_segment_sum(
     segment_ids: TensorLike,
     name: str | None = None,
     num_segments: TensorLike | None = None,
+    sparse_gradient: bool = False,
 ) -> Tensor:
     """The sum of the rows at `indices` of each segment."""
-    return _picked(name, "SparseSegmentSum", data, indices, segment_ids, num_segments, None)
+    operands = data, indices, segment_ids, num_segments, name, sparse_gradient
+    return _picked("SparseSegmentSum", *operands)
 
 
 def sparse_segment_mean(
@@ -175,10 +171,11 @@ def sparse_segment_mean(
     segment_ids: TensorLike,
     name: str | None = None,
     num_segments: TensorLike | None = None,
+    sparse_gradient: bool = False,
 ) -> Tensor:
     """The mean of the rows at `indices` of each segment."""
-    operands = data, indices, segment_ids, num_segments
-    return _picked(name, "SparseSegmentMean", *operands, lambda n: n)
+    operands = data, indices, segment_ids, num_segments, name, sparse_gradient
+    return _picked("SparseSegmentMean", *operands)
 
 
 def sparse_segment_sqrt_n(
@@ -187,10 +184,11 @@ def sparse_segment_sqrt_n(
     segment_ids: TensorLike,
     name: str | None = None,
     num_segments: TensorLike | None = None,
+    sparse_gradient: bool = False,
 ) -> Tensor:
     """The sum of the rows at `indices` of each segment over the root of their number."""
-    operands = data, indices, segment_ids, num_segments
-    return _picked(name, "SparseSegmentSqrtN", *operands, lambda n: ops.Sqrt(n))
+    operands = data, indices, segment_ids, num_segments, name, sparse_gradient
+    return _picked("SparseSegmentSqrtN", *operands)
 
 
 def sufficient_statistics(

@@ -26,15 +26,28 @@ bessel_i0               BesselI0            x
 bessel_i0e              BesselI0e           x
 bessel_i1               BesselI1            x
 bessel_i1e              BesselI1e           x
+bessel_j0               BesselJ0            x
+bessel_j1               BesselJ1            x
+bessel_k0               BesselK0            x
+bessel_k0e              BesselK0e           x
+bessel_k1               BesselK1            x
+bessel_k1e              BesselK1e           x
+bessel_y0               BesselY0            x
+bessel_y1               BesselY1            x
 betainc                 Betainc             a b x
 cumulative_logsumexp    CumulativeLogsumexp x axis=0 exclusive=False reverse=False
+dawsn                   Dawsn               x
 erfinv                  Erfinv              x
+expint                  Expint              x
+fresnel_cos             FresnelCos          x
+fresnel_sin             FresnelSin          x
 igamma                  Igamma              a x
 igammac                 Igammac             a x
 multiply_no_nan         MulNoNan            x y
 ndtri                   Ndtri               x
 nextafter               NextAfter           x1 x2:x2
 polygamma               Polygamma           a x
+spence                  Spence              x
 xlog1py                 Xlog1py             x y
 zeta                    Zeta                x q
 """

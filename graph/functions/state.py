@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ..core.build import ops
-from ..core.create import create, output
+from ..core.create import output
 from ..core.scopes import name_scope
 from ..variables.batch_positions import batch_positions
 from ..variables.kinds import ResourceVariable
-from ..variables.variables import Variable
+from ..variables.variables import Updated, Variable
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -22,8 +22,8 @@ def assign(
     validate_shape: bool | None = None,
     use_locking: bool | None = None,
     name: str | None = None,
-) -> Tensor:
-    """Gives a variable a value; a tensor with the new one."""
+) -> Updated:
+    """Gives a variable a value; the new one."""
     if isinstance(ref, ResourceVariable):
         return ref.assign(value, name=name)
     attrs = {
@@ -38,8 +38,8 @@ def assign_add(
     value: TensorLike,
     use_locking: bool | None = None,
     name: str | None = None,
-) -> Tensor:
-    """Adds to a variable; a tensor with the new value."""
+) -> Updated:
+    """Adds to a variable; the new value."""
     if isinstance(ref, ResourceVariable):
         return ref.assign_add(value)
     return output("AssignAdd", [ref, value], {"use_locking": bool(use_locking)}, name)
@@ -50,8 +50,8 @@ def assign_sub(
     value: TensorLike,
     use_locking: bool | None = None,
     name: str | None = None,
-) -> Tensor:
-    """Subtracts from a variable; a tensor with the new value."""
+) -> Updated:
+    """Subtracts from a variable; the new value."""
     if isinstance(ref, ResourceVariable):
         return ref.assign_sub(value)
     return output("AssignSub", [ref, value], {"use_locking": bool(use_locking)}, name)
@@ -67,7 +67,7 @@ class Scatter(Protocol):
         updates: TensorLike,
         use_locking: bool = ...,
         name: str | None = ...,
-    ) -> Tensor:
+    ) -> Updated:
         """A tensor with the new value."""
         ...
 
@@ -79,14 +79,13 @@ def _scatter(public_name: str, kind: str, what: str) -> Scatter:
         updates: TensorLike,
         use_locking: bool = False,
         name: str | None = None,
-    ) -> Tensor:
+    ) -> Updated:
         if isinstance(ref, ResourceVariable):
-            op = create(f"Resource{kind}", [ref.handle, indices, updates], None, name)
-            return ref.after(op)
+            return ref.after(ref.scatter(kind, indices, updates, name))
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
     scatter.__name__ = scatter.__qualname__ = public_name
-    scatter.__doc__ = f"{what} rows of a variable; a tensor with the new value."
+    scatter.__doc__ = f"{what} rows of a variable; the new value."
     return scatter
 
 
@@ -106,14 +105,13 @@ def _scatter_nd(public_name: str, kind: str, what: str, locks: bool = False) -> 
         updates: TensorLike,
         use_locking: bool = locks,
         name: str | None = None,
-    ) -> Tensor:
+    ) -> Updated:
         if isinstance(ref, ResourceVariable):
-            op = create(f"Resource{kind}", [ref.handle, indices, updates], None, name)
-            return ref.after(op)
+            return ref.after(ref.scatter(kind, indices, updates, name))
         return output(kind, [ref, indices, updates], {"use_locking": use_locking}, name)
 
     scatter.__name__ = scatter.__qualname__ = public_name
-    scatter.__doc__ = f"{what} parts of a variable at index tuples; a tensor with the new value."
+    scatter.__doc__ = f"{what} parts of a variable at index tuples; the new value."
     return scatter
 
 
@@ -128,8 +126,8 @@ def batch_scatter_update(
     updates: TensorLike,
     use_locking: bool = True,
     name: str | None = None,
-) -> Tensor:
-    """Sets ref[i, ..., indices[i, ..., j]] to updates[i, ..., j]; a tensor with the new value.
+) -> Updated:
+    """Sets ref[i, ..., indices[i, ..., j]] to updates[i, ..., j]; the new value.
 
     Raises ValueError when the rank of `indices` is not known.
     """

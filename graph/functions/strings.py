@@ -63,7 +63,12 @@ def substr(
     name: str | None = None,
     unit: str = "BYTE",
 ) -> Tensor:
-    """The part of each string from `pos` on; both numbers broadcast."""
+    """The part of each string from `pos` on, of `len` bytes or UTF8_CHARs at most.
+
+    Raises ValueError for another unit, and for positions and lengths of different shapes.
+    """
+    if unit not in ("BYTE", "UTF8_CHAR"):
+        raise ValueError(f"unit must be BYTE or UTF8_CHAR, got {unit!r}")
     return ops.Substr(input, pos, len, unit=unit, name=name)
 
 
@@ -137,9 +142,7 @@ def split(
 
     Raises ValueError for another type of results.
     """
-    if result_type not in ("SparseTensor", "RaggedTensor"):
-        raise ValueError(f"result_type must be one of ('SparseTensor', 'RaggedTensor'), "
-                         f"got {result_type!r}")  # fmt: skip
+    _require_result_type(result_type)
     text = convert_to_tensor(one_of("input", input, "source", source))
     if text.shape == ():
         text = ops.Reshape(text, np.array([1], np.int32))
@@ -152,15 +155,29 @@ def string_split(
     source: TensorLike,
     sep: str | None = None,
     skip_empty: bool = True,
-    delimiter: str = " ",
+    delimiter: str | None = None,
     result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> SparseTensor | RaggedTensor:
-    """The parts of each string between any of the characters of `sep`; `delimiter` of old."""
-    between = delimiter if sep is None else sep
-    indices, values, shape = ops.StringSplit(source, between, skip_empty=skip_empty, name=name)
+    """The parts of each string between any of the characters of `sep`; `delimiter` of old.
+
+    Raises ValueError for another type of results than SparseTensor and RaggedTensor.
+    """
+    between = one_of("sep", sep, "delimiter", delimiter)
+    _require_result_type(result_type)
+    text = convert_to_tensor(source, np.dtype(object))
+    if text.shape == ():
+        text = ops.Reshape(text, np.array([1], np.int32))
+    separators = convert_to_tensor(" " if between is None else between, np.dtype(object))
+    indices, values, shape = ops.StringSplit(text, separators, skip_empty=skip_empty, name=name)
     parts = SparseTensor(indices, values, shape)
     return RaggedTensor.from_sparse(parts) if result_type == "RaggedTensor" else parts
+
+
+def _require_result_type(result_type: str) -> None:
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError(f"result_type must be one of ('SparseTensor', 'RaggedTensor'), "
+                         f"got {result_type!r}")  # fmt: skip
 
 
 def bytes_split(input: TensorLike, name: str | None = None) -> RaggedTensor:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from ..variables.variable_scope import InitializerLike, Regularizer, Reuse, VariableScope
-    from ..variables.variables import Constraint, Variable
+    from ..variables.variables import Constraint, Updated, Variable
     from .base import RegularizedOptions
 
 Adjustment: TypeAlias = "Callable[[Tensor], tuple[TensorLike, TensorLike]]"
@@ -271,7 +271,7 @@ class BatchNormalization(Layer):
         training: bool | Tensor,
         momentum: float | None = None,
         is_update: bool = True,
-    ) -> Tensor:
+    ) -> Updated:
         """The average after a step towards a value, where `training` holds."""
         rate = np.asarray(1.0 - (self.momentum if momentum is None else momentum), average.dtype)
         with name_scope("AssignMovingAvg") as scope:

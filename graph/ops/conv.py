@@ -6,6 +6,7 @@ All kernels work on [n, *sizes, c] with filters [*kernel, c / groups, channels].
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,11 @@ BLOCK_BYTES = 16 << 20
 
 def _windows(op: OperationView, kernel: Sequence[Size], rank: int) -> Windows[Size]:
     """The windows of a convolution whose kernel has these sizes."""
+    steps = op.get_attr("strides")
+    inner = spatial_axes(op.get_attr("data_format"), len(steps))
+    is_spatial = all(n == 1 for axis, n in enumerate(steps) if axis not in inner)
+    words = "Current implementation does not yet support strides in the batch and depth dimensions."
+    require(op, is_spatial, f"{words} strides must be 1 for batch and channels, got {list(steps)}")
     strides = spatial(op, op.get_attr("strides"), "strides")
     dilations = spatial(op, op.get_attr("dilations"), "dilations")
     same_rank = len(strides) == len(dilations) == len(kernel) == rank - 2
@@ -66,6 +72,8 @@ def _conv_shape(op: OperationView, rank: int) -> Shape:
 
 def _convolve(op: OperationView, x: np.ndarray, filters: np.ndarray) -> np.ndarray:
     """The convolution of `x` in the op's data format."""
+    if 0 in filters.shape[:-2]:
+        raise ValueError(f"filter must not have zero elements, got {list(filters.shape)}")
     data_format = op.get_attr("data_format")
     x = channels_last(x, data_format)
     windows = _windows(op, filters.shape[:-2], x.ndim)
@@ -191,9 +199,9 @@ def _filter_grad(op: OperationView, x: np.ndarray, sizes: np.ndarray, dy: np.nda
     result = np.empty(shape, x.dtype)
     width = n_filters // groups
     for group in range(groups):
-        rows = gradients[group].reshape(-1, width)
+        rows = gradients[group].reshape(prod(dy.shape[:-1]), width)
         for position, window in windows.places(dy.shape[1:-1]):
-            elements = inputs[group][window].reshape(-1, depth)
+            elements = inputs[group][window].reshape(rows.shape[0], depth)
             result[(*position, slice(None), slice(group * width, (group + 1) * width))] = (
                 elements.T @ rows
             )

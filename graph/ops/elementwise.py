@@ -292,7 +292,7 @@ def check_numerics(x: np.ndarray, *, message: bytes) -> np.ndarray:
 def print_tensor(
     x: np.ndarray, *data: np.ndarray, message: bytes, first_n: int, summarize: int
 ) -> np.ndarray:
-    """`x`; nothing is printed."""
+    """`x`; only a Session prints."""
     return x
 
 

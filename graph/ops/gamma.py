@@ -171,7 +171,7 @@ def _beta_fraction(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
     return value
 
 
-def _bessel(order: int, is_scaled: bool) -> Callable[[np.ndarray], np.ndarray]:
+def bessel_i(order: int, is_scaled: bool) -> Callable[[np.ndarray], np.ndarray]:
     """The modified Bessel function I of an order, times exp(-|x|) when scaled."""
 
     def kernel(x: np.ndarray) -> np.ndarray:
@@ -203,7 +203,7 @@ for _kind, _order, _scaled in (
     ("BesselI1", 1, False),
     ("BesselI1e", 1, True),
 ):
-    add_row(_kind, _bessel(_order, _scaled), same)
+    add_row(_kind, bessel_i(_order, _scaled), same)
 add_row("Betainc", betainc, broadcasting)
 add_row("IgammaGradA", igamma_grad_a, broadcasting)
 add_row("RandomGammaGrad", random_gamma_grad, broadcasting)

@@ -59,8 +59,13 @@ def sparse_matmul(
     b_is_sparse: bool,
 ) -> np.ndarray:
     """`a @ b` in float32, of matrices that may have many zeros."""
-    product = _product(a.T if transpose_a else a, b.T if transpose_b else b)
-    return product.astype(np.float32)
+    left, right = (x.astype(np.float32) for x in (a, b))
+    left, right = left.T if transpose_a else left, right.T if transpose_b else right
+    if left.shape[1] != right.shape[0]:
+        raise ValueError(
+            f"Matrix size-incompatible: In[0]: {list(left.shape)}, In[1]: {list(right.shape)}"
+        )
+    return left @ right
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

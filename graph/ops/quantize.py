@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Shape, same
+from ..core.shapes import Shape, require_rank, same
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -109,7 +109,14 @@ def fake_quant_with_min_max_vars_gradient(
     return np.where(below | above, np.float32(0), dy), *ends
 
 
-@op("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", shape=same)
+def _along_axis_shape(op: OperationView) -> Shape:
+    axis = op.get_attr("axis")
+    if axis >= 0:
+        require_rank(op, 0, axis + 1, at_least=True)
+    return op.inputs[0].shape
+
+
+@op("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", shape=_along_axis_shape)
 def quantize_and_dequantize(
     x: np.ndarray,
     low: np.ndarray,
@@ -137,6 +144,20 @@ def quantize_and_dequantize(
     is_even = round_mode == b"HALF_TO_EVEN"
     steps = np.rint(scaled) if is_even else np.floor(scaled + x.dtype.type(0.5))
     return (steps * step).astype(x.dtype)
+
+
+def _v4_gradient_shape(op: OperationView) -> list[Shape]:
+    return [op.inputs[1].shape, op.inputs[2].shape, op.inputs[3].shape]
+
+
+@op("QuantizeAndDequantizeV4Grad", shape=_v4_gradient_shape)
+def quantize_and_dequantize_grad(
+    dy: np.ndarray, x: np.ndarray, low: np.ndarray, high: np.ndarray, *, axis: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`dy` where `x` is within the range; nothing to its ends."""
+    row = [n if i == axis else 1 for i, n in enumerate(x.shape)] if axis >= 0 else ()
+    is_inside = (x >= low.reshape(row)) & (x <= high.reshape(row))
+    return np.where(is_inside, dy, np.zeros((), dy.dtype)), np.zeros_like(low), np.zeros_like(high)
 
 
 def integer_range(

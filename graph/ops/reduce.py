@@ -10,7 +10,17 @@ import numpy as np
 
 from ..core.graph import Tensor
 from ..core.registry import add_row, op
-from ..core.shapes import Shape, axis_of, integers, known, require, same, shown, value
+from ..core.shapes import (
+    Shape,
+    axis_of,
+    integers,
+    known,
+    require,
+    require_rank,
+    same,
+    shown,
+    value,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -202,7 +212,10 @@ def _combined(
     rows = x.reshape((ids.size,) + x.shape[ids.ndim :])
     flat = ids.reshape(-1)
     if flat.size and int(flat.max()) >= n_segments:
-        raise ValueError(f"segment ids must be below {n_segments}, got {int(flat.max())}")
+        place = np.unravel_index(int(np.argmax(flat >= n_segments)), ids.shape)
+        at = ",".join(str(int(i)) for i in place)
+        wrong = f"segment_ids[{at}] = {int(ids[place])}"
+        raise ValueError(f"{wrong} is out of range [0, {n_segments})")
     combine.at(result, flat[flat >= 0], rows[flat >= 0].astype(dtype))
     return result
 
@@ -263,8 +276,14 @@ def _segment_shape(op: OperationView) -> Shape:
 def _unsorted_segment_shape(op: OperationView) -> Shape:
     n_segments, shape = integers(op, 2), known(op, 0)
     first = None if n_segments is None else n_segments[0]
-    require(op, first is None or first >= 0, f"num_segments must be >= 0, got {first}")
-    return (first,) + shape[len(known(op, 1)) :]
+    require(op, first is None or first >= 0, f"num_segments = {first} must not be negative")
+    ids = known(op, 1)
+    words = f"Shape must be at least rank {len(ids)} but is rank {len(shape)}"
+    require(op, len(shape) >= len(ids), words)
+    for a, b in zip(shape, ids, strict=False):
+        words = f"Dimensions must be equal, but are {a} and {b}"
+        require(op, None in (a, b) or a == b, words)
+    return (first,) + shape[len(ids) :]
 
 
 for _name in SEGMENT:
@@ -294,8 +313,10 @@ def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[...
     def kernel(
         x: np.ndarray, indices: np.ndarray, ids: np.ndarray, n_segments: np.ndarray | None = None
     ) -> np.ndarray:
-        if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < len(x):
-            raise ValueError(f"indices must be in [0, {len(x)}), got {indices.tolist()[:8]}")
+        wrong = np.flatnonzero((indices < 0) | (indices >= len(x)))
+        if wrong.size:
+            at = int(wrong[0])
+            raise ValueError(f"indices[{at}] == {indices[at]} out of range [0, {len(x)})")
         n = _require_sorted(indices, ids) if n_segments is None else int(n_segments)
         total = _combined(np.add, x[indices], ids, n, 0, wide(x))
         counts = np.maximum(np.bincount(ids, minlength=n), 1)
@@ -305,6 +326,8 @@ def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[...
 
 
 def _sparse_segment_shape(op: OperationView) -> Shape:
+    require_rank(op, 0, 1, at_least=True)
+    require_rank(op, 2, 1)
     last = integers(op, 3) if len(op.inputs) > 3 else None
     if last is None and len(op.inputs) == 3 and (ids := value(op, 2)) is not None:
         last = [int(ids.flat[-1]) + 1 if ids.size else 0]

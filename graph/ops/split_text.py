@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Shape, same, scalar
+from ..core.shapes import Shape, require_rank, same, scalar
 from .printing import element
 
 if TYPE_CHECKING:
@@ -33,19 +33,32 @@ def _each(
     return values.reshape(x.shape)
 
 
+def size_of(fill: bytes, width: int) -> str:
+    """How printf is told to fill up to a width."""
+    return fill.decode() + (str(width) if width > -1 else "")
+
+
 @op("AsString", shape=same)
 def as_string(
     x: np.ndarray, *, precision: int, scientific: bool, shortest: bool, width: int, fill: bytes
 ) -> np.ndarray:
     """Each number as C's printf writes it: %d, or %f, %e or %g with `precision` digits."""
+    if len(fill) > 1:
+        raise ValueError("Fill string must be one or fewer characters")
+    if scientific and shortest:
+        raise ValueError("Cannot select both scientific and shortest notation")
     if x.dtype.kind == "b":
         return np.array([b"false", b"true"], object)[x.astype(int)]
+    if x.dtype.kind in "iuO" and (scientific or shortest):
+        name = "string" if x.dtype.kind == "O" else x.dtype.name
+        raise ValueError(f"scientific and shortest format not supported for datatype {name}")
+    if x.dtype.kind == "O":
+        return _each(x, lambda item: f"%{size_of(fill, width)}s".encode() % item)
     if x.dtype.kind in "iu" and precision >= 0:
         raise ValueError("precision not supported for integer types")
     letter = "e" if scientific else "g" if shortest else "f"
     digits = f".{precision}" if precision > -1 else ""
-    size = str(width) if width > -1 else ""
-    pattern = f"%{fill.decode()}{size}" + ("d" if x.dtype.kind in "iu" else f"{digits}{letter}")
+    pattern = f"%{size_of(fill, width)}" + ("d" if x.dtype.kind in "iu" else f"{digits}{letter}")
 
     def written(number: complex) -> bytes:
         if isinstance(number, complex):
@@ -126,11 +139,19 @@ def _parts(item: bytes, delimiters: bytes) -> Iterator[bytes]:
     yield item[start:]
 
 
-@op("StringSplit", shape=lambda op: _SPARSE)
+def _string_split_shape(op: OperationView) -> list[Shape]:
+    require_rank(op, 0, 1)
+    require_rank(op, 1, 0)
+    return _SPARSE
+
+
+@op("StringSplit", shape=_string_split_shape)
 def string_split(
     x: np.ndarray, delimiter: np.ndarray, *, skip_empty: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The parts of each string between any of the characters of `delimiter`."""
+    if delimiter.ndim:
+        raise ValueError(f"delimiter must be a scalar, got shape: {list(delimiter.shape)}")
     rows = [
         [part for part in _parts(item, delimiter.item()) if part or not skip_empty]
         for item in x.tolist()

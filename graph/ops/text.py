@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import broadcasting, same
+from ..core.shapes import broadcasting, is_static, require, same, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from ..core.protocols import OperationView
+    from ..core.shapes import Shape
 
 _MASK = 2**64 - 1
 
@@ -59,9 +62,22 @@ def string_length(x: np.ndarray, *, unit: bytes) -> np.ndarray:
     return _mapped(x, count, np.int32)
 
 
-@op("Substr", shape=broadcasting)
+def _substr_shape(op: OperationView) -> Shape:
+    """Strings broadcast with positions, of which there are as many as lengths."""
+    positions, lengths = op.inputs[1].shape, op.inputs[2].shape
+    words = f"pos and len shapes must match: {shown(positions)} vs. {shown(lengths)}"
+    is_known = is_static(positions) and is_static(lengths)
+    require(op, not is_known or positions == lengths, words)
+    return broadcasting(op)
+
+
+@op("Substr", shape=_substr_shape)
 def substr(x: np.ndarray, position: np.ndarray, length: np.ndarray, *, unit: bytes) -> np.ndarray:
     """The part of each string from `position` (from the end when negative) on."""
+    if position.shape != length.shape:
+        raise ValueError(
+            f"pos and len shapes must match: {shown(position.shape)} vs. {shown(length.shape)}"
+        )
     strings, starts, lengths = np.broadcast_arrays(x, position, length)
     result = np.empty(strings.shape, object)
     for index, item in np.ndenumerate(strings):
@@ -123,7 +139,15 @@ def static_regex_full_match(x: np.ndarray, *, pattern: bytes) -> np.ndarray:
 @op("StringToNumber", shape=same)
 def string_to_number(x: np.ndarray, *, out_type: np.dtype) -> np.ndarray:
     """The numbers that strings spell."""
-    number: Callable[[str], float] = int if out_type.kind == "i" else float
+
+    def number(text: str) -> float:
+        if out_type.kind == "i":
+            whole, limits = int(text), np.iinfo(out_type)
+            if not limits.min <= whole <= limits.max:
+                raise ValueError(text)
+            return whole
+        is_hex = text.strip().lower().lstrip("+-").startswith("0x")
+        return float.fromhex(text) if is_hex else float(text)
 
     def converted(item: bytes) -> float:
         try:

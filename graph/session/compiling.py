@@ -28,7 +28,7 @@ from ..core.infer import KERNEL_ERRORS, each_output, infer_shapes
 from ..core.order import is_back_edge, ordered
 from ..core.registry import Row, row_of
 from ..core.shapes import Shape, is_static, shown
-from ..emit import chains, lists, rows
+from ..emit import chains, lists, random, rows
 from ..emit.lists import ListBuffer
 from ..emit.registry import EMITTERS
 from .hosted import HOSTED
@@ -217,6 +217,14 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             padded = rows.unique(stage.program, buffers[0], places)
             if padded is not None:
                 return self._define(stage, op, padded)
+        if rows.takes_each_once(op, self.padded):
+            changed = rows.update_rows(stage.program, site, buffers)
+            if changed is not None:
+                return self._define(stage, op, changed)
+        if op.type in random.KINDS:
+            numbers = random.emit(stage.program, site, self.state.stream_buffer(op), *buffers)
+            if numbers is not None:
+                return self._define(stage, op, numbers)
         emitter = EMITTERS.get(op.type)
         if emitter is not None and emitter.takes(buffers):
             outputs = emitter.function(stage.program, site, *buffers)
@@ -429,5 +437,5 @@ def _shapes(site: Site, row: Row | None) -> list[Shape]:
 
 
 def _array_dtype(dtype: DTypeAttr) -> DTypeAttr:
-    """The dtype of arrays: handles and variants are objects."""
-    return np.dtype(object) if dtype.names else dtype
+    """The dtype of arrays of an element type."""
+    return dtypes.array_dtype(np.dtype(dtype)) if dtype.names else dtype

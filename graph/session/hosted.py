@@ -25,6 +25,7 @@ MODULES = (
     "files_kernels",
     "python_kernels",
     "pool_kernels",
+    "print_kernels",
     "random_kernels",
     "rejection_kernels",
     "sampler_kernels",

@@ -10,7 +10,6 @@ import numpy as np
 from ...engine.philox import Words
 from ..ops.fractional_pool import averages, largest, pooled_size
 from .hosted import hosted
-from .random_kernels import stream_of_operation
 
 if TYPE_CHECKING:
     from ...engine.philox import Philox
@@ -55,7 +54,7 @@ def _regions(op: Operation, state: State, x: np.ndarray) -> tuple[np.ndarray, np
         return cast("tuple[np.ndarray, np.ndarray]", state.caches[op])
     ratio = cast("Sequence[float]", op.get_attr("pooling_ratio"))
     pseudo = bool(op.get_attr("pseudo_random"))
-    stream = stream_of_operation(op, state)
+    stream = state.stream(op)
     rows, columns = (
         _bounds(x.shape[axis], pooled_size(x.shape[axis], ratio[axis]), stream, pseudo)
         for axis in (1, 2)

@@ -9,22 +9,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...engine import philox
-from ...engine.philox import Philox
+from ..emit.random import PER_NUMBER
 from .hosted import hosted
 
 if TYPE_CHECKING:
+    from ...engine.philox import Philox
     from ..core.graph import Operation
     from .state import State
-
-_PER_NUMBER = 256
-"""Counters that a run takes for each number it gives."""
-
-
-def stream_of_operation(op: Operation, state: State) -> Philox:
-    """The stream of an operation, where its last run left it."""
-    if op not in state.streams:
-        state.streams[op] = Philox(op.get_attr("seed"), op.get_attr("seed2"))
-    return state.streams[op]
 
 
 def _row(kind: str, draw: Callable[[Philox, int, np.dtype], np.ndarray]) -> None:
@@ -35,9 +26,9 @@ def _row(kind: str, draw: Callable[[Philox, int, np.dtype], np.ndarray]) -> None
         sizes = tuple(shape.tolist())
         if any(size < 0 for size in sizes):
             raise ValueError(f"shape must not have negative sizes, got {sizes}")
-        stream, count = stream_of_operation(op, state), prod(sizes)
+        stream, count = state.stream(op), prod(sizes)
         numbers = draw(stream, count, cast("np.dtype", op.get_attr("dtype")))
-        stream.skip(count * _PER_NUMBER)
+        stream.skip(count * PER_NUMBER)
         return numbers.reshape(sizes)
 
 
@@ -54,10 +45,10 @@ def random_uniform_int(
     if low >= high:
         raise ValueError(f"Need minval < maxval, got {low} >= {high}")
     sizes = tuple(shape.tolist())
-    stream, count = stream_of_operation(op, state), prod(sizes)
+    stream, count = state.stream(op), prod(sizes)
     dtype = cast("np.dtype", op.get_attr("Tout"))
     numbers = philox.integers(stream, count, int(low), int(high), dtype)
-    stream.skip(count * _PER_NUMBER)
+    stream.skip(count * PER_NUMBER)
     return numbers.reshape(sizes)
 
 
@@ -66,7 +57,7 @@ def random_shuffle(op: Operation, state: State, value: np.ndarray) -> np.ndarray
     """The slices of `value` in random order."""
     if value.ndim == 0 or len(value) < 2:
         return value
-    stream, n = stream_of_operation(op, state), len(value)
+    stream, n = state.stream(op), len(value)
     words = stream.stream(n - 1)
     stream.skip(-(-(n - 1) // 4))
     order = np.arange(n)

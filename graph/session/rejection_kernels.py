@@ -11,7 +11,6 @@ import numpy as np
 from ...engine.philox import Philox, Words, normal, uniform
 from ..ops.stateless_random import stream_of
 from .hosted import hosted
-from .random_kernels import stream_of_operation
 
 if TYPE_CHECKING:
     from ..core.graph import Operation
@@ -112,7 +111,7 @@ def _stateful(kind: str, draw: Callable[[_Draws, float], float]) -> None:
     ) -> np.ndarray:
         sizes = tuple(shape.tolist())
         n = math.prod(sizes)
-        stream = stream_of_operation(op, state)
+        stream = state.stream(op)
         result = _drawn(stream, n, parameters, draw)
         stream.skip(n * parameters.size * _PER_NUMBER)
         return result.reshape(sizes + parameters.shape).astype(_dtype_of(op))
@@ -166,7 +165,7 @@ def multinomial(
     op: Operation, state: State, logits: np.ndarray, n_samples: np.ndarray
 ) -> np.ndarray:
     """Classes drawn by their logits."""
-    stream, n = stream_of_operation(op, state), int(n_samples)
+    stream, n = state.stream(op), int(n_samples)
     result = _classes(stream, logits, n, _dtype_of(op))
     stream.skip(len(logits) * -(-n // 4) * 8 * _PER_NUMBER)
     return result

@@ -25,6 +25,7 @@ FAULTS = {
         ),
         "indices[{i}] = {value} is not in [0, {limit})",
     ),
+    **dict.fromkeys(("FloorDiv", "FloorMod"), "Integer division by zero"),
     "TensorListGetItem": "Trying to access element {value} in a list with {limit} elements.",
     "TensorListPopBack": "Trying to pop from an empty list.",
     "TensorListSetItem": "Trying to modify element {value} in a list with {limit} elements.",

@@ -12,7 +12,6 @@ from ...engine.philox import Words
 from ...schema.errors import InvalidArgumentError
 from ...schema.files import read_bytes
 from .hosted import hosted
-from .random_kernels import stream_of_operation
 
 if TYPE_CHECKING:
     from ..core.graph import Operation
@@ -144,7 +143,7 @@ def _sampled(
     for c in true_classes.flat:
         if not 0 <= c < sampler.n:
             raise ValueError(f"`true_candidate` out of range [0, {sampler.n}), received {c}")
-    stream = stream_of_operation(op, state)
+    stream = state.stream(op)
     words = Words(stream)
     chosen: list[int] = []
     seen: set[int] = set()

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ...engine.philox import Philox
 from ...engine.plan import arena
 from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, window
 from ...engine.run.stages import Control
 from ...schema.errors import FailedPreconditionError
 
 if TYPE_CHECKING:
-    from ...engine.philox import Philox
     from ..core.graph import Operation
     from ..core.protocols import DTypeAttr
     from .control_kernels import Body
@@ -42,6 +42,7 @@ class State:
         self.control = Control()
         self.bodies: dict[tuple[Operation, str], Body] = {}
         self._keys: dict[Storage, str] = {}
+        self._stream_buffers: dict[Operation, Buffer] = {}
 
     def buffer(self, key: str, shape: tuple[int, ...], dtype: DTypeAttr) -> Buffer:
         """The memory of a variable, new when its shape or dtype is."""
@@ -60,6 +61,20 @@ class State:
         self.buffers[key] = buffer
         self._keys[buffer.storage] = key
         return buffer
+
+    def stream(self, op: Operation) -> Philox:
+        """The random stream of an operation, where its last run left it."""
+        if op not in self.streams:
+            self.streams[op] = Philox(op.get_attr("seed"), op.get_attr("seed2"))
+        return self.streams[op]
+
+    def stream_buffer(self, op: Operation) -> Buffer:
+        """The memory of the random stream of an operation."""
+        if op not in self._stream_buffers:
+            memory = self.stream(op).memory
+            storage = Storage(PERSISTENT, memory.nbytes, memory.view(np.uint8), f"{op.name} stream")
+            self._stream_buffers[op] = Buffer(memory.dtype, memory.shape, storage)
+        return self._stream_buffers[op]
 
     def value(self, key: str) -> np.ndarray:
         """A copy of the value of a variable.

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, overload
 
 from ..core.create import convert_to_tensor, create, output
 from ..core.hooks import hook
-from ..core.scopes import name_scope
+from ..core.scopes import (
+    get_default_graph,
+    graph_colocation,
+    graph_control_dependencies,
+    name_scope,
+)
+from ..core.shapes import is_static
+from .distribution import VariableAggregation, VariableSynchronization
 from .variables import InitialValue, Variable
 
 if TYPE_CHECKING:
@@ -120,9 +128,12 @@ class ResourceVariable(Variable):
             self.initializer = create("AssignVariableOp", inputs, None, inner)
         with name_scope("Read"):
             self._snapshot = self._read()
-        self._caching_device = caching_device
+            if caching_device:
+                place = graph_colocation(graph, None, ignore_existing=True)
+                with place, graph.device(None), graph.device(caching_device):
+                    self._cached = output("Identity", [self._snapshot])
 
-    _caching_device: DeviceSpec = None
+    _cached: Tensor | None = None
 
     @property
     def handle(self) -> Tensor:
@@ -135,11 +146,8 @@ class ResourceVariable(Variable):
         return tensor
 
     def value(self) -> Tensor:
-        """The tensor that holds its value."""
-        if not self._caching_device:
-            return self._read()
-        with self.graph.device(None), self.graph.device(self._caching_device):
-            return self._read()
+        """The tensor that holds its value; of a variable with a caching device, the copy there."""
+        return self._read() if self._cached is None else self._cached
 
     def read_value(self) -> Tensor:
         """A tensor with the value it has when that tensor is computed."""
@@ -158,27 +166,25 @@ class ResourceVariable(Variable):
         use_locking: bool | None,
         name: str | None,
         read_value: bool,
-    ) -> Tensor | Operation:
+    ) -> UnreadVariable | Operation:
         kinds = {
             "assign": "AssignVariableOp",
             "assign_add": "AssignAddVariableOp",
             "assign_sub": "AssignSubVariableOp",
         }
         tensor = convert_to_tensor(value, self.dtype)
-        if self.shape is not None and tensor.shape is not None:
+        if method == "assign" and self.shape is not None and tensor.shape is not None:
             self._check_shape(tensor.shape)
-        return self.after(create(kinds[method], [self.handle, tensor], None, name), read_value)
+        attrs = {"validate_shape": is_static(self.shape)} if method == "assign" else None
+        return self.after(create(kinds[method], [self.handle, tensor], attrs, name), read_value)
 
     @overload
-    def after(self, op: Operation, read_value: Literal[True] = True) -> Tensor: ...
+    def after(self, op: Operation, read_value: Literal[True] = True) -> UnreadVariable: ...
     @overload
-    def after(self, op: Operation, read_value: bool) -> Tensor | Operation: ...
-    def after(self, op: Operation, read_value: bool = True) -> Tensor | Operation:
-        """The value after `op`, which changed it; or just `op`."""
-        if not read_value:
-            return op
-        with op.graph.control_dependencies([op]):
-            return self._read()
+    def after(self, op: Operation, read_value: bool) -> UnreadVariable | Operation: ...
+    def after(self, op: Operation, read_value: bool = True) -> UnreadVariable | Operation:
+        """What it holds after `op`, which changes it; or just `op`."""
+        return UnreadVariable.of(self, op) if read_value else op
 
     def _check_shape(self, shape: tuple[Dim, ...]) -> None:
         sizes = self.shape or ()
@@ -198,8 +204,15 @@ class ResourceVariable(Variable):
         updates: TensorLike,
         use_locking: bool | None,
         name: str | None,
-    ) -> Tensor:
-        return self.after(create(f"Resource{kind}", [self.handle, indices, updates], None, name))
+    ) -> UnreadVariable:
+        return self.after(self.scatter(kind, indices, updates, name))
+
+    def scatter(
+        self, kind: str, indices: TensorLike, updates: TensorLike, name: str | None
+    ) -> Operation:
+        """The operation on handles that does what `kind` does for references."""
+        tensor = convert_to_tensor(updates, self.dtype)
+        return create(f"Resource{kind}", [self.handle, indices, tensor], None, name)
 
     def assign_slice(
         self,
@@ -207,7 +220,7 @@ class ResourceVariable(Variable):
         masks: Mapping[str, int],
         value: TensorLike,
         name: str | None = None,
-    ) -> Tensor:
+    ) -> UnreadVariable:
         """Gives the part that a StridedSlice with these inputs and masks takes a value."""
         inputs = [self.handle, *bounds, convert_to_tensor(value, self.dtype)]
         return self.after(create("ResourceStridedSliceAssign", inputs, masks, name))
@@ -228,6 +241,76 @@ class ResourceVariable(Variable):
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether it has a value."""
         return output("VarIsInitializedOp", [self.handle], name=name)
+
+
+class UnreadVariable(ResourceVariable):
+    """A resource variable after an operation that changes it: its reads come after that one.
+
+    What `assign` and its like give: it stands for the new value wherever a tensor is taken, and
+    can be changed further. It has the operation's name and is in no collection.
+    """
+
+    @staticmethod
+    def of(variable: ResourceVariable, op: Operation) -> UnreadVariable:
+        """`variable` after `op`."""
+        unread: UnreadVariable = object.__new__(UnreadVariable)
+        unread.op, unread._handle = op, variable.handle
+        unread.shape, unread.dtype = variable.shape, variable.dtype
+        unread.initial_value, unread.constraint = None, None
+        unread.trainable = True
+        unread.synchronization = VariableSynchronization.AUTO
+        unread.aggregation = VariableAggregation.NONE
+        unread._snapshot = unread._read()
+        return unread
+
+    _handle: Tensor
+
+    @property
+    def handle(self) -> Tensor:
+        """The tensor that stands for the variable."""
+        return self._handle
+
+    @property
+    def name(self) -> str:
+        """That of the operation."""
+        return self.op.name
+
+    def _read(self) -> Tensor:
+        with self._after_op():
+            return super()._read()
+
+    def read_value(self) -> Tensor:
+        """A tensor with the value it has when that tensor is computed."""
+        return self._read()
+
+    def initialized_value(self) -> Tensor:
+        """What only the variable itself has: NotImplementedError."""
+        raise NotImplementedError(f"'{self.name}' is no variable that is initialised by itself")
+
+    def _update(
+        self,
+        method: str,
+        value: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+        read_value: bool,
+    ) -> UnreadVariable | Operation:
+        with self._after_op():
+            return super()._update(method, value, use_locking, name, read_value)
+
+    def _change(
+        self,
+        kind: str,
+        indices: TensorLike,
+        updates: TensorLike,
+        use_locking: bool | None,
+        name: str | None,
+    ) -> UnreadVariable:
+        with self._after_op():
+            return super()._change(kind, indices, updates, use_locking, name)
+
+    def _after_op(self) -> AbstractContextManager[None]:
+        return graph_control_dependencies(get_default_graph(), [self.op])
 
 
 @hook("variable_kind")

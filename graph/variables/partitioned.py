@@ -13,7 +13,7 @@ from ..core.dtype import as_numpy
 from ..core.operands import Operands
 from ..core.scopes import control_dependencies, name_scope
 from ..core.tensor_shape import TensorShape
-from .variables import Variable
+from .variables import Updated, Variable
 
 if TYPE_CHECKING:
     from ..core.graph import Operation, Tensor
@@ -204,7 +204,7 @@ class PartitionedVariable(Operands):
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
-    ) -> list[Tensor | Operation]:
+    ) -> list[Updated | Operation]:
         """Gives all parts values; their new ones, or the operations that do so."""
         pairs = zip(self._parts, self._pieces(value), strict=True)
         return [part.assign(x, use_locking, name, read_value=read_value) for part, x in pairs]
@@ -215,7 +215,7 @@ class PartitionedVariable(Operands):
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
-    ) -> list[Tensor | Operation]:
+    ) -> list[Updated | Operation]:
         """Adds to all parts; their new values, or the operations that do so."""
         pairs = zip(self._parts, self._pieces(value), strict=True)
         return [part.assign_add(x, use_locking, name, read_value=read_value) for part, x in pairs]
@@ -226,7 +226,7 @@ class PartitionedVariable(Operands):
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
-    ) -> list[Tensor | Operation]:
+    ) -> list[Updated | Operation]:
         """Subtracts from all parts; their new values, or the operations that do so."""
         pairs = zip(self._parts, self._pieces(value), strict=True)
         return [part.assign_sub(x, use_locking, name, read_value=read_value) for part, x in pairs]

@@ -44,11 +44,15 @@ if TYPE_CHECKING:
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from ..format.messages import VariableDef
     from ..session.session import Session
+    from .kinds import UnreadVariable
 
 InitialValue: TypeAlias = "TensorLike | Callable[[], TensorLike]"
 """A value, or a function that makes it."""
 Constraint: TypeAlias = "Callable[[Tensor], TensorLike]"
 """What an optimizer applies to a variable's new value."""
+
+Updated: TypeAlias = "Tensor | UnreadVariable"
+"""The new value of a variable: its reference, or what stands for it behind a handle."""
 
 _DEFAULTS = {"use_resource": False}
 
@@ -290,7 +294,7 @@ class Variable(Operands, metaclass=Created):
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: Literal[True] = True,
-    ) -> Tensor: ...
+    ) -> Updated: ...
     @overload
     def assign(
         self,
@@ -299,15 +303,15 @@ class Variable(Operands, metaclass=Created):
         name: str | None = None,
         *,
         read_value: bool,
-    ) -> Tensor | Operation: ...
+    ) -> Updated | Operation: ...
     def assign(
         self,
         value: TensorLike,
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Tensor | Operation:
-        """Gives it a value; a tensor with the new one, or the operation that does so."""
+    ) -> Updated | Operation:
+        """Gives it a value; the new one, or the operation that does so."""
         return self._update("assign", value, use_locking, name, read_value)
 
     @overload
@@ -317,7 +321,7 @@ class Variable(Operands, metaclass=Created):
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: Literal[True] = True,
-    ) -> Tensor: ...
+    ) -> Updated: ...
     @overload
     def assign_add(
         self,
@@ -326,15 +330,15 @@ class Variable(Operands, metaclass=Created):
         name: str | None = None,
         *,
         read_value: bool,
-    ) -> Tensor | Operation: ...
+    ) -> Updated | Operation: ...
     def assign_add(
         self,
         delta: TensorLike,
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Tensor | Operation:
-        """Adds to its value; a tensor with the new one, or the operation that does so."""
+    ) -> Updated | Operation:
+        """Adds to its value; the new one, or the operation that does so."""
         return self._update("assign_add", delta, use_locking, name, read_value)
 
     @overload
@@ -344,7 +348,7 @@ class Variable(Operands, metaclass=Created):
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: Literal[True] = True,
-    ) -> Tensor: ...
+    ) -> Updated: ...
     @overload
     def assign_sub(
         self,
@@ -353,15 +357,15 @@ class Variable(Operands, metaclass=Created):
         name: str | None = None,
         *,
         read_value: bool,
-    ) -> Tensor | Operation: ...
+    ) -> Updated | Operation: ...
     def assign_sub(
         self,
         delta: TensorLike,
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Tensor | Operation:
-        """Subtracts from its value; a tensor with the new one, or the operation that does so."""
+    ) -> Updated | Operation:
+        """Subtracts from its value; the new one, or the operation that does so."""
         return self._update("assign_sub", delta, use_locking, name, read_value)
 
     def _update(
@@ -371,13 +375,13 @@ class Variable(Operands, metaclass=Created):
         use_locking: bool | None,
         name: str | None,
         read_value: bool,
-    ) -> Tensor | Operation:
+    ) -> Updated | Operation:
         """Adds the operation of one of the methods above."""
         raise NotImplementedError
 
     def _scatter(
         self, kind: str, sparse_delta: IndexedSlices, use_locking: bool | None, name: str | None
-    ) -> Tensor:
+    ) -> Updated:
         """Changes the rows that IndexedSlices name."""
         delta = self._slices(sparse_delta)
         return self._change(kind, delta.indices, delta.values, use_locking, name)
@@ -399,7 +403,7 @@ class Variable(Operands, metaclass=Created):
         updates: TensorLike,
         use_locking: bool | None,
         name: str | None,
-    ) -> Tensor:
+    ) -> Updated:
         """Adds the operation `kind`, as it is called for references; gives the new value."""
         raise NotImplementedError
 
@@ -409,55 +413,55 @@ class Variable(Operands, metaclass=Created):
         masks: Mapping[str, int],
         value: TensorLike,
         name: str | None = None,
-    ) -> Tensor:
+    ) -> Updated:
         """Gives the part that a StridedSlice with these inputs and masks takes a value."""
         raise NotImplementedError
 
     def scatter_add(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Adds IndexedSlices; a tensor with the new value."""
+    ) -> Updated:
+        """Adds IndexedSlices; the new value."""
         return self._scatter("ScatterAdd", sparse_delta, use_locking, name)
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Subtracts IndexedSlices; a tensor with the new value."""
+    ) -> Updated:
+        """Subtracts IndexedSlices; the new value."""
         return self._scatter("ScatterSub", sparse_delta, use_locking, name)
 
     def scatter_mul(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Multiplies by IndexedSlices; a tensor with the new value."""
+    ) -> Updated:
+        """Multiplies by IndexedSlices; the new value."""
         return self._scatter("ScatterMul", sparse_delta, use_locking, name)
 
     def scatter_div(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Divides by IndexedSlices; a tensor with the new value."""
+    ) -> Updated:
+        """Divides by IndexedSlices; the new value."""
         return self._scatter("ScatterDiv", sparse_delta, use_locking, name)
 
     def scatter_max(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """The larger of it and IndexedSlices; a tensor with the new value."""
+    ) -> Updated:
+        """The larger of it and IndexedSlices; the new value."""
         return self._scatter("ScatterMax", sparse_delta, use_locking, name)
 
     def scatter_min(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """The smaller of it and IndexedSlices; a tensor with the new value."""
+    ) -> Updated:
+        """The smaller of it and IndexedSlices; the new value."""
         return self._scatter("ScatterMin", sparse_delta, use_locking, name)
 
     def scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Tensor:
-        """Sets the rows that IndexedSlices name; a tensor with the new value."""
+    ) -> Updated:
+        """Sets the rows that IndexedSlices name; the new value."""
         return self._scatter("ScatterUpdate", sparse_delta, use_locking, name)
 
     def batch_scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Tensor:
+    ) -> Updated:
         """Sets var[i, ..., indices[i, ..., j]] to values[i, ..., j]; the new value."""
         delta = self._slices(sparse_delta)
         with name_scope(name):
@@ -466,20 +470,20 @@ class Variable(Operands, metaclass=Created):
 
     def scatter_nd_add(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
-    ) -> Tensor:
-        """Adds updates at index tuples; a tensor with the new value."""
+    ) -> Updated:
+        """Adds updates at index tuples; the new value."""
         return self._change("ScatterNdAdd", indices, updates, True, name)
 
     def scatter_nd_sub(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
-    ) -> Tensor:
-        """Subtracts updates at index tuples; a tensor with the new value."""
+    ) -> Updated:
+        """Subtracts updates at index tuples; the new value."""
         return self._change("ScatterNdSub", indices, updates, True, name)
 
     def scatter_nd_update(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
-    ) -> Tensor:
-        """Sets what is at index tuples; a tensor with the new value."""
+    ) -> Updated:
+        """Sets what is at index tuples; the new value."""
         return self._change("ScatterNdUpdate", indices, updates, True, name)
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:

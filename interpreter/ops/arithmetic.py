@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.families import gemm, quantization, quantized_gemm
-from ...engine.plan.buffer import Buffer
+from ...engine.families import gemm, gemm_blockwise, quantization, quantized_gemm
+from ...engine.plan.buffer import Buffer, constant
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
 from .quantized import (
     dequantized_blocks,
+    packed_rows,
     quantization_of,
     quantized_limits,
     signed_weights,
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import TypedDict
 
+    from ...schema.quantization import Blocks
+
     class Epilogue(TypedDict, total=False):
         """What is done with the sums of products; by keyword for the module with the products."""
 
-        scheme: quantization.Scheme
+        scheme: quantization.Scheme | quantization.Blockwise
         clamp: tuple[float, float]
 
 
@@ -42,6 +45,8 @@ _SUM_TYPES = {
 """Types of input and weights -> of the sums where no bias says it."""
 
 _HYBRID = ("int8", "uint8", "int4", "int2")
+_BITS = {"int8": 8, "int4": 4, "int2": 4}
+"""Types of weights -> the bits that they have in panels."""
 _BIASES = {"int8": ("int32",), "uint8": ("int32",), "int16": ("int32", "int64")}
 
 
@@ -64,35 +69,62 @@ def arithmetic(
         rounding: `exact`, whether quantized results are rounded from float64; `narrow`, whether
             the scales are multiplied in float32, as those of uint8 always are; `asymmetric`,
             whether float32 inputs get a zero point when weights are quantized; `infinite`, whether
-            their results may be infinite.
+            their results may be infinite; `in_rows`, whether weights are the rows of a matrix.
     """
+    limits = _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or gemm.NO_CLAMP
+    packs = bool(rounding.get("in_rows")) and x.dtype == np.float32
+    packs = packs and gemm_blockwise.fits(weights, bias)
+    if packs and (blocks := _blocks_of(weights)) is not None:
+        bits = _BITS[name_of_dtype(weights.dtype)]
+        _require_float32(node, x, bias)
+        scales = constant(blocks.scales if blocks.stored is None else blocks.stored)
+        by_block = quantization.Blockwise(scales, blocks.shape[1], bits, limits)
+        return gemm_blockwise, packed_rows(weights), {"scheme": by_block}
     weights = signed_weights(dequantized_blocks(node, weights))
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
         requantization = _requantization(node, x, weights, bias, clamp, rounding)
         return quantized_gemm, whole_bytes(weights), {"scheme": requantization}
-    if x.dtype != np.float32:
-        node.fail(f"{x.dtype} is not supported yet")
-    if bias is not None and bias.dtype != x.dtype:
-        node.fail(f"bias must be float32, got {bias.dtype}")
+    _require_float32(node, x, bias)
     if weights.dtype == x.dtype:
         return gemm, weights, {} if clamp is None else {"clamp": clamp}
     node.require(name_of_dtype(weights.dtype) in _HYBRID, f"{weights.dtype} is not supported yet")
     scheme = quantization.Hybrid(
         scales_of(node, weights),
         rounding.get("asymmetric", False),
-        _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or gemm.NO_CLAMP,
+        limits,
     )
+    if packs and _BITS.get(pair[1]) == 4:
+        return gemm_blockwise, packed_rows(weights), {"scheme": scheme}
     return quantized_gemm, bytes_of(weights), {"scheme": scheme}
+
+
+def _blocks_of(weights: Operand) -> Blocks | None:
+    """The blocks of weights that there are kernels for; None where these are float32."""
+    blocks = None if weights.quantization is None else weights.quantization.blocks
+    if blocks is None or name_of_dtype(weights.dtype) not in _BITS:
+        return None
+    if blocks.zero_points is not None and blocks.zero_points.any():
+        return None
+    is_float = blocks.stored is None or blocks.stored.dtype.name in ("float16", "float32")
+    fits = is_float and gemm_blockwise.fits_blocks(weights.shape, blocks.shape)
+    return blocks if fits and np.isfinite(blocks.scales).all() else None
+
+
+def _require_float32(node: Node, x: Operand, bias: Operand | None) -> None:
+    if x.dtype != np.float32:
+        node.fail(f"{x.dtype} is not supported yet")
+    if bias is not None and bias.dtype != x.dtype:
+        node.fail(f"bias must be float32, got {bias.dtype}")
 
 
 def one_scale_each(node: Node, epilogue: Epilogue, n: int) -> None:
     """Refuses scales that are neither one nor one for each of `n` output channels."""
     scheme = epilogue.get("scheme")
-    node.require(
-        scheme is None or len(scheme.scales) in (1, n),
-        f"weights must have 1 or {n} scales, got {scheme and len(scheme.scales)}",
-    )
+    if scheme is None or isinstance(scheme, quantization.Blockwise):
+        return
+    count = len(scheme.scales)
+    node.require(count in (1, n), f"weights must have 1 or {n} scales, got {count}")
 
 
 def _without_ends(clamp: tuple[float, float]) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families import gemm
-from ...engine.families.layout import move
+from ...engine.families.layout import copy, move
 from ...engine.plan.buffer import arena, constant
 from ...schema.errors import ModelError
 from ...schema.flexbuffer import read_flexbuffer_map
@@ -209,16 +209,16 @@ def _update_cache(node: Node, operands: Sequence[Operand], attributes: Attribute
             return None
         if declared.dtype != np.float32 or declared.shape not in (None, cache.shape):
             return None
-    outs = [node.result(cache.shape, np.float32) for cache in caches]
+    outs = [node.in_place(i) for i in range(2)]
 
     def emit(program: Program) -> None:
         for (cache, update), out in zip(pairs, outs, strict=True):
             if out.size:
                 batch, n = cache.shape[:2]
                 row_size = prod(cache.shape[2:])
+                copy(program, cache, out)
                 program.call(
                     "scatter.rows",
-                    cache.reshape((batch, n, row_size)),
                     steps,
                     update.reshape((batch, steps.size, row_size)),
                     out.reshape((batch, n, row_size)),

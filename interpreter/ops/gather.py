@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.families.layout import fill, move
+from ...engine.families.layout import copy, fill
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain
@@ -49,9 +49,6 @@ def gather(node: Node) -> Prepared:
         indices.shape[:batch],
         f"the first {batch} dimensions must be equal, got {params.shape} and {indices.shape}",
     )
-    if indices.value is not None and indices.size and not params.shape[axis]:
-        index = indices.value.ravel()[0]  # said now, a branch that is not taken may hold it
-        node.fail(f"indices must be in [0, 0), got {index} at position 0")
     shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
     out = node.result(shape, params.dtype)
     batches, outer, inner = (
@@ -231,10 +228,10 @@ def dynamic_update_slice(node: Node) -> Emit:
         update.ndim == x.ndim and all(n <= m for n, m in zip(update.shape, x.shape, strict=True)),
         f"update must fit into shape {x.shape}, got {update.shape}",
     )
-    out = node.result(x.shape, x.dtype)
+    out = node.in_place(0)
 
     def emit(program: Program) -> None:
-        move(program, x, out)
+        copy(program, x, out)
         if update.size:
             view = View.of(out)
             if not x.ndim:

@@ -9,10 +9,10 @@ import numpy as np
 from ...schema.dtypes import RESOURCE, numpy_dtype
 from ..checks import required, scope_of
 from ..registry import op
+from ..scope import Table
 
 if TYPE_CHECKING:
     from ..node import DynamicResult, Node, Operand
-    from ..scope import Table
 
 _NAMESPACE = "hash table"
 """What tells a table's number from a variable's in the interpreter's resources."""
@@ -25,7 +25,7 @@ def hashtable(node: Node) -> None:
     value = None
     if node.scope is not None:
         number = node.scope.resource(_NAMESPACE, str(int(node.options.table_id)))
-        node.scope.resources.setdefault(number, {})
+        node.scope.resources.setdefault(number, Table())
         value = np.full(shape, np.array((number,), RESOURCE), RESOURCE)
     for what in ("key_dtype", "value_dtype"):
         dtype = numpy_dtype(int(getattr(node.options, what)))
@@ -35,9 +35,10 @@ def hashtable(node: Node) -> None:
 
 @op("HASHTABLE_IMPORT")
 def hashtable_import(node: Node) -> DynamicResult:
-    """Fills an empty table with the keys of the second input and the values of the third.
+    """Fills a table with the keys of the second input and the values of the third.
 
-    A table that has entries keeps them, as TFLite's does.
+    Of a key that comes twice the first value counts; a table that was filled stays as it is, as
+    TFLite's does.
     """
     _, keys, values = _operands(node, 3)
     node.require_equal(
@@ -46,8 +47,8 @@ def hashtable_import(node: Node) -> DynamicResult:
 
     def run(handle: np.ndarray, keys: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
         table = _table(node, handle)
-        if not table:
-            table.update(zip(keys.ravel().tolist(), values.ravel().tolist(), strict=True))
+        if not table.is_filled:
+            table.fill(keys.ravel().tolist(), values.ravel().tolist())
         return []
 
     return node.dynamic_result(run, ())
@@ -61,6 +62,8 @@ def hashtable_find(node: Node) -> DynamicResult:
 
     def run(handle: np.ndarray, keys: np.ndarray, missing: np.ndarray) -> list[np.ndarray]:
         table, default = _table(node, handle), missing.ravel().tolist()[0]
+        if not table.is_filled:
+            node.fail("hashtable need to be initialized before using: nothing was imported into it")
         values = np.empty(keys.size, missing.dtype)
         values[:] = [table.get(key, default) for key in keys.ravel().tolist()]
         return [values.reshape(keys.shape)]
@@ -91,6 +94,6 @@ def _operands(node: Node, count: int) -> list[Operand]:
 
 def _table(node: Node, handle: np.ndarray) -> Table:
     table = scope_of(node).resources.get(int(handle["resource"].ravel()[0]))
-    if not isinstance(table, dict):
+    if not isinstance(table, Table):
         node.fail("the handle is none of a hash table")
     return table

@@ -44,6 +44,7 @@ def fully_connected(node: Node) -> Emit:
         exact=True,
         asymmetric=bool(node.options.asymmetric_quantize_inputs),
         infinite=True,
+        in_rows=True,
     )
     one_scale_each(node, epilogue, n)
     if node.options.keep_num_dims:

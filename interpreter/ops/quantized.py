@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families import rescaled
-from ...engine.families.multipliers import ALL_OF_SHIFT, common_terms, product_terms
+from ...engine.families.multipliers import (
+    ALL_OF_SHIFT,
+    Rounding,
+    common_terms,
+    product_terms,
+    right_shift_of_scalars,
+    right_shift_only,
+    right_shift_or_sign,
+)
 from ...engine.plan.buffer import constant
 from ...schema.operators import known
 from ...schema.quantization import Quantization
@@ -71,9 +79,17 @@ def quantized_pair(node: Node, a: Operand, b: Operand, shape: tuple[int, ...]) -
         terms = common_terms(first, second, output, limits, _LEFT_SQUARED, 2)
     else:
         left = _LEFT[a.dtype.name]
-        terms = common_terms(first, second, output, limits, left, right_only=node.kind == "SUB")
+        rounding = _rounding_of_difference(a, b) if node.kind == "SUB" else None
+        terms = common_terms(first, second, output, limits, left, rounding=rounding)
     out = node.result(shape, a.dtype)
     return lambda program: rescaled.pair(program, QUANTIZED[node.kind], a, b, out, terms)
+
+
+def _rounding_of_difference(a: Operand, b: Operand) -> Rounding:
+    """How TFLite's kernel scales a difference: only by shifts to the right, whatever it is told."""
+    if a.shape != b.shape:
+        return right_shift_of_scalars
+    return right_shift_only if a.dtype == np.int16 else right_shift_or_sign
 
 
 def quotient(above: Sequence[float], below: Sequence[float]) -> float:
@@ -141,8 +157,11 @@ def dequantized_blocks(node: Node, weights: Operand) -> Operand:
 
 def signed_weights(weights: Operand) -> Operand:
     """Constants of uint4 as int8 without a zero point, any other weights as they are."""
-    quantization, value = weights.quantization, weights.value
-    if name_of_dtype(weights.dtype) != "uint4" or quantization is None or value is None:
+    quantization = weights.quantization
+    if name_of_dtype(weights.dtype) != "uint4" or quantization is None:
+        return weights
+    value = weights.value
+    if value is None:
         return weights
     zero_points = quantization.zero_points
     if zero_points.min(initial=0) < 0 or zero_points.max(initial=0) > _LARGEST_UINT4:
@@ -188,6 +207,17 @@ def quantize_limit(limit: float, dtype: np.dtype, quantization: Quantization) ->
         steps = float(np.float32(limit) / np.float32(quantization.scale))
     nearest = np.trunc(steps + copysign(0.5, steps)) + quantization.zero_point
     return int(min(max(nearest, lowest), highest))
+
+
+def packed_rows(weights: Operand) -> Buffer:
+    """Rows of constant integers of at most 8 bits as bytes, packed as in the file where they are.
+
+    The rows are then shorter.
+    """
+    packed, (n, depth) = weights.packed, weights.shape
+    if packed is None or not depth or packed.size % n or packed.size // n * 8 % depth:
+        return whole_bytes(weights).view(np.uint8)
+    return packed.reshape((n, packed.size // n))
 
 
 def whole_bytes(weights: Operand) -> Buffer:

@@ -46,17 +46,19 @@ def unidirectional_sequence_rnn(node: Node) -> Prepared:
 def bidirectional_sequence_rnn(node: Node) -> Prepared:
     """A sequence forwards and backwards; the results lie side by side with `merge_outputs`.
 
-    An auxiliary input with weights of its own is added in both directions; without, TFLite does not
-    look at it.
+    An auxiliary input with weights of its own is added in both directions; without, it is what the
+    second one takes when `time_major`, else TFLite does not look at it.
     """
     operands = required(node, 9)
     x = operands[0]
-    _, other = auxiliary(node, x, 9, 10, 11)
     layout = layout_of(node, x)
+    backward_input, other = auxiliary(node, x, 9, 10, 11)
+    if not layout.time_major:
+        backward_input = x
     units = [operands[i].shape[0] for i in (1, 5)]
     merged = bool(node.options.merge_outputs)
     forward, backward = in_directions(layout, units[0], merged)
-    first, second = [(x, 1)], [(x, 5)]
+    first, second = [(x, 1)], [(backward_input, 5)]
     if other is not None:
         first.append((other, 10))
         second.append((other, 11))

@@ -71,17 +71,16 @@ def sampled(
     is moved by half the error in the middle of its interval. `low` and `high` say the precision.
     """
     kind = low.dtype.type
-    step = (high - low) / kind(_STEPS)
-    x = low + np.arange(_STEPS, dtype=kind) * step
-    following = low + np.arange(1, _STEPS + 1, dtype=kind) * step
     with np.errstate(over="ignore", invalid="ignore"):
+        step = (high - low) / kind(_STEPS)
+        x = low + np.arange(_STEPS, dtype=kind) * step
+        following = low + np.arange(1, _STEPS + 1, dtype=kind) * step
         here, after, middle = (function(v) * inverse for v in (x, following, x + step / kind(2)))
         point = rounded(here)
         error = rounded((after + point) / kind(2)) - rounded(middle)
         last = rounded(function(np.array([high])) * inverse)
-    error = np.where(np.isfinite(error), error, 0)
-    points = np.append(point - rounded(error / kind(2)), last)
-    points = np.clip(points, -32768, 32767).astype(np.int64)
+        points = np.append(point - rounded(error / kind(2)), last)
+    points = np.where(np.isnan(points), 0, np.clip(points, -32768, 32767)).astype(np.int64)
     values = np.arange(-32768, 32768)
     at, fraction = 256 + (values >> 7), values & 127
     slope = wrapped(points[at + 1] - points[at], 16)
@@ -114,10 +113,11 @@ def _real_by(
 ) -> np.ndarray:
     scale = _F(output_params.scale)
     if len(values) > 1 << 8:
-        low, high = (
-            _F(input_params.scale) * _F(v - input_params.zero_point) for v in (-32768, 32767)
-        )
-        inverse = _F(65536) / (scale * _F(32767) - scale * _F(-32768))
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            low, high = (
+                _F(input_params.scale) * _F(v - input_params.zero_point) for v in (-32768, 32767)
+            )
+            inverse = _F(65536) / (scale * _F(32767) - scale * _F(-32768))
         return sampled(function, low, high, inverse)[values + 32768]
     with np.errstate(all="ignore"):
         x = _F(input_params.scale) * (values - input_params.zero_point).astype(_F)
@@ -129,7 +129,8 @@ def _real_by(
 
 def _log(node: Node, output_params: Quantization) -> Function:
     lowest = np.iinfo(required_input(node, 0).dtype.name).min - output_params.zero_point
-    lowest_result = _F(lowest) * _F(output_params.scale)
+    with np.errstate(over="ignore"):
+        lowest_result = _F(lowest) * _F(output_params.scale)
     log = _through(np.log)
 
     def function(x: np.ndarray) -> np.ndarray:
@@ -354,9 +355,9 @@ def _inverse_root(
 ) -> np.ndarray:
     """1 / sqrt(x); the largest result where x is not positive."""
     sizes = values - input_params.zero_point
-    multiplier, shift = quantize_multiplier(
-        1 / (float(np.sqrt(_F(input_params.scale))) * float(_F(output_params.scale))), ALL_OF_SHIFT
-    )
+    with np.errstate(over="ignore"):
+        scale = float(np.sqrt(_F(input_params.scale)) * _F(output_params.scale))
+    multiplier, shift = quantize_multiplier(1 / scale if scale else np.inf, ALL_OF_SHIFT)
     pairs = [inverse_sqrt(size) for size in np.maximum(sizes, 1).tolist()]
     roots = np.array(
         [int(multiply_by_quantized_multiplier(1, inverse, 20 - shift)) for inverse, shift in pairs]

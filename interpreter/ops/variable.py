@@ -16,14 +16,17 @@ if TYPE_CHECKING:
 
 @op("VAR_HANDLE")
 def var_handle(node: Node) -> None:
-    """The handle of the variable that `container` and `shared_name` name."""
+    """The handle of the variable that `container` and `shared_name` name: in old files an int32."""
     shape = node.outputs[0].shape or ()
+    dtype = RESOURCE if node.outputs[0].dtype != np.int32 else np.dtype(np.int32)
     value = None
     if node.scope is not None:
         options = node.options
         number = node.scope.resource(options.container or "", options.shared_name or "")
-        value = np.full(shape, np.array((number,), RESOURCE), RESOURCE)
-    node.result(shape, RESOURCE, value)
+        value = np.full(shape, number, np.int32)
+        if dtype == RESOURCE:
+            value = np.full(shape, np.array((number,), RESOURCE), RESOURCE)
+    node.result(shape, dtype, value)
 
 
 @op("READ_VARIABLE")
@@ -55,10 +58,11 @@ def assign_variable(node: Node) -> DynamicResult:
 def _require_handle(node: Node) -> None:
     handle = required_input(node, 0)
     node.require(
-        handle.dtype == RESOURCE and handle.size == 1,
+        handle.dtype in (RESOURCE, np.int32) and handle.size == 1,
         f"the first input must be one resource handle, got {handle.dtype} {handle.shape}",
     )
 
 
 def _number(handle: np.ndarray) -> int:
-    return int(handle["resource"].ravel()[0])
+    numbers = handle["resource"] if handle.dtype == RESOURCE else handle
+    return int(numbers.ravel()[0])

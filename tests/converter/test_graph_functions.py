@@ -71,14 +71,3 @@ def test_another_algorithm():
     operands = np.int32([2]), np.uint64([1]), np.uint64([0, 0]), np.int32(2)
     with pytest.raises(ValueError, match=r"alg must be 1 \(Philox\) or 3, got 2"):
         draw(*operands, dtype=np.dtype(np.float32))
-
-
-def test_several_ranges():
-    from flatlite.graph.core.registry import row_of
-
-    quantize = row_of("QuantizeV2").kernel
-    ends = np.float32([-1, -2]), np.float32([1, 2])
-    attrs = {"T": np.dtype([("qint8", "i1")]), "mode": b"SCALED", "round_mode": b"HALF_TO_EVEN"}
-    attrs |= {"narrow_range": False, "axis": 0, "ensure_minimum_range": 0.01}
-    with pytest.raises(ValueError, match="there must be one range, got axis 0 and 2 ranges"):
-        quantize(np.zeros((2, 2), np.float32), *ends, **attrs)

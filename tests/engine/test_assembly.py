@@ -22,6 +22,11 @@ MICROKERNELS = {
     ],
     "dots": ["dots_dot_rows"],
     "gemm_i8": [*(f"_gemm_i8_tile_i8_{name}" for name in TILES), "_gemv_i8_gemv_i8"],
+    "gemm_blockwise": [
+        f"_gemm_blockwise_tile_{name}_{part}"
+        for name in ("i4_blocks", "i8_blocks", "i4_channels")
+        for part in (0, 3)
+    ],
     "gemm_i16": [f"_gemm_i16_tile_i16_{name}" for name in TILES[:2]],
     "softmax": ["_exponentials_exponential_1_2"],
     "recurrent_f32": ["_matvec_f32_panels"],
@@ -41,6 +46,8 @@ ALLOWED = {
     ("_depthwise_i8_strip_int16_5_1", "cortex-a76"): 30,
     ("_depthwise_i8_strip_int16_5_1", "apple-m1"): 29,
     ("_exponentials_exponential_1_2", "x86-64-v3"): 2,
+    ("_gemm_blockwise_tile_i8_blocks_3", "cortex-a76"): 2,
+    ("_gemm_blockwise_tile_i8_blocks_3", "apple-m1"): 2,
 }
 """How often, at most, vectors go through the stack in the innermost loop; nowhere else do they.
 

@@ -10,13 +10,18 @@ import os
 import sys
 from pathlib import Path
 
+import expressions_arrays
 import expressions_checks
 import expressions_gradients
 import expressions_linalg
 import expressions_nn
+import expressions_quantized
 import expressions_random
 import expressions_shapes
 import expressions_signal
+import expressions_sparse
+import expressions_special
+import expressions_unicode
 import numpy as np
 
 HERE = Path(__file__).parent
@@ -204,12 +209,17 @@ EXPRESSIONS = [
 ]
 EXPRESSIONS += [*expressions_gradients.EXPRESSIONS, *expressions_gradients.GRADIENTS]
 TABLES = {
+    "arrays": expressions_arrays,
     "checks": expressions_checks,
     "linalg": expressions_linalg,
     "nn": expressions_nn,
+    "quantized": expressions_quantized,
     "random": expressions_random,
     "shapes": expressions_shapes,
     "signal": expressions_signal,
+    "sparse": expressions_sparse,
+    "special": expressions_special,
+    "unicode": expressions_unicode,
 }
 GROUPS = {"": EXPRESSIONS} | {
     f"_{name}": [*table.EXPRESSIONS, *table.GRADIENTS] for name, table in TABLES.items()

@@ -6,6 +6,7 @@ import pytest
 import flatlite.compat.v1 as tf
 from flatlite.engine.plan.instruction import Instruction
 from flatlite.graph.core.build import ops
+from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.registry import row_of
 from flatlite.graph.emit.registry import EMITTERS
 from flatlite.graph.session import compiling
@@ -97,7 +98,14 @@ CASES = [
     ("Mul", (np.arange(3), np.arange(3)), {}),
     ("RealDiv", (f32(4), f32(4)), {}),
     ("LogicalAnd", (i32(9, high=2) > 0, i32(9, high=2) > 0), {}),
+    *((kind, (i32(3, 4, high=2) > 0, Fixed([1])), {}) for kind in ("All", "Any")),
+    ("LogicalNot", (i32(9, high=2) > 0,), {}),
     ("LogicalOr", (i32(4, 1, high=2) > 0, i32(3, high=2) > 0), {}),
+    *(
+        (kind, (np.int32([7, -7, 5, -(2**31)]), np.int32([2, 2, -3, -1])), {})
+        for kind in ("FloorDiv", "FloorMod")
+    ),
+    ("FloorMod", (np.int64([7, -7, 2**40]), np.int64([[3], [-5]])), {}),
     ("Maximum", (f32(4), f32(1)), {}),
     ("Minimum", (f32(4), f32()), {}),
     ("SquaredDifference", (f32(4), f32(2, 4)), {}),
@@ -310,3 +318,16 @@ def test_every_row_has_a_kernel():
     """Whatever an instruction declines, a numpy kernel can do."""
     without = {"RefIdentity", "Snapshot", "ResourceGather", "BatchMatMul", "BiasAddV1"}
     assert [k for k in EMITTERS.names() if k not in without and row_of(k) is None] == []
+
+
+def test_input_gradients_where_windows_are_all_padding():
+    """A window that lies in the padding alone adds nothing."""
+    draw = np.random.RandomState(0)
+    padding = [[0, 0], [1, 2], [3, 4], [0, 0]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        filters = tf.constant(draw.randn(4, 2, 3, 2).astype(np.float32))
+        y = tf.nn.conv2d(tf.zeros([2, 8, 5, 3]), filters, [1, 3, 2, 1], padding)
+        dy = tf.constant(draw.randn(*y.shape.as_list()).astype(np.float32))
+        dx = tf.nn.conv2d_backprop_input([2, 8, 5, 3], filters, dy, [1, 3, 2, 1], padding)
+        (expected,) = evaluate(dx.graph, [dx], {})
+        np.testing.assert_allclose(session.run(dx), expected, rtol=1e-5, atol=1e-6)

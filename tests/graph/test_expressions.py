@@ -142,7 +142,12 @@ def test_errors_of_functions():
             tf.nn.embedding_lookup_sparse([[1.0]], sparse, None, combiner="max")
         with pytest.raises(ValueError, match="num_mel_bins must be positive"):
             tf.signal.linear_to_mel_weight_matrix(0)
+        flat, wider = tf.SparseTensor([[0]], [1.0], [3]), tf.SparseTensor([[0, 1]], [1.0], [3, 5])
+        narrow = tf.SparseTensor([[0, 1]], [1.0], [3, 4])
         for wrong, words in (
+            # TensorFlow says so, too, but where it folds constants it crashes.
+            (tf.sparse.maximum(narrow, wider), "shapes do not match: got 4 and 5 for dimension 1"),
+            (tf.sparse.minimum(narrow, flat), "do not have the same ranks; got shapes: 3 4 and 3"),
             (tf.strings.to_number("x"), "could not correctly convert string: x"),
             (tf.strings.substr("abc", 5, 1), "pos 5 out of range"),
             (tf.strings.regex_replace("a", "(", ""), "Invalid pattern"),

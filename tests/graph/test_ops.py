@@ -75,6 +75,28 @@ ELSEWHERE |= {
 """Those of tests/training/test_summaries.py."""
 ELSEWHERE |= {"ShardedFilespec"}
 """That of tests/training/test_version_1.py."""
+ELSEWHERE |= {
+    *("BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0"),
+    *("BesselY1", "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence"),
+}
+"""Those of test_special_functions.py."""
+ELSEWHERE |= {
+    *("DenseCountSparseOutput", "EditDistance", "SparseAdd", "SparseAddGrad", "SparseConcat"),
+    *("SparseCountSparseOutput", "SparseCross", "SparseCrossV2", "SparseDenseCwiseAdd"),
+    *("SparseDenseCwiseDiv", "SparseDenseCwiseMul", "SparseFillEmptyRows", "SparseMatMul"),
+    *("SparseFillEmptyRowsGrad", "SparseReduceMax", "SparseReduceMaxSparse", "SparseReduceSum"),
+    *("SparseReduceSumSparse", "SparseReorder", "SparseReshape", "SparseSlice", "SparseSliceGrad"),
+    *("SparseSoftmax", "SparseSparseMaximum", "SparseSparseMinimum", "SparseSplit"),
+    *("SparseTensorDenseAdd", "SparseTensorDenseMatMul"),
+}
+"""Those of expressions_sparse.py."""
+ELSEWHERE |= {"Dequantize", "QuantizeAndDequantizeV4Grad", "QuantizeV2", "QuantizedConcat"}
+"""Those of expressions_quantized.py."""
+ELSEWHERE |= {
+    *("Fingerprint", "StringNGrams", "UnicodeDecode", "UnicodeDecodeWithOffsets"),
+    *("UnicodeEncode", "UnsortedSegmentJoin"),
+}
+"""Those of expressions_unicode.py."""
 RETIRED = {"AccumulateNV2", "BatchNormWithGlobalNormalization", "ParallelConcat", "TopK"}
 """Ops that TensorFlow itself no longer runs."""
 

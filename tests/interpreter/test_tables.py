@@ -80,3 +80,36 @@ def test_skip_gram(text, size, skip, every, builder, saved, litert):
     (ours,) = answers(Interpreter(model_content=content), texts)
     (theirs,) = litert.run(content, [[texts]])[0]
     assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("counts", [(0, 2), (2, 0), (3, 2)], ids=str)
+def test_the_first_import_counts(counts, builder, saved, litert):
+    """Even one of nothing; of a key that comes twice its first value does."""
+    main = builder("main")
+    x, table = main.input("x", (2,), "INT64"), handle(main, "INT64", "STRING")
+    for start, count in zip((0, 10), counts, strict=True):
+        keys = np.array([5, 6, 5][:count], np.int64)
+        values = np.array([b"%d" % (start + i) for i in range(count)], object)
+        operands = [constant(main, "keys", keys), constant(main, "values", values)]
+        main.op("HASHTABLE_IMPORT", [table, *operands], [])
+    y, n = main.tensor("y", (2,), "STRING"), main.tensor("n", (1,), "INT64")
+    default = constant(main, "default", np.array([b"?"], object))
+    main.op("HASHTABLE_FIND", [table, x, default], [y])
+    main.op("HASHTABLE_SIZE", [table], [n])
+    file, x = saved(main.outputs(y, n)), np.array([5, 6], np.int64)
+    theirs = litert.run(file, [[x]], OPTIMIZED)
+    assert not isinstance(theirs, str), theirs
+    interpreter = Interpreter(model_content=file)
+    for copied in (interpreter, copy.deepcopy(interpreter)):
+        assert [a.tolist() for a in answers(copied, x)] == [a.tolist() for a in theirs[0]]
+
+
+def test_a_table_that_was_never_filled_is_not_asked(builder, saved, litert):
+    main = builder("main")
+    x, table = main.input("x", (1,), "INT64"), handle(main, "INT64", "STRING")
+    y = main.tensor("y", (1,), "STRING")
+    main.op("HASHTABLE_FIND", [table, x, constant(main, "d", np.array([b"?"], object))], [y])
+    file, text = saved(main.outputs(y)), "hashtable need to be initialized before using"
+    assert text in litert.run(file, [[np.array([4], np.int64)]], OPTIMIZED)
+    with pytest.raises(RuntimeError, match=text):
+        answers(Interpreter(model_content=file), np.array([4], np.int64))

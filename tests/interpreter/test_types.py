@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from building import Builder, save
 from cases import OPTIMIZED, Case, all_cases, content, floats, options_record
+from quantized_rows import blockwise_product
 from running import answers
 
 from flatlite.interpreter.compute import run_now
@@ -172,16 +173,32 @@ def test_rows_of_blocks(dtype, output, litert):
     np.testing.assert_array_equal(got, real[LOOKED_UP].astype(got.dtype))
 
 
-@pytest.mark.parametrize("kind", ["FULLY_CONNECTED", "BATCH_MATMUL"])
 @pytest.mark.parametrize("dtype", ["INT8", "INT4", "INT2"])
-def test_products_with_blocks(kind, dtype, litert):
-    """LiteRT quantizes the input to 8 bits on the way, where it has blocks at all."""
-    content, feed, real = blockwise(kind, dtype)
+@pytest.mark.parametrize(
+    ("shape", "block"), [((5, 64), 32), ((40, 256), 64), ((33, 256), 128), ((64, 512), 256)]
+)
+def test_products_with_blocks(dtype, shape, block, litert):
+    """LiteRT's kernel for blocks, which it has for int4, quantizes the input to 8 bits."""
+    content, feed, real = blockwise("FULLY_CONNECTED", dtype, shape=shape, block=block)
+    got = answers(Interpreter(model_content=content), feed)[0]
+    scales = np.ones((shape[0], 1), np.float32)
+    want = blockwise_product(feed, real, scales)
+    largest = np.abs(want).max()
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6 * largest)
+    if dtype == "INT4":
+        theirs = litert.run(content, [[feed]], OPTIMIZED)[0][0]
+        np.testing.assert_allclose(got, theirs, rtol=1e-5, atol=1e-6 * largest)
+
+
+@pytest.mark.parametrize(
+    ("kind", "block"), [("BATCH_MATMUL", 32), ("FULLY_CONNECTED", 16), ("FULLY_CONNECTED", 8)]
+)
+@pytest.mark.parametrize("dtype", ["INT8", "INT4", "INT2"])
+def test_products_with_dequantized_blocks(kind, dtype, block):
+    """Where LiteRT's kernel for blocks cannot be, weights become float32."""
+    content, feed, real = blockwise(kind, dtype, block=block)
     got = answers(Interpreter(model_content=content), feed)[0]
     np.testing.assert_allclose(got, feed @ real.T, rtol=1e-5, atol=1e-5)
-    if (kind, dtype) == ("FULLY_CONNECTED", "INT4"):
-        theirs = litert.run(content, [[feed]], OPTIMIZED)[0][0]
-        np.testing.assert_allclose(got, theirs, rtol=0, atol=0.02)
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "INT4", "INT2"])
@@ -281,3 +298,65 @@ def test_more_inputs_than_an_operator_has():
     interpreter = Interpreter(model_content=save(b.outputs(y)))
     with pytest.raises(RuntimeError, match="STABLEHLO_LOGISTIC 'y': takes at most 1 inputs, got 2"):
         interpreter.allocate_tensors()
+
+
+ROWS_OF = [
+    (dtype, output, per_row)
+    for dtype in ("INT8", "UINT8", "INT4", "INT2")
+    for output in ("FLOAT32", "FLOAT16")
+    for per_row in (False, True)
+    if (output, per_row) != ("FLOAT16", False) or dtype != "INT2"
+]
+
+
+@pytest.mark.parametrize("shape", [(5, 8), (5, 2, 4), (5, 0), (1, 4, 1, 4)], ids=str)
+@pytest.mark.parametrize(("dtype", "output", "per_row"), ROWS_OF)
+def test_rows_of_quantized_tables(dtype, output, per_row, shape, litert):
+    random = np.random.default_rng(7)
+    low, high = {"INT8": (-128, 128), "UINT8": (0, 256), "INT4": (-8, 8), "INT2": (-2, 2)}[dtype]
+    n = shape[0] if per_row else 1
+    scales = random.uniform(0.01, 0.2, n).astype(np.float32)
+    table = random.integers(low, high, shape).astype(TENSOR_TYPES[dtype])
+    quantization = Quantization(scales, np.zeros(n, int), 0)
+    for rows in (np.int32([shape[0] - 1, 0, 0]), np.int32([])):
+        tensors = [
+            model.Tensor("x", rows.shape, "INT32"),
+            model.Tensor("w", shape, dtype, table, quantization=quantization),
+            model.Tensor("y", (), output),
+        ]
+        step = model.Operator(
+            "EMBEDDING_LOOKUP", [0, 1], [2], options_record("EMBEDDING_LOOKUP", {})
+        )
+        file = model.save(model.Model([model.Subgraph("main", tensors, [0], [2], [step])]))
+        (want,) = litert.run(file, [[rows]])[0]
+        (got,) = answers(Interpreter(model_content=file), rows)
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got, want)
+
+
+OF_FLOAT8 = {
+    "ADD": np.add,
+    "MUL": np.multiply,
+    "MAXIMUM": np.maximum,
+    "LESS": np.less,
+    "ABS": np.abs,
+    "NEG": np.negative,
+}
+
+
+@pytest.mark.parametrize("dtype", ["FLOAT8_E4M3FN", "FLOAT8_E5M2"])
+@pytest.mark.parametrize("kind", OF_FLOAT8)
+def test_arithmetic_of_float8(kind, dtype, builder, saved):
+    """Each result is rounded once from float32's."""
+    float8, function = TENSOR_TYPES[dtype], OF_FLOAT8[kind]
+    operands = [np.float32([1.5, -2, 0.25, 7]), np.float32([0.5, 3, -1.25, 7])][: function.nin]
+    b = builder()
+    inputs = [b.input(f"x{i}", (4,), dtype) for i in range(function.nin)]
+    y = b.tensor("y", (4,), "BOOL" if kind == "LESS" else dtype)
+    b.op(kind, inputs, [y])
+    feeds = [x.astype(float8) for x in operands]
+    (got,) = answers(Interpreter(model_content=saved(b.outputs(y))), *feeds)
+    want = function(*operands)
+    want = want if kind == "LESS" else want.astype(float8)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got.astype(np.float32), want.astype(np.float32))

@@ -84,3 +84,28 @@ def test_a_zero_point_that_is_no_uint4():
     interpreter = Interpreter(model_content=model("FULLY_CONNECTED", "UINT4", values, 16))
     with pytest.raises(RuntimeError, match="FULLY_CONNECTED 'y': uint4 is not supported yet"):
         interpreter.allocate_tensors()
+
+
+def moved(dtype):
+    """The file of a RESHAPE of integers of less than a byte."""
+    b = Builder()
+    x = b.input("x", (2, 3), dtype)
+    y = b.tensor("y", (3, 2), dtype)
+    b.op("RESHAPE", [x, b.constant("shape", np.int32([3, 2]))], [y])
+    return save(b.outputs(y))
+
+
+@pytest.mark.parametrize("dtype", ["UINT4", "INT4"])
+def test_bytes_of_users_have_the_sign_of_the_type(dtype, litert):
+    kind, other = (np.uint8, np.int8) if dtype == "UINT4" else (np.int8, np.uint8)
+    file, x = moved(dtype), np.arange(6).reshape(2, 3)
+    interpreter = Interpreter(model_content=file)
+    details = interpreter.get_input_details() + interpreter.get_output_details()
+    assert [detail["dtype"] for detail in details] == [kind, kind]
+    (want,) = litert.run(file, [[x.astype(kind)]])[0]
+    (got,) = answers(interpreter, x.astype(kind))
+    assert got.dtype == want.dtype == kind
+    np.testing.assert_array_equal(got, want)
+    with pytest.raises(ValueError, match="Cannot set tensor: Expected a numpy array of") as ours:
+        interpreter.set_tensor(0, x.astype(other))
+    assert litert.run(file, [[x.astype(other)]]).removeprefix("ValueError: ") == str(ours.value)

@@ -22,7 +22,8 @@ class Sort:
         numbers: "float32", "hybrid" (weights of int8), "int8", or "uint8".
         coupled, peepholes, projected, normed: what the cells have.
         narrow: whether products of int8 are rounded to int8, too.
-        auxiliary: None, "weights" (added to both directions) or "second" (the second one's input).
+        auxiliary: None, "weights" (added to both directions), "alike" (so, as wide as the input)
+            or "second" (the second one's input).
         options: of the operator.
         sizes: batch, steps, depth, units, elements of a result.
     """
@@ -233,6 +234,22 @@ def basic(sort):
     return maker.content()
 
 
+def auxiliary(maker, gates):
+    """The auxiliary input, and weights of `gates` for it in both directions, if there are any."""
+    sort = maker.sort
+    width = sort.sizes[2] + (sort.auxiliary == "weights")
+    if sort.auxiliary:
+        maker.given(sequence(sort, width))
+    else:
+        maker.omitted()
+    for _ in range(2):
+        for gate in range(gates):
+            if sort.auxiliary not in ("weights", "alike") or (sort.coupled and not gate):
+                maker.omitted()
+            else:
+                maker.weights(sort.sizes[3], width)
+
+
 def bidirectional_lstm(sort):
     """LSTMs in both directions."""
     maker, depth = Maker(sort), sort.sizes[2]
@@ -242,16 +259,7 @@ def bidirectional_lstm(sort):
     cell(maker, second)
     states(maker, n_out)
     states(maker, n_out)
-    if sort.auxiliary:
-        maker.given(sequence(sort, depth + (sort.auxiliary == "weights")))
-    else:
-        maker.omitted()
-    for _ in range(2):
-        for gate in range(4):
-            if sort.auxiliary != "weights" or (sort.coupled and not gate):
-                maker.omitted()
-            else:
-                maker.weights(sort.sizes[3], depth + 1)
+    auxiliary(maker, 4)
     directions(maker, n_out)
     return maker.content()
 
@@ -288,15 +296,7 @@ def bidirectional_rnn(sort):
         maker.weights(units, units)
         maker.reals(units)
         maker.state(batch, units)
-    if sort.auxiliary:
-        maker.given(sequence(sort, depth + (sort.auxiliary == "weights")))
-    else:
-        maker.omitted()
-    for _ in range(2):
-        if sort.auxiliary == "weights":
-            maker.weights(units, depth + 1)
-        else:
-            maker.omitted()
+    auxiliary(maker, 1)
     directions(maker, units)
     return maker.content()
 
@@ -392,6 +392,7 @@ def _others():
         if numbers == "float32":  # LiteRT reads memory it does not own with weights of int8
             yield replace(both, options=(TANH, ("time_major", True), ("merge_outputs", True)))
             yield replace(both, auxiliary="weights")
+            yield replace(both, auxiliary="second", options=(TANH, ("time_major", True)))
         yield replace(both, auxiliary="second")
         yield Sort("SVDF", numbers, options=(("rank", 2),))
         yield Sort(

@@ -196,7 +196,7 @@ def test_errors(tmp_path, session):
         saver.restore(session, "/x/y")
     with pytest.raises(ValueError, match="At least two variables have the same name: a"):
         tf.train.Saver([a, a])
-    with pytest.raises(ValueError, match="same saveable will be restored with two names: a:0"):
+    with pytest.raises(ValueError, match="same saveable will be restored with two names: y"):
         tf.train.Saver({"x": a, "y": a})
     with pytest.raises(TypeError, match="Variable to save is not a Variable"):
         tf.train.Saver([tf.constant(1)])

@@ -3,7 +3,7 @@
 A LeNet and a table of strings, trained for a few steps; its checkpoints plain, in shards, and
 written twice under one name; and expected.npz: variables, outputs and the loss after one more step.
 In objects/ the checkpoints of tests/training/object_programs.py, and what they hold; in
-saved_models/ SavedModels.
+saved_models/ SavedModels; in tables/ those of tests/training/table_programs.py.
 """
 
 import json
@@ -15,6 +15,7 @@ import numpy as np
 import flatlite.compat.v1 as tf
 
 sys.path.append(str(Path(__file__).parents[1] / "training"))
+import table_programs
 from object_programs import PROGRAMS
 from saved_model_programs import X
 from saved_model_programs import network as small_network
@@ -113,8 +114,20 @@ def write_saved_models(folder: Path) -> None:
             np.save(folder / f"{kind}.npy", session.run(y, {x: X}))
 
 
+def write_tables(folder: Path) -> None:
+    """Tables saved in every way, and what they have."""
+    folder.mkdir()
+    with tf.Graph().as_default(), tf.Session() as session:
+        words, rows = table_programs.tables(tf)
+        table_programs.fill(tf, session, words, rows)
+        table_programs.save(tf, session, words, rows, folder)
+        expected = table_programs.contents(tf, session, words, rows)
+    (folder / "expected.json").write_text(json.dumps(expected))
+
+
 if __name__ == "__main__":
     for kind in ("reference", "resource"):
         write(Path(sys.argv[1]) / kind, kind == "resource")
     write_objects(Path(sys.argv[1]) / "objects")
     write_saved_models(Path(sys.argv[1]) / "saved_models")
+    write_tables(Path(sys.argv[1]) / "tables")

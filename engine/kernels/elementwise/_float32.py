@@ -6,13 +6,15 @@ is off by 5.
 
 import math
 
-from ...build.vector import BIT
+import numpy as np
 
 _TO_WHOLE, _TO_WHOLE_64 = 1.5 * 2.0**23, 1.5 * 2.0**52
 """What is added to these is rounded to a whole number in the low bits."""
 _WHOLE_BITS = 0x4B400000  # of _TO_WHOLE
 _TO_SCALE = _TO_WHOLE + 127 + 64
 """The same, where the low bits are then the exponent of 2 ** (n + 64)."""
+_TO_EIGHTHS = 1.5 * 2.0**20
+"""What is added to this is rounded to an eighth in the low bits."""
 _FRACTION = 2.0**-64  # what makes 2 ** n of that, rounded once where it is denormal
 _LN_2 = math.log(2)
 _LOG2_E, _LOG2_E_LOW = 1.4426950216293335, 1.925963033500e-8  # a float32, and what it lacks
@@ -22,24 +24,51 @@ _NEGLIGIBLE = 20.0  # where 1 + exp(x) is exp(x)
 _EXP = (0.16666520483, 0.041666387147, 0.0083687415462, 0.0013941993130)
 """exp(r) = 1 + r + r^2 / 2 + r^3 (_EXP[0] + r _EXP[1] ...) between -log(2) / 2 and log(2) / 2."""
 _LOG = (
-    0.33333331708,
-    -0.25000821036,
-    0.20001226865,
-    -0.16623357298,
-    0.14201758234,
-    -0.13160183063,
-    0.12761575644,
-    -0.076344930241,
+    -0.5,
+    0.3333390951156616,
+    -0.2500133514404297,
+    0.199631005525589,
+    -0.16577652096748352,
+    0.14914511144161224,
+    -0.14266929030418396,
+    0.08700373768806458,
 )
-"""log(1 + f) = f - f^2 / 2 + f^3 (_LOG[0] + f _LOG[1] ...) from sqrt(1 / 2) to sqrt(2)."""
-_SIN = (-0.16666654517, 0.0083321547656, -0.00019514453903)
-_COS = (0.041666645519, -0.0013887308117, 2.4432209499e-5)
-"""sin(r) = r + r^3 (_SIN[0] + ...), cos(r) = 1 - r^2 / 2 + r^4 (_COS[0] + ...) below pi / 4."""
+"""log(1 + f) = f + f^2 (_LOG[0] + f _LOG[1] ...) from sqrt(1 / 2) to sqrt(2)."""
+_TANH_NUMERATOR = (0.8999999761581421, 0.026791108772158623, 0.0001027218604576774)
+_TANH_DENOMINATOR = (
+    1.7999999523162842,
+    0.20358213782310486,
+    0.0021706977859139442,
+    2.2080866983742453e-06,
+)
+_TANH_END = 9.050008773803711
+"""tanh(x / 2) = x (_TANH_NUMERATOR[0] + x^2 ...) / (_TANH_DENOMINATOR[0] + x^2 ...) up to
+_TANH_END, where `tanh` is rounded to 1."""
+_SIN = (-0.16666659712791443, 0.008333069272339344, -0.00019809776858892292, 2.606095677037956e-06)
+"""sin(r) = r + r^3 (_SIN[0] + r^2 _SIN[1] ...) between -pi / 2 and pi / 2."""
 _TAIL_NUMERATOR = (0.5, 0.44520116, 0.18820322, 0.04227422, 0.004352244)
 _TAIL_DENOMINATOR = (1.0, 1.6882874, 1.2234589, 0.4825718, 0.105968066, 0.010909492)
 _HALF_LOG2_E = _LOG2_E / 2
 """P(normal variable > a) = 2^(-a^2 _HALF_LOG2_E) (_TAIL_NUMERATOR[0] + ...) /
 (_TAIL_DENOMINATOR[0] + ...), where _HALF_LOG2_E is the float32 next to it."""
+_NEAR_NUMERATOR = (
+    119.8468017578125,
+    105.53694152832031,
+    44.243316650390625,
+    9.84093189239502,
+    1.0,
+)
+_NEAR_DENOMINATOR = (
+    184.35568237304688,
+    309.4380187988281,
+    222.77484130859375,
+    87.20304107666016,
+    18.973329544067383,
+    1.927922248840332,
+)
+"""The same quotient up to USUAL_GELU, divided by _EXP2_FACTOR."""
+USUAL_EXP, USUAL_GELU, USUAL_GELU_TANH = 87.0, 13.0, 9.5
+"""How large |x| may be where exp and the kinds of gelu take their shorter forms."""
 _FARTHEST, _FARTHEST_TANH = 15.0, 11.0
 """Where the normal distribution, and its approximation by tanh, end in float32."""
 _CUBE = 0.044715 * math.sqrt(8 / math.pi) / math.log(2)
@@ -68,7 +97,13 @@ _EXP2_SHORT = (
     0.00015820558,
 )
 """2^r = _EXP2[0] + r _EXP2[1] ... between -1 / 2 and 1 / 2, of float64 and of float32."""
-_HALF_PI, _HALF_PI_LOW = 1.5707963267341256, 6.077100506506192e-11  # 33 bits, and those after
+_EXP2_FACTOR = 0.7691305875778198
+"""Its products with 2^(i / 8) hardly differ from float32."""
+_EXP2_EIGHTH = (0.6931471824645996, 0.24022650718688965, 0.055508024990558624, 0.009618673473596573)
+"""2^r - 1 = r (_EXP2_EIGHTH[0] + r ...) between -1 / 16 and 1 / 16."""
+_PI = (3.1415927410125732, -8.742277657347586e-08, -3.4302490200960116e-15)
+_PI_64, _PI_64_LOW = 3.1415926534682512, 1.2154201013012385e-10
+"""pi as the sum of three float32, and of a float64 of 33 bits and what it lacks."""
 MAX_ANGLE = 1e6  # beyond which sin and cos know too little of the angle
 
 
@@ -93,17 +128,51 @@ def _scale(power):
     return power.of_bits(power.builder.shl(power.bits(), power.splat_int(23)))
 
 
+def _scaled(y, power):
+    """y * 2 ** n, where `power` is n + _TO_WHOLE and both y and the result are normal."""
+    builder = y.builder
+    return y.of_bits(builder.add(y.bits(), builder.shl(power.bits(), y.splat_int(23))))
+
+
 def _exponent(x, offset):
-    """n + offset and 2 ** r, where exp(x) = 2 ** (n + r) and |r| is at most 1 / 2."""
+    """n + offset and r, where exp(x) = 2 ** (n + r) and n what `offset` rounds to."""
     power = x.fma(_LOG2_E, offset)
-    r = x.fma(_LOG2_E_LOW, x.fms(_LOG2_E, power - offset))
-    return power, r.polynomial(*_EXP2_SHORT)
+    return power, x.fma(_LOG2_E_LOW, x.fms(_LOG2_E, power - offset))
+
+
+def _offset(x):
+    """What rounds to the n of `_exp2`."""
+    return _TO_EIGHTHS if x.has_tables else _TO_WHOLE
+
+
+def _exp2(power, r, scale):
+    """y, and p or None, where scale * 2 ** (n + r) is y + y p; `power` is n + `_offset`."""
+    builder = power.builder
+    if not power.has_tables:
+        return _scaled(r.paired(*(scale * c for c in _EXP2_SHORT)), power), None
+    table = np.float32(scale * 2.0 ** (np.arange(8) / 8)).view(np.int32) - (np.arange(8) << 20)
+    exponent = builder.shl(power.bits(), power.splat_int(20))
+    y = power.of_bits(builder.add(power.look_up(table.tolist()), exponent))
+    return y, r * r.polynomial(*_EXP2_EIGHTH)
+
+
+def _exp_times(x, n, scale=1.0):
+    """exp(x) * scale * 2 ** n, a normal number."""
+    offset = _offset(x)
+    power, r = _exponent(x, offset + n)
+    y, p = _exp2(power, r, scale)
+    return y if p is None else y.fma(p, y)
 
 
 def exp(x):
     """The exponential."""
-    power, y = _exponent(x.maximum(_UNDERFLOW).minimum(_OVERFLOW), _TO_WHOLE)
-    return _times_power(y, power)
+    power, r = _exponent(x.maximum(_UNDERFLOW).minimum(_OVERFLOW), _TO_WHOLE)
+    return _times_power(r.paired(*_EXP2_SHORT), power)
+
+
+def exp_usual(x):
+    """`exp` of |x| up to USUAL_EXP."""
+    return _exp_times(x, 0.0)
 
 
 def expm1(x):
@@ -111,28 +180,28 @@ def expm1(x):
     power = x.fma(_LOG2_E, _TO_WHOLE)
     n = power - _TO_WHOLE
     r = n.fma(-_LN_2_LOW, n.fma(-_LN_2_HIGH, x))
-    small = (r * r).fma(r.polynomial(0.5, *_EXP), r)
+    small = (r * r).fma(r.paired(0.5, *_EXP), r)
     scale = _power_of_2(x, power.bits(), 127 - _WHOLE_BITS)
     return scale.fma(small, scale - 1.0)
 
 
 def exp_nonpositive(x):
     """The exponential of what is not positive."""
-    power, y = _exponent(x.maximum(_UNDERFLOW), _TO_SCALE)
-    return y * _scale(power) * _FRACTION
+    return _exp_times(x.maximum(_UNDERFLOW), 64.0) * _FRACTION
 
 
 def logistic(x):
-    """e / (1 + e), where e = exp(x); e is 2 ** 64 too large until the end"""
-    power, y = _exponent(x.maximum(_UNDERFLOW).minimum(_NEGLIGIBLE), _TO_SCALE)
-    y = y * _scale(power)
-    return y.approx_div(y.fma(_FRACTION, 1.0)) * _FRACTION
+    """e / (1 + e), where e = exp(x); e and the 1 are 2 ** 64 too large"""
+    y = _exp_times(x.maximum(_UNDERFLOW).minimum(_NEGLIGIBLE), 64.0)
+    return y.approx_div(y + 1.0 / _FRACTION)
 
 
 def tanh(x):
-    """t / (t + 2) with the sign of x, where t = exp(2 |x|) - 1"""
-    t = expm1(2.0 * x.abs().minimum(10.0))
-    return t.approx_div(t + 2.0).copysign(x)
+    """2 t / (1 + t^2), where t is that of x / 2: errors of it matter less, the nearer it is to 1"""
+    x = x.maximum(-_TANH_END).minimum(_TANH_END)
+    square = x * x
+    n, d = x * square.polynomial(*_TANH_NUMERATOR), square.polynomial(*_TANH_DENOMINATOR)
+    return ((n + n) * d).approx_div(n.fma(n, d * d))
 
 
 def elu(x):
@@ -146,16 +215,23 @@ def gelu(x):
     square, error = a.square()
     power = square.fma(-_HALF_LOG2_E, _TO_SCALE)
     r = error.fma(-_HALF_LOG2_E, square.fms(-_HALF_LOG2_E, power - _TO_SCALE))
-    ratio = _estrin(a, _TAIL_NUMERATOR).approx_div(_estrin(a, _TAIL_DENOMINATOR))
+    ratio = a.paired(*_TAIL_NUMERATOR).approx_div(a.paired(*_TAIL_DENOMINATOR))
     part = a * _scale(power) * ratio
     part = part.fma(r * r.polynomial(*_EXP2_SHORT[1:]), part)
     return part.fma(-_FRACTION, _rectified(x))
 
 
-def _estrin(x, coefficients):
-    """The polynomial of x by Estrin's scheme, which rounds less on the way."""
-    pairs = [x.polynomial(*coefficients[i : i + 2]) for i in range(0, len(coefficients), 2)]
-    return (x * x).polynomial(*pairs)
+def gelu_usual(x):
+    """`gelu` of |x| up to USUAL_GELU."""
+    a = x.abs()
+    square, error = a.square()
+    offset = _offset(x)
+    power = square.fma(-_HALF_LOG2_E, offset)
+    r = error.fma(-_HALF_LOG2_E, square.fms(-_HALF_LOG2_E, power - offset))
+    ratio = (a * a.paired(*_NEAR_NUMERATOR)).approx_div(a.paired(*_NEAR_DENOMINATOR))
+    y, p = _exp2(power, r, _EXP2_FACTOR)
+    part = ratio * y
+    return x.maximum(0.0) - (part if p is None else part.fma(p, part))
 
 
 def gelu_tanh(x):
@@ -164,26 +240,35 @@ def gelu_tanh(x):
     u is sqrt(2 / pi) * (x + 0.044715 x^3).
     """
     a = x.abs().minimum(_FARTHEST_TANH)
-    power, r = _cubic(a)
-    y = r.polynomial(*_EXP2_SHORT) * _scale(power)
+    power, r = _cubic(a, _TO_SCALE)
+    y = r.paired(*_EXP2_SHORT) * _scale(power)
     part = (a * y).approx_div(y.fma(_FRACTION, 1.0))
     return part.fma(-_FRACTION, _rectified(x))
 
 
-def _cubic(a):
-    """n + _TO_SCALE and r, where exp(-2 u) of gelu_tanh is 2 ** (n + r), of a from 0 to 11."""
+def gelu_tanh_usual(x):
+    """`gelu_tanh` of |x| up to USUAL_GELU_TANH."""
+    a = x.abs()
+    power, r = _cubic(a, _offset(x))
+    y, p = _exp2(power, r, _EXP2_FACTOR)
+    y = y if p is None else y.fma(p, y)
+    return x.maximum(0.0) - (a * y).approx_div(y + _EXP2_FACTOR)
+
+
+def _cubic(a, offset):
+    """n + offset and r, where exp(-2 u) of gelu_tanh is 2 ** (n + r), of a from 0 to 11."""
     if not a.w.simd.fused:
         a64 = a.to_float64()
         u = a64 * (a64 * a64).fma(-_CUBE, -_CUBE / 0.044715)
         n = u + _TO_WHOLE_64 - _TO_WHOLE_64
-        return n.to_float32() + _TO_SCALE, (u - n).to_float32()
+        return n.to_float32() + offset, (u - n).to_float32()
     high = a.fma(a, _GELU_OFFSET)
     low = a.fma(a, _GELU_OFFSET - high) + _GELU_OFFSET_LOW
     scaled = a * -_GELU_SCALE
-    power = scaled.fma(high, _TO_SCALE)
-    n = power - _TO_SCALE
-    r = a.fma(-_GELU_SCALE, -scaled).fma(high, scaled.fma(low, scaled.fma(high, -n)))
-    return power, n.fma(_GELU_SCALE_LOW, r)
+    power = scaled.fma(high, offset)
+    n = power - offset
+    correction = scaled.fma(low, a.fma(-_GELU_SCALE, -scaled) * high)
+    return power, scaled.fma(high, -n) + n.fma(_GELU_SCALE_LOW, correction)
 
 
 def _rectified(x):
@@ -199,18 +284,27 @@ def _split(x):
     return type(x)(x.w, builder.sitofp(n, x.value.type)), m
 
 
+def _logarithm(n, m):
+    """log(m * 2 ** n)"""
+    f = m - 1.0
+    square = f * f
+    y = square.fma(f.paired(*_LOG), n * _LN_2_LOW)
+    return n.fma(_LN_2_HIGH, f + y)
+
+
 def log(x):
     """The natural logarithm."""
     small = x.compare("<", 2.0**-126)
     n, m = _split((x * 2.0**25).where(small, x))
-    n = (n - 25.0).where(small, n)
-    f = m - 1.0
-    square = f * f
-    y = (square * f).fma(f.polynomial(*_LOG), n * _LN_2_LOW)
-    y = n.fma(_LN_2_HIGH, f + square.fma(-0.5, y))
+    y = _logarithm((n - 25.0).where(small, n), m)
     y = y.where(x.compare("<", math.inf), x)
     y = (x * math.nan).where(x.compare("<", 0.0), y)
     return (x - math.inf).where(x.compare("==", 0.0), y)
+
+
+def log_normal(x):
+    """`log` of positive normal numbers."""
+    return _logarithm(*_split(x))
 
 
 def power(x, y):
@@ -226,32 +320,36 @@ def power(x, y):
     return result.of_bits(bits).to_float32()
 
 
-def _shifted_sin(x, quarters):
-    """sin(x + quarters * pi / 2) for |x| <= MAX_ANGLE"""
-    x64, builder = x.to_float64(), x.builder
-    power = x64.fma(2 / math.pi, _TO_WHOLE_64)
-    n = power - _TO_WHOLE_64
-    r = n.fma(-_HALF_PI_LOW, n.fma(-_HALF_PI, x64)).to_float32()
+def _sin_of(x, offset, power):
+    """(-1) ** n sin(x - (n + offset) pi), where `power` is n + _TO_WHOLE."""
+    n = power - _TO_WHOLE + offset if offset else power - _TO_WHOLE
+    if x.w.simd.fused:
+        r = x
+        for part in _PI:
+            r = n.fma(-part, r)
+    else:
+        n = n.to_float64()
+        r = n.fma(-_PI_64_LOW, n.fma(-_PI_64, x.to_float64())).to_float32()
     square = r * r
-    sin = (square * r).fma(square.polynomial(*_SIN), r)
-    cos = (square * square).fma(square.polynomial(*_COS), square.fma(-0.5, 1.0))
-    kind = x.bits().type
-    quarter_turns = builder.add(builder.trunc(power.bits(), kind), x.splat_int(quarters))
-    odd = builder.trunc(quarter_turns, type(kind)(BIT, kind.count))
-    sign = builder.shl(builder.and_(quarter_turns, x.splat_int(2)), x.splat_int(30))
-    return x.of_bits(builder.xor(cos.where(odd, sin).bits(), sign))
+    y = (r * square).fma(square.polynomial(*_SIN), r)
+    return y.of_bits(x.builder.xor(y.bits(), x.builder.shl(power.bits(), x.splat_int(31))))
 
 
 def sin(x):
     """The sine, of |x| <= MAX_ANGLE."""
-    return _shifted_sin(x, 0)
+    return _sin_of(x, 0.0, x.fma(1 / math.pi, _TO_WHOLE))
 
 
 def cos(x):
-    """The cosine, of |x| <= MAX_ANGLE."""
-    return _shifted_sin(x, 1)
+    """The cosine, of |x| <= MAX_ANGLE: -sin(x - pi / 2)."""
+    return -_sin_of(x, 0.5, x.fma(1 / math.pi, -0.5) + _TO_WHOLE)
 
 
 def rsqrt(x):
     """1 / sqrt(x)"""
     return x.rsqrt()
+
+
+def rsqrt_normal(x):
+    """`rsqrt` of positive normal numbers."""
+    return x.rsqrt_normal()

@@ -11,10 +11,20 @@ from ...build.kernel import microkernel
 from ...build.vector import DOUBLE, FLOAT, INT, WORD, Writer
 
 _POINTS = {FLOAT: INT, DOUBLE: WORD}
-_UNROLL = {16: 2, 32: 4}
-"""By registers: vectors at a time, as each instruction of a formula waits for the one before."""
+_UNROLL = 4
+"""Vectors at a time, as each instruction of a formula waits for the one before."""
 _ESTIMATES = 16
 """float32 in the vectors of processors that estimate reciprocals to 14 bits (AVX-512)."""
+_ROUGH_ESTIMATES = {
+    8: lambda w, x: w.call("llvm.x86.avx.rsqrt.ps.256", x.type, [x]),
+    16: lambda w, x: w.call(
+        "llvm.x86.avx512.rsqrt14.ps.512", x.type, [x, ir.Constant(x.type, None), ir.IntType(16)(-1)]
+    ),
+}
+"""float32 in a vector -> what writes its estimate of 1 / sqrt(x), to 11 bits or more."""
+_LOOK_UPS = {8: "llvm.x86.avx2.permd", 16: "llvm.x86.avx512.permvar.si.512"}
+"""int32 in a vector -> what takes some of them by the low bits of others."""
+_LEAST_NORMAL_BITS, _N_NORMAL = 0x00800000, 0x7F000000
 
 
 class FloatVector:
@@ -97,20 +107,53 @@ class FloatVector:
         is_number = residual.compare("==", residual)  # not so of 0 and infinity
         return result.where(is_number, estimate)
 
+    def rsqrt_normal(self):
+        """`rsqrt` of positive normal numbers: an estimate and a step of third order."""
+        estimate_of = _ROUGH_ESTIMATES.get(self.w.width)
+        if estimate_of is None:
+            return 1.0 / self.sqrt()
+        parts = self._of_parts(lambda part: estimate_of(self.w, part), self.w.width)
+        estimate = FloatVector(self.w, parts)
+        residual = (-(self * estimate)).fma(estimate, 1.0)
+        return (estimate * residual).fma(residual.fma(0.375, 0.5), estimate)
+
+    @property
+    def has_tables(self):
+        """Whether this can be an index of `look_up`."""
+        return self.w.width in _LOOK_UPS
+
+    def look_up(self, table):
+        """The number of `table`, of eight int32, that the last three bits say; int32 of LLVM."""
+        n = self.w.width
+        kind = ir.VectorType(INT, n)
+        table = ir.Constant(kind, list(table) * (n // len(table)))
+
+        def looked_up(part):
+            index = self.builder.bitcast(part, kind)
+            operands = [table, index]
+            return self.w.call(_LOOK_UPS[n], kind, operands)
+
+        return self._of_parts(looked_up, n)
+
     def estimate(self, name):
         """What an instruction of AVX-512 gives to 14 bits."""
-        builder, kind = self.builder, ir.VectorType(FLOAT, _ESTIMATES)
+        kind = ir.VectorType(FLOAT, _ESTIMATES)
         zeros, all_lanes = ir.Constant(kind, None), ir.IntType(16)(-1)
-        parts = [
-            self.w.call(f"llvm.x86.avx512.{name}.ps.512", kind, [part, zeros, all_lanes])
-            for part in self._parts(_ESTIMATES)
-        ]
+
+        def estimate_of(part):
+            return self.w.call(f"llvm.x86.avx512.{name}.ps.512", kind, [part, zeros, all_lanes])
+
+        return FloatVector(self.w, self._of_parts(estimate_of, _ESTIMATES))
+
+    def _of_parts(self, make, width):
+        """What `make` makes of this, `width` elements at a time."""
+        builder, parts = self.builder, [make(part) for part in self._parts(width)]
         while len(parts) > 1:
             n = 2 * parts[0].type.count
             order = ir.Constant(ir.VectorType(INT, n), list(range(n)))
             pairs = zip(parts[::2], parts[1::2], strict=True)
             parts = [builder.shuffle_vector(*pair, order) for pair in pairs]
-        return FloatVector(self.w, parts[0])
+        return parts[0]
 
     def _parts(self, n):
         """Vectors of `n` elements each."""
@@ -121,15 +164,34 @@ class FloatVector:
 
     def polynomial(self, *coefficients):
         """coefficients[0] + self * coefficients[1] + self ** 2 * coefficients[2] + ..."""
-        *lower, highest = coefficients
-        value = FloatVector(self.w, self.of(highest))
+        *lower, value = coefficients
+        if lower and value == 1.0:
+            value = self + lower.pop()
+        elif not isinstance(value, FloatVector):
+            value = FloatVector(self.w, self.of(value))
         for coefficient in reversed(lower):
             value = self.fma(value, coefficient)
         return value
 
+    def paired(self, *coefficients):
+        """The polynomial with fewer steps that wait for each other, which rounds less, too."""
+        pairs = [
+            self.polynomial(*coefficients[i : i + 2])
+            if i + 1 < len(coefficients)
+            else coefficients[i]
+            for i in range(0, len(coefficients), 2)
+        ]
+        return (self * self).polynomial(*pairs)
+
     def where(self, mask, other):
         """`self` where the mask is, `other` elsewhere."""
         return FloatVector(self.w, self.builder.select(mask, self.value, self.of(other)))
+
+    def is_normal(self):
+        """The mask of the places with a positive, normal and finite float32."""
+        offset = (-_LEAST_NORMAL_BITS + (1 << 31)) & 0xFFFFFFFF  # signed as if it were unsigned
+        bits = self.builder.add(self.bits(), self.splat_int(offset))
+        return self.builder.icmp_signed("<", bits, self.splat_int(_N_NORMAL - (1 << 31)))
 
     def minimum(self, limit):
         """The smaller of both; nan stays nan."""
@@ -194,43 +256,101 @@ class FloatVector:
         return FloatVector(self.w, self.builder.fptrunc(self.value, kind))
 
 
-def elementwise(formula, operands=1, numbers=0, total=False):
+def elementwise(formula, operands=1, numbers=0, total=False, within=None, unroll=_UNROLL):
     """The microkernel out[i] = formula(x[i], ..., number, ...) for `count` float32.
 
     Its arguments are the addresses x, ... and out, then count, then the numbers, of float32; with
-    `total` it gives the sum of `out` in float64. `formula` takes and gives FloatVectors.
+    `total` it gives the sum of `out` in float64. `formula` takes and gives FloatVectors. With
+    `within`, which gives a mask of the first operand, it gives whether that is set everywhere.
+    Long formulas have no registers for as many vectors as others at a time: `unroll`.
     """
 
     def emit(builder, simd, *arguments):
-        w = Writer(builder, simd)
-        *sources, out = (w.pointer(p) for p in arguments[: operands + 1])
+        loops = _Loops(Writer(builder, simd), formula, total, within)
+        *sources, out = (loops.w.pointer(p) for p in arguments[: operands + 1])
         count, *scalars = arguments[operands + 1 :]
-
-        def result(vectors):
-            n = vectors[0].type.count
-            values = [*vectors, *(_repeated(w, number, n) for number in scalars)]
-            return formula(*(FloatVector(w, value) for value in values)).value
-
-        unrolled = _UNROLL[simd.registers] * w.width
-        vector_end, kind = builder.and_(count, WORD(-unrolled)), ir.VectorType(FLOAT, unrolled)
-        float64_vector = ir.VectorType(DOUBLE, w.width)
-        sums = [ir.Constant(float64_vector, None)] if total else []
-        with w.loop(0, w.mul(vector_end, 4), 4 * unrolled, sums) as (at, carried):
-            value = result([w.load(x, at, kind) for x in sources])
-            w.store(value, out, at)
-            carried[:] = [_added(builder, part, value) for part in carried]
-        with w.loop(vector_end, count, w.width, w.results) as (i, carried):
-            at, mask = w.mul(i, 4), w.mask(builder.sub(count, i))
-            value = result([w.load_masked(x, mask, at) for x in sources])
-            w.store_masked(value, out, mask, at)
-            value = builder.select(mask, value, w.zero()) if total else value
-            carried[:] = [_added(builder, part, value) for part in carried]
-        return _halved(builder, w.results[0], 1) if total else None
+        return loops.write(sources, out, count, scalars, unroll)
 
     emit.__name__ = f"{formula.__name__}_{operands}_{numbers}"
     emit.__module__ = formula.__module__
     words, kinds = [types.int64] * (operands + 2), [types.float32] * numbers
-    return microkernel((types.float64 if total else types.void)(*words, *kinds))(emit)
+    returns = types.int64 if within is not None else types.float64 if total else types.void
+    return microkernel(returns(*words, *kinds))(emit)
+
+
+class _Loops:
+    """Writes what `elementwise` is: loops over some vectors at a time, over one, and the last."""
+
+    def __init__(self, w, formula, total, within):
+        self.w, self.formula, self.total, self.within = w, formula, total, within
+
+    def write(self, sources, out, count, scalars, unroll):
+        """What the microkernel gives."""
+        w, builder = self.w, self.w.builder
+        carried, begin = self._at_first(), WORD(0)
+        for n in (unroll * w.width, w.width):
+            end, kind = builder.and_(count, WORD(-n)), ir.VectorType(FLOAT, n)
+            with w.loop(begin, end, n, carried) as (i, values):
+                at = w.mul(i, 4)
+                vectors = [w.load(x, at, kind) for x in sources]
+                value = self._result(vectors, scalars)
+                w.store(value, out, at)
+                values[:] = self._carry_on(values, value, vectors[0])
+            carried, begin = w.results, end
+        with w.loop(begin, count, w.width, carried) as (i, values):
+            at, mask = w.mul(i, 4), w.mask(builder.sub(count, i))
+            vectors = [w.load_masked(x, mask, at) for x in sources]
+            value = self._result(vectors, scalars)
+            w.store_masked(value, out, mask, at)
+            values[:] = self._carry_on(values, value, vectors[0], mask)
+        if self.within is not None:
+            return _is_everywhere(builder, w.results[0])
+        return _halved(builder, w.results[0], 1) if self.total else None
+
+    def _at_first(self):
+        """What the loops carry on, at first: sums, or whether all is within."""
+        if self.total:
+            return [ir.Constant(ir.VectorType(DOUBLE, self.w.width), None)]
+        if self.within is not None:
+            return [ir.Constant(ir.VectorType(INT, self.w.width), [-1] * self.w.width)]
+        return []
+
+    def _carry_on(self, carried, value, x, mask=None):
+        """`carried` after some vectors with results `value`; `mask` has those that count."""
+        builder = self.w.builder
+        if self.total:
+            value = value if mask is None else builder.select(mask, value, self.w.zero())
+            return [_added(builder, part, value) for part in carried]
+        if self.within is None:
+            return []
+        is_within = self.within(FloatVector(self.w, x))
+        return [_all_within(builder, part, is_within, mask) for part in carried]
+
+    def _result(self, vectors, scalars):
+        n = vectors[0].type.count
+        values = [*vectors, *(_repeated(self.w, number, n) for number in scalars)]
+        return self.formula(*(FloatVector(self.w, value) for value in values)).value
+
+
+def _all_within(builder, so_far, mask, lanes):
+    """`so_far`, a vector of -1 and 0, where `mask` is set, too, or `lanes` are not."""
+    if lanes is not None:
+        mask = builder.or_(mask, builder.not_(lanes))
+    kind = ir.VectorType(INT, mask.type.count)
+    flags = builder.sext(mask, kind)
+    undefined = ir.Constant(kind, ir.Undefined)
+    for start in range(0, kind.count, so_far.type.count):
+        order = list(range(start, start + so_far.type.count))
+        order = ir.Constant(ir.VectorType(INT, len(order)), order)
+        so_far = builder.and_(so_far, builder.shuffle_vector(flags, undefined, order))
+    return so_far
+
+
+def _is_everywhere(builder, flags):
+    """1 if a vector is -1 in all places, else 0, as an int64."""
+    bits = builder.icmp_signed("<", flags, ir.Constant(flags.type, None))
+    bits = builder.bitcast(bits, ir.IntType(flags.type.count))
+    return builder.zext(builder.icmp_unsigned("==", bits, ir.Constant(bits.type, -1)), WORD)
 
 
 def _added(builder, total, value):

@@ -10,7 +10,7 @@ from . import _float32
 from ._formula import elementwise
 
 MAX_ANGLE = float32(_float32.MAX_ANGLE)
-_BLOCK = 256  # elements looked over at a time
+_BLOCK = 1024  # elements at a time of functions that have a form for the usual numbers
 _SIXTH = np.float32(1 / 6)
 
 
@@ -43,30 +43,73 @@ def in_vectors(formula):
     return apply
 
 
-def in_vectors_where_small(formula, scalar):
-    """The kernel out = formula(x), or scalar(x) in float64 where |x| is large."""
-    vectors = elementwise(formula)
+def in_blocks(usual, within, other, unroll=4):
+    """The kernel out = usual(x), a formula of vectors; other(x) in blocks that are not within it.
+
+    `within` gives the mask of numbers that it is for, `other` is a function of arrays x and out and
+    a number of elements.
+    """
+    vectors = elementwise(usual, within=within, unroll=unroll)
 
     def apply(x, out, first, last, fault):
         while first < last:
-            stop, all_small = min(first + _BLOCK, last), True
-            vectors(address(x[first:]), address(out[first:]), stop - first)
-            for i in range(first, stop):
-                all_small &= abs(x[i]) <= MAX_ANGLE
-            if not all_small:
-                for i in range(first, stop):
-                    if not abs(x[i]) <= MAX_ANGLE:
-                        out[i] = float32(scalar(float64(x[i])))
-            first = stop
+            count = min(_BLOCK, last - first)
+            if vectors(address(x[first:]), address(out[first:]), count) == 0:
+                other(x[first:], out[first:], count)
+            first += count
 
     return apply
 
 
-VECTORS = ("elu", "exp", "gelu", "gelu_tanh", "log", "logistic", "rsqrt", "tanh")
-for _name in VECTORS:
-    kernel("x:float32[n] out:float32[n]", name=_name)(in_vectors(getattr(_float32, _name)))
-kernel("x:float32[n] out:float32[n]", name="cos")(in_vectors_where_small(_float32.cos, math.cos))
-kernel("x:float32[n] out:float32[n]", name="sin")(in_vectors_where_small(_float32.sin, math.sin))
+def formula_of(formula):
+    """out = formula(x), a formula of vectors, as a function of arrays."""
+    vectors = elementwise(formula)
+
+    @inline
+    def apply(x, out, count):
+        vectors(address(x), address(out), count)
+
+    return apply
+
+
+def where_far(scalar):
+    """out = scalar(x) in float64 where |x| is beyond MAX_ANGLE, as a function of arrays."""
+
+    @inline
+    def apply(x, out, count):
+        for i in range(count):
+            if not abs(x[i]) <= MAX_ANGLE:
+                out[i] = float32(scalar(float64(x[i])))
+
+    return apply
+
+
+def up_to(limit):
+    """The formula |x| <= limit."""
+    return lambda x: x.abs().compare("<=", limit)
+
+
+def normal(x):
+    """Whether x is positive, normal and finite."""
+    return x.is_normal()
+
+
+_X_OUT = "x:float32[n] out:float32[n]"
+for _name in ("elu", "logistic", "tanh"):
+    kernel(_X_OUT, name=_name)(in_vectors(getattr(_float32, _name)))
+for _name, _within, _unroll in (
+    ("exp", up_to(_float32.USUAL_EXP), 4),
+    ("gelu", up_to(_float32.USUAL_GELU), 2),
+    ("gelu_tanh", up_to(_float32.USUAL_GELU_TANH), 2),
+    ("log", normal, 4),
+    ("rsqrt", normal, 4),
+):
+    _usual = getattr(_float32, f"{_name}_{'normal' if _within is normal else 'usual'}")
+    _function = in_blocks(_usual, _within, formula_of(getattr(_float32, _name)), _unroll)
+    kernel(_X_OUT, name=_name)(_function)
+for _name, _scalar in (("cos", math.cos), ("sin", math.sin)):
+    _function = in_blocks(getattr(_float32, _name), up_to(_float32.MAX_ANGLE), where_far(_scalar))
+    kernel(_X_OUT, name=_name)(_function)
 
 FLOAT = {
     "ceil": inline(lambda x: np.ceil(x)),

@@ -10,7 +10,7 @@ def exponential(x, top, beta):
     return _float32.exp_nonpositive((x - top) * beta)
 
 
-_exponentials = elementwise(exponential, numbers=2, total=True)
+_exponentials = elementwise(exponential, numbers=2, total=True, unroll=2)
 
 
 @inline

@@ -169,6 +169,8 @@ def spread(
             for j in range(columns):
                 start = (j * stride_w - before_w) * channels
                 left, right = max(start, 0), min(start + size, line)
+                if right <= left:  # all of it is padding
+                    continue
                 for k in range(taps):
                     row = i * stride_h - before_h + k * dilation_h
                     if row < 0 or row >= inout.shape[1]:

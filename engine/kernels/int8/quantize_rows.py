@@ -85,15 +85,33 @@ def least_and_greatest(extremes, row):
     return low, high
 
 
+@inline
+def symmetric_numbers(low, high):
+    """(scale, its inverse, zero point) for bytes round(127 * x / max |x|) of x in [low, high]."""
+    reach, scale, inverse = max(-low, high), float32(1.0), float32(0.0)
+    if reach > float32(0.0):
+        scale, inverse = reach / float32(127.0), float32(127.0) / reach
+    return scale, inverse, int64(0)
+
+
+@inline
+def asymmetric_numbers(low, high):
+    """(scale, its inverse, zero point) for 256 steps from low to high, which 0 is between."""
+    least, greatest = float64(low), float64(high)
+    scale = float64(high - low) / 255.0 if least != greatest else 1.0
+    from_low, from_high = -128.0 - least / scale, 127.0 - greatest / scale
+    low_error, high_error = 128.0 + abs(least / scale), 127.0 + abs(greatest / scale)
+    value = from_low if low_error < high_error else from_high
+    zero = min(max(int64(value + math.copysign(0.5, value)), -128), 127)
+    return float32(scale), float32(1.0) / float32(scale), zero
+
+
 @kernel(_NUMBERS)
 def symmetric(extremes, out_scales, out_inverses, out_zeros, out_padding, first, last, fault):
     """For bytes round(127 * x[r] / max |x[r]|)."""
     for row in range(first, last):
         low, high = least_and_greatest(extremes, row)
-        reach, scale, inverse = max(-low, high), float32(1.0), float32(0.0)
-        if reach > float32(0.0):
-            scale, inverse = reach / float32(127.0), float32(127.0) / reach
-        out_scales[row], out_inverses[row], out_zeros[row] = scale, inverse, 0
+        out_scales[row], out_inverses[row], out_zeros[row] = symmetric_numbers(low, high)
         for i in range(out_padding.shape[1]):
             out_padding[row, i] = 0
 
@@ -102,15 +120,9 @@ def symmetric(extremes, out_scales, out_inverses, out_zeros, out_padding, first,
 def asymmetric(extremes, out_scales, out_inverses, out_zeros, out_padding, first, last, fault):
     """For bytes round(x[r] / scale) + zero with 256 steps between the extremes of x[r]."""
     for row in range(first, last):
-        least, greatest = least_and_greatest(extremes, row)
-        low, high = float64(least), float64(greatest)
-        scale = float64(greatest - least) / 255.0 if low != high else 1.0
-        from_low, from_high = -128.0 - low / scale, 127.0 - high / scale
-        low_error, high_error = 128.0 + abs(low / scale), 127.0 + abs(high / scale)
-        value = from_low if low_error < high_error else from_high
-        zero = min(max(int64(value + math.copysign(0.5, value)), -128), 127)
-        out_scales[row], out_zeros[row] = float32(scale), zero
-        out_inverses[row] = float32(1.0) / float32(scale)
+        low, high = least_and_greatest(extremes, row)
+        scale, inverse, zero = asymmetric_numbers(low, high)
+        out_scales[row], out_inverses[row], out_zeros[row] = scale, inverse, zero
         for i in range(out_padding.shape[1]):
             out_padding[row, i] = zero
 

@@ -1,4 +1,4 @@
-"""QuantizeV2 and Dequantize: floats as TensorFlow's own quantized types, and back."""
+"""How the modes of QuantizeV2 and Dequantize map one range to integers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from ..core.registry import op
-from ..core.shapes import same
-
 if TYPE_CHECKING:
-    from ..core.dtype import DType
-    from ..core.protocols import OperationView
-    from ..core.shapes import Shape
+    from ...graph.core.dtype import DType
 
 MIN_COMBINED, MIN_FIRST, SCALED = b"MIN_COMBINED", b"MIN_FIRST", b"SCALED"
 _ONE, _HALF = np.float32(1), np.float32(0.5)
@@ -80,69 +75,3 @@ def widened(low: float, high: float, least: float) -> tuple[float, float]:
     """A range that has 0 in it, and is as wide as `least` says."""
     lowest = min(0.0, low)
     return lowest, max(0.0, high, lowest + max(1.0, abs(low), abs(high)) * least)
-
-
-def _require_one_range(axis: int, low: np.ndarray, high: np.ndarray) -> None:
-    if axis != -1 or low.size != 1 or high.size != 1:
-        raise ValueError(f"there must be one range, got axis {axis} and {low.size} ranges")
-
-
-def _quantized_shape(op: OperationView) -> list[Shape]:
-    return [op.inputs[0].shape, (), ()]
-
-
-@op("QuantizeV2", shape=_quantized_shape)
-def quantize(
-    x: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    *,
-    T: DType,
-    mode: bytes,
-    round_mode: bytes,
-    narrow_range: bool,
-    axis: int,
-    ensure_minimum_range: float,
-) -> list[np.ndarray]:
-    """`x` as integers, and the range that they stand for."""
-    _require_one_range(axis, low, high)
-    integers = integers_of(T)
-    ends = widened(low.item(), high.item(), ensure_minimum_range)
-    affine = Affine.of(*ends, mode, integers, narrow_range)
-    if mode == MIN_FIRST:
-        steps = _round(x * affine.scale) - affine.offset
-    else:
-        clipped = np.clip(x, affine.low, affine.high)
-        if mode == MIN_COMBINED:
-            clipped = clipped - affine.low
-        steps = clipped * affine.scale - affine.offset
-        steps = np.rint(steps) if round_mode == b"HALF_TO_EVEN" else _round(steps)
-    result = np.clip(steps.astype(np.float64), affine.first, affine.last).astype(integers)
-    return [result.view(np.dtype(T)), np.asarray(affine.low), np.asarray(affine.high)]
-
-
-@op("Dequantize", shape=same)
-def dequantize(
-    x: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    *,
-    mode: bytes,
-    narrow_range: bool,
-    axis: int,
-    dtype: DType,
-) -> np.ndarray:
-    """The floats that integers stand for."""
-    _require_one_range(axis, low, high)
-    integers = integers_of(x.dtype)
-    affine = Affine.of(low.item(), high.item(), mode, integers, narrow_range)
-    floats = x.view(integers).astype(np.float32)
-    if mode == MIN_COMBINED:
-        floats = (floats + affine.offset) * affine.step + affine.low
-    elif mode == MIN_FIRST:
-        floats = (
-            _round(affine.low / affine.step) * affine.step + (floats - affine.first) * affine.step
-        )
-    else:
-        floats = floats * affine.step
-    return floats.astype(np.dtype(dtype))

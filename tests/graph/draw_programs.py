@@ -1,0 +1,93 @@
+"""Random numbers in loops, given `tf`: what TensorFlow draws is stored in draw_programs.json.
+
+Iterations run one after another there, too: their operations share a stream.
+"""
+
+from __future__ import annotations
+
+PROGRAMS = []
+
+
+def program(function):
+    """Lists a program."""
+    PROGRAMS.append(function)
+    return function
+
+
+def loop(tf, step, n, *variables):
+    """`n` steps, one after another, of variables behind a counter."""
+    return tf.while_loop(
+        lambda i, *_: i < n,
+        lambda i, *values: (i + 1, *step(i, *values)),
+        (tf.constant(0), *variables),
+        parallel_iterations=1,
+    )[1:]
+
+
+@program
+def uniform_numbers(tf):
+    """Numbers of a loop, and of an operation outside with the same seed."""
+    start = tf.zeros([2, 3])
+    inside = loop(tf, lambda i, x: (x * 10 + tf.random.uniform([2, 3], -1, 2, seed=4),), 5, start)
+    return [*inside, tf.random.uniform([2, 3], seed=4)]
+
+
+@program
+def normal_numbers(tf):
+    """Numbers of two operations that take turns."""
+
+    def step(i, x, y):
+        x = x * 0.5 + tf.random.normal([5], seed=1)
+        return x, y - tf.random.normal([5], 3.0, 0.1, seed=2) * tf.reduce_sum(x)
+
+    return loop(tf, step, 4, tf.zeros([5]), tf.ones([5]))
+
+
+@program
+def dropout_in_branches(tf):
+    """What is left of a vector, in those iterations where it is dropped at all."""
+
+    def step(i, x):
+        dropped = tf.cond(
+            tf.equal(i % 2, 0), lambda: tf.nn.dropout(x, rate=0.25, seed=3), lambda: x + 1.0
+        )
+        return (dropped,)
+
+    return loop(tf, step, 6, tf.ones([12]))
+
+
+@program
+def gradient_through_dropout(tf):
+    """What flowed through the same elements that were not dropped."""
+    x = tf.linspace(0.5, 2.0, 6)
+    (y,) = loop(tf, lambda i, y: (tf.nn.dropout(y * y, rate=0.2, seed=8),), 3, x)
+    return [y, *tf.gradients(y, x)]
+
+
+@program
+def loop_in_a_loop(tf):
+    """A loop whose iterations each draw in a loop of their own."""
+
+    def step(i, x):
+        return loop(tf, lambda j, y: (y + tf.random.uniform([2], seed=6),), i + 1, x * 2.0)
+
+    return loop(tf, step, 3, tf.zeros([2]))
+
+
+@program
+def other_types_and_shapes(tf):
+    """Numbers that are drawn by Python: doubles, and as many as another value says."""
+
+    def step(i, x, total):
+        more = tf.random.uniform([i + 1], seed=9)
+        return x + tf.random.uniform([2], seed=5, dtype=tf.float64), total + tf.reduce_sum(more)
+
+    return loop(tf, step, 3, tf.zeros([2], tf.float64), tf.constant(0.0))
+
+
+def values_of(tf, function):
+    """What two runs of a program give."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(11)
+        fetches = function(tf)
+        return [[x.tolist() for x in session.run(list(fetches))] for _ in range(2)]

@@ -1,0 +1,211 @@
+"""DYNAMIC_UPDATE_SLICE and update_kv_cache in the memory of what they update, beside LiteRT."""
+
+import numpy as np
+import pytest
+from building import Builder, save
+
+from flatlite.interpreter.pending_plans import cache_entry_of
+from flatlite.lite import Interpreter
+from flatlite.litert import CompiledModel, TensorBuffer
+
+SHAPE = (1, 6, 3)
+ROW = (1, 1, 3)
+
+
+def updates(n, *, reread=(), is_input=True):
+    """`n` updates of a cache one after the other; the sums of later caches with those `reread`."""
+    main = Builder()
+    x, row = main.input("x", SHAPE), main.input("row", ROW)
+    start = main.input("start", (3,), "INT32")
+    caches = [x]
+    if not is_input:
+        caches = [main.op("ADD", [x, x], [main.tensor("doubled", SHAPE)])]
+    for i in range(n):
+        out = main.tensor(f"cache{i}", SHAPE)
+        caches.append(main.op("DYNAMIC_UPDATE_SLICE", [caches[-1], row, start], [out]))
+    sums = [(i, main.tensor(f"sum{i}", SHAPE)) for i in reread]
+    sums = [main.op("ADD", [caches[-1], caches[i]], [out]) for i, out in sums]
+    return save(main.outputs(caches[-1], *sums))
+
+
+def feeds(position=2):
+    random = np.random.default_rng(position)
+    return [
+        random.normal(size=SHAPE).astype(np.float32),
+        random.normal(size=ROW).astype(np.float32),
+        np.int32([0, position, 0]),
+    ]
+
+
+@pytest.mark.parametrize("is_input", [False, True])
+@pytest.mark.parametrize("reread", [(), (0,), (1,), (0, 2)])
+def test_updates(is_input, reread, litert):
+    """What is read again keeps its old values."""
+    content = updates(3, reread=reread, is_input=is_input)
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()
+    for detail, array in zip(inputs, feeds(), strict=True):
+        interpreter.set_tensor(detail["index"], array)
+    for _ in range(2):  # an input stays as it is
+        interpreter.invoke()
+        got = [interpreter.get_tensor(detail["index"]) for detail in outputs]
+        for ours, theirs in zip(got, litert.run(content, [feeds()])[0], strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(interpreter.get_tensor(inputs[0]["index"]), feeds()[0])
+
+
+def test_takes_no_memory_of_its_own():
+    """Of a cache and what updates make of it there is one copy beside the input."""
+    sizes = []
+    for n in (1, 8):
+        interpreter = Interpreter(model_content=updates(n, is_input=False))
+        interpreter.allocate_tensors()
+        sizes.append(interpreter._plans[0].first.program.arena_bytes)
+    assert sizes[0] == sizes[1]
+
+
+def loop(steps):
+    """A cache that a loop writes a row of in each iteration, and reads again where `reads`."""
+    main, check, body = Builder(), Builder("check"), Builder("body")
+    i, cache = main.input("i", (), "INT32"), main.input("cache", SHAPE)
+    row = main.input("row", ROW)
+    outs = [main.tensor("i1", (), "INT32"), main.tensor("cache1", SHAPE), main.tensor("row1", ROW)]
+    main.op("WHILE", [i, cache, row], outs, cond_subgraph_index=1, body_subgraph_index=2)
+    main.outputs(*outs)
+    n = check.input("i", (), "INT32")
+    check.input("cache", SHAPE), check.input("row", ROW)
+    limit = check.constant("limit", np.int32(steps))
+    check.outputs(check.op("LESS", [n, limit], [check.tensor("more", (), "BOOL")]))
+    n, cache, row = body.input("i", (), "INT32"), body.input("cache", SHAPE), body.input("row", ROW)
+    one, zero = body.constant("one", np.int32(1)), body.constant("zero", np.int32([0]))
+    count = body.constant("count", np.int32([1]))
+    at = body.op("RESHAPE", [n, count], [body.tensor("at", (1,), "INT32")], new_shape=[1])
+    start = body.tensor("start", (3,), "INT32")
+    body.op("CONCATENATION", [zero, at, zero], [start], axis=0)
+    updated = body.op("DYNAMIC_UPDATE_SLICE", [cache, row, start], [body.tensor("new", SHAPE)])
+    axes = body.constant("axes", np.int32([1]))
+    mean = body.op("SUM", [updated, axes], [body.tensor("mean", ROW)], keep_dims=True)
+    body.outputs(body.op("ADD", [n, one], [body.tensor("next", (), "INT32")]), updated, mean)
+    return save(main, check, body)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 5])
+def test_loop(steps, litert):
+    content, (cache, row, _) = loop(steps), feeds()
+    arrays = [np.int32(0), cache, row]
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    for detail, array in zip(interpreter.get_input_details(), arrays, strict=True):
+        interpreter.set_tensor(detail["index"], array)
+    interpreter.invoke()
+    theirs = litert.run(content, [arrays])[0]
+    for detail, want in zip(interpreter.get_output_details(), theirs, strict=True):
+        np.testing.assert_allclose(interpreter.get_tensor(detail["index"]), want, rtol=1e-6)
+
+
+def compiled(reread=()):
+    """A model, its buffers, and what writes a row and a position."""
+    model = CompiledModel.from_buffer(updates(1, reread=reread))
+    inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
+
+    def step(cache, target, position, others=()):
+        inputs[1].write(np.full(ROW, position + 1, np.float32))
+        inputs[2].write(np.int32([0, position, 0]))
+        model.run_by_index(0, [cache, *inputs[1:]], [target, *outputs[1:], *others])
+
+    return model, inputs, outputs, step
+
+
+def rows(buffer):
+    """The first element of each row."""
+    return buffer.read(18, np.float32).reshape(SHAPE)[0, :, 0].tolist()
+
+
+def test_state():
+    """A buffer that is input and output of a run is updated, from run to run."""
+    _, inputs, _, step = compiled()
+    for position in (1, 4, 0):
+        step(inputs[0], inputs[0], position)
+    assert rows(inputs[0]) == [1, 2, 0, 0, 5, 0]
+
+
+def test_two_states_of_one_model():
+    model, inputs, _, step = compiled()
+    second = model.create_input_buffers(0)[0]
+    for first_position, second_position in ((0, 5), (1, 4)):
+        step(inputs[0], inputs[0], first_position)
+        step(second, second, second_position)
+    assert rows(inputs[0]) == [1, 2, 0, 0, 0, 0]
+    assert rows(second) == [0, 0, 0, 0, 5, 6]
+
+
+def test_state_that_is_only_read():
+    """As an input alone it stays as it is, whatever it was before."""
+    _, inputs, outputs, step = compiled()
+    step(inputs[0], inputs[0], 3)
+    step(inputs[0], outputs[0], 1)
+    assert rows(inputs[0]) == [0, 0, 0, 4, 0, 0]
+    assert rows(outputs[0]) == [0, 2, 0, 4, 0, 0]
+    step(outputs[0], inputs[0], 5)
+    assert rows(inputs[0]) == [0, 2, 0, 4, 0, 6]
+    assert rows(outputs[0]) == [0, 2, 0, 4, 0, 0]
+
+
+def test_state_in_memory_of_the_caller():
+    _, _, _, step = compiled()
+    memory = np.zeros(18 + 16, np.float32)
+    memory = memory[-memory.ctypes.data % 64 // 4 :][:18].reshape(SHAPE)
+    buffer = TensorBuffer.create_from_host_memory(memory)
+    step(buffer, buffer, 2)
+    step(buffer, buffer, 3)
+    assert memory[0, :, 0].tolist() == [0, 0, 3, 4, 0, 0]
+
+
+def test_state_that_is_read_again():
+    """The model adds what was there before: then it is not written in place."""
+    _, inputs, outputs, step = compiled(reread=(0,))
+    step(inputs[0], inputs[0], 1)
+    step(inputs[0], inputs[0], 2)
+    assert rows(inputs[0]) == [0, 2, 3, 0, 0, 0]
+    assert rows(outputs[1]) == [0, 4, 3, 0, 0, 0]
+
+
+def test_swapped_states():
+    main = Builder()
+    first, second = main.input("first", SHAPE), main.input("second", SHAPE)
+    row, start = main.input("row", ROW), main.input("start", (3,), "INT32")
+    outs = [main.tensor(name, SHAPE) for name in ("first1", "second1")]
+    for x, out in zip((first, second), outs, strict=True):
+        main.op("DYNAMIC_UPDATE_SLICE", [x, row, start], [out])
+    model = CompiledModel.from_buffer(save(main.outputs(*outs)))
+    a, b, row, start = model.create_input_buffers(0)
+
+    def step(x, y, position):
+        row.write(np.full(ROW, position + 1, np.float32))
+        start.write(np.int32([0, position, 0]))
+        model.run_by_index(0, [x, y, row, start], [x, y])
+
+    b.write(np.full(SHAPE, 9, np.float32))
+    step(a, b, 0)
+    step(b, a, 1)
+    step(a, b, 2)
+    assert rows(a) == [1, 2, 3, 0, 0, 0]
+    assert rows(b) == [1, 2, 3, 9, 9, 9]
+
+
+def test_plans_on_disk_are_apart(tmp_path, monkeypatch):
+    """The plan of a compiled model, which overwrites its inputs, is no interpreter's."""
+    folder = tmp_path / "plans"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("FLATLITE_PLANS", str(folder))
+    path = tmp_path / "cache.tflite"
+    path.write_bytes(updates(1))
+    status = path.stat()
+    entries = [cache_entry_of(status, 1, consumes) for consumes in (False, True)]
+    assert entries[0].key != entries[1].key
+    model = CompiledModel.from_file(str(path))
+    inputs = model.create_input_buffers(0)
+    inputs[1].write(np.ones(ROW, np.float32))
+    model.run_by_index(0, inputs, [inputs[0]])
+    assert rows(inputs[0]) == [1, 0, 0, 0, 0, 0]

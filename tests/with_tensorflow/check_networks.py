@@ -1,0 +1,142 @@
+"""Converts what write_networks.py has written, and compares with what TensorFlow computed.
+
+    python check_networks.py FOLDER [NAME...]
+
+Needs an environment with flatlite and LiteRT, and no TensorFlow. Each form of each network is
+converted; the file must give TensorFlow's answers at every size, in flatlite and in LiteRT. Prints
+a line for each form and ends with an error when one differs or is refused.
+"""
+
+import json
+import sys
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from ai_edge_litert import interpreter as litert
+
+import flatlite.lite
+from flatlite.errors import ConverterError
+
+TOLERANCE = 1e-3  # of the largest value of an output
+FORMS = {
+    "saved_model": flatlite.lite.TFLiteConverter.from_saved_model,
+    "model.keras": flatlite.lite.TFLiteConverter.from_keras_model_file,
+    "model.h5": flatlite.lite.TFLiteConverter.from_keras_model_file,
+}
+
+INTERPRETERS = {"flatlite": flatlite.lite.Interpreter, "LiteRT": litert.Interpreter}
+REFUSED = {
+    "other_layers/saved_model": "StatelessRandomUniformV2",
+    "image_hue/saved_model": "AdjustHue",
+    "image_centre/saved_model": "float64",
+    "tensor_arrays/frozen.pb": "TensorArrayV3",
+}
+"""What TensorFlow 2.21 does not convert, and a word of why we do not."""
+
+
+def converter_of(folder: Path, form: str):
+    """The converter of one form of a network."""
+    if form == "frozen.pb":
+        inputs, outputs = json.loads((folder / "names.json").read_text())
+        return flatlite.lite.TFLiteConverter.from_frozen_graph(folder / form, inputs, outputs)
+    return FORMS[form](folder / form)
+
+
+def stored(folder: Path):
+    """Signature or None, inputs and outputs by name or position, of each recorded size."""
+    for path in sorted(folder.glob("*.npz")):
+        arrays = np.load(path)
+        groups = {"in": {}, "out": {}}
+        for key in arrays.files:
+            group, name = key.split(":", 1)
+            groups[group][int(name) if name.isdigit() else name] = arrays[key]
+        yield path.stem.rpartition(".")[0] or None, groups["in"], groups["out"]
+
+
+def by_signature(interpreter, signature, inputs):
+    """Outputs of a signature by name."""
+    runner = interpreter.get_signature_runner(signature)
+    return runner(**{k: x.astype(object) if x.dtype.kind == "S" else x for k, x in inputs.items()})
+
+
+def by_position(interpreter, inputs):
+    """Outputs of the only subgraph by position."""
+    details = interpreter.get_input_details()
+    for i, array in inputs.items():
+        interpreter.resize_tensor_input(details[i]["index"], array.shape)
+    interpreter.allocate_tensors()
+    for i, array in inputs.items():
+        interpreter.set_tensor(details[i]["index"], array.astype(details[i]["dtype"]))
+    interpreter.invoke()
+    outputs = enumerate(interpreter.get_output_details())
+    return {i: interpreter.get_tensor(detail["index"]) for i, detail in outputs}
+
+
+def error_of(result, expected) -> float:
+    """The largest difference as a share of the largest value; infinite for other shapes."""
+    result, expected = np.asarray(result), np.asarray(expected)
+    if result.shape != expected.shape:
+        return float("inf")
+    if expected.dtype.kind in "SO":
+        return float((result.astype("S") != expected).any())
+    expected = expected.astype(np.float64)
+    largest = np.abs(expected).max(initial=0) or 1.0
+    return float(np.abs(result - expected).max(initial=0) / largest)
+
+
+def largest_error(make, sizes) -> float | str:
+    """The largest error at any of the sizes, or why the file did not run."""
+    found = [0.0]
+    try:
+        interpreter = make()  # variables go on from call to call
+        for signature, inputs, outputs in sizes:
+            if signature is None:
+                results = by_position(interpreter, inputs)
+            else:
+                results = by_signature(interpreter, signature, inputs)
+            found += [error_of(results[key], value) for key, value in outputs.items()]
+    except (ValueError, RuntimeError, TypeError, KeyError) as error:
+        return f"{type(error).__name__}: {error}"[:200].replace("\n", " ")
+    return max(found)
+
+
+def check(folder: Path, form: str) -> bool:
+    """Whether one form of a network converts and gives the right answers."""
+    start = time.process_time()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            content = converter_of(folder, form).convert()
+        except Exception as error:  # whatever it is, it is the finding
+            print(f"{folder.name}/{form}: {type(error).__name__}: {error}", flush=True)
+            why = REFUSED.get(f"{folder.name}/{form}")
+            return why is not None and isinstance(error, ConverterError) and why in str(error)
+        sizes = [*stored(folder)]
+        worst = {
+            name: largest_error(partial(interpreter, model_content=content), sizes)
+            for name, interpreter in INTERPRETERS.items()
+        }
+    taken = time.process_time() - start
+    notes = {str(w.message).split("\n")[0][:100] for w in caught if w.category is UserWarning}
+    shown = [f"{k} {x:.1e}" if isinstance(x, float) else f"{k} {x}" for k, x in worst.items()]
+    words = f"{', '.join(shown)}, {len(sizes)} sizes, {len(content)} bytes, {taken:.1f} s"
+    print(f"{folder.name}/{form}: {words}", *sorted(notes), sep="\n    ", flush=True)
+    return all(isinstance(x, float) and x < TOLERANCE for x in worst.values())
+
+
+def main() -> None:
+    """Checks the networks that are named, or all that are there."""
+    root = Path(sys.argv[1])
+    names = sys.argv[2:] or sorted(path.name for path in root.iterdir() if path.is_dir())
+    forms = [(root / name, form) for name in names for form in (*FORMS, "frozen.pb")]
+    present = [(folder, form) for folder, form in forms if (folder / form).exists()]
+    wrong = [f"{folder.name}/{form}" for folder, form in present if not check(folder, form)]
+    if wrong:
+        sys.exit(f"{len(wrong)} differ or are refused: {', '.join(wrong)}")
+
+
+if __name__ == "__main__":
+    main()
