@@ -268,7 +268,7 @@ def _approx_top_k_shape(op: OperationView) -> list[Shape]:
     if shape is None:
         return [None, None]
     axis = cast("int", op.get_attr("reduction_dimension")) % len(shape)
-    return [(*shape[:axis], cast("int", op.get_attr("k")), *shape[axis + 1 :])] * 2
+    return [(*shape[:axis], op.get_attr("k"), *shape[axis + 1 :])] * 2
 
 
 @op("ApproxTopK", shape=_approx_top_k_shape)
