@@ -164,7 +164,11 @@ def _checkpoint_kernel(node: Node, op: Operation) -> Kernel:
             f"what {op.type} opens; a model may not"
         )
     function = HOSTED.known(op.type)
-    return lambda arrays: each_output(op, function(op, State(), *arrays))
+
+    def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return [np.asarray(item) for item in each_output(op, function(op, State(), *arrays))]
+
+    return run
 
 
 def _is_callers(node: Node, i: int) -> bool:

@@ -102,12 +102,8 @@ class Conversion:
 
     def _run(self) -> bytes:
         """What `run` gives."""
-        from ..ir.graphviz import drawing
         from ..ir.write import all_subgraphs
-        from ..quantize.cells import show_inner
-        from ..quantize.directions import split_directions
-        from ..quantize.fake_quant import has_fake_quant
-        from ..quantize.range_file import named_ranges, ranges_of, read_ranges
+        from ..lowering.fake_quant import has_fake_quant
         from ..quantize.settings_recipe import (
             check_ranges_of_inputs,
             of_quantized_source,
@@ -115,8 +111,6 @@ class Conversion:
             with_algorithms,
             with_stated_ranges,
         )
-        from ..quantize.softplus import rewrite_softplus
-        from ..quantize.unroll import unroll_cells
         from ..targets import target_of
 
         recipe = with_algorithms(recipe_of(self.settings), self.settings)
@@ -137,17 +131,14 @@ class Conversion:
         if self.api_version == 1:
             check_ranges_of_inputs(self.settings, graphs)
         if self.settings.output_format == constants.GRAPHVIZ_DOT:
+            from ..ir.graphviz import drawing
+
             return drawing(graphs).encode()
         if recipe is None:
             self._encode_sparse_weights(graphs)
         else:
             recipe = recipe.with_output_names(graphs)
-            integers_only = recipe.strict or recipe.warns
-            split_directions(graphs, recipe.integer_schemes_of, integers_only)
-            if integers_only:
-                unroll_cells(graphs, recipe.integer_schemes_of)
-            rewrite_softplus(graphs, recipe.integer_schemes_of)
-            show_inner(graphs, recipe.integer_schemes_of)
+            prepare_for_integers(graphs, recipe)
         written, functions = self._write(graphs)
         if recipe is None and self.sources[0].kind == "onnx":  # whose FAKE_QUANT are QDQ pairs
             recipe = of_quantized_source(graphs)
@@ -163,6 +154,8 @@ class Conversion:
             self._verify(graphs, functions, samples, verify_inputs)
             plain, ranges = self._tuned(graphs, recipe, (written, functions), rows)
             return self._quantized(graphs, recipe, ranges, plain, samples)
+        from ..quantize.range_file import named_ranges, ranges_of, read_ranges
+
         subgraphs = all_subgraphs(graphs)
         ranges = [{} for _ in subgraphs]
         if calibrates:
@@ -238,7 +231,7 @@ class Conversion:
         from ...schema.model import save
         from ..ir.litert_rules import check_runs_in_litert
         from ..ir.write import all_subgraphs, write
-        from ..quantize.fake_quant import has_fake_quant
+        from ..lowering.fake_quant import has_fake_quant
         from ..verify.verification import Function
         from . import debug_metadata
 
@@ -269,9 +262,9 @@ class Conversion:
 
     def _encode_sparse_weights(self, graphs: list[Graph]) -> None:
         """Stores what is not zero of weights, where that is asked for."""
-        from ..quantize.sparsity import encode_sparse_weights
-
         if Optimize.EXPERIMENTAL_SPARSITY in self.settings.optimizations:
+            from ..quantize.sparsity import encode_sparse_weights
+
             encode_sparse_weights(graphs)
 
     def _quantized(
@@ -550,6 +543,21 @@ def check_size(source: Source) -> None:
             f"the largest is '{largest}' with {sizes[largest]}; make it smaller, or cut the model "
             "with input_arrays and output_arrays and convert its parts"
         )
+
+
+def prepare_for_integers(graphs: list[Graph], recipe: Recipe) -> None:
+    """Writes what a recipe quantizes in operators that integers have kernels for."""
+    from ..quantize.cells import show_inner
+    from ..quantize.directions import split_directions
+    from ..quantize.softplus import rewrite_softplus
+    from ..quantize.unroll import unroll_cells
+
+    integers_only = recipe.strict or recipe.warns
+    split_directions(graphs, recipe.integer_schemes_of, integers_only)
+    if integers_only:
+        unroll_cells(graphs, recipe.integer_schemes_of)
+    rewrite_softplus(graphs, recipe.integer_schemes_of)
+    show_inner(graphs, recipe.integer_schemes_of)
 
 
 def keeps_state(graph: Graph) -> bool:

@@ -53,6 +53,12 @@ class FakeQuantized(NamedTuple):
         return self._replace(low=ends[0], high=ends[1], axis=axis)
 
 
+def has_fake_quant(graphs: Sequence[Graph]) -> bool:
+    """Whether a graph, or one that it calls, has FAKE_QUANT operators."""
+    called = (inner for graph in graphs for inner in graph.reachable())
+    return any(op.kind == "FAKE_QUANT" for graph in called for op in graph.ops)
+
+
 def has_dynamic_weights(graphs: Sequence[Graph]) -> bool:
     """Whether an operator of a graph, or of one that it calls, reads such weights."""
     ops = (op for graph in graphs for called in graph.reachable() for op in called.ops)

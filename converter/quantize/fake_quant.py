@@ -5,7 +5,7 @@ x -> CONV_2D -> y -> FAKE_QUANT(0, 6) -> z      becomes      x -> CONV_2D -> y, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import floor
 from typing import Any, NamedTuple
 
@@ -42,11 +42,6 @@ class Stated(NamedTuple):
         scale = (self.high - self.low) / (last - first)
         zero = min(max(floor(first - self.low / scale + 0.5), first), last)
         return (first - zero) * scale, (last - zero) * scale
-
-
-def has_fake_quant(graphs: Sequence[Graph]) -> bool:
-    """Whether a graph, or one that it calls, has FAKE_QUANT operators."""
-    return any(ops_of(called, "FAKE_QUANT") for graph in graphs for called in graph.reachable())
 
 
 def take_fake_quant(

@@ -12,13 +12,11 @@ import numpy as np
 from ...schema.errors import noted
 from ..api.options import OpsSet, Optimize, as_dtype, constants
 from ..callers import caller
-from ..lowering.fake_quant import has_dynamic_weights
+from ..lowering.fake_quant import has_dynamic_weights, has_fake_quant
 from ..sources.source import short_name, some
 from .accuracy.algorithms import algorithms_of, needs_data
-from .fake_quant import fakes_of, has_fake_quant
 from .recipe import FLOAT32, IO_TYPES, Recipe
 from .recipe_file import from_recipe
-from .rules import RULES
 from .scheme import DYNAMIC, FLOAT16, INT8, INT16X8, UINT8, Scheme
 
 if TYPE_CHECKING:
@@ -86,6 +84,8 @@ def recipe_of(settings: Settings) -> Recipe | None:
     integers_only = bool(integer_sets) and not ops & FLOAT_SETS
     per_tensor: frozenset[str] = frozenset()
     if settings._experimental_disable_per_channel:
+        from .rules import RULES
+
         per_tensor = frozenset(RULES)
     elif settings._experimental_disable_per_channel_quantization_for_dense_layers:
         per_tensor = frozenset({"FULLY_CONNECTED"})
@@ -186,6 +186,8 @@ def check_ranges_of_inputs(settings: Settings, graphs: Sequence[Graph] | None = 
         return
     missing = []
     if graphs is not None:
+        from .fake_quant import fakes_of
+
         stated = {tensor for graph in graphs for tensor in fakes_of(graph)}
         inputs = [x for graph in graphs for x in graph.inputs if x.dtype == FLOAT32]
         missing = [short_name(x.name) for x in inputs if x not in stated]
