@@ -39,8 +39,11 @@ SUM_PADDING = 16
 CRITICAL_PAIRS = 1024
 """Pairs of int8 next to a half that a sum in one line has room for."""
 
-LINE_FITS = 6
-"""The number of such a line that says whether it is right for all pairs."""
+FORM = 6
+"""The one of the numbers of a sum or product of two int8 that says whether they fit all pairs."""
+
+SUM_FORM, PRODUCT_FORM = 1, 2
+"""What it says then: of which of both they are."""
 
 HISTOGRAM = 2048
 """Intervals of a histogram over the values that are seen first; up to twice as many later."""

@@ -15,7 +15,7 @@ MODULES = {
     "errors": "errors",
     "gfile": "compat.v1.gfile",
     "graph_util": "compat.v1.graph_util",
-    "initializers": "graph.variables.initializers",
+    "initializers": "compat.v1.initializers",
     "layers": "compat.v1.layers",
     "linalg": "compat.v1.linalg",
     "lite": "compat.v1.lite",

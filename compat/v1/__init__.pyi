@@ -9,6 +9,7 @@ from ...compat.v1 import debugging as debugging
 from ...compat.v1 import dtypes as dtypes
 from ...compat.v1 import gfile as gfile
 from ...compat.v1 import graph_util as graph_util
+from ...compat.v1 import initializers as initializers
 from ...compat.v1 import layers as layers
 from ...compat.v1 import linalg as linalg
 from ...compat.v1 import lite as lite
@@ -32,6 +33,7 @@ from ...compat.v1 import strings as strings
 from ...compat.v1 import summary as summary
 from ...compat.v1 import test as test
 from ...compat.v1 import version as version
+from ...graph.core.conversions import register_tensor_conversion_function as register_tensor_conversion_function
 from ...graph.core.create import constant as constant
 from ...graph.core.create import convert_to_tensor as convert_to_tensor
 from ...graph.core.device_spec import DeviceSpec as DeviceSpec
@@ -186,6 +188,7 @@ from ...graph.functions.arithmetic import tanh as tanh
 from ...graph.functions.arithmetic import truediv as truediv
 from ...graph.functions.arithmetic import truncatediv as truncatediv
 from ...graph.functions.arithmetic import truncatemod as truncatemod
+from ...graph.functions.array import batch_gather as batch_gather
 from ...graph.functions.array import batch_to_space_nd as batch_to_space_nd
 from ...graph.functions.array import boolean_mask as boolean_mask
 from ...graph.functions.array import broadcast_to as broadcast_to
@@ -239,11 +242,15 @@ from ...graph.functions.array import unique as unique
 from ...graph.functions.array import unstack as unstack
 from ...graph.functions.array import where as where
 from ...graph.functions.array import where_v2 as where_v2
+from ...graph.functions.behavior import disable_control_flow_v2 as disable_control_flow_v2
 from ...graph.functions.behavior import disable_eager_execution as disable_eager_execution
 from ...graph.functions.behavior import disable_resource_variables as disable_resource_variables
+from ...graph.functions.behavior import disable_tensor_equality as disable_tensor_equality
 from ...graph.functions.behavior import disable_v2_behavior as disable_v2_behavior
+from ...graph.functions.behavior import disable_v2_tensorshape as disable_v2_tensorshape
 from ...graph.functions.behavior import enable_resource_variables as enable_resource_variables
 from ...graph.functions.behavior import executing_eagerly as executing_eagerly
+from ...graph.functions.behavior import executing_eagerly_outside_functions as executing_eagerly_outside_functions
 from ...graph.functions.behavior import resource_variables_enabled as resource_variables_enabled
 from ...graph.functions.casting import bitcast as bitcast
 from ...graph.functions.casting import cast as cast
@@ -255,6 +262,7 @@ from ...graph.functions.casting import to_double as to_double
 from ...graph.functions.casting import to_float as to_float
 from ...graph.functions.casting import to_int32 as to_int32
 from ...graph.functions.casting import to_int64 as to_int64
+from ...graph.functions.checks import add_check_numerics_ops as add_check_numerics_ops
 from ...graph.functions.checks import assert_equal as assert_equal
 from ...graph.functions.checks import assert_greater as assert_greater
 from ...graph.functions.checks import assert_greater_equal as assert_greater_equal
@@ -478,10 +486,10 @@ from ...graph.functions.summaries import merge_all_summaries as merge_all_summar
 from ...graph.functions.summaries import merge_summary as merge_summary
 from ...graph.functions.summaries import scalar_summary as scalar_summary
 from ...graph.functions.tensor_array import TensorArray as TensorArray
+from ...graph.functions.unicode import fingerprint as fingerprint
 from ...graph.session.fetches import IndexedSlicesValue as IndexedSlicesValue
 from ...graph.session.session import InteractiveSession as InteractiveSession
 from ...graph.session.session import Session as Session
-from ...graph.variables import initializers as initializers
 from ...graph.variables.distribution import VariableAggregation as VariableAggregation
 from ...graph.variables.distribution import VariableSynchronization as VariableSynchronization
 from ...graph.variables.get_variable import create_partitioned_variables as create_partitioned_variables

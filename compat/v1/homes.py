@@ -17,10 +17,11 @@ CHECKS = {
 """Names of both `tf` and `tf.debugging`."""
 
 CORE = {
-    "graph.functions.checks": "verify_tensor_all_finite",
+    "graph.functions.checks": "add_check_numerics_ops verify_tensor_all_finite",
     "graph.functions.clip": (
         "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
     ),
+    "graph.core.conversions": "register_tensor_conversion_function",
     "graph.core.create": "constant convert_to_tensor",
     "graph.core.dtype": (
         "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
@@ -28,8 +29,9 @@ CORE = {
         "uint32 uint64 uint8 variant"
     ),
     "graph.functions.array": (
-        "batch_to_space_nd boolean_mask broadcast_to check_numerics concat depth_to_space diag "
-        "diag_part dynamic_partition dynamic_stitch expand_dims gather gather_nd "
+        "batch_gather batch_to_space_nd boolean_mask broadcast_to check_numerics concat "
+        "depth_to_space diag diag_part dynamic_partition dynamic_stitch expand_dims gather "
+        "gather_nd "
         "guarantee_const identity identity_n invert_permutation matrix_band_part "
         "matrix_transpose meshgrid pad parallel_stack repeat reshape reverse "
         "reverse_sequence reverse_v2 roll scatter_nd sequence_mask setdiff1d slice "
@@ -42,8 +44,10 @@ CORE = {
         "unstack where where_v2"
     ),
     "graph.functions.behavior": (
-        "disable_eager_execution disable_resource_variables disable_v2_behavior "
-        "enable_resource_variables executing_eagerly resource_variables_enabled"
+        "disable_control_flow_v2 disable_eager_execution disable_resource_variables "
+        "disable_tensor_equality disable_v2_behavior disable_v2_tensorshape "
+        "enable_resource_variables executing_eagerly executing_eagerly_outside_functions "
+        "resource_variables_enabled"
     ),
     "graph.functions.casting": "bitcast",
     "graph.functions.conditional": "case cond switch_case",
@@ -148,6 +152,7 @@ CORE = {
     "graph.core.tensor_shape": "Dimension TensorShape dimension_at_index dimension_value",
     "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
     "training.event_files": "summary_iterator",
+    "graph.functions.unicode": "fingerprint",
     "graph.variables.template": "make_template",
     "graph.variables.variable_scope": (
         "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
@@ -388,6 +393,10 @@ SPECTRAL = {
 
 STRINGS = {
     "graph.functions.special": "as_string",
+    "graph.functions.unicode": (
+        "ngrams unicode_decode unicode_decode_with_offsets unicode_encode unicode_split "
+        "unicode_split_with_offsets unsorted_segment_join"
+    ),
     "graph.functions.strings": (
         "bytes_split format join length lower reduce_join regex_full_match regex_replace split "
         "strip substr to_hash_bucket=string_to_hash_bucket "
@@ -427,6 +436,10 @@ RANDOM = {
     ),
 }
 
+RANDOM_EXPERIMENTAL = {
+    "graph.functions.random_draws": "stateless_fold_in=fold_in stateless_split=split",
+}
+
 SETS = {
     "graph.functions.sets": (
         "difference=set_difference intersection=set_intersection set_difference set_intersection "
@@ -456,6 +469,20 @@ COMPAT = {
     ),
 }
 
+INITIALIZERS = {
+    "graph.functions.lookup": "tables_initializer",
+    "graph.variables.initializers": (
+        "constant glorot_normal glorot_uniform he_normal he_uniform identity lecun_normal "
+        "lecun_uniform ones orthogonal random_normal=random_normal_initializer "
+        "random_uniform=random_uniform_initializer truncated_normal "
+        "uniform_unit_scaling=uniform_unit_scaling_initializer variance_scaling zeros"
+    ),
+    "graph.variables.variable_lists": (
+        "global_variables=global_variables_initializer local_variables=local_variables_initializer "
+        "variables=variables_initializer"
+    ),
+}
+
 DTYPES = {
     "graph.core.dtype": (
         "DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half "
@@ -482,7 +509,10 @@ VERSION = {
 """Names of both `tf` and `tf.version`."""
 
 RAGGED = {
-    "graph.functions.ragged": "constant range=ragged_range",
+    "graph.functions.ragged": (
+        "constant map_flat_values placeholder range=ragged_range row_splits_to_segment_ids "
+        "segment_ids_to_row_splits stack_dynamic_partitions"
+    ),
 }
 
 SUMMARY = {

@@ -1,6 +1,7 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.random`."""
 
+from ...compat.v1 import random_experimental as experimental
 from ...graph.functions.random import normal as normal
 from ...graph.functions.random import set_random_seed as set_random_seed
 from ...graph.functions.random import shuffle as shuffle

@@ -19,3 +19,10 @@ from ...graph.functions.strings import substr as substr
 from ...graph.functions.strings import to_number as to_number
 from ...graph.functions.strings import unicode_transcode as unicode_transcode
 from ...graph.functions.strings import upper as upper
+from ...graph.functions.unicode import ngrams as ngrams
+from ...graph.functions.unicode import unicode_decode as unicode_decode
+from ...graph.functions.unicode import unicode_decode_with_offsets as unicode_decode_with_offsets
+from ...graph.functions.unicode import unicode_encode as unicode_encode
+from ...graph.functions.unicode import unicode_split as unicode_split
+from ...graph.functions.unicode import unicode_split_with_offsets as unicode_split_with_offsets
+from ...graph.functions.unicode import unsorted_segment_join as unsorted_segment_join

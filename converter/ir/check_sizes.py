@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count, takewhile
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -198,8 +199,8 @@ class _Check:
         if any(name.startswith("~") for name in size.symbols):
             return actual
         number = self._evaluated(size)
-        if tensor.dtype.kind == "f" and abs(number) > EXACT:
-            raise _InvalidSizes
+        if tensor.dtype.kind == "f" and not (abs(number) <= EXACT and isfinite(actual)):
+            raise _InvalidSizes  # not finite: divided by a size of 0, which integers refuse
         if number != actual:
             self._fail(op, tensor, actual)
         return number

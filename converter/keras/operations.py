@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def tensor(call: Call, value: Any, like: Tensor | None = None) -> Tensor:
         return value
     values = value if isinstance(value, list) else [value]
     is_valid = isinstance(value, np.ndarray) or (
-        bool(values) and all(isinstance(v, bool) or is_number(v) for v in flat_numbers(values))
+        bool(values) and all(is_constant(v) for v in flat_numbers(values))
     )
     call.require(is_valid, f"an operand must be a tensor or a number, got {str(value)[:40]}")
     try:
@@ -77,6 +78,12 @@ def tensor(call: Call, value: Any, like: Tensor | None = None) -> Tensor:
     if like is not None and not is_array and (like.dtype.kind == "f" or array.dtype.kind in "iub"):
         return call.constant(array, like)
     return call.constant_of(array, array.dtype)
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value is a bool, a number that a float32 can hold, an infinity or NaN."""
+    is_special = isinstance(value, float) and not isfinite(value)
+    return isinstance(value, bool) or is_number(value) or is_special
 
 
 def flat_numbers(values: list) -> list:
@@ -298,6 +305,8 @@ def where(call: Call, condition: Any, x1: Any = None, x2: Any = None) -> Tensor:
     if isinstance(x1, Tensor) or isinstance(x2, Tensor):
         return call.op("SelectV2", condition, *operands(call, x1, x2))
     x1, x2 = np.asarray(x1), np.asarray(x2)
+    is_valid = all(x.dtype.kind in "biuf" for x in (x1, x2))
+    call.require(is_valid, "its alternatives must be tensors or numbers")
     dtype = np.float32 if "f" in (x1.dtype.kind, x2.dtype.kind) else np.int32
     return call.op("SelectV2", condition, *(call.constant_of(v, dtype) for v in (x1, x2)))
 

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 FAMILIES = (
     *("activation", "arrange", "attention", "audio", "augment", "cells", "conv", "core", "merge"),
-    *("local", "neural", "norm", "operations", "pool", "preprocess", "products", "quantize"),
-    *("recurrent", "reductions", "selection", "shape", "words", "wrappers"),
+    *("linear_algebra", "local", "neural", "norm", "numerics", "operations", "pool"),
+    *("preprocess", "products", "quantiles", "quantize", "recurrent", "reductions", "selection"),
+    *("shape", "transforms", "words", "wrappers"),
 )
 TENSOR, LIST, ANY = "one tensor", "a list of tensors", "any arguments"
 EXPORT = (

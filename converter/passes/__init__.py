@@ -6,7 +6,7 @@ from ..ir.graph import Graph
 from .activation import fuse_activation, recognise_clipping
 from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
-from .fold import fold_constants, merge_duplicates, remove_dead_code
+from .fold import fold_constants, merge_duplicates, remove_dead_code, share_zeros
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
 from .identities import (
     divide_by_multiplying,
@@ -35,6 +35,7 @@ from .linear import (
     merge_matmul_reshape,
     move_bias_to_addend,
 )
+from .loop_values import merge_loop_values
 from .norms import (
     factor_difference,
     fuse_l2_normalization,
@@ -68,8 +69,10 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fold_constants, "the others look for constants"),
     (order_operands, "the others look for constants on the right"),
     (merge_duplicates, "patterns compare tensors by identity"),
+    (share_zeros, "what zeros are only like is dead code then"),
     (remove_identities, "an op that does nothing hides its neighbours from each other"),
     (fuse_recurrent_loops, "first of what looks at whole layers: it frees what enters the loop"),
+    (merge_loop_values, "what it leaves of them the next drops"),
     (trim_loops, "what remains of loops; fewer values to look at"),
     (cancel_reverses, "layers that go backwards leave pairs of them"),
     (take_expanded, "of lists of one row, which loops leave"),

@@ -11,6 +11,7 @@ from ...interpreter.node import NeedsValue, NodeError
 from ..ir import pseudo
 from ..ir.graph import Graph, Op, Tensor, same_bits
 from ..ir.prepare import compute
+from .rewrite import same_shape
 
 LIMIT = 1 << 20  # bytes of a folded result, unless its inputs are half as large
 TOTAL = 256 << 20  # bytes of all folded results
@@ -115,6 +116,39 @@ def merge_duplicates(graph: Graph) -> int:
         graph.remove(op)
         count += 1
     return count
+
+
+def share_zeros(graph: Graph) -> int:
+    """Makes zeros of one type and shape one tensor.
+
+        n -> FILL(0) -> a
+        x -> LOGISTIC -> y -> ZEROS_LIKE -> b     (b -> z)     becomes     a -> z
+
+    Holds off where unknown sizes are not certainly equal, and on quantized tensors.
+    """
+    count = 0
+    zeros: list[Tensor] = []
+    for op in list(graph.ops):
+        if not _gives_zeros(op) or op.output.quantization:
+            continue
+        result = op.output
+        alike = (x for x in zeros if x.dtype == result.dtype and same_shape(x, result))
+        first = next(alike, None)
+        if first is None:
+            zeros.append(result)
+            continue
+        graph.replace(result, first)
+        graph.remove(op)
+        count += 1
+    return count
+
+
+def _gives_zeros(op: Op) -> bool:
+    """Whether every element of the only result is 0, and is 0.0 rather than -0.0."""
+    if op.kind == "ZEROS_LIKE":
+        return True
+    value = op.inputs[1].value if op.kind == "FILL" else None
+    return value is not None and value.dtype.kind in "biuf" and not any(value.tobytes())
 
 
 def _merge_constants(graph: Graph) -> int:

@@ -71,10 +71,12 @@ def depthwise(
 ) -> None:
     """`quantized_gemm.depthwise`."""
     is_int16 = x.itemsize == 2
-    int16_weights = not (is_int16 or isinstance(scheme, Hybrid))
-    int16_weights = int16_weights and (weights.dtype == np.uint8 or scheme.zero_points[1] != 0)
+    is_hybrid = isinstance(scheme, Hybrid)
+    fits_int8 = weights.dtype == np.int8 and (is_hybrid or scheme.zero_points[1] == 0)
+    int16_weights = not (is_int16 or is_hybrid or fits_int8)
     layer = _Layer(weights.shape[:2], stride, before, dilation, int16_weights, is_int16)
-    weights = scheme.int16_weights(program, weights)
+    if not fits_int8:
+        weights = scheme.int16_weights(program, weights)
     if isinstance(scheme, Hybrid):
         _hybrid(program, layer, x, weights, bias, out, scheme)
     elif is_int16:

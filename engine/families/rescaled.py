@@ -27,9 +27,11 @@ _FORMS = ("sum", "difference", "reversed", "squared", "product")
 """The forms in the order of kernels/int8/rescaled_simd.py."""
 _SIGNS = {"sum": (1, 1), "difference": (1, -1), "reversed": (-1, 1)}
 """Form -> the signs of its operands in the total."""
-_MIN_FIT_SIZE = 1 << 13  # elements for which it pays to fit a line
+_MIN_FIT_SIZE = 1 << 13  # elements for which it pays to look for a short form
 _MIN_BITS, _MAX_BITS = 14, 24  # of the fraction of a line
-_NO_LINE = constant(np.zeros(7, np.int64))
+_TO_WHOLE, _MAX_WHOLE = 1.5 * 2.0**23, 2.0**21
+"""What products in float32 are added to, and how large they may be."""
+_NO_SHORT_FORM = constant(np.zeros(8, np.int64))
 _HALF = (1 << 30, 0)  # the larger of two scales: half of the scale of both operands
 
 
@@ -42,12 +44,15 @@ def pair(program: Program, kind: str, a: Buffer, b: Buffer, out: Buffer, terms: 
         return
     name, numbers, swapped = vectorized
     operands = (b, a) if swapped else (a, b)
-    line = _NO_LINE
-    if out.dtype == np.int8 and out.size >= _MIN_FIT_SIZE and name in _SIGNS:
-        rows = table[[1, 0, 2, 3]] if swapped else table
-        line = _line(program, _SIGNS[name], rows.tolist())
+    short = _NO_SHORT_FORM
+    if out.dtype == np.int8 and out.size >= _MIN_FIT_SIZE:
+        rows = (table[[1, 0, 2, 3]] if swapped else table).tolist()
+        if name in _SIGNS:
+            short = _line(program, _SIGNS[name], rows)
+        elif name == "product":
+            short = _product(program, rows)
     kernel = f"rescaled_simd.pairs_{8 * out.itemsize}"
-    elementwise(program, kernel, operands, out, numbers, line, form=_FORMS.index(name))
+    elementwise(program, kernel, operands, out, numbers, short, form=_FORMS.index(name))
 
 
 def _line(program: Program, signs: tuple[int, int], terms: list[list[int]]) -> Buffer:
@@ -65,15 +70,33 @@ def _line(program: Program, signs: tuple[int, int], terms: list[list[int]]) -> B
     c = zero + 0.5 - a_zero * p - b_zero * q
     bits = min(floor(log2((1 << 30) / (128 * (abs(p) + abs(q)) + abs(c)))), _MAX_BITS)
     if bits < _MIN_BITS:
-        return _NO_LINE
+        return _NO_SHORT_FORM
     p, q = (round(number * (1 << bits)) for number in (p, q))
     c = round((zero + 0.5) * (1 << bits)) - a_zero * p - b_zero * q
     limit = signs[0] * (a_zero << (left - 1))
     rescale = [multiplier, _start(zero, multiplier, -shift, limit), -shift, limit, low, high]
-    guess, line = [p, q, c, bits, a_zero, b_zero], arena((7,), np.int64)
+    guess, line = [p, q, c, bits, a_zero, b_zero], arena((8,), np.int64)
     operands = (constant(np.array(row, np.int64)) for row in (contributions, rescale, guess))
     program.call("rescaled_sum.fit", *operands, arena((3 * CRITICAL_PAIRS,), np.int64), line)
     return line
+
+
+def _product(program: Program, terms: list[list[int]]) -> Buffer:
+    """The numbers of a product in float32 with the same results, fitted when the program closes."""
+    (a_zero, *_), (b_zero, *_), (zero, multiplier, shift), (low, high, _) = terms
+    scale = multiplier * 2.0 ** (shift - 31)
+    if (1 << 16) * scale + abs(zero) >= _MAX_WHOLE:
+        return _NO_SHORT_FORM
+    *bits, bias = (
+        np.array([scale, _TO_WHOLE + zero, 2.0 ** (shift - 1)], np.float32).view(np.int32).tolist()
+    )
+    rescale = [multiplier, _start(zero, multiplier, -shift, 0), -shift, 0, low, high]
+    short = arena((8,), np.int64)
+    operands = (
+        constant(np.array(row, np.int64)) for row in (rescale, [*bits, a_zero, b_zero, bias])
+    )
+    program.call("rescaled_product.fit", *operands, arena((513,), np.int8), short)
+    return short
 
 
 def simd_form(kind: str, dtype: np.dtype, terms: np.ndarray) -> tuple[str, Buffer, bool] | None:

@@ -58,6 +58,14 @@ def resolve_targets(instructions: Sequence[AnyInstruction]) -> None:
             instruction.record[abi.TARGET] = position
 
 
+def is_conditional(instructions: Sequence[AnyInstruction], instruction: AnyInstruction) -> bool:
+    """Whether a branch may lead past one of the instructions."""
+    order = [id(x) for x in instructions]
+    position = order.index(id(instruction))
+    targets = [id(x.target) for x in instructions[:position] if isinstance(x, Branch)]
+    return not set(targets).isdisjoint(order[position + 1 :])
+
+
 def loops(instructions: Sequence[AnyInstruction]) -> list[tuple[int, int]]:
     """(first, last) positions of all loops, inner ones before those around them."""
     positions: dict[int, int] = {}

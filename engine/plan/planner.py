@@ -74,9 +74,16 @@ class Layout:
         return _partition(instructions, self.constant_positions)
 
 
-def layout(instructions: Sequence[AnyInstruction], live_out: AbstractSet[Storage]) -> Layout:
-    """The Layout of a program's instructions when `live_out` are readable at its end."""
-    positions, objects = constant_instructions(instructions), _objects(instructions)
+def layout(
+    instructions: Sequence[AnyInstruction],
+    live_out: AbstractSet[Storage],
+    deferred: Sequence[AnyInstruction] = (),
+) -> Layout:
+    """The Layout of a program's instructions when `live_out` are readable at its end.
+
+    Those that are `deferred` are run where they stand, though they may be constant.
+    """
+    positions, objects = constant_instructions(instructions, deferred), _objects(instructions)
     first, others = _partition(instructions, positions)
     constants: list[Storage] = []
     scratch: tuple[dict[Storage, int], int] = {}, 0
@@ -111,13 +118,16 @@ def _objects(instructions: Iterable[AnyInstruction]) -> dict[Storage, int]:
     }
 
 
-def constant_instructions(instructions: Sequence[AnyInstruction]) -> set[int]:
+def constant_instructions(
+    instructions: Sequence[AnyInstruction], deferred: Sequence[AnyInstruction] = ()
+) -> set[int]:
     """The positions of the instructions whose result is the same in every run.
 
     These read only constants and what such instructions wrote, and write only arena storages that
-    no other instruction writes.
+    no other instruction writes. Those that are `deferred` are left out.
     """
     varying = _handed_on(instructions)
+    varying.update(storage for instruction in deferred for storage in instruction.writes)
     constant: set[int] = set()
     before = -1
     while len(varying) != before:

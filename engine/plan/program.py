@@ -34,9 +34,10 @@ import numpy as np
 
 from .. import abi
 from ..build import image, on_demand
+from ..run.faults import Fault
 from ..run.plan_runner import PlanRunner
 from . import arena, planner
-from .branches import Branch, resolve_targets
+from .branches import Branch, is_conditional, resolve_targets
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
 from .cse import eliminate_common
 from .instruction import HostStep, Instruction
@@ -182,12 +183,7 @@ class Program:
         self._faults, self._faults_address = faults, arena.address(faults)
         self.instructions = eliminate_common(self.instructions, self.live_out)
         self.instructions = hoist_invariants(self.instructions)
-        layout = planner.layout(self.instructions, self.live_out)
-        if note is not None:
-            note(layout)
-        constant, self.instructions = layout.partition(self.instructions)
-        if constant:
-            self._run_constant(constant, layout)
+        layout = self._run_constants(note)
         self._place_all(layout)
         self._make_segments(layout)
         self._unbound.update(self._bound.keys() - self._locations.keys())
@@ -297,6 +293,31 @@ class Program:
             assert code is not None  # `ensure` has built it
             instruction.bind(code)
         self._uncompiled = []
+
+    def _run_constants(self, note: Callable[[Layout], object] | None) -> Layout:
+        """Decides on the layout, and runs constant instructions, which go.
+
+        One that refuses its data where a branch may lead past it is left to those runs that come
+        to it.
+        """
+        instructions, deferred = self.instructions, list["Instruction | Branch"]()
+        while True:
+            layout = planner.layout(instructions, self.live_out, deferred)
+            if note is not None:
+                note(layout)
+            constant, self.instructions = layout.partition(instructions)
+            if not constant:
+                return layout
+            try:
+                self._run_constant(constant, layout)
+            except Fault as fault:
+                if fault.instruction is None or not is_conditional(instructions, fault.instruction):
+                    raise
+                deferred.append(fault.instruction)
+                self._locations.clear()
+                self._addresses.clear()
+            else:
+                return layout
 
     def _run_constant(self, instructions: Sequence[AnyInstruction], layout: Layout) -> None:
         """Runs constant instructions, and frees what only they needed.

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..plan.instruction import Tag
+    from ..plan.branches import Branch
+    from ..plan.instruction import Instruction, Tag
 
 INDEX_OUT_OF_RANGE = 1
 DIVISION_BY_ZERO = 2
@@ -41,7 +42,10 @@ class Fault(Exception):
         i: where, usually the flat position of the offending element.
         value: the offending value.
         limit: what it was held against.
+        instruction: the one that complained.
     """
+
+    instruction: Instruction | Branch | None = None
 
     def __init__(self, tag: Tag, code: int, i: int, value: int, limit: int = 0) -> None:
         # Who catches it knows what the tags of his program are.

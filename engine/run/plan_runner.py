@@ -201,7 +201,10 @@ class PlanRunner:
         position = (cursor - 1) >> abi.CHUNK_BITS
         chunks = cursor & abi.CHUNK_MASK or self._table[position, abi.CHUNKS]
         reports = self._faults[:chunks]
-        return Fault(self.instructions[position].tag, *reports[reports[:, 0] != 0][0].tolist())
+        instruction = self.instructions[position]
+        fault = Fault(instruction.tag, *reports[reports[:, 0] != 0][0].tolist())
+        fault.instruction = instruction
+        return fault
 
 
 class _Method(ctypes.Structure):

@@ -146,6 +146,7 @@ class _Ops:
     StatefulPartitionedCall: TensorsFunction
     StatelessCase: TensorsFunction
     StatelessIf: TensorsFunction
+    StatelessRandomGetKeyCounter: TensorsFunction
     StatelessWhile: TensorsFunction
     StringNGrams: TensorsFunction
     StringSplit: TensorsFunction

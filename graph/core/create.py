@@ -26,6 +26,7 @@ from .graph import Graph, Operation, Tensor
 from .scopes import graph_colocation, graph_name_scope, graph_of
 from .shapes import shown
 from .signatures import REQUIRED, Argument, Signature, signature_of
+from .tensor_shape import Dimension, TensorShape
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -117,7 +118,7 @@ def append(
         words = str(error)
         if not words.startswith(f"{kind} '{name}': "):
             raise
-        words = words.removeprefix(f"{kind} '{name}': ")
+        words = words.removeprefix(f"{kind} '{name}': ").split(", input shapes: ")[0]
         names = ", ".join(tensor.name.removesuffix(":0") for tensor in tensors)
         sizes = ", ".join(shown(tensor.shape) for tensor in tensors)
         raise ValueError(
@@ -171,21 +172,51 @@ def convert_to_tensor(
                 f"{type_name(value.dtype)}: {value!r}"
             )
         return value
+    if isinstance(value, (TensorShape, Dimension)):
+        return _of_shape(value, numpy_dtype, name)
     for kind, _, convert in _CONVERSIONS:
         if isinstance(value, kind):
-            return convert(value, numpy_dtype, name, reference)
+            result = convert(value, numpy_dtype, name, reference)
+            if result is not NotImplemented:
+                return result
     if isinstance(value, Operation):
         raise TypeError(f"can't convert Operation '{value.name}' to Tensor")
     if hasattr(value, "__tf_tensor__"):
         return cast("_Convertible", value).__tf_tensor__(dtype, name)
     if numpy_dtype is None and preferred_dtype is not None:
         try:
-            return convert_to_tensor(value, preferred_dtype, name)
+            if not _is_too_large(value, as_numpy(preferred_dtype)):
+                return convert_to_tensor(value, preferred_dtype, name)
         except (TypeError, ValueError):
             pass
     if isinstance(value, (list, tuple)) and any(is_tensor_like(v) for v in _flat(value)):
         return _packed(value, numpy_dtype, name or "packed")
     return constant(value, numpy_dtype, name=name or "Const")
+
+
+def _is_too_large(value: TensorLike | None, dtype: np.dtype) -> bool:
+    """Whether a list of Python's integers has one that a type cannot hold."""
+    if dtype.kind not in "iu" or not isinstance(value, (int, list, tuple)):
+        return False
+    limits, items = np.iinfo(dtype), _flat([value])
+    return any(isinstance(item, int) and not limits.min <= item <= limits.max for item in items)
+
+
+def _of_shape(value: TensorShape | Dimension, dtype: np.dtype | None, name: str | None) -> Tensor:
+    """Sizes as a constant of int32, or of int64 where one is large."""
+    sizes = value.value if isinstance(value, Dimension) else value.as_shape()
+    if sizes is None or (isinstance(sizes, tuple) and None in sizes):
+        what = "an unknown Dimension" if isinstance(value, Dimension) else "a partially known"
+        words = f"{what} {'' if isinstance(value, Dimension) else 'TensorShape '}{value}"
+        raise ValueError(f"Cannot convert {words} to a Tensor.")
+    if dtype is not None and dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        words = f"Cannot convert {type(value).__name__} {value} to dtype"
+        raise TypeError(
+            f"{words} <dtype: '{type_name(dtype)}'>. Allowed dtypes are tf.int32 and tf.int64."
+        )
+    if dtype is None:
+        dtype = _narrowed(np.array(sizes, np.int64)).dtype
+    return constant(np.array(sizes, dtype), name=name or "shape_as_tensor")
 
 
 def is_tensor_like(value: object) -> TypeGuard[Tensor | Variable]:
@@ -373,10 +404,32 @@ def _packed(values: Sequence[TensorLike], dtype: DTypeLike | None, name: str) ->
         for i, value in enumerate(values):
             if isinstance(value, (list, tuple)) and any(is_tensor_like(v) for v in _flat(value)):
                 items.append(_packed(value, dtype, str(i)))
+            elif isinstance(value, Tensor) and value.dtype != dtype:
+                attrs = {"DstT": as_numpy(dtype)}
+                items.append(create("Cast", [value], attrs, str(i)).outputs[0])
             else:
-                items.append(convert_to_tensor(value, dtype, str(i)))
+                items.append(_item(value, as_numpy(dtype), str(i)))
     attrs = {"axis": 0, "N": len(items)}
     return append(graph, "Pack", scope[:-1], items, attrs).outputs[0]
+
+
+def _item(value: TensorLike, dtype: np.dtype, name: str) -> Tensor:
+    """An item of a list that is packed, in the type of the others."""
+    if isinstance(value, np.generic) or (is_tensor_like(value) and value.dtype != dtype):
+        tensor = convert_to_tensor(value, name=name)
+        is_number = tensor.dtype.kind in "fiubcV" and dtype.kind in "fiubcV"
+        if is_number and tensor.dtype != dtype and not tensor.dtype.names:
+            attrs = {"SrcT": tensor.dtype.dtype, "DstT": dtype}
+            return append(
+                tensor.graph, "Cast", _unique(tensor.graph, "Cast"), [tensor], attrs
+            ).outputs[0]
+    return convert_to_tensor(value, dtype, name)
+
+
+def _unique(graph: Graph, name: str) -> str:
+    """A name in the current scope that no operation has."""
+    with graph_name_scope(graph, name) as scope:
+        return scope[:-1]
 
 
 def _flat(values: Iterable[TensorLike | None]) -> list[TensorLike | None]:

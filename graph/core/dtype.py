@@ -159,6 +159,9 @@ class DType:
         if self.dtype.kind == "f":
             floats = np.finfo(self.dtype)
             return floats.min, floats.max
+        if self.name == "bfloat16":  # that of float32, cut to 16 bits
+            largest = np.array([0x7F7F0000], np.uint32).view(np.float32)[0]
+            return -largest, largest
         raise TypeError(f"Cannot find minimum value of {self.name}.")
 
     def is_compatible_with(self, other: DTypeLike | None) -> bool:

@@ -123,6 +123,12 @@ class Tensor(Operands):
         session_for = implementation("session_for")
         return session_for(self.graph, session, "evaluate tensor", "eval").run(self, feed_dict)
 
+    @property
+    def is_reference(self) -> bool:
+        """Whether it stands for the memory of a variable, as TF1's own variables do."""
+        outputs = self.op.signature.outputs if self.op.signature else ()
+        return self.value_index < len(outputs) and outputs[self.value_index].is_reference
+
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(
             "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not "
@@ -153,10 +159,14 @@ class Tensor(Operands):
 
     def __repr__(self) -> str:
         shape = "<unknown>" if self._shape is None else self._shape
-        return f"<tf.Tensor '{self.name}' shape={shape} dtype={self.dtype}>"
+        return f"<tf.Tensor '{self.name}' shape={shape} dtype={self._type_text}>"
 
     def __str__(self) -> str:
-        return f'Tensor("{self.name}", shape={self.get_shape()}, dtype={self.dtype})'
+        return f'Tensor("{self.name}", shape={self.get_shape()}, dtype={self._type_text})'
+
+    @property
+    def _type_text(self) -> str:
+        return f"{self.dtype}_ref" if self.is_reference else f"{self.dtype}"
 
 
 class Operation:

@@ -54,24 +54,36 @@ def custom_gradient(f: Callable[..., tuple[Structure, GradientOf]]) -> Callable[
             `f` reads resource variables that the arguments do not lead to, `grad_fn` must take a
             list of them as keyword `variables`, and give `(gradients, gradients of variables)`.
 
-    Returns a function of the same arguments that gives y.
+    Returns a function of the same arguments that gives y; in a class, a method.
 
     Raises, when it is called:
         ValueError: It is called with keywords, or `grad_fn` gave another number of gradients.
         TypeError: `f` makes variables that are no resource variables, or reads variables that
             `grad_fn` does not take.
     """
+    return _WithGradient(f)
 
-    @functools.wraps(f)
-    def decorated(*args: object, **kwargs: object) -> Structure:
+
+class _WithGradient:
+    """A function with a gradient of its own; a method, where it is looked up in an object."""
+
+    def __init__(self, f: Callable[..., tuple[Structure, GradientOf]]):
+        self._function = f
+        functools.update_wrapper(self, f)
+
+    def __get__(self, instance: object, owner: type | None = None) -> _WithGradient:
+        bind = getattr(self._function, "__get__", None)
+        if bind is None or (instance is None and owner is not None):
+            return self
+        return _WithGradient(bind(instance, owner))
+
+    def __call__(self, *args: object, **kwargs: object) -> Structure:
         if kwargs:
             raise ValueError(
                 "The custom_gradient decorator currently supports keywords arguments only when "
                 "eager execution is enabled."
             )
-        return _called(f, args)
-
-    return decorated
+        return _called(self._function, args)
 
 
 def _called(f: Callable[..., tuple[Structure, GradientOf]], args: tuple[object, ...]) -> Structure:

@@ -199,6 +199,13 @@ def check_numerics(op: Operation, dy: Tensor) -> Tensor:
     return ops.CheckNumerics(dy, message=message)
 
 
+@gradient("NextAfter")
+def next_after(op: Operation, dy: Tensor) -> list[Tensor | None]:
+    """As it comes to the first, zeros to the second."""
+    x, y = op.inputs
+    return unbroadcast(x, y, dy, ops.ZerosLike(dy))
+
+
 @gradient("Print")
 def print_tensor(op: Operation, dy: Tensor) -> list[Tensor | None]:
     """As it comes."""
@@ -208,6 +215,6 @@ def print_tensor(op: Operation, dy: Tensor) -> list[Tensor | None]:
 constant(
     "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Bitcast", "Bucketize", "Ceil", "Equal", "Floor",
     "FloorDiv", "Greater", "GreaterEqual", "Invert", "IsFinite", "IsInf", "IsNan", "LeftShift",
-    "Less", "LessEqual", "LogicalAnd", "LogicalNot", "LogicalOr", "NextAfter", "NotEqual",
+    "Less", "LessEqual", "LogicalAnd", "LogicalNot", "LogicalOr", "NotEqual",
     "RightShift", "Rint", "Round", "TruncateDiv",
 )  # fmt: skip

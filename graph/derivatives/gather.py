@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..core.build import ops
+from ..core.create import convert_to_tensor
 from ..core.graph import Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
+from ..core.shapes import is_static
 from .registry import constant, gradient
 
 if TYPE_CHECKING:
+    from ..core.shapes import Shape
     from .registry import Gradient
 
 FIRST = np.array([0], np.int32)
@@ -33,7 +36,15 @@ def resource_gather(op: Operation, dy: Tensor) -> tuple[IndexedSlices, None]:
             f"ResourceGather '{op.name}': batch_dims must be 0 for a gradient, got "
             f"{op.get_attr('batch_dims')}; read the variable and gather from what was read"
         )
-    return _rows(dy, indices, ops.VariableShape(handle)), None
+    return _rows(dy, indices, _shape_of(handle)), None
+
+
+def _shape_of(handle: Tensor) -> Tensor:
+    """The shape of a variable: a constant, where it is declared."""
+    shape = handle.op.attrs.get("shape") if handle.op.type == "VarHandleOp" else None
+    if is_static(cast("Shape", shape)):
+        return convert_to_tensor(np.array(shape, np.int32))
+    return ops.VariableShape(handle)
 
 
 def _rows(dy: Tensor, indices: Tensor, shape: Tensor) -> IndexedSlices:
@@ -83,9 +94,12 @@ def _product(sizes: Tensor, start: int, end: int) -> Tensor:
 
 
 @gradient("GatherNd")
-def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
-    """The sum of dy by index."""
+def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
+    """The sum of dy by index; as slices where each index is one of a row."""
     params, indices = op.inputs
+    if indices.shape is not None and len(indices.shape) == 2 and indices.shape[1] == 1:
+        rows = ops.Squeeze(indices, squeeze_dims=[1])
+        return IndexedSlices(dy, rows, ops.Shape(params, out_type=indices.dtype)), None
     return ops.ScatterNd(indices, dy, ops.Shape(params, out_type=indices.dtype)), None
 
 
@@ -107,6 +121,19 @@ def tensor_scatter_update(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tens
 def tensor_scatter_add(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
     """To the updates what is at their places too."""
     return dy, None, ops.GatherNd(dy, op.inputs[1])
+
+
+@gradient("TensorScatterMax", "TensorScatterMin")
+def tensor_scatter_extreme(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
+    """To what the result is equal to, shared where both are."""
+    tensor, indices, updates = op.inputs
+    result = op.outputs[0]
+    from_tensor = ops.Cast(ops.Equal(tensor, result), DstT=dy.dtype)
+    from_updates = ops.Cast(ops.Equal(updates, ops.GatherNd(result, indices)), DstT=dy.dtype)
+    sources = ops.TensorScatterAdd(from_tensor, indices, from_updates)
+    shares = ops.GatherNd(dy, indices) * from_updates
+    d_updates = ops.DivNoNan(shares, ops.GatherNd(sources, indices))
+    return ops.DivNoNan(dy * from_tensor, sources), None, d_updates
 
 
 @gradient("TensorScatterSub")

@@ -44,9 +44,9 @@ def sparse_tensor_dense_add(op: Operation, dy: Tensor) -> list[Tensor | None]:
 def sparse_reduce_sum(op: Operation, dy: Tensor) -> list[Tensor | None]:
     """To each element that of the sum it is in."""
     indices, _values, shape, axes = op.inputs
-    kept = _with_ones(shape, axes)
-    whole = ops.Reshape(dy, kept)
-    tiles = ops.FloorDiv(shape, kept)
+    reduced = _with_ones(shape, axes)
+    whole = ops.Reshape(dy, reduced)
+    tiles = ops.FloorDiv(shape, reduced)
     return [None, ops.GatherNd(whole, ops.FloorDiv(indices, tiles)), None, None]
 
 

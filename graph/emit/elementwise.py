@@ -120,7 +120,7 @@ def _add_unary(kind: str, kernel: str, dtypes: Sequence[npt.DTypeLike]) -> None:
     def unary(program: Program, op: Site, x: Buffer) -> Emitted:
         out = arena(x.shape, x.dtype)
         if x.size:
-            program.call(f"unary.{kernel}", x.ravel(), out.ravel(), split=x.size)
+            program.call(f"unary.{kernel}", _bits(x).ravel(), _bits(out).ravel(), split=x.size)
         return out
 
 
@@ -132,6 +132,7 @@ for _kind, _kernel in UNARY.items():
     _add_unary(_kind, _kernel, (np.float32,))
 for _kind, _kernel in SIGNED.items():
     _add_unary(_kind, _kernel, NUMBERS)
+_add_unary("LogicalNot", "logical_not", (np.bool_,))
 
 
 @emit(*COMPARISONS, dtypes=NUMBERS)

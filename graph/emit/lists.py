@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from ...engine.families.elementwise import elementwise
 from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import ARENA, PERSISTENT, Buffer, Storage, arena, constant
+from ...schema import dtypes
 from ..core.shapes import Shape, is_static, merge
 from ..ops.tensorlist import MAX_LENGTH, TensorList
 from .elementwise import no_limits
@@ -32,19 +33,27 @@ ADDED = frozenset(map(np.dtype, (np.float32, np.float64, np.int32, np.int64)))
 """Dtypes of elements of which lists can be added."""
 
 
+class Inner(NamedTuple):
+    """Lists that are elements of a list: the shape of their elements, and how many there are."""
+
+    element: tuple[int, ...]
+    length: int
+
+
 class ListBuffer(Buffer):
-    """A list of tensors of one dtype.
+    """A list of tensors of one dtype, or of lists of them that are all of one length.
 
     Attributes:
         element_dtype, element: dtype and shape of the elements; None for a shape that is not known
-            yet, of a list without values.
+            yet, of a list without values. Of lists, those of their elements one after another.
+        inner: What the elements are, where they are lists.
         items: [capacity, *element]; None where all elements are zeros but those in `written`.
         written: (index, element, operation) of what was written to a list of zeros.
         length: how many elements there are: a number, or the int32 that says so when it runs.
         n_pushed: by how many elements it has grown since the loop began in which it is.
     """
 
-    __slots__ = ("element", "element_dtype", "items", "length", "n_pushed", "written")
+    __slots__ = ("element", "element_dtype", "inner", "items", "length", "n_pushed", "written")
 
     def __init__(
         self,
@@ -54,10 +63,12 @@ class ListBuffer(Buffer):
         items: Buffer | None = None,
         written: tuple[tuple[Buffer, Buffer, Tag], ...] = (),
         n_pushed: int = 0,
+        inner: Inner | None = None,
     ):
         super().__init__(np.dtype(object), (), Storage(ARENA, 0))
         self.element_dtype, self.element, self.length = element_dtype, element, length
         self.items, self.written, self.n_pushed = items, written, n_pushed
+        self.inner = inner
 
     @property
     def is_open(self) -> bool:
@@ -86,6 +97,12 @@ def is_list(buffer: Buffer) -> bool:
     return isinstance(buffer, ListBuffer)
 
 
+def _has_lists(buffer: Buffer) -> bool:
+    return isinstance(buffer, ListBuffer) and buffer.element_dtype.hasobject | (
+        buffer.inner is not None
+    )
+
+
 def emit(
     program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
 ) -> Emitted:
@@ -99,7 +116,9 @@ def emit(
     """
     row = ROWS.get(op.type)
     others = inputs[op.type not in MAKERS :]
-    if row is None or (op.type != "AddN" and any(map(is_list, others))):
+    if row is None or (op.type not in TAKE_LISTS and any(map(is_list, others))):
+        return None
+    if op.type not in ON_LISTS_OF_LISTS and any(map(_has_lists, inputs)):
         return None
     if op.type not in MAKERS and not is_list(inputs[0]):
         return None
@@ -120,7 +139,9 @@ def materialized(program: Program, x: ListBuffer, capacity: int | None = None) -
     if items.size:
         fill(program, constant(np.zeros((), x.element_dtype)), items)
     _write_all(program, "write", items, x)
-    return ListBuffer(x.element_dtype, x.element, x.length, items, n_pushed=x.n_pushed)
+    return ListBuffer(
+        x.element_dtype, x.element, x.length, items, n_pushed=x.n_pushed, inner=x.inner
+    )
 
 
 def box(program: Program, x: ListBuffer) -> Buffer:
@@ -128,7 +149,8 @@ def box(program: Program, x: ListBuffer) -> Buffer:
     out = arena((), np.dtype(object))
     shape, dtype = x.element, x.element_dtype
     if x.items is None and isinstance(x.length, int) and not x.written:
-        empty = TensorList((None,) * x.length, shape, dtype)
+        kind = dtypes.VARIANT if dtype.hasobject else dtype
+        empty = TensorList((None,) * x.length, shape, kind)
 
         def step(target: np.ndarray) -> None:
             target[()] = empty
@@ -139,10 +161,21 @@ def box(program: Program, x: ListBuffer) -> Buffer:
     assert whole.items is not None
     known = whole.length if isinstance(whole.length, int) else None
 
+    inner = x.inner
+
+    def element(array: np.ndarray) -> np.ndarray:
+        if inner is None:
+            return array
+        return TensorList(tuple(array), inner.element, dtype).boxed()
+
     def copy(items: np.ndarray, *others: np.ndarray) -> None:
         *counts, target = others
         n = known if known is not None else int(counts[0])
-        target[()] = TensorList(tuple(items[:n].copy()), shape, dtype)
+        elements = tuple(map(element, items[:n].copy()))
+        is_inner = inner is not None
+        target[()] = TensorList(
+            elements, () if is_inner else shape, dtypes.VARIANT if is_inner else dtype
+        )
 
     program.host(copy, whole.parts, (out,))
     return out
@@ -183,7 +216,9 @@ def _owned(program: Program, x: ListBuffer, in_use: Container[Storage]) -> ListB
         return whole
     items = arena(whole.items.shape, whole.items.dtype)
     move(program, whole.items, items)
-    return ListBuffer(x.element_dtype, x.element, x.length, items, n_pushed=x.n_pushed)
+    return ListBuffer(
+        x.element_dtype, x.element, x.length, items, n_pushed=x.n_pushed, inner=x.inner
+    )
 
 
 def _fits(dtype: np.dtype) -> bool:
@@ -232,6 +267,8 @@ def _empty(
     program: Program, op: Site, inputs: Sequence[Buffer], in_use: Container[Storage]
 ) -> Emitted:
     dtype = cast("np.dtype", op.get_attr("element_dtype"))
+    if dtype == dtypes.VARIANT:
+        return [ListBuffer(np.dtype(object), None, 0)]
     return [ListBuffer(dtype, _spelled(inputs[0]), 0)] if _fits(dtype) else None
 
 
@@ -312,15 +349,37 @@ def _push_back(
 ) -> Emitted:
     x, item = inputs
     assert isinstance(x, ListBuffer)
+    if isinstance(item, ListBuffer) or x.element_dtype.hasobject:
+        x, item = _with_inner(program, x, item)
     element, n_pushed = _element(x, item.shape), x.n_pushed + 1
     if isinstance(x.length, int):
-        items = _longer(program, x, item)
-        return [ListBuffer(x.element_dtype, element, x.length + 1, items, n_pushed=n_pushed)]
-    result = _owned(program, x, in_use)
-    assert result.items is not None
-    _write(program, "write", result.items, x.length, item)
-    n = _add_to(program, x.length, 1)
-    return [ListBuffer(x.element_dtype, element, n, result.items, n_pushed=n_pushed)]
+        n, items = x.length + 1, _longer(program, x, item)
+    else:
+        items = _owned(program, x, in_use).items
+        assert items is not None
+        _write(program, "write", items, x.length, item)
+        n = _add_to(program, x.length, 1)
+    return [ListBuffer(x.element_dtype, element, n, items, n_pushed=n_pushed, inner=x.inner)]
+
+
+def _with_inner(program: Program, x: ListBuffer, item: Buffer) -> tuple[ListBuffer, Buffer]:
+    """A list of lists, and one to push, as the elements of that one after another.
+
+    Raises NotNative unless all have one length and elements of one kind.
+    """
+    if not isinstance(item, ListBuffer) or not isinstance(item.length, int) or item.inner:
+        raise NotNative
+    items = materialized(program, item).items
+    assert items is not None
+    inner = Inner(items.shape[1:], item.length)
+    is_new = x.inner is None and x.items is None and x.length == 0
+    if not is_new and (x.inner != inner or x.element_dtype != item.element_dtype):
+        raise NotNative
+    element = (inner.length, *inner.element)
+    whole = ListBuffer(
+        item.element_dtype, element, x.length, x.items, n_pushed=x.n_pushed, inner=inner
+    )
+    return whole, items.part(0, inner.length)
 
 
 def _longer(program: Program, x: ListBuffer, item: Buffer) -> Buffer:
@@ -341,13 +400,17 @@ def _pop_back(
 ) -> Emitted:
     x, shape = inputs
     assert isinstance(x, ListBuffer)
-    element = _element(x, _spelled(shape))
+    element = x.element if x.inner else _element(x, _spelled(shape))
     if not is_static(element) or x.items is None or x.length == 0:
         return None
     n = _add_to(program, x.length, -1)
     position = constant(np.int32(n)) if isinstance(n, int) else n
     item = _read(program, x.items, position)
-    return [ListBuffer(x.element_dtype, element, n, x.items, n_pushed=x.n_pushed - 1), item]
+    if x.inner:
+        item = ListBuffer(x.element_dtype, x.inner.element, x.inner.length, item)
+    n_pushed = x.n_pushed - 1
+    rest = ListBuffer(x.element_dtype, element, n, x.items, n_pushed=n_pushed, inner=x.inner)
+    return [rest, item]
 
 
 def _zeros_like(
@@ -440,5 +503,8 @@ ROWS: Rows = {
     "TensorListStack": _stack,
     "ZerosLike": _zeros_like,
 }
+TAKE_LISTS = ("AddN", "TensorListPushBack")
+"""Operations that take further lists behind the first operand."""
+ON_LISTS_OF_LISTS = (*SAME, "TensorListLength", "TensorListPopBack", "TensorListPushBack")
 MAKERS = ("EmptyTensorList", "TensorListFromTensor", "TensorListReserve")
 """Operations that make a list of something else."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 NUMBERS = frozenset(map(np.dtype, (np.float32, np.int32, np.int64)))
 SEARCHED: frozenset[np.dtype] = frozenset(map(np.dtype, (np.float32, np.int32)))
 REDUCTIONS = {
+    "All": "minimum",
+    "Any": "maximum",
     "Max": "maximum",
     "Mean": "mean",
     "Min": "minimum",
@@ -34,7 +36,8 @@ def reduction(program: Program, op: Site, x: Buffer, axes: Buffer) -> Emitted:
     """Dimensions folded into one value each."""
     out = result(op)
     integer_mean = op.type == "Mean" and x.is_integer
-    if out is None or axes.value is None or x.dtype not in NUMBERS or integer_mean:
+    is_taken = x.dtype in NUMBERS or (x.dtype == np.bool_ and op.type in ("All", "Any"))
+    if out is None or axes.value is None or not is_taken or integer_mean:
         return None
     if not x.size:
         return None

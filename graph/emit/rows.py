@@ -1,6 +1,7 @@
 """Rows by number: sums of those of one number, and rows of variables that change.
 
     Unique -> Shape -> UnsortedSegmentSum -> Mul -> ScatterAdd
+    Unique -> Shape -> UnsortedSegmentSum -> SparseApplyMomentum
 
 is how optimizers take a gradient of some rows of a variable. How many different rows there are is
 known only when it runs; where all that is made of them goes on to change variables' rows, there
@@ -9,7 +10,8 @@ is room for as many as there are indices, and what is left over is marked as non
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+import copy
+from collections.abc import Container, Iterable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,8 @@ import numpy as np
 from ...engine.families.layout import fill
 from ...engine.plan.buffer import Buffer, arena, constant
 from ..core.graph import Operation, Tensor
-from .registry import emit
+from ..core.registry import row_of
+from .registry import EMITTERS, emit
 from .shapes import result
 
 if TYPE_CHECKING:
@@ -28,11 +31,23 @@ if TYPE_CHECKING:
 
 CHANGES = {"Add": "add_rows", "Sub": "subtract_rows", "Update": "assign_rows"}
 ADDITIONS = ("ScatterAdd", "ScatterSub", "ResourceScatterAdd", "ResourceScatterSub")
+UPDATES = (
+    *("Adadelta", "Adagrad", "AdagradDA", "CenteredRMSProp", "Ftrl", "FtrlV2", "Momentum"),
+    *("ProximalAdagrad", "ProximalGradientDescent", "RMSProp"),
+)
+"""What there is as `Apply...` of whole variables and as `SparseApply...` of rows of them."""
+SPARSE = {f"{prefix}SparseApply{kind}": f"Apply{kind}" for kind in UPDATES
+          for prefix in ("", "Resource")}  # fmt: skip
+ENDS = (*ADDITIONS, *SPARSE)
 SCALING = ("Mul", "RealDiv", "Neg", "Square")
 """Operations that make zeros of zeros, where their other operand is a number."""
 NUMBERS: frozenset[np.dtype] = frozenset(map(np.dtype, ("float32", "float64", "int32", "int64")))
 SUMMED: frozenset[np.dtype] = frozenset(map(np.dtype, ("float32", "int32", "int64")))
 INDICES: frozenset[np.dtype] = frozenset(map(np.dtype, ("int32", "int64")))
+
+
+_BY_RATE = "multiply_linear_by_lr"
+"""Whether Ftrl keeps something else; the engine has no kernel for that."""
 
 
 def none_of(dtype: np.dtype) -> int:
@@ -80,9 +95,9 @@ def _only_adds_rows(
                 rows[op.outputs[0]] = None
             elif op.type in SCALING and tensor in rows:
                 rows[op.outputs[0]] = None
-            elif op.type not in ADDITIONS:
+            elif op.type not in ENDS:
                 return False
-            if op.type not in ADDITIONS:
+            if op.type not in ENDS:
                 waiting.append(op.outputs[0])
     return all(_fits(op, indices, rows) for op, _ in readers)
 
@@ -96,7 +111,26 @@ def _fits(op: Operation, indices: Tensor, rows: Container[Tensor]) -> bool:
     if op.type in ADDITIONS:
         is_taken = indices.dtype in INDICES and op.inputs[2].dtype in NUMBERS
         return is_taken and op.inputs[1] is indices and op.inputs[2] in rows
+    if op.type in SPARSE:
+        row_indices, grad = (_operand(op, name) for name in ("indices", "grad"))
+        is_taken = indices.dtype in INDICES and op.get_attr("T") == np.float32
+        return is_taken and row_indices is indices and grad in rows and not op.attrs.get(_BY_RATE)
     return True
+
+
+def _operand(op: Operation, name: str) -> Tensor:
+    return op.inputs[_place(op, name)]
+
+
+def takes_each_once(op: Operation, padded: Container[Operation]) -> bool:
+    """Whether an operation changes rows whose numbers come from one of `padded`."""
+    return op.type in SPARSE and _operand(op, "indices").op in padded
+
+
+def _place(op: Operation, name: str) -> int:
+    """Where the operand of a name stands."""
+    assert op.signature is not None
+    return [argument.name for argument in op.signature.inputs].index(name)
 
 
 def unique(program: Program, x: Buffer, places_dtype: np.dtype) -> list[Buffer] | None:
@@ -151,3 +185,35 @@ def _add_change(kind: str, kernel: str) -> None:
 
 for _kind, _kernel in CHANGES.items():
     _add_change(_kind, _kernel)
+
+
+def update_rows(program: Program, op: Site, buffers: Sequence[Buffer]) -> list[Buffer] | None:
+    """What a `SparseApply...` does to rows of which each number comes once.
+
+    The rows are taken out, changed as a whole variable would be, and put back.
+    """
+    place, row = _place(op.op, "indices"), row_of(op.type)
+    dense = EMITTERS.get(SPARSE[op.type])
+    indices, var = buffers[place], buffers[0]
+    places = (row.writes or ()) if row is not None else ()
+    kinds = [(buffers[i].shape, buffers[i].dtype) for i in places]
+    if dense is None or len(set(kinds)) != 1 or not var.ndim or not var.size:
+        return None
+    shape, size = (indices.size, prod(var.shape[1:])), prod(var.shape[1:])
+    operands = list(buffers)
+    none = none_of(indices.dtype)
+    for i in places:
+        whole = buffers[i].reshape((var.shape[0], size))
+        operands[i] = arena(shape, var.dtype)
+        program.call("gather.rows", whole, indices, operands[i], split=indices.size, none=none)
+    grad = _place(op.op, "grad")
+    operands[grad] = operands[grad].reshape(shape)
+    del operands[place]
+    as_whole = copy.copy(op)
+    as_whole.type = SPARSE[op.type]
+    dense.function(program, as_whole, *operands)
+    for i in places:
+        whole = buffers[i].reshape((var.shape[0], size))
+        rows = operands[i if i < place else i - 1]
+        program.call("scatter.assign_rows", indices, rows, whole, split=size, none=none)
+    return [var] if op.outputs else []

@@ -201,6 +201,19 @@ def gather(
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
+def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
+    """Slices of each batch of `params` at the indices of that batch; `gather` with `batch_dims`.
+
+    Raises ValueError for indices of unknown rank.
+    """
+    with name_scope(name, "BatchGather", [params, indices]):
+        places = convert_to_tensor(indices, name="indices")
+        if places.shape is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        axis = len(places.shape) - 1
+        return gather(convert_to_tensor(params, name="params"), places, axis=axis, batch_dims=axis)
+
+
 def pad(
     tensor: TensorLike,
     paddings: TensorLike,
@@ -348,6 +361,8 @@ def meshgrid(*args: TensorLike, indexing: str = "xy", name: str = "meshgrid") ->
         raise ValueError(
             f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
         )
+    if not args:
+        return []
     with name_scope(name, "meshgrid", args):
         n = len(args)
         vectors = [convert_to_tensor(x) for x in args]

@@ -13,6 +13,23 @@ def disable_eager_execution() -> None:
     """Does nothing: operations are never run at once."""
 
 
+def disable_control_flow_v2() -> None:
+    """Does nothing: conditions and loops are functional, and written as TF1 writes them."""
+
+
+def disable_tensor_equality() -> None:
+    """Does nothing: tensors are compared by identity."""
+
+
+def disable_v2_tensorshape() -> None:
+    """Does nothing: sizes of shapes are Dimensions."""
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """False: operations are never run at once."""
+    return False
+
+
 def executing_eagerly() -> bool:
     """False: operations are never run at once."""
     return False

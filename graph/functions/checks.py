@@ -14,11 +14,11 @@ from ...schema import errors
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Operation, Tensor
-from ..core.scopes import name_scope
+from ..core.scopes import control_dependencies, get_default_graph, name_scope
 from ..core.shapes import whole
 from .arguments import one_of
 from .arithmetic import abs
-from .control_flow import Assert, no_op, with_dependencies
+from .control_flow import Assert, group, no_op, with_dependencies
 from .reductions import reduce_all
 
 if TYPE_CHECKING:
@@ -215,6 +215,20 @@ def verify_tensor_all_finite(
         tensor = convert_to_tensor(value, name="x")
         checked = ops.CheckNumerics(tensor, message=words or "")
         return with_dependencies([checked], tensor)
+
+
+def add_check_numerics_ops() -> Operation:
+    """An operation that fails when a float tensor of the graph is NaN or infinite.
+
+    The tensors are looked at in the order of the graph.
+    """
+    check: list[Tensor] = []
+    for op in get_default_graph().get_operations():
+        for i, tensor in enumerate(op.outputs):
+            if tensor.dtype is not None and tensor.dtype.is_floating:
+                with control_dependencies(check):
+                    check = [ops.CheckNumerics(tensor, message=f"{op.name}:{i}")]
+    return group(*check)
 
 
 def assert_proper_iterable(values: Iterable[object]) -> None:

@@ -18,6 +18,7 @@ from ..core.scopes import (
 )
 
 if TYPE_CHECKING:
+    from ..core.graph import Graph
     from ..core.typing import TensorLike
     from ..derivatives.registry import Gradient
     from ..variables.variables import Variable
@@ -42,9 +43,21 @@ def group(*inputs: Nest, name: str | None = None) -> Operation:
     with graph.as_default(), name_scope(name, "group_deps", []) as scope:
         if not inputs:
             return create("NoOp", (), None, scope)
-        before = [_operation(item) for item in _leaves(inputs)]
-        with graph.control_dependencies(before):
-            return create("NoOp", (), None, scope)
+        by_device: dict[str, list[Operation]] = {}
+        for item in _leaves(inputs):
+            op = _operation(item)
+            by_device.setdefault(op.device, []).append(op)
+        if len(by_device) == 1:
+            return _done_on(graph, *by_device.popitem(), scope)
+        places = sorted(by_device.items())
+        before = [_done_on(graph, device, done, "NoOp") for device, done in places]
+        return _done_on(graph, "", before, scope)
+
+
+def _done_on(graph: Graph, device: str, before: list[Operation], scope: str) -> Operation:
+    """What is done on a device when operations are."""
+    with graph.control_dependencies(before), graph.device(device or None):
+        return create("NoOp", (), None, scope)
 
 
 def _leaves(nest: Iterable[Nest]) -> list[Nest]:

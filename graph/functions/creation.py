@@ -20,6 +20,7 @@ from .casting import cast
 from .rows import functions
 
 if TYPE_CHECKING:
+    from ..core.shapes import Shape
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from ..variables.variables import Variable
 
@@ -49,8 +50,22 @@ def placeholder(
         shape: What is known of its shape: a list with None for unknown sizes; None for anything.
         name: Of the operation.
     """
-    attrs = {"dtype": as_numpy(dtype), "shape": as_shape(shape)}
+    attrs = {"dtype": as_numpy(dtype), "shape": _known_shape(shape)}
     return ops.Placeholder(name=name, **attrs)
+
+
+def _known_shape(shape: ShapeLike | None) -> Shape:
+    """A shape for an attribute; what is none is named in TensorFlow's words."""
+    try:
+        if isinstance(shape, (list, tuple)):
+            for size in shape:
+                if isinstance(size, (int, np.integer)) and size < 0:
+                    raise ValueError(f"Dimension {size} must be >= 0.")
+        known = as_shape(shape)
+    except (TypeError, ValueError) as error:
+        words = f"Error converting shape to a TensorShape: {str(error).rstrip('.')}."
+        raise type(error)(words) from None
+    return known
 
 
 def placeholder_with_default(
@@ -158,6 +173,12 @@ def one_hot(
 ) -> Tensor:
     """A row of `depth` elements for each index: `on_value` there, `off_value` elsewhere."""
     with name_scope(name, "one_hot", [indices, depth]) as scope:
+        kinds = [convert_to_tensor(x).dtype for x in (on_value, off_value) if x is not None]
+        if dtype is None and len(kinds) == 2 and kinds[0] != kinds[1]:
+            raise TypeError(
+                f"dtype <dtype: '{kinds[0].name}'> of on_value does not match dtype "
+                f"<dtype: '{kinds[1].name}'> of off_value"
+            )
         if dtype is None:
             value = off_value if on_value is None else on_value
             dtype = np.dtype(np.float32) if value is None else convert_to_tensor(value).dtype

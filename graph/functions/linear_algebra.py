@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..core.create import convert_to_tensor
 from ..core.dtype import as_numpy
 from ..core.graph import Tensor
 from ..core.scopes import control_dependencies, name_scope
-from ..core.shapes import is_static
+from ..core.shapes import Dim, count, is_static
 from .arguments import one_of
 from .arithmetic import abs, pow
 from .control_flow import Assert
@@ -100,34 +101,62 @@ def _conj(x: Tensor) -> Tensor:
 
 
 def tensordot(
-    a: TensorLike, b: TensorLike, axes: int | Sequence[int | Sequence[int]], name: str | None = None
+    a: TensorLike,
+    b: TensorLike,
+    axes: int | Sequence[int | Sequence[int]] | TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     """The product of two tensors, summed over pairs of their dimensions.
 
     Args:
-        a, b: Tensors of known shape.
-        axes: How many of the last of `a` and the first of `b`, or two lists of dimensions.
+        a, b: Tensors.
+        axes: How many of the last of `a` and the first of `b`, or two lists of dimensions; a
+            tensor of these, too.
         name: Of the operation.
+
+    Raises ValueError for axes that do not go together, IndexError for what is no dimension.
     """
     with name_scope(name, "Tensordot", [a, b]) as scope:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
-        if not is_static(a.shape) or not is_static(b.shape):
-            raise ValueError(f"tensordot needs known shapes, got {a.shape} and {b.shape}")
-        first, second = _tensordot_axes(len(a.shape), axes)
-        left, free_a = _as_matrix(a, a.shape, first, False)
-        right, free_b = _as_matrix(b, b.shape, second, True)
-        return ops.Reshape(ops.MatMul(left, right), np.array(free_a + free_b, np.int32), name=scope)
+        first, second = _tensordot_axes(a, b, axes)
+        left, free_a, known_a = _as_matrix(a, first, False)
+        right, free_b, known_b = _as_matrix(b, second, True)
+        product = ops.MatMul(left, right)
+        known = None if known_a is None or known_b is None else known_a + known_b
+        if is_static(known):
+            return ops.Reshape(product, np.array(known, np.int32), name=scope)
+        result = ops.Reshape(product, ops.ConcatV2([free_a, free_b], np.int32(0)), name=scope)
+        result.set_shape(known)
+        return result
 
 
 def _tensordot_axes(
-    rank: int, axes: int | Sequence[int | Sequence[int]]
-) -> tuple[list[int], list[int]]:
-    if isinstance(axes, int):
-        numbers: list[int] = np.arange(axes).tolist()
-        return [rank - axes + i for i in numbers], numbers
-    if len(axes) != 2:
+    a: Tensor, b: Tensor, axes: int | Sequence[int | Sequence[int]] | TensorLike
+) -> tuple[list[int] | Tensor, list[int] | Tensor]:
+    """The dimensions of both that are summed over."""
+    if isinstance(axes, Tensor) and axes.value is not None:
+        axes = axes.value.tolist()
+    if isinstance(axes, (int, np.integer)):
+        n = int(axes)
+        if n < 0:
+            raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
+        numbers: list[int] = np.arange(n).tolist()
+        if a.shape is None:
+            ends = ops.Range(np.int32(0), np.int32(n), np.int32(1)) + ops.Rank(a) - np.int32(n)
+            return ends, numbers
+        if n > len(a.shape):
+            raise ValueError(
+                "`axes` must not be larger than the number of dimensions of tensor "
+                f"{a}.  Received {axes}, vs tensor dimensions {len(a.shape)}."
+            )
+        return [len(a.shape) - n + i for i in numbers], numbers
+    if isinstance(axes, Tensor):
+        pair = ops.Unpack(axes, num=2)
+        return pair[0], pair[1]
+    lists = cast_type("Sequence[int | Sequence[int]]", axes)
+    if len(lists) != 2:
         raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
-    first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
+    first, second = ([x] if isinstance(x, int) else [int(i) for i in x] for x in lists)
     if len(first) != len(second):
         raise ValueError(
             f"Different number of contraction axes `a` and `b`, {len(first)} != {len(second)}."
@@ -136,17 +165,59 @@ def _tensordot_axes(
 
 
 def _as_matrix(
-    x: Tensor, sizes: tuple[int, ...], axes: Sequence[int], summed_first: bool
-) -> tuple[Tensor, list[int]]:
-    """`x` as a matrix of free and summed dimensions, and the sizes of the free ones."""
-    axes = [int(axis) % len(sizes) for axis in axes]
-    free = [i for i in np.arange(len(sizes)).tolist() if i not in axes]
+    x: Tensor, axes: list[int] | Tensor, summed_first: bool
+) -> tuple[Tensor, Tensor | np.ndarray, tuple[Dim, ...] | None]:
+    """`x` as a matrix of free and summed dimensions, and the sizes of the free ones: as numbers or
+    a tensor, and as far as they are known.
+    """
+    if x.shape is None or isinstance(axes, Tensor):
+        return _as_unknown_matrix(x, axes, summed_first)
+    rank = len(x.shape)
+    if any(not -rank <= axis < rank for axis in axes):
+        raise IndexError(f"`axes` must be in [{-rank}, {rank}), got {axes}")
+    axes = [axis % rank for axis in axes]
+    free = [i for i in np.arange(rank).tolist() if i not in axes]
     order = axes + free if summed_first else free + axes
     if order != sorted(order):
         x = ops.Transpose(x, np.array(order, np.int32))
-    counts = [int(np.prod([sizes[i] for i in part])) for part in (free, axes)]
-    shape = counts[::-1] if summed_first else counts
-    return ops.Reshape(x, np.array(shape, np.int32)), [sizes[i] for i in free]
+    known = tuple(x.shape[order.index(i)] for i in free) if x.shape else ()
+    moved = x.shape or ()
+    n_summed = len(axes)
+    parts = (moved[:n_summed], moved[n_summed:]) if summed_first else (
+        moved[: rank - n_summed], moved[rank - n_summed :]
+    )  # fmt: skip
+    counts = [count(part) for part in parts]
+    sizes: Tensor | np.ndarray = np.zeros(0, np.int32)
+    if is_static(known):
+        sizes = np.array(known, np.int32)
+    else:
+        sizes = ops.Shape(x)[n_summed:] if summed_first else ops.Shape(x)[: rank - n_summed]
+    if counts.count(None) > 1:
+        whole = ops.Shape(x)
+        at = n_summed if summed_first else rank - n_summed
+        products = [ops.Prod(part, np.int32(0)) for part in (whole[:at], whole[at:])]
+        return ops.Reshape(x, ops.Pack(products)), sizes, known
+    shape = np.array([-1 if n is None else n for n in counts], np.int32)
+    return ops.Reshape(x, shape), sizes, known
+
+
+def _as_unknown_matrix(
+    x: Tensor, axes: list[int] | Tensor, summed_first: bool
+) -> tuple[Tensor, Tensor | np.ndarray, None]:
+    """`_as_matrix` where rank or axes are known only when it runs."""
+    rank = ops.Rank(x)
+    summed = ops.Cast(convert_to_tensor(axes, name="axes"), DstT=np.dtype(np.int32))
+    summed = ops.SelectV2(ops.Less(summed, np.int32(0)), ops.AddV2(summed, rank), summed)
+    free, _ = ops.ListDiff(ops.Range(np.int32(0), rank, np.int32(1)), summed)
+    order = [summed, free] if summed_first else [free, summed]
+    x = ops.Transpose(x, ops.ConcatV2(order, np.int32(0)))
+    whole = ops.Shape(x)
+    n = ops.Size(order[0])
+    sizes = ops.GatherV2(whole, ops.Range(np.int32(0), rank, np.int32(1)), np.int32(0))
+    head = ops.Slice(sizes, np.array([0], np.int32), ops.Pack([n]))
+    tail = ops.Slice(sizes, ops.Pack([n]), np.array([-1], np.int32))
+    products = [ops.Prod(part, np.int32(0)) for part in (head, tail)]
+    return ops.Reshape(x, ops.Pack(products)), tail if summed_first else head, None
 
 
 def matvec(

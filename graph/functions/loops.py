@@ -16,6 +16,7 @@ from ..core.shapes import Shape
 from ..core.sparse_tensor import SparseTensor
 from ..core.structure import Composite, flatten, is_nested, pack, require_same_structure
 from ..core.tensor_shape import TensorShape
+from ..core.type_specs import TensorSpec
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
@@ -167,13 +168,13 @@ class _Loop:
     def _results(self, returned: object) -> list[Tensor]:
         """What the body gave, as tensors in the order of the variables."""
         variables = cast("Sequence[object]", self.structure)
-        listed = [returned]
+        listed, after = [returned], cast("object", [returned])
         if isinstance(returned, (list, tuple)):
             items = list(cast("Sequence[object]", returned))
             if len(variables) > 1 or not is_nested(variables[0]) or len(items) == 1:
-                listed = items
+                listed, after = items, cast("object", returned)
         require_same_structure(list(variables), listed)
-        self.structure_after = pack(variables, flatten(listed))
+        self.structure_after = pack(after, flatten(listed))
         return [
             convert_to_tensor(cast("TensorLike", leaf)) for leaf in flatten(listed, expand=True)
         ]
@@ -271,6 +272,8 @@ def _shape_leaves(structure: object, invariants: object) -> list[object]:
 
 
 def _as_shape(shape: object) -> Shape:
+    if isinstance(shape, TensorSpec):
+        shape = shape.shape
     if isinstance(shape, TensorShape):
         return shape.as_shape()
     if shape is None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..core.build import ops
 from ..core.create import constant as tensor_constant
+from ..core.create import convert_to_tensor as tensor_of
 from ..core.graph import Tensor
 from ..core.ragged_tensor import RaggedTensor
-from ..core.scopes import name_scope
+from ..core.scopes import control_dependencies, name_scope
+from ..core.tensor_shape import as_shape
+from . import creation
+from .checks import assert_equal
+from .sorting import argsort
 
 if TYPE_CHECKING:
-    from ..core.typing import DTypeLike, TensorLike
+    from ..core.typing import DTypeLike, ShapeLike, TensorLike
 
 
 def _depth(nested: object) -> int:
@@ -99,3 +104,97 @@ def ragged_range(
         start, delta = (ops.GatherV2(ops.Reshape(x, [-1]), ids, np.int32(0)) for x in (first, step))
         values = ops.AddV2(start, ops.Mul(ops.Cast(offsets, DstT=start.dtype), delta))
         return RaggedTensor.from_row_splits(values, rows.row_splits)
+
+
+def row_splits_to_segment_ids(
+    splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None
+) -> Tensor:
+    """The row of each value, of rows that begin and end at `splits`."""
+    with name_scope(name, "RaggedSplitsToSegmentIds"):
+        bounds = tensor_of(splits, preferred_dtype=np.int64)
+        dtype = bounds.dtype if out_type is None else np.dtype(out_type)
+        rows = RaggedTensor.from_row_splits(
+            ops.Range(np.int64(0), ops.Cast(bounds[-1], DstT=np.dtype(np.int64)), np.int64(1)),
+            bounds,
+        ).value_rowids()
+        return ops.Cast(rows, DstT=dtype)
+
+
+def segment_ids_to_row_splits(
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Where each row begins, and the last one ends, of values whose rows are `segment_ids`."""
+    with name_scope(name, "SegmentIdsToRaggedSplits"):
+        ids = tensor_of(segment_ids, preferred_dtype=np.int64)
+        dtype = ids.dtype if out_type is None else np.dtype(out_type)
+        rows = RaggedTensor.from_value_rowids(ids, ids, num_segments)
+        return ops.Cast(rows.row_splits, DstT=dtype)
+
+
+def map_flat_values(op: Callable[..., object], *args: object, **kwargs: object) -> object:
+    """`op` of the innermost values of ragged tensors, in rows as theirs.
+
+    Raises InvalidArgumentError, when it runs, unless all have the same rows.
+    """
+    every = [*args, *kwargs.values()]
+    ragged = [x for x in every if isinstance(x, RaggedTensor)]
+    if not ragged:
+        return op(*args, **kwargs)
+    checks = [
+        assert_equal(a, b, message="Inputs must have identical ragged splits")
+        for other in ragged[1:]
+        for a, b in zip(ragged[0].nested_row_splits, other.nested_row_splits, strict=True)
+    ]
+    with control_dependencies(checks):
+        positional = [_flat_values(x) for x in args]
+        named = {key: _flat_values(x) for key, x in kwargs.items()}
+        return ragged[0].with_flat_values(cast("Tensor", op(*positional, **named)))
+
+
+def _flat_values(x: object) -> object:
+    return x.flat_values if isinstance(x, RaggedTensor) else x
+
+
+def placeholder(
+    dtype: DTypeLike,
+    ragged_rank: int,
+    value_shape: ShapeLike | None = None,
+    name: str | None = None,
+) -> RaggedTensor | Tensor:
+    """A ragged tensor that is fed, part by part.
+
+    Args:
+        dtype: Of its values.
+        ragged_rank: How many of its dimensions are ragged.
+        value_shape: The shape of a value; () by default.
+        name: Of the operations.
+    """
+    with name_scope(name, "RaggedPlaceholder"):
+        inner = as_shape(() if value_shape is None else value_shape)
+        known = None if inner is None else (None, *inner)
+        result: RaggedTensor | Tensor = creation.placeholder(dtype, known, "flat_values")
+        for i in reversed(np.arange(ragged_rank).tolist()):
+            splits = creation.placeholder(np.int64, [None], f"row_splits_{i}")
+            result = RaggedTensor.from_row_splits(result, splits)
+        return result
+
+
+def stack_dynamic_partitions(
+    data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
+) -> RaggedTensor:
+    """The slices of `data` in rows by the number that each has in `partitions`, in their order."""
+    with name_scope(name, "SegmentStack"):
+        x, ids = tensor_of(data), tensor_of(partitions)
+        if ids.shape is None:
+            raise ValueError("partitions must have known rank")
+        sizes = ops.Shape(x)
+        inner = sizes[len(ids.shape) :]
+        rows = ops.Reshape(x, ops.ConcatV2([np.array([-1], np.int32), inner], np.int32(0)))
+        flat = ops.Reshape(ids, np.array([-1], np.int32))
+        order = argsort(flat, stable=True)
+        values = ops.GatherV2(rows, order, np.int32(0))
+        sorted_ids = ops.GatherV2(flat, order, np.int32(0))
+        return RaggedTensor.from_value_rowids(values, sorted_ids, num_partitions)

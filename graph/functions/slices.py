@@ -17,7 +17,7 @@ from ..variables.variables import Variable
 if TYPE_CHECKING:
     from types import EllipsisType
 
-    from ..core.typing import TensorLike
+    from ..core.typing import DTypeLike, TensorLike
     from ..variables.variables import Updated
 
 newaxis = None
@@ -65,10 +65,12 @@ def get_item(x: TensorLike, key: Key) -> Tensor:
         strides.append(step)
     whole = x.value() if isinstance(x, Variable) else x
     with name_scope(None, "strided_slice", [x, *begin, *end, *strides]) as scope:
+        indices = [value for value in (*begin, *end, *strides) if isinstance(value, Operands)]
+        dtype = indices[0].dtype if indices else None
         bounds = (
-            _numbers(begin, "stack"),
-            _numbers(end, "stack_1"),
-            _numbers(strides, "stack_2"),
+            _numbers(begin, "stack", dtype),
+            _numbers(end, "stack_1", dtype),
+            _numbers(strides, "stack_2", dtype),
         )
         attrs = {f"{name}_mask": value for name, value in masks.items()}
         part = ops.StridedSlice(whole, *bounds, name=scope, **attrs)
@@ -118,10 +120,10 @@ def _check(value: Number) -> None:
     )
 
 
-def _numbers(values: list[Number], name: str) -> Tensor:
-    tensors = [value for value in values if isinstance(value, Operands)]
-    if tensors:
-        return convert_to_tensor(values, tensors[0].dtype, name)
+def _numbers(values: list[Number], name: str, dtype: DTypeLike | None) -> Tensor:
+    """Bounds as a tensor, of the type that indices which are tensors have."""
+    if dtype is not None:
+        return convert_to_tensor(values, dtype, name)
     numbers = np.array(
         [int(value) for value in values if not isinstance(value, Operands)], np.int64
     )

@@ -28,6 +28,8 @@ def _in_order(
     if values.shape is None:
         raise ValueError("the rank of what is sorted must be known")
     rank = len(values.shape)
+    if not -rank <= axis < rank:
+        raise ValueError(f"slice index {axis} of dimension 0 out of bounds for rank {rank}")
     order = list(range(rank))
     order[axis], order[-1] = order[-1], order[axis]
 

@@ -313,22 +313,22 @@ def reset_shape(sp_input: SparseLike, new_shape: TensorLike | None = None) -> Sp
     if new_shape is None:
         least = ops.AddV2(ops.Max(indices, _ZERO), ops.OnesLike(shape))
         return SparseTensor(indices, values, ops.Maximum(np.int64(0), least))
-    wanted = cast(convert_to_tensor(new_shape), np.int64)
-    rank = TensorShape(wanted.shape).with_rank(1)[0]
+    new_sizes = cast(convert_to_tensor(new_shape), np.int64)
+    rank = TensorShape(new_sizes.shape).with_rank(1)[0]
     rank.assert_is_compatible_with(TensorShape(shape.shape)[0])
     known = sp.shape.as_shape()
-    if wanted.value is not None and known is not None and None not in known:
-        if (np.array(known) > wanted.value).any():
+    if new_sizes.value is not None and known is not None and None not in known:
+        if (np.array(known) > new_sizes.value).any():
             raise ValueError(
                 "Requested new_shape should have dimension sizes >= sp_input.shape.  "
-                f"Found new_shape ({wanted.value}), sp_input.shape ({np.array(known)})."
+                f"Found new_shape ({new_sizes.value}), sp_input.shape ({np.array(known)})."
             )
-        return SparseTensor(indices, values, wanted.value)
-    with control_dependencies([assert_equal(ops.Shape(shape), ops.Shape(wanted))]):
-        wanted = array.identity(wanted)
-    with control_dependencies([assert_less_equal(shape, wanted)]):
-        wanted = array.identity(wanted)
-    return SparseTensor(indices, values, wanted)
+        return SparseTensor(indices, values, new_sizes.value)
+    with control_dependencies([assert_equal(ops.Shape(shape), ops.Shape(new_sizes))]):
+        new_sizes = array.identity(new_sizes)
+    with control_dependencies([assert_less_equal(shape, new_sizes)]):
+        new_sizes = array.identity(new_sizes)
+    return SparseTensor(indices, values, new_sizes)
 
 
 def fill_empty_rows(
@@ -350,12 +350,12 @@ def reshape(sp_input: SparseLike, shape: TensorLike, name: str | None = None) ->
     Raises ValueError where known sizes do not go together.
     """
     sp = sparse_of(sp_input)
-    wanted = cast(convert_to_tensor(shape), np.int64)
+    new_sizes = cast(convert_to_tensor(shape), np.int64)
     with name_scope(name, "SparseReshape", [sp.values]) as scope:
-        indices, sizes = ops.SparseReshape(sp.indices, sp.dense_shape, wanted, name=scope)
+        indices, sizes = ops.SparseReshape(sp.indices, sp.dense_shape, new_sizes, name=scope)
         result = SparseTensor(indices, array.identity(sp.values), sizes)
-        if wanted.value is not None:
-            result.set_shape(_reshaped(sp.shape, [int(n) for n in wanted.value]))
+        if new_sizes.value is not None:
+            result.set_shape(_reshaped(sp.shape, [int(n) for n in new_sizes.value]))
         return result
 
 

@@ -44,5 +44,6 @@ FAMILIES = (
     "split_text",
     "text",
     "tridiagonal",
+    "unicode",
 )
 """The modules that hold rows; the registry imports them all when it is first asked."""

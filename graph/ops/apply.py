@@ -14,9 +14,10 @@ import numpy as np
 
 from ...schema.errors import OutOfRangeError
 from ..core.registry import add_row
-from ..core.shapes import Shape, merged, same, scalar
-from .gather import index_tuple, require_indices
+from ..core.shapes import Shape, merged, merged_shapes, same, scalar
+from .gather import index_tuple, require_indices, require_scattered
 from .slice import strided_index
+from .state import declared_shape
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -145,6 +146,26 @@ def _nothing(op: OperationView) -> list[Shape]:
     return []
 
 
+def _referred_shape(op: OperationView) -> Shape:
+    """The shape of the variable that is changed, as far as it is known."""
+    return declared_shape(op) if op.type.startswith("Resource") else op.inputs[0].shape
+
+
+def _rows_changed(op: OperationView) -> Shape | list[Shape]:
+    """The variable's shape; updates are numbers, or rows for each of the indices."""
+    shape, indices, updates = _referred_shape(op), op.inputs[1].shape, op.inputs[2].shape
+    if shape is not None and indices is not None and updates != ():
+        merged_shapes(op, updates, (*indices, *shape[1:]))
+    return [] if op.type.startswith("Resource") else shape
+
+
+def _parts_changed(op: OperationView) -> Shape | list[Shape]:
+    """The variable's shape; there is a part for each of the index tuples."""
+    shape = _referred_shape(op)
+    require_scattered(op, shape, op.inputs[1].shape, op.inputs[2].shape)
+    return [] if op.type.startswith("Resource") else shape
+
+
 DENSE = {
     "ApplyAdam": (apply_adam, (0, 1, 2), 9),
     "ApplyGradientDescent": (apply_gradient_descent, (0,), 2),
@@ -161,12 +182,12 @@ for _name, (_kernel, _writes) in SPARSE.items():
     add_row(_name, _kernel, same, pure=False, writes=_writes)
     add_row(f"Resource{_name}", _kernel, _nothing, pure=False, writes=_writes)
 for _name, _combine in SCATTERS.items():
-    add_row(f"Scatter{_name}", _scatter(_combine), same, pure=False, writes=(0,))
-    add_row(f"ResourceScatter{_name}", _scatter(_combine), _nothing, pure=False, writes=(0,))
+    add_row(f"Scatter{_name}", _scatter(_combine), _rows_changed, pure=False, writes=(0,))
+    add_row(f"ResourceScatter{_name}", _scatter(_combine), _rows_changed, pure=False, writes=(0,))
 for _name in ("Add", "Max", "Min", "Sub", "Update"):
     _kernel = _scatter_nd(SCATTERS[_name])
-    add_row(f"ScatterNd{_name}", _kernel, same, pure=False, writes=(0,))
-    add_row(f"ResourceScatterNd{_name}", _kernel, _nothing, pure=False, writes=(0,))
+    add_row(f"ScatterNd{_name}", _kernel, _parts_changed, pure=False, writes=(0,))
+    add_row(f"ResourceScatterNd{_name}", _kernel, _parts_changed, pure=False, writes=(0,))
 add_row("StridedSliceAssign", _assign_slice, same, pure=False, writes=(0,))
 add_row("ResourceStridedSliceAssign", _assign_slice, _nothing, pure=False, writes=(0,))
 add_row("CountUpTo", _count_up_to, scalar, pure=False, writes=(0,))

@@ -137,6 +137,10 @@ def _transpose_shape(op: OperationView) -> Shape:
     if order is None:
         return (None,) * len(shape)
     axes = [axis + len(shape) if axis < 0 else axis for axis in order]
+    words = f"Dimension must be {len(shape)} but is {len(axes)}"
+    require(op, len(axes) == len(shape), words)
+    for axis in axes:
+        require(op, 0 <= axis < len(shape), f"perm dim {axis} is out of range of input rank")
     require(op, sorted(axes) == list(range(len(shape))), f"perm {order} does not fit {shape}")
     return tuple(shape[axis] for axis in axes)
 

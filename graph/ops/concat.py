@@ -66,6 +66,7 @@ def _concat_shape(op: OperationView, axis_index: int, first: int) -> Shape:
     if not ranked:
         raise UnknownRank
     rank = len(ranked[0])
+    require(op, rank > 0, "Can't concatenate scalars (use tf.stack instead)")
     same_rank = all(len(shape) == rank for shape in ranked)
     require(op, same_rank, f"all inputs must have the same rank, got {ranked}")
     if axes is None:

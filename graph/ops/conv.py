@@ -59,7 +59,6 @@ def _conv_shape(op: OperationView, rank: int) -> Shape:
     shape, filters = known(op, 0, rank), known(op, 1, rank)
     batch, sizes, channels = _split_shape(op, shape)
     *kernel, depth, count = filters
-    require(op, 0 not in kernel, f"filter must not have zero elements, got {kernel}")
     if depth is not None and channels is not None:
         fits = depth > 0 and channels % depth == 0
         words = f"Depth of input ({channels}) is not a multiple of input depth of filter ({depth})"
@@ -73,6 +72,8 @@ def _conv_shape(op: OperationView, rank: int) -> Shape:
 
 def _convolve(op: OperationView, x: np.ndarray, filters: np.ndarray) -> np.ndarray:
     """The convolution of `x` in the op's data format."""
+    if 0 in filters.shape[:-2]:
+        raise ValueError(f"filter must not have zero elements, got {list(filters.shape)}")
     data_format = op.get_attr("data_format")
     x = channels_last(x, data_format)
     windows = _windows(op, filters.shape[:-2], x.ndim)

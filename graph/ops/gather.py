@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,8 +99,14 @@ def index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, 
 
 def _scatter_nd_shape(op: OperationView) -> Shape:
     shape, indices, updates = as_shape(op, 2), op.inputs[0].shape, op.inputs[1].shape
+    require_scattered(op, shape, indices, updates)
+    return shape
+
+
+def require_scattered(op: OperationView, shape: Shape, indices: Shape, updates: Shape) -> None:
+    """Raises ValueError unless updates are what is put at index tuples into a shape."""
     if shape is None or indices is None or updates is None or not indices:
-        return shape
+        return
     is_empty = 0 in shape and 0 not in indices and 0 not in updates
     require(op, not is_empty, "Indices and updates specified for empty input")
     n_outer, depth = len(indices) - 1, indices[-1]
@@ -107,7 +114,6 @@ def _scatter_nd_shape(op: OperationView) -> Shape:
     if depth is not None:
         require(op, depth <= len(shape), f"indices {indices} index deeper than {shape}")
         _require_alike(op, ("input", shape, depth), updates, n_outer, len(shape) - depth)
-    return shape
 
 
 def _require_alike(
@@ -339,7 +345,7 @@ def _sparse_to_dense_shape(op: OperationView) -> Shape:
     return as_shape(op, 1)
 
 
-def _require_sorted(at: np.ndarray, shape: tuple[int, ...]) -> None:
+def require_sorted(at: np.ndarray, shape: tuple[int, ...]) -> None:
     """Raises ValueError unless index tuples are in bounds, in the order of rows, and all differ."""
     is_inside: np.ndarray = np.all((at >= 0) & (at < np.array(shape, at.dtype)), 1)
     steps = at[1:] - at[:-1]
@@ -373,7 +379,7 @@ def sparse_to_dense(
             f"sparse_values has incorrect shape {shown(values.shape)}, should be [] or [{len(at)}]"
         )
     if validate_indices and at.shape[1]:
-        _require_sorted(at, result.shape)
+        require_sorted(at, result.shape)
     elif not ((at >= 0) & (at < np.array(result.shape, at.dtype))).all():
         raise ValueError(f"Indices are not valid (out of bounds).  Shape: {shown(result.shape)}")
     result[index_tuple(at, result.shape)] = values
@@ -383,5 +389,10 @@ def sparse_to_dense(
 @op("UnravelIndex", shape=unknown)
 def unravel_index(indices: np.ndarray, dims: np.ndarray) -> np.ndarray:
     """The index tuples of places counted in a row."""
-    require_indices(indices, int(np.prod(dims)))
+    total = prod(dims.tolist())
+    if not total:
+        raise ValueError("dims cannot contain a dim of zero")
+    if total > np.iinfo(dims.dtype).max:
+        raise ValueError(f"Input dims product is causing integer overflow: {dims.tolist()}")
+    require_indices(indices, total)
     return np.stack(np.unravel_index(indices, tuple(dims.tolist())))

@@ -153,6 +153,7 @@ def matrix_diag(diagonal: np.ndarray) -> np.ndarray:
 
 
 def _matrix_diag_shape(op: OperationView) -> Shape:
+    require_rank(op, 0, 1, at_least=True)
     diagonal, rows, columns = known(op, 0), integers(op, 2), integers(op, 3)
     k = integers(op, 1)
     if k is None or rows is None or columns is None:
@@ -187,6 +188,7 @@ def matrix_diag_v3(
 
 
 def _diag_part_v1_shape(op: OperationView) -> Shape:
+    require_rank(op, 0, 2, at_least=True)
     *batch, rows, columns = known(op, 0)
     sizes = [n for n in (rows, columns) if n is not None]
     return (*batch, min(sizes) if len(sizes) == 2 else None)
@@ -199,6 +201,7 @@ def matrix_diag_part(x: np.ndarray) -> np.ndarray:
 
 
 def _diag_part_shape(op: OperationView) -> Shape:
+    require_rank(op, 0, 2, at_least=True)
     *batch, rows, columns = known(op, 0)
     k = integers(op, 1)
     if k is None:
@@ -224,19 +227,25 @@ def matrix_diag_part_v3(
     return _diagonal_part(x, k, padding, align)
 
 
-@op("MatrixSetDiag", shape=same)
+def _set_diag_shape(op: OperationView) -> Shape:
+    require_rank(op, 0, 2, at_least=True)
+    require_rank(op, 1, 1, at_least=True)
+    return op.inputs[0].shape
+
+
+@op("MatrixSetDiag", shape=_set_diag_shape)
 def matrix_set_diag(x: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """`x` with other diagonals."""
     return _set_diagonal(x, diagonal, 0, b"LEFT_LEFT")
 
 
-@op("MatrixSetDiagV2", shape=same)
+@op("MatrixSetDiagV2", shape=_set_diag_shape)
 def matrix_set_diag_v2(x: np.ndarray, diagonal: np.ndarray, k: np.ndarray) -> np.ndarray:
     """`x` with some diagonals replaced."""
     return _set_diagonal(x, diagonal, k, b"LEFT_LEFT")
 
 
-@op("MatrixSetDiagV3", shape=same)
+@op("MatrixSetDiagV3", shape=_set_diag_shape)
 def matrix_set_diag_v3(
     x: np.ndarray, diagonal: np.ndarray, k: np.ndarray, *, align: bytes
 ) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Shape, same
+from ..core.shapes import Shape, require_rank, same
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -109,7 +109,14 @@ def fake_quant_with_min_max_vars_gradient(
     return np.where(below | above, np.float32(0), dy), *ends
 
 
-@op("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", shape=same)
+def _along_axis_shape(op: OperationView) -> Shape:
+    axis = op.get_attr("axis")
+    if axis >= 0:
+        require_rank(op, 0, axis + 1, at_least=True)
+    return op.inputs[0].shape
+
+
+@op("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", shape=_along_axis_shape)
 def quantize_and_dequantize(
     x: np.ndarray,
     low: np.ndarray,

@@ -166,6 +166,8 @@ def dequantize(
     axis: int,
 ) -> np.ndarray:
     """The numbers that codes of a range stand for."""
+    if axis >= x.ndim:
+        raise ValueError(f"Axis must be less than input dimension({x.ndim}), got {axis}")
     codes = _Codes.of(T)
     numbers = codes.read(x)
     lows, highs = (_rows(end, x.ndim, axis) for end in (low, high))

@@ -277,7 +277,13 @@ def _unsorted_segment_shape(op: OperationView) -> Shape:
     n_segments, shape = integers(op, 2), known(op, 0)
     first = None if n_segments is None else n_segments[0]
     require(op, first is None or first >= 0, f"num_segments = {first} must not be negative")
-    return (first,) + shape[len(known(op, 1)) :]
+    ids = known(op, 1)
+    words = f"Shape must be at least rank {len(ids)} but is rank {len(shape)}"
+    require(op, len(shape) >= len(ids), words)
+    for a, b in zip(shape, ids, strict=False):
+        words = f"Dimensions must be equal, but are {a} and {b}"
+        require(op, None in (a, b) or a == b, words)
+    return (first,) + shape[len(ids) :]
 
 
 for _name in SEGMENT:

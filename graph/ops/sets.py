@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..core.registry import op
+from .gather import require_sorted
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -96,8 +97,11 @@ def dense_to_sparse(
     shape: np.ndarray,
     *,
     set_operation: bytes,
+    validate_indices: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The sets of a tensor and of a sparse one, combined."""
+    if validate_indices:
+        require_sorted(indices, tuple(shape.tolist()))
     return _combined(_of_dense(a), _of_sparse(indices, values, shape), set_operation, a.dtype)
 
 
@@ -111,8 +115,12 @@ def sparse_to_sparse(
     b_shape: np.ndarray,
     *,
     set_operation: bytes,
+    validate_indices: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The sets of two sparse tensors, combined."""
+    if validate_indices:
+        require_sorted(a_indices, tuple(a_shape.tolist()))
+        require_sorted(b_indices, tuple(b_shape.tolist()))
     a, b = _of_sparse(a_indices, a_values, a_shape), _of_sparse(b_indices, b_values, b_shape)
     return _combined(a, b, set_operation, a_values.dtype)
 
@@ -123,8 +131,12 @@ def _sizes_shape(op: OperationView) -> Shape:
 
 
 @op("SetSize", shape=_sizes_shape)
-def set_size(indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def set_size(
+    indices: np.ndarray, values: np.ndarray, shape: np.ndarray, *, validate_indices: bool
+) -> np.ndarray:
     """How many different elements each set has."""
+    if validate_indices:
+        require_sorted(indices, tuple(shape.tolist()))
     sets, batch = _of_sparse(indices, values, shape)
     sizes = np.zeros(batch, np.int32)
     for index, elements in sets.items():

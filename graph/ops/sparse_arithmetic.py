@@ -70,12 +70,12 @@ def sparse_add_grad(
     numbers = linear(total, shape)
     results: list[np.ndarray] = []
     for side in (a, b):
-        wanted = linear(side, shape)
-        at = np.minimum(np.searchsorted(numbers, wanted), max(len(numbers) - 1, 0))
+        places = linear(side, shape)
+        at = np.minimum(np.searchsorted(numbers, places), max(len(numbers) - 1, 0))
         if not len(numbers):
             results.append(np.zeros(len(side), dy.dtype))
             continue
-        results.append(np.where(numbers[at] == wanted, dy[at], np.zeros((), dy.dtype)))
+        results.append(np.where(numbers[at] == places, dy[at], np.zeros((), dy.dtype)))
     return results
 
 

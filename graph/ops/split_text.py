@@ -43,6 +43,8 @@ def as_string(
     x: np.ndarray, *, precision: int, scientific: bool, shortest: bool, width: int, fill: bytes
 ) -> np.ndarray:
     """Each number as C's printf writes it: %d, or %f, %e or %g with `precision` digits."""
+    if len(fill) > 1:
+        raise ValueError("Fill string must be one or fewer characters")
     if scientific and shortest:
         raise ValueError("Cannot select both scientific and shortest notation")
     if x.dtype.kind == "b":

@@ -9,7 +9,17 @@ import numpy as np
 
 from ..core.graph import Tensor
 from ..core.registry import add_row
-from ..core.shapes import Shape, as_shape, known, merged, require, same, scalar, unknown
+from ..core.shapes import (
+    Shape,
+    as_shape,
+    known,
+    merged,
+    merged_shapes,
+    require,
+    same,
+    scalar,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -22,7 +32,7 @@ for _name in ("Variable", "VariableV2"):
     add_row(_name, None, lambda op: op.get_attr("shape"))
 
 
-def _variable_shape(op: OperationView) -> Shape:
+def declared_shape(op: OperationView) -> Shape:
     """The shape the variable was declared with, when its handle is at hand."""
     handle = op.inputs[0]
     if not isinstance(handle, Tensor) or handle.op.type != "VarHandleOp":
@@ -30,12 +40,12 @@ def _variable_shape(op: OperationView) -> Shape:
     return handle.op.get_attr("shape")
 
 
-add_row("ReadVariableOp", None, _variable_shape)
+add_row("ReadVariableOp", None, declared_shape)
 add_row("VariableShape", None, unknown)
 
 
 def _gathered_shape(op: OperationView) -> Shape:
-    variable, indices = _variable_shape(op), op.inputs[1].shape
+    variable, indices = declared_shape(op), op.inputs[1].shape
     batch = op.get_attr("batch_dims")
     if variable is None or indices is None or batch:
         return None
@@ -43,7 +53,7 @@ def _gathered_shape(op: OperationView) -> Shape:
 
 
 def _gathered_nd_shape(op: OperationView) -> Shape:
-    variable, indices = _variable_shape(op), op.inputs[1].shape
+    variable, indices = declared_shape(op), op.inputs[1].shape
     if variable is None or indices is None or indices[-1] is None:
         return None
     return indices[:-1] + variable[indices[-1] :]
@@ -102,10 +112,16 @@ def _assigned_shape(op: OperationView) -> Shape:
     return op.inputs[1].shape
 
 
+def _changed(op: OperationView) -> list[Shape]:
+    """Nothing, where the value has the shape of the variable."""
+    merged_shapes(op, declared_shape(op), op.inputs[1].shape)
+    return []
+
+
 for _kind, _kernel in (("Add", _assign_add), ("Sub", _assign_sub)):
     _references = partial(merged, indices=(0, 1))
     add_row(f"Assign{_kind}", _kernel, _references, pure=False, writes=(0,))
     _handles = f"Assign{_kind}VariableOp"
-    add_row(_handles, _kernel, lambda op: [], pure=False, writes=(0,))
+    add_row(_handles, _kernel, _changed, pure=False, writes=(0,))
 add_row("Assign", None, _assigned_shape)
 add_row("AssignVariableOp", None, lambda op: [])

@@ -9,13 +9,21 @@ import numpy as np
 
 from ...schema.fingerprint import fingerprint64
 from ..core.registry import add_row, op
-from ..core.shapes import Shape, broadcasting, same
+from ..core.shapes import Shape, merged, same
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
 
 
-@op("StringJoin", shape=broadcasting)
+def _join_shape(op: OperationView) -> Shape:
+    """That of the inputs which are not single strings."""
+    shapes = [tensor.shape for tensor in op.inputs]
+    if None in shapes:
+        return None
+    return merged(op, [i for i, shape in enumerate(shapes) if shape != ()]) or ()
+
+
+@op("StringJoin", shape=_join_shape)
 def string_join(*inputs: np.ndarray, separator: bytes) -> np.ndarray:
     """The strings of all inputs one after another, single ones for each of the others."""
     arrays = np.broadcast_arrays(*inputs) or [np.array(b"", object)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import broadcasting, merged, same
+from ..core.shapes import broadcasting, is_static, require, same, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -64,7 +64,10 @@ def string_length(x: np.ndarray, *, unit: bytes) -> np.ndarray:
 
 def _substr_shape(op: OperationView) -> Shape:
     """Strings broadcast with positions, of which there are as many as lengths."""
-    merged(op, (1, 2))
+    positions, lengths = op.inputs[1].shape, op.inputs[2].shape
+    words = f"pos and len shapes must match: {shown(positions)} vs. {shown(lengths)}"
+    is_known = is_static(positions) and is_static(lengths)
+    require(op, not is_known or positions == lengths, words)
     return broadcasting(op)
 
 
@@ -73,8 +76,7 @@ def substr(x: np.ndarray, position: np.ndarray, length: np.ndarray, *, unit: byt
     """The part of each string from `position` (from the end when negative) on."""
     if position.shape != length.shape:
         raise ValueError(
-            f"pos and len should have the same shape, got: {list(position.shape)} vs. "
-            f"{list(length.shape)}"
+            f"pos and len shapes must match: {shown(position.shape)} vs. {shown(length.shape)}"
         )
     strings, starts, lengths = np.broadcast_arrays(x, position, length)
     result = np.empty(strings.shape, object)

@@ -128,6 +128,9 @@ def explicit_pads(op: OperationView, rank: int) -> tuple[tuple[int, int], ...]:
     require(op, len(numbers) == 2 * rank, f"explicit_paddings must have {2 * rank} numbers")
     require(op, min(numbers) >= 0, f"explicit_paddings must be >= 0, got {numbers}")
     axes = spatial_axes(op.get_attr("data_format"), rank)
+    others = [n for i, n in enumerate(numbers) if i // 2 not in axes]
+    words = "explicit_paddings must be 0 for batch and channels"
+    require(op, not any(others), f"{words}, got {numbers}")
     return tuple((numbers[2 * axis], numbers[2 * axis + 1]) for axis in axes)
 
 

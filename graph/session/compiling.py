@@ -217,6 +217,10 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             padded = rows.unique(stage.program, buffers[0], places)
             if padded is not None:
                 return self._define(stage, op, padded)
+        if rows.takes_each_once(op, self.padded):
+            changed = rows.update_rows(stage.program, site, buffers)
+            if changed is not None:
+                return self._define(stage, op, changed)
         if op.type in random.KINDS:
             numbers = random.emit(stage.program, site, self.state.stream_buffer(op), *buffers)
             if numbers is not None:

@@ -289,14 +289,14 @@ class _Loop:
         if not is_static(start.element):
             if n_pushed:
                 raise NotNative
-            return ListBuffer(start.element_dtype, start.element, start.length)
+            return ListBuffer(start.element_dtype, start.element, start.length, inner=start.inner)
         capacity, length = self._capacity(start, n_pushed), start.length
         if (n_pushed and isinstance(length, int)) or isinstance(length, Buffer):
             length = arena((), np.int32)
         items = arena((capacity, *start.element), start.element_dtype)
         if items.nbytes > MAX_LIST_BYTES:
             raise NotNative
-        return ListBuffer(start.element_dtype, start.element, length, items)
+        return ListBuffer(start.element_dtype, start.element, length, items, inner=start.inner)
 
     def _capacity(self, start: ListBuffer, n_pushed: int) -> int:
         if n_pushed <= 0:
@@ -322,7 +322,9 @@ class _Loop:
             whole.items = items
         if isinstance(carried.length, Buffer) and isinstance(whole.length, int):
             length = constant(np.int32(whole.length))
-            whole = ListBuffer(whole.element_dtype, whole.element, length, whole.items)
+            whole = ListBuffer(
+                whole.element_dtype, whole.element, length, whole.items, inner=whole.inner
+            )
         return whole
 
     def _require_kinds(self, carried: dict[int, Buffer], after: dict[int, Buffer]) -> None:
@@ -383,7 +385,14 @@ def _learned(start: Buffer, after: Buffer) -> Buffer:
         return start
     if start.element == after.element or not is_static(after.element):
         return start
-    return ListBuffer(start.element_dtype, after.element, start.length, start.items, start.written)
+    return ListBuffer(
+        after.element_dtype,
+        after.element,
+        start.length,
+        start.items,
+        start.written,
+        inner=after.inner,
+    )
 
 
 def _place(body: Body, tensor: Tensor) -> int | None:

@@ -179,8 +179,4 @@ def _copy(source: np.ndarray, target: np.ndarray) -> None:
 
 def is_handle(tensor: Tensor) -> bool:
     """Whether a tensor stands for a variable rather than for a value of it."""
-    if tensor.dtype == dtypes.RESOURCE:
-        return True
-    signature = tensor.op.signature
-    outputs = signature.outputs if signature else ()
-    return tensor.value_index < len(outputs) and outputs[tensor.value_index].is_reference
+    return tensor.dtype == dtypes.RESOURCE or tensor.is_reference

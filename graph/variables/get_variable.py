@@ -340,12 +340,14 @@ def _part(
 ) -> Variable:
     """One part of a variable; its initializer is told which, if it wants to know."""
     full_name = f"{request.name}/part_{i}"
+    info = PartitionInfo(whole, offset)
+    info.require_inside()
     with name_scope(f"{full_name}/PartitionedInitializer"):
         start: InitializerLike
         if isinstance(make, Tensor):
             start = output("Slice", [make, np.array(offset, np.int32), np.array(sizes, np.int32)])
         else:
-            start = _where_created(make, PartitionInfo(whole, offset))
+            start = _where_created(make, info)
     with name_scope(None):
         variable = _variable(
             full_name,

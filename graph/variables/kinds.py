@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from ..core.create import convert_to_tensor, create, output
 from ..core.hooks import hook
-from ..core.scopes import get_default_graph, graph_control_dependencies, name_scope
+from ..core.scopes import (
+    get_default_graph,
+    graph_colocation,
+    graph_control_dependencies,
+    name_scope,
+)
 from ..core.shapes import is_static
 from .distribution import VariableAggregation, VariableSynchronization
 from .variables import InitialValue, Variable
@@ -123,9 +128,12 @@ class ResourceVariable(Variable):
             self.initializer = create("AssignVariableOp", inputs, None, inner)
         with name_scope("Read"):
             self._snapshot = self._read()
-        self._caching_device = caching_device
+            if caching_device:
+                place = graph_colocation(graph, None, ignore_existing=True)
+                with place, graph.device(None), graph.device(caching_device):
+                    self._cached = output("Identity", [self._snapshot])
 
-    _caching_device: DeviceSpec = None
+    _cached: Tensor | None = None
 
     @property
     def handle(self) -> Tensor:
@@ -138,11 +146,8 @@ class ResourceVariable(Variable):
         return tensor
 
     def value(self) -> Tensor:
-        """The tensor that holds its value."""
-        if not self._caching_device:
-            return self._read()
-        with self.graph.device(None), self.graph.device(self._caching_device):
-            return self._read()
+        """The tensor that holds its value; of a variable with a caching device, the copy there."""
+        return self._read() if self._cached is None else self._cached
 
     def read_value(self) -> Tensor:
         """A tensor with the value it has when that tensor is computed."""
@@ -168,7 +173,7 @@ class ResourceVariable(Variable):
             "assign_sub": "AssignSubVariableOp",
         }
         tensor = convert_to_tensor(value, self.dtype)
-        if self.shape is not None and tensor.shape is not None:
+        if method == "assign" and self.shape is not None and tensor.shape is not None:
             self._check_shape(tensor.shape)
         attrs = {"validate_shape": is_static(self.shape)} if method == "assign" else None
         return self.after(create(kinds[method], [self.handle, tensor], attrs, name), read_value)

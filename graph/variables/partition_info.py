@@ -12,6 +12,15 @@ class PartitionInfo(NamedTuple):
     full_shape: list[int]
     var_offset: list[int]
 
+    def require_inside(self) -> None:
+        """Raises ValueError when the part begins behind the end."""
+        for offset, size in zip(self.var_offset, self.full_shape, strict=True):
+            if not 0 <= offset < size:
+                raise ValueError(
+                    f"Expected 0 <= offset < shape but found offset={offset}, shape={size} for "
+                    f"var_offset={self.var_offset}, full_shape={self.full_shape}"
+                )
+
     def single_slice_dim(self, shape: Sequence[int]) -> int | None:
         """The dimension that is cut into parts of which one has `shape`; None when none is.
 

@@ -17,6 +17,7 @@ from ..checks import required, same_dtype
 from ..registry import op
 from ..substitution import half_floats, moves_any
 from . import other_numbers
+from .cast import convert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,12 +83,10 @@ def _comparable(program: Program, x: Operand, quantized: bool) -> Buffer:
     """`x` in a type the kernels take; quantized numbers in 1/256 units of what they mean."""
     if x.dtype == np.bool_:
         return x.view(np.uint8)
-    if not (quantized or x.dtype in _SCALED):
-        return x
+    if not quantized or x.quantization is None:
+        return convert(program, x, np.int32) if x.dtype in _SCALED else x
     wide = arena(x.shape, np.int32)
-    scale, zero_point = 1.0, 0
-    if quantized and x.quantization is not None:
-        scale, zero_point = x.quantization.scale, x.quantization.zero_point
+    scale, zero_point = x.quantization.scale, x.quantization.zero_point
     multiplier, shift = right_shift_only(*quantize_multiplier(scale, ALL_OF_SHIFT))
     if x.size:
         program.call(

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...engine.families.layout import move
-from ...engine.plan.buffer import Buffer
+from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain
 from ..checks import required
-from ..numpy_calls import by_numpy
 from ..registry import op
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import DynamicResult, HostCall, Node, Operand
+    from ..node import DynamicResult, Emit, Node, Operand
 
 _REAL = {"complex64": np.float32, "complex128": np.float64}
 _PARTS = {"REAL": 0, "IMAG": 1}
@@ -50,7 +50,7 @@ def magnitude(node: Node) -> Callable[[Program], None]:
 
 
 @op("RFFT2D")
-def rfft2d(node: Node) -> HostCall | DynamicResult:
+def rfft2d(node: Node) -> Emit | DynamicResult:
     """The discrete Fourier transform over the last two dimensions, half of the last one.
 
     The second input says to which sizes, powers of 2, they are cut or filled up with zeros. It is
@@ -63,21 +63,37 @@ def rfft2d(node: Node) -> HostCall | DynamicResult:
         length.shape == (2,) and length.dtype == np.int32,
         f"the length must be two int32, got {length.dtype} of shape {length.shape}",
     )
-    height, half = None, None
     if length.value is not None:
         height, width = node.sizes(1)
         half = width // 2 + 1
         if is_plain(height) and is_plain(width):
             _require_powers(node, (height, width))
+        out = node.result((*x.shape[:-2], height, half), np.complex64)
+        return lambda program: _rfft2(program, x, out, width)
 
     def run(x: np.ndarray, length: np.ndarray) -> list[np.ndarray]:
         sizes = tuple(length.tolist())
         _require_powers(node, sizes)
         return [np.fft.rfft2(x.astype(float), sizes).astype(np.complex64)]
 
-    if height is None or half is None:
-        return node.dynamic_result(run, [(*x.shape[:-2], None, None)])
-    return by_numpy(node, run, ((*x.shape[:-2], height, half), np.complex64))
+    return node.dynamic_result(run, [(*x.shape[:-2], None, None)])
+
+
+def _rfft2(program: Program, x: Operand, out: Operand, width: int) -> None:
+    if not out.size:
+        return
+    *outer, height, half = out.shape
+    n, longest = prod(outer), max(width, height, 2)
+    angles = 2 * np.pi / longest * np.arange(longest // 2)
+    program.call(
+        "fourier.rfft2",
+        x.reshape((n, *x.shape[-2:])),
+        constant(np.stack([np.cos(angles), np.sin(angles)], axis=1)),
+        arena((n, 2, width, (height + 1) // 2), np.float64),
+        arena((n, 2, height, half), np.float64),
+        _pairs(out).reshape((n, height, half, 2)),
+        split=n,
+    )
 
 
 def _require_powers(node: Node, sizes: tuple[int, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Arithmetic on numbers that no kernel takes (float64, complex, unsigned and small integers).
+"""Arithmetic on numbers that no kernel takes (float64, float8, complex, other integers).
 
 numpy computes it, in host steps of a stage.
 """
@@ -100,10 +100,15 @@ REDUCTIONS: dict[str, tuple[str, Function]] = {
 """Operator -> the kinds of dtypes it is for, and numpy's function."""
 
 
+def kind_of(dtype: np.dtype) -> str:
+    """The kind of a dtype; that of float8 is a float's, whatever numpy was told of it."""
+    return "f" if dtype.name.startswith("float8") else dtype.kind
+
+
 def takes(node: Node, functions: dict[str, tuple[str, Function]], x: Operand) -> bool:
     """Whether numpy has the operator for the numbers of `x`."""
     kinds, _ = functions.get(node.kind, ("", None))
-    return x.dtype.kind in kinds and not is_quantized(x)
+    return kind_of(x.dtype) in kinds and not is_quantized(x)
 
 
 def unary(node: Node, x: Operand) -> HostCall | DynamicResult:
@@ -122,7 +127,9 @@ def binary(
     function = BINARY[node.kind][1]
     limits = [limit if abs(limit) < NO_LIMIT else None for limit in clamp]
     if limits != [None, None]:
-        node.require(x.dtype.kind in _ORDERED, f"{x.dtype} has no order, so no fused activation")
+        node.require(
+            kind_of(x.dtype) in _ORDERED, f"{x.dtype} has no order, so no fused activation"
+        )
         if x.dtype.kind == "u" and limits[0] is not None:
             limits[0] = max(limits[0], 0.0)
         low, high = (None if limit is None else np.array(limit, x.dtype)[()] for limit in limits)

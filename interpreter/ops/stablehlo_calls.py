@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cmp_to_key, partial
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...engine.families import reductions
 from ...engine.families.elementwise import elementwise
-from ...engine.plan.buffer import Buffer, arena
+from ...engine.families.layout import fill, move
+from ...engine.plan.buffer import Buffer, arena, constant
+from ...engine.plan.view import View
 from ...engine.sizes import largest
 from ..checks import scope_of
 from ..node import DynamicResult, HostCall
@@ -25,6 +28,8 @@ from ..registry import op
 from .binary import limits_of
 from .stablehlo import numbers, operands
 from .stablehlo_moves import index_vectors
+from .stablehlo_products import arranged
+from .window import NUMBERS, fold_windows
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -52,6 +57,27 @@ KERNELS: dict[np.ufunc, tuple[str, Sequence[str]]] = {
     np.minimum: ("minimum", ("int32", "int64")),
 }
 """Function -> kernels that reduce by it, their dtypes; those of float32 pass over nan."""
+_OF_BOOLS: dict[np.ufunc, str] = {
+    np.logical_and: "all",
+    np.logical_or: "any",
+    np.bitwise_and: "all",
+    np.bitwise_or: "any",
+}
+WINDOWS: tuple[dict[np.ufunc, str], dict[np.ufunc, str]] = (
+    {np.add: "add", np.multiply: "multiply", np.maximum: "maximum", np.minimum: "minimum"},
+    _OF_BOOLS,
+)
+"""Function of numbers, of bools -> kernel of windows (kernels/reduction/window.py)."""
+UPDATES: tuple[dict[np.ufunc, str], dict[np.ufunc, str]] = (
+    WINDOWS[0],
+    {function: {"all": "minimum", "any": "maximum"}[kind] for function, kind in _OF_BOOLS.items()},
+)
+"""Function of numbers, of bools -> kernels that change boxes (kernels/movement/scatter.py)."""
+_DIRECTIONS = {3: "GREATER", 5: "LESS"}
+_ORDERS = {"LESS": "rising", "GREATER": "falling"}
+_ORDERS_OF_SWAPPED = {"GREATER": "rising", "LESS": "falling"}
+_WIDEST = 8
+"""Bytes of the widest element that kernels move."""
 
 
 @op("STABLEHLO_REDUCE")
@@ -95,7 +121,7 @@ def _reduce(
 
 
 @op("STABLEHLO_REDUCE_WINDOW")
-def reduce_window(node: Node) -> DynamicResult:
+def reduce_window(node: Node) -> Emit | DynamicResult:
     """Each window of the operands, padded with the starts, folded into one element."""
     arrays, starts = _halves(node)
     rank = arrays[0].ndim
@@ -116,6 +142,19 @@ def reduce_window(node: Node) -> DynamicResult:
         largest((n - span) // stride + 1, 0)
         for n, span, stride in zip(padded, spans, strides, strict=True)
     )
+    function = _function(node, node.options.body_subgraph_index, 2 * len(arrays))
+    kind = None if function is None else WINDOWS[arrays[0].dtype == np.bool_].get(function)
+    if kind is not None and arrays[0].dtype.name in (*NUMBERS, "bool") and rank:
+        x, start = arrays[0], starts[0]
+        out, steps = node.result(shape, x.dtype), (window, strides, dilations)
+        low = [low for low, _ in padding]
+
+        def emit(program: Program) -> None:
+            if out.size:
+                image = enlarged(program, x, start, padded, low, spread)
+                fold_windows(program, kind, (image, start), out, steps)
+
+        return emit
     fold = _fold(node, node.options.body_subgraph_index, len(arrays))
 
     def run(*values: np.ndarray) -> list[np.ndarray]:
@@ -157,13 +196,39 @@ def reduce_window(node: Node) -> DynamicResult:
     return node.dynamic_result(run, [shape] * len(arrays))
 
 
+def enlarged(
+    program: Program,
+    x: Operand,
+    value: Operand,
+    shape: Sequence[int],
+    low: Sequence[int],
+    steps: Sequence[int],
+) -> Buffer:
+    """Adds what puts `x` into an array of `shape` that is `value` elsewhere.
+
+    Along each dimension its elements are `steps` apart, the first at `low`; some may lie outside.
+    """
+    if tuple(shape) == x.shape and not any(low):
+        return x
+    out = arena(shape, x.dtype)
+    fill(program, value, out)
+    source, target = View.of(x), View.of(out)
+    for axis, (n, size, first, step) in enumerate(zip(x.shape, shape, low, steps, strict=True)):
+        begin = -(min(first, 0) // step)
+        count = max(0, min(n, (size - 1 - first) // step + 1) - begin)
+        source = source.part(axis, begin, count)
+        target = target.part(axis, first + begin * step, count, step)
+    move(program, source, target)
+    return out
+
+
 @op("STABLEHLO_SCATTER")
-def scatter(node: Node) -> HostCall | DynamicResult:
+def scatter(node: Node) -> Emit | HostCall | DynamicResult:
     """`x` with updates at the places that the indices name, combined by a subgraph.
 
     A subgraph without operators puts the update in the element's place.
     """
-    x, _, updates = operands(node, 3)
+    x, indices, updates = operands(node, 3)
     window_dims, inserted, index_map = (
         numbers(node, name)
         for name in ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")
@@ -175,13 +240,25 @@ def scatter(node: Node) -> HostCall | DynamicResult:
         and all(0 <= d < x.ndim for d in (*inserted, *index_map)),
         f"window dimensions {window_dims} and {inserted} must make up the {x.ndim} of {x.shape}",
     )
+    _require_places(node, (window_dims, inserted, index_map), vector)
     axes = [d for d in range(x.ndim) if d not in inserted]
-    combine = _combination(node, node.options.update_computation_subgraph_index)
+    subgraph = node.options.update_computation_subgraph_index
+    outer = [d for d in range(updates.ndim) if d not in window_dims]
+    kind = _kind_of_update(node, subgraph, x)
+    if kind is not None and x.dtype == updates.dtype:
+        out = node.result(x.shape, x.dtype)
+        places = [index_map.index(d) if d in index_map else -1 for d in range(x.ndim)]
+        sizes = dict(zip(axes, (updates.shape[d] for d in window_dims), strict=True))
+        box = [sizes.get(d, 1) for d in range(x.ndim)]
+        order = [*outer, *window_dims]
+        return partial(_scatter, kind, (x, indices, updates), out, vector, order, (places, box))
+    combine = _combination(node, subgraph)
 
     def run(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        outer = [d for d in range(updates.ndim) if d not in window_dims]
         ordered = updates.transpose([*outer, *window_dims])
-        starts = index_vectors(indices, vector)
+        starts = indices[..., None]
+        if vector < indices.ndim:
+            starts = np.moveaxis(indices, vector, -1)
         coordinates = [np.zeros(ordered.shape, np.int64) for _ in range(x.ndim)]
         for position, d in enumerate(axes):
             axis = len(outer) + position
@@ -200,8 +277,70 @@ def scatter(node: Node) -> HostCall | DynamicResult:
     return array_by_numpy(node, run, x.shape, x.dtype)
 
 
+def _require_places(
+    node: Node, dims: tuple[Sequence[int], Sequence[int], Sequence[int]], vector: int
+) -> None:
+    """Refuses indices and updates that do not belong together."""
+    _, indices, updates = operands(node, 3)
+    names = ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")
+    for name, axes in zip(names, dims, strict=True):
+        node.require(len(set(axes)) == len(axes), f"{name} must be different ones, got {axes}")
+    window_dims, _, index_map = dims
+    node.require(
+        0 <= vector <= indices.ndim
+        and len(index_map) == (indices.shape[vector] if vector < indices.ndim else 1),
+        f"scatter_dims_to_operand_dims {index_map} must name a dimension for each index in "
+        f"{indices.shape}",
+    )
+    node.require_equal(
+        tuple(n for d, n in enumerate(updates.shape) if d not in window_dims),
+        tuple(n for d, n in enumerate(indices.shape) if d != vector),
+        f"there must be an update for each index, got {updates.shape} for {indices.shape}",
+    )
+
+
+def _scatter(
+    kind: str,
+    inputs: tuple[Operand, Operand, Operand],
+    out: Operand,
+    vector: int,
+    order: list[int],
+    boxes: tuple[Sequence[int], Sequence[int]],
+    program: Program,
+) -> None:
+    """Adds out = x with boxes changed by a kernel of scatter.py.
+
+    Args:
+        kind: of the kernel.
+        inputs: x, indices and updates.
+        out: the result.
+        vector: the dimension of the indices' vectors.
+        order: of the dimensions of updates, those of the boxes last.
+        boxes: for each dimension of x, its place in a vector or -1, and the boxes' size.
+        program: where the instructions go.
+    """
+    x, indices, updates = inputs
+    move(program, x, out)
+    if not out.size or not updates.size:
+        return
+    starts = index_vectors(program, indices, vector)
+    changes, target = (
+        buffer.view(np.uint8) if buffer.dtype == np.bool_ else buffer
+        for buffer in (arranged(program, updates, order), out)
+    )
+    places, box = boxes
+    program.call(
+        f"scatter.{kind}_boxes",
+        starts,
+        changes.reshape((starts.shape[0], updates.size // starts.shape[0])),
+        *(constant(np.array(row, np.int64)) for row in (places, x.shape, box)),
+        target.ravel(),
+        split=1,
+    )
+
+
 @op("STABLEHLO_SORT")
-def sort(node: Node) -> DynamicResult:
+def sort(node: Node) -> Emit | DynamicResult:
     """The operands sorted together along `dimension`, as a subgraph says what comes first."""
     inputs = operands(node, max(1, len(node.inputs)))
     axis, shape = int(node.options.dimension), inputs[0].shape
@@ -209,6 +348,10 @@ def sort(node: Node) -> DynamicResult:
         node.require_equal(x.shape, shape, f"operands must have one shape, got {shape}, {x.shape}")
     node.require(0 <= axis < len(shape), f"dimension must be below {len(shape)}, got {axis}")
     subgraph = node.options.comparator_subgraph_index
+    key, kind = _comparison(node, subgraph, inputs)
+    if kind is not None:
+        outs = [node.result(shape, x.dtype) for x in inputs]
+        return partial(_sort, kind, key, inputs, axis, outs)
 
     def run(*values: np.ndarray) -> list[np.ndarray]:
         rows = [np.moveaxis(x, axis, -1).reshape(-1, shape[axis]) for x in values]
@@ -228,6 +371,60 @@ def sort(node: Node) -> DynamicResult:
         return lambda i, j: -1 if before(i, j) else int(before(j, i))
 
     return node.dynamic_result(run, [shape] * len(inputs))
+
+
+def _comparison(node: Node, subgraph: int, inputs: Sequence[Operand]) -> tuple[int, str | None]:
+    """Which operand a subgraph compares the elements of, and what `search` calls the order.
+
+    None for the order where the subgraph is anything else.
+    """
+    if node.scope is None:
+        return 0, None
+    spec = node.scope.callee(subgraph)
+    if len(spec.operators) != 1 or len(spec.inputs) != 2 * len(inputs):
+        return 0, None
+    (operator,) = spec.operators
+    compared, parameters = list(operator.inputs), list(spec.inputs)
+    if list(operator.outputs) != list(spec.outputs) or len(compared) != 2 or compared[0] < 0:
+        return 0, None
+    kind = operator.kind
+    if kind == "STABLEHLO_COMPARE" and operator.options is not None:
+        kind = _DIRECTIONS.get(int(operator.options.comparison_direction), "")
+    for key, x in enumerate(inputs):
+        pair = parameters[2 * key : 2 * key + 2]
+        orders = _ORDERS if compared == pair else _ORDERS_OF_SWAPPED
+        are_numbers = all(spec.tensors[i].dtype == x.dtype for i in pair)
+        if compared in (pair, pair[::-1]) and are_numbers and x.dtype.name in NUMBERS:
+            return key, orders.get(kind)
+    return 0, None
+
+
+def _sort(
+    kind: str,
+    key: int,
+    inputs: Sequence[Operand],
+    axis: int,
+    outs: Sequence[Operand],
+    program: Program,
+) -> None:
+    """Adds what brings all operands along `axis` into the order of operand `key`."""
+    if not outs[0].size:
+        return
+    shape = inputs[0].shape
+    last = [*(d for d in range(len(shape)) if d != axis), axis]
+    n_rows = prod(shape) // shape[axis]
+    rows = [arranged(program, x, last).reshape((n_rows, shape[axis])) for x in inputs]
+    order, scratch = (arena((n_rows, shape[axis]), np.int64) for _ in range(2))
+    program.call(f"search.{kind}", rows[key], order, scratch, split=n_rows)
+    for row, out in zip(rows, outs, strict=True):
+        is_last = axis == len(shape) - 1
+        target = out if is_last else arena([shape[d] for d in last], out.dtype)
+        program.call(
+            "gather.in_order", row, order, target.reshape((n_rows, shape[axis])), split=n_rows
+        )
+        if not is_last:
+            back = tuple(last.index(d) for d in range(len(shape)))
+            move(program, View.of(target).transpose(back), out)
 
 
 Fold = Callable[[Sequence[np.ndarray], Sequence[np.ndarray]], list[np.ndarray]]
@@ -284,6 +481,24 @@ def _combination(
     if node.scope is not None and not node.scope.callee(subgraph).operators:
         return put
     return one_by_one if function is None else function.at
+
+
+def _kind_of_update(node: Node, subgraph: int, x: Operand) -> str | None:
+    """The kernels of scatter that a subgraph is; None where there is none for its elements."""
+    if node.scope is None or not x.ndim or x.dtype.hasobject or x.dtype.itemsize > _WIDEST:
+        return None
+    if not node.scope.callee(subgraph).operators:
+        return "assign" if _is_second(node, subgraph) else None
+    function = _function(node, subgraph, 2)
+    if function is None or x.dtype.name not in (*NUMBERS, "bool"):
+        return None
+    return UPDATES[x.dtype == np.bool_].get(function)
+
+
+def _is_second(node: Node, subgraph: int) -> bool:
+    """Whether a subgraph without operators gives its second input."""
+    spec = scope_of(node).callee(subgraph)
+    return len(spec.inputs) == 2 and list(spec.outputs) == list(spec.inputs[1:])
 
 
 def _function(node: Node, subgraph: int, n_inputs: int) -> np.ufunc | None:

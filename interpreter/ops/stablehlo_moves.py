@@ -6,19 +6,23 @@ Source: The StableHLO specification.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...engine.families.layout import fill, move
-from ...engine.plan.view import View
+from ...engine.plan.buffer import Buffer, arena, constant
+from ...engine.plan.view import View, contiguous_strides
 from ...engine.sizes import largest
 from ..checks import same_dtype
 from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy
 from ..registry import op
 from ..substitution import moves_any
+from .cast import convert
 from .stablehlo import numbers, operands
+from .window import offsets
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -190,7 +194,8 @@ def dynamic_update_slice(node: Node) -> HostCall | DynamicResult:
 
 
 @op("STABLEHLO_GATHER")
-def gather(node: Node) -> HostCall | DynamicResult:
+@moves_any
+def gather(node: Node) -> Emit | HostCall | DynamicResult:
     """Slices of the first input where the second says, moved inside where they are not."""
     x, indices = operands(node, 2)
     options = node.options
@@ -208,6 +213,11 @@ def gather(node: Node) -> HostCall | DynamicResult:
         and all(0 <= d < x.ndim for d in (*index_map, *collapsed)),
         f"start_index_map {index_map} must name a dimension for each index in {indices.shape}",
     )
+    node.require(
+        len(set(index_map)) == len(index_map) and all(sizes[d] == 1 for d in collapsed),
+        f"start_index_map must name each dimension once, slices of collapsed ones must be 1, "
+        f"got {index_map}, {collapsed} and slice_sizes {sizes}",
+    )
     slice_axes = [d for d in range(x.ndim) if d not in collapsed]
     rank = len(batch) + len(slice_axes)
     _require_axes(node, "offset_dims", offset_dims, rank)
@@ -219,24 +229,54 @@ def gather(node: Node) -> HostCall | DynamicResult:
     unordered = [*batch, *(sizes[d] for d in slice_axes)]
     shape = [unordered[int(i)] for i in order]
 
-    def run(x: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        starts = index_vectors(indices, vector)
-        coordinates: list[np.ndarray] = []
-        for d, size in enumerate(sizes):
-            offsets = np.arange(size if d in slice_axes else 1)
-            coordinate = offsets.reshape([size if k == d else 1 for k in slice_axes])
-            if d in index_map:
-                first = np.clip(starts[..., index_map.index(d)], 0, x.shape[d] - size)
-                coordinate = coordinate + first.reshape([*first.shape, *[1] * len(slice_axes)])
-            coordinates.append(coordinate)
-        return x[tuple(np.broadcast_arrays(*coordinates))].transpose(order)
+    out = node.result(shape, x.dtype)
 
-    return array_by_numpy(node, run, shape, x.dtype)
+    def emit(program: Program) -> None:
+        if not out.size:
+            return
+        starts = index_vectors(program, indices, vector)
+        pitches = contiguous_strides(x.shape)
+        box = [size if d in slice_axes else 1 for d, size in enumerate(sizes)]
+        inner = _first_of_run(box, x.shape)
+        runs = offsets(box[:inner], np.array(pitches[:inner], np.int64))
+        straight = out
+        if list(order) != sorted(order):
+            straight = arena(unordered, x.dtype)
+        program.call(
+            "gather.boxes",
+            x.ravel(),
+            starts,
+            constant(np.array([x.shape[d] - sizes[d] for d in index_map], np.int64)),
+            constant(np.array([pitches[d] for d in index_map], np.int64)),
+            constant(runs),
+            straight.reshape((starts.shape[0], runs.size, prod(box[inner:]))),
+            split=starts.shape[0],
+        )
+        if straight is not out:
+            move(program, View.of(straight).transpose(tuple(int(i) for i in order)), out)
+
+    return emit
 
 
-def index_vectors(indices: np.ndarray, axis: int) -> np.ndarray:
-    """Indices with their vectors along the last dimension."""
-    return indices[..., None] if axis == indices.ndim else np.moveaxis(indices, axis, -1)
+def _first_of_run(box: Sequence[int], shape: Sequence[int]) -> int:
+    """From which dimension on the elements of a box in an array lie side by side."""
+    first = len(box)
+    while first and box[first:] == list(shape[first:]):
+        first -= 1
+    return first
+
+
+def index_vectors(program: Program, indices: Operand, axis: int) -> Buffer:
+    """Rows of int64, each the indices along `axis` (one where that is behind the last one)."""
+    if axis == indices.ndim:
+        return convert(program, indices, np.int64).reshape((indices.size, 1))
+    count = indices.shape[axis]
+    rows: Buffer = indices
+    if axis < indices.ndim - 1:
+        order = [*(d for d in range(indices.ndim) if d != axis), axis]
+        rows = arena([indices.shape[d] for d in order], indices.dtype)
+        move(program, View.of(indices).transpose(tuple(order)), rows)
+    return convert(program, rows, np.int64).reshape((prod(rows.shape[:-1]), count))
 
 
 def _box(

@@ -20,6 +20,7 @@ from ...engine.sizes import largest
 from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy
 from ..registry import op
+from .cast import convert
 from .stablehlo import numbers, operands
 
 if TYPE_CHECKING:
@@ -34,6 +35,15 @@ if TYPE_CHECKING:
         stride: tuple[int, int]
         dilation: tuple[int, int]
         before: tuple[int, int]
+
+
+_PLAIN = {
+    **{f"{sign}int{n}": ("matrices", f"int{n}") for n in (8, 16, 32, 64) for sign in ("", "u")},
+    "float64": ("matrices_f64", "float64"),
+}
+"""Type of results -> the kernel of plain_int.py that gives them, and the type it takes them for."""
+_NOT_CONVERTED = ("uint64", "float16")
+"""Types whose numbers no instruction makes others of."""
 
 
 @op("STABLEHLO_DOT_GENERAL")
@@ -68,6 +78,10 @@ def dot_general(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
     shape = (*batch, *rows, *columns)
     depth = prod(left.shape[axis] for axis in axes[0][2])
     matrices = [(prod(batch), prod(n), depth) for n in (rows, columns)]
+    kernel = _PLAIN.get(dtype.name)
+    if kernel is not None and all(_becomes(x.dtype, dtype) for x in pair):
+        out = node.result(shape, dtype)
+        return partial(_plain_products, kernel, pair, axes, matrices, out)
     if not all(x.dtype == np.float32 for x in pair) or dtype != np.float32:
 
         def run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -82,7 +96,7 @@ def dot_general(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
 
     def emit(program: Program) -> None:
         x, y = (
-            _arranged(program, operand, [*parts[0], *parts[1], *parts[2]]).reshape(matrix)
+            arranged(program, operand, [*parts[0], *parts[1], *parts[2]]).reshape(matrix)
             for operand, parts, matrix in zip(pair, axes, matrices, strict=True)
         )
         target = out.reshape((prod(batch), prod(rows), prod(columns)))
@@ -91,7 +105,36 @@ def dot_general(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
     return emit
 
 
-def _arranged(program: Program, x: Operand, permutation: list[int]) -> Buffer:
+def _becomes(dtype: np.dtype, other: np.dtype) -> bool:
+    """Whether an instruction converts numbers of a type to another one."""
+    kinds = "iuf" if other.kind == "f" else "iu"
+    return dtype == other or (dtype.kind in kinds and dtype.name not in _NOT_CONVERTED)
+
+
+def _plain_products(
+    kernel: tuple[str, str],
+    pair: Sequence[Operand],
+    axes: Sequence[tuple[list[int], list[int], list[int]]],
+    matrices: Sequence[tuple[int, int, int]],
+    out: Operand,
+    program: Program,
+) -> None:
+    """Adds out = products of numbers that are converted to the type of the result first."""
+    name, dtype = kernel
+    if not out.size:
+        return
+    x, y = (
+        convert(program, arranged(program, operand, [*parts[0], *parts[1], *parts[2]]), out.dtype)
+        .view(dtype)
+        .reshape(matrix)
+        for operand, parts, matrix in zip(pair, axes, matrices, strict=True)
+    )
+    (batches, rows, _), (_, columns, _) = matrices
+    target = out.view(dtype).reshape((batches, rows, columns))
+    program.call(f"plain_int.{name}", x, y, target, split=batches * rows)
+
+
+def arranged(program: Program, x: Operand, permutation: list[int]) -> Buffer:
     """`x` with its dimensions in another order."""
     if permutation == sorted(permutation):
         return x
@@ -234,18 +277,18 @@ def _convolve(
     """
     of_image, of_filters, of_out = orders
     n, channels, *sizes = of_image
-    image = _planes(_arranged(program, x, [n, *sizes, channels]))
+    image = _planes(arranged(program, x, [n, *sizes, channels]))
     n_filters, depth, *taps = of_filters
     batch, features, *counts = of_out
     last = [batch, *counts, features]
     results = out if last == sorted(last) else arena([out.shape[i] for i in last], out.dtype)
     if groups > 1 and filters.shape[depth] == 1:
-        weights = _arranged(program, filters, [*taps, n_filters, depth])
+        weights = arranged(program, filters, [*taps, n_filters, depth])
         height_and_width = _of_two([filters.shape[i] for i in taps], 1)
         weights = weights.reshape((*height_and_width, filters.shape[n_filters]))
         gemm.depthwise(program, image, weights, None, _planes(results), **sliding)
     else:
-        weights = _planes(_arranged(program, filters, [n_filters, *taps, depth]))
+        weights = _planes(arranged(program, filters, [n_filters, *taps, depth]))
         gemm.conv2d(program, image, weights, None, _planes(results), groups=groups, **sliding)
     if results is not out:
         places = [last.index(axis) for axis in range(len(last))]

@@ -16,13 +16,15 @@ from ..registry import op
 from ..substitution import moves_any
 
 if TYPE_CHECKING:
+    from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
     from ..node import Node
 
 FOLDS = {1: "add", 2: "multiply", 3: "minimum", 4: "maximum", 5: "all", 6: "any"}
 """ReduceWindowFunction -> kernel of window.py."""
 _INTEGERS = tuple(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u"))
-_NUMBERS = (*_INTEGERS, "float32", "float64")
+NUMBERS = (*_INTEGERS, "float32", "float64")
+"""Types that windows are folded in."""
 
 
 @op("DILATE")
@@ -74,7 +76,7 @@ def reduce_window(node: Node) -> Callable[[Program], None]:
     if function is None:
         node.fail(f"reduce_function must be one of 1 to 6, got {node.options.reduce_function}")
     is_truth = x.dtype == np.bool_ and function != "add"
-    node.require(is_truth or x.dtype.name in _NUMBERS, f"{x.dtype} is not supported")
+    node.require(is_truth or x.dtype.name in NUMBERS, f"{x.dtype} is not supported")
     node.require(x.ndim > 0, "input must have a dimension")
     node.require(start.size == 1, f"the first value must be one, got shape {start.shape}")
     window, strides, dilations = (_row(node, i) for i in (2, 3, 4))
@@ -84,29 +86,42 @@ def reduce_window(node: Node) -> Callable[[Program], None]:
         for n, span, stride in zip(x.shape, spans, strides, strict=True)
     ]
     out = node.result(counts, x.dtype)
-    pitches = contiguous_strides(x.shape)
+    return lambda program: fold_windows(
+        program, function, (x, start), out, (window, strides, dilations)
+    )
 
-    def emit(program: Program) -> None:
-        if not out.size:
-            return
-        taps = _offsets(window, np.multiply(pitches, dilations))
-        moves = np.multiply(pitches, strides)
-        rows = _offsets(counts[:-1], moves[:-1])
-        source, first, target = (
-            buffer.view(np.uint8) if is_truth else buffer for buffer in (x, start, out)
-        )
-        program.call(
-            f"window.{function}",
-            source.ravel(),
-            first.ravel(),
-            constant(rows),
-            constant(taps),
-            target.reshape((rows.size, counts[-1])),
-            split=rows.size,
-            stride=int(moves[-1]),
-        )
 
-    return emit
+def fold_windows(
+    program: Program,
+    function: str,
+    operands: tuple[Buffer, Buffer],
+    out: Buffer,
+    steps: tuple[Sequence[int], Sequence[int], Sequence[int]],
+) -> None:
+    """Adds out = each window of the first operand folded by a kernel, beginning with the second.
+
+    `steps` has the windows' sizes, their strides and the strides inside them.
+    """
+    if not out.size:
+        return
+    window, strides, dilations = steps
+    pitches = contiguous_strides(operands[0].shape)
+    taps = offsets(window, np.multiply(pitches, dilations))
+    moves = np.multiply(pitches, strides)
+    rows = offsets(out.shape[:-1], moves[:-1])
+    x, start, target = (
+        buffer.view(np.uint8) if buffer.dtype == np.bool_ else buffer for buffer in (*operands, out)
+    )
+    program.call(
+        f"window.{function}",
+        x.ravel(),
+        start.ravel(),
+        constant(rows),
+        constant(taps),
+        target.reshape((rows.size, out.shape[-1])),
+        split=rows.size,
+        stride=int(moves[-1]),
+    )
 
 
 def _row(node: Node, i: int) -> list[int]:
@@ -120,7 +135,7 @@ def _row(node: Node, i: int) -> list[int]:
     return values
 
 
-def _offsets(shape: Sequence[int], strides: np.ndarray) -> np.ndarray:
+def offsets(shape: Sequence[int], strides: np.ndarray) -> np.ndarray:
     """The position of each index below `shape`, in order."""
     offsets = np.zeros(1, np.int64)
     for n, stride in zip(shape, strides, strict=True):

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from emulated import compiled_for_aarch64
 from numba import float32, int8
 from targets import TARGETS, compiled_for
 
@@ -73,10 +74,15 @@ def dealt(out, first, last, fault):
         out[i, 1] = last
 
 
-@pytest.fixture(scope="module", params=TARGETS)
-def vectors(request):
+@pytest.fixture(scope="module", params=[*TARGETS, pytest.param("aarch64", marks=pytest.mark.slow)])
+def vectors(request, tmp_path_factory):
     """The kernels of the test module's MODULES, compiled for one kind of vectors."""
-    with compiled_for(TARGETS[request.param], *request.module.MODULES):
+    modules = request.module.MODULES
+    if request.param == "aarch64":
+        compiled = compiled_for_aarch64(tmp_path_factory.mktemp("aarch64"), *modules)
+    else:
+        compiled = compiled_for(TARGETS[request.param], *modules)
+    with compiled:
         yield request.param
 
 

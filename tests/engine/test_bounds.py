@@ -369,7 +369,7 @@ ON_OTHER_VECTORS = {
     "test_recurrent": "recurrent_f32 recurrent_i8",
     "test_resize": "resize",
     "test_rounding": "quantize_f32",
-    "test_scaled_vectors": "rescaled_simd",
+    "test_scaled_vectors": "rescaled_simd rescaled_product",
     "test_small_sums": "sum_i8",
     "test_statistics": "statistics",
     "test_softmax_i8": "softmax_i8",

@@ -197,3 +197,45 @@ def test_no_host_step_in_a_loop():
     leave.target = program.branch()
     with pytest.raises(ValueError, match="no host step may stand between a branch and its target"):
         program.close({flag: np.array([True])})
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_what_is_constant_may_fault_only_where_a_run_comes_to_it(later):
+    """A gather of constants behind a branch: alone, or before another constant instruction."""
+    program = Program()
+    flag, out = bound((1,), bool), persistent((1,), np.int32)
+    values, index = constant(np.int32([[[[1], [2]]]])), constant(np.int64([[2]]))
+    move(program, i32(7), out)
+    leave = program.branch(unless=flag)
+    gathered = arena((1, 1, 1, 1), np.int32)
+    program.call("gather.slices", values, index, gathered, split=1)
+    if later:
+        total = arena((1,), np.int32)
+        add(program, gathered.ravel(), i32(1), total)
+        move(program, total, out)
+    else:
+        move(program, gathered.ravel(), out)
+    leave.target = program.branch()
+    program.keep(out)
+    condition = np.zeros(1, bool)
+    program.close({flag: condition})
+    program.run()
+    assert program.array(out) == 7
+    condition[0] = True
+    with pytest.raises(Fault, match=r"indices must be in \[0, 2\), got 2 at position 0"):
+        program.run()
+    condition[0] = False
+    program.run()
+    assert program.array(out) == 7
+
+
+def test_what_every_run_comes_to_faults_before_the_first():
+    program = Program()
+    gathered = arena((1, 1, 1, 1), np.int32)
+    values, index = constant(np.int32([[[[1], [2]]]])), constant(np.int64([[2]]))
+    skipped = program.branch(unless=bound((1,), bool))
+    skipped.target = program.branch()
+    program.call("gather.slices", values, index, gathered, split=1)
+    program.keep(gathered)
+    with pytest.raises(Fault, match=r"indices must be in \[0, 2\), got 2"):
+        program.close()

@@ -10,8 +10,9 @@ from flatlite.engine.families.multipliers import common_terms, product_terms
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
+from flatlite.engine.tiling import FORM, PRODUCT_FORM, SUM_FORM
 
-MODULES = ("rescaled_simd",)
+MODULES = ("rescaled_simd", "rescaled_product")
 SOME = settings(max_examples=30)
 LEFT = {"int8": 20, "uint8": 20, "int16": 15}
 SHAPES = st.sampled_from(
@@ -128,10 +129,10 @@ def grid():
     return [np.ascontiguousarray(x) for x in np.broadcast_arrays(values[:, None], values)]
 
 
-@pytest.mark.parametrize("kind", ["sum", "difference"])
+@pytest.mark.parametrize("kind", ["sum", "difference", "product"])
 @pytest.mark.parametrize("seed", range(8))
-def test_line(vectors, kind, seed):
-    """Large sums and differences go by one line, which is found for scales as models have them."""
+def test_short_form(vectors, kind, seed):
+    """Large ones go by a line, or a product of floats, found for scales as models have them."""
     random = np.random.default_rng(seed)
     schemes = [
         (float(np.float32(random.uniform(0.01, 0.08))), int(random.integers(-128, 128)))
@@ -139,9 +140,13 @@ def test_line(vectors, kind, seed):
     ]
     limits = (-128, 127) if seed % 2 else (schemes[2][1], 127)
     terms = common_terms(*schemes, limits, 20)
+    if kind == "product":
+        factor = schemes[0][0] * schemes[1][0] / schemes[2][0]
+        terms = product_terms(*schemes, limits, factor)
+    finder, form = ("_product", PRODUCT_FORM) if kind == "product" else ("_line", SUM_FORM)
     (a, b), shorts = grid(), []
     with pytest.MonkeyPatch.context() as patch:
-        built = rescaled._line
+        built = getattr(rescaled, finder)
 
         def kept(program, *arguments):
             shorts.append(built(program, *arguments))
@@ -149,10 +154,10 @@ def test_line(vectors, kind, seed):
             program.close = lambda *_, close=program.close: (close(*_), shorts.append(program))
             return shorts[0]
 
-        patch.setattr(rescaled, "_line", kept)
+        patch.setattr(rescaled, finder, kept)
         got, name = run(kind, a, b, terms)
     assert name.startswith("rescaled_simd.")
-    assert shorts[1].array(shorts[0])[6] == 1
+    assert shorts[1].array(shorts[0])[FORM] == form
     np.testing.assert_array_equal(got, run(kind, a, b, terms, plain=True)[0])
     column, row = np.ascontiguousarray(a[:, :1]), b[0]
     for operands in ((a, row), (row, a), (a, column), (column, a), (column, row), (row, column)):

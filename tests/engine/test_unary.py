@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from emulated import compiled_for_aarch64
 
 from flatlite.engine.build import driver, image
 from flatlite.engine.build.target import HOST, Target, find
 
+AARCH64 = pytest.param("aarch64", marks=pytest.mark.slow)
 TARGETS = {
     "host": (HOST, 4),
     "avx2": (find("x86-64-v3"), 4),
@@ -48,9 +50,13 @@ def every_size(n=20_000):
     return x[np.abs(x) < 1e37]  # hard_swish multiplies by 6 before it divides
 
 
-@pytest.fixture(scope="module", params=TARGETS)
-def units(request):
+@pytest.fixture(scope="module", params=[*TARGETS, AARCH64])
+def units(request, tmp_path_factory):
     """The kernels compiled for one kind of vectors; gives what results may be off."""
+    if request.param == "aarch64":
+        with compiled_for_aarch64(tmp_path_factory.mktemp("aarch64"), "unary"):
+            yield 4
+        return
     aim, most = TARGETS[request.param]
     with pytest.MonkeyPatch.context() as patch:
         if aim is not HOST:

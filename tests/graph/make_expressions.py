@@ -10,6 +10,7 @@ import os
 import sys
 from pathlib import Path
 
+import expressions_arrays
 import expressions_checks
 import expressions_gradients
 import expressions_linalg
@@ -20,6 +21,7 @@ import expressions_shapes
 import expressions_signal
 import expressions_sparse
 import expressions_special
+import expressions_unicode
 import numpy as np
 
 HERE = Path(__file__).parent
@@ -207,6 +209,7 @@ EXPRESSIONS = [
 ]
 EXPRESSIONS += [*expressions_gradients.EXPRESSIONS, *expressions_gradients.GRADIENTS]
 TABLES = {
+    "arrays": expressions_arrays,
     "checks": expressions_checks,
     "linalg": expressions_linalg,
     "nn": expressions_nn,
@@ -216,6 +219,7 @@ TABLES = {
     "signal": expressions_signal,
     "sparse": expressions_sparse,
     "special": expressions_special,
+    "unicode": expressions_unicode,
 }
 GROUPS = {"": EXPRESSIONS} | {
     f"_{name}": [*table.EXPRESSIONS, *table.GRADIENTS] for name, table in TABLES.items()

@@ -98,6 +98,8 @@ CASES = [
     ("Mul", (np.arange(3), np.arange(3)), {}),
     ("RealDiv", (f32(4), f32(4)), {}),
     ("LogicalAnd", (i32(9, high=2) > 0, i32(9, high=2) > 0), {}),
+    *((kind, (i32(3, 4, high=2) > 0, Fixed([1])), {}) for kind in ("All", "Any")),
+    ("LogicalNot", (i32(9, high=2) > 0,), {}),
     ("LogicalOr", (i32(4, 1, high=2) > 0, i32(3, high=2) > 0), {}),
     *(
         (kind, (np.int32([7, -7, 5, -(2**31)]), np.int32([2, 2, -3, -1])), {})

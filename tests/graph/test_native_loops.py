@@ -100,6 +100,33 @@ def accumulated():
     return [y, tf.gradients(y, x)[0]]
 
 
+def nested_gradient():
+    """What the inner loop recorded in each iteration of the outer one is a list of lists."""
+
+    def inner(j, y):
+        return j + 1, tf.sin(y) * 1.5 + y
+
+    def outer(i, x):
+        return i + 1, tf.while_loop(lambda j, _: j < 2, inner, (0, x))[1] * 0.5
+
+    x = X()
+    y = tf.while_loop(lambda i, _: i < 3, outer, (0, x))[1]
+    return [y, tf.gradients(y, x)[0]]
+
+
+def recurrent_in_a_loop():
+    x = tf.constant(np.random.RandomState(0).randn(3, 2, 4, 3).astype(F32))
+
+    def last_state(sequence):
+        initializer = tf.constant_initializer(0.3)
+        with tf.variable_scope("net", initializer=initializer, reuse=tf.AUTO_REUSE):
+            cell = tf.nn.rnn_cell.LSTMCell(3)
+            return tf.nn.dynamic_rnn(cell, sequence, tf.constant([4, 2]), dtype=tf.float32)[1].h
+
+    y = tf.map_fn(last_state, x)
+    return [y, *tf.gradients(y, [x, *tf.trainable_variables()])]
+
+
 PROGRAMS = [
     lambda: counted(4),
     lambda: counted(0),
@@ -111,6 +138,8 @@ PROGRAMS = [
     no_iteration,
     array_read_after_a_write,
     accumulated,
+    nested_gradient,
+    recurrent_in_a_loop,
 ]
 
 
@@ -137,6 +166,27 @@ def test_same_values_without_python(index, threads, monkeypatch):
     for values in results(program, threads):
         for a, b in zip(values, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+
+def lists_of_unequal_lengths():
+    """The inner loop of each iteration has another length: lists of lists, by Python."""
+
+    def outer(i, x):
+        return i + 1, tf.while_loop(
+            lambda j, _: j <= i, lambda j, y: (j + 1, tf.sin(y) + y * 0.5), (0, x)
+        )[1]
+
+    x = X()
+    y = tf.while_loop(lambda i, _: i < 3, outer, (0, x))[1]
+    return [y, tf.gradients(y, x)[0]]
+
+
+@pytest.mark.parametrize("program", [lists_of_unequal_lengths])
+def test_same_values_where_python_is_needed(program, monkeypatch):
+    values = results(program)
+    run_by_python(monkeypatch)
+    for value, expected in zip(values[2], results(program)[0], strict=True):
+        np.testing.assert_allclose(value, expected, rtol=1e-6)
 
 
 def test_training_a_recurrent_net_runs_no_step_in_python(monkeypatch):

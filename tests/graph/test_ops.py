@@ -92,6 +92,11 @@ ELSEWHERE |= {
 """Those of expressions_sparse.py."""
 ELSEWHERE |= {"Dequantize", "QuantizeAndDequantizeV4Grad", "QuantizeV2", "QuantizedConcat"}
 """Those of expressions_quantized.py."""
+ELSEWHERE |= {
+    *("Fingerprint", "StringNGrams", "UnicodeDecode", "UnicodeDecodeWithOffsets"),
+    *("UnicodeEncode", "UnsortedSegmentJoin"),
+}
+"""Those of expressions_unicode.py."""
 RETIRED = {"AccumulateNV2", "BatchNormWithGlobalNormalization", "ParallelConcat", "TopK"}
 """Ops that TensorFlow itself no longer runs."""
 

@@ -77,6 +77,27 @@ def test_if_chooses_at_each_invoke(builder, saved, litert):
     assert interpreter._plans[0].first.cut is None
 
 
+def test_a_branch_that_must_fail_is_no_trouble_until_it_is_taken(builder, saved, litert):
+    """It picks from what has no elements."""
+    main, then, other = builder("main"), builder("then"), builder("other")
+    flag, x = main.input("flag", (), "BOOL"), main.input("x", (2,))
+    y = main.tensor("y", (2,))
+    main.op("IF", [flag, x], [y], then_subgraph_index=1, else_subgraph_index=2)
+    a, empty, picked = then.input("a", (2,)), then.tensor("empty", (0,)), then.tensor("p", (1,))
+    bounds = [then.constant("begin", i32([1])), then.constant("size", i32([0]))]
+    then.op("SLICE", [a, *bounds], [empty])
+    then.op("GATHER", [empty, then.constant("first", i32([3]))], [picked])
+    total = then.op("ADD", [a, picked], [then.tensor("total", (2,))])
+    content = saved(main.outputs(y), then.outputs(total), other.outputs(other.input("b", (2,))))
+    interpreter, feeds = Interpreter(model_content=content), [np.array(False), f32([3, 4])]
+    expected = litert.run(content, [feeds])[0][0]
+    np.testing.assert_array_equal(answers(interpreter, *feeds)[0], expected)
+    with pytest.raises(RuntimeError, match=r"indices must be in \[0, 0\), got 3 at position 0"):
+        answers(interpreter, np.array(True), f32([3, 4]))
+    np.testing.assert_array_equal(answers(interpreter, *feeds)[0], expected)
+    assert interpreter._plans[0].first.cut is None
+
+
 def test_loop_in_a_branch_of_a_loop(builder, saved, litert):
     """while i < n: i += 1; x = (while x < 100: x += x) if x < 50 else x / 2"""
     main, condition, body = builder("main"), builder("condition"), builder("body")

@@ -332,3 +332,31 @@ def test_rows_of_quantized_tables(dtype, output, per_row, shape, litert):
         (got,) = answers(Interpreter(model_content=file), rows)
         assert got.dtype == want.dtype
         np.testing.assert_array_equal(got, want)
+
+
+OF_FLOAT8 = {
+    "ADD": np.add,
+    "MUL": np.multiply,
+    "MAXIMUM": np.maximum,
+    "LESS": np.less,
+    "ABS": np.abs,
+    "NEG": np.negative,
+}
+
+
+@pytest.mark.parametrize("dtype", ["FLOAT8_E4M3FN", "FLOAT8_E5M2"])
+@pytest.mark.parametrize("kind", OF_FLOAT8)
+def test_arithmetic_of_float8(kind, dtype, builder, saved):
+    """Each result is rounded once from float32's."""
+    float8, function = TENSOR_TYPES[dtype], OF_FLOAT8[kind]
+    operands = [np.float32([1.5, -2, 0.25, 7]), np.float32([0.5, 3, -1.25, 7])][: function.nin]
+    b = builder()
+    inputs = [b.input(f"x{i}", (4,), dtype) for i in range(function.nin)]
+    y = b.tensor("y", (4,), "BOOL" if kind == "LESS" else dtype)
+    b.op(kind, inputs, [y])
+    feeds = [x.astype(float8) for x in operands]
+    (got,) = answers(Interpreter(model_content=saved(b.outputs(y))), *feeds)
+    want = function(*operands)
+    want = want if kind == "LESS" else want.astype(float8)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got.astype(np.float32), want.astype(np.float32))

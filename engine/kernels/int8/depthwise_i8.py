@@ -8,7 +8,7 @@ input is at `padding`. Filters three or five wide with stride 1 or 2 read each c
 other is done as if its taps were the rows of a filter one wide.
 """
 
-from numba import types
+from numba import int8, int16, types
 
 from ...build.kernel import address, inline, kernel, microkernel, stack_buffer
 from ...build.simd import UNSIGNED
@@ -166,8 +166,9 @@ def begin_at(start, totals, zeros, out, first, last, fault):
 
 
 @kernel(
-    "weights:int16[*,*,c] bias:int32[c] out_weights:uint8[*,*,padded,4] out_start:int32[1,padded] "
-    "out_totals:int32[padded] x_zero:i pairs:i"
+    "weights:W[*,*,c] bias:int32[c] out_weights:uint8[*,*,padded,4] out_start:int32[1,padded] "
+    "out_totals:int32[padded] x_zero:i pairs:i",
+    W=(int8, int16),
 )
 def pack(weights, bias, out_weights, out_start, out_totals, x_zero, pairs, first, last, fault):
     """The rows of a filter in groups, the sums of its weights, and what sums begin with.

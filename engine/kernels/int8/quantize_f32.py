@@ -4,10 +4,13 @@ from llvmlite import ir
 from numba import float32, types
 
 from ...build.kernel import address, kernel, microkernel
-from ...build.vector import FLOAT, INT, WORD
+from ...build.vector import BYTE, FLOAT, INT, WORD
 from .._int32 import Integers
 
-_QUICK_ERROR = 1e-4  # 512 * 2**-23 and some more
+_FRACTION_BITS = 13
+_TO_FRACTION, _TO_FRACTION_BITS = 1.5 * 2.0 ** (23 - _FRACTION_BITS), 0x44C00000
+"""What numbers are added to, to have as many bits of a fraction in their last bits."""
+_MARGIN = 2  # of these fractions: twice the error of a product with the inverse
 _BELOW_HALF = 0.49999997  # the largest float32 below it: with a half, numbers below halves go up
 
 
@@ -53,7 +56,8 @@ class _Rounding(Integers):
         self.scale, self.inverse, self.reach, self.lowest = (
             self.repeat(number) for number in (scale, inverse, reach, builder.fneg(reach))
         )
-        self.limits = [self.splat(builder.trunc(number, INT)) for number in limits]
+        self._numbers = [builder.trunc(number, INT) for number in limits]
+        self.limits = [self.splat(number) for number in self._numbers]
 
     def exact(self, value):
         """The results as int32.
@@ -74,24 +78,39 @@ class _Rounding(Integers):
         return self.clamp_int(builder.add(_nearest(self, quotient), zero), low, high)
 
     def quick(self, values):
-        """The results of some vectors as int32, and whether that is what `exact` gives.
+        """The results of four vectors as bytes in order, and whether `exact` gives the same.
 
-        It is unless one lies so near to a half that the errors of a product with the inverse could
-        matter: those of two roundings of numbers below 512.
+        It does unless one lies so near to a half that the error of a product with the inverse could
+        matter: where the fraction of the number and a half, and the margin, is below twice that.
         """
-        builder, vectors, farthest = self.builder, [], self.zero()
-        zero, low, high = (builder.sitofp(limit, self.vector) for limit in self.limits)
+        builder, vectors, least = self.builder, [], self.splat(-1)
+        lowest, highest, offset, first = self._quick_terms()
         for value in values:
-            value = _clamped(self, self.fma(value, self.inverse, zero), low, high)
-            whole = self.call(f"llvm.rint.v{self.width}f32", self.vector, [value])
-            vectors.append(builder.fptosi(whole, self.i32_vector))
-            distance = builder.fsub(value, whole)
-            distance = self.call(f"llvm.fabs.v{self.width}f32", self.vector, [distance])
-            farther = builder.fcmp_ordered(">", distance, farthest)
-            farthest = builder.select(farther, distance, farthest)
-        near = builder.fcmp_ordered(">", farthest, self.repeat(_BELOW_HALF - _QUICK_ERROR))
+            value = self.fma(_clamped(self, value, lowest, highest), self.inverse, offset)
+            bits = builder.bitcast(value, self.i32_vector)
+            bits = builder.sub(bits, self.splat(_TO_FRACTION_BITS))
+            vectors.append(builder.ashr(bits, self.splat(_FRACTION_BITS)))
+            fraction = builder.shl(bits, self.splat(32 - _FRACTION_BITS))
+            least = self._either("umin", least, fraction)
+        near = builder.icmp_unsigned("<", least, self.splat(2 * _MARGIN << (32 - _FRACTION_BITS)))
         mask = builder.bitcast(near, ir.IntType(self.width))
-        return vectors, builder.icmp_unsigned("==", mask, ir.Constant(mask.type, 0))
+        block = self.block_in_order(self.saturated_bytes(vectors))
+        first = self.splat(builder.trunc(first, BYTE), BYTE, block.type.count)
+        return builder.add(block, first), builder.icmp_unsigned("==", mask, mask.type(0))
+
+    def _quick_terms(self):
+        """What numbers are clamped to, what is added to their multiples, and what to the bytes.
+
+        The bytes are those of the results less the last, which are signed.
+        """
+        builder = self.builder
+        zero, low, high = self._numbers
+        first = builder.add(low, INT(128))
+        terms = [builder.sub(low, zero), builder.sub(high, zero), builder.sub(zero, first)]
+        low, high, offset = (self.repeat(builder.sitofp(term, FLOAT)) for term in terms)
+        half = _TO_FRACTION + 0.5 + _MARGIN * 2.0**-_FRACTION_BITS
+        offset = self.add(offset, self.repeat(half))
+        return self.mul(low, self.scale), self.mul(high, self.scale), offset, first
 
 
 def _blocks(w, x, out, count):
@@ -101,10 +120,10 @@ def _blocks(w, x, out, count):
     with w.loop(0, end, n) as (at, _):
         row = w.move(x, w.mul(at, 4))
         values = [w.load(row, i * w.bytes) for i in range(4)]
-        vectors, is_exact = w.quick(values)
+        block, is_exact = w.quick(values)
         with builder.if_else(is_exact) as (quick, exact):
             with quick:
-                w.write(w.bytes_in_order(vectors), out, at)
+                w.write(block, out, at)
             with exact:
                 w.write(w.bytes_in_order([w.exact(value) for value in values]), out, at)
     return end

@@ -3,7 +3,8 @@
 Of the operands of a sum or difference `a` has the larger scale: to bring it to the scale of both
 is a shift. `terms` are the numbers that NAMES says. The zero points are part of the starts, which
 are added to products of 64 bits: what `scaled` rounds is the upper half of these, less one where
-the value is negative, shifted right. `line` are the numbers of rescaled_sum.py.
+the value is negative, shifted right. `short` are the numbers of rescaled_sum.py or
+rescaled_product.py.
 """
 
 from contextlib import contextmanager
@@ -13,10 +14,10 @@ from numba import types
 
 from ...build.kernel import address, choose, kernel, microkernel
 from ...build.vector import BYTE, INT, WORD
-from ...tiling import LINE_FITS
+from ...tiling import FORM, PRODUCT_FORM, SUM_FORM
 from .._int32 import SHORT, Integers
 from ..elementwise._broadcast import SHAPE, A, B, row_step, rows_from, start_of
-from ._rescaled_sum import lines
+from ._rescaled_sum import lines, products
 
 NAMES = (
     *("flip", "a_zero", "b_zero", "a_left", "b_left"),
@@ -293,7 +294,7 @@ def pairs_of(size, forms):
         chosen(_repeated_element, second) for second in (False, True)
     )
 
-    def run(a, b, out, geometry, terms, line, form, first, last, fault):
+    def run(a, b, out, geometry, terms, short, form, first, last, fault):
         k = geometry.shape[1] - 1
         columns, a_step, b_step = geometry[SHAPE, k], geometry[A, k], geometry[B, k]
         a_row, b_row = row_step(geometry, A), row_step(geometry, B)
@@ -310,8 +311,10 @@ def pairs_of(size, forms):
             p = address(a) + size * (a_start + column * a_step)
             q = address(b) + size * (b_start + column * b_step)
             target = address(out) + size * item
-            if line[LINE_FITS] != 0:
-                lines(p, q, target, address(line), n, count, a_row, b_row, a_step, b_step)
+            if short[FORM] == SUM_FORM:
+                lines(p, q, target, address(short), n, count, a_row, b_row, a_step, b_step)
+            elif short[FORM] == PRODUCT_FORM:
+                products(p, q, target, address(short), n, count, a_row, b_row, a_step, b_step)
             elif a_step == 0:
                 first_element_repeats(form, q, p, target, numbers, n, count, b_row, a_row)
             elif b_step == 0:
@@ -328,6 +331,6 @@ def pairs_of(size, forms):
     return run
 
 
-_WORDS = "a:T1 b:T1 out~a~b:T1 geometry:int64[2] terms:int64[1] line:int64[1] form:i"
+_WORDS = "a:T1 b:T1 out~a~b:T1 geometry:int64[2] terms:int64[1] short:int64[1] form:i"
 kernel(_WORDS, name="pairs_8", T=("int8", "uint8"))(pairs_of(1, FORMS))
 kernel(_WORDS, name="pairs_16", T=("int16",))(pairs_of(2, FORMS.keys() - {"squared"}))

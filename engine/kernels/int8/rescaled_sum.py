@@ -10,23 +10,15 @@ whether there are such numbers.
 from numba import int64
 
 from ...build.kernel import inline, kernel
-from ...tiling import CRITICAL_PAIRS, LINE_FITS
+from ...tiling import CRITICAL_PAIRS, FORM, SUM_FORM
+from ._rescaling import HIGH, LOW, exact
 
 _REACH = 1  # how far p and q are moved
 _OFFSETS, _OFFSET = 8, 16  # how often and by what c is moved to each side
 _MARGIN = 256 * 2 * _REACH + _OFFSETS * _OFFSET
-_MULTIPLIER, _START, _SHIFT, _LIMIT, _LOW, _HIGH = range(6)  # what `rescaling` has
 _P, _Q, _C, _S = range(4)  # what a line has; `guess` goes on with zero points
 _A_ZERO, _B_ZERO = range(4, 6)
 _A, _B = range(2)  # the rows of contributions
-
-
-@inline
-def _exact(total, rescaling):
-    """The result of a total."""
-    product = 2 * total * rescaling[_MULTIPLIER] + rescaling[_START]
-    value = (product >> 32) - int64(total < rescaling[_LIMIT])
-    return min(max(value >> rescaling[_SHIFT], rescaling[_LOW]), rescaling[_HIGH])
 
 
 @inline
@@ -43,7 +35,7 @@ def _fits(critical, n, p, q, c, s, low, high):
     "contributions:int64[*,*] rescaling:int64[*] guess:int64[*] scratch:int64[*] out_line:int64[*]"
 )
 def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
-    """p, q, c, s, the limits, and 1 if that is right for all pairs, else 0.
+    """p, q, c, s, the limits, and SUM_FORM if that is right for all pairs, else 0.
 
     `contributions` are the terms a total is the sum of, for each a and each b from -128 on.
     `rescaling` is what makes it a result: multiplier, start, shift, the limit below which it is
@@ -51,10 +43,10 @@ def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
     a and b.
     """
     p, q, c, s = guess[_P], guess[_Q], guess[_C], guess[_S]
-    low, high, n = rescaling[_LOW], rescaling[_HIGH], 0
+    low, high, n = rescaling[LOW], rescaling[HIGH], 0
     mask, half = (int64(1) << s) - 1, int64(1) << (s - 1)
-    for i in range(7):
-        out_line[i] = rescaling[min(i, _HIGH)] if _LOW <= i <= _HIGH else 0
+    for i in range(FORM + 2):
+        out_line[i] = rescaling[min(i, HIGH)] if LOW <= i <= HIGH else 0
     for i in range(256):
         n_critical, n_wrong = int64(0), int64(0)
         begin, a_term = (i - 128) * p + c, contributions[_A, i]
@@ -62,7 +54,7 @@ def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
             value = begin + (j - 128) * q
             near_half = int64(abs((value & mask) - half) >= half - _MARGIN)
             fitted = min(max(value >> s, low), high)
-            differs = int64(fitted != _exact(a_term + contributions[_B, j], rescaling))
+            differs = int64(fitted != exact(a_term + contributions[_B, j], rescaling))
             n_critical += near_half
             n_wrong += differs & (1 - near_half)
         if n_wrong or n + n_critical > CRITICAL_PAIRS:
@@ -71,7 +63,7 @@ def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
             value = begin + (j - 128) * q
             if abs((value & mask) - half) >= half - _MARGIN:
                 scratch[3 * n], scratch[3 * n + 1] = i - 128, j - 128
-                scratch[3 * n + 2] = _exact(a_term + contributions[_B, j], rescaling)
+                scratch[3 * n + 2] = exact(a_term + contributions[_B, j], rescaling)
                 n += 1
     for k in range(2 * _OFFSETS + 1):
         offset = c + _OFFSET * ((k + 1) // 2) * (1 - 2 * (k % 2))
@@ -80,5 +72,5 @@ def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
                 constant = offset - i * guess[_A_ZERO] - j * guess[_B_ZERO]
                 if _fits(scratch, n, p + i, q + j, constant, s, low, high):
                     out_line[_P], out_line[_Q] = p + i, q + j
-                    out_line[_C], out_line[_S], out_line[LINE_FITS] = constant, s, 1
+                    out_line[_C], out_line[_S], out_line[FORM] = constant, s, SUM_FORM
                     return

@@ -9,11 +9,12 @@ from llvmlite import ir
 from numba import int64, types
 
 from ...build.fixedpoint import HIGHEST, reciprocal, rounding_shift
-from ...build.kernel import address, kernel, microkernel, stack_buffer
+from ...build.kernel import address, inline, kernel, microkernel, stack_buffer
 from ...build.vector import BYTE, INT, WORD
 from .._int32 import Integers
 from ._permute import LOOKUP_BYTES, VALUES, look_up_vectors, tail_mask
 
+_GROUP = 16  # bytes that are results or all the lowest one
 _MAX_SHIFT = 30  # of a scaled exponential to the right, for int64 to have room
 _table_buffer = stack_buffer(VALUES + 8 * 16)
 
@@ -86,27 +87,37 @@ def sum_of_planes(builder, simd, x, count, top, planes):
     return total
 
 
-@microkernel(types.void(*[types.int64] * 7))
-def scale_exps(builder, simd, exps, out, inverse, start, shift, low, high):
+@microkernel(types.void(*[types.int64] * 8))
+def scale_exps(builder, simd, exps, out, count, inverse, start, shift, low, high):
     """out[d] = (inverse * exps[d] + start) >> places, plus `low` and at most `high`, as bytes.
 
-    Behind its bytes `out` has room for the inverse, which is read from there each time: so LLVM
-    sees that it has 32 bits and takes one instruction for the product.
+    `count` is a multiple of the width. Behind its bytes `out` has room for the inverse, which is
+    read from there each time: so LLVM sees that it has 32 bits and takes one instruction for the
+    product.
     """
     w = Integers(builder, simd)
     exps, out = w.pointer(exps), w.pointer(out)
     kind = ir.VectorType(INT, w.width)
     words = ir.VectorType(WORD, w.width)
-    inverse, start, shift, low, high = (
-        w.splat(number, WORD, w.width) for number in (inverse, start, shift, low, high)
-    )
+    inverse, start, shift = (w.splat(number, WORD, w.width) for number in (inverse, start, shift))
+    low, high = (w.splat(builder.trunc(number, INT)) for number in (low, high))
     w.write(inverse, out, VALUES)
-    with w.loop(0, VALUES, w.width) as (at, _):
+    with w.loop(0, count, w.width) as (at, _):
         value = builder.sext(w.read(exps, w.mul(at, 4), kind), words)
         factor = w.low_halves(w.read(out, VALUES, words, 8))
         value = builder.add(builder.mul(value, factor), start)
-        value = w.minimum(builder.add(builder.lshr(value, shift), low), high)
+        value = builder.trunc(builder.lshr(value, shift), w.i32_vector)
+        value = w.minimum(builder.add(value, low), high)
         w.write(builder.trunc(value, w.i8_vector), out, at)
+
+
+@microkernel(types.void(*[types.int64] * 3))
+def fill(builder, simd, out, value, count):
+    """out[i] = value, of bytes; `count` is a multiple of 16."""
+    w = Integers(builder, simd)
+    out, values = w.pointer(out), w.splat(builder.trunc(value, BYTE), BYTE, _GROUP)
+    with w.loop(0, count, _GROUP) as (at, _):
+        w.write(values, out, at)
 
 
 @microkernel(types.void(*[types.int64] * 5))
@@ -130,11 +141,35 @@ def look_up_down(builder, simd, x, out, count, top, table):
     w.write_masked(look_up_vectors(w, quarters, down), w.move(out, vector_end), mask)
 
 
+@inline
+def _result(exp, inverse, shift, low, high):
+    """A result, of an exponential and the reciprocal of their sum."""
+    value = (inverse * exp + (int64(1) << 30)) >> 31
+    return min(rounding_shift(value, shift) + low, high)
+
+
+@inline
+def _n_results(exps, planes, low, high):
+    """A multiple of 16 from which on all results are the lowest one, whatever the sum is."""
+    least = int64(planes[0, 0]) + (int64(planes[1, 0]) << 8) + (int64(planes[2, 0]) << 16)
+    inverse, shift = reciprocal(least)
+    first, end = 0, VALUES // _GROUP
+    while first < end:
+        middle = (first + end) // 2
+        if _result(exps[0, middle * _GROUP], inverse, shift + 12 - 8, low, high) > low:
+            first = middle + 1
+        else:
+            end = middle
+    return first * _GROUP
+
+
 def softmax_with(largest):
     """The kernel out[r, i] = exp(x[r, i] - max) / sum of it over i; `largest` is a microkernel."""
 
     def softmax(x, exps, planes, out, low, high, first, last, fault):
         n, table = x.shape[1], _table_buffer()
+        count = _n_results(exps, planes, low, high)
+        fill(table + count, low, VALUES - count)
         for r in range(first, last):
             row, target = address(x) + r * n, address(out) + r * n
             top = largest(row, n)
@@ -143,12 +178,11 @@ def softmax_with(largest):
             shift += 12 - 8
             if shift <= _MAX_SHIFT:
                 start = (int64(1) << 30) + (int64(1) << (shift + 30))
-                scale_exps(address(exps), table, inverse, start, shift + 31, low, high)
+                scale_exps(address(exps), table, count, inverse, start, shift + 31, low, high)
                 look_up_down(row, target, n, top, table)
             else:
                 for i in range(n):
-                    value = (inverse * exps[0, top - int64(x[r, i])] + (int64(1) << 30)) >> 31
-                    out[r, i] = min(rounding_shift(value, shift) + low, high)
+                    out[r, i] = _result(exps[0, top - int64(x[r, i])], inverse, shift, low, high)
 
     return softmax
 

@@ -26,6 +26,22 @@ def slices(params, indices, out, first, last, fault):
                 out[b, o, i, s] = params[b, o, index, s]
 
 
+@kernel("params:T[*,s] indices:I[n] out:T[n,s] none:i", T=WIDTHS, I=INDICES)
+def rows(params, indices, out, none, first, last, fault):
+    """out[i] = params[indices[i]]; zeros where the index is `none` (unique.py)"""
+    for i in range(first, last):
+        row = indices[i]
+        if row == none:
+            for s in range(params.shape[1]):
+                out[i, s] = 0
+        elif 0 <= row < params.shape[0]:
+            for s in range(params.shape[1]):
+                out[i, s] = params[row, s]
+        else:
+            set_fault(fault, INDEX_OUT_OF_RANGE, i, row, params.shape[0])
+            return
+
+
 @kernel("params:T[*,s] indices:I[n,k] dims:int64[k] out:T[n,s]", T=WIDTHS, I=INDICES)
 def points(params, indices, dims, out, first, last, fault):
     """out[i] = params[indices[i]], where `params` has the leading dimensions `dims`."""
@@ -86,3 +102,29 @@ def reverse_sequence(
                 target = start + s * steps.stride
                 for c in range(inner):
                     out[target + c] = x[source + c]
+
+
+@kernel(
+    "x:T1 starts:int64[n,k] limits:int64[k] strides:int64[k] runs:int64[r] out:T[n,r,*]", T=WIDTHS
+)
+def boxes(x, starts, limits, strides, runs, out, first, last, fault):
+    """out[n, r, c] = x[runs[r] + c + at], a box of `x` in runs of elements side by side.
+
+    `at` is where the box begins: the sum over k of starts[n, k], held within [0, limits[k]], times
+    strides[k].
+    """
+    for n in range(first, last):
+        at = int64(0)
+        for k in range(limits.size):
+            at += min(max(starts[n, k], 0), limits[k]) * strides[k]
+        for r in range(runs.size):
+            for c in range(out.shape[2]):
+                out[n, r, c] = x[at + runs[r] + c]
+
+
+@kernel("x:T[n,*] order:int64[n,*] out:T[n,*]", T=WIDTHS)
+def in_order(x, order, out, first, last, fault):
+    """out[n, i] = x[n, order[n, i]]"""
+    for n in range(first, last):
+        for i in range(out.shape[1]):
+            out[n, i] = x[n, order[n, i]]

@@ -1,5 +1,7 @@
 """Elements written at indices that are known only when the kernel runs; all are checked."""
 
+from numba import int64
+
 from ...build.kernel import WIDTHS, inline, kernel, set_fault
 from ...run.faults import INDEX_OUT_OF_RANGE
 from ._points import SHAPE, STRIDES, WHOLE_SHAPE, flat
@@ -126,3 +128,72 @@ for _name, _formula in (
         T=("float32", "float64", "int32", "int64"),
         I=INDICES,
     )(changed_rows(_formula))
+
+
+@inline
+def product_of(a, b):
+    """a * b"""
+    return a * b
+
+
+@inline
+def larger_of(a, b):
+    """The larger one; a where either is nan."""
+    return b if a < b else a
+
+
+@inline
+def smaller_of(a, b):
+    """The smaller one; a where either is nan."""
+    return b if b < a else a
+
+
+def changed_boxes(formula):
+    """inout[at] = formula(inout[at], update) for each element of the boxes, one after the other.
+
+    Box i begins along dimension d at starts[i, places[d]], at 0 where places[d] is negative. It is
+    updates[i], of the sizes `window`; elements outside of `inout`, which has the dimensions `dims`,
+    change nothing.
+    """
+
+    def run(starts, updates, places, dims, window, inout, first, last, fault):
+        k = dims.size - 1
+        columns = window[k]
+        for i in range(updates.shape[0]):
+            start = starts[i, places[k]] if places[k] >= 0 else int64(0)
+            begin, end = max(int64(0), -start), min(columns, dims[k] - start)
+            for row in range(updates.shape[1] // columns):
+                index, base, pitch, inside = row, int64(0), dims[k], True
+                j = k - 1
+                while j >= 0:
+                    outer_index = index // window[j]
+                    at = index - outer_index * window[j]
+                    if places[j] >= 0:
+                        at += starts[i, places[j]]
+                    inside = inside and 0 <= at < dims[j]
+                    base += at * pitch
+                    pitch *= dims[j]
+                    index = outer_index
+                    j -= 1
+                if inside:
+                    for c in range(begin, end):
+                        place = base + start + c
+                        inout[place] = formula(inout[place], updates[i, row * columns + c])
+
+    return run
+
+
+BOX_NUMBERS = (*NUMBERS, "float64", "uint16", "uint32", "uint64")
+
+for _name, _formula, _types in (
+    ("assign_boxes", second_of, WIDTHS),
+    ("add_boxes", sum_of, BOX_NUMBERS),
+    ("multiply_boxes", product_of, BOX_NUMBERS),
+    ("maximum_boxes", larger_of, BOX_NUMBERS),
+    ("minimum_boxes", smaller_of, BOX_NUMBERS),
+):
+    kernel(
+        "starts:int64[n,*] updates:T[n,*] places:int64[k] dims:int64[k] window:int64[k] inout:T1",
+        name=_name,
+        T=_types,
+    )(changed_boxes(_formula))

@@ -189,3 +189,28 @@ def depthwise(x, weights, bias, out, window, first, last, fault):
                     at = column * window.stride_w - window.before_w + j * window.dilation_w
                     if 0 <= at < x.shape[2]:
                         add_tap(x[n, y, at], weights[i, j], sums)
+
+
+def matrices(zero):
+    """out[i] = a[i] @ b[i].T, sums from `zero` on, those of integers wrap; an item is a row."""
+
+    def run(a, b, out, first, last, fault):
+        rows = out.shape[1]
+        for item in range(first, last):
+            i = item // rows
+            row = item - i * rows
+            x = a[i, row]
+            for j in range(out.shape[2]):
+                y, total = b[i, j], zero
+                for k in range(x.size):
+                    total += x[k] * y[k]
+                out[i, row, j] = total
+
+    return run
+
+
+for _name, _zero, _types in (
+    ("matrices", 0, ("int8", "int16", "int32", "int64")),
+    ("matrices_f64", 0.0, ("float64",)),
+):
+    kernel("a:T[b,m,k] b:T[b,n,k] out:T[b,m,n]", name=_name, T=_types)(matrices(_zero))

@@ -72,3 +72,54 @@ def top(x, out, out_indices, first, last, fault):
             size -= 1
         for i in range(k):
             out[n, i] = row[heap[i]]
+
+
+@inline
+def less(a, b):
+    """a < b"""
+    return a < b
+
+
+@inline
+def greater(a, b):
+    """a > b"""
+    return a > b
+
+
+def ordered(is_before):
+    """out[n] = the positions of x[n] in the order of its elements, equal ones as they come.
+
+    A merge sort from runs of one on.
+    """
+
+    def run(x, out, scratch, first, last, fault):
+        n = x.shape[1]
+        for item in range(first, last):
+            row, order, merged = x[item], out[item], scratch[item]
+            for i in range(n):
+                order[i] = i
+            width = 1
+            while width < n:
+                for start in range(0, n, 2 * width):
+                    middle, end = min(start + width, n), min(start + 2 * width, n)
+                    i, j = start, middle
+                    for k in range(start, end):
+                        if j >= end or (i < middle and not is_before(row[order[j]], row[order[i]])):
+                            merged[k] = order[i]
+                            i += 1
+                        else:
+                            merged[k] = order[j]
+                            j += 1
+                for k in range(n):
+                    order[k] = merged[k]
+                width *= 2
+
+    return run
+
+
+SORTED = (*NUMBERS, "float64", "uint16", "uint32", "uint64")
+
+for _name, _is_before in (("rising", less), ("falling", greater)):
+    kernel(
+        "x:T[n,k] out:int64[n,k] scratch:int64[n,k]", name=_name, T=SORTED
+    )(ordered(_is_before))  # fmt: skip

@@ -1,0 +1,16 @@
+"""What makes a total of two quantized operands a result, as rescaled_simd.py does in vectors."""
+
+from numba import int64
+
+from ...build.kernel import inline
+
+MULTIPLIER, START, SHIFT, LIMIT, LOW, HIGH = range(6)
+"""What `rescaling` has: the limit is below which a total is negative, the others of the result."""
+
+
+@inline
+def exact(total, rescaling):
+    """The result of a total."""
+    product = 2 * total * rescaling[MULTIPLIER] + rescaling[START]
+    value = (product >> 32) - int64(total < rescaling[LIMIT])
+    return min(max(value >> rescaling[SHIFT], rescaling[LOW]), rescaling[HIGH])
