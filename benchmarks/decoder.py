@@ -30,6 +30,8 @@ LIBRARIES = {"flatlite": "flatlite.litert", "LiteRT": "ai_edge_litert.compiled_m
 STAND_INS = {"int8_32": "int8", "int8_128": "int8"}
 """Variants that LiteRT does not run -> which of its own stands beside them."""
 STEPS = 16  # tokens of a round
+WARM_UP = 30
+"""Runs of each file that are not counted: in the first ones flatlite tries how to share work."""
 
 
 class Refusal(Exception):
@@ -117,6 +119,10 @@ def one_round(decoder: Decoder) -> dict[str, float]:
 def measure(decoders: dict[str, Decoder], rounds: int) -> dict[str, dict[str, float]]:
     """Medians of tokens per second of each, which take turns."""
     taken: dict[str, list[dict[str, float]]] = {name: [] for name in decoders}
+    for decoder in decoders.values():
+        for i in range(WARM_UP):
+            decoder.prefill(np.arange(PROMPT))
+            decoder.decode(i, PROMPT + i)
     gc.collect()
     gc.disable()
     for turn in range(rounds + 1):

@@ -76,13 +76,13 @@ class States:
             reference = self._buffers.get((subgraph, tensor))
             before = None if reference is None else reference()
             if before is not None and not (before is buffer and before in outputs):
-                before.leave()
+                before._leave()
                 del self._buffers[subgraph, tensor]
 
     def keeps(self, subgraph: int, tensor: int, buffer: TensorBuffer, result: np.ndarray) -> bool:
         """Whether `result` lies in the memory of an input, and its buffer does so from now on."""
         memory = self._interpreter._allocation.memory(subgraph, tensor)
-        if address(memory) != address(result) or not buffer.lie_in(result):
+        if address(memory) != address(result) or not buffer._lie_in(result):
             return False
         self._buffers[subgraph, tensor] = ref(buffer)
         return True

@@ -91,7 +91,7 @@ class TensorBuffer:
         """Lets go of the memory; later calls raise."""
         self._array = None
 
-    def lie_in(self, array: np.ndarray) -> bool:
+    def _lie_in(self, array: np.ndarray) -> bool:
         """Takes an array of its type and shape as its memory, unless that is the caller's."""
         if self._is_host or self._array is None:
             return False
@@ -99,7 +99,7 @@ class TensorBuffer:
             self._array = array.reshape(self._array.shape).view(self._array.dtype)
         return True
 
-    def leave(self) -> None:
+    def _leave(self) -> None:
         """Goes on in memory of its own, with what it has."""
         if self._array is not None:
             own = empty(self._array.shape, self._array.dtype)

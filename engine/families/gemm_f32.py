@@ -28,6 +28,7 @@ _PRODUCTS_PER_TRANSFER = 27  # done while a thread fetches an element that anoth
 _PAGE = 4096  # rows that many bytes apart lie in the same few places of the nearest cache
 _LINE = 16  # elements rows are moved further apart
 _CACHED_BYTES = 1 << 20  # bytes of weights that are still in a near cache when they are read again
+_WIDE = 4  # columns for each row from which on weights are most of what is read
 _MAX_DEPTH = 1024  # products in a row whose sum in float32 is good enough
 _MIN_ROWS = 4  # rows of a result for which it pays to pack weights anew in every run
 SHALLOW = 16  # channels below which a row of taps is read as one run
@@ -184,10 +185,19 @@ def by_rows(program: Program, height: int, depth: int, n: int, step: int = HALF_
     return idle * depth * n <= _PRODUCTS_PER_TRANSFER * (depth + n)
 
 
+def _shares_weights(program: Program, height: int, depth: int, n: int) -> bool:
+    """Whether each thread should read some of the weights, once, and not all of them.
+
+    Of few rows, such as a prompt's, weights are most of what is read, and no near cache has them.
+    """
+    is_large = 2 * 4 * depth * n > _CACHED_BYTES
+    return program.threads > 1 and is_large and n >= _WIDE * height
+
+
 def partition(program: Program, height: int, depth: int, n: int) -> tuple[ItemSize, int]:
     """The size of an item, and how many items `height` rows of `n` results are."""
     rows = 2 * HALF_TILE if height >= _MANY_ROWS * program.threads else HALF_TILE
-    row_wise = by_rows(program, height, depth, n)
+    row_wise = by_rows(program, height, depth, n) and not _shares_weights(program, height, depth, n)
     columns = PANEL * ceil(n / PANEL) if row_wise else PANEL
     return ItemSize(rows, columns), ceil(height / rows) * ceil(n / columns)
 

@@ -96,9 +96,10 @@ def adaround(
             break
         chosen = generator.integers(0, n_rows, min(N_ROWS, n_rows))
         progress = (step / steps - WARM_UP) / (1 - WARM_UP)
-        gradient = gradient_of(problem, floor, logits, chosen, baseline)
+        softened = soft(logits)
+        gradient = gradient_of(problem, floor, softened, chosen, baseline)
         if progress > 0:
-            gradient += regularization * slope(logits, progress)
+            gradient += regularization * slope(softened, progress)
         adam(logits, moments, gradient, rate, step)
     rounded = np.clip(floor + (logits > 0), *problem.limits) * problem.scales
     return rounded if problem.error(rounded) < baseline else nearest
@@ -114,10 +115,17 @@ def soft(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gradient_of(
-    problem: Problem, floor: np.ndarray, logits: np.ndarray, chosen: np.ndarray, baseline: float
+    problem: Problem,
+    floor: np.ndarray,
+    softened: tuple[np.ndarray, np.ndarray],
+    chosen: np.ndarray,
+    baseline: float,
 ) -> np.ndarray:
-    """The derivative of the squared error on some rows, over that of rounding to nearest."""
-    h, derivative = soft(logits)
+    """The derivative of the squared error on some rows, over that of rounding to nearest.
+
+    `softened` is what `soft` gives of V.
+    """
+    h, derivative = softened
     integers = floor + h
     low, high = problem.limits
     weights = (np.clip(integers, low, high) * problem.scales).astype(np.float32)
@@ -126,14 +134,14 @@ def gradient_of(
     product = (difference * mask).transpose(0, 2, 1) @ rows
     is_inside = (integers > low) & (integers < high)
     mean = 2 * product / difference.size / baseline
-    return mean * problem.scales * derivative * is_inside * logits.size
+    return mean * problem.scales * derivative * is_inside * h.size
 
 
-def slope(logits: np.ndarray, progress: float) -> np.ndarray:
+def slope(softened: tuple[np.ndarray, np.ndarray], progress: float) -> np.ndarray:
     """The derivative of sum(1 - |2 h - 1|^beta), beta falling with `progress` from 0 to 1."""
     cosine = 0.5 * (1 + np.cos(progress * np.pi))
     beta = BETA_LAST + (BETA_FIRST - BETA_LAST) * cosine
-    h, derivative = soft(logits)
+    h, derivative = softened
     distance = 2 * h - 1
     powers = np.maximum(np.abs(distance), SMALLEST_BASE) ** (beta - 1)
     return -2 * beta * powers * np.sign(distance) * derivative
