@@ -208,9 +208,11 @@ class WeightRule:
 
 def merges_or_adds(op: Op) -> str | None:
     """LiteRT's hybrid kernel of plain cells in two directions reads memory that it does not own."""
+    row = known(op.kind)
     if op.options.time_major and op.options.merge_outputs:
         return "LiteRT's hybrid kernel mixes up directions that are merged and time-major"
-    row = known(op.kind)
+    if op.options.time_major and op.input(row.position("aux")) is not None:
+        return "LiteRT's hybrid kernel mixes up the inputs of directions that are time-major"
     has_weights = any(op.input(row.position(name)) is not None for name in ("fw_aux", "bw_aux"))
     return "LiteRT's hybrid kernel takes no weights of the auxiliary input" if has_weights else None
 

@@ -146,14 +146,19 @@ def unidirectional_sequence_rnn(node, x, *_):
 
 @raises("BIDIRECTIONAL_SEQUENCE_RNN", deferred=tuple(range(1, 12)))
 def bidirectional_sequence_rnn(node, x, *_):
-    """A sequence from both its ends; an auxiliary one counts where it has weights."""
-    more = [node.operand(9)] if node.has(9) and node.has(10) else []
-    joined, sizes = side_by_side([x, *more])
+    """A sequence from both its ends; an auxiliary one with weights is added in both directions.
+
+    Without, it is the second one's input when `time_major`; else TFLite does not look at it.
+    """
+    other = node.operand(9) if node.has(9) else None
+    is_added = other is not None and node.has(10)
+    joined, sizes = side_by_side([x, other] if is_added else [x])
+    second = other if node.options.time_major and not is_added and other is not None else joined
     forward = rnn_step(node, [1, 10][: len(sizes)], 2, 3, sizes)
     backward = rnn_step(node, [5, 11][: len(sizes)], 6, 7, sizes)
     pair = [
         over_steps(node, joined, forward, [node.operand(4)], node.sizes(2)[:1]),
-        over_steps(node, joined, backward, [node.operand(8)], node.sizes(6)[:1], backwards=True),
+        over_steps(node, second, backward, [node.operand(8)], node.sizes(6)[:1], backwards=True),
     ]
     return ops.ConcatV2(pair, np.int32(2)) if node.options.merge_outputs else pair
 

@@ -23,9 +23,9 @@ FLOATS = [
 
 
 def is_misread(sort):
-    """Whether LiteRT's hybrid kernel reads memory that it does not own."""
+    """Whether LiteRT's hybrid kernel reads what it should not."""
     options = dict(sort.options)
-    is_merged = options.get("time_major") and options.get("merge_outputs")
+    is_merged = options.get("time_major") and (options.get("merge_outputs") or sort.auxiliary)
     plain = sort.op == "BIDIRECTIONAL_SEQUENCE_RNN"
     return plain and bool(is_merged or sort.auxiliary == "weights")
 

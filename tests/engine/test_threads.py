@@ -542,13 +542,20 @@ def test_a_process_ends_cleanly_in_the_middle_of_a_run():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="signals of POSIX")
 def test_ctrl_c_ends_a_process():
-    code = SCRIPT + "program, out = make(2)\nprint('go', flush=True)\nwhile True: program.run()"
+    heeded = (
+        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"  # ignored in "&"
+    )
+    code = f"{heeded}\n{SCRIPT}program, out = make(2)\nprint('go', flush=True)\n"
+    code += "while True: program.run()"
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout.readline() == "go\n"
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        try:
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == -signal.SIGINT
     assert errors.rstrip().endswith("KeyboardInterrupt")

@@ -402,11 +402,12 @@ def pool(p: Program) -> Array:
     size, stride = p.rng.choice((2, 3)), p.rng.choice((1, 2))
     padding = p.rng.choice(("SAME", "VALID"))
     kind = p.rng.choice(("max", "average"))
-    handle = p.writer.pool(kind, x.handle, x.rank, size, stride, padding)
     dims, known = list(x.dims), list(x.known)
-    for axis in p.writer.spatial(4):
-        reach = 0 if padding == "SAME" else size - 1
-        p.require(dims[axis] > reach)
+    spatial, reach = p.writer.spatial(4), 0 if padding == "SAME" else size - 1
+    for axis in spatial:
+        p.require(dims[axis] > reach)  # a graph is built of no other sizes, if they are known
+    handle = p.writer.pool(kind, x.handle, x.rank, size, stride, padding)
+    for axis in spatial:
         dims[axis], known[axis] = -(-(dims[axis] - reach) // stride), None
     return p.array(handle, dims, known)
 

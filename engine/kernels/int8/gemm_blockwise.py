@@ -32,7 +32,7 @@ from ._gemm_blockwise_tile import (
     tile_i8_blocks,
     widen_bytes,
 )
-from .quantize_rows import asymmetric_numbers, int8_of, symmetric_numbers
+from ._row_numbers import asymmetric_numbers, int8_of, symmetric_numbers
 
 _sums = stack_buffer(BLOCK_ROWS * ROW)
 _INPUTS = (

@@ -67,7 +67,7 @@ def hybrid_product(x, weights, scales, asymmetric, inputs, counts, sums):
     least = -128 if asymmetric else -127
     for i in range(x.size):
         value = x[i] * inverse
-        rounded = int32(value + float32(math.copysign(0.5, value)))  # as in quantize_rows.py
+        rounded = int32(value + float32(math.copysign(0.5, value)))  # as in int8/_row_numbers.py
         inputs[i] = min(max(rounded + zero, least), 127) - zero
     inputs[x.size] = 0
     for j in range(counts.size):
