@@ -19,7 +19,7 @@ from ..graph.variables.variable_lists import (
     trainable_variables,
 )
 from ..graph.variables.variable_scope import get_variable_scope, variable_scope
-from ..graph.variables.variables import Variable
+from ..graph.variables.variables import Updated, Variable
 from .optimizer import FLOATS, cast
 from .slots import create_slot, create_zeros_slot
 
@@ -132,7 +132,7 @@ def assign_moving_average(
     decay,
     zero_debias: bool = True,
     name: str | None = None,
-) -> Tensor:
+) -> Updated:
     """The variable after variable -= (1 - decay) * (variable - value).
 
     With `zero_debias` two more variables hold the sum so far and the number of updates, and the

@@ -10,7 +10,7 @@ from ..graph.core.graph import Operation, Tensor
 from ..graph.core.indexed_slices import IndexedSlices
 from ..graph.core.scopes import control_dependencies
 from ..graph.functions.control_flow import group
-from ..graph.variables.variables import Variable
+from ..graph.variables.variables import Updated, Variable
 from .optimizer import Optimizer, cast, hyperparameter
 
 Number: TypeAlias = "float | Tensor | Callable[[], float]"
@@ -187,7 +187,7 @@ class AdamOptimizer(Optimizer):
         step = rate * new_m / (ops.Sqrt(new_v) + epsilon)
         return group(var.assign_sub(step, self._use_locking), new_m, new_v)
 
-    def _decayed(self, mean: Variable, beta: Tensor, rows: IndexedSlices) -> Tensor:
+    def _decayed(self, mean: Variable, beta: Tensor, rows: IndexedSlices) -> Updated:
         """A running mean after its decay and the addition of rows."""
         decay = mean.assign(mean.value() * beta, self._use_locking)
         with control_dependencies([decay]):

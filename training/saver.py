@@ -325,8 +325,9 @@ class Saver:
         nodes = read_object_graph(bundle).nodes
         keys = {item.full_name: item.checkpoint_key for node in nodes for item in node.attributes}
         with sess.graph.as_default():
-            variables = {row.name: row.item for row in self._variables()}
-        if not keys.keys() >= variables.keys():
+            rows = list(self._variables())
+        variables = {row.name: row.item for row in rows if isinstance(row.item, Variable)}
+        if len(variables) < len(rows) or not keys.keys() >= variables.keys():
             return False
         load_values(sess, bundle, [(v, keys[name]) for name, v in variables.items()])
         return True

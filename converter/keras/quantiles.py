@@ -112,9 +112,9 @@ def merged(call: Call, x: Tensor, axis: Any) -> tuple[Tensor, list[int], int]:
     axes = sorted(axes_of(call, axis, len(shape)))
     others = [i for i in range(len(shape)) if i not in axes]
     moved = call.op("Transpose", x, call.constant([*others, *axes]))
-    dims = [call.size(x, i) if shape[i] is None else shape[i] for i in others]
-    n = prod(call.known(shape[i], "what quantiles are taken of") for i in axes)
-    return call.op("Reshape", moved, call.sizes([*dims, n])), axes, n
+    dims = [call.size(x, i) if (n := shape[i]) is None else n for i in others]
+    last = prod(call.known(shape[i], "what quantiles are taken of") for i in axes)
+    return call.op("Reshape", moved, call.sizes([*dims, last])), axes, last
 
 
 def quantile_along(
