@@ -60,8 +60,8 @@ class Graph:
         """The result of an operator, in a new tensor."""
         out = self.tensor(f"{kind.lower()}{len(self.subgraph.tensors)}", shape, dtype)
         record_class = options_class(kind)
-        made = record_class(**options) if record_class else None
-        self.subgraph.operators.append(schema.Operator(kind, list(inputs), [out], made))
+        record = record_class(**options) if record_class else None
+        self.subgraph.operators.append(schema.Operator(kind, list(inputs), [out], record))
         return out
 
     def pair(self, kind: str, a: int, b: int, dtype: str = "FLOAT32") -> int:

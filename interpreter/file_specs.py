@@ -168,13 +168,13 @@ def _by_blocks(
             )
         return np.frombuffer(data, kind).reshape(counts)
 
-    stored = numbers(int(details.scales))
-    if stored is None:
+    scales = numbers(int(details.scales))
+    if scales is None:
         raise ModelError(f"tensor {index} is quantized by blocks and must name its scales")
     zero_points = numbers(int(details.zero_points))
     if zero_points is not None:
         zero_points = zero_points.astype(np.int64)
-    blocks = Blocks(block, stored.astype(np.float32), zero_points, stored)
+    blocks = Blocks(block, scales.astype(np.float32), zero_points, scales)
     return Quantization([], [], max(len(shape) - 1, 0), block[-1], details=details, blocks=blocks)
 
 

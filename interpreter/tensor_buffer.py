@@ -102,9 +102,9 @@ class TensorBuffer:
     def _leave(self) -> None:
         """Goes on in memory of its own, with what it has."""
         if self._array is not None:
-            own = empty(self._array.shape, self._array.dtype)
-            own[...] = self._array
-            self._array = own
+            private = empty(self._array.shape, self._array.dtype)
+            private[...] = self._array
+            self._array = private
 
     @property
     def array(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Layers that augment images. Most do so in training only, and are their input, as reals where
+"""Layers that augment images. Most do so in training only, and are their input, as floats where
 Keras makes it that; the contrast of AutoContrast is always that of each image.
 """
 

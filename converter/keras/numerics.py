@@ -145,8 +145,8 @@ def is_in(call: Call, x1: Any, x2: Any, assume_unique: Any = False, invert: Any 
     rank = len(call.shape(x))
     row = call.op("Reshape", values, call.constant([-1]))
     equal = call.op("Equal", call.op("ExpandDims", x, call.constant(rank)), row)
-    found = call.op("Any", equal, call.constant([rank]))
-    return call.op("LogicalNot", found) if invert is True else found
+    is_member = call.op("Any", equal, call.constant([rank]))
+    return call.op("LogicalNot", is_member) if invert is True else is_member
 
 
 @operation("Select")

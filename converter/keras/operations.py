@@ -265,7 +265,7 @@ for _kind, _op in TF_PAIRS.items():
 
 @operation("Divide", "TrueDivide", "tf.math.divide", "tf.math.truediv")
 def divide(call: Call, x: Any, y: Any) -> Tensor:
-    """x / y as reals."""
+    """x / y as floats."""
     x, y = operands(call, x, y)
     return call.op("RealDiv", floating(call, x), floating(call, y))
 

@@ -159,10 +159,10 @@ def search_sorted(call: Call, sorted_sequence: Any, values: Any, side: Any = "le
 @operation("UnravelIndex")
 def unravel_index(call: Call, indices: Any, shape: Any) -> list[Tensor]:
     """The place along each axis of positions among all values."""
-    rest, results = tensor(call, indices), []
+    remaining, results = tensor(call, indices), []
     for n in reversed(integers(call, shape, "shape")):
-        results.append(call.op("FloorMod", rest, like(call, n, rest)))
-        rest = call.op("FloorDiv", rest, like(call, n, rest))
+        results.append(call.op("FloorMod", remaining, like(call, n, remaining)))
+        remaining = call.op("FloorDiv", remaining, like(call, n, remaining))
     return results[::-1]
 
 
@@ -386,8 +386,8 @@ def pad_images(
 ) -> Tensor:
     """Zeros around images."""
     call.require(data_format in LAST, "channels must come last")
-    given = [top_padding, bottom_padding, left_padding, right_padding]
-    margins = _margins(call, images, given, [target_height, target_width], 1)
+    paddings = [top_padding, bottom_padding, left_padding, right_padding]
+    margins = _margins(call, images, paddings, [target_height, target_width], 1)
     rank = len(call.shape(images))
     return call.op("Pad", images, call.constant([(0, 0)] * (rank - 3) + margins + [(0, 0)]))
 
@@ -406,8 +406,8 @@ def crop_images(
 ) -> Tensor:
     """The inside of images."""
     call.require(data_format in LAST, "channels must come last")
-    given = [top_cropping, bottom_cropping, left_cropping, right_cropping]
-    margins = _margins(call, images, given, [target_height, target_width], -1)
+    crops = [top_cropping, bottom_cropping, left_cropping, right_cropping]
+    margins = _margins(call, images, crops, [target_height, target_width], -1)
     rank = len(call.shape(images))
     begin, sizes = [0] * rank, [-1] * rank
     for axis, (first, last) in enumerate(margins, rank - 3):

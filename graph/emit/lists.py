@@ -409,8 +409,8 @@ def _pop_back(
     if x.inner:
         item = ListBuffer(x.element_dtype, x.inner.element, x.inner.length, item)
     n_pushed = x.n_pushed - 1
-    rest = ListBuffer(x.element_dtype, element, n, x.items, n_pushed=n_pushed, inner=x.inner)
-    return [rest, item]
+    shorter = ListBuffer(x.element_dtype, element, n, x.items, n_pushed=n_pushed, inner=x.inner)
+    return [shorter, item]
 
 
 def _zeros_like(

@@ -448,10 +448,10 @@ def raw_rnn(
         raise TypeError(f"Argument `loop_fn` must be a callable. Received: {loop_fn}.")
     with variable_scope(scope or "rnn"):
         time = convert_to_tensor(np.int32(0))
-        finished, given, state, emitted, loop_state = loop_fn(time, None, None, None)
+        finished, inputs, state, emitted, loop_state = loop_fn(time, None, None, None)
         state = cast("State", map_structure(_tensor, state))
-        given = map_structure(_state_leaf, given)
-        zeros = _emitted_zeros(cell, emitted, cast("Tensor", flatten(given)[0]), state)
+        inputs = map_structure(_state_leaf, inputs)
+        zeros = _emitted_zeros(cell, emitted, cast("Tensor", flatten(inputs)[0]), state)
         has_loop_state = loop_state is not None
         written = [TensorArray(x.dtype, 0, dynamic_size=True, element_shape=x.shape) for x in zeros]
         structure = cell.output_size if emitted is None else emitted
@@ -459,13 +459,13 @@ def raw_rnn(
         def body(
             time: Tensor,
             finished: Tensor,
-            given: object,
+            inputs: object,
             arrays: list[TensorArray],
             state: State,
             loop_state: object,
         ) -> tuple[object, ...]:
-            output, after = cell(cast("TensorLike", given), state)
-            ended, given, after, emitted, more = loop_fn(
+            output, after = cell(cast("TensorLike", inputs), state)
+            ended, inputs, after, emitted, more = loop_fn(
                 time + 1, output, after, loop_state if has_loop_state else None
             )
             runs = ops.LogicalNot(finished)
@@ -474,7 +474,7 @@ def raw_rnn(
             return (
                 time + 1,
                 ops.LogicalOr(finished, _tensor(ended)),
-                given,
+                inputs,
                 [array.write(time, x) for array, x in pairs],
                 _chosen(runs, after, state),
                 loop_state if more is None else more,
@@ -482,7 +482,7 @@ def raw_rnn(
 
         start = loop_state if has_loop_state else np.int32(0)
         start = map_structure(_state_leaf, start)
-        variables = (time, _tensor(finished), given, written, state, start)
+        variables = (time, _tensor(finished), inputs, written, state, start)
         results = while_loop(_some_run, body, variables)
         *_, arrays, last, loop_state = cast("tuple[object, ...]", results)
         emitted = pack(structure, flatten(arrays))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from typing import cast as cast_type
 
 import numpy as np
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .sparse import SparseLike
 
 _HASH_KEY = 0xDECAFCAFFE
+
+Result = TypeVar("Result", Tensor, SparseTensor, covariant=True)
 
 
 def _is_sparse(value: SparseLike | TensorLike) -> bool:
@@ -96,72 +98,75 @@ def _axes(
     return creation.range(0, ops.Size(sp.dense_shape)) if rank is None else np.arange(rank)
 
 
-def _reduced(
-    kind: str,
-    sp_input: SparseLike,
-    axis: TensorLike | None,
-    keepdims: bool | None,
-    reduction_axes: TensorLike | None,
-    keep_dims: bool | None,
-) -> list[Tensor] | Tensor:
-    sp = sparse_of(sp_input)
-    keep = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
-    axes = convert_to_tensor(_axes(sp, axis, reduction_axes), np.int32)
-    return getattr(ops, kind)(sp.indices, sp.values, sp.dense_shape, axes, keep_dims=keep)
+class Reduction(Protocol[Result]):
+    """A reduction of a sparse tensor, such as reduce_max."""
+
+    def __call__(
+        self,
+        sp_input: SparseLike,
+        axis: TensorLike | None = ...,
+        keepdims: bool | None = ...,
+        reduction_axes: TensorLike | None = ...,
+        keep_dims: bool | None = ...,
+    ) -> Result:
+        """What is reduced, whole or sparse."""
+        ...
 
 
-def reduce_max(
-    sp_input: SparseLike,
-    axis: TensorLike | None = None,
-    keepdims: bool | None = None,
-    reduction_axes: TensorLike | None = None,
-    keep_dims: bool | None = None,
-) -> Tensor:
-    """The largest of the elements along axes; 0 where there is none."""
-    return _whole("SparseReduceMax", sp_input, axis, keepdims, reduction_axes, keep_dims)
+def _reduction(
+    public_name: str, kind: str, finish: Callable[..., Result], what: str
+) -> Reduction[Result]:
+    def reduce(
+        sp_input: SparseLike,
+        axis: TensorLike | None = None,
+        keepdims: bool | None = None,
+        reduction_axes: TensorLike | None = None,
+        keep_dims: bool | None = None,
+    ) -> Result:
+        sp = sparse_of(sp_input)
+        keep = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+        axes = convert_to_tensor(_axes(sp, axis, reduction_axes), np.int32)
+        parts = (sp.indices, sp.values, sp.dense_shape)
+        return finish(getattr(ops, kind)(*parts, axes, keep_dims=keep))
+
+    reduce.__name__ = reduce.__qualname__ = public_name
+    reduce.__doc__ = f"""{what}.
+
+    Args:
+        sp_input: A SparseTensor.
+        axis: A dimension or a list of them, from the end when negative; all by default.
+        keepdims: Whether they stay as dimensions of size 1.
+        reduction_axes, keep_dims: Old names of `axis` and `keepdims`.
+    """
+    return reduce
 
 
-def reduce_max_sparse(
-    sp_input: SparseLike,
-    axis: TensorLike | None = None,
-    keepdims: bool | None = None,
-    reduction_axes: TensorLike | None = None,
-    keep_dims: bool | None = None,
-) -> SparseTensor:
-    """The largest of the elements along axes, where there are any."""
-    return _sparse("SparseReduceMaxSparse", sp_input, axis, keepdims, reduction_axes, keep_dims)
+def _whole(result: Tensor) -> Tensor:
+    return result
 
 
-def reduce_sum(
-    sp_input: SparseLike,
-    axis: TensorLike | None = None,
-    keepdims: bool | None = None,
-    reduction_axes: TensorLike | None = None,
-    keep_dims: bool | None = None,
-) -> Tensor:
-    """The sums of the elements along axes."""
-    return _whole("SparseReduceSum", sp_input, axis, keepdims, reduction_axes, keep_dims)
+def _sparse(parts: Sequence[Tensor]) -> SparseTensor:
+    return SparseTensor(*parts)
 
 
-def reduce_sum_sparse(
-    sp_input: SparseLike,
-    axis: TensorLike | None = None,
-    keepdims: bool | None = None,
-    reduction_axes: TensorLike | None = None,
-    keep_dims: bool | None = None,
-) -> SparseTensor:
-    """The sums of the elements along axes, where there are any."""
-    return _sparse("SparseReduceSumSparse", sp_input, axis, keepdims, reduction_axes, keep_dims)
-
-
-def _whole(kind: str, *args: object) -> Tensor:
-    result = _reduced(kind, *args)  # pyright: ignore[reportArgumentType] - as the callers have them
-    return result if isinstance(result, Tensor) else result[0]
-
-
-def _sparse(kind: str, *args: object) -> SparseTensor:
-    result = _reduced(kind, *args)  # pyright: ignore[reportArgumentType] - as the callers have them
-    return SparseTensor(*cast_type("Sequence[Tensor]", result))
+reduce_max = _reduction(
+    "reduce_max",
+    "SparseReduceMax",
+    _whole,
+    "The largest elements along axes; 0 where there are none",
+)
+reduce_max_sparse = _reduction(
+    "reduce_max_sparse",
+    "SparseReduceMaxSparse",
+    _sparse,
+    "The largest elements, where there are any",
+)
+reduce_sum = _reduction(
+    "reduce_sum", "SparseReduceSum", _whole, "The sums of the elements along axes"
+)
+reduce_sum_sparse = _reduction(
+    "reduce_sum_sparse", "SparseReduceSumSparse", _sparse, "The sums, where there are any elements"
+)
 
 
 def sparse_dense_matmul(

@@ -197,8 +197,8 @@ def _row_bytes(row: np.ndarray) -> bytes:
 
 def _join_shape(op: OperationView) -> Shape:
     n = integers(op, 2)
-    rest = known(op, 0)[len(known(op, 1)) :]
-    return (None if n is None else n[0], *rest)
+    row_shape = known(op, 0)[len(known(op, 1)) :]
+    return (None if n is None else n[0], *row_shape)
 
 
 @op("UnsortedSegmentJoin", shape=_join_shape)

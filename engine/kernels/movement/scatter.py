@@ -4,6 +4,7 @@ from numba import int64
 
 from ...build.kernel import WIDTHS, inline, kernel, set_fault
 from ...run.faults import INDEX_OUT_OF_RANGE
+from ._formulas import larger_of, product_of, smaller_of, sum_of
 from ._points import SHAPE, STRIDES, WHOLE_SHAPE, flat
 
 INDICES = ("int32", "int64")
@@ -79,12 +80,6 @@ def rows(indices, updates, inout, first, last, fault):
 
 
 @inline
-def sum_of(a, b):
-    """a + b"""
-    return a + b
-
-
-@inline
 def difference_of(a, b):
     """a - b"""
     return a - b
@@ -128,24 +123,6 @@ for _name, _formula in (
         T=("float32", "float64", "int32", "int64"),
         I=INDICES,
     )(changed_rows(_formula))
-
-
-@inline
-def product_of(a, b):
-    """a * b"""
-    return a * b
-
-
-@inline
-def larger_of(a, b):
-    """The larger one; a where either is nan."""
-    return b if a < b else a
-
-
-@inline
-def smaller_of(a, b):
-    """The smaller one; a where either is nan."""
-    return b if b < a else a
 
 
 def changed_boxes(formula):

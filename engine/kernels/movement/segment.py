@@ -2,35 +2,12 @@
 
 from numba import int64
 
-from ...build.kernel import inline, kernel, set_fault
+from ...build.kernel import kernel, set_fault
 from ...run.faults import NOT_SORTED, VALUE_OUT_OF_RANGE
+from ._formulas import larger_of, product_of, smaller_of, sum_of
 
 NUMBERS = ("float32", "int32", "int64")
 INDICES = ("int32", "int64")
-
-
-@inline
-def sum_of(a, b):
-    """a + b"""
-    return a + b
-
-
-@inline
-def product_of(a, b):
-    """a * b"""
-    return a * b
-
-
-@inline
-def largest_of(a, b):
-    """b if a < b else a"""
-    return b if a < b else a
-
-
-@inline
-def smallest_of(a, b):
-    """b if b < a else a"""
-    return b if b < a else a
 
 
 def segments(formula):
@@ -60,8 +37,8 @@ def segments(formula):
 for _name, _formula in (
     ("sum", sum_of),
     ("product", product_of),
-    ("largest", largest_of),
-    ("smallest", smallest_of),
+    ("largest", larger_of),
+    ("smallest", smaller_of),
 ):
     kernel("x:T[n,s] ids:I[n] inout:T[*,s] sorted_ids:i", name=_name, T=NUMBERS, I=INDICES)(
         segments(_formula)
