@@ -29,13 +29,13 @@ def calls(name):
     """(signature, inputs, outputs) of the recorded calls, in order."""
     with np.load(MODELS / name / "cases.npz") as cases:
         arrays = dict(cases.items())
-    found = {}
+    rows = {}
     for key, value in arrays.items():
         number, signature, side, port = key.split("/")
-        sides = found.setdefault((number, signature), ({}, {}))
+        sides = rows.setdefault((number, signature), ({}, {}))
         array = value.astype(object) if value.dtype.kind == "S" else value
         sides[side == "out"][port] = array
-    return [(signature, *sides) for (_, signature), sides in found.items()]
+    return [(signature, *sides) for (_, signature), sides in rows.items()]
 
 
 def converted(name):

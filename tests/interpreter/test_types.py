@@ -146,11 +146,13 @@ def blockwise(kind, dtype, *, shape=(5, 64), block=32, output="FLOAT32"):
     counts = (*shape[:-1], shape[-1] // block)
     scales = random.uniform(0.01, 0.1, counts).astype(np.float16)
     details = record("BlockwiseQuantization")(scales=2, zero_points=-1, block_size=block)
-    stored = values.astype(TENSOR_TYPES[dtype])
+    quantized = values.astype(TENSOR_TYPES[dtype])
     feed = LOOKED_UP if kind == "EMBEDDING_LOOKUP" else floats(3, shape[-1])
     tensors = [
         model.Tensor("x", feed.shape, "INT32" if feed.dtype == np.int32 else "FLOAT32"),
-        model.Tensor("w", shape, dtype, stored, quantization=Quantization([], [], details=details)),
+        model.Tensor(
+            "w", shape, dtype, quantized, quantization=Quantization([], [], details=details)
+        ),
         model.Tensor("scales", counts, "FLOAT16", scales),
         model.Tensor("y", (), output),
     ]

@@ -89,7 +89,7 @@ def error_of(result, expected) -> float:
 
 def largest_error(make, sizes) -> float | str:
     """The largest error at any of the sizes, or why the file did not run."""
-    found = [0.0]
+    errors = [0.0]
     try:
         interpreter = make()  # variables go on from call to call
         for signature, inputs, outputs in sizes:
@@ -97,10 +97,10 @@ def largest_error(make, sizes) -> float | str:
                 results = by_position(interpreter, inputs)
             else:
                 results = by_signature(interpreter, signature, inputs)
-            found += [error_of(results[key], value) for key, value in outputs.items()]
+            errors += [error_of(results[key], value) for key, value in outputs.items()]
     except (ValueError, RuntimeError, TypeError, KeyError) as error:
         return f"{type(error).__name__}: {error}"[:200].replace("\n", " ")
-    return max(found)
+    return max(errors)
 
 
 def check(folder: Path, form: str) -> bool:
