@@ -155,11 +155,13 @@ def stack(
     values: Sequence[TensorLike] | np.ndarray, axis: int = 0, name: str | None = "stack"
 ) -> Tensor:
     """Tensors of one shape side by side along a new dimension `axis`."""
-    if axis == 0 and not any(is_tensor_like(value) for value in values):
+    if axis == 0 and (is_tensor_like(values) or not any(is_tensor_like(value) for value in values)):
         try:
             return convert_to_tensor(values, name=name)
         except (TypeError, ValueError):
             pass
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"Expected list for 'values' argument to 'pack' Op, not {values!r}.")
     dtype = None
     if not is_tensor_like(values[0]):
         dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
@@ -435,13 +437,13 @@ def top_k(
     sorted: bool = True,
     name: str | None = None,
     index_type: DTypeLike = np.int32,
-) -> TopK:
+) -> TopKV2:
     """The `k` largest elements of each row, and where they stand, as `index_type`."""
     attrs = {"sorted": sorted, "index_type": as_numpy(index_type)}
-    return TopK(*ops.TopKV2(input, k, name=name, **attrs))
+    return TopKV2(*ops.TopKV2(input, k, name=name, **attrs))
 
 
-class TopK(NamedTuple):
+class TopKV2(NamedTuple):
     """What `top_k` gives."""
 
     values: Tensor

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import expressions_arrays
 import expressions_checks
+import expressions_edges
 import expressions_gradients
 import expressions_linalg
 import expressions_nn
@@ -211,6 +212,7 @@ EXPRESSIONS += [*expressions_gradients.EXPRESSIONS, *expressions_gradients.GRADI
 TABLES = {
     "arrays": expressions_arrays,
     "checks": expressions_checks,
+    "edges": expressions_edges,
     "linalg": expressions_linalg,
     "nn": expressions_nn,
     "quantized": expressions_quantized,

@@ -2,6 +2,7 @@
 
 import re
 
+import expressions_edges
 import function_errors
 import make_expressions
 import numpy as np
@@ -116,10 +117,13 @@ def test_more_expressions(group, i):
             np.testing.assert_allclose(got, want, rtol, atol)
 
 
+REFUSED = [*function_errors.ERRORS, *expressions_edges.ERRORS]
+
+
 @pytest.mark.parametrize(
     ("expr", "kind", "words"),
-    function_errors.ERRORS,
-    ids=[row[0] for row in function_errors.ERRORS],
+    REFUSED,
+    ids=[row[0] for row in REFUSED],
 )
 def test_refused(expr, kind, words):
     kinds, message = function_errors.caught(tf, expr, make_expressions.INPUTS)
