@@ -1,10 +1,11 @@
-"""Converts what write_networks.py has written, and compares with what TensorFlow computed.
+"""Converts what write_networks.py or write_packages.py has written, and compares the answers.
 
     python check_networks.py FOLDER [NAME...]
 
 Needs an environment with flatlite and LiteRT, and no TensorFlow. Each form of each network is
-converted; the file must give TensorFlow's answers at every size, in flatlite and in LiteRT. Prints
-a line for each form and ends with an error when one differs or is refused.
+converted; the file must give the answers that TensorFlow or ONNX Runtime recorded, at every size,
+in flatlite and in LiteRT. A `.tflite` is run as it is, and must give LiteRT's answers. Prints a
+line for each form and ends with an error when one differs or is refused.
 """
 
 import json
@@ -25,7 +26,10 @@ FORMS = {
     "saved_model": flatlite.lite.TFLiteConverter.from_saved_model,
     "model.keras": flatlite.lite.TFLiteConverter.from_keras_model_file,
     "model.h5": flatlite.lite.TFLiteConverter.from_keras_model_file,
+    "model.onnx": flatlite.lite.TFLiteConverter.from_onnx_model,
 }
+WITHOUT_XNNPACK = litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+N_DRAWN = 3  # inputs of a .tflite
 
 INTERPRETERS = {"flatlite": flatlite.lite.Interpreter, "LiteRT": litert.Interpreter}
 REFUSED = {
@@ -103,8 +107,24 @@ def largest_error(make, sizes) -> float | str:
     return max(found)
 
 
+def check_file(path: Path) -> bool:
+    """Whether a .tflite gives the answers of LiteRT's own kernels on random inputs."""
+    theirs = litert.Interpreter(str(path), experimental_op_resolver_type=WITHOUT_XNNPACK)
+    generator, worst = np.random.default_rng(5), 0.0
+    for _ in range(N_DRAWN):
+        details = theirs.get_input_details()
+        inputs = {i: generator.random(d["shape"], np.float32) for i, d in enumerate(details)}
+        ours = flatlite.lite.Interpreter(str(path))
+        pairs = [by_position(interpreter, inputs) for interpreter in (ours, theirs)]
+        worst = max(worst, *(error_of(pairs[0][i], x) for i, x in pairs[1].items()))
+    print(f"{path.parent.name}/{path.name}: {worst:.1e} from LiteRT", flush=True)
+    return worst < TOLERANCE
+
+
 def check(folder: Path, form: str) -> bool:
     """Whether one form of a network converts and gives the right answers."""
+    if form == "model.tflite":
+        return check_file(folder / form)
     start = time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -131,7 +151,9 @@ def main() -> None:
     """Checks the networks that are named, or all that are there."""
     root = Path(sys.argv[1])
     names = sys.argv[2:] or sorted(path.name for path in root.iterdir() if path.is_dir())
-    forms = [(root / name, form) for name in names for form in (*FORMS, "frozen.pb")]
+    forms = [
+        (root / name, form) for name in names for form in (*FORMS, "frozen.pb", "model.tflite")
+    ]
     present = [(folder, form) for folder, form in forms if (folder / form).exists()]
     wrong = [f"{folder.name}/{form}" for folder, form in present if not check(folder, form)]
     if wrong:
