@@ -40,6 +40,9 @@ REFUSED = {
     "tensor_arrays/frozen.pb": "TensorArrayV3",
 }
 """What TensorFlow 2.21 does not convert, and a word of why we do not."""
+ROUNDED = {"captcha_int8": 2e-2}
+"""Tolerances where activations become bytes as the model runs: ONNX Runtime's answers to
+captcha_int8 move by 1.2e-2 when its input does by 1e-6."""
 LITERT_REFUSES = {
     "silero/model.onnx": "IF) failed to prepare",
 }
@@ -154,7 +157,8 @@ def check(folder: Path, form: str) -> bool:
     word = LITERT_REFUSES.get(f"{folder.name}/{form}")
     if word is not None and word in str(worst["LiteRT"]):
         del worst["LiteRT"]
-    return all(isinstance(x, float) and x < TOLERANCE for x in worst.values())
+    tolerance = ROUNDED.get(folder.name, TOLERANCE)
+    return all(isinstance(x, float) and x < tolerance for x in worst.values())
 
 
 def main() -> None:
