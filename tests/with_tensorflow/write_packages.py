@@ -119,6 +119,10 @@ MODELS = {
         "spliceai/spliceai/models/spliceai1.h5",
         any_size((1, 10101, 4), (2, 10013, 4), (1, 10600, 4), kind="unit"),
     ),
+    "chords": (
+        "crema/crema/models/chord/model.h5",
+        any_size((1, 40, 216, 2), (2, 17, 216, 2), (1, 5, 216, 2)),
+    ),
     "emotions": ("fer/fer/data/emotion_model.hdf5", rows(64, 64, 1, kind="unit")),
     "peptides": (f"{DEEPLC}_1fd8363d9af9dcad3be7553c39396960.hdf5", PEPTIDES),
     "peptides_2": (f"{DEEPLC}_8c22d89667368f2f02ad996469ba157e.hdf5", PEPTIDES),
@@ -192,15 +196,27 @@ def keras_model(source, folder):
     import tensorflow as tf
     import tf_keras
 
-    objects = {"<lambda>": limited_relu}
+    class SqueezeLayer(tf_keras.layers.Layer):
+        """The layer of crema's own."""
+
+        def __init__(self, axis=-1, **kwargs):
+            super().__init__(**kwargs)
+            self.axis = axis
+
+        def call(self, x):
+            return tf.squeeze(x, self.axis)
+
+    objects = {"<lambda>": limited_relu, "SqueezeLayer": SqueezeLayer}
     model = tf_keras.models.load_model(source, custom_objects=objects, compile=False)
-    if b"<lambda>" not in source.read_bytes():
+    if not any(name.encode() in source.read_bytes() for name in objects):
         shutil.copy(source, folder / "model.h5")
     tf.saved_model.save(model, str(folder / "saved_model"))
 
     def run(arrays):
         outputs = model(arrays if len(arrays) > 1 else arrays[0], training=False)
-        return outputs if isinstance(outputs, list) else [outputs]
+        if not isinstance(outputs, list):
+            return [outputs]
+        return [outputs[i] for i in np.argsort(model.output_names)]  # as in the signature
 
     return run
 
