@@ -38,8 +38,9 @@ def calls(name):
     return [(signature, *sides) for (_, signature), sides in rows.items()]
 
 
-def converted(name):
+def converted(name, io_order="source"):
     converter = TFLiteConverter.from_saved_model(MODELS / name, signature_keys=SIGNATURES[name])
+    converter.io_order = io_order
     return converter.convert()
 
 
@@ -49,9 +50,12 @@ def close(expected, actual):
     return actual.shape == expected.shape and actual.ravel().tolist() == expected.ravel().tolist()
 
 
-@pytest.mark.parametrize("name", SIGNATURES)
-def test_calls_one_after_the_other(name):
-    interpreter = Interpreter(model_content=converted(name))
+@pytest.mark.parametrize(
+    ("name", "io_order"),
+    [*((name, "source") for name in SIGNATURES), ("train", "tensorflow"), ("loop", "tensorflow")],
+)
+def test_calls_one_after_the_other(name, io_order):
+    interpreter = Interpreter(model_content=converted(name, io_order))
     for signature, inputs, outputs in calls(name):
         results = interpreter.get_signature_runner(signature)(**inputs)
         for port, expected in outputs.items():

@@ -247,6 +247,20 @@ def test_packed_integers_dequantized(dtype, per_channel, litert):
         np.testing.assert_array_equal(got, theirs[0][0])
 
 
+@pytest.mark.parametrize("op", ["conv_2d", "depthwise_conv_2d"])
+def test_filters_of_int4_are_those_of_int8(op, litert):
+    """LiteRT has no reference kernel of int4; its others round once, where those round twice."""
+    cases = [case for case in all_cases() if case.name.startswith(f"{op}/int8_int8_int32_")]
+    assert len(cases) > 12
+    for case in cases:
+        x, weights, bias = case.inputs
+        filters = weights // 16
+        as_int8 = dataclasses.replace(case, inputs=[x, filters, bias])
+        as_int4 = dataclasses.replace(case, inputs=[x, filters.astype(ml_dtypes.int4), bias])
+        (theirs,) = litert.run(content(as_int8), [case.feeds])
+        np.testing.assert_array_equal(run(as_int4)[0], theirs[0], err_msg=case.name)
+
+
 @pytest.mark.parametrize("case", ["ADD float64", "SQRT float64", "LESS uint8", "CAST float64"])
 def test_numpy_is_a_step_of_its_stage(case, builder, saved):
     """Where the shape is known, what numpy computes ends no stage."""
