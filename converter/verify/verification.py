@@ -18,7 +18,6 @@ import numpy as np
 
 from ...graph.core.limits import available_memory
 from ...graph.core.registry import is_pure
-from ...interpreter.interpreter import Interpreter
 from ...schema.custom_ops import is_custom_op
 from ...schema.errors import ConverterError, DeadlineExceededError, OpError
 from ..callers import caller
@@ -28,6 +27,7 @@ from .oracle import NotVerified, Oracle
 from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, trial_inputs, without_zeros
 
 if TYPE_CHECKING:
+    from ...interpreter.interpreter import Interpreter
     from ..ir.graph import Graph, Origin, Signature, Sizes
 
 CHECKPOINTS = CHECKPOINT_READERS + CHECKPOINT_WRITERS
@@ -71,6 +71,8 @@ class Function:
 
     def interpreter(self, preserve: bool = False) -> Interpreter:
         """A new interpreter for `run`."""
+        from ...interpreter.interpreter import Interpreter
+
         return Interpreter(model_content=self.content, experimental_preserve_all_tensors=preserve)
 
     def is_empty(self, shapes: Iterable[tuple[int, ...]]) -> bool:

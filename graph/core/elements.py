@@ -88,12 +88,15 @@ class Tensor(Operands):
 
     def set_shape(self, shape: ShapeLike | None) -> None:
         """Adds what the caller knows of the shape; raises ValueError when it cannot be."""
-        if isinstance(shape, list) or hasattr(shape, "as_shape"):
-            from .tensor_shape import as_shape
+        if type(shape) is not tuple and type(shape) is not Sizes:
+            if isinstance(shape, list) or hasattr(shape, "as_shape"):
+                from .tensor_shape import as_shape
 
-            shape = as_shape(shape)
-        merged = merge(self._shape, cast("Shape", shape))
-        self._shape = None if merged is None else Sizes(merged)
+                shape = as_shape(shape)
+            shape = cast("Shape", shape)
+        merged = merge(self._shape, shape)
+        if merged is not None:
+            self._shape = merged if type(merged) is Sizes else Sizes(merged)
 
     def get_shape(self) -> TensorShape:
         """What is known of its shape, as TF1's TensorShape."""
@@ -193,13 +196,13 @@ class Operation:
         self.attrs = attrs
         self.device = device
         self.outputs: list[Tensor] = []
-        self._inputs = inputs
+        self._inputs = cast("list[Tensor]", inputs)  # None only until `set_input`
         self._control_inputs: dict[Operation, None] = dict.fromkeys(control_inputs)
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
         """The tensors it reads, in order, once its loops are closed; see `all_inputs`."""
-        return cast("tuple[Tensor, ...]", tuple(self._inputs))
+        return tuple(self._inputs)
 
     @property
     def all_inputs(self) -> tuple[Tensor | None, ...]:
@@ -272,7 +275,7 @@ class Operation:
 
     def set_input(self, index: int, tensor: Tensor) -> None:
         """Reads `tensor` as input `index` from now on."""
-        old = self._inputs[index]
+        old = self.all_inputs[index]
         if old is not None:
             old.remove_consumer(self)
         self._inputs[index] = tensor

@@ -19,7 +19,6 @@ from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
 from ..registry import op
 from ..substitution import half_floats
-from . import other_numbers
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
@@ -70,9 +69,11 @@ def reduce(node: Node) -> Prepared:
     out_shape = [1 if i in folded else n for i, n in enumerate(x.shape)]
     if not node.options.keep_dims:
         out_shape = [n for i, n in enumerate(x.shape) if i not in folded]
-    is_other = x.itemsize > 1 and x.dtype not in dtypes
-    if is_other and other_numbers.takes(node, other_numbers.REDUCTIONS, x):
-        return other_numbers.reduction(node, x, folded, tuple(out_shape))
+    if x.itemsize > 1 and x.dtype not in dtypes:
+        from . import other_numbers
+
+        if other_numbers.takes(node, other_numbers.REDUCTIONS, x):
+            return other_numbers.reduction(node, x, folded, tuple(out_shape))
     quantized = is_quantized(x)
     if not quantized:
         supported(node, (x,), dtypes)

@@ -137,8 +137,8 @@ def test_exp_is_near():
 
 
 def test_inverse_root_is_near():
-    for value in (0, 1, 2, 3, 255, 65025, (1 << 29) + 1, HIGHEST):
-        inverse, places = fixedpoint.inverse_sqrt(value)
+    values = [0, 1, 2, 3, 255, 65025, (1 << 29) + 1, HIGHEST]
+    for value, inverse, places in zip(values, *fixedpoint.inverse_sqrt(values), strict=True):
         assert inverse * 2.0 ** (-31 - places) == pytest.approx(max(value, 1) ** -0.5, rel=2e-5)
 
 

@@ -1,0 +1,33 @@
+"""Which module of this package has the row of each name; tests/write_homes.py writes it.
+
+A name that is missing here is looked for in all of them.
+"""
+# ruff: noqa: E501
+
+HOMES = """
+activation: Elu EluGrad L2Loss LeakyRelu LeakyReluGrad LogSoftmax ReciprocalGrad Relu Relu6 Relu6Grad ReluGrad RsqrtGrad Selu SeluGrad SigmoidGrad Softmax SoftmaxCrossEntropyWithLogits Softplus SoftplusGrad Softsign SparseSoftmaxCrossEntropyWithLogits SqrtGrad TanhGrad
+array: BroadcastTo ConjugateTranspose ExpandDims InvertPermutation Rank Reshape Reverse ReverseSequence ReverseV2 Roll Shape ShapeN Size Squeeze Tile Transpose
+concat: Concat ConcatOffset ConcatV2 Pack Split SplitV Unpack
+control: Case If PartitionedCall StatefulPartitionedCall StatelessCase StatelessIf
+conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Dilation2D
+decompose: BandedTriangularSolve Cross LogMatrixDeterminant MatrixSolve MatrixSolveLs MatrixSquareRoot MatrixTriangularSolve Qr SelfAdjointEigV2 Svd TridiagonalMatMul TridiagonalSolve
+einsum: Einsum
+elementwise: Abs AccumulateNV2 Acos Acosh Add AddN AddV2 Angle Asin Asinh Atan Atan2 Atanh Bitcast BitwiseAnd BitwiseOr BitwiseXor Bucketize Cast Ceil CheckNumerics ClipByValue Complex ComplexAbs Conj Cos Cosh Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor FloorDiv FloorMod Greater GreaterEqual Imag Inv Invert IsFinite IsInf IsNan LeftShift Less LessEqual Lgamma Log Log1p LogicalAnd LogicalNot LogicalOr Maximum Minimum Mod Mul MulNoNan Ndtri Neg NextAfter NotEqual Pow Print Real RealDiv Reciprocal RightShift Rint Round Rsqrt Select SelectV2 Sigmoid Sign Sin Sinh Sqrt Square SquaredDifference Sub Tan Tanh TruncateDiv Xdivy Xlog1py Xlogy
+gather: DynamicPartition DynamicStitch Gather GatherNd GatherV2 InTopKV2 OneHot ParallelDynamicStitch ResourceGather ScatterNd SparseToDense TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate TopK TopKV2 UnravelIndex Where
+image: ResizeBilinear ResizeNearestNeighbor
+lists: EmptyTensorList TensorListConcat TensorListConcatV2 TensorListElementShape TensorListFromTensor TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
+loop: StatelessWhile While
+matmul: BatchMatMul BatchMatMulV2 BatchMatMulV3 Cholesky MatMul MatrixDeterminant MatrixInverse
+matrix: Diag DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3
+nn: AllCandidateSampler BiasAdd BiasAddGrad BiasAddV1 CTCBeamSearchDecoder CTCGreedyDecoder CTCLoss ComputeAccidentalHits FixedUnigramCandidateSampler FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 LRN LearnedUnigramCandidateSampler LogUniformCandidateSampler UniformCandidateSampler
+pool: AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad FractionalAvgPool FractionalMaxPool MaxPool MaxPool3D MaxPool3DGrad MaxPoolGrad MaxPoolWithArgmax
+python: EagerPyFunc
+quantize: FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel QuantizeAndDequantizeV2 QuantizeAndDequantizeV4 QuantizeV2 QuantizedConcat
+reduce: All Any ArgMax ArgMin Cumprod Cumsum EuclideanNorm Max Mean Min Prod SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum SparseSegmentMean SparseSegmentMeanWithNumSegments SparseSegmentSqrtN SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumWithNumSegments Sum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum
+slice: MirrorPad MirrorPadGrad Pad PadV2 Slice StridedSlice StridedSliceGrad TensorStridedSliceUpdate
+source: Assign AssignAdd AssignSub BroadcastArgs BroadcastGradientArgs Const Empty EnsureShape Fill GuaranteeConst Identity IdentityN LinSpace ListDiff Multinomial OnesLike ParameterizedTruncatedNormal Placeholder PlaceholderV2 PlaceholderWithDefault PreventGradient RandomShuffle RandomStandardNormal RandomUniform RandomUniformInt Range ReadVariableOp RefIdentity ScatterAdd ScatterDiv ScatterMul ScatterSub ScatterUpdate StopGradient TruncatedNormal VarHandleOp Variable VariableShape VariableV2 ZerosLike
+space: BatchToSpace BatchToSpaceND DepthToSpace SpaceToBatch SpaceToBatchND SpaceToDepth
+sparse: EditDistance SparseAdd SparseAddGrad SparseConcat SparseDenseCwiseDiv SparseDenseCwiseMul SparseFillEmptyRows SparseMatMul SparseReduceMax SparseReduceMaxSparse SparseReduceSum SparseReorder SparseReshape SparseSlice SparseSoftmax SparseSparseMaximum SparseSparseMinimum SparseSplit SparseTensorDenseAdd SparseTensorDenseMatMul
+special: BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Betainc CumulativeLogsumexp Dawsn Digamma Expint FresnelCos FresnelSin Igamma Igammac Polygamma RandomGamma Spence StatelessRandomGammaV2 Zeta
+spectral: FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D RFFT RFFT2D RFFT3D
+"""
