@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families.elementwise import elementwise
-from ...engine.plan.buffer import Buffer
+from ...engine.plan.buffer import Buffer, arena, constant
 from ..checks import required, same_dtype
 from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy
 from ..registry import op
-from ..substitution import moves_any
+from ..substitution import half_floats, moves_any
 from .binary import limits_of
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
+    from ...schema.flatbuffer import Record
     from ..node import Node, Operand
 
     Emit = Callable[[Program], None]
@@ -85,6 +86,8 @@ BINARY: dict[str, tuple[str, Sequence[str], Function]] = {
 }
 """Operator -> kernel, its types, and the numpy function of all others."""
 _LIMITED = ("arithmetic.add", "arithmetic.divide", "arithmetic.multiply", "arithmetic.subtract")
+_TOTAL_ORDER = 2
+"""ComparisonType of floats that are compared in their total order."""
 _BITS = ("AND", "OR", "SHIFT_LEFT")
 
 COMPARISONS: tuple[tuple[str, bool, Function], ...] = (
@@ -99,6 +102,7 @@ COMPARISONS: tuple[tuple[str, bool, Function], ...] = (
 
 
 @op(*(f"STABLEHLO_{name}" for name in UNARY))
+@half_floats
 def unary(node: Node) -> Emit | HostCall | DynamicResult:
     """The function of each element."""
     (x,) = operands(node, 1)
@@ -116,6 +120,7 @@ def unary(node: Node) -> Emit | HostCall | DynamicResult:
 
 
 @op(*(f"STABLEHLO_{name}" for name in BINARY))
+@half_floats
 def binary(node: Node) -> Emit | HostCall | DynamicResult:
     """The function of each pair of elements of two operands of one shape."""
     x, y = operands(node, 2)
@@ -144,8 +149,12 @@ def _bytes_of(x: Operand) -> Buffer:
 
 
 @op("STABLEHLO_COMPARE")
+@half_floats
 def compare(node: Node) -> Emit | HostCall | DynamicResult:
-    """Whether `comparison_direction` holds for each pair of elements."""
+    """Whether `comparison_direction` holds for each pair of elements.
+
+    In the total order of floats -0 is below 0, and nan is above or below all others by its sign.
+    """
     x, y = operands(node, 2)
     same_dtype(node, (x, y))
     require_shape(node, x, y)
@@ -154,10 +163,42 @@ def compare(node: Node) -> Emit | HostCall | DynamicResult:
         0 <= direction < len(COMPARISONS), f"comparison_direction must be 0 to 5, got {direction}"
     )
     kernel, swapped, function = COMPARISONS[direction]
+    is_total = is_total_order(node.options, x.dtype)
     if x.dtype.name not in _ORDERED:
-        return array_by_numpy(node, function, x.shape, np.dtype(bool))
+
+        def compared(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return function(_ranks(a), _ranks(b)) if is_total else function(a, b)
+
+        return array_by_numpy(node, compared, x.shape, np.dtype(bool))
     out = node.result(x.shape, np.bool_)
-    return lambda program: elementwise(program, kernel, (y, x) if swapped else (x, y), out)
+
+    def emit(program: Program) -> None:
+        pair = [in_total_order(program, operand) if is_total else operand for operand in (x, y)]
+        elementwise(program, kernel, pair[::-1] if swapped else pair, out)
+
+    return emit
+
+
+def is_total_order(options: Record, dtype: np.dtype) -> bool:
+    """Whether floats are compared in IEEE 754's total order."""
+    return int(options.compare_type) == _TOTAL_ORDER and dtype.kind not in "iub"
+
+
+def in_total_order(program: Program, x: Buffer) -> Buffer:
+    """Adds what gives an int32 for each float32, in the same total order."""
+    bits, signs, out = x.view(np.int32), arena(x.shape, np.int32), arena(x.shape, np.int32)
+    steps = [constant(np.array(n, np.int32)) for n in (31, 1)]
+    elementwise(program, "bits.shift_right_32", (bits, steps[0]), signs)
+    masks, one = (buffer.view(np.uint32) for buffer in (signs, steps[1]))
+    elementwise(program, "bits.shift_right_32", (masks, one), masks)
+    elementwise(program, "bits.bitwise_xor", (bits, signs), out)
+    return out
+
+
+def _ranks(x: np.ndarray) -> np.ndarray:
+    """An integer for each float, in the same total order."""
+    bits = np.ascontiguousarray(x).view(f"i{x.itemsize}")
+    return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
 
 
 @op("STABLEHLO_SELECT")
@@ -175,6 +216,7 @@ def select(node: Node) -> Emit | DynamicResult:
 
 
 @op("STABLEHLO_CLAMP")
+@half_floats
 def clamp(node: Node) -> Emit | HostCall | DynamicResult:
     """The second input, not below the first and not above the third; both may be scalars."""
     low, x, high = operands(node, 3)
