@@ -106,7 +106,7 @@ def reduce(node: Node) -> Emit | HostCall | DynamicResult:
         return [arranged(program, x, [*axes, *last]).reshape(size) for x in arrays]
 
     def columns(*values: np.ndarray) -> list[np.ndarray]:
-        return [x.transpose([*axes, *last]).reshape(size) for x in values]
+        return [x.transpose([*axes, *last]).reshape(size) for x in values[: len(arrays)]]
 
     return _folded(node, (arrays, starts), shape, size[0], (in_columns, columns))
 
