@@ -11,7 +11,7 @@ from ...engine.families.elementwise import broadcast_shape, elementwise
 from ...engine.plan.buffer import constant
 from ..checks import clamp_of, required, same_dtype
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 from . import other_numbers
 from .quantized import QUANTIZED, is_quantized, quantized_pair
 
@@ -63,7 +63,7 @@ _ON_INTEGERS = ("FLOOR_DIV", "FLOOR_MOD")
 
 
 @op(*ARITHMETIC)
-@half_floats
+@small_floats
 def arithmetic(node: Node) -> Prepared:
     """The result for each pair of elements, within the limits of the fused activation."""
     a, b = required(node, 2)
@@ -91,7 +91,7 @@ def arithmetic(node: Node) -> Prepared:
 
 
 @op(*PLAIN)
-@half_floats
+@small_floats
 def plain(node: Node) -> Prepared:
     """The result for each pair of elements."""
     a, b = required(node, 2)
@@ -118,7 +118,7 @@ def plain(node: Node) -> Prepared:
 
 
 @op("ADD_N")
-@half_floats
+@small_floats
 def add_n(node: Node) -> Emit | None:
     """The sum of all inputs."""
     first, *others = required(node, max(1, len(node.inputs)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert
 from ...engine.families.layout import copy, fill
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
@@ -15,7 +16,6 @@ from ..checks import name_of_dtype, required, same_dtype
 from ..node import NeedsValue
 from ..registry import op
 from ..substitution import moves_any
-from .cast import convert
 from .quantized import quantization_of, signed_weights
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ...engine.families.multipliers import (
 from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 from . import other_numbers
 from .quantized import is_quantized
 
@@ -58,7 +58,7 @@ _COMPARED: Sequence[type] = (np.float32, np.int32, np.int8, np.uint8, np.bool_)
 
 
 @op(*REDUCTIONS)
-@half_floats
+@small_floats
 def reduce(node: Node) -> Prepared:
     """The dimensions `axes` of `x` folded into one value each, kept as 1 or left out."""
     x, axes = required(node, 2)[0], node.constant(1)
@@ -142,7 +142,7 @@ def _empty_reduction(kind: str, quantization: Quantization, limits: np.iinfo) ->
 
 
 @op("ARG_MAX", "ARG_MIN")
-@half_floats
+@small_floats
 def arg_max(node: Node) -> Emit:
     """Where along the axis the largest or smallest element comes first."""
     x, axes = required(node, 2)[0], node.constant(1)
@@ -162,7 +162,7 @@ def arg_max(node: Node) -> Emit:
 
 
 @op("CUMSUM")
-@half_floats
+@small_floats
 def cumsum(node: Node) -> Emit:
     """Sums of the elements up to each one, without it if `exclusive`, from the end if `reverse`."""
     x, axes = required(node, 2)[0], node.constant(1)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert
 from ...engine.plan.buffer import arena, constant
 from ...engine.sizes import largest
 from ...schema.dtypes import numpy_dtype
 from ..checks import required
 from ..registry import op
-from ..substitution import half_floats
-from .cast import convert
+from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +55,7 @@ def unique(node: Node) -> DynamicResult:
 
 
 @op("BUCKETIZE")
+@small_floats
 def bucketize(node: Node) -> Emit:
     """For each element, how many of the rising `boundaries` are not above it.
 
@@ -78,7 +79,7 @@ def bucketize(node: Node) -> Emit:
 
 
 @op("TOPK_V2")
-@half_floats
+@small_floats
 def top_k(node: Node) -> Emit:
     """The k largest of each row in falling order, and where they are."""
     (x,) = required(node, 1)

@@ -18,7 +18,7 @@ from ..checks import required, same_dtype
 from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy
 from ..registry import op
-from ..substitution import half_floats, moves_any
+from ..substitution import moves_any, small_floats
 from .binary import limits_of
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ COMPARISONS: tuple[tuple[str, bool, Function], ...] = (
 
 
 @op(*(f"STABLEHLO_{name}" for name in UNARY))
-@half_floats
+@small_floats
 def unary(node: Node) -> Emit | HostCall | DynamicResult:
     """The function of each element."""
     (x,) = operands(node, 1)
@@ -120,7 +120,7 @@ def unary(node: Node) -> Emit | HostCall | DynamicResult:
 
 
 @op(*(f"STABLEHLO_{name}" for name in BINARY))
-@half_floats
+@small_floats
 def binary(node: Node) -> Emit | HostCall | DynamicResult:
     """The function of each pair of elements of two operands of one shape."""
     x, y = operands(node, 2)
@@ -149,7 +149,7 @@ def _bytes_of(x: Operand) -> Buffer:
 
 
 @op("STABLEHLO_COMPARE")
-@half_floats
+@small_floats
 def compare(node: Node) -> Emit | HostCall | DynamicResult:
     """Whether `comparison_direction` holds for each pair of elements.
 
@@ -216,7 +216,7 @@ def select(node: Node) -> Emit | DynamicResult:
 
 
 @op("STABLEHLO_CLAMP")
-@half_floats
+@small_floats
 def clamp(node: Node) -> Emit | HostCall | DynamicResult:
     """The second input, not below the first and not above the third; both may be scalars."""
     low, x, high = operands(node, 3)

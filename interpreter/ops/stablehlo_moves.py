@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert
 from ...engine.families.layout import copy, fill, move
 from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View, contiguous_strides
@@ -18,7 +19,6 @@ from ...engine.sizes import largest
 from ..checks import same_dtype
 from ..registry import op
 from ..substitution import moves_any
-from .cast import convert
 from .gather import write_box
 from .stablehlo import numbers, operands
 from .window import offsets

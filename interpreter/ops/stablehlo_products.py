@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...engine.families import gemm
+from ...engine.families.conversion import convert
 from ...engine.families.layout import move
 from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View
@@ -20,8 +21,7 @@ from ...engine.sizes import largest
 from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy
 from ..registry import op
-from ..substitution import half_floats
-from .cast import convert
+from ..substitution import small_floats
 from .stablehlo import numbers, operands
 from .window import enlarged
 
@@ -49,7 +49,7 @@ _NOT_CONVERTED = ("uint64", "float16")
 
 
 @op("STABLEHLO_DOT_GENERAL")
-@half_floats
+@small_floats
 def dot_general(node: Node) -> Callable[[Program], None] | HostCall | DynamicResult:
     """Sums over the contracting dimensions of products, for each index of the batching ones.
 
@@ -143,7 +143,7 @@ def arranged(program: Program, x: Operand, permutation: list[int]) -> Buffer:
 
 
 @op("STABLEHLO_CONVOLUTION")
-@half_floats
+@small_floats
 def convolution(node: Node) -> Callable[[Program], None] | HostCall | DynamicResult:
     """The convolution over any spatial dimensions, with dilations of both operands and groups.
 

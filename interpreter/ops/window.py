@@ -13,7 +13,7 @@ from ...engine.plan.view import View, contiguous_strides
 from ...engine.sizes import largest
 from ..checks import required, required_input, same_dtype
 from ..registry import op
-from ..substitution import moves_any
+from ..substitution import moves_any, small_floats
 
 if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
@@ -65,6 +65,7 @@ def dilate(node: Node) -> Callable[[Program], None]:
 
 
 @op("REDUCE_WINDOW")
+@small_floats
 def reduce_window(node: Node) -> Callable[[Program], None]:
     """Each window of `x` folded into one element, beginning with the second input.
 
