@@ -18,7 +18,7 @@ from .quantized import QUANTIZED, is_quantized, quantized_pair
 if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand, Prepared
+    from ..node import Node, Operand, Prepared
 
 
 _NUMBERS = ("float32", "int32", "int64")
@@ -119,11 +119,12 @@ def plain(node: Node) -> Prepared:
 
 @op("ADD_N")
 @small_floats
-def add_n(node: Node) -> Emit | None:
+def add_n(node: Node) -> Prepared:
     """The sum of all inputs."""
     first, *others = required(node, max(1, len(node.inputs)))
     same_dtype(node, node.inputs)
-    node.require(first.dtype.name in _NUMBERS, f"{_kind(first)} is not supported")
+    is_other = first.dtype.name not in _NUMBERS and other_numbers.is_number(first)
+    node.require(first.dtype.name in _NUMBERS or is_other, f"{_kind(first)} is not supported")
     for other in others:
         node.require_equal(
             other.shape,
@@ -133,6 +134,8 @@ def add_n(node: Node) -> Emit | None:
     if not others:
         node.alias(first, first.shape)
         return None
+    if is_other:
+        return other_numbers.total(node, first)
     out = node.result(first.shape, first.dtype)
 
     def emit(program: Program) -> None:

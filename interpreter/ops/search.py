@@ -14,12 +14,13 @@ from ...schema.dtypes import numpy_dtype
 from ..checks import required
 from ..registry import op
 from ..substitution import small_floats
+from . import other_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...engine.plan.program import Program
-    from ..node import DynamicResult, Emit, Node
+    from ..node import DynamicResult, Emit, Node, Prepared
 
 
 _BUCKETS: Sequence[type] = (np.float32, np.float64, np.int32, np.int64)
@@ -80,15 +81,18 @@ def bucketize(node: Node) -> Emit:
 
 @op("TOPK_V2")
 @small_floats
-def top_k(node: Node) -> Emit:
+def top_k(node: Node) -> Prepared:
     """The k largest of each row in falling order, and where they are."""
     (x,) = required(node, 1)
-    node.require(x.dtype in _TOP, f"{x.dtype} is not supported")
+    is_other = x.dtype not in _TOP and other_numbers.is_ordered(x)
+    node.require(x.dtype in _TOP or is_other, f"{x.dtype} is not supported")
     node.require(x.ndim >= 1, f"input must have a dimension, got shape {x.shape}")
     k = largest(node.sizes(1)[0], 0)
     node.require(
         k <= x.shape[-1], f"k must be at most the {x.shape[-1]} elements of a row, got {k}"
     )
+    if is_other:
+        return other_numbers.top(node, x, k, node.outputs[1].dtype or np.dtype(np.int32))
     shape, n = (*x.shape[:-1], k), prod(x.shape[:-1])
     out = node.result(shape, x.dtype)
     where = node.result(shape, node.outputs[1].dtype or np.int32)

@@ -412,3 +412,35 @@ def test_reductions_of_float8(kind, dtype, builder, saved):
     (got,) = answers(Interpreter(model_content=saved(b.outputs(y))), x)
     want = function(x.astype(np.float32), axis=1).astype(float8)
     np.testing.assert_array_equal(got.view(np.uint8), want.view(np.uint8))
+
+
+OF_OTHER_NUMBERS = ("float64", "int8", "uint8", "int16", "uint16", "uint32", "uint64", "int64")
+
+
+@pytest.mark.parametrize("dtype", OF_OTHER_NUMBERS)
+def test_orders_and_sums_of_other_numbers(dtype, builder, saved):
+    """Of equal elements the first counts, sums wrap."""
+    x = np.array([[5, 1, 5, 0, 3], [2, 9, 9, 100, 100]]).astype(dtype)
+    b = builder()
+    first, axis = b.input("x", x.shape, dtype.upper()), b.constant("axis", np.int32(1))
+    place, total = b.tensor("place", (2,), "INT64"), b.tensor("total", x.shape, dtype.upper())
+    largest = b.tensor("largest", (2, 3), dtype.upper())
+    where = b.tensor("where", (2, 3), "INT32")
+    sums = b.tensor("sums", x.shape, dtype.upper())
+    b.op("ARG_MIN", [first, axis], [place], output_type=4)
+    b.op("CUMSUM", [first, axis], [sums], exclusive=True, reverse=True)
+    b.op("TOPK_V2", [first, b.constant("k", np.int32([3]))], [largest, where])
+    b.op("ADD_N", [first, first, first], [total])
+    interpreter = Interpreter(model_content=saved(b.outputs(place, sums, largest, where, total)))
+    got = answers(interpreter, x)
+    with np.errstate(over="ignore"):
+        backwards = np.cumsum(x[:, ::-1], 1, x.dtype)[:, ::-1] - x
+        wanted = [
+            [3, 0],
+            backwards,
+            np.array([[5, 5, 3], [100, 100, 9]], dtype),
+            [[0, 2, 4], [3, 4, 1]],
+            x + x + x,
+        ]
+    for ours, want in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(ours, want)
