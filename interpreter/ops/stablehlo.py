@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 _FLOAT, _ORDERED = ("float32",), ("float32", "int32", "int64", "int16")
 _BITWISE = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
-_NUMBERS, _SMALL = ("float32", "int32", "int64"), ("int8", "uint8", "int16")
+_WHOLE, _SMALL = ("int32", "int64"), ("int8", "uint8", "int16")
+_NUMBERS = ("float32", *_WHOLE)
 
 
 def _logistic(x: np.ndarray) -> np.ndarray:
@@ -52,6 +53,13 @@ def _quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(b == 0, np.array(-1).astype(a.dtype), quotient)
 
 
+def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """What a quotient towards zero leaves of a, with its sign; a where an integer b is 0."""
+    if a.dtype.kind not in "iu":
+        return np.fmod(a, b)
+    return np.where(b == 0, a, np.fmod(a, np.where(b == 0, np.ones_like(b), b)))
+
+
 def _shifted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a shifted left by b; 0 where b is negative or leaves no bit."""
     bits = 8 * a.itemsize
@@ -61,7 +69,7 @@ def _shifted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 UNARY: dict[str, tuple[str, Sequence[str], Function]] = {
     "ABS": ("unary.absolute", ("float32", "int16", "int32"), np.abs),
-    "CBRT": ("", (), np.cbrt),
+    "CBRT": ("unary.cbrt", _FLOAT, np.cbrt),
     "COSINE": ("unary.cos", _FLOAT, np.cos),
     "EXPONENTIAL": ("unary.exp", _FLOAT, np.exp),
     "FLOOR": ("unary.floor", _FLOAT, np.floor),
@@ -71,24 +79,32 @@ UNARY: dict[str, tuple[str, Sequence[str], Function]] = {
     "RSQRT": ("unary.rsqrt", _FLOAT, _inverse_root),
     "TANH": ("unary.tanh", _FLOAT, np.tanh),
 }
-BINARY: dict[str, tuple[str, Sequence[str], Function]] = {
-    "ADD": ("arithmetic.add", _NUMBERS, np.add),
-    "AND": ("bits.bitwise_and", _BITWISE, np.bitwise_and),
-    "DIVIDE": ("arithmetic.divide", _FLOAT, _quotient),
-    "MAXIMUM": ("arithmetic.maximum", (*_NUMBERS, *_SMALL), np.maximum),
-    "MINIMUM": ("arithmetic.minimum", (*_NUMBERS, *_SMALL), np.minimum),
-    "MULTIPLY": ("arithmetic.multiply", _NUMBERS, np.multiply),
-    "OR": ("bits.bitwise_or", _BITWISE, np.bitwise_or),
-    "POWER": ("power.power", _FLOAT, np.power),
-    "REMAINDER": ("", (), np.fmod),
-    "SHIFT_LEFT": ("", (), _shifted),
-    "SUBTRACT": ("arithmetic.subtract", _NUMBERS, np.subtract),
-}
 """Operator -> kernel, its types, and the numpy function of all others."""
+BINARY: dict[str, tuple[dict[str, str], Function]] = {
+    "ADD": (dict.fromkeys(_NUMBERS, "arithmetic.add"), np.add),
+    "AND": (dict.fromkeys(_BITWISE, "bits.bitwise_and"), np.bitwise_and),
+    "DIVIDE": (
+        {"float32": "arithmetic.divide", **dict.fromkeys(_WHOLE, "division.quotient")},
+        _quotient,
+    ),
+    "MAXIMUM": (dict.fromkeys((*_NUMBERS, *_SMALL), "arithmetic.maximum"), np.maximum),
+    "MINIMUM": (dict.fromkeys((*_NUMBERS, *_SMALL), "arithmetic.minimum"), np.minimum),
+    "MULTIPLY": (dict.fromkeys(_NUMBERS, "arithmetic.multiply"), np.multiply),
+    "OR": (dict.fromkeys(_BITWISE, "bits.bitwise_or"), np.bitwise_or),
+    "POWER": ({"float32": "power.power"}, np.power),
+    "REMAINDER": (
+        {"float32": "division.float_remainder", **dict.fromkeys(_WHOLE, "division.remainder")},
+        _remainder,
+    ),
+    "SHIFT_LEFT": (dict.fromkeys(("int32", "uint32"), "bits.shift_left_32"), _shifted),
+    "SUBTRACT": (dict.fromkeys(_NUMBERS, "arithmetic.subtract"), np.subtract),
+}
+"""Operator -> kernels by type, and the numpy function of all others."""
 _LIMITED = ("arithmetic.add", "arithmetic.divide", "arithmetic.multiply", "arithmetic.subtract")
 _TOTAL_ORDER = 2
 """ComparisonType of floats that are compared in their total order."""
-_BITS = ("AND", "OR", "SHIFT_LEFT")
+_BITWISE_KINDS = ("AND", "OR")
+_BITS = (*_BITWISE_KINDS, "SHIFT_LEFT")
 
 COMPARISONS: tuple[tuple[str, bool, Function], ...] = (
     ("compare.equal", False, np.equal),
@@ -127,15 +143,16 @@ def binary(node: Node) -> Emit | HostCall | DynamicResult:
     same_dtype(node, (x, y))
     require_shape(node, x, y)
     name = node.kind.removeprefix("STABLEHLO_")
-    kernel, dtypes, function = BINARY[name]
+    kernels, function = BINARY[name]
+    kernel = kernels.get(x.dtype.name)
     node.require(name not in _BITS or x.dtype.kind in "biu", f"{x.dtype} is not supported")
-    if x.dtype.name not in dtypes:
+    if kernel is None:
         return array_by_numpy(node, function, x.shape, x.dtype)
     out = node.result(x.shape, x.dtype)
 
     def emit(program: Program) -> None:
         pair, target = (x, y), out
-        if name in _BITS:
+        if name in _BITWISE_KINDS:
             pair, target = (_bytes_of(x), _bytes_of(y)), _bytes_of(out)
         limits = [limits_of(x.dtype, -np.inf, np.inf)] if kernel in _LIMITED else []
         elementwise(program, kernel, pair, target, *limits)
@@ -224,7 +241,7 @@ def clamp(node: Node) -> Emit | HostCall | DynamicResult:
     for limit in (low, high):
         if limit.ndim:
             require_shape(node, x, limit)
-    if x.dtype.name not in BINARY["MAXIMUM"][1]:
+    if x.dtype.name not in BINARY["MAXIMUM"][0]:
         return array_by_numpy(node, _clipped, x.shape, x.dtype)
     out = node.result(x.shape, x.dtype)
 

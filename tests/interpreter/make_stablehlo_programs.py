@@ -186,6 +186,7 @@ def drawn(dtype, *shape, seed=0, low=-40, high=40):
     return random.normal(size=shape).astype(kind)
 
 
+TWO = np.int32(2)
 SPECIAL = np.float32([np.nan, 1, -0.0, 0.0, -np.inf, np.inf, -np.nan, -2, 1, 0.0])
 FLOATS, INTEGERS = (
     ("float32", "float64", "float16", "bfloat16"),
@@ -226,6 +227,19 @@ def looped(x):
         lambda s: s[0] < 5,
         lambda s: (s[0] + 1, jnp.sort(s[1] * 3 % 11), jnp.argmax(s[1]).astype(jnp.int32) + s[2]),
         (jnp.int32(0), x, jnp.int32(0)),
+    )
+
+
+def collatz(x):
+    """Steps down to 1, in integers."""
+    return lax.while_loop(
+        lambda s: s[1] > 1,
+        lambda s: (
+            s[0] + 1,
+            lax.select(s[1] % TWO == 0, lax.div(s[1], TWO), 3 * s[1] + 1),
+            lax.rem(s[2], jnp.float32(0.7)) + 1,
+        ),
+        (jnp.int32(0), x, jnp.float32(0)),
     )
 
 
@@ -348,6 +362,11 @@ def programs():
             [drawn(dtype, 4, 9)],
         )
     for dtype in INTEGERS:
+        lowest, one = np.iinfo(dtype).min, np.array(-1).astype(dtype)
+        x = np.array([5, 7, lowest, lowest, 0, 100, lowest], dtype)
+        y = np.array([0, 2, one, 0, 0, one, 3], dtype)
+        yield f"edges/{dtype}", lambda x, y: (lax.div(x, y), lax.rem(x, y), x << y), [x, y]
+    for dtype in INTEGERS:
         yield (
             f"bits/{dtype}",
             lambda x, y: (x & y, x | y, lax.shift_left(x, y % 6)),
@@ -438,6 +457,7 @@ def programs():
         [f(4, 6)],
     )
     yield "loop", looped, [i(8, low=0)]
+    yield "collatz", collatz, [np.int32(27)]
     for k in (0, 2, 7, -1):
         yield f"case/{k}", chosen, [np.int32(k), f(3)]
     yield "composite", lax.composite(lambda x, y: x - y, "a.b"), [f(3), f(3)]
