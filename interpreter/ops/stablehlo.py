@@ -7,11 +7,12 @@ Source: The StableHLO specification; where it leaves a choice (extrema of nan), 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert
 from ...engine.families.elementwise import elementwise
 from ...engine.plan.buffer import Buffer, arena, constant
 from ..checks import required, same_dtype
@@ -100,6 +101,11 @@ BINARY: dict[str, tuple[dict[str, str], Function]] = {
     "SUBTRACT": (dict.fromkeys(_NUMBERS, "arithmetic.subtract"), np.subtract),
 }
 """Operator -> kernels by type, and the numpy function of all others."""
+_WIDER = {
+    **dict.fromkeys(("bool", "int8", "uint8", "int16", "uint16"), "int32"),
+    "uint32": "int64",
+}
+"""Integers -> those that have room for what they and their sums are."""
 _LIMITED = ("arithmetic.add", "arithmetic.divide", "arithmetic.multiply", "arithmetic.subtract")
 _TOTAL_ORDER = 2
 """ComparisonType of floats that are compared in their total order."""
@@ -124,15 +130,32 @@ def unary(node: Node) -> Emit | HostCall | DynamicResult:
     (x,) = operands(node, 1)
     kernel, dtypes, function = UNARY[node.kind.removeprefix("STABLEHLO_")]
     node.require(x.dtype != np.bool_, "bool is not supported")
-    if x.dtype.name not in dtypes:
+    dtype = _computed_in(x.dtype, dtypes)
+    if dtype is None:
         return array_by_numpy(node, function, x.shape, x.dtype)
     out = node.result(x.shape, x.dtype)
 
     def emit(program: Program) -> None:
         if x.size:
-            program.call(kernel, x.ravel(), out.ravel(), split=x.size)
+            target = out if dtype == out.dtype else arena(out.shape, dtype)
+            source = convert(program, x, dtype)
+            program.call(kernel, source.ravel(), target.ravel(), split=x.size)
+            _narrow(program, target, out)
 
     return emit
+
+
+def _computed_in(dtype: np.dtype, dtypes: Container[str]) -> np.dtype | None:
+    """The type among `dtypes` that integers are computed in, whose lowest bits are the result's."""
+    if dtype.name in dtypes:
+        return dtype
+    wider = _WIDER.get(dtype.name)
+    return np.dtype(wider) if wider in dtypes else None
+
+
+def _narrow(program: Program, wide: Buffer, out: Buffer) -> None:
+    if wide is not out:
+        convert(program, wide, out.dtype, out)
 
 
 @op(*(f"STABLEHLO_{name}" for name in BINARY))
@@ -144,18 +167,23 @@ def binary(node: Node) -> Emit | HostCall | DynamicResult:
     require_shape(node, x, y)
     name = node.kind.removeprefix("STABLEHLO_")
     kernels, function = BINARY[name]
-    kernel = kernels.get(x.dtype.name)
     node.require(name not in _BITS or x.dtype.kind in "biu", f"{x.dtype} is not supported")
-    if kernel is None:
+    dtype = None if x.dtype == np.bool_ and name not in _BITWISE_KINDS else x.dtype
+    dtype = dtype and _computed_in(dtype, kernels)
+    if dtype is None:
         return array_by_numpy(node, function, x.shape, x.dtype)
     out = node.result(x.shape, x.dtype)
 
     def emit(program: Program) -> None:
-        pair, target = (x, y), out
+        kernel = kernels[dtype.name]
         if name in _BITWISE_KINDS:
-            pair, target = (_bytes_of(x), _bytes_of(y)), _bytes_of(out)
-        limits = [limits_of(x.dtype, -np.inf, np.inf)] if kernel in _LIMITED else []
+            elementwise(program, kernel, (_bytes_of(x), _bytes_of(y)), _bytes_of(out))
+            return
+        pair = [convert(program, operand, dtype) for operand in (x, y)]
+        target = out if dtype == out.dtype else arena(out.shape, dtype)
+        limits = [limits_of(dtype, -np.inf, np.inf)] if kernel in _LIMITED else []
         elementwise(program, kernel, pair, target, *limits)
+        _narrow(program, target, out)
 
     return emit
 
@@ -181,7 +209,8 @@ def compare(node: Node) -> Emit | HostCall | DynamicResult:
     )
     kernel, swapped, function = COMPARISONS[direction]
     is_total = is_total_order(node.options, x.dtype)
-    if x.dtype.name not in _ORDERED:
+    dtype = _computed_in(x.dtype, _ORDERED)
+    if dtype is None:
 
         def compared(a: np.ndarray, b: np.ndarray) -> np.ndarray:
             return function(_ranks(a), _ranks(b)) if is_total else function(a, b)
@@ -190,7 +219,10 @@ def compare(node: Node) -> Emit | HostCall | DynamicResult:
     out = node.result(x.shape, np.bool_)
 
     def emit(program: Program) -> None:
-        pair = [in_total_order(program, operand) if is_total else operand for operand in (x, y)]
+        pair = [
+            in_total_order(program, operand) if is_total else convert(program, operand, dtype)
+            for operand in (x, y)
+        ]
         elementwise(program, kernel, pair[::-1] if swapped else pair, out)
 
     return emit
@@ -241,13 +273,17 @@ def clamp(node: Node) -> Emit | HostCall | DynamicResult:
     for limit in (low, high):
         if limit.ndim:
             require_shape(node, x, limit)
-    if x.dtype.name not in BINARY["MAXIMUM"][0]:
+    dtype = _computed_in(x.dtype, BINARY["MAXIMUM"][0])
+    if dtype is None or x.dtype == np.bool_:
         return array_by_numpy(node, _clipped, x.shape, x.dtype)
     out = node.result(x.shape, x.dtype)
 
     def emit(program: Program) -> None:
-        elementwise(program, "arithmetic.maximum", (x, low), out)
-        elementwise(program, "arithmetic.minimum", (out, high), out)
+        target = out if dtype == out.dtype else arena(out.shape, dtype)
+        numbers, least, most = (convert(program, operand, dtype) for operand in (x, low, high))
+        elementwise(program, "arithmetic.maximum", (numbers, least), target)
+        elementwise(program, "arithmetic.minimum", (target, most), target)
+        _narrow(program, target, out)
 
     return emit
 
