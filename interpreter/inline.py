@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.families import control
-from ..engine.plan.buffer import persistent
+from ..engine.families.elementwise import elementwise
+from ..engine.plan.buffer import arena, constant, persistent
 from .node import Node, NodeError, Operand
 from .planner import Planner, Recording
 from .stage import PlanError
@@ -54,6 +55,30 @@ def branch(
 
     def emit(program: Program) -> None:
         control.choose(program, flag, then, otherwise, outs)
+
+    return emit
+
+
+def switch(
+    node: Node, index: Operand, subgraphs: Sequence[int], inputs: Sequence[Operand]
+) -> Emit | None:
+    """`emit` of the subgraph that an int32 numbers; of the last one, where it numbers none."""
+    bodies: list[Recording] = []
+    for subgraph in subgraphs:
+        body = record(node, subgraph, inputs)
+        if body is None or (bodies and _kinds(body.values) != _kinds(bodies[0].values)):
+            return None
+        bodies.append(body)
+    outs = [persistent(value.shape, value.dtype) for value in bodies[0].values]
+    for out in outs:
+        node.alias(out, out.shape)
+
+    def emit(program: Program) -> None:
+        flags = [arena((1,), np.bool_) for _ in bodies[:-1]]
+        for i, flag in enumerate(flags):
+            number = constant(np.array([i], np.int32))
+            elementwise(program, "compare.equal", (index.reshape((1,)), number), flag)
+        control.switch(program, flags, bodies, outs)
 
     return emit
 
