@@ -43,7 +43,23 @@ from flatlite.schema.versions import operator_version  # noqa: E402
 
 PAGE = TESTS.parent / "docs" / "operators.md"
 CODES = (
-    *("f32", "f16", "bf16", "f64", "i4", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"),
+    *(
+        "f32",
+        "f16",
+        "bf16",
+        "f8e4m3",
+        "f8e5m2",
+        "f64",
+        "i4",
+        "i8",
+        "u8",
+        "i16",
+        "u16",
+        "i32",
+        "u32",
+        "i64",
+        "u64",
+    ),
     *("bool", "str", "c64", "c128", "qi4", "qi8", "qu8", "qi16"),
 )
 HANDLES = ("variable", "table")
@@ -65,9 +81,9 @@ file with it needs (none: 1). tests/write_operators_page.py writes this table fr
 schema/operator_table.py, schema/version_rules.py and by asking each `prepare`; a test holds it
 current.
 
-`q` before a type: with scales; f, bf: floats; i, u: integers; c: complex; str: strings. float16 and
-bfloat16 are computed in float32 and rounded once; strings go wherever elements only move. An
-operator that calls subgraphs takes whatever they take.
+`q` before a type: with scales; f, bf: floats (f8e4m3: FLOAT8_E4M3FN); i, u: integers; c: complex;
+str: strings. Floats of one and two bytes are computed in float32 and rounded once; strings go
+wherever elements only move. An operator that calls subgraphs takes whatever they take.
 
 What a file says holds in every version: an option that a later version brought counts in an earlier
 one, too, as in LiteRT's kernels. A file with another version than these is refused when it is

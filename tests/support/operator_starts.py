@@ -128,7 +128,7 @@ def retyped(array: np.ndarray, code: str) -> np.ndarray:
         array = np.arange(array.size, dtype=np.int32).reshape(array.shape)
     if array.dtype.name in ("bfloat16", "int4"):
         array = array.astype(np.float32)
-    kind = "f" if name == "BFLOAT16" else dtype.kind
+    kind = "f" if name.startswith(("BFLOAT", "FLOAT")) else dtype.kind
     if array.dtype.kind in "fc" and kind not in "fc" and name != "BOOL":
         array = np.asarray(np.rint(array.real * 4))
         array = np.clip(array, *limits(dtype))
