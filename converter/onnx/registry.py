@@ -29,6 +29,7 @@ FAMILIES = (
     "matmul",
     "microsoft",
     "microsoft_attention",
+    "microsoft_layers",
     "microsoft_quantized",
     "ml",
     "norm",
