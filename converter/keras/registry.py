@@ -24,7 +24,7 @@ FAMILIES = (
     *("activation", "arrange", "attention", "audio", "augment", "cells", "conv", "core", "merge"),
     *("linear_algebra", "local", "neural", "norm", "numerics", "operations", "pool"),
     *("preprocess", "products", "quantiles", "quantize", "recurrent", "reductions", "selection"),
-    *("shape", "transforms", "words", "wrappers"),
+    *("shape", "transforms", "windows", "words", "wrappers"),
 )
 TENSOR, LIST, ANY = "one tensor", "a list of tensors", "any arguments"
 EXPORT = (
