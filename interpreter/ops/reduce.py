@@ -177,7 +177,7 @@ def cumsum(node: Node) -> Prepared:
     x, axes = required(node, 2)[0], node.constant(1)
     node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
     axis = node.axis("axis", x, int(axes.ravel()[0]))
-    if x.dtype not in NUMBERS:
+    if x.dtype.type not in NUMBERS:
         from . import other_numbers
 
         if other_numbers.is_number(x):
