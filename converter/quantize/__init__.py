@@ -18,7 +18,8 @@ directions  recurrent layers in two directions as two operators
 unroll      plain recurrent cells step by step
 softplus    log(1 + exp(x)) on ranges that do not grow with exp(x)
 variables   variables that are stored as integers
-forms       operators without an integer kernel, written as others
+forms       operators without an integer kernel, written as others by measured ranges
+integer_formulas  the same by formulas, before anything is measured
 islands     what stays float, why, and its share of the work
 check       the quantized file beside its float form
 accuracy/   algorithms that lower the error, the search for layers that stay wider
