@@ -273,7 +273,7 @@ SLOW = [(x, y) for x in LAYERS for y in LIMITS if (x, y) not in QUICK]
     ("case", "scheme"), [*QUICK, *(pytest.param(*row, marks=pytest.mark.slow) for row in SLOW)]
 )
 def test_strict_leaves_no_layer_in_float(case, scheme, litert, tmp_path):
-    """LSTMs that have no kernel, and loops, are written out; TensorFlow's file has them in float."""
+    """LSTMs that have no kernel, and loops, are written out; TensorFlow leaves them in float."""
     path, shape = tmp_path / "graph.pb", (2, 6, 4)
     path.write_bytes(cases()[case]["graph"].tobytes())
     frozen = flatlite.compat.v1.lite.TFLiteConverter.from_frozen_graph
