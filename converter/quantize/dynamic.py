@@ -27,6 +27,8 @@ from .weights import weights_of
 
 SMALLEST = 1024
 """Elements below which weights stay float32: they would save little and cost accuracy."""
+FEW_BITS = 4
+"""Bits up to which weights that were fake-quantized become integers whatever their size."""
 ROWS = WeightRule(axis=0)
 """Weights with a scale for each row."""
 Schemes = Callable[[Op], "Scheme | None"]
@@ -105,14 +107,13 @@ def hybrid_code(kind: str, scheme: Scheme) -> str:
 
 
 def has_large_weights(op: Op, rule: WeightRule) -> bool:
-    """Whether `op` is in float32 and its weights are constants, of enough elements or
-    fake-quantized.
-    """
+    """Whether `op` is in float32 and its weights are constants, of enough elements or few bits."""
     weights = [x for i in (rule.weights, *rule.others) if (x := op.input(i)) is not None]
     if not all(x.is_constant and is_float32(x) for x in weights):
         return False
     n_elements = max(max(x.data.size, x.n_source) for x in weights)
-    is_large = n_elements >= SMALLEST or weights[0].fake_quant is not None
+    stated = weights[0].fake_quant
+    is_large = n_elements >= SMALLEST or (stated is not None and stated.bits <= FEW_BITS)
     return is_large and is_float32(op.output) and all(np.isfinite(x.data).all() for x in weights)
 
 

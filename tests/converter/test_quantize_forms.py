@@ -115,3 +115,23 @@ def test_what_a_formula_does_not_hold_for_stays(recwarn):
     for add in (alone("POW", 4), alone("LOCAL_RESPONSE_NORMALIZATION", **{**LRN, "bias": 0.0})):
         content = quantized(model(add, (1, 4, 4, 16)), "int8", feeds)
         assert len(kinds(content)) == 1
+
+
+@pytest.mark.parametrize(("scheme", "limit"), [("int8", 0.02), ("int16x8", 2e-4)])
+def test_sums_have_a_range_of_their_own(scheme, limit, litert):
+    """TensorFlow's int16 SUM has the scale of what it sums, and overflows.
+
+    LiteRT's reference kernel adds what it has not written.
+    """
+
+    def add(b, x):
+        axes = b.constant("axes", np.int32([1, 2]))
+        return b.op("SUM", [x, axes], [b.tensor("y", (1, 16))])
+
+    feeds = [GENERATOR.uniform(0.5, 1, (1, 8, 8, 16)).astype(np.float32) for _ in range(4)]
+    content = quantized(model(add, (1, 8, 8, 16)), scheme, feeds)
+    assert kinds(content) == ["QUANTIZE", "SUM", "DEQUANTIZE"]
+    (result,) = answers(Interpreter(model_content=content), feeds[0])
+    by_litert = litert.run(content, [feeds[:1]], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
+    np.testing.assert_array_equal(result, by_litert[0][0])
+    np.testing.assert_allclose(result, feeds[0].sum((1, 2)), rtol=limit)
