@@ -118,11 +118,14 @@ def write_formulas(graphs: Iterable[Graph], schemes_of: SchemesOf, integers_only
 
 
 def is_written(op: Op, formula: Formula, schemes: list[Scheme], integers_only: bool) -> bool:
-    """Whether a formula has kernels where its operator has none."""
-    code = schemes[0].code
-    if not (integers_only or formula.exact) or rule_of(op, schemes[0]) is not None:
+    """Whether a formula has kernels in the first scheme where its operator has none.
+
+    One that is not exact waits until the operator has none in any.
+    """
+    lacking = schemes[:1] if formula.exact else schemes
+    if not (integers_only or formula.exact) or any(rule_of(op, one) for one in lacking):
         return False
-    return all(kind in rules_of(code) for kind in formula.kinds)
+    return all(kind in rules_of(schemes[0].code) for kind in formula.kinds)
 
 
 def replace(graph: Graph, op: Op, formula: Formula) -> None:
