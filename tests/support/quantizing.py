@@ -88,7 +88,7 @@ def converter_for(row: dict):
     """A converter with the settings that made the row's file."""
     files, variant = row["files"], variant_of(row)
     if "graphdef" not in files:
-        converter = model_converter(files)
+        converter = model_converter(row)
     elif row["kind"] == "tflite_case":
         converter = frozen(files, row["graph_inputs"], row["graph_outputs"])
     else:
@@ -120,10 +120,17 @@ def frozen(files: dict, inputs, outputs, shapes=None):
     return flatlite.lite.TFLiteConverter.from_frozen_graph(path, inputs, outputs, shapes)
 
 
-def model_converter(files: dict):
-    """A converter for a whole model."""
+def model_converter(row: dict):
+    """A converter for a whole model, of batches of one where TensorFlow's file was made of such."""
+    files = row["files"]
     if "saved_model" in files:
-        return flatlite.lite.TFLiteConverter.from_saved_model(folder() / files["saved_model"])
+        shapes = None
+        if "/tflite_b1_" in row["id"]:
+            arrays = source_arrays(row)
+            names = zip(input_names(row), row["signature_inputs"], strict=True)
+            shapes = {key: [1, *arrays[f"in0:{name}"].shape[1:]] for name, key in names}
+        path = folder() / files["saved_model"]
+        return flatlite.lite.TFLiteConverter.from_saved_model(path, input_shapes=shapes)
     return flatlite.lite.TFLiteConverter.from_keras_model_file(folder() / files["keras"])
 
 
