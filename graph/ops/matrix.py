@@ -230,7 +230,7 @@ def matrix_diag_part_v3(
 def _set_diag_shape(op: OperationView) -> Shape:
     require_rank(op, 0, 2, at_least=True)
     require_rank(op, 1, 1, at_least=True)
-    return op.inputs[0].shape
+    return op.inputs[0].sizes
 
 
 @op("MatrixSetDiag", shape=_set_diag_shape)

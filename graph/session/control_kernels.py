@@ -99,7 +99,7 @@ def _bound(
             substitute = graph.add(
                 argument.op.type, argument.op.name, (), argument.op.attrs
             ).outputs[0]
-            substitute.set_shape(argument.shape)
+            substitute.set_shape(argument.sizes)
             inputs.append(substitute)
         else:
             attrs = {**handle.attrs, "shared_name": variable_key(handle).encode()}
