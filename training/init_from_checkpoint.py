@@ -114,7 +114,7 @@ def set_initializer(variable: Variable, path: str, tensor_name: str) -> None:
     """Replaces the initializer of a variable by one that reads the checkpoint."""
     with name_scope(None):
         tensor = restored(path, tensor_name, np.dtype(variable.dtype))
-        tensor.set_shape(variable.shape)
+        tensor.set_shape(variable.sizes)
         replace_initializer(variable, tensor)
 
 

@@ -196,7 +196,7 @@ def _follow_vocabulary(variable: Variable, path: str, name: str, info: VocabInfo
             sizes[info.axis] = info.num_oov_buckets
             buckets = convert_to_tensor(initializer(sizes, dtype=dtype), dtype)
             value = ops.ConcatV2([value, buckets], np.int32(info.axis))
-        value.set_shape(variable.shape)
+        value.set_shape(variable.sizes)
         replace_initializer(variable, value)
 
 

@@ -255,8 +255,8 @@ def same_attrs(op: Operation, *names: str) -> dict[str, AttrValue]:
 
 def shape_of(tensor: Tensor, dtype: npt.DTypeLike = np.int32) -> Tensor | np.ndarray:
     """The shape of a tensor: numbers when all are known, else an operation that will tell."""
-    if is_static(tensor.shape):
-        return np.array(tensor.shape, dtype)
+    if is_static(tensor.sizes):
+        return np.array(tensor.sizes, dtype)
     return ops.Shape(tensor, out_type=np.dtype(dtype))
 
 

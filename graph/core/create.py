@@ -113,7 +113,7 @@ def append(
             raise
         words = words.removeprefix(f"{kind} '{name}': ").split(", input shapes: ")[0]
         names = ", ".join(tensor.name.removesuffix(":0") for tensor in tensors)
-        sizes = ", ".join(shown(tensor.shape) for tensor in tensors)
+        sizes = ", ".join(shown(tensor.sizes) for tensor in tensors)
         raise ValueError(
             f"{words} for '{{{{node {name}}}}} = {kind}({names})' with input shapes: {sizes}."
         ) from None

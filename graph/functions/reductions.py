@@ -140,8 +140,8 @@ def reduction_axes(x: Tensor, axis: TensorLike | None) -> TensorLike:
     """The axes of a reduction: those given, or all."""
     if axis is not None:
         return axis
-    if x.shape is not None:
-        return constant(np.arange(len(x.shape), dtype=np.int32))
+    if x.sizes is not None:
+        return constant(np.arange(len(x.sizes), dtype=np.int32))
     return range(0, ops.Rank(x))
 
 

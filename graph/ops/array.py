@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def _rank_vector(op: OperationView) -> tuple[Dim]:
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     return (None if shape is None else len(shape),)
 
 
 def _shape_sizes(op: OperationView) -> list[Shape]:
-    return [tensor.shape for tensor in op.inputs]
+    return [tensor.sizes for tensor in op.inputs]
 
 
 @op("Shape", shape=_rank_vector, static=_shape_sizes)
@@ -47,7 +47,7 @@ def shape_of(x: np.ndarray) -> tuple[int, ...]:
 
 @op(
     "ShapeN",
-    shape=lambda op: [(None if t.shape is None else len(t.shape),) for t in op.inputs],
+    shape=lambda op: [(None if t.sizes is None else len(t.sizes),) for t in op.inputs],
     static=_shape_sizes,
 )
 def shape_n(*inputs: np.ndarray) -> tuple[int, ...] | list[tuple[int, ...]]:
@@ -57,7 +57,7 @@ def shape_n(*inputs: np.ndarray) -> tuple[int, ...] | list[tuple[int, ...]]:
 
 
 def _n_elements(op: OperationView) -> list[Dim]:
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     return [None if shape is None else count(shape)]
 
 
@@ -217,7 +217,7 @@ def broadcast_to(x: np.ndarray, dims: np.ndarray) -> np.ndarray:
 
 def _broadcast_to_shape(op: OperationView) -> Shape:
     target = as_shape(op, 1)
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     if is_static(target) and shape is not None:
         try:
             fits = len(broadcast_ranked(shape, target)) == len(target)
@@ -228,7 +228,7 @@ def _broadcast_to_shape(op: OperationView) -> Shape:
 
 
 def _same_shape(op: OperationView) -> Shape:
-    return op.inputs[0].shape
+    return op.inputs[0].sizes
 
 
 @op("Reverse", shape=_same_shape)
@@ -238,7 +238,7 @@ def reverse(x: np.ndarray, flags: np.ndarray) -> np.ndarray:
 
 
 def _reverse_v2_shape(op: OperationView) -> Shape:
-    shape, axes = op.inputs[0].shape, integers(op, 1)
+    shape, axes = op.inputs[0].sizes, integers(op, 1)
     if shape is None or axes is None:
         return shape
     for i, axis in enumerate(axes):

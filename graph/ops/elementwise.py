@@ -187,7 +187,7 @@ def _comparable(op: OperationView) -> Shape:
     """Broadcasting; a scalar where shapes may differ and do."""
     if op.get_attr("incompatible_shape_error"):
         return broadcasting(op)
-    if not all(is_static(tensor.shape) for tensor in op.inputs):
+    if not all(is_static(tensor.sizes) for tensor in op.inputs):
         return None
     try:
         return broadcasting(op)
@@ -265,7 +265,7 @@ def cast(x: np.ndarray, *, DstT: np.dtype) -> np.ndarray:
 
 
 def _bitcast_shape(op: OperationView) -> Shape:
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     old, new = op.inputs[0].dtype.itemsize, op.outputs[0].dtype.itemsize
     if shape is None or old == new:
         return shape

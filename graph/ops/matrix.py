@@ -224,7 +224,7 @@ def matrix_diag_part_v3(
 
 
 def _set_diag_shape(op: OperationView) -> Shape:
-    return op.inputs[0].shape
+    return op.inputs[0].sizes
 
 
 @op("MatrixSetDiag", shape=_set_diag_shape)

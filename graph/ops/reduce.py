@@ -49,7 +49,7 @@ def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
 def _reduced(op: OperationView) -> Shape:
     """The shape without the reduced axes, or with 1 in their place."""
     keep, axes = op.get_attr("keep_dims"), value(op, 1)
-    listed = op.inputs[1].shape or ()
+    listed = op.inputs[1].sizes or ()
     require(op, len(listed) < 2, f"Shape must be at most rank 1 but is rank {len(listed)}")
     shape = known(op, 0)
     if axes is None:

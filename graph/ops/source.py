@@ -76,7 +76,7 @@ add_row("GuaranteeConst", identity, same, pure=False)
 add_row("_Retval", identity, same, pure=False)
 
 
-@op("IdentityN", shape=lambda op: [tensor.shape for tensor in op.inputs], moves_elements=True)
+@op("IdentityN", shape=lambda op: [tensor.sizes for tensor in op.inputs], moves_elements=True)
 def identity_n(*inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
     """All inputs."""
     return inputs[0] if len(inputs) == 1 else inputs
@@ -94,7 +94,7 @@ def _ensured(op: OperationView, shape: Shape) -> Shape:
         ) from None
 
 
-@op("EnsureShape", shape=lambda op: _ensured(op, op.inputs[0].shape), moves_elements=True)
+@op("EnsureShape", shape=lambda op: _ensured(op, op.inputs[0].sizes), moves_elements=True)
 def ensure_shape(x: np.ndarray, *, op: Operation) -> np.ndarray:
     """`x`; ValueError when it has another shape."""
     try:

@@ -71,7 +71,7 @@ def as_string(
 
 
 def _joined_shape(op: OperationView) -> Shape:
-    shape, axes = op.inputs[0].shape, op.inputs[1].value
+    shape, axes = op.inputs[0].sizes, op.inputs[1].value
     if shape is None or axes is None:
         return None
     joined = {int(axis) % len(shape) for axis in axes.reshape(-1).tolist()}
