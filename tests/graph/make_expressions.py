@@ -15,6 +15,7 @@ import expressions_checks
 import expressions_gradients
 import expressions_linalg
 import expressions_nn
+import expressions_operators
 import expressions_quantized
 import expressions_random
 import expressions_shapes
@@ -213,6 +214,7 @@ TABLES = {
     "checks": expressions_checks,
     "linalg": expressions_linalg,
     "nn": expressions_nn,
+    "operators": expressions_operators,
     "quantized": expressions_quantized,
     "random": expressions_random,
     "shapes": expressions_shapes,
