@@ -18,6 +18,7 @@ import expressions_nn
 import expressions_operators
 import expressions_quantized
 import expressions_random
+import expressions_second
 import expressions_shapes
 import expressions_signal
 import expressions_sparse
@@ -217,6 +218,7 @@ TABLES = {
     "operators": expressions_operators,
     "quantized": expressions_quantized,
     "random": expressions_random,
+    "second": expressions_second,
     "shapes": expressions_shapes,
     "signal": expressions_signal,
     "sparse": expressions_sparse,
