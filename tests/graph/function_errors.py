@@ -7,7 +7,10 @@ runs them in an environment with TensorFlow and prints the rows that differ ther
 
 import sys
 
+from operator_errors import ERRORS as OPERATOR_ERRORS
+
 ERRORS = [
+    *OPERATOR_ERRORS,
     ("tf.linalg.inv([[1., 2.], [2., 4.]])", "InvalidArgumentError", "Input is not invertible."),
     (
         "tf.linalg.solve([[1., 2.], [2., 4.]], [[1.], [2.]])",

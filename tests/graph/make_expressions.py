@@ -16,8 +16,10 @@ import expressions_edges
 import expressions_gradients
 import expressions_linalg
 import expressions_nn
+import expressions_operators
 import expressions_quantized
 import expressions_random
+import expressions_second
 import expressions_shapes
 import expressions_signal
 import expressions_sparse
@@ -215,8 +217,10 @@ TABLES = {
     "edges": expressions_edges,
     "linalg": expressions_linalg,
     "nn": expressions_nn,
+    "operators": expressions_operators,
     "quantized": expressions_quantized,
     "random": expressions_random,
+    "second": expressions_second,
     "shapes": expressions_shapes,
     "signal": expressions_signal,
     "sparse": expressions_sparse,

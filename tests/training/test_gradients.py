@@ -113,6 +113,20 @@ def test_gather_gives_slices(session, use_resource):
 
 
 @pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("indices", [[[2], [0], [2]], [[2, 1], [0, 0], [2, 1]]])
+def test_gather_nd(session, use_resource, indices):
+    table = tf.get_variable("t", initializer=np.ones((4, 2), "f4"), use_resource=use_resource)
+    picked = tf.gather_nd(table, indices)
+    (slices,) = tf.gradients(picked * picked, table)
+    session.run(table.initializer)
+    got = session.run(tf.convert_to_tensor(slices))
+    want = np.zeros((4, 2))
+    np.add.at(want, tuple(np.array(indices).T), 2)
+    assert isinstance(slices, tf.IndexedSlices) == (len(indices[0]) == 1)
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
 def test_of_variables(session, use_resource):
     w = tf.get_variable("w", initializer=[1.0, 2.0], use_resource=use_resource)
     (gradient,) = tf.gradients(w * w, [w])

@@ -45,6 +45,14 @@ def test_later_changes_of_the_checkpoint_are_read(tmp_path):
         assert session.run(w).tolist() == [8]
 
 
+def test_parts_of_another_shape():
+    with tf.Graph().as_default():
+        partitioner = tf.fixed_size_partitioner(2)
+        whole = tf.get_variable("whole", [4, 3], partitioner=partitioner)
+        with pytest.raises(ValueError, match=r"Shape of variable whole/part_0:0 \(\(4, 3\)\)"):
+            tf.train.init_from_checkpoint(FOLDER / "source", {"embedding": whole})
+
+
 def test_errors(tmp_path):
     with tf.Graph().as_default():
         v = tf.get_variable("v", initializer=np.zeros((4, 2), np.float32))
