@@ -10,7 +10,7 @@ from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, ItemSize
 from ...tiling import BLOCK_ROWS, PANEL, TABLES
 from .._items import Panels, even_rows, part_of
-from .._pixels import point_pixels
+from .._pixels import tile_point_pixels
 from ._gemm_f32_tile import (
     CHAIN,
     part_4,
@@ -18,10 +18,10 @@ from ._gemm_f32_tile import (
     part_10,
     part_for,
     partial_tile,
-    point,
-    point_tap,
     tile,
     tile_columns,
+    tile_point,
+    tile_point_tap,
     tile_rows,
     vector_width,
 )  # fmt: skip
@@ -99,8 +99,8 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
             limit, tile_row, entry = min(row + at_once, stop), row, tables
             while tile_row < limit:
                 count = min(tile, limit - tile_row)
-                point(entry, target + tile_row * 4 * n, 4 * n, count)
-                point(entry + _TABLE, begin + tile_row * pitch, pitch, count)
+                tile_point(entry, target + tile_row * 4 * n, 4 * n, count)
+                tile_point(entry + _TABLE, begin + tile_row * pitch, pitch, count)
                 tile_row += tile
                 entry += 2 * _TABLE
             tiles(tables, limit - row, 1, depth, panels, column, end, low, high, sums)
@@ -143,16 +143,16 @@ def convolution(
             entry = tables
             row = 0
             while row < count:
-                point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
-                             group * n, geometry, 4, 4)  # fmt: skip
+                tile_point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
+                                  group * n, geometry, 4, 4)  # fmt: skip
                 entry += _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):
                         down = i * geometry[DILATION, HEIGHT]
                         right = j * geometry[DILATION, WIDTH]
                         offset = 4 * (down * x.shape[2] + right) * x.shape[3]
-                        point_tap(entry, starts, offset, down, right, x.shape[1], x.shape[2],
-                                  address(zeros))  # fmt: skip
+                        tile_point_tap(entry, starts, offset, down, right, x.shape[1],
+                                       x.shape[2], address(zeros))  # fmt: skip
                         entry += _TABLE
                 row += tile
             tiles(tables, count, segments, depth, panels, column, limit, low, high, sums)
