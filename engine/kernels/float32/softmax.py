@@ -6,7 +6,7 @@ from numba import float32, float64
 
 from ...build.kernel import address, kernel
 from ..reduction._sums import largest_of, squares_of
-from ._exponentials import exponentials
+from ._exponentials import SHRINK, exponentials
 
 
 @kernel("x:float32[rows,n] out:float32[rows,n] beta:f")
@@ -26,7 +26,8 @@ def log_softmax(x, out, first, last, fault):
     for r in range(first, last):
         row, target = x[r], out[r]
         top = largest_of(address(row), row.size, row[0])
-        shift = float64(top) + math.log(exponentials(row, target, top, float32(1.0)))
+        total = exponentials(row, target, top, float32(1.0)) * SHRINK
+        shift = float64(top) + math.log(total)
         for i in range(row.size):
             target[i] = float32(float64(row[i]) - shift)
 
