@@ -20,6 +20,8 @@ _ROW = 4 * PANEL  # bytes of a row of a panel
 _TABLE = 8 * BLOCK_ROWS  # bytes of a table
 _TILES = {(16, 32): (14, 2), (8, 16): (6, 2), (4, 32): (6, 4), (4, 16): (4, 2)}
 """Width and number of the vector registers -> rows and vectors of a tile."""
+_TABLE_ROWS = {8: 8, 4: 8}
+"""Width of the vector registers -> rows of a tile of one vector, where that is more than others."""
 
 
 def shape(simd):
@@ -31,6 +33,17 @@ def shape(simd):
 def tile_rows(builder, simd):
     """How many rows a tile has."""
     return WORD(shape(simd)[0])
+
+
+def _narrow_rows(simd):
+    """Rows of a tile of one vector: more sums wait for each other less."""
+    return max(shape(simd)[0], _TABLE_ROWS.get(simd.width, 0))
+
+
+@microkernel(types.int64(), inline=True)
+def narrow_rows(builder, simd):
+    """How many rows a tile of one vector has where the whole product is that narrow."""
+    return WORD(_narrow_rows(simd))
 
 
 @microkernel(types.int64(), inline=True)
@@ -179,6 +192,12 @@ def partial_tile(builder, simd, *arguments):
     _tile(builder, simd, shape(simd)[0], 1, arguments)
 
 
+@microkernel(_SIGNATURE)
+def narrow_tile(builder, simd, *arguments):
+    """What `partial_tile` does, for `narrow_rows` rows."""
+    _tile(builder, simd, _narrow_rows(simd), 1, arguments)
+
+
 def _part_of_tile(fourteenths):
     """What `tile` does, for the first rows only: `fourteenths` of 14, rounded up."""
 
@@ -206,7 +225,7 @@ def part_for(builder, simd, n_rows):
 
 def _entries(simd):
     """Entries of a table that a tile may read: its rows, and what a vector has more."""
-    return 4 * -(-shape(simd)[0] // 4)
+    return 4 * -(-_narrow_rows(simd) // 4)
 
 
 def _block_entries(simd):
