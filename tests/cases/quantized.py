@@ -91,6 +91,8 @@ def convolutions(kind):
     if kind.dtype == "int8":
         yield products(kind, conv, "groups", steps(1), (1, 5, 5, 6), (8, 3, 3, 3), 8)
         yield products(kind, conv, "groups_of_one", steps(1), (1, 5, 5, 4), (8, 3, 3, 1), 8)
+        yield products(kind, conv, "groups_of_one_wide", steps(2), (2, 9, 8, 35), (35, 7, 7, 1), 35)
+    yield products(kind, conv, "long", steps(1, 37), (2, 1, 900, 1), (7, 1, 420, 1), 7)
     yield products(kind, depth, "same", steps(2, depth_multiplier=1),
                    (2, 7, 6, 5), (1, 3, 3, 5), 5, 3)  # fmt: skip
     yield products(kind, depth, "multiplier", steps(1, depth_multiplier=3, padding="VALID",
@@ -181,6 +183,8 @@ CASES = [
         for each in (False, True)
     ),
     hybrid("CONV_2D", "one_channel", steps(1), (2, 7, 6, 1), (9, 3, 3, 1), 9, 0, True),
+    hybrid("CONV_2D", "groups_of_one", steps(1), (2, 5, 5, 6), (12, 3, 3, 1), 12, 0, True),
+    hybrid("CONV_2D", "long", steps(1, 37), (2, 1, 900, 1), (7, 1, 420, 1), 7, 0, True),
     hybrid("CONV_2D", "relu", steps(1, fused_activation_function="RELU"),
            (1, 5, 5, 6), (4, 1, 1, 6), 4, 0, True),
     hybrid("DEPTHWISE_CONV_2D", "same", steps(1, depth_multiplier=1),
