@@ -99,7 +99,11 @@ class _Part:
     """Instructions of a loop, and what they compute."""
 
     def __init__(self, emit: Callable[[Program], object], values: Sequence[Buffer]) -> None:
-        self.emit, self.values = emit, values
+        self._emit, self.values = emit, values
+
+    def emit(self, program: Program) -> None:
+        """Adds the instructions."""
+        self._emit(program)
 
 
 def fold_in_program(
@@ -180,7 +184,7 @@ def sorted_order(node: Node, subgraph: int, rows: Rows) -> np.ndarray:
     takes two elements of each operand and says whether the first comes before the second.
     """
     count = rows[0].shape[1]
-    order = np.tile(np.arange(count), (len(rows[0]), 1))
+    order = np.arange(count)[None].repeat(len(rows[0]), axis=0)
     body = on_rows(node, subgraph)
     n_pairs = order.size // count * (count // 2) if count else 0
     for low, high in _network(count) if n_pairs else ():
