@@ -36,6 +36,7 @@ FAMILIES = (
     "optimizer",
     "pool",
     "quantized",
+    "random",
     "recurrent",
     "reduce",
     "resize",
