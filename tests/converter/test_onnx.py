@@ -414,3 +414,28 @@ def test_the_evaluators_own_words_stay_inside(tmp_path):
     source = onnx_source.load(saved(tmp_path, model))
     with pytest.raises(ValueError, match=r"^Add 'y' cannot be evaluated on inputs of the shapes"):
         source.oracle().run(["y"], [floats(3), floats(4)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "mean", "deviation"),
+    [  # of the distributions that ONNX's documentation names
+        ("RandomNormal", {"mean": 3.0, "scale": 2.0}, 3, 2),
+        ("RandomNormalLike", {}, 0, 1),
+        ("RandomUniform", {"low": -1.0, "high": 5.0}, 2, 6 / 12**0.5),
+        ("RandomUniformLike", {}, 0.5, 12**-0.5),
+        ("Bernoulli", {}, 0.3, 0.21**0.5),
+    ],
+)
+def test_random_numbers(kind, attributes, mean, deviation):
+    has_input = kind.endswith("Like") or kind == "Bernoulli"
+    x = np.full((100, 40), 0.3, np.float32)
+    attributes = {"seed": 7.0, **attributes} | ({} if has_input else {"shape": [100, 40]})
+    node = helper.make_node(kind, ["x"] * has_input, ["y"], name="layer", **attributes)
+    converter = TFLiteConverter.from_onnx_model(model_of([node], {"x": x} if has_input else {}))
+    with pytest.warns(UserWarning, match=f"not verified: {kind} 'layer' gives random numbers"):
+        content = converter.convert()
+    runner = Interpreter(model_content=content).get_signature_runner()
+    y = runner(**({"x": x} if has_input else {}))["y"]
+    assert y.shape == (100, 40)
+    assert abs(y.mean() - mean) < 4 * deviation / len(y.ravel()) ** 0.5
+    assert abs(y.std() / deviation - 1) < 0.06
