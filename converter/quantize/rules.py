@@ -6,6 +6,7 @@ file is a scheme's to say (scheme.py), and the types that there are kernels for 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache, partial
@@ -264,10 +265,17 @@ def rule_of(op: Op, scheme: Scheme = INT8) -> Rule | None:
 
 def writes_state(op: Op) -> bool:
     """Whether `op` gives a variable, which its readers want as it is, or only what makes one."""
-    if any(tensor.is_variable for tensor in op.outputs):
-        return True
-    readers = [reader for tensor in op.outputs for reader in tensor.readers]
-    return bool(readers) and all(map(writes_state, readers))
+    known, ahead = {op}, deque([op])
+    while ahead:  # all at the same distance first: what nobody reads is mostly near
+        current = ahead.popleft()
+        if any(tensor.is_variable for tensor in current.outputs):
+            continue
+        readers = [reader for tensor in current.outputs for reader in tensor.readers]
+        if not readers:
+            return False
+        ahead += [reader for reader in readers if reader not in known]
+        known.update(readers)
+    return True
 
 
 def touches_float32(op: Op) -> bool:
