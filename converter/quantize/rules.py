@@ -95,11 +95,12 @@ def orders_steps(op: Op) -> str:
     return "TFLite has no int16 kernel for it that knows scales"
 
 
-def into_loops(op: Op) -> str | None:
-    """What enters a loop is float32, and best made so."""
-    if any(reader.graphs for reader in op.output.readers):
-        return f"'{op.output.name}' enters a loop"
-    return None
+def reader_in_float(op: Op) -> str | None:
+    """What an operator on float32 reads, such as a loop, is best made so."""
+    float_reader = next((one for one in op.output.readers if one.kind not in RULES), None)
+    if float_reader is None:
+        return None
+    return f"{float_reader.kind} reads it, which stays float"
 
 
 SUM_BITS = {"i8": 20, "u8": 20, "i16": 15}
@@ -107,7 +108,7 @@ SUM_BITS = {"i8": 20, "u8": 20, "i16": 15}
 LIMITS: dict[str, dict[str, Any]] = {
     "CONV_2D": {"limit": constant_weights},
     "DEPTHWISE_CONV_2D": {"limit": constant_weights},
-    "FILL": {"limit": into_loops},
+    "FILL": {"limit": reader_in_float},
     "DIV": {"divisor": 1, "limit": fewer_dimensions_than(5)},
     "HARD_SWISH": {"min_scale": min_scale_of_hard_swish},
     "SQUARED_DIFFERENCE": {"min_scale": min_scale_of_squares, "limit": fewer_dimensions_than(5)},
