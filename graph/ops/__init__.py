@@ -27,6 +27,7 @@ FAMILIES = (
     "pool",
     "quantize",
     "quantized",
+    "queues",
     "reduce",
     "sets",
     "slice",
