@@ -399,6 +399,9 @@ def _batched(
 ) -> Batched:
     """A queue that a runner fills, each list of tensors in a thread, and a batch of it."""
     lists = [_listed(tensors) for tensors in tensors_list]
+    keys = [sorted(tensors) for tensors in tensors_list if isinstance(tensors, Mapping)]
+    if any(other != keys[0] for other in keys):
+        raise ValueError(f"all dictionaries of tensors must have the same keys, got {keys}")
     if not lists:
         raise ValueError("Expected at least one set of tensors")
     with name_scope(name, default_name, [part for parts in lists for part in parts]) as scope:
@@ -417,7 +420,7 @@ def _batched(
         taken = take(batch_size, name=scope)
         tensors = [taken] if isinstance(taken, Tensor) else list(taken)
         pairs = zip(converted[0], tensors, strict=True)
-        results = [restored(part, tensor) for part, tensor in pairs]
+        results = [restored(part, tensor, enqueue_many) for part, tensor in pairs]
     first = tensors_list[0]
     if isinstance(first, Mapping):
         return dict(zip(sorted(first), results, strict=True))

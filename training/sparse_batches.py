@@ -17,8 +17,15 @@ def serialized(part: Tensor | SparseTensor, has_many: bool) -> Tensor:
     return tensor
 
 
-def restored(part: Tensor | SparseTensor, taken: Tensor) -> Tensor | SparseTensor:
+def restored(part: Tensor | SparseTensor, taken: Tensor, has_many: bool) -> Tensor | SparseTensor:
     """What was taken for several times `part`."""
     if not isinstance(part, SparseTensor):
         return taken
-    return SparseTensor(*ops.DeserializeManySparse(taken, dtype=part.dtype.dtype))
+    indices, values, shape = ops.DeserializeManySparse(taken, dtype=part.dtype.dtype)
+    rank = part.shape.ndims
+    if rank is not None:
+        rank += 0 if has_many else 1
+    indices.set_shape([None, rank])
+    values.set_shape([None])
+    shape.set_shape([rank])
+    return SparseTensor(indices, values, shape)

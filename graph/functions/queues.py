@@ -277,11 +277,11 @@ def _handle(
         "component_types": [dtype.dtype for dtype in dtypes],
         "shapes": [shape.as_shape() for shape in shapes or ()],
         "capacity": int(capacity),
+        "container": b"",
         "shared_name": (shared_name or "").encode(),
         **more,
     }
-    with device(CPU):
-        return create(kind, (), attrs, name).outputs[0]
+    return create(kind, (), attrs, name).outputs[0]
 
 
 class FIFOQueue(QueueBase):
@@ -309,7 +309,8 @@ class FIFOQueue(QueueBase):
     ):
         types = _dtypes(dtypes)
         known, named = _shapes(shapes, types, False), _names(names, types)
-        handle = _handle("FIFOQueueV2", types, known, capacity, shared_name, name)
+        with device(CPU):
+            handle = _handle("FIFOQueueV2", types, known, capacity, shared_name, name)
         super().__init__(types, known, named, handle)
 
 
@@ -380,6 +381,9 @@ class PaddingFIFOQueue(QueueBase):
                 f"Shapes must be provided for all components, but received {len(types)} dtypes "
                 f"and {len(known)} shapes."
             )
+        for shape in known or ():
+            if shape.ndims is None:
+                raise ValueError(f"Shape {shape} must have a defined rank")
         handle = _handle("PaddingFIFOQueueV2", types, known, capacity, shared_name, name)
         super().__init__(types, known, named, handle)
 

@@ -147,7 +147,7 @@ class Queue:
                     return attempt.end(error)
                 missing = len(self)
             before = missing
-            while missing and self._n_available:
+            while missing and self._n_available > 0:
                 attempt.items.append(self._take())
                 missing -= 1
             if not missing:
