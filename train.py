@@ -3,7 +3,7 @@
 from .facade import facade
 
 HOMES = {
-    "schema.proto": "SaverDef",
+    "schema.proto": "QueueRunnerDef SaverDef",
     "training.adaptive_optimizers": (
         "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"
     ),

@@ -2,6 +2,7 @@
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
 from .compat.v1 import train_experimental as experimental
+from .schema.proto import QueueRunnerDef as QueueRunnerDef
 from .schema.proto import SaverDef as SaverDef
 from .training import queue_runner as queue_runner
 from .training.adaptive_optimizers import AdadeltaOptimizer as AdadeltaOptimizer

@@ -186,7 +186,7 @@ class QueueBase:
     def _parts(self, vals: Values) -> list[TensorLike]:
         """The components in order."""
         if isinstance(vals, Mapping):
-            named = cast("Mapping[str, TensorLike]", vals)
+            named = vals
             if self._names is None:
                 raise ValueError("Queue must have names to enqueue a dictionary")
             if sorted(self._names) != sorted(named):
@@ -242,7 +242,7 @@ def _shapes(shapes: Shapes, dtypes: Sequence[DType], partial: bool) -> list[Tens
             raise ValueError(unknown)
         listed = [TensorShape(cast("ShapeLike", shapes))]
     else:
-        listed = [TensorShape(cast("ShapeLike | None", shape)) for shape in shapes]
+        listed = [TensorShape(shape) for shape in shapes]
     if not partial and not all(shape.is_fully_defined() for shape in listed):
         raise ValueError(f"All shapes must be fully defined: {listed}")
     return listed
@@ -405,7 +405,7 @@ class PriorityQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        types: DTypeLike | Sequence[DTypeLike],
+        types: DTypeLike | Sequence[DTypeLike] | None,
         shapes: Shapes = None,
         names: str | Sequence[str] | None = None,
         shared_name: str | None = None,

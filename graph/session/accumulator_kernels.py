@@ -59,7 +59,7 @@ def apply_rows(
     """Adds the rows of a gradient."""
     indices, values, sizes = parts
     accumulator = cast("SparseAccumulator", _accumulator(handle))
-    known = sizes.tolist() if op.get_attr("has_known_shape") else []
+    known: list[int] = sizes.tolist() if op.get_attr("has_known_shape") else []
     accumulator.apply_rows(indices, values, known, int(step))
     return ()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -29,7 +29,7 @@ class PlanPool(Generic[Key]):
         return sum(map(len, self._idle.values()))
 
     @contextmanager
-    def plan(self, key: Key, make: Callable[[], Plan]) -> Iterator[Plan]:
+    def plan(self, key: Key, make: Callable[[], Plan]) -> Generator[Plan]:
         """A block that has a plan for itself: an idle one, or a new one where there is none."""
         with self._lock:
             idle = self._idle.get(key)

@@ -321,7 +321,7 @@ class PriorityQueue(Queue):
 def check_element(queue: Queue, element: Element, many: bool) -> None:
     """Raises InvalidArgumentError unless what is to be added fits; `many` are several elements."""
     for i, array in enumerate(element):
-        count = element[0].shape[:1] if many else ()
+        count: tuple[int, ...] = element[0].shape[:1] if many else ()
         shape = queue.shapes[i] if queue.shapes else None
         if shape is not None and not fits(array.shape, (*count, *shape)):
             words = f"Shape mismatch in tuple component {i}. Expected {shown((*count, *shape))}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, cast
@@ -60,7 +60,7 @@ class State:
         return Control() if control is None else control
 
     @contextmanager
-    def running(self, control: Control) -> Iterator[None]:
+    def running(self, control: Control) -> Generator[None]:
         """A block in which this thread runs something that `control` may end."""
         thread = threading.get_ident()
         outer = self._controls.get(thread)

@@ -449,3 +449,32 @@ def any_order(tf):
         total = sorted(x for batch in values if len(batch) == 1 for x in batch[0])
         results.append([total, names, summaries])
     return results
+
+
+@program
+def described_runner(tf):
+    """Queue runners as messages, and those of an imported graph."""
+    with tf.Graph().as_default():
+        with tf.name_scope("s"):
+            numbers(tf, 3)
+        (runner,) = tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS)
+        message = runner.to_proto()
+        fields = [
+            *(message.queue_name, list(message.enqueue_op_name), message.close_op_name),
+            *(message.cancel_op_name, list(message.queue_closed_exception_types)),
+        ]
+        texts = [str(runner.to_proto(export_scope=scope)) for scope in ("s", "other")]
+        graph = tf.train.export_meta_graph()
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(graph, import_scope="in")
+        (copied,) = tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS)
+        names = [copied.name, copied.enqueue_ops[0].name, copied.close_op.name]
+        session.run([tf.local_variables_initializer()])
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        joined(threads[:1])
+        size = session.graph.get_tensor_by_name("in/s/input_producer/input_producer_Size:0")
+        left = plain(session.run(size))
+        coordinator.request_stop()
+        coordinator.join(threads)
+        return [fields, texts, names, left]
