@@ -56,8 +56,9 @@ constant(
 constant(
     "AsString", "Assert", "AudioSummary", "AudioSummaryV2", "DecodeBase64",
     "DenseToDenseSetOperation", "DenseToSparseSetOperation", "EncodeBase64", "HSVToRGB",
-    "HashTable", "HashTableV2", "HistogramSummary", "ImageSummary", "InitializeTable", "InitializeTableV2",
-    "InitializeTableFromTextFileV2", "LookupTableFind", "LookupTableFindV2", "LookupTableInsert",
+    "HashTable", "HashTableV2", "HistogramSummary", "ImageSummary", "InitializeTable",
+    "InitializeTableV2", "InitializeTableFromTextFileV2", "LookupTableFind", "LookupTableFindV2",
+    "LookupTableInsert",
     "LookupTableInsertV2", "LookupTableSizeV2", "MergeSummary", "MutableDenseHashTableV2",
     "MutableHashTable", "MutableHashTableOfTensorsV2", "MutableHashTableV2", "NonMaxSuppression",
     "NonMaxSuppressionV2", "ReduceJoin", "RegexReplace", "ResizeBilinearGrad", "ScalarSummary",
