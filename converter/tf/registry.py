@@ -26,7 +26,7 @@ FAMILIES = (
         "pool",
         "quantize",
     ),
-    *("random", "reduce", "scatter", "special", "spectral", "tables"),
+    *("random", "reduce", "scatter", "sparse", "special", "spectral", "tables"),
 )
 LOWERINGS = Lowerings("TF operation", __package__, FAMILIES)
 lower, lower_rows = LOWERINGS.lower, LOWERINGS.lower_rows
