@@ -447,8 +447,8 @@ def top_k(
     input: TensorLike,
     k: TensorLike = 1,
     sorted: bool = True,
-    name: str | None = None,
     index_type: DTypeLike = np.int32,
+    name: str | None = None,
 ) -> TopK:
     """The `k` largest elements of each row, and where they stand, as `index_type`."""
     attrs = {"sorted": sorted, "index_type": as_numpy(index_type)}
