@@ -542,9 +542,10 @@ VERSION = {
 
 RAGGED = {
     "graph.functions.ragged": (
-        "constant map_flat_values placeholder range=ragged_range row_splits_to_segment_ids "
-        "segment_ids_to_row_splits stack_dynamic_partitions"
+        "boolean_mask constant constant_value map_flat_values placeholder range=ragged_range "
+        "row_splits_to_segment_ids segment_ids_to_row_splits stack stack_dynamic_partitions"
     ),
+    "graph.core.ragged_tensor": "RaggedTensorValue",
 }
 
 SUMMARY = {
