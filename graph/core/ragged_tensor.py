@@ -34,6 +34,9 @@ class RaggedTensorValue(NamedTuple):
     values: np.ndarray | RaggedTensorValue
     row_splits: np.ndarray
 
+    def __repr__(self) -> str:
+        return f"tf.{type(self).__name__}(values={self.values!r}, row_splits={self.row_splits!r})"
+
     @property
     def flat_values(self) -> np.ndarray:
         """The values of the innermost rows, one after another."""
