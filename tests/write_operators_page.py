@@ -130,7 +130,7 @@ def line_of(kind: str, seen: dict[str, set[str]]) -> str:
 
 def accepted(kind: str) -> dict[str, int]:
     """The types of the first operand that `prepare` takes in a case, and the lowest version."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     starts = operator_starts.starts(kind)
     indices = operator_starts.indices(starts)
     for start in starts:
@@ -138,9 +138,9 @@ def accepted(kind: str) -> dict[str, int]:
             for codes in spread(start, indices, code):
                 if takes(start, codes):
                     needed = version(start, codes)
-                    found[code] = min(found.get(code, needed), needed)
+                    counts[code] = min(counts.get(code, needed), needed)
                     break
-    return found
+    return counts
 
 
 def spread(start: Start, indices: frozenset[int], code: str) -> Iterator[tuple[str, ...]]:
@@ -224,14 +224,14 @@ def quantization(start: Start, place: int, code: str) -> Quantization | None:
 
 def types_of_files() -> dict[str, set[str]]:
     """Operator -> the types of its first operand in files of the tests."""
-    found: dict[str, set[str]] = {}
+    types: dict[str, set[str]] = {}
     for file in (*(content(sort) for sort in SORTS), *examples()):
         for kind, run in runs_of(file):
             first = next((x for x in (*run.inputs, *run.results) if x is not None), None)
             if first is not None:
                 code = operators.SHORT[name_of("TensorType", tensor_type(first.dtype))]
-                found.setdefault(kind, set()).add(code)
-    return found
+                types.setdefault(kind, set()).add(code)
+    return types
 
 
 if __name__ == "__main__":

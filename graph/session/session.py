@@ -455,7 +455,7 @@ def _fed_array(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
         array = value
     else:
         array = _converted(tensor, value)
-    shape = tensor.shape
+    shape = tensor.sizes
     if shape is not None and not _fits(array.shape, shape):
         raise ValueError(
             f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape "

@@ -64,6 +64,12 @@ class State:
         self._keys[buffer.storage] = key
         return buffer
 
+    def reshaped(self, key: str, shape: tuple[int, ...]) -> Buffer:
+        """The memory of a variable under another shape of as many elements."""
+        buffer = self.buffers[key]
+        self.buffers[key] = Buffer(buffer.dtype, shape, buffer.storage)
+        return self.buffers[key]
+
     def stream(self, op: Operation) -> Philox:
         """The random stream of an operation, where its last run left it."""
         if op not in self.streams:

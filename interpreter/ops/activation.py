@@ -16,7 +16,6 @@ from ..checks import BYTES, one_scale, required, supported
 from ..registry import op
 from ..substitution import small_floats
 from .quantized import is_quantized, quotient
-from .tables import look_up
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -131,6 +130,8 @@ def _each(node: Node, kernel: str, **numbers: float) -> Emit:
     """What emits `kernel` over all elements."""
     (x,) = required(node, 1)
     if is_quantized(x):
+        from .tables import look_up
+
         return look_up(node, x)
     supported(node, (x,))
     out = node.result(x.shape, x.dtype)

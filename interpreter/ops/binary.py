@@ -9,10 +9,9 @@ import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape, elementwise
 from ...engine.plan.buffer import constant
-from ..checks import clamp_of, required, same_dtype
+from ..checks import clamp_of, name_of_dtype, required, same_dtype
 from ..registry import op
 from ..substitution import small_floats
-from . import other_numbers
 from .quantized import QUANTIZED, is_quantized, quantized_pair
 
 if TYPE_CHECKING:
@@ -71,9 +70,12 @@ def arithmetic(node: Node) -> Prepared:
     if is_quantized(a):
         return quantized_pair(node, a, b, shape)
     low, high = clamp_of(node)
-    if a.dtype.name not in _NUMBERS and other_numbers.takes(node, other_numbers.BINARY, a):
-        return other_numbers.binary(node, a, shape, (low, high))
-    node.require(a.dtype.name in _NUMBERS, f"{a.dtype} is not supported yet")
+    if name_of_dtype(a.dtype) not in _NUMBERS:
+        from . import other_numbers  # few models have any
+
+        if other_numbers.takes(node, other_numbers.BINARY, a):
+            return other_numbers.binary(node, a, shape, (low, high))
+        node.fail(f"{a.dtype} is not supported yet")
     out = node.result(shape, a.dtype)
 
     def emit(program: Program) -> None:
@@ -99,8 +101,11 @@ def plain(node: Node) -> Prepared:
     if is_quantized(a) and node.kind in QUANTIZED:
         return quantized_pair(node, a, b, shape)
     kernel: str = PLAIN[node.kind].get(a.dtype.name, "")
-    if not kernel and other_numbers.takes(node, other_numbers.BINARY, a):
-        return other_numbers.binary(node, a, shape)
+    if not kernel:
+        from . import other_numbers
+
+        if other_numbers.takes(node, other_numbers.BINARY, a):
+            return other_numbers.binary(node, a, shape)
     if not kernel or (is_quantized(a) and node.kind not in (*_SAME_SCALE, *_ON_INTEGERS)):
         node.fail(f"{_kind(a)} is not supported")
     if is_quantized(a) and node.kind in _SAME_SCALE:
@@ -123,8 +128,12 @@ def add_n(node: Node) -> Prepared:
     """The sum of all inputs."""
     first, *others = required(node, max(1, len(node.inputs)))
     same_dtype(node, node.inputs)
-    is_other = first.dtype.name not in _NUMBERS and other_numbers.is_number(first)
-    node.require(first.dtype.name in _NUMBERS or is_other, f"{_kind(first)} is not supported")
+    addition = None
+    if first.dtype.name not in _NUMBERS:
+        from . import other_numbers
+
+        addition = other_numbers.total if other_numbers.is_number(first) else None
+    node.require(first.dtype.name in _NUMBERS or addition, f"{_kind(first)} is not supported")
     for other in others:
         node.require_equal(
             other.shape,
@@ -134,8 +143,8 @@ def add_n(node: Node) -> Prepared:
     if not others:
         node.alias(first, first.shape)
         return None
-    if is_other:
-        return other_numbers.total(node, first)
+    if addition is not None:
+        return addition(node, first)
     out = node.result(first.shape, first.dtype)
 
     def emit(program: Program) -> None:

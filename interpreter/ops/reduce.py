@@ -19,7 +19,6 @@ from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
 from ..registry import op
 from ..substitution import small_floats
-from . import other_numbers
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
@@ -70,9 +69,11 @@ def reduce(node: Node) -> Prepared:
     out_shape = [1 if i in folded else n for i, n in enumerate(x.shape)]
     if not node.options.keep_dims:
         out_shape = [n for i, n in enumerate(x.shape) if i not in folded]
-    is_other = x.itemsize > 1 and x.dtype not in dtypes
-    if is_other and other_numbers.takes(node, other_numbers.REDUCTIONS, x):
-        return other_numbers.reduction(node, x, folded, tuple(out_shape))
+    if x.itemsize > 1 and x.dtype not in dtypes:
+        from . import other_numbers
+
+        if other_numbers.takes(node, other_numbers.REDUCTIONS, x):
+            return other_numbers.reduction(node, x, folded, tuple(out_shape))
     quantized = is_quantized(x)
     if not quantized:
         supported(node, (x,), dtypes)
@@ -148,13 +149,17 @@ def arg_max(node: Node) -> Prepared:
     x, axes = required(node, 2)[0], node.constant(1)
     node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
     axis = node.axis("axis", x, int(axes.ravel()[0]))
-    is_other = x.dtype not in _COMPARED and other_numbers.is_ordered(x)
-    node.require(x.dtype in _COMPARED or is_other, f"{x.dtype} is not supported")
+    others = None
+    if x.dtype not in _COMPARED:
+        from . import other_numbers
+
+        others = other_numbers if other_numbers.is_ordered(x) else None
+    node.require(x.dtype in _COMPARED or others, f"{x.dtype} is not supported")
     node.require(x.shape[axis] > 0, f"dimension {axis} must not be empty, got shape {x.shape}")
     shape, dtype = x.shape[:axis] + x.shape[axis + 1 :], node.outputs[0].dtype
     node.require(dtype is None or dtype in _POSITIONS, f"result must be an integer, got {dtype}")
-    if is_other:
-        return other_numbers.position(node, axis, shape, dtype or np.dtype(np.int64))
+    if others is not None:
+        return others.position(node, axis, shape, dtype or np.dtype(np.int64))
     out = node.result(shape)
     source, smallest = x.view(np.uint8) if x.dtype == np.bool_ else x, node.kind == "ARG_MIN"
 
@@ -172,9 +177,12 @@ def cumsum(node: Node) -> Prepared:
     x, axes = required(node, 2)[0], node.constant(1)
     node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
     axis = node.axis("axis", x, int(axes.ravel()[0]))
-    if x.dtype not in NUMBERS and other_numbers.is_number(x):
-        exclusive, reverse = bool(node.options.exclusive), bool(node.options.reverse)
-        return other_numbers.running_total(node, x, axis, exclusive, reverse)
+    if x.dtype.type not in NUMBERS:
+        from . import other_numbers
+
+        if other_numbers.is_number(x):
+            exclusive, reverse = bool(node.options.exclusive), bool(node.options.reverse)
+            return other_numbers.running_total(node, x, axis, exclusive, reverse)
     supported(node, (x,), NUMBERS)
     out = node.result(x.shape, x.dtype)
     options = {name: getattr(node.options, name) for name in ("exclusive", "reverse")}

@@ -14,7 +14,6 @@ from ...schema.dtypes import numpy_dtype
 from ..checks import required
 from ..registry import op
 from ..substitution import small_floats
-from . import other_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,15 +83,19 @@ def bucketize(node: Node) -> Emit:
 def top_k(node: Node) -> Prepared:
     """The k largest of each row in falling order, and where they are."""
     (x,) = required(node, 1)
-    is_other = x.dtype not in _TOP and other_numbers.is_ordered(x)
-    node.require(x.dtype in _TOP or is_other, f"{x.dtype} is not supported")
+    others = None
+    if x.dtype not in _TOP:
+        from . import other_numbers
+
+        others = other_numbers if other_numbers.is_ordered(x) else None
+    node.require(x.dtype in _TOP or others, f"{x.dtype} is not supported")
     node.require(x.ndim >= 1, f"input must have a dimension, got shape {x.shape}")
     k = largest(node.sizes(1)[0], 0)
     node.require(
         k <= x.shape[-1], f"k must be at most the {x.shape[-1]} elements of a row, got {k}"
     )
-    if is_other:
-        return other_numbers.top(node, x, k, node.outputs[1].dtype or np.dtype(np.int32))
+    if others is not None:
+        return others.top(node, x, k, node.outputs[1].dtype or np.dtype(np.int32))
     shape, n = (*x.shape[:-1], k), prod(x.shape[:-1])
     out = node.result(shape, x.dtype)
     where = node.result(shape, node.outputs[1].dtype or np.int32)

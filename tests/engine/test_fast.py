@@ -78,7 +78,9 @@ def test_conv2d(vectors, data):
         steps = {"stride": stride, "dilation": dilation, "before": before}
         gemm.conv2d(program, *buffers, **steps, groups=groups, clamp=clamp)
 
-    check(emit, exact.shape, exact, terms, clamp, x, weights, bias, kernel="gemm_f32.convolution")
+    is_depthwise = groups > 1 and depth == 1
+    kernel = "depthwise_f32.depthwise" if is_depthwise else "gemm_f32.convolution"
+    check(emit, exact.shape, exact, terms, clamp, x, weights, bias, kernel=kernel)
 
 
 @SOME
