@@ -126,7 +126,7 @@ def conv2d(
         if winograd_f32.fits(weights, out, stride, dilation):
             winograd_f32.convolution(program, x, weights, bias, out, before=before, clamp=clamp)
             return
-    runs = gemm_f32.reads_runs(*weights.shape[2:], dilation, groups)
+    runs = gemm_f32.reads_runs(weights.shape[2], weights.shape[3], dilation, groups)
     if gemm_f32.fits_convolution(weights, out, runs):
         gemm_f32.convolution(
             program,
