@@ -30,6 +30,7 @@ import numpy as np
 from cases import Case, all_cases
 from cases import content as content_of
 from declared import examples
+from stablehlo_programs import file_of, programs
 
 from flatlite.schema.errors import ModelError
 from flatlite.schema.flatbuffer import build, parse
@@ -84,6 +85,8 @@ def sources() -> dict[str, Callable[[], bytes]]:
             readers[f"case {case.name}"] = lambda case=case: content_of(case)
     for i, content in enumerate(examples()):
         readers[f"declared {i}"] = lambda content=content: content
+    for name in programs():
+        readers[f"program {name}"] = lambda name=name: file_of(name)
     return readers
 
 
