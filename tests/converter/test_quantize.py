@@ -91,9 +91,9 @@ def sample_errors(row, ours: File, theirs: File, corpus) -> list[float]:
     for sample in samples(row):
         for file in (float_file, ours, theirs):
             file.interpreter.reset_all_variables()
-        wanted = [x.astype(np.float32) for x in float_file.real(sample)]
+        expected = [x.astype(np.float32) for x in float_file.real(sample)]
         for errors, file in zip(gaps, (ours, theirs), strict=True):
-            errors.append(rms(file.real(sample), wanted))
+            errors.append(rms(file.real(sample), expected))
     return [float(np.sqrt(np.mean(np.square(errors)))) for errors in gaps]
 
 
@@ -104,37 +104,37 @@ def kinds(file: File) -> set[str]:
 
 def any_stored(file: File, inputs, generator) -> list[np.ndarray]:
     """Stored inputs over their whole range; real ones are the recorded ones in another order."""
-    found = []
+    quantized = []
     for array in file.stored(inputs):
         if array.dtype in SMALL:
             limits = np.iinfo(array.dtype)
             array = generator.integers(limits.min, limits.max, array.shape, array.dtype, True)
         elif array.dtype == np.float32:
             array = array.ravel()[::-1].reshape(array.shape)
-        found.append(array)
-    return found
+        quantized.append(array)
+    return quantized
 
 
-def same_as_litert(row, file: File, content: bytes, given, litert) -> None:
+def same_as_litert(row, file: File, content: bytes, feeds, litert) -> None:
     """LiteRT runs the file, and its reference kernels give what ours give."""
     resolver = "BUILTIN_WITHOUT_DEFAULT_DELEGATES" if row.get("ref_suspect") else "BUILTIN_REF"
-    by_litert = litert.run(content, [given], resolver)
+    by_litert = litert.run(content, [feeds], resolver)
     if isinstance(by_litert, str) and "Didn't find op for builtin opcode" in by_litert:
-        by_litert = litert.run(content, [given], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
+        by_litert = litert.run(content, [feeds], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
     assert not isinstance(by_litert, str), by_litert
     exact = KINDS[variant_of(row)] in IO_TYPES
-    for mine, yours in zip(answers(file.interpreter, *given), by_litert[0], strict=True):
+    for mine, yours in zip(answers(file.interpreter, *feeds), by_litert[0], strict=True):
         if mine.dtype != np.float32 or exact:
             np.testing.assert_array_equal(mine, yours)
         else:
             np.testing.assert_allclose(mine, yours, rtol=0, atol=ROUNDING * largest([yours]))
 
 
-def rms(found, wanted) -> float:
+def rms(actual, expected) -> float:
     """The root of the mean square of the difference, over all outputs."""
     gaps = [
         (x - y.astype(np.float64)).ravel()
-        for x, y in zip(found, wanted, strict=True)
+        for x, y in zip(actual, expected, strict=True)
         if y.dtype == np.float32
     ]
     return float(np.sqrt(np.mean(np.square(np.concatenate(gaps))))) if gaps else 0.0

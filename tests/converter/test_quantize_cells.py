@@ -66,8 +66,8 @@ def in_litert(litert, model, inputs):
     return by_litert
 
 
-def assert_equal(found, expected):
-    for mine, yours in zip(found, expected, strict=True):
+def assert_equal(actual, expected):
+    for mine, yours in zip(actual, expected, strict=True):
         for x, y in zip(mine, yours, strict=True):
             np.testing.assert_array_equal(x, y)
 

@@ -67,8 +67,8 @@ def test_dynamic_range(sort, litert):
     for mine, yours in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine, yours, rtol=0, atol=1e-5 * max(1, np.abs(yours).max()))
     expected = answers(Interpreter(model_content=plain), *feeds)
-    for mine, wanted in zip(ours, expected, strict=True):
-        assert np.abs(mine - wanted).max() < 0.1 * np.abs(wanted).max()
+    for mine, expected_output in zip(ours, expected, strict=True):
+        assert np.abs(mine - expected_output).max() < 0.1 * np.abs(expected_output).max()
 
 
 def test_each_of_the_weights_has_blocks_where_they_divide_it(litert):

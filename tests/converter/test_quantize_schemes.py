@@ -44,10 +44,10 @@ def by_litert(content, litert, x):
     """
     resolvers = (("BUILTIN_REF", 1e-5), ("BUILTIN_WITHOUT_DEFAULT_DELEGATES", 1 / 127))
     for resolver, share in resolvers[has_blocks(content) :]:
-        found = litert.run(content, [[x]], resolver)
-        if not isinstance(found, str):
-            return found[0][0], share
-    raise AssertionError(found)
+        outputs = litert.run(content, [[x]], resolver)
+        if not isinstance(outputs, str):
+            return outputs[0][0], share
+    raise AssertionError(outputs)
 
 
 WEIGHTS = {
@@ -74,14 +74,14 @@ def stored_types(content):
     """The types of weights, in the order of the operators that they belong to."""
     (subgraph,) = load(content).subgraphs
     types_in_file = [tensor.dtype.lower() for tensor in subgraph.tensors]
-    stored, rows = {}, []
+    types, rows = {}, []
     for op in subgraph.operators:
         if op.op == "DEQUANTIZE":
-            stored[op.outputs[0]] = types_in_file[op.inputs[0]]
-        elif op.op == "RESHAPE" and op.inputs[0] in stored:
-            stored[op.outputs[0]] = stored[op.inputs[0]]
+            types[op.outputs[0]] = types_in_file[op.inputs[0]]
+        elif op.op == "RESHAPE" and op.inputs[0] in types:
+            types[op.outputs[0]] = types[op.inputs[0]]
         elif op.op in LINEAR:
-            rows.append(stored.get(op.inputs[1], types_in_file[op.inputs[1]]))
+            rows.append(types.get(op.inputs[1], types_in_file[op.inputs[1]]))
     return rows
 
 
@@ -106,11 +106,11 @@ def test_scheme(scheme, litert):
     expected, actual = (answers(one, x)[0] for one in interpreters)
     limit = max(LARGEST_ERRORS[name] for name in WEIGHTS[scheme])
     assert np.abs(expected - actual).max() <= limit * np.abs(expected).max()
-    wanted, share = by_litert(content, litert, x)
+    theirs, share = by_litert(content, litert, x)
     has_reference = scheme != "int8_int4" and not scheme.startswith("dynamic_int4_block1")
     has_reference &= scheme not in ("dynamic_int4_block32", "dynamic_int4_block64")
     assert (share == 1e-5) == has_reference
-    np.testing.assert_allclose(actual, wanted, rtol=0, atol=share * np.abs(wanted).max())
+    np.testing.assert_allclose(actual, theirs, rtol=0, atol=share * np.abs(theirs).max())
 
 
 @pytest.mark.parametrize("block", BLOCK_SIZES)
