@@ -11,6 +11,7 @@ from ...schema.operators import operator
 from ..ir.graph import Graph, Op, Tensor
 from .rules import reason_for_float
 from .scheme import Scheme
+from .unroll import MOST_STEPS
 
 RECURRENT = ("lstm", "recurrent")  # families whose operators multiply each step by all weights
 MAX_SHOWN = 8  # kinds of operators named in a message
@@ -107,7 +108,19 @@ def listed(all_islands: Iterable[Island]) -> str:
 def refuse(all_islands: Collection[Island]) -> None:
     """Raises ConverterError listing the operators that would stay float, if there are any."""
     if all_islands:
+        advice = "strict_int8 = False lets them run in float."
+        if any(is_recurrent(island.kind) for island in all_islands):
+            advice = (
+                "Recurrent layers and loops are written out where the number of steps is known and "
+                f"at most {MOST_STEPS}: give the inputs that length. {advice}"
+            )
         raise ConverterError(
             "strict_int8 asks for integer operators only, but these stay float:\n"
-            f"{listed(all_islands)}\nstrict_int8 = False lets them run in float."
+            f"{listed(all_islands)}\n{advice}"
         )
+
+
+def is_recurrent(kind: str) -> bool:
+    """Whether an operator takes one step after the other."""
+    row = operator(kind)
+    return kind == "WHILE" or (row is not None and row.family in RECURRENT)

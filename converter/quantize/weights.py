@@ -26,7 +26,7 @@ def weights_of(
     """
     code = weights_code(op.kind, scheme) if scheme.hybrid else scheme.weights
     if tensor.fake_quant is not None:
-        return of_fake_quantized(op, tensor.fake_quant, code, scheme)
+        return of_fake_quantized(op, tensor, code, scheme)
     integers = scheme.weight_integers(code)
     if not integers.symmetric:
         return of_constant(tensor.data, integers), integers
@@ -38,18 +38,18 @@ def weights_of(
 
 def lies_on(tensor: Tensor, integers: Integers) -> bool:
     """Whether the elements of a constant are steps of its grid that these integers reach."""
-    scale, _ = tensor.grid.shaped(tensor.data.ndim)
-    return bool((np.abs(tensor.data) <= (integers.high + 0.5) * scale).all())
+    return lies_within(tensor.data, tensor.grid, integers.high)
 
 
 def of_fake_quantized(
-    op: Op, stated: FakeQuantized, code: str, scheme: Scheme
+    op: Op, tensor: Tensor, code: str, scheme: Scheme
 ) -> tuple[Quantization, Integers]:
     """The scales of the ranges that FakeQuant stated.
 
     Weights of four bits are stored as such where there is a kernel, else as int8 of the same
     scale.
     """
+    stated: FakeQuantized = tensor.fake_quant
     if stated.bits <= 4 and code == "i8":
         code = weights_code(op.kind, scheme, "i4")
     integers = scheme.weight_integers(code)
@@ -58,4 +58,22 @@ def of_fake_quantized(
         return of_ranges([low], [high], integers, 0), integers
     largest = 2 ** (stated.bits - 1) - 1
     used = integers._replace(low=-largest, high=largest)
+    grid = None if stated.narrow else grid_around_zero(stated)
+    if grid is not None and lies_within(tensor.data, grid, largest):
+        return grid, used
     return of_ranges(stated.low, stated.high, used, stated.axis), integers
+
+
+def grid_around_zero(stated: FakeQuantized) -> Quantization | None:
+    """The steps on which FakeQuant rounds, one more below 0 than above; None for other ranges."""
+    n_steps = 2**stated.bits - 1
+    scales = (stated.high.astype(np.float64) - stated.low) / n_steps
+    if not scales.all() or (np.floor(-stated.low / scales + 0.5) != (n_steps + 1) // 2).any():
+        return None
+    return Quantization(scales.astype(np.float32).tolist(), [0] * scales.size, stated.axis)
+
+
+def lies_within(array: np.ndarray, grid: Quantization, largest: int) -> bool:
+    """Whether no element is more than `largest` steps from 0."""
+    scale, _ = grid.shaped(array.ndim)
+    return bool((np.abs(array) <= (largest + 0.5) * scale).all())

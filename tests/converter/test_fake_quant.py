@@ -9,6 +9,7 @@ from flatlite.errors import ConverterError
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import Interpreter, Optimize, TFLiteConverter
+from flatlite.schema.model import load
 
 X = np.random.default_rng(1).uniform(-1, 1, (1, 6, 6, 3)).astype(np.float32)
 INTEGERS = ["CONV_2D", "MAX_POOL_2D", "MEAN", "FULLY_CONNECTED"]
@@ -236,3 +237,23 @@ def test_settings_without_effect():
     converter.quantized_input_stats = {"x": (0.0, 1.0)}
     with pytest.warns(UserWarning, match="quantized_input_stats has no effect without inference_t"):
         converter.convert()
+
+
+@pytest.mark.parametrize(("low", "scale"), [(-6.0, 12 / 255), (-5.0, 6 / 127)])
+def test_weights_stay_on_the_grid_that_they_were_trained_on(low, scale):
+    """As in TensorFlow's file: the scale is that of FakeQuant where 0 lies in the middle of it."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (1, 2)}).outputs[0]
+    weights = graph.constant(np.float32([[0.3, -5.1, 2.0], [4.9, -1.2, 0.7]]), "weights")
+    ends = [{"min": low, "max": 6.0}, {"min": -6.0, "max": 6.0}]
+    rounded = graph.add("FakeQuantWithMinMaxArgs", "w", [weights], ends[0]).outputs[0]
+    before = graph.add("FakeQuantWithMinMaxArgs", "before", [x], ends[1]).outputs[0]
+    product = graph.add("MatMul", "product", [before, rounded]).outputs[0]
+    graph.add("FakeQuantWithMinMaxArgs", "y", [product], ends[1])
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [1, 2])], ["y"])
+    converter.optimizations = [Optimize.DEFAULT]
+    (subgraph,) = load(converter.convert()).subgraphs
+    (op,) = (op for op in subgraph.operators if op.op == "FULLY_CONNECTED")
+    stored = subgraph.tensors[op.inputs[1]]
+    assert stored.dtype == "INT8"
+    assert stored.quantization.scale == pytest.approx(scale, rel=1e-6)

@@ -160,5 +160,6 @@ def test_strict_writes_out_a_loop_of_a_known_number_of_steps(litert):
 
 def test_strict_refuses_a_loop_that_carries_floats():
     converter = converter_of("loop_on_data", quantization_recipe={"scheme": "int8", "strict": True})
-    with pytest.raises(ConverterError, match=r"WHILE x 1, .*: it hands float32 to the graphs"):
+    with pytest.raises(ConverterError, match=r"WHILE x 1, .*: it hands float32 to the graphs") as e:
         converter.convert()
+    assert "at most 128: give the inputs that length" in str(e.value)
