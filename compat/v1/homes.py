@@ -376,6 +376,23 @@ LINALG = {
         "solve=matrix_solve tensordot trace"
     ),
     "graph.functions.normalization": "l2_normalize",
+    "graph.linear_operators.base": "LinearOperator",
+    "graph.linear_operators.blocks": (
+        "LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular LinearOperatorKronecker"
+    ),
+    "graph.linear_operators.derived": (
+        "LinearOperatorAdjoint LinearOperatorComposition LinearOperatorInversion "
+        "LinearOperatorLowRankUpdate"
+    ),
+    "graph.linear_operators.matrices": (
+        "LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorIdentity "
+        "LinearOperatorLowerTriangular LinearOperatorPermutation LinearOperatorScaledIdentity "
+        "LinearOperatorZeros"
+    ),
+    "graph.linear_operators.structured": (
+        "LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D "
+        "LinearOperatorHouseholder LinearOperatorToeplitz LinearOperatorTridiag"
+    ),
 }
 
 SIGNAL = {

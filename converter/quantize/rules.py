@@ -94,11 +94,19 @@ def orders_steps(op: Op) -> str:
     return "TFLite has no int16 kernel for it that knows scales"
 
 
+def into_loops(op: Op) -> str | None:
+    """What enters a loop is float32, and best made so."""
+    if any(reader.graphs for reader in op.output.readers):
+        return f"'{op.output.name}' enters a loop"
+    return None
+
+
 SUM_BITS = {"i8": 20, "u8": 20, "i16": 15}
 """Fractional bits in which ADD and SUB take sums, by the type of their operands."""
 LIMITS: dict[str, dict[str, Any]] = {
     "CONV_2D": {"limit": constant_weights},
     "DEPTHWISE_CONV_2D": {"limit": constant_weights},
+    "FILL": {"limit": into_loops},
     "DIV": {"divisor": 1, "limit": fewer_dimensions_than(5)},
     "HARD_SWISH": {"min_scale": min_scale_of_hard_swish},
     "SQUARED_DIFFERENCE": {"min_scale": min_scale_of_squares, "limit": fewer_dimensions_than(5)},

@@ -93,7 +93,7 @@ class RaggedTensor:
         """
         if not isinstance(st_input, SparseTensor):
             raise TypeError(f"Expected SparseTensor, got {type(st_input).__name__}")
-        rank = None if st_input.dense_shape.shape is None else st_input.dense_shape.shape[0]
+        rank = None if st_input.dense_shape.sizes is None else st_input.dense_shape.sizes[0]
         if rank not in (None, 2):
             raise ValueError(f"rank(st_input) must be 2. Got: {rank}")
         with name_scope(name, "RaggedFromSparse", [st_input.values]):
@@ -211,7 +211,7 @@ class RaggedTensor:
         Raises ValueError when the values are ragged, or rows of rows.
         """
         values = self._values
-        if isinstance(values, RaggedTensor) or values.shape is None or len(values.shape) != 1:
+        if isinstance(values, RaggedTensor) or values.sizes is None or len(values.sizes) != 1:
             raise ValueError("to_sparse takes rows of single values")
         with name_scope(name, "RaggedToSparse"):
             rows = self.value_rowids()

@@ -139,6 +139,7 @@ class FunctionDef(Message, Protocol):
     """A function: its signature, its nodes, and which of their outputs it gives."""
 
     signature: OpDef
+    attr: MutableMapping[str, AttrValueMessage]
     node_def: Repeated[NodeDef]
     ret: MutableMapping[str, str]
     control_ret: MutableMapping[str, str]

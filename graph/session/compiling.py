@@ -87,7 +87,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         self.padded = rows.find_padded(self.order, {*self.fetched, *feeds})
         self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
         self._wait_for_chains()
-        self.variables = PlanVariables(state, self.last_use)
+        self.variables = PlanVariables(state, self.order, self.last_use, self.put_off)
 
     def _wait_for_chains(self) -> None:
         """Lets what a chain reads be there until its last operation."""
@@ -115,7 +115,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         arrays: dict[Tensor, np.ndarray],
         fed: Iterable[Tensor] = (),
     ) -> PlanStage:
-        program = Program(threads=self.n_threads)
+        program = Program(self.state.memory_limit, threads=self.n_threads)
         return Stage(program, operands, arrays, StageVariables(), fed)
 
     def _prepare(

@@ -50,7 +50,7 @@ class Body:
         return (self.n_results, self.size) != (len(self.source.outputs or ()), len(self.source))
 
     def run(self, arrays: Arrays) -> list[np.ndarray]:
-        """The results of the function, in memory of their own."""
+        """The results of the function, in memory of their own but for arguments it hands on."""
         feeds = {
             tensor: np.ascontiguousarray(array).reshape(array.shape)
             for tensor, array in zip(self.inputs, arrays, strict=True)
@@ -65,10 +65,11 @@ class Body:
             plan = implementation("plan")(self.state, [*self.values, *self.controls], shapes)
             self.plans[key] = plan
         values = plan.fetch(feeds)
-        handed = {tensor: array for tensor, array in feeds.items() if array.dtype == object}
         return [
-            _handed(handed.get(tensor, HANDLE))
+            _handed(feeds.get(tensor, HANDLE))
             if tensor.dtype == dtypes.RESOURCE
+            else feeds[tensor]
+            if tensor in feeds
             else values[tensor].copy()
             for tensor in self.outputs
         ]
@@ -98,7 +99,7 @@ def _bound(
             substitute = graph.add(
                 argument.op.type, argument.op.name, (), argument.op.attrs
             ).outputs[0]
-            substitute.set_shape(argument.shape)
+            substitute.set_shape(argument.sizes)
             inputs.append(substitute)
         else:
             attrs = {**handle.attrs, "shared_name": variable_key(handle).encode()}
@@ -167,7 +168,7 @@ def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arr
     condition = body_of(state, op, op.get_attr("cond"), 0)
     body = body_of(state, op, op.get_attr("body"), 0)
     values = [
-        _handed(array) if tensor.dtype == dtypes.RESOURCE else array.copy()
+        _handed(array) if tensor.dtype == dtypes.RESOURCE else array
         for tensor, array in zip(op.inputs, arrays, strict=True)
     ]
     while _holds(condition.run(values)[0]):

@@ -39,6 +39,9 @@ class RaggedTensorValue(NamedTuple):
     values: Evaluated
     row_splits: Evaluated
 
+    def __repr__(self) -> str:
+        return f"tf.{type(self).__name__}(values={self.values!r}, row_splits={self.row_splits!r})"
+
     def to_list(self) -> list[object]:
         """The rows as nested lists."""
         values = self.values

@@ -31,9 +31,11 @@ class State:
         control: What may end a run before its end.
         tables: Lookup tables by their shared name, or that of their operation.
         bodies: The functions that operations call, by operation and name.
+        memory_limit: Bytes that the tensors of one program may take, None for 3/4 of what is left.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory_limit: int | None = None) -> None:
+        self.memory_limit = memory_limit
         self.buffers: dict[str, Buffer] = {}
         self.initialized: set[str] = set()
         self.streams: dict[Operation, Philox] = {}
@@ -61,6 +63,12 @@ class State:
         self.buffers[key] = buffer
         self._keys[buffer.storage] = key
         return buffer
+
+    def reshaped(self, key: str, shape: tuple[int, ...]) -> Buffer:
+        """The memory of a variable under another shape of as many elements."""
+        buffer = self.buffers[key]
+        self.buffers[key] = Buffer(buffer.dtype, shape, buffer.storage)
+        return self.buffers[key]
 
     def stream(self, op: Operation) -> Philox:
         """The random stream of an operation, where its last run left it."""

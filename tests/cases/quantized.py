@@ -46,8 +46,12 @@ class Kind:
         """The schemes of input, weights and result."""
         zero, out_zero = ZERO[self.dtype]
         middle = 113 if self.weights == "uint8" else 0
-        own = scales(n, self.each)
-        schemes = [(0.05 * self.step, zero), (own, middle, axis), (0.05 * self.step * own, 0)]
+        weight_scales = scales(n, self.each)
+        schemes = [
+            (0.05 * self.step, zero),
+            (weight_scales, middle, axis),
+            (0.05 * self.step * weight_scales, 0),
+        ]
         return schemes, (spread * self.step, out_zero)
 
 
@@ -62,10 +66,10 @@ KINDS = [
 
 def products(kind, op, label, options, x, weights, n, axis=0, order=(0, 1, 2), spread=0.09):
     """A case of an operator on input, weights and bias; `order` says where they stand."""
-    given, (schemes, result) = kind.inputs(x, weights, n), kind.schemes(n, axis, spread)
+    operands, (schemes, result) = kind.inputs(x, weights, n), kind.schemes(n, axis, spread)
     inputs, quantization = [None] * (max(order) + 1), {"out0": result}
     for i, place in enumerate(order):
-        inputs[place], quantization[place] = given[i], schemes[i]
+        inputs[place], quantization[place] = operands[i], schemes[i]
     return Case(
         f"{op.lower()}/{kind.name}_{label}", op, options, inputs, outputs=[kind.dtype],
         constants=order[1:], quantization=quantization,
@@ -145,14 +149,14 @@ def hybrid(op, label, options, x, weights, n, axis, each, dtype="int8", order=(0
 
 
 INT8, WITH_INT4 = KINDS[0], Kind("int8", INT4, "int32", True)
-SAID = {"quantized_bias_type": "INT32"}
+BIAS_TYPE = {"quantized_bias_type": "INT32"}
 ASYMMETRIC = {"asymmetric_quantize_inputs": True}
 
 CASES = [
     *(case for kind in KINDS for case in convolutions(kind)),
     *(connected(kind) for kind in (*KINDS, WITH_INT4, Kind("int8", INT4, "int32", False))),
     connected(INT8, "relu", fused_activation_function="RELU"),
-    connected(Kind("int16", "int8", "int32", False), **SAID),
+    connected(Kind("int16", "int8", "int32", False), **BIAS_TYPE),
     Case("fully_connected/int8_no_bias", "FULLY_CONNECTED", {},
          [numbers("int8", 3, 33), numbers("int8", 5, 33, seed=1), None], constants=(1,),
          quantization={0: (0.05, 4), 1: (0.01, 0), "out0": (0.09, -3)}),

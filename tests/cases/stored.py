@@ -50,10 +50,10 @@ def function(op, dtype, j):
     )  # fmt: skip
 
 
-def gelu(given, wanted):
+def gelu(values, expected):
     """GELU of int16 at scales where rounding once, not at each step, gives other results."""
-    return Case(f"gelu/stored_int16_at_{given}", "GELU", {}, [every("int16")],
-        quantization={0: (given, 0), "out0": (wanted, 0)})  # fmt: skip
+    return Case(f"gelu/stored_int16_at_{values}", "GELU", {}, [every("int16")],
+        quantization={0: (values, 0), "out0": (expected, 0)})  # fmt: skip
 
 
 def comparison(op, dtype):

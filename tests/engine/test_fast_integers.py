@@ -333,10 +333,12 @@ def test_matmul_of_whole_blocks(vectors, depth):
     """Rows that may be multiplied where they lie, as far as they are blocks of 16."""
     random, n = np.random.default_rng(depth), 40
     weights, bias = stored("int8", n, depth), random.normal(size=n).astype(np.float32)
-    stored_scheme = quantization.Quantized(np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32)
+    output_quantization = quantization.Quantized(
+        np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32
+    )
     for height in (16, 40, 48, 176):
         for scheme, x, name in (
-            (stored_scheme, stored("int8", height, depth), "matmul"),
+            (output_quantization, stored("int8", height, depth), "matmul"),
             (quantization.Hybrid(np.full(n, 0.1), True, (-np.inf, np.inf)),
              random.normal(size=(height, depth)).astype(np.float32), "matmul_float32"),
         ):  # fmt: skip
