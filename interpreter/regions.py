@@ -99,7 +99,11 @@ class _Part:
     """Instructions of a loop, and what they compute."""
 
     def __init__(self, emit: Callable[[Program], object], values: Sequence[Buffer]) -> None:
-        self.emit, self.values = emit, values
+        self._emit, self.values = emit, values
+
+    def emit(self, program: Program) -> None:
+        """Adds the instructions."""
+        self._emit(program)
 
 
 def fold_in_program(
@@ -180,7 +184,8 @@ def sorted_order(node: Node, subgraph: int, rows: Rows) -> np.ndarray:
     takes two elements of each operand and says whether the first comes before the second.
     """
     count = rows[0].shape[1]
-    order = np.tile(np.arange(count), (len(rows[0]), 1))
+    order = np.empty((len(rows[0]), count), np.int64)
+    order[...] = np.arange(count, dtype=np.int64)
     body = on_rows(node, subgraph)
     n_pairs = order.size // count * (count // 2) if count else 0
     for low, high in _network(count) if n_pairs else ():
@@ -209,7 +214,7 @@ def _network(count: int) -> list[tuple[np.ndarray, np.ndarray]]:
     while p:
         q, r, distance = top, 0, p
         while True:
-            low = np.arange(max(count - distance, 0))
+            low = np.arange(max(count - distance, 0), dtype=np.int64)
             low = low[(low & p) == r]
             if low.size:
                 steps.append((low, low + distance))

@@ -30,6 +30,7 @@ FACADES = (
     "flatlite.compat.v1.nest",
     "flatlite.compat.v1.nn",
     "flatlite.compat.v1.quantization",
+    "flatlite.compat.v1.queue",
     "flatlite.compat.v1.ragged",
     "flatlite.compat.v1.random",
     "flatlite.compat.v1.random_experimental",

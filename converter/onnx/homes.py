@@ -23,6 +23,7 @@ norm: BatchNormalization InstanceNormalization LayerNormalization LogSoftmax Sof
 optimizer: ai.onnx.preview.training.Adagrad ai.onnx.preview.training.Adam ai.onnx.preview.training.Momentum
 pool: AveragePool Col2Im GlobalAveragePool GlobalLpPool GlobalMaxPool LRN LpNormalization LpPool MaxPool MaxUnpool
 quantized: ConvInteger DequantizeLinear DynamicQuantizeLinear MatMulInteger QLinearConv QLinearMatMul QuantizeLinear
+random: Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike
 recurrent: GRU LSTM RNN
 reduce: ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare
 resize: Resize Upsample

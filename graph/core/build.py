@@ -191,6 +191,8 @@ class _Ops:
     QueueEnqueueMany: OperationFunction
     QueueEnqueueManyV2: OperationFunction
     QueueEnqueueV2: OperationFunction
+    ResourceAccumulatorApplyGradient: OperationFunction
+    ResourceAccumulatorSetGlobalStep: OperationFunction
     ResourceApplyAdadelta: OperationFunction
     ResourceApplyAdagrad: OperationFunction
     ResourceApplyAdagradDA: OperationFunction

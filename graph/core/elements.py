@@ -160,7 +160,9 @@ class Tensor(Operands):
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self._type_text}>"
 
     def __str__(self) -> str:
-        return f'Tensor("{self.name}", shape={self.shape}, dtype={self._type_text})'
+        shape = "" if self._shape is None else f", shape={self.shape}"
+        device = f", device={self.device}" if self.device else ""
+        return f'Tensor("{self.name}"{shape}, dtype={self._type_text}{device})'
 
     @property
     def _type_text(self) -> str:

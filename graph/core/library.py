@@ -63,7 +63,7 @@ class Function:
         """
         if self.message is None or IMPLEMENTS not in self.message.attr:
             return ""
-        return self.message.attr[IMPLEMENTS].s.decode()
+        return self.message.attr[IMPLEMENTS].s.decode(errors="replace")
 
     def body(self, library: FunctionLibrary, attrs: Mapping[str, AttrValue] | None = None) -> Graph:
         """Its Graph, whose functions are those of `library`, when called with `attrs`.

@@ -47,7 +47,9 @@ class Dimension:
         self.value: int | None = size
 
     def __int__(self) -> int:
-        return self.__index__()
+        if self.value is None:
+            raise TypeError("__int__ returned non-int (type NoneType)")
+        return self.value
 
     def __index__(self) -> int:
         if self.value is None:
@@ -272,8 +274,9 @@ class TensorShape:
     def merge_with(self, other: ShapeLike | None) -> TensorShape:
         """What both say together; ValueError when they contradict."""
         shape = TensorShape(other)
-        self.assert_is_compatible_with(shape)
-        return TensorShape(shapes.merge(self._sizes, shape._sizes))
+        if not self.is_compatible_with(shape):
+            raise ValueError(f"Shapes {self} and {shape} are not compatible")
+        return TensorShape.of(shapes.merge(self._sizes, shape._sizes))
 
     def concatenate(self, other: ShapeLike | None) -> TensorShape:
         """The sizes of both, one after the other."""
@@ -321,8 +324,9 @@ class TensorShape:
     def __getitem__(self, key: SupportsIndex | slice) -> Item | TensorShape:
         if isinstance(key, slice):
             return TensorShape.of(_unknown_part(key) if self._sizes is None else self._sizes[key])
-        size = None if self._sizes is None else self._sizes[key]
-        return Dimension(size) if self.has_dimensions else size
+        if self._sizes is None:
+            return Dimension(None) if self.has_dimensions else None
+        return [Dimension(n) for n in self._sizes][key] if self.has_dimensions else self._sizes[key]
 
     def __add__(self, other: ShapeLike | None) -> TensorShape:
         return self.concatenate(other)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.build import ops, same_attrs, shape_of
+from ..core.indexed_slices import dense
 from .gradients import gradients
 from .registry import constant, gradient
 
@@ -95,7 +96,8 @@ def fused_batch_norm_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
     inputs = [ops.Identity(x) for x in op.inputs[:3]]
     results = _batch_norm_grad(op, *inputs)
     flowing = gradients(results, inputs, list(grads[:3]))
-    return [*flowing, *[None] * (len(op.inputs) - 3)]
+    dense_ones = [None if dx is None else dense(dx) for dx in flowing]
+    return [*dense_ones, *[None] * (len(op.inputs) - 3)]
 
 
 def _batch_norm_grad(op: Operation, dy: Tensor, x: Tensor, scale: Tensor) -> list[Tensor]:

@@ -80,6 +80,7 @@ class AttrValueMessage(Message, Protocol):
     placeholder: str
     type: int
     i: int
+    s: bytes
 
 
 class NameAttrList(Message, Protocol):

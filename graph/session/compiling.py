@@ -55,6 +55,14 @@ UNNOTICED = frozenset(
 CHECKS = ("Assert", "CheckNumerics")
 """Operations that say what is wrong with inputs, before others stumble over them."""
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+GIVING = frozenset(
+    (
+        *("QueueEnqueue", "QueueEnqueueMany", "QueueEnqueueManyV2", "QueueEnqueueV2"),
+        *("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"),
+        "SparseAccumulatorApplyGradient",
+    )
+)
+"""Operations that others may wait for in the same run, without a dependency."""
 
 
 class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
@@ -410,7 +418,8 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
     behind.clear()
     if not running:
         return []
-    return ordered((op for op in targets[0].graph.operations if op in running), before)
+    listed = [op for op in targets[0].graph.operations if op in running]
+    return ordered([*(op for op in listed if op.type in GIVING), *listed], before)
 
 
 def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:

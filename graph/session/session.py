@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
+from ...engine.run.stages import Control
 from ...schema import proto
 from ...schema.errors import (
     CancelledError,
@@ -35,6 +35,7 @@ from ..format.prune import prune
 from .executor import Plan, Times
 from .fetches import Fetches
 from .partial_runs import PartialRun
+from .plan_pool import PlanPool
 from .run_metadata import write_times
 from .state import State
 
@@ -56,7 +57,7 @@ LOGGER = logging.getLogger("flatlite")
 MEMORY_LIMIT = 256 << 20
 """What TensorFlow says of processors."""
 MAX_PLANS = 64
-"""Compiled runs a Session keeps; the one that was not used for longest goes first."""
+"""Compiled runs a Session keeps."""
 
 
 class DeviceAttributes:
@@ -139,9 +140,8 @@ class Session:
         self._n_threads = threads or _processors()
         self.state = State(memory_limit)
         self._closed = False
-        self._plans: dict[PlanKey, Plan] = {}
+        self._plans: PlanPool[PlanKey] = PlanPool(MAX_PLANS)
         self._fetches: dict[Hashable, Fetches] = {}
-        self._lock = threading.RLock()
         self._blocks: list[Blocks] = []
         self._partial_runs: dict[str, PartialRun] = {}
         self._n_partial_runs = 0
@@ -197,9 +197,7 @@ class Session:
         timeout = (options and options.timeout_in_ms) or self._config.operation_timeout_in_ms
         traced = options is not None and options.trace_level > 0
         times: Times | None = [] if traced and run_metadata is not None else None
-        with self._lock:
-            self._limit(timeout)
-            results = self._run(parsed_fetches.elements, feeds, times)
+        results = self._run(parsed_fetches.elements, feeds, times, timeout)
         if run_metadata is not None:
             run_metadata.Clear()
             if times is not None:
@@ -274,20 +272,13 @@ class Session:
         run.values |= feeds
         known, beside = run.needed(parsed_fetches.elements)
         elements = list(dict.fromkeys([*parsed_fetches.elements, *beside]))
-        with self._lock:
-            self._limit(self._config.operation_timeout_in_ms)
-            results = self._run(elements, known, None)
+        results = self._run(elements, known, None, self._config.operation_timeout_in_ms)
         tensors = [item for item in elements if isinstance(item, Tensor)]
         arrays = [np.asarray(value) for value in results]
         run.note(parsed_fetches.elements, dict(zip(tensors, arrays, strict=True)))
         if run.is_over:
             del self._partial_runs[handle]
         return parsed_fetches.results(results)
-
-    def _limit(self, milliseconds: int) -> None:
-        """Starts a run that may take so long, or as it likes for 0."""
-        late = DeadlineExceededError(None, None, "Timed out waiting for notification")
-        self.state.control.begin(milliseconds / 1e3 if milliseconds > 0 else None, late)
 
     def make_callable(
         self,
@@ -323,7 +314,7 @@ class Session:
         A run that is under way in another thread raises CancelledError there.
         """
         self._closed = True
-        self.state.control.end(CancelledError(None, None, "Run call was cancelled"))
+        self.state.end_runs(CancelledError(None, None, "Run call was cancelled"))
         self._plans.clear()
         self._fetches.clear()
         self._partial_runs.clear()
@@ -375,18 +366,24 @@ class Session:
         elements: list[Tensor | Operation],
         feeds: dict[Tensor, np.ndarray],
         times: Times | None,
+        milliseconds: int,
     ) -> list[Evaluated]:
-        """The value of each element."""
+        """The value of each element; `milliseconds` is how long it may take, or 0."""
+        state, control = self.state, Control()
+        late = DeadlineExceededError(None, None, "Timed out waiting for notification")
+        control.begin(milliseconds / 1e3 if milliseconds > 0 else None, late)
         shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
         key = (tuple(elements), tuple(shapes.items()))
-        plan = self._plans.pop(key, None)
-        if plan is None or plan.is_stale:
-            plan = Plan(self.state, elements, shapes, self._n_threads)
-            if len(self._plans) >= MAX_PLANS:
-                del self._plans[next(iter(self._plans))]
-        self._plans[key] = plan
-        arrays = plan.fetch(feeds, times)
-        return [None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements]
+
+        def compiled() -> Plan:
+            with state.lock:
+                return Plan(state, elements, shapes, self._n_threads)
+
+        with state.running(control), self._plans.plan(key, compiled) as plan:
+            arrays = plan.fetch(feeds, times)
+            return [
+                None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements
+            ]
 
     def _feeds(self, feed_dict: FeedDict) -> dict[Tensor, np.ndarray]:
         """Fed values as arrays of their tensors' dtypes."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..node import Node, Operand, Prepared
 
 
-NUMBERS = (np.float32, np.int32, np.int64)
+NUMBERS: Sequence[type] = (np.float32, np.int32, np.int64)
 _QUANTIZED: Sequence[type] = (np.int8, np.uint8, np.int16)
 REDUCTIONS = {
     "SUM": ("add", NUMBERS),

@@ -150,7 +150,7 @@ def _computed_in(dtype: np.dtype, dtypes: Container[str]) -> np.dtype | None:
     if dtype.name in dtypes:
         return dtype
     wider = _WIDER.get(dtype.name)
-    return np.dtype(wider) if wider in dtypes else None
+    return np.dtype(wider) if wider is not None and wider in dtypes else None
 
 
 def _narrow(program: Program, wide: Buffer, out: Buffer) -> None:

@@ -200,7 +200,8 @@ def _enlarged(
     """What `enlarged` gives, of arrays."""
     out = np.full(shape, value.ravel()[0], x.dtype)
     places = [
-        first + step * np.arange(n) for n, first, step in zip(x.shape, low, steps, strict=True)
+        first + step * np.arange(n, dtype=np.int64)
+        for n, first, step in zip(x.shape, low, steps, strict=True)
     ]
     inside = [(place >= 0) & (place < n) for place, n in zip(places, shape, strict=True)]
     targets = [place[i] for place, i in zip(places, inside, strict=True)]

@@ -18,6 +18,7 @@ import expressions_linalg
 import expressions_nn
 import expressions_operators
 import expressions_quantized
+import expressions_ragged
 import expressions_random
 import expressions_second
 import expressions_shapes
@@ -219,6 +220,7 @@ TABLES = {
     "nn": expressions_nn,
     "operators": expressions_operators,
     "quantized": expressions_quantized,
+    "ragged": expressions_ragged,
     "random": expressions_random,
     "second": expressions_second,
     "shapes": expressions_shapes,

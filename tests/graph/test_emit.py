@@ -206,7 +206,7 @@ def test_rows(case, threads, monkeypatch):
             values = session.run(result, feeds)
             steps = [
                 instruction
-                for plan in session._plans.values()
+                for plan in [plan for _, plan in session._plans.items()]
                 for instruction in plan.first.program.instructions
             ]
         monkeypatch.setattr(compiling.EMITTERS, "get", lambda kind: None)
