@@ -112,7 +112,7 @@ def look_up(program: Program, x: Buffer, table: Buffer, out: Buffer) -> None:
 def _largest_line(table: bytes) -> tuple[Buffer, dict[str, int]] | None:
     """Lines and limits with which the kernel `largest_line` gives a table of int8, or None.
 
-    The second line is that of the numbers before a bend upwards, as a leaky ReLU has it.
+    The second line is that of the numbers before a bend upwards, as a leaky rectifier has.
     """
     entries = np.roll(np.frombuffer(table, np.int8), 128).astype(np.int64)
     x, low, high = np.arange(-128, 128), int(entries.min()), int(entries.max())

@@ -369,7 +369,7 @@ def test_bound(kernel):
 ON_OTHER_VECTORS = {
     "test_bounds": "backward outer softmax unary",
     "test_depthwise_i8": "depthwise_i8",
-    "test_fast": "depthwise_f32 dots gemm_f32",
+    "test_fast": "depthwise_f32 dots gemm_f32 gemm_f32_packing",
     "test_fast_integers": "gemm_i8 quantize_rows gemm_i16",
     "test_gemm_blockwise": "gemm_blockwise",
     "test_float_vectors": "pool_f32 power reduce_f32 resize_f32",
