@@ -88,13 +88,11 @@ class Tensor(Operands):
 
     def set_shape(self, shape: ShapeLike | None) -> None:
         """Adds what the caller knows of the shape; raises ValueError when it cannot be."""
-        if type(shape) is not tuple and type(shape) is not Sizes:
-            if isinstance(shape, list) or hasattr(shape, "as_shape"):
-                from .tensor_shape import as_shape
+        if not isinstance(shape, tuple) and (isinstance(shape, list) or hasattr(shape, "as_shape")):
+            from .tensor_shape import as_shape
 
-                shape = as_shape(shape)
-            shape = cast("Shape", shape)
-        merged = merge(self._shape, shape)
+            shape = as_shape(shape)
+        merged = merge(self._shape, cast("Shape", shape))
         if merged is not None:
             self._shape = merged if type(merged) is Sizes else Sizes(merged)
 
