@@ -555,13 +555,18 @@ def prepare_for_integers(graphs: list[Graph], recipe: Recipe) -> None:
     """Writes what a recipe quantizes in operators that integers have kernels for."""
     from ..quantize.cells import show_inner
     from ..quantize.directions import split_directions
+    from ..quantize.integer_formulas import write_formulas
     from ..quantize.softplus import rewrite_softplus
     from ..quantize.unroll import unroll_cells
+    from ..quantize.unroll_loops import unroll_loops
 
     integers_only = recipe.strict or recipe.warns
-    split_directions(graphs, recipe.integer_schemes_of, integers_only)
+    split_directions(graphs, recipe.integer_schemes_of, integers_only, recipe.strict)
     if integers_only:
-        unroll_cells(graphs, recipe.integer_schemes_of)
+        unroll_cells(graphs, recipe.integer_schemes_of, recipe.strict)
+    if recipe.strict:
+        unroll_loops(graphs, recipe.integer_schemes_of)
+    write_formulas(graphs, recipe.integer_schemes_of, integers_only)
     rewrite_softplus(graphs, recipe.integer_schemes_of)
     show_inner(graphs, recipe.integer_schemes_of)
 

@@ -192,7 +192,7 @@ class Call:
     def shape(self, x: Tensor, *ranks: int) -> tuple[int | None, ...]:
         """The shape of an input, which must have one of these ranks where any are given."""
         self._require_tensors(x)
-        shape = x.shape
+        shape = x.sizes
         if shape is None or (ranks and len(shape) not in ranks):
             expected = " or ".join(map(str, ranks)) or "a known number of"
             raise ModelError(

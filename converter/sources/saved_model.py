@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from ...graph.core.attributes import read_shape
@@ -91,7 +92,9 @@ def load(
     known = {node.name: node.op for node in meta.graph_def.node}
     filling = _table_roots(meta)
     prune_nodes(meta.graph_def, [restore_op, *filling, *roots])
-    note_types(meta.graph_def.node, {op.name: op for op in meta.meta_info_def.stripped_op_list.op})
+    bodies = [function.node_def for function in meta.graph_def.library.function]
+    definitions = {op.name: op for op in meta.meta_info_def.stripped_op_list.op}
+    note_types(chain(meta.graph_def.node, *bodies), definitions)
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, inside(folder, CHECKPOINT))
     tables = Tables(graph, filling, _assets(meta, folder))

@@ -113,13 +113,21 @@ def conv2d(
         filters = weights.reshape((n, x.shape[3]))
         matmul(program, pixels, filters, bias, results, transpose_b=True, clamp=clamp)
         return
+    if groups > 1 and weights.shape[3] == 1:
+        filters = permute(program, weights.reshape(weights.shape[:3]), (1, 2, 0))
+        depthwise(
+            program, x, filters, bias, out, stride=stride, before=before, dilation=dilation,
+            clamp=clamp,
+        )  # fmt: skip
+        return
     if groups == 1 and weights.shape[1:3] == (3, 3):
         from . import winograd_f32
 
         if winograd_f32.fits(weights, out, stride, dilation):
             winograd_f32.convolution(program, x, weights, bias, out, before=before, clamp=clamp)
             return
-    if gemm_f32.fits_convolution(weights, out):
+    runs = gemm_f32.reads_runs(weights.shape[2], weights.shape[3], dilation, groups)
+    if gemm_f32.fits_convolution(weights, out, runs):
         gemm_f32.convolution(
             program,
             x,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert
 from ...engine.families.elementwise import broadcast_shape, elementwise
 from ...engine.families.multipliers import (
     ALL_OF_SHIFT,
@@ -15,8 +16,7 @@ from ...engine.families.multipliers import (
 from ...engine.plan.buffer import arena
 from ..checks import required, same_dtype
 from ..registry import op
-from ..substitution import half_floats, moves_any
-from .cast import convert
+from ..substitution import moves_any, small_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ _SCALED_OR_EQUAL: Sequence[type] = (*_SCALED, np.int16)
 
 
 @op(*COMPARISONS)
-@half_floats
+@small_floats
 def compare(node: Node) -> Prepared:
     """Whether the comparison holds, element by element."""
     a, b = required(node, 2)

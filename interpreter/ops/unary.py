@@ -8,7 +8,7 @@ import numpy as np
 
 from ..checks import required, supported
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ KERNELS = {
 
 
 @op(*KERNELS)
-@half_floats
+@small_floats
 def unary(node: Node) -> Prepared:
     """The function of each element of `x`."""
     kernel, dtypes = KERNELS[node.kind]
