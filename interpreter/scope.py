@@ -280,7 +280,7 @@ def _live_operators(spec: SubgraphSpec, keeps_all: bool) -> frozenset[int]:
 
 def _is_pure(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
     """Whether nothing but its results tells that `operator` ran."""
-    if operator.is_custom or any(t >= 0 and spec.tensors[t].is_variable for t in operator.inputs):
+    if operator.is_custom or not spec.variables.isdisjoint(operator.inputs):
         return False
     from .registry import is_pure  # a process that prepares nothing has no use for it
 

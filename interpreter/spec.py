@@ -206,6 +206,11 @@ class SubgraphSpec:
         self.folded: dict[int, tuple[list[Storage | None], list[Operand]]] = {}
 
     @cached_property
+    def variables(self) -> frozenset[int]:
+        """The tensors that are variables."""
+        return frozenset(t for t, tensor in enumerate(self.tensors) if tensor.is_variable)
+
+    @cached_property
     def readers(self) -> dict[int, int]:
         """Tensor -> position of the last operator that reads it; outputs are read at the end."""
         last = {t: op.position for op in self.operators for t in op.inputs}

@@ -6,9 +6,14 @@ CRC32C of the content, little endian. The whole file may be compressed.
 
 from __future__ import annotations
 
+import os
+import sys
 import zlib
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from typing import TYPE_CHECKING, cast
 
 from .errors import DataLossError
 from .files import map_file, write_atomic
@@ -33,9 +38,28 @@ def masked_crc32c(content: ReadableBuffer) -> int:
 
 def crc32c(content: ReadableBuffer, before: int = 0) -> int:
     """The CRC32C of bytes that follow others with the CRC32C `before`."""
+    return _checksum()(content, before)
+
+
+@cache
+def _checksum() -> Callable[[ReadableBuffer, int], int]:
+    """The function of the package crc32c, from its extension module where that is to be had.
+
+    The package imports 75 modules for its command line and version, which takes longer than
+    reading the checkpoint of a small model.
+    """
+    package = None if "crc32c" in sys.modules else find_spec("crc32c")
+    for folder in (package and package.submodule_search_locations) or ():
+        for suffix in EXTENSION_SUFFIXES:
+            path = os.path.join(folder, f"_crc32c{suffix}")
+            spec = spec_from_file_location("crc32c._crc32c", path)
+            if os.path.isfile(path) and spec is not None and spec.loader is not None:
+                module = module_from_spec(spec)
+                spec.loader.exec_module(module)
+                return cast("Callable[[ReadableBuffer, int], int]", vars(module)["crc32c"])
     from crc32c import crc32c as checksum
 
-    return checksum(content, before)
+    return checksum
 
 
 def mask_crc32c(checksum: int) -> int:

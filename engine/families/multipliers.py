@@ -71,13 +71,13 @@ def quantize_multipliers(scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> quantize_multipliers(np.array([1.0, 0.75]))
     (array([1073741824, 1610612736]), array([1, 0]))
     """
-    if not np.isfinite(scales).all():
+    if not np.logical_and.reduce(np.isfinite(scales), axis=None):
         scales = np.where(np.isfinite(scales), scales, 0)
-    fractions, shifts = np.frexp(scales)
+    fractions, exponents = np.frexp(scales)
     multipliers = np.floor(fractions * _ONE + 0.5).astype(np.int64)
-    shifts = shifts.astype(np.int64)
-    overflow = multipliers == _ONE
-    if overflow.any():
+    shifts = exponents.astype(np.int64)
+    if np.maximum.reduce(multipliers, axis=None, initial=0) == _ONE:
+        overflow = multipliers == _ONE
         multipliers[overflow] //= 2
         shifts += overflow
     if shifts.size and not -31 <= shifts.min() <= shifts.max() <= _MAX_SHIFT:

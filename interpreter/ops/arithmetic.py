@@ -74,7 +74,7 @@ def arithmetic(
     """
     limits = _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or gemm.NO_CLAMP
     packs = False
-    if rounding.get("in_rows") and x.dtype == np.float32 != weights.dtype:
+    if rounding.get("in_rows") and x.dtype == np.float32 and weights.dtype != x.dtype:
         from ...engine.families import gemm_blockwise
 
         packs = gemm_blockwise.fits(weights, bias)

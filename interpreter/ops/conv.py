@@ -59,8 +59,9 @@ def conv_2d(node: Node) -> Emit:
         f"the {groups} groups must divide the {n} filters",
     )
     bias = _bias(node, 2, n)
+    asymmetric = x.is_float and _differ(weights)
     family, kernel, epilogue = arithmetic(
-        node, x, weights, bias, clamp_of(node), asymmetric=_differ(weights)
+        node, x, weights, bias, clamp_of(node), asymmetric=asymmetric
     )
     one_scale_each(node, epilogue, n)
     spans = windows(node, taps)

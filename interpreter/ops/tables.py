@@ -6,7 +6,7 @@ quantization) -> quantized results, with the roundings of TFLite's kernel.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from math import erfc, log
 from typing import TYPE_CHECKING
 
@@ -358,16 +358,24 @@ def _inverse_root(
     with np.errstate(over="ignore"):
         scale = float(np.sqrt(_F(input_params.scale)) * _F(output_params.scale))
     multiplier, shift = quantize_multiplier(1 / scale if scale else np.inf, ALL_OF_SHIFT)
-    inverses, shifts = inverse_sqrt(sizes)
+    results = (
+        multiply_by_quantized_multiplier(
+            _roots(input_params.zero_point), multiplier, cyclic_shift(shift - 20)
+        )
+        + output_params.zero_point
+    )
+    return np.where(sizes > 0, results, 127)
+
+
+@lru_cache(16)
+def _roots(zero_point: int) -> np.ndarray:
+    """2 ** 20 / sqrt(x) of the positive values of int8, without their zero point."""
+    inverses, shifts = inverse_sqrt(np.arange(256).astype(np.int8).astype(np.int64) - zero_point)
     roots = np.empty_like(inverses)
     for places in np.unique(shifts).tolist():
         alike = shifts == places
         roots[alike] = multiply_by_quantized_multiplier(1, inverses[alike], 20 - places)
-    results = (
-        multiply_by_quantized_multiplier(roots, multiplier, cyclic_shift(shift - 20))
-        + output_params.zero_point
-    )
-    return np.where(sizes > 0, results, 127)
+    return roots
 
 
 def _rows(make: TableOf, *dtypes: str) -> dict[str, TableOf]:

@@ -11,7 +11,7 @@ process nor the version check of generated code.
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def pool() -> DescriptorPool:
     from google.protobuf.descriptor_pb2 import FileDescriptorSet
     from google.protobuf.descriptor_pool import DescriptorPool
 
-    content = resources.files(__name__).joinpath(DESCRIPTORS).read_bytes()
+    content = get_data(__name__, DESCRIPTORS)
+    assert content is not None  # loaders of packages have it
     descriptors = DescriptorPool()
     for file in FileDescriptorSet.FromString(content).file:
         descriptors.AddSerializedFile(file.SerializeToString())
