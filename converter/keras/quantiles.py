@@ -144,8 +144,8 @@ def quantile_along(
     stacked = call.op("Pack", *results, axis=0)
     if fractions.ndim == 1:
         return stacked
-    kept = rank if keepdims is True else last
-    dims = [call.size(stacked, i + 1) for i in range(kept)]
+    n_kept_axes = rank if keepdims is True else last
+    dims = [call.size(stacked, i + 1) for i in range(n_kept_axes)]
     return call.op("Reshape", stacked, call.sizes([*fractions.shape, *dims]))
 
 

@@ -35,6 +35,7 @@ def trim_loops(graph: Graph, op: Op) -> bool:
     body.output_names = None
     remove_dead_code(body)
     results = builder(graph, op).WHILE(*(op.inputs[i] for i in values), graphs=(condition, body))
+    results[0].producer.implements = op.implements
     for i, result in zip(values, results, strict=True):
         old = op.outputs[i]
         result.origin, result.name, result.sizes = old.origin, old.name, old.sizes

@@ -11,6 +11,7 @@ from ...graph.core.attributes import read_shape
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.shapes import Shape
 from ...graph.format.graphdef import import_graph_def
+from ...interpreter.collection import collection_paused
 from ...schema.errors import noted
 from ...schema.saved_model import (
     ASSETS,
@@ -46,6 +47,7 @@ from .variables import Variables
 DEFAULT_TAGS = ("serve",)
 
 
+@collection_paused()
 def load(
     saved_model_dir,
     tags: Iterable[str] | None = None,

@@ -120,7 +120,7 @@ def result_types(op: tf.Operation, is_rank_needed: bool = True) -> list[tuple[An
     """
     results = []
     for tensor in op.outputs:
-        shape = tensor.shape
+        shape = tensor.sizes
         if shape is None and tensor.dtype is not None and tensor.dtype.names is not None:
             shape = ()
         if tensor.dtype is None or (shape is None and is_rank_needed):

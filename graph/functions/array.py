@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -12,12 +13,14 @@ from ..core.create import convert_to_tensor, is_tensor_like
 from ..core.dtype import as_numpy
 from ..core.graph import Tensor
 from ..core.operands import Operands
+from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
 from ..core.structure import Composite
 from ..variables.kinds import ResourceVariable
 from .arguments import one_of
 from .casting import cast
 from .creation import ones_like, range
+from .ragged_math import concat_rows
 from .reductions import reduce_max
 from .rows import functions
 from .slices import get_item
@@ -30,7 +33,7 @@ ONE_TO_ONE = r"""
 batch_to_space_nd   BatchToSpaceND   input block_shape crops
 broadcast_to        BroadcastTo      input shape
 check_numerics      CheckNumerics    tensor message
-depth_to_space      DepthToSpace     input block_size data_format='NHWC'
+depth_to_space      DepthToSpace     input block_size name data_format='NHWC'
 diag                Diag             diagonal
 diag_part           DiagPart         input
 dynamic_partition   DynamicPartition data partitions num_partitions
@@ -46,7 +49,7 @@ roll                Roll             input shift axis
 scatter_nd          ScatterNd        indices updates shape
 slice               Slice            input_:input begin size
 space_to_batch_nd   SpaceToBatchND   input block_shape paddings
-space_to_depth      SpaceToDepth     input block_size data_format='NHWC'
+space_to_depth      SpaceToDepth     input block_size name data_format='NHWC'
 stop_gradient       StopGradient     input
 tensor_scatter_add  TensorScatterAdd tensor indices updates
 tensor_scatter_max  TensorScatterMax tensor indices updates
@@ -95,10 +98,10 @@ def transpose(
         a = convert_to_tensor(a, name="a")
         kind = ops.ConjugateTranspose if conjugate and a.dtype.kind == "c" else ops.Transpose
         if perm is None:
-            if a.shape is None:
+            if a.sizes is None:
                 perm = range(ops.Sub(ops.Rank(a), 1), -1, -1)
             else:
-                perm = np.arange(len(a.shape) - 1, -1, -1, dtype=np.int32)
+                perm = np.arange(len(a.sizes) - 1, -1, -1, dtype=np.int32)
         return kind(a, perm, name=scope)
 
 
@@ -108,22 +111,33 @@ def matrix_transpose(
     """`a` with its last two dimensions swapped."""
     with name_scope(name, "matrix_transpose", [a]) as scope:
         a = convert_to_tensor(a, name="a")
-        if a.shape is None or len(a.shape) < 2:
+        if a.sizes is None or len(a.sizes) < 2:
             raise ValueError(
-                f"Argument `a` should be a (batch) matrix with rank >= 2. Received {a.shape}"
+                f"Argument `a` should be a (batch) matrix with rank >= 2. Received {a.sizes}"
             )
-        order = [*np.arange(len(a.shape) - 2).tolist(), len(a.shape) - 1, len(a.shape) - 2]
+        order = [*np.arange(len(a.sizes) - 2).tolist(), len(a.sizes) - 1, len(a.sizes) - 2]
         return transpose(a, order, scope, conjugate)
 
 
 def concat(values: TensorLike, axis: TensorLike, name: str | None = "concat") -> Tensor:
     """Tensors one after the other along `axis`."""
     tensors: Sequence[TensorLike] = values if isinstance(values, (list, tuple)) else [values]
+    if any(isinstance(x, RaggedTensor) for x in tensors):
+        return _ragged_concat(tensors, axis, name)
     if len(tensors) == 1:
         with name_scope(name) as scope:
             convert_to_tensor(axis, np.int32, "concat_dim").get_shape().assert_has_rank(0)
             return ops.Identity(tensors[0], name=scope)
     return ops.ConcatV2(list(tensors), axis, name=name)
+
+
+def _ragged_concat(tensors: Sequence[TensorLike], axis: TensorLike, name: str | None) -> Tensor:
+    """Ragged tensors, and tensors, one after the other along the first dimension."""
+    if axis != 0:
+        raise ValueError(f"concat of ragged tensors: axis must be 0, got {axis}")
+    with name_scope(name):
+        parts = [x if isinstance(x, RaggedTensor) else convert_to_tensor(x) for x in tensors]
+        return cast_type("Tensor", concat_rows(parts))
 
 
 def split(
@@ -139,13 +153,13 @@ def split(
     if isinstance(num_or_size_splits, (int, np.integer)):
         return ops.Split(axis, value, num_split=int(num_or_size_splits), name=name)
     sizes = convert_to_tensor(num_or_size_splits)
-    if sizes.shape == ():
+    if sizes.sizes == ():
         raise ValueError(
             "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
             f"Argument provided: {num_or_size_splits}"
         )
-    if num is None and sizes.shape is not None:
-        num = sizes.shape[0]
+    if num is None and sizes.sizes is not None:
+        num = sizes.sizes[0]
     if num is None:
         raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
     return ops.SplitV(value, sizes, axis, num_split=num, name=name)
@@ -155,17 +169,19 @@ def stack(
     values: Sequence[TensorLike] | np.ndarray, axis: int = 0, name: str | None = "stack"
 ) -> Tensor:
     """Tensors of one shape side by side along a new dimension `axis`."""
-    if axis == 0 and not any(is_tensor_like(value) for value in values):
+    if axis == 0 and (is_tensor_like(values) or not any(is_tensor_like(value) for value in values)):
         try:
             return convert_to_tensor(values, name=name)
         except (TypeError, ValueError):
             pass
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"Expected list for 'values' argument to 'pack' Op, not {values!r}.")
     dtype = None
     if not is_tensor_like(values[0]):
         dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
     first = convert_to_tensor(values[0], dtype, name)
-    if first.shape is not None:
-        n = len(first.shape) + 1
+    if first.sizes is not None:
+        n = len(first.sizes) + 1
         if not -n <= axis < n:
             raise ValueError(f"Argument `axis` = {axis} not in range [{-n}, {n})")
     return ops.Pack([first, *values[1:]], axis=axis, name=name)
@@ -176,11 +192,11 @@ def unstack(
 ) -> list[Tensor]:
     """The slices of `value` along `axis`, without that dimension."""
     value = convert_to_tensor(value)
-    if num is None and value.shape is not None:
-        n = len(value.shape)
+    if num is None and value.sizes is not None:
+        n = len(value.sizes)
         if not -n <= axis < n:
             raise ValueError(f"Argument `axis` = {axis} not in range [{-n}, {n})")
-        num = value.shape[axis]
+        num = value.sizes[axis]
     if num is None:
         raise ValueError(f"Cannot infer argument `num` from shape {value.get_shape()}")
     return ops.Unpack(value, num=num, axis=axis, name=name)
@@ -208,9 +224,9 @@ def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = Non
     """
     with name_scope(name, "BatchGather", [params, indices]):
         places = convert_to_tensor(indices, name="indices")
-        if places.shape is None:
+        if places.sizes is None:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
-        axis = len(places.shape) - 1
+        axis = len(places.sizes) - 1
         return gather(convert_to_tensor(params, name="params"), places, axis=axis, batch_dims=axis)
 
 
@@ -323,9 +339,9 @@ def boolean_mask(
         tensor = convert_to_tensor(tensor, name="tensor")
         mask = convert_to_tensor(mask, name="mask")
         axis = 0 if axis is None else axis
-        if mask.shape is None:
+        if mask.sizes is None:
             raise ValueError("Number of mask dimensions must be specified.")
-        n = len(mask.shape)
+        n = len(mask.sizes)
         if not n:
             raise ValueError("mask cannot be scalar.")
         tensor.get_shape()[axis : axis + n].assert_is_compatible_with(mask.get_shape())
@@ -391,9 +407,9 @@ def repeat(
         input = convert_to_tensor(input)
         if axis is None:
             input, axis = reshape(input, [-1]), 0
-        count = input.shape[axis] if input.shape is not None else None
+        count = input.sizes[axis] if input.sizes is not None else None
         if count is None:
-            raise ValueError(f"repeat needs a known size of axis {axis}, got {input.shape}")
+            raise ValueError(f"repeat needs a known size of axis {axis}, got {input.sizes}")
         times = np.broadcast_to(np.asarray(repeats), (count,))
         rows = np.repeat(np.arange(count, dtype=np.int32), times)
         return gather(input, rows, axis=axis)
@@ -433,15 +449,15 @@ def top_k(
     input: TensorLike,
     k: TensorLike = 1,
     sorted: bool = True,
-    name: str | None = None,
     index_type: DTypeLike = np.int32,
-) -> TopK:
+    name: str | None = None,
+) -> TopKV2:
     """The `k` largest elements of each row, and where they stand, as `index_type`."""
     attrs = {"sorted": sorted, "index_type": as_numpy(index_type)}
-    return TopK(*ops.TopKV2(input, k, name=name, **attrs))
+    return TopKV2(*ops.TopKV2(input, k, name=name, **attrs))
 
 
-class TopK(NamedTuple):
+class TopKV2(NamedTuple):
     """What `top_k` gives."""
 
     values: Tensor
@@ -455,7 +471,7 @@ def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -
         if not tensors:
             raise ValueError("parallel_stack needs at least one tensor")
         rows = [ops.ExpandDims(x, np.int32(0)) for x in tensors]
-        shape = (len(rows), *(tensors[0].shape or ()))
+        shape = (len(rows), *(tensors[0].sizes or ()))
         return ops.ParallelConcat(rows, shape=shape, name=scope)
 
 

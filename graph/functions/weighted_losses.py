@@ -374,8 +374,8 @@ def sparse_softmax_cross_entropy(
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", operands) as inner:
         classes, scores = squeezed(labels, logits, expected_rank_diff=1)
         factors = convert_to_tensor(weights)
-        n_dims = None if classes.shape is None else len(classes.shape) + 1
-        if factors.shape and len(factors.shape) == n_dims:
+        n_dims = None if classes.sizes is None else len(classes.sizes) + 1
+        if factors.sizes and len(factors.sizes) == n_dims:
             factors = array.squeeze(factors, [-1])
         values = losses.sparse_softmax_cross_entropy_with_logits(
             labels=classes, logits=scores, name="xentropy"

@@ -159,6 +159,10 @@ class PartitionedVariable(Operands):
     def __iter__(self) -> Iterator[Variable]:  # pyright: ignore[reportIncompatibleMethodOverride]
         return iter(self._parts)
 
+    def _get_variable_list(self) -> list[Variable]:  # pyright: ignore[reportUnusedFunction]
+        """All parts, under the name that TensorFlow's documents call it by."""
+        return list(self._parts)
+
     def __len__(self) -> int:
         if len(self.partition_axes) > 1:
             raise ValueError(
@@ -193,7 +197,7 @@ class PartitionedVariable(Operands):
         if isinstance(value, list):
             return value
         (axis,) = self.partition_axes
-        sizes = [(part.shape or ())[axis] for part in self._parts]
+        sizes = [(part.sizes or ())[axis] for part in self._parts]
         attrs = {"num_split": len(sizes)}
         split = create("SplitV", [value, np.array(sizes, np.int32), np.int32(axis)], attrs)
         return cast("list[TensorLike]", split.outputs)

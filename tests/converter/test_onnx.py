@@ -399,6 +399,16 @@ def test_an_unknown_number_of_channels_says_which(tmp_path):
     assert converted(path, input_shapes={"x": list(IMAGE.shape)})
 
 
+def test_an_error_shows_an_unknown_size_by_its_name(tmp_path):
+    model = model_of(
+        [node("Add", "x z")], {"x": floats(5, 3)}, constants={"z": floats(4, 2)}, free=[5]
+    )
+    with pytest.raises(
+        ConverterError, match=r"^ADD 'y': shapes \([a-z]\w*, 3\) and \(4, 2\) do not"
+    ):
+        converted(saved(tmp_path, model))
+
+
 def test_the_evaluators_own_words_stay_inside(tmp_path):
     model = model_of([helper.make_node("Add", ["x", "z"], ["y"])], {"x": floats(3), "z": floats(4)})
     source = onnx_source.load(saved(tmp_path, model))
