@@ -222,3 +222,16 @@ class UnauthenticatedError(OpError):
     """The caller is not known."""
 
     code = UNAUTHENTICATED
+
+
+BY_CODE: dict[int, type[OpError]] = {kind.code: kind for kind in OpError.__subclasses__()}
+
+
+def exception_type_from_error_code(error_code: int) -> type[OpError]:
+    """The class of errors of a canonical status; KeyError where there is none."""
+    return BY_CODE[error_code]
+
+
+def error_code_from_exception_type(cls: type[OpError]) -> int:
+    """The canonical status of a class of errors; UNKNOWN for others."""
+    return next((code for code, kind in BY_CODE.items() if kind is cls), UNKNOWN)

@@ -141,7 +141,7 @@ def assign_moving_average(
     with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
         decay = convert_to_tensor(decay) if isinstance(decay, Tensor) else decay
         complement = cast(convert_to_tensor(1.0 - decay, name="decay"), variable)
-        value = convert_to_tensor(value)
+        value = value.read_value() if isinstance(value, Variable) else convert_to_tensor(value)
         if not zero_debias:
             return variable.assign_sub((variable.value() - value) * complement, name=scope)
         biased, steps = _debias_variables(variable)

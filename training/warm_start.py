@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from .init_from_checkpoint import (
     init_from_checkpoint,
     replace_initializer,
     restored,
+    whole_shape,
 )
 from .object_checkpoint import read_object_graph
 from .object_graph import OBJECT_GRAPH_KEY
@@ -105,7 +106,7 @@ def warm_start(
             or a vocabulary does not have the size that is said.
         NotFoundError: There is no such checkpoint.
     """
-    variables = {v.op.name: v for v in _chosen(vars_to_warm_start)}
+    variables = _grouped(_chosen(vars_to_warm_start))
     vocabularies = var_name_to_vocab_info or {}
     names = var_name_to_prev_var_name or _names_in_objects(ckpt_to_initialize_from, variables)
     for used, argument in (
@@ -119,13 +120,23 @@ def warm_start(
                 " Perhaps you misspelled them?  Here is the list of viable variable names: "
                 f"{list(variables)}"
             )
-    for name, variable in variables.items():
+    for name, parts in variables.items():
         old_name = names.get(name) or name
         if name in vocabularies:
             path = checkpoint_path(ckpt_to_initialize_from)
-            _follow_vocabulary(variable, path, old_name, vocabularies[name])
+            _follow_vocabulary(parts, path, old_name, vocabularies[name])
         elif vars_to_warm_start is not None:
-            init_from_checkpoint(ckpt_to_initialize_from, {old_name: variable})
+            init_from_checkpoint(ckpt_to_initialize_from, {old_name: parts})
+
+
+def _grouped(variables: Sequence[Variable]) -> dict[str, list[Variable]]:
+    """Variables by their names, the parts of partitioned ones by that of the whole."""
+    groups: dict[str, list[Variable]] = {}
+    for variable in variables:
+        part = variable.save_slice_info
+        whole = None if part is None else part.full_name
+        groups.setdefault(whole or variable.op.name, []).append(variable)
+    return groups
 
 
 def _chosen(vars_to_warm_start: str | Sequence[str] | Sequence[Variable] | None) -> list[Variable]:
@@ -149,7 +160,9 @@ def _chosen(vars_to_warm_start: str | Sequence[str] | Sequence[Variable] | None)
     return variables
 
 
-def _names_in_objects(ckpt_dir_or_file, variables: Mapping[str, Variable]) -> dict[str, str]:
+def _names_in_objects(
+    ckpt_dir_or_file, variables: Mapping[str, Sequence[Variable]]
+) -> dict[str, str]:
     """Where an object-based checkpoint has variables, by name; nothing for one of a Saver."""
     bundle = open_checkpoint(checkpoint_path(ckpt_dir_or_file))
     if OBJECT_GRAPH_KEY not in bundle:
@@ -166,14 +179,14 @@ def _names_in_objects(ckpt_dir_or_file, variables: Mapping[str, Variable]) -> di
     return {name: keys[name] for name in variables}
 
 
-def _follow_vocabulary(variable: Variable, path: str, name: str, info: VocabInfo) -> None:
+def _follow_vocabulary(parts: Sequence[Variable], path: str, name: str, info: VocabInfo) -> None:
     """Lets the entries of a variable begin with those the checkpoint has for the same words."""
     if not (info.new_vocab and info.new_vocab_size and info.old_vocab):
         raise ValueError(
             "Invalid args: Must provide all of [current_vocab_path, current_vocab_size, "
             "prev_ckpt, prev_vocab_path}."
         )
-    sizes = cast("list[int]", variable.get_shape().as_list())
+    variable, sizes = parts[0], whole_shape(parts).as_list()
     if len(sizes) <= info.axis or sizes[info.axis] != info.new_vocab_size + info.num_oov_buckets:
         raise ValueError(
             f"variable '{variable.name}' must have {info.new_vocab_size} + {info.num_oov_buckets} "
@@ -196,8 +209,18 @@ def _follow_vocabulary(variable: Variable, path: str, name: str, info: VocabInfo
             sizes[info.axis] = info.num_oov_buckets
             buckets = convert_to_tensor(initializer(sizes, dtype=dtype), dtype)
             value = ops.ConcatV2([value, buckets], np.int32(info.axis))
-        value.set_shape(variable.sizes)
-        replace_initializer(variable, value)
+        for variable in parts:
+            replace_initializer(variable, _part_of(value, variable, alone=len(parts) == 1))
+
+
+def _part_of(value: Tensor, variable: Variable, alone: bool) -> Tensor:
+    """What of a whole variable's value is that of a part of it."""
+    slice_info = variable.save_slice_info
+    if slice_info is not None and not alone:
+        begin = np.array(slice_info.var_offset, np.int32)
+        value = ops.Slice(value, begin, np.array(slice_info.var_shape, np.int32))
+    value.set_shape(variable.sizes)
+    return value
 
 
 def _filled(

@@ -385,6 +385,23 @@ LINALG = {
         "solve=matrix_solve tensordot trace"
     ),
     "graph.functions.normalization": "l2_normalize",
+    "graph.linear_operators.base": "LinearOperator",
+    "graph.linear_operators.blocks": (
+        "LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular LinearOperatorKronecker"
+    ),
+    "graph.linear_operators.derived": (
+        "LinearOperatorAdjoint LinearOperatorComposition LinearOperatorInversion "
+        "LinearOperatorLowRankUpdate"
+    ),
+    "graph.linear_operators.matrices": (
+        "LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorIdentity "
+        "LinearOperatorLowerTriangular LinearOperatorPermutation LinearOperatorScaledIdentity "
+        "LinearOperatorZeros"
+    ),
+    "graph.linear_operators.structured": (
+        "LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D "
+        "LinearOperatorHouseholder LinearOperatorToeplitz LinearOperatorTridiag"
+    ),
 }
 
 SIGNAL = {
@@ -525,9 +542,10 @@ VERSION = {
 
 RAGGED = {
     "graph.functions.ragged": (
-        "constant map_flat_values placeholder range=ragged_range row_splits_to_segment_ids "
-        "segment_ids_to_row_splits stack_dynamic_partitions"
+        "boolean_mask constant constant_value map_flat_values placeholder range=ragged_range "
+        "row_splits_to_segment_ids segment_ids_to_row_splits stack stack_dynamic_partitions"
     ),
+    "graph.core.ragged_tensor": "RaggedTensorValue",
 }
 
 SUMMARY = {

@@ -146,3 +146,10 @@ def random_array(tensor: Typed, shape: Sequence[int], generator: np.random.Gener
         f"input '{tensor.name}' has the type {dtype}, for which there are no random values; set "
         "representative_dataset or verify_inputs"
     )
+
+
+def without_zeros(arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
+    """The arrays with ones and twos for their integers; None where there are none."""
+    if not any(array.dtype.kind in "iu" for array in arrays):
+        return None
+    return [np.asarray(x + 1, x.dtype) if x.dtype.kind in "iu" else x for x in arrays]

@@ -27,7 +27,7 @@ def call(
     kind: str, *inputs: TensorLike | None, name: str | None = None, **attrs: AttrValue
 ) -> Tensor | list[Tensor] | Operation:
     """What an operation gives: a tensor, a list of them, or itself when it has no outputs."""
-    op = create(kind, inputs, {key: _attr(value) for key, value in attrs.items()}, name)
+    op = create(kind, inputs, attrs, name)
     signature = op.signature
     is_list = signature is not None and any(
         argument.count or argument.is_list for argument in signature.outputs
@@ -35,11 +35,6 @@ def call(
     if len(op.outputs) == 1 and not is_list:
         return op.outputs[0]
     return op.outputs or op
-
-
-def _attr(value: AttrValue) -> AttrValue:
-    """Attributes as graphs hold them: strings as bytes."""
-    return value.encode() if isinstance(value, str) else value
 
 
 class _Ops:

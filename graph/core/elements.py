@@ -193,13 +193,13 @@ class Operation:
         self.attrs = attrs
         self.device = device
         self.outputs: list[Tensor] = []
-        self._inputs = inputs
+        self._inputs = cast("list[Tensor]", inputs)  # None only until `set_input`
         self._control_inputs: dict[Operation, None] = dict.fromkeys(control_inputs)
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
         """The tensors it reads, in order, once its loops are closed; see `all_inputs`."""
-        return cast("tuple[Tensor, ...]", tuple(self._inputs))
+        return tuple(self._inputs)
 
     @property
     def all_inputs(self) -> tuple[Tensor | None, ...]:
@@ -272,7 +272,7 @@ class Operation:
 
     def set_input(self, index: int, tensor: Tensor) -> None:
         """Reads `tensor` as input `index` from now on."""
-        old = self._inputs[index]
+        old = self.all_inputs[index]
         if old is not None:
             old.remove_consumer(self)
         self._inputs[index] = tensor

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from .graph import Graph, Operation, Tensor
     from .library import FunctionLibrary
     from .protocols import AttrValue
+    from .ragged_tensor import RaggedTensor
     from .signatures import Signature
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 HOMES = {
     "apply_operator": ".functions.operators",
+    "apply_ragged": ".functions.operators",
     "create_op": ".format.node_messages",
     "get_variable": ".variables.get_variable",
     "import_body": ".format.functiondef",
@@ -57,6 +59,8 @@ def hook(name: str) -> Callable[[Function], Function]:
 
 @overload
 def implementation(name: Literal["apply_operator"]) -> Callable[..., Tensor]: ...
+@overload
+def implementation(name: Literal["apply_ragged"]) -> Callable[..., RaggedTensor]: ...
 @overload
 def implementation(name: Literal["get_variable"]) -> Callable[..., Variable]: ...
 @overload

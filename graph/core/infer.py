@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 import numpy as np
 
 from ...schema.dtypes import array_dtype
+from .op_limits import RankLimit, rank_limits
 from .registry import Row, row_of
-from .shapes import Dim, Shape, UnknownRank, declared, is_static
+from .shapes import Dim, Shape, UnknownRank, declared, is_static, require
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -60,6 +61,8 @@ def infer_shapes(op: OperationView, row: Row | None) -> list[Shape]:
     """One shape for each output of `op`."""
     if row is None:
         return declared(op)
+    for limit in rank_limits(op.type):
+        _require_rank(op, limit)
     try:
         shapes = row.shape(op)
     except UnknownRank:
@@ -71,6 +74,14 @@ def infer_shapes(op: OperationView, row: Row | None) -> list[Shape]:
             f"{op.type} '{op.name}': inputs and attributes do not fit together ({error})"
         ) from None
     return shapes if isinstance(shapes, list) else [cast("Shape", shapes)]
+
+
+def _require_rank(op: OperationView, limit: RankLimit) -> None:
+    """Raises ValueError, in TensorFlow's words, for an input of another rank."""
+    shape = op.inputs[limit.position].sizes
+    if shape is not None:
+        words = f"Shape must be {limit.words} but is rank {len(shape)}"
+        require(op, limit.least <= len(shape) <= limit.most, words)
 
 
 class EvaluatedTensor:

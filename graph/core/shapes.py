@@ -251,5 +251,6 @@ def shape_from(op: OperationView, sizes: Sequence[Dim]) -> Shape:
     """A shape from numbers of the graph: -1 is an unknown size, less is an error."""
     require(op, len(sizes) <= MAX_RANK, f"rank must be <= 254, got {len(sizes)}")
     for size in sizes:
-        require(op, size is None or size >= -1, f"sizes must be >= 0, got {list(sizes)}")
+        if size is not None and size < -1:
+            raise ValueError(f"Invalid value in tensor used for shape: {size}")
     return tuple(None if size == -1 else size for size in sizes)

@@ -63,6 +63,7 @@ def leaky_relu_grad(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
 
 SecondFormula: TypeAlias = Callable[[Tensor, Tensor, Tensor], Tensor]
 SECOND: dict[str, SecondFormula] = {
+    "InvGrad": lambda y, dy, grad: -2 * grad * dy * y,
     "ReciprocalGrad": lambda y, dy, grad: -2 * grad * dy * y,
     "RsqrtGrad": lambda y, dy, grad: grad * dy * ops.Square(y) * number(-1.5, y),
     "SigmoidGrad": lambda y, dy, grad: grad * dy - 2 * (grad * dy) * y,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..core.build import ops, same_attrs, shape_of
 from .registry import gradient
 
@@ -81,3 +83,22 @@ def dilation2d(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
         ops.Dilation2DBackpropInput(*op.inputs, dy, **attrs),
         ops.Dilation2DBackpropFilter(*op.inputs, dy, **attrs),
     )
+
+
+@gradient("ExtractImagePatches")
+def extract_image_patches(op: Operation, dy: Tensor) -> Tensor:
+    """The sum of what each element has in the windows that it is in."""
+    x = op.inputs[0]
+    sizes = ops.Shape(x)
+    batch, height, width, channels = ops.Unpack(sizes, num=4)
+    count = height * width
+    places = ops.Reshape(
+        ops.Range(np.int32(1), count + np.int32(1), np.int32(1)),
+        ops.Pack([np.int32(1), height, width, np.int32(1)]),
+    )
+    attrs = same_attrs(op, "ksizes", "strides", "rates", "padding")
+    windows = ops.Reshape(ops.ExtractImagePatches(places, **attrs), np.array([-1], np.int32))
+    elements = ops.Reshape(dy, ops.Pack([batch, ops.Size(windows), channels]))
+    rows = ops.Transpose(elements, np.array([1, 0, 2], np.int32))
+    summed = ops.UnsortedSegmentSum(rows, windows, count + np.int32(1))[1:]  # row 0 is padding
+    return ops.Reshape(ops.Transpose(summed, np.array([1, 0, 2], np.int32)), sizes)

@@ -103,6 +103,16 @@ def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
     return ops.ScatterNd(indices, dy, ops.Shape(params, out_type=indices.dtype)), None
 
 
+@gradient("ResourceGatherNd")
+def resource_gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
+    """The sum of dy by index; as slices where each index is one of a row."""
+    handle, indices = op.inputs
+    if indices.shape is not None and len(indices.shape) == 2 and indices.shape[1] == 1:
+        return IndexedSlices(dy, ops.Squeeze(indices, squeeze_dims=[1]), _shape_of(handle)), None
+    sizes = ops.Cast(_shape_of(handle), DstT=np.dtype(indices.dtype))
+    return ops.ScatterNd(indices, dy, sizes), None
+
+
 @gradient("ScatterNd")
 def scatter_nd(op: Operation, dy: Tensor) -> tuple[None, Tensor, None]:
     """The slices of dy at the same indices."""
@@ -140,6 +150,28 @@ def tensor_scatter_extreme(op: Operation, dy: Tensor) -> tuple[Tensor, None, Ten
 def tensor_scatter_sub(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]:
     """To the updates the negative of what is at their places."""
     return dy, None, -ops.GatherNd(dy, op.inputs[1])
+
+
+@gradient("ApproxTopK", fills_zeros=True)
+def approx_top_k(op: Operation, dy: Tensor, _: Tensor | None) -> Tensor:
+    """To the elements that were picked, along any axis."""
+    x, indices = op.inputs[0], op.outputs[1]
+    axis = _from_front(op.get_attr("reduction_dimension"), x)
+    n = ops.Reshape(ops.GatherV2(ops.Shape(x), axis, np.int32(0)), np.array([], np.int32))
+    one = np.ones((), dy.dtype)
+    hits = ops.OneHot(indices, n, one, one - one, axis=-1)
+    summed = ops.Sum(ops.ExpandDims(dy, np.int32(-1)) * hits, axis, keep_dims=True)
+    last = ops.Rank(x)
+    places = ops.Range(np.int32(0), last, np.int32(1))
+    order = ops.SelectV2(ops.Equal(places, axis), last, places)
+    return ops.Reshape(
+        ops.Transpose(summed, ops.ConcatV2([order, axis], np.int32(0))), ops.Shape(x)
+    )
+
+
+def _from_front(axis: int, x: Tensor) -> Tensor:
+    """An axis counted from the front, as a row."""
+    return ops.FloorMod(np.array([axis], np.int32), ops.Rank(x))
 
 
 @gradient("TopK", "TopKV2", fills_zeros=True)
@@ -189,4 +221,6 @@ def sparse_to_dense(op: Operation, dy: Tensor) -> tuple[None, None, Tensor, Tens
     return None, None, picked, d_default
 
 
-constant("InTopKV2", "OneHot", "UnravelIndex", "Where")
+constant(
+    "InTopKV2", "OneHot", "ScatterNdAdd", "ScatterNdSub", "ScatterNdUpdate", "UnravelIndex", "Where"
+)

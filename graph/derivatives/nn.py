@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.build import ops, same_attrs, shape_of
+from ..core.indexed_slices import dense
+from .gradients import gradients
 from .registry import constant, gradient
 
 if TYPE_CHECKING:
@@ -72,6 +74,55 @@ def fused_batch_norm(op: Operation, dy: Tensor, *unused: Tensor) -> list[Tensor 
     kind = "FusedBatchNormGrad" + op.type.removeprefix("FusedBatchNorm")
     results = getattr(ops, kind)(dy, x, scale, *saved, **attrs)
     return [*results[:3], None, None]
+
+
+@gradient("BatchNormWithGlobalNormalization")
+def batch_norm_with_global_normalization(op: Operation, dy: Tensor) -> list[Tensor]:
+    """To x, mean, variance, beta and gamma, all of which are given."""
+    x, mean, variance, _, gamma = op.inputs
+    ratio = ops.Rsqrt(variance + np.asarray(op.get_attr("variance_epsilon"), x.dtype))
+    centered, axes = x - mean, np.array([0, 1, 2], np.int32)
+    is_scaled = op.get_attr("scale_after_normalization")
+    factor = ratio * gamma if is_scaled else ratio
+    along = ops.Sum(dy * centered, axes)
+    d_variance = along * factor * ops.Square(ratio) * np.asarray(-0.5, x.dtype)
+    d_gamma = along * ratio if is_scaled else ops.ZerosLike(gamma)
+    return [dy * factor, -ops.Sum(dy, axes) * factor, d_variance, ops.Sum(dy, axes), d_gamma]
+
+
+@gradient("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3", fills_zeros=True)
+def fused_batch_norm_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
+    """Through what the op computes, written out."""
+    inputs = [ops.Identity(x) for x in op.inputs[:3]]
+    results = _batch_norm_grad(op, *inputs)
+    flowing = gradients(results, inputs, list(grads[:3]))
+    dense_ones = [None if dx is None else dense(dx) for dx in flowing]
+    return [*dense_ones, *[None] * (len(op.inputs) - 3)]
+
+
+def _batch_norm_grad(op: Operation, dy: Tensor, x: Tensor, scale: Tensor) -> list[Tensor]:
+    """The gradients by x, scale and offset."""
+    is_last = op.get_attr("data_format") in (b"NHWC", b"NDHWC")
+    rank = len(x.shape) if x.shape is not None else 4
+    channel = rank - 1 if is_last else 1
+    axes = np.array([i for i in range(rank) if i != channel], np.int32)
+    shape = np.array([-1 if i == channel else 1 for i in range(rank)], np.int32)
+    wide = np.dtype(scale.dtype)
+    dy, values = ops.Cast(dy, DstT=wide), ops.Cast(x, DstT=wide)
+    epsilon = np.asarray(op.get_attr("epsilon"), wide)
+    if op.get_attr("is_training"):
+        mean = ops.Mean(values, axes, keep_dims=True)
+        variance = ops.Mean(ops.Square(values - mean), axes, keep_dims=True)
+    else:
+        mean, variance = (ops.Reshape(part, shape) for part in op.inputs[3:5])
+    ratio, centered = ops.Rsqrt(variance + epsilon), values - mean
+    factor = ops.Reshape(scale, shape) * ratio
+    dx = factor * dy
+    if op.get_attr("is_training"):
+        along = ops.Mean(dy * centered, axes, keep_dims=True)
+        dx = factor * (dy - ops.Mean(dy, axes, keep_dims=True) - centered * along * ratio * ratio)
+    d_scale = ops.Sum(dy * centered * ratio, axes)
+    return [ops.Cast(dx, DstT=np.dtype(x.dtype)), d_scale, ops.Sum(dy, axes)]
 
 
 constant("CTCGreedyDecoder", "CTCBeamSearchDecoder", "ComputeAccidentalHits")

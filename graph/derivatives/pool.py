@@ -44,6 +44,21 @@ def max_pool3d_grad(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor, Tensor
     return ops.ZerosLike(x), ops.ZerosLike(y), chosen
 
 
+@gradient("MaxPoolGradGrad", "MaxPool3DGradGrad")
+def max_pool_grad_grad(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Back to where each window has its largest element."""
+    x, y, _ = op.inputs
+    kind = ops.MaxPoolGrad if op.type == "MaxPoolGradGrad" else ops.MaxPool3DGrad
+    return ops.ZerosLike(x), ops.ZerosLike(y), kind(x, y, grad, **same_attrs(op, *ATTRS))
+
+
+@gradient("MaxPoolV2")
+def max_pool_v2(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
+    """To the first largest element of each window."""
+    attrs = same_attrs(op, "padding", "data_format")
+    return ops.MaxPoolGradV2(op.inputs[0], op.outputs[0], dy, *op.inputs[1:], **attrs), None, None
+
+
 @gradient("MaxPoolWithArgmax")
 def max_pool_with_argmax(op: Operation, dy: Tensor, _: Tensor | None) -> Tensor:
     """To the places that the op has found."""

@@ -44,4 +44,7 @@ def quantize_and_dequantize_v4(op: Operation, dy: Tensor) -> list[Tensor]:
     return ops.QuantizeAndDequantizeV4Grad(dy, *op.inputs, **same_attrs(op, "axis"))
 
 
-constant("QuantizeV2", "QuantizedConcat")
+constant(
+    *("FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxVarsGradient"),
+    *("FakeQuantWithMinMaxVarsPerChannelGradient", "QuantizeV2", "QuantizedConcat"),
+)

@@ -53,3 +53,22 @@ constant(
     "ScatterSub", "ScatterUpdate", "StopGradient", "TruncatedNormal", "VarHandleOp", "Variable",
     "VariableShape", "VariableV2", "ZerosLike",
 )  # fmt: skip
+constant(
+    "AsString", "Assert", "AudioSummary", "AudioSummaryV2", "DecodeBase64",
+    "DenseToDenseSetOperation", "DenseToSparseSetOperation", "EncodeBase64", "HSVToRGB",
+    "HashTable", "HashTableV2", "HistogramSummary", "ImageSummary", "InitializeTable",
+    "InitializeTableV2", "InitializeTableFromTextFileV2", "LookupTableFind", "LookupTableFindV2",
+    "LookupTableInsert",
+    "LookupTableInsertV2", "LookupTableSizeV2", "MergeSummary", "MutableDenseHashTableV2",
+    "MutableHashTable", "MutableHashTableOfTensorsV2", "MutableHashTableV2", "NonMaxSuppression",
+    "NonMaxSuppressionV2", "ReduceJoin", "RegexReplace", "ResizeBilinearGrad", "ScalarSummary",
+    "SetSize", "SparseToSparseSetOperation", "StringJoin", "StringSplit", "StringToHashBucket",
+    "StringToHashBucketFast", "StringToHashBucketStrong", "StringToNumber", "TensorSummary",
+    "TensorSummaryV2", "VarIsInitializedOp",
+)  # fmt: skip
+constant(
+    *(f"StatelessRandom{kind}" for kind in ("Normal", "NormalV2", "Uniform", "UniformV2")),
+    *(f"StatelessRandomUniform{kind}" for kind in ("Int", "IntV2", "FullInt", "FullIntV2")),
+    *("StatelessMultinomial", "StatelessRandomPoisson"),
+    *("StatelessTruncatedNormal", "StatelessTruncatedNormalV2"),
+)

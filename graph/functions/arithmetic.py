@@ -13,7 +13,7 @@ from ..core.graph import Tensor
 from ..core.indexed_slices import IndexedSlices, dense
 from ..core.scopes import name_scope
 from .casting import cast
-from .rows import functions, of_values
+from .rows import functions, of_ragged, of_values
 
 if TYPE_CHECKING:
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
@@ -89,6 +89,7 @@ _WIDER.update(dict.fromkeys(("int32", "int64", "uint32", "uint64"), "float64"))
 """What true division makes of integers."""
 
 
+@of_ragged
 def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x + y, element by element."""
     with name_scope(name, "Add", [x]) as scope:
@@ -109,6 +110,7 @@ def abs(x: TensorLike, name: str | None = None) -> Tensor:
         return ops.Abs(x, name=scope)
 
 
+@of_ragged
 def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x to the power of y, element by element."""
     with name_scope(name, "Pow", [x]) as scope:
@@ -122,6 +124,7 @@ def round(x: TensorLike, name: str | None = None) -> Tensor:
     return x if x.dtype.kind in "iu" else ops.Round(x, name=name)
 
 
+@of_ragged
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y; integers are made floats before.
 
@@ -142,6 +145,7 @@ def _widened(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return (x, y) if wider is None else (cast(x, wider), cast(y, wider))
 
 
+@of_ragged
 def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as truediv divides, 0 where y is 0; TypeError when the dtypes differ."""
     with name_scope(name, "div_no_nan", [x, y]) as scope:
@@ -163,6 +167,7 @@ def _require_one_dtype(x: Tensor, y: Tensor) -> None:
         )
 
 
+@of_ragged
 def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 3 divides."""
     if isinstance(y, Tensor) and not isinstance(x, Tensor):
@@ -170,6 +175,7 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return truediv(x, y, name)
 
 
+@of_ragged
 def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 2 divides: whole numbers stay whole."""
     with name_scope(name, "div", [x, y]) as scope:
@@ -180,6 +186,7 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return kind(x, y, name=scope)
 
 
+@of_ragged
 def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y, rounded down."""
     with name_scope(name, "floordiv", [x, y]) as scope:
@@ -232,6 +239,7 @@ def scalar_mul(
     return ops.Mul(scalar, like, name=name)
 
 
+@of_ragged
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """Whether just one of two is true."""
     return ops.LogicalAnd(ops.LogicalOr(x, y), ops.LogicalNot(ops.LogicalAnd(x, y)), name=name)

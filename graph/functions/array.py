@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -12,12 +13,14 @@ from ..core.create import convert_to_tensor, is_tensor_like
 from ..core.dtype import as_numpy
 from ..core.graph import Tensor
 from ..core.operands import Operands
+from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
 from ..core.structure import Composite
 from ..variables.kinds import ResourceVariable
 from .arguments import one_of
 from .casting import cast
 from .creation import ones_like, range
+from .ragged_math import concat_rows
 from .reductions import reduce_max
 from .rows import functions
 from .slices import get_item
@@ -30,7 +33,7 @@ ONE_TO_ONE = r"""
 batch_to_space_nd   BatchToSpaceND   input block_shape crops
 broadcast_to        BroadcastTo      input shape
 check_numerics      CheckNumerics    tensor message
-depth_to_space      DepthToSpace     input block_size data_format='NHWC'
+depth_to_space      DepthToSpace     input block_size name data_format='NHWC'
 diag                Diag             diagonal
 diag_part           DiagPart         input
 dynamic_partition   DynamicPartition data partitions num_partitions
@@ -46,7 +49,7 @@ roll                Roll             input shift axis
 scatter_nd          ScatterNd        indices updates shape
 slice               Slice            input_:input begin size
 space_to_batch_nd   SpaceToBatchND   input block_shape paddings
-space_to_depth      SpaceToDepth     input block_size data_format='NHWC'
+space_to_depth      SpaceToDepth     input block_size name data_format='NHWC'
 stop_gradient       StopGradient     input
 tensor_scatter_add  TensorScatterAdd tensor indices updates
 tensor_scatter_max  TensorScatterMax tensor indices updates
@@ -119,11 +122,22 @@ def matrix_transpose(
 def concat(values: TensorLike, axis: TensorLike, name: str | None = "concat") -> Tensor:
     """Tensors one after the other along `axis`."""
     tensors: Sequence[TensorLike] = values if isinstance(values, (list, tuple)) else [values]
+    if any(isinstance(x, RaggedTensor) for x in tensors):
+        return _ragged_concat(tensors, axis, name)
     if len(tensors) == 1:
         with name_scope(name) as scope:
             convert_to_tensor(axis, np.int32, "concat_dim").get_shape().assert_has_rank(0)
             return ops.Identity(tensors[0], name=scope)
     return ops.ConcatV2(list(tensors), axis, name=name)
+
+
+def _ragged_concat(tensors: Sequence[TensorLike], axis: TensorLike, name: str | None) -> Tensor:
+    """Ragged tensors, and tensors, one after the other along the first dimension."""
+    if axis != 0:
+        raise ValueError(f"concat of ragged tensors: axis must be 0, got {axis}")
+    with name_scope(name):
+        parts = [x if isinstance(x, RaggedTensor) else convert_to_tensor(x) for x in tensors]
+        return cast_type("Tensor", concat_rows(parts))
 
 
 def split(
@@ -155,11 +169,13 @@ def stack(
     values: Sequence[TensorLike] | np.ndarray, axis: int = 0, name: str | None = "stack"
 ) -> Tensor:
     """Tensors of one shape side by side along a new dimension `axis`."""
-    if axis == 0 and not any(is_tensor_like(value) for value in values):
+    if axis == 0 and (is_tensor_like(values) or not any(is_tensor_like(value) for value in values)):
         try:
             return convert_to_tensor(values, name=name)
         except (TypeError, ValueError):
             pass
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"Expected list for 'values' argument to 'pack' Op, not {values!r}.")
     dtype = None
     if not is_tensor_like(values[0]):
         dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
@@ -433,15 +449,15 @@ def top_k(
     input: TensorLike,
     k: TensorLike = 1,
     sorted: bool = True,
-    name: str | None = None,
     index_type: DTypeLike = np.int32,
-) -> TopK:
+    name: str | None = None,
+) -> TopKV2:
     """The `k` largest elements of each row, and where they stand, as `index_type`."""
     attrs = {"sorted": sorted, "index_type": as_numpy(index_type)}
-    return TopK(*ops.TopKV2(input, k, name=name, **attrs))
+    return TopKV2(*ops.TopKV2(input, k, name=name, **attrs))
 
 
-class TopK(NamedTuple):
+class TopKV2(NamedTuple):
     """What `top_k` gives."""
 
     values: Tensor

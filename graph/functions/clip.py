@@ -76,6 +76,8 @@ def clip_by_norm(
 ) -> Gradient:
     """`t * clip_norm / norm(t)` where the norm is larger than `clip_norm`, else `t`.
 
+    A negative `clip_norm` counts as 0.
+
     Args:
         t: A tensor or IndexedSlices.
         clip_norm: A positive number or tensor.
@@ -85,6 +87,7 @@ def clip_by_norm(
     with name_scope(name, "clip_by_norm") as scope:
         values = _values(t)
         clip_norm = _numeric(clip_norm, values)
+        clip_norm = ops.Maximum(clip_norm, number(0, values))
         along = _every(values) if axes is None else np.atleast_1d(np.asarray(axes, np.int32))
         total = ops.Sum(values * values, along, keep_dims=True)
         positive = ops.Greater(total, number(0, total))

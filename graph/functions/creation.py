@@ -242,10 +242,34 @@ def range(
 
 
 def lin_space(
-    start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None
+    start: TensorLike,
+    stop: TensorLike,
+    num: TensorLike,
+    name: str | None = None,
+    axis: int = 0,
 ) -> Tensor:
-    """`num` numbers from `start` to `stop`, evenly spaced."""
-    return ops.LinSpace(start, stop, num, name=name)
+    """`num` numbers from `start` to `stop`, evenly spaced, along a new dimension `axis`.
+
+    Integers give float64. `start` and `stop` broadcast together.
+    """
+    with name_scope(name, "linspace", [start, stop]) as scope:
+        start = convert_to_tensor(start, name="start")
+        stop = convert_to_tensor(stop, start.dtype, name="stop")
+        if start.dtype.kind in "iu":
+            start, stop = cast(start, np.float64), cast(stop, np.float64)
+        if start.sizes == () == stop.sizes and axis in (0, -1):
+            return ops.LinSpace(start, stop, num, name=scope)
+        num = convert_to_tensor(num, np.int32, name="num")
+        n_steps = ops.Maximum(ops.Sub(num, np.int32(1)), np.int32(1))
+        shape = ops.BroadcastArgs(ops.Shape(start), ops.Shape(stop))
+        start, stop = ops.BroadcastTo(start, shape), ops.BroadcastTo(stop, shape)
+        first, last = ops.ExpandDims(start, np.int32(axis)), ops.ExpandDims(stop, np.int32(axis))
+        n_axes = ops.Size(ops.Shape(first))
+        along = ops.OneHot(np.int32(axis) % n_axes, n_axes, num, np.int32(1))
+        positions = ops.Reshape(ops.Range(np.int32(0), num, np.int32(1)), along)
+        steps = (last - first) / cast(n_steps, first.dtype)
+        between = first + steps * cast(positions, first.dtype)
+        return ops.SelectV2(ops.Equal(positions, n_steps), last, between, name=scope)
 
 
 def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:

@@ -47,10 +47,10 @@ def matmul(
     adjoint_b: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    name: str | None = None,
     output_type: DTypeLike | None = None,
     grad_a: bool = False,
     grad_b: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The product of two matrices, or of stacks of them.
 

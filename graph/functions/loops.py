@@ -203,11 +203,11 @@ class _Loop:
         """Adds the operation; gives the variables after the loop."""
         n = len(self.starts)
         graphs = (self.condition, self.body)
-        own_inputs = [graph.inputs[:n] for graph in graphs]
+        branch_inputs = [graph.inputs[:n] for graph in graphs]
         for graph in graphs:
             graph.inputs = graph.inputs[n:]
         captured = unify(graphs)
-        for graph, arguments in zip(graphs, own_inputs, strict=True):
+        for graph, arguments in zip(graphs, branch_inputs, strict=True):
             graph.inputs = arguments + graph.inputs
             for index, argument in enumerate(graph.inputs):
                 argument.op.attrs["index"] = index

@@ -12,10 +12,12 @@ from ..core.create import convert_to_tensor, output
 from ..core.graph import Tensor
 from ..core.hooks import hook
 from ..core.indexed_slices import IndexedSlices
+from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
 from ..variables.variables import Variable
 from . import arithmetic, linear_algebra
 from .array import boolean_mask
+from .ragged_values import of_flat_values
 from .slices import get_item
 
 if TYPE_CHECKING:
@@ -161,3 +163,15 @@ def apply(
     keeps = name == "getitem"  # a part of a variable can be assigned to
     value = operand.value() if isinstance(operand, Variable) and not keeps else operand
     return _ALL[name](value, *others)
+
+
+@hook("apply_ragged")
+def apply_ragged(name: str, *operands: object) -> RaggedTensor:
+    """What the operator `name` gives for the innermost values of ragged tensors."""
+
+    def of_values(*values: Tensor) -> Tensor:
+        if isinstance(values[0], Tensor):
+            return _ALL[name](*values)
+        return _ALL[f"r{name}"](values[1], values[0])
+
+    return of_flat_values(of_values, *operands)

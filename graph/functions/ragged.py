@@ -10,12 +10,14 @@ import numpy as np
 from ..core.build import ops
 from ..core.create import constant as tensor_constant
 from ..core.create import convert_to_tensor as tensor_of
-from ..core.graph import Tensor
-from ..core.ragged_tensor import RaggedTensor
-from ..core.scopes import control_dependencies, name_scope
+from ..core.graph import Graph, Tensor
+from ..core.ragged_tensor import RaggedTensor, RaggedTensorValue
+from ..core.scopes import name_scope
 from ..core.tensor_shape import as_shape
 from . import creation
-from .checks import assert_equal
+from .checks import value_of
+from .ragged_math import concat_rows
+from .ragged_values import of_flat_values
 from .sorting import argsort
 
 if TYPE_CHECKING:
@@ -139,23 +141,81 @@ def map_flat_values(op: Callable[..., object], *args: object, **kwargs: object) 
 
     Raises InvalidArgumentError, when it runs, unless all have the same rows.
     """
-    every = [*args, *kwargs.values()]
-    ragged = [x for x in every if isinstance(x, RaggedTensor)]
-    if not ragged:
+    if not any(isinstance(x, RaggedTensor) for x in (*args, *kwargs.values())):
         return op(*args, **kwargs)
-    checks = [
-        assert_equal(a, b, message="Inputs must have identical ragged splits")
-        for other in ragged[1:]
-        for a, b in zip(ragged[0].nested_row_splits, other.nested_row_splits, strict=True)
-    ]
-    with control_dependencies(checks):
-        positional = [_flat_values(x) for x in args]
-        named = {key: _flat_values(x) for key, x in kwargs.items()}
-        return ragged[0].with_flat_values(cast("Tensor", op(*positional, **named)))
+    return of_flat_values(op, *args, **kwargs)
 
 
-def _flat_values(x: object) -> object:
-    return x.flat_values if isinstance(x, RaggedTensor) else x
+def stack(
+    values: Sequence[TensorLike | RaggedTensor], axis: int = 0, name: str | None = None
+) -> RaggedTensor:
+    """A ragged tensor whose rows are tensors, or ragged tensors, of any number of rows.
+
+    Raises ValueError unless `axis` is 0.
+    """
+    if axis != 0:
+        raise ValueError(f"tf.ragged.stack: axis must be 0, got {axis}")
+    with name_scope(name, "RaggedStack"):
+        parts = [x if isinstance(x, RaggedTensor) else tensor_of(x) for x in values]
+        if not parts:
+            raise ValueError("At least one value is required to stack")
+        lengths = [
+            part.nrows() if isinstance(part, RaggedTensor)
+            else ops.Shape(part, out_type=np.dtype(np.int64))[0]
+            for part in parts
+        ]  # fmt: skip
+        return RaggedTensor.from_row_lengths(concat_rows(parts), ops.Pack(lengths))
+
+
+def boolean_mask(
+    data: TensorLike | RaggedTensor, mask: TensorLike | RaggedTensor, name: str | None = None
+) -> Tensor | RaggedTensor:
+    """The values where a mask of the same rows is true, or the rows where one of rows is."""
+    with name_scope(name, "RaggedMask"):
+        kept = mask if isinstance(mask, RaggedTensor) else tensor_of(mask)
+        rows = data if isinstance(data, RaggedTensor) else tensor_of(data)
+        if isinstance(kept, Tensor) and len(kept.get_shape()) > 1:
+            kept = RaggedTensor.from_tensor(kept)
+        if isinstance(kept, Tensor):
+            return _picked(rows, kept)
+        if isinstance(rows, Tensor):
+            rows = RaggedTensor.from_tensor(rows)
+        values = boolean_mask(rows.values, kept.values)
+        if isinstance(values, RaggedTensor) and isinstance(kept.values, RaggedTensor):
+            return RaggedTensor.from_row_splits(values, rows.row_splits)
+        flags = ops.Cast(kept.values, DstT=np.dtype(np.int64))
+        lengths = ops.UnsortedSegmentSum(flags, kept.value_rowids(), kept.nrows())
+        return RaggedTensor.from_row_lengths(values, lengths)
+
+
+def _picked(x: Tensor | RaggedTensor, mask: Tensor) -> Tensor | RaggedTensor:
+    """The rows where a mask is true."""
+    places = ops.Reshape(ops.Where(mask), np.array([-1], np.int32))
+    if isinstance(x, Tensor):
+        return ops.GatherV2(x, places, np.int32(0))
+    rows = ops.GatherV2(mask, x.value_rowids(), np.int32(0))
+    lengths = ops.GatherV2(x.row_lengths(), places, np.int32(0))
+    return RaggedTensor.from_row_lengths(_picked(x.values, rows), lengths)
+
+
+def constant_value(
+    pylist: object,
+    dtype: DTypeLike | None = None,
+    ragged_rank: int | None = None,
+    inner_shape: Sequence[int] | None = None,
+    row_splits_dtype: DTypeLike = np.int64,
+) -> RaggedTensorValue | np.ndarray:
+    """What a Session gives for `tf.ragged.constant` of the same arguments, without a graph."""
+    with Graph().as_default():
+        tensor = constant(pylist, dtype, ragged_rank, inner_shape)
+        return _value_of(tensor, np.dtype(row_splits_dtype))
+
+
+def _value_of(x: Tensor | RaggedTensor, splits: np.dtype) -> RaggedTensorValue | np.ndarray:
+    if isinstance(x, Tensor):
+        return cast("np.ndarray", value_of(x))
+    rows = cast("np.ndarray", value_of(x.row_splits)).astype(splits)
+    return RaggedTensorValue(_value_of(x.values, splits), rows)
 
 
 def placeholder(

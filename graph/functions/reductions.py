@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -11,11 +12,13 @@ from ..core.build import ops
 from ..core.create import constant, convert_to_tensor, type_name
 from ..core.dtype import as_numpy
 from ..core.graph import Tensor
+from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
 from .arguments import one_of
 from .arithmetic import add
 from .casting import cast
 from .creation import range
+from .ragged_math import reduce_ragged
 
 if TYPE_CHECKING:
     from ..core.typing import DTypeLike, TensorLike
@@ -29,6 +32,8 @@ def argmax(
     output_type: DTypeLike = np.int64,
 ) -> Tensor:
     """Where along `axis` (0 by default) the largest element comes first."""
+    if isinstance(axis, (list, tuple, float)):
+        raise TypeError("axis must be int or Tensor with integer datatype")
     return _place(ops.ArgMax, input, axis, dimension, output_type, name)
 
 
@@ -106,6 +111,8 @@ def _reduction(public_name: str, kind: str, what: str) -> Reduction:
     ) -> Tensor:
         axis = one_of("axis", axis, "reduction_indices", reduction_indices)
         keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+        if isinstance(input_tensor, RaggedTensor):
+            return cast_type("Tensor", reduce_ragged(kind, input_tensor, axis, keepdims, name))
         x = convert_to_tensor(input_tensor, name="input_tensor" if kind == "Sum" else None)
         result = getattr(ops, kind)(x, reduction_axes(x, axis), keep_dims=keepdims, name=name)
         if axis is None and not keepdims:
@@ -155,6 +162,8 @@ def reduce_logsumexp(
     axis = one_of("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "ReduceLogSumExp", [input_tensor]):
+        if isinstance(input_tensor, RaggedTensor):
+            return _ragged_logsumexp(input_tensor, axis, keepdims)
         x = convert_to_tensor(input_tensor)
         raw = reduce_max(x, axis, keepdims=True)
         zeros = ops.ZerosLike(raw)
@@ -165,6 +174,16 @@ def reduce_logsumexp(
         return add(result, top)
 
 
+def _ragged_logsumexp(x: RaggedTensor, axis: TensorLike | None, keepdims: bool) -> Tensor:
+    """log(sum(exp(x))) along `axis` of a ragged tensor, without overflow of the largest."""
+    top = ops.StopGradient(reduce_max(x.flat_values))
+    lowered = x.with_flat_values(ops.Exp(x.flat_values - top))
+    total = reduce_ragged("Sum", lowered, axis, keepdims, None)
+    if isinstance(total, RaggedTensor):
+        return cast_type("Tensor", total.with_flat_values(ops.Log(total.flat_values) + top))
+    return ops.Log(total) + top
+
+
 def reduce_variance(
     input_tensor: TensorLike,
     axis: TensorLike | None = None,
@@ -173,12 +192,17 @@ def reduce_variance(
 ) -> Tensor:
     """The variance of the elements along `axis`."""
     with name_scope(name or "reduce_variance"):
+        if isinstance(input_tensor, RaggedTensor):
+            ragged = cast_type(RaggedTensor, input_tensor)
+            squares = cast_type("Tensor", ragged * ragged)
+            means = reduce_mean(input_tensor, axis, keepdims)
+            return reduce_mean(squares, axis, keepdims) - means * means
         x = convert_to_tensor(input_tensor)
         means = reduce_mean(x, axis, keepdims=True)
         if means.dtype.kind in "iu":
             raise TypeError(
                 "Input must be either real or complex. Received integer type "
-                f"tf.{type_name(means.dtype)}."
+                f"<dtype: '{type_name(means.dtype)}'>."
             )
         deviations = ops.Sub(x, means)
         if means.dtype.kind == "c":
@@ -224,5 +248,6 @@ def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """The part of the elements that are zero."""
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
-        zeros = ops.Equal(value, np.zeros((), value.dtype))
+        nothing = b"" if value.dtype.kind == "O" else np.zeros((), value.dtype)
+        zeros = ops.Equal(value, nothing)
         return reduce_mean(cast(zeros, np.float32), name="fraction")

@@ -4,8 +4,8 @@
     space_to_depth  SpaceToDepth input block_size data_format='NHWC'
 
 A row has the function's name, the op type, and its parameters in order: inputs and attributes of
-the op as its signature names them, or `mine:theirs`; `name` is added behind. `=` gives a default,
-as a Python literal; a backslash lets a row go on in the next line.
+the op as its signature names them, or `mine:theirs`; `name` stands behind unless it is among them.
+`=` gives a default, as a Python literal; a backslash lets a row go on in the next line.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..core.build import ops
 from ..core.ragged_tensor import RaggedTensor
 from ..core.signatures import signature_of
 from ..core.sparse_tensor import SparseTensor
+from .ragged_values import of_flat_values
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -44,11 +45,24 @@ def functions(
 
 
 def _of_values(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A function of one tensor, also of the values of sparse and ragged ones."""
+    """A function of tensors, also of the values of ragged ones; of one tensor, of sparse ones."""
     names = list(inspect.signature(function).parameters)
-    if names[1:] != ["name"]:
-        return function
-    return of_values(function)
+    if names[1:] == ["name"]:
+        return of_values(function)
+    return of_ragged(function) if names[2:] == ["name"] else function
+
+
+def of_ragged(function: FunctionT) -> FunctionT:
+    """A function of two tensors, also of the innermost values of ragged ones."""
+
+    @functools.wraps(function)
+    def wrapped(*args: TensorLike, **kwargs: TensorLike) -> object:
+        operands = (*args[:2], *kwargs.values())
+        if not any(isinstance(x, RaggedTensor) for x in operands):
+            return function(*args, **kwargs)
+        return of_flat_values(function, *args, **kwargs)
+
+    return cast("FunctionT", wrapped)
 
 
 def of_values(function: FunctionT) -> FunctionT:
@@ -71,12 +85,14 @@ def of_values(function: FunctionT) -> FunctionT:
 
 
 def _function(name: str, kind: str, words: list[str], module: str) -> Callable[..., Tensor]:
-    pairs = [_parameter(word) for word in words]
+    place = words.index("name") if "name" in words else len(words)
+    pairs = [_parameter(word) for word in words if word != "name"]
     theirs = dict(
         zip((parameter.name for parameter, _ in pairs), (t for _, t in pairs), strict=True)
     )
     name_parameter = inspect.Parameter("name", _POSITIONAL, default=None)
-    signature = inspect.Signature([*(parameter for parameter, _ in pairs), name_parameter])
+    parameters = [parameter for parameter, _ in pairs]
+    signature = inspect.Signature([*parameters[:place], name_parameter, *parameters[place:]])
 
     def function(*args: TensorLike, **kwargs: TensorLike) -> Tensor:
         bound = signature.bind(*args, **kwargs)

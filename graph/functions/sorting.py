@@ -264,7 +264,7 @@ def sufficient_statistics(
 
 def weighted_moments(
     x: TensorLike,
-    axes: Sequence[int],
+    axes: int | Sequence[int],
     frequency_weights: TensorLike,
     name: str | None = None,
     keep_dims: bool | None = None,
@@ -277,7 +277,7 @@ def weighted_moments(
         is_half = source.dtype.itemsize == 2  # whose sums are taken in float32
         values = cast(source, np.float32) if is_half else source
         weights = cast(convert_to_tensor(frequency_weights), values.dtype)
-        axis = np.array([int(a) for a in axes], np.int32)
+        axis = np.atleast_1d(np.array(axes, np.int32))
         spread = ops.AddV2(weights, ops.ZerosLike(values))
         count = ops.Sum(spread, axis, keep_dims=True)
         mean = ops.DivNoNan(ops.Sum(weights * values, axis, keep_dims=True), count)
@@ -287,7 +287,7 @@ def weighted_moments(
             mean, variance = cast(mean, source.dtype), cast(variance, source.dtype)
         if keep:
             return mean, variance
-        squeezed = [int(a) for a in axes]
+        squeezed = [int(a) for a in axis]
         return array.squeeze(mean, squeezed), array.squeeze(variance, squeezed)
 
 

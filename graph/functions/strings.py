@@ -180,11 +180,26 @@ def _require_result_type(result_type: str) -> None:
                          f"got {result_type!r}")  # fmt: skip
 
 
-def bytes_split(input: TensorLike, name: str | None = None) -> RaggedTensor:
-    """The bytes of each string, as rows of a ragged tensor."""
+def bytes_split(input: TensorLike, name: str | None = None) -> RaggedTensor | Tensor:
+    """The bytes of each string, as rows of a ragged tensor; of a single string, as a vector.
+
+    Raises ValueError when the rank of `input` is not known.
+    """
     with name_scope(name, "StringsByteSplit", [input]):
-        indices, values, shape = ops.StringSplit(input, "", skip_empty=False)
-        return RaggedTensor.from_sparse(SparseTensor(indices, values, shape))
+        input = convert_to_tensor(input)
+        if input.sizes is None:
+            raise ValueError("input must have a statically-known rank.")
+        flat = ops.Reshape(input, np.array([-1], np.int32))
+        indices, values, shape = ops.StringSplit(flat, "", skip_empty=False)
+        if not input.sizes:
+            return values
+        rows = RaggedTensor.from_sparse(SparseTensor(indices, values, shape))
+        sizes = ops.Cast(ops.Shape(input), DstT=np.dtype(np.int64))
+        for axis in range(len(input.sizes) - 1, 0, -1):
+            n = ops.Prod(sizes[:axis], np.int32(0))
+            starts = ops.Range(np.int64(0), n + np.int64(1), np.int64(1)) * sizes[axis]
+            rows = RaggedTensor.from_row_splits(rows, starts)
+        return rows
 
 
 def format(

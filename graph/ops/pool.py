@@ -183,6 +183,20 @@ def max_pool_grad(
     return result[(slice(None), *inner)]
 
 
+@op("MaxPoolGradV2", shape=lambda op: op.inputs[0].sizes)
+def max_pool_grad_v2(
+    x: np.ndarray,
+    y: np.ndarray,
+    dy: np.ndarray,
+    ksize: np.ndarray,
+    strides: np.ndarray,
+    *,
+    op: OperationView,
+) -> np.ndarray:
+    """`dy` at the first largest element of each window."""
+    return max_pool_grad(x, y, dy, ksize=ksize.tolist(), strides=strides.tolist(), op=op)
+
+
 @op("MaxPoolGradGrad", "MaxPool3DGradGrad", shape=lambda op: op.inputs[1].sizes)
 def max_pool_grad_grad(
     x: np.ndarray,

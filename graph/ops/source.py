@@ -15,7 +15,6 @@ from ..core.shapes import (
     known,
     merge,
     require,
-    require_rank,
     same,
     shown,
     unknown,
@@ -126,9 +125,6 @@ def assert_true(condition: np.ndarray, *data: np.ndarray, summarize: int) -> tup
 
 def _fill_shape(op: OperationView) -> Shape:
     dims = integers(op, 0)
-    require_rank(op, 0, 1)
-    if op.type == "Fill":
-        require_rank(op, 1, 0)
     require(op, min(dims or [0]) >= 0, "Fill dimensions must be >= 0")
     return as_shape(op, 0)
 

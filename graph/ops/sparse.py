@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import require_rank, value
 from ..core.shapes import shown as shown_shape
+from ..core.shapes import value
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -242,7 +242,6 @@ def sparse_slice_grad(
 
 
 def _fill_shape(op: OperationView) -> list[Shape]:
-    require_rank(op, 3, 0)
     shape = value(op, 2)
     rows = None if shape is None or not len(shape) else int(shape[0])
     return [(None, rank_of(op, 0, 2)), (None,), (rows,), (first_dim(op, 0),)]

@@ -123,7 +123,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         arrays: dict[Tensor, np.ndarray],
         fed: Iterable[Tensor] = (),
     ) -> PlanStage:
-        program = Program(threads=self.n_threads)
+        program = Program(self.state.memory_limit, threads=self.n_threads)
         return Stage(program, operands, arrays, StageVariables(), fed)
 
     def _prepare(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
-from ..core.ragged_tensor import RaggedTensor
+from ..core.ragged_tensor import RaggedTensor, RaggedTensorValue
 from ..core.sparse_tensor import SparseTensor, SparseTensorValue
 
 if TYPE_CHECKING:
@@ -31,19 +30,6 @@ class IndexedSlicesValue(NamedTuple):
     values: np.ndarray
     indices: np.ndarray
     dense_shape: np.ndarray | None
-
-
-class RaggedTensorValue(NamedTuple):
-    """What a Session gives for a RaggedTensor."""
-
-    values: Evaluated
-    row_splits: Evaluated
-
-    def to_list(self) -> list[object]:
-        """The rows as nested lists."""
-        values = self.values
-        items = values.to_list() if isinstance(values, RaggedTensorValue) else list(values)
-        return [items[start:end] for start, end in pairwise(self.row_splits)]
 
 
 class Fetches:

@@ -35,9 +35,11 @@ class State:
         resources: Queues and other things that threads share, by the name of what made them.
         tables: Lookup tables by their shared name, or that of their operation.
         bodies: The functions that operations call, by operation and name.
+        memory_limit: Bytes that the tensors of one program may take, None for 3/4 of what is left.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory_limit: int | None = None) -> None:
+        self.memory_limit = memory_limit
         self.buffers: dict[str, Buffer] = {}
         self.initialized: set[str] = set()
         self.streams: dict[Operation, Philox] = {}

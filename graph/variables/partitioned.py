@@ -159,6 +159,10 @@ class PartitionedVariable(Operands):
     def __iter__(self) -> Iterator[Variable]:  # pyright: ignore[reportIncompatibleMethodOverride]
         return iter(self._parts)
 
+    def _get_variable_list(self) -> list[Variable]:  # pyright: ignore[reportUnusedFunction]
+        """All parts, under the name that TensorFlow's documents call it by."""
+        return list(self._parts)
+
     def __len__(self) -> int:
         if len(self.partition_axes) > 1:
             raise ValueError(

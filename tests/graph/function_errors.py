@@ -7,7 +7,10 @@ runs them in an environment with TensorFlow and prints the rows that differ ther
 
 import sys
 
+from operator_errors import ERRORS as OPERATOR_ERRORS
+
 ERRORS = [
+    *OPERATOR_ERRORS,
     ("tf.linalg.inv([[1., 2.], [2., 4.]])", "InvalidArgumentError", "Input is not invertible."),
     (
         "tf.linalg.solve([[1., 2.], [2., 4.]], [[1.], [2.]])",
@@ -571,11 +574,12 @@ def caught(tf, expr: str, inputs) -> tuple[list[str], str]:
 
 
 if __name__ == "__main__":
+    import expressions_edges
     import tensorflow.compat.v1 as tensorflow
     from make_expressions import INPUTS
 
     tensorflow.disable_v2_behavior()
-    for expr, kind, words in ERRORS:
+    for expr, kind, words in [*ERRORS, *expressions_edges.ERRORS]:
         kinds, message = caught(tensorflow, expr, INPUTS)
         if kind not in kinds or words not in message:
             sys.stdout.write(f"{expr}: {kinds[:1]} {message}\n")

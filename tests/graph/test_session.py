@@ -234,6 +234,7 @@ def test_types_as_tf_has_them():
     """Names that numpy takes, too."""
     assert np.zeros(1, tf.float32).dtype == tf.float32 == np.float32
     assert tf.as_dtype("string") == tf.string
+    assert tf.as_dtype(float) == tf.as_dtype("float") == tf.float32
     assert (tf.int8.min, tf.int8.max, tf.int8.is_integer, tf.half.size) == (-128, 127, True, 2)
     with pytest.raises(TypeError, match="Cannot convert"):
         tf.as_dtype("nothing")

@@ -112,6 +112,42 @@ def test_reshape_to_unknown_numbers(make):
         make.Reshape(make.input((4, 6)), [-1, 7])
 
 
+CANNOT, DIVIDE = "Cannot reshape a tensor with ", "Dimension size must be evenly divisible by "
+
+
+@pytest.mark.parametrize(
+    ("shape", "target", "text"),
+    [
+        ((2, 3), [0, -1], f"{CANNOT}6 elements to shape [0,?] (0 elements)"),
+        ((2, 3), [0, -1, 3], f"{CANNOT}6 elements to shape [0,?,3] (0 elements)"),
+        ((2, 3), [-1, 0], f"{CANNOT}6 elements to shape [?,0] (0 elements)"),
+        ((2, 3), [0, 0, -1], f"{CANNOT}6 elements to shape [0,0,?] (0 elements)"),
+        ((2, 3), [0], f"{CANNOT}6 elements to shape [0] (0 elements)"),
+        ((2, 3), [], f"{CANNOT}6 elements to shape [] (1 elements)"),
+        ((), [0, -1], f"{CANNOT}1 elements to shape [0,?] (0 elements)"),
+        ((0, 2, 3), [6], f"{CANNOT}0 elements to shape [6] (6 elements)"),
+        ((2, 3), [4, -1], f"{DIVIDE}4 but is 6"),
+        ((None, 2, 3), [5], f"{DIVIDE}6 but is 5"),
+        ((None, 2, 3), [], f"{DIVIDE}6 but is 1"),
+        ((2, None, 0), [5], f"{CANNOT}0 elements to shape [5] (5 elements)"),
+        (None, [-2, 3], "Invalid value in tensor used for shape: -2"),
+    ],
+)
+def test_reshapes_that_cannot_be(make, shape, target, text):
+    """In the words that TensorFlow 2.21 printed, when the graph is made."""
+    with pytest.raises(ValueError) as raised:
+        make.Reshape(make.input(shape), target)
+    assert str(raised.value).split("': ")[-1].split(" for '")[0] == text
+
+
+@pytest.mark.parametrize(
+    ("shape", "target"),
+    [((2, None, 0), [4, -1]), ((None, None), [5]), ((None, 2, 3), [0])],
+)
+def test_reshapes_that_may_be(make, shape, target):
+    assert make.Reshape(make.input(shape), target).shape == tuple(0 if n < 0 else n for n in target)
+
+
 @pytest.mark.parametrize(
     ("shapes", "result"),
     [

@@ -86,3 +86,37 @@ for _suffix, _shape in (("", (2, 5)), ("2D", (3, 4)), ("3D", (2, 3, 4))):
         f(*_shape),
         f(*_shape),
     )
+
+case("InvGrad", ops.InvGrad, f(3, 4), f(3, 4))
+case("MaxPoolGradGrad", lambda g: ops.MaxPoolGradGrad(
+    c(np.arange(80).reshape(2, 4, 5, 2) % 7, float),
+    ops.MaxPool(c(np.arange(80).reshape(2, 4, 5, 2) % 7, float), **POOL), g, **POOL),
+    IMAGE)  # fmt: skip
+case("MaxPool3DGradGrad", lambda g: ops.MaxPool3DGradGrad(
+    c(np.arange(48).reshape(1, 2, 3, 4, 2) % 7, float),
+    ops.MaxPool3D(c(np.arange(48).reshape(1, 2, 3, 4, 2) % 7, float), **POOL3D), g, **POOL3D),
+    VOLUME)  # fmt: skip
+case("MaxPoolV2", lambda x: ops.MaxPoolV2(x, c([1, 2, 2, 1]), c([1, 1, 2, 1]), padding="SAME"),
+     IMAGE)  # fmt: skip
+for _padding, _rates in (("SAME", [1, 1, 1, 1]), ("VALID", [1, 2, 1, 1])):
+    case(
+        f"ExtractImagePatches/{_padding}",
+        lambda x, _p=_padding, _r=_rates: ops.ExtractImagePatches(
+            x, ksizes=[1, 2, 3, 1], strides=[1, 1, 2, 1], rates=_r, padding=_p
+        ),
+        IMAGE,
+    )
+for _scaled in (False, True):
+    case(
+        f"BatchNormWithGlobalNormalization/{_scaled}",
+        lambda x, m, v, b, g, _s=_scaled: ops.BatchNormWithGlobalNormalization(
+            x, m, v, b, g, variance_epsilon=0.1, scale_after_normalization=_s
+        ),
+        *(f(2, 3, 2, 3), f(3), positive(3), f(3), f(3)),
+    )
+for _axis in (0, -1):
+    case(
+        f"ApproxTopK/{_axis}",
+        lambda x, _a=_axis: ops.ApproxTopK(x, k=2, reduction_dimension=_a)[0],
+        f(4, 5),
+    )

@@ -24,31 +24,44 @@ import flatlite.compat.v1 as tf
 SIZES = {"small": [3], "large": [60, 500], "third": [1000]}
 
 
-def by_saver(checkpoint, folder, **options):
+def by_saver(parts, folder, **options):
     """Saves with a Saver, a name for each step."""
-    saver = tf.train.Saver(list(checkpoint.parts.values()), max_to_keep=2, **options)
+    saver = tf.train.Saver(list(parts.values()), max_to_keep=2, **options)
     saver.recover_last_checkpoints(listed(folder))
     return lambda session, step: saver.save(session, folder / "m", step)
 
 
-def over_itself(checkpoint, folder):
+def over_itself(parts, folder):
     """Saves with a Saver, always under the same name."""
-    saver = tf.train.Saver(list(checkpoint.parts.values()))
+    saver = tf.train.Saver(list(parts.values()))
     return lambda session, step: saver.save(session, folder / "m")
 
 
-def by_manager(checkpoint, folder):
+def by_manager(parts, folder):
     """Saves with a CheckpointManager."""
-    manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(parts=parts), folder, max_to_keep=2)
     return lambda session, step: manager.save(checkpoint_number=step)
+
+
+def by_checkpoint(parts, folder):
+    """Saves with a Checkpoint, which counts on from what the folder has."""
+    checkpoint = tf.train.Checkpoint(parts=parts)
+    latest = tf.train.latest_checkpoint(folder)
+    count = checkpoint.save_counter.assign(int(latest.rpartition("-")[2]) if latest else 0)
+    tf.get_default_session().run(count)
+    return lambda session, step: checkpoint.save(folder / "m")
 
 
 WAYS = {
     "saver": by_saver,
     "over-itself": over_itself,
-    "sharded": lambda checkpoint, folder: by_saver(checkpoint, folder, sharded=True),
+    "sharded": lambda parts, folder: by_saver(parts, folder, sharded=True),
+    "version-1": lambda parts, folder: by_saver(parts, folder, write_version=1),
+    "partitioned": by_saver,
     "manager": by_manager,
+    "checkpoint": by_checkpoint,
 }
+PARTITIONERS = {"partitioned": tf.fixed_size_partitioner(3)}
 
 
 def listed(folder):
@@ -76,14 +89,18 @@ def save_forever(way, folder, report):
         parts = {}
         for i, (name, shape) in enumerate(SIZES.items()):
             with tf.device(f"/job:ps/task:{i % 2}"):
-                parts[name] = tf.Variable(np.zeros(shape, np.float32), name=name)
-        checkpoint = tf.train.Checkpoint(parts=parts)
-        save = WAYS[way](checkpoint, folder)
+                parts[name] = tf.get_variable(
+                    name,
+                    shape,
+                    initializer=tf.zeros_initializer(),
+                    partitioner=PARTITIONERS.get(way),
+                )
+        save = WAYS[way](parts, folder)
         session.run(tf.global_variables_initializer())
         while True:
             step += 1
-            for name, variable in parts.items():
-                variable.load(np.full(SIZES[name], step, np.float32), session)
+            for variable in tf.trainable_variables():
+                variable.load(np.full(variable.shape.as_list(), step, np.float32), session)
             save(session, step)
             os.write(report, step.to_bytes(8, "little"))
 

@@ -19,7 +19,7 @@ TABLES = (derivative_cases_linalg, derivative_cases_nn)
 STEP = 1e-6
 DOUBLE = np.dtype(float)
 ELSEWHERE = {
-    "FusedBatchNormV3",
+    *("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3", "FusedBatchNormV3"),
     *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"),
     "QuantizeAndDequantizeV2",
     "PreventGradient",
@@ -36,6 +36,7 @@ ELSEWHERE = {
     *("SparseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul", "SparseFillEmptyRows"),
     *("SparseMatMul", "SparseReduceSum", "SparseReorder", "SparseSlice", "SparseSoftmax"),
     *("SparseTensorDenseAdd", "SparseTensorDenseMatMul", "QuantizeAndDequantizeV4"),
+    "ResourceGatherNd",
     *("NextAfter", "TensorScatterMax", "TensorScatterMin"),
 }
 """Rows that other tests cover."""

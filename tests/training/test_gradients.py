@@ -25,9 +25,9 @@ def leaves(value, path=""):
 def test_recorded(row, record_property):
     record_property("corpus", "tf1_grad")
     key = row["id"].rsplit("/", 1)[1]
-    recorded, given = load(row["files"]["data"]), load(row["files"]["inputs"])
+    recorded, feeds = load(row["files"]["data"]), load(row["files"]["inputs"])
     with tf.Graph().as_default(), tf.Session() as session:
-        inputs = {name: tf.constant(given[name]) for name in row["inputs"]}
+        inputs = {name: tf.constant(feeds[name]) for name in row["inputs"]}
         if row["id"] in MISSING:
             with pytest.raises(AttributeError, match=f"'{MISSING[row['id']]}'"):
                 eval(row["expr"], {"tf": tf, "np": np, **inputs})
@@ -110,6 +110,20 @@ def test_gather_gives_slices(session, use_resource):
     assert sorted(session.run(both).indices) == [0, 1, 2, 3, 3]
     (whole,) = tf.gradients([rows, table * 5.0], table)
     assert session.run(whole)[:, 1].tolist() == [6, 6, 5, 7]
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("indices", [[[2], [0], [2]], [[2, 1], [0, 0], [2, 1]]])
+def test_gather_nd(session, use_resource, indices):
+    table = tf.get_variable("t", initializer=np.ones((4, 2), "f4"), use_resource=use_resource)
+    picked = tf.gather_nd(table, indices)
+    (slices,) = tf.gradients(picked * picked, table)
+    session.run(table.initializer)
+    got = session.run(tf.convert_to_tensor(slices))
+    want = np.zeros((4, 2))
+    np.add.at(want, tuple(np.array(indices).T), 2)
+    assert isinstance(slices, tf.IndexedSlices) == (len(indices[0]) == 1)
+    np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("use_resource", [False, True])

@@ -362,15 +362,16 @@ def test_leftovers_of_others_stay(tmp_path):
     assert not temporary.exists()
 
 
-def test_killed_at_random_moments():
+@pytest.mark.parametrize("kills", [14, pytest.param(1000, marks=pytest.mark.slow)])
+def test_killed_at_random_moments(kills):
     script = Path(__file__).with_name("kill_while_saving.py")
-    command = [sys.executable, script, "--kills", "32"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=500)
+    command = [sys.executable, script, "--kills", str(kills)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stderr
     counts = dict(line.split(": ") for line in done.stdout.splitlines() if ": " in line)
-    assert {
-        way: counts[way] for way in ("manager", "over-itself", "saver", "sharded")
-    } == dict.fromkeys(("manager", "over-itself", "saver", "sharded"), "8")
+    ways = {way: int(count) for way, count in counts.items() if not way.endswith("unfinished")}
+    assert len(ways) == 7
+    assert min(ways.values()) >= kills // 7
     assert any(int(count) for way, count in counts.items() if way.endswith("unfinished"))
 
 

@@ -13,15 +13,15 @@ from flatlite.schema import proto
 
 FOLDER = Path(__file__).with_name("warm_start")
 RECORDED = json.loads((FOLDER / "recorded.json").read_text())
-FOUND = {}
+OUTCOMES = {}
 LEADING = 48
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_recorded(name):
-    if not FOUND:
-        FOUND.update(json.loads(json.dumps(outcomes(tf, FOLDER))))
-    ours, theirs = FOUND[name], RECORDED[name]
+    if not OUTCOMES:
+        OUTCOMES.update(json.loads(json.dumps(outcomes(tf, FOLDER))))
+    ours, theirs = OUTCOMES[name], RECORDED[name]
     if isinstance(theirs, list):
         assert ours[0] == theirs[0]
         assert ours[1][:LEADING] == theirs[1][:LEADING]
@@ -43,6 +43,14 @@ def test_later_changes_of_the_checkpoint_are_read(tmp_path):
         session.run(w.assign([5.0]))
         session.run(w.initializer)
         assert session.run(w).tolist() == [8]
+
+
+def test_parts_of_another_shape():
+    with tf.Graph().as_default():
+        partitioner = tf.fixed_size_partitioner(2)
+        whole = tf.get_variable("whole", [4, 3], partitioner=partitioner)
+        with pytest.raises(ValueError, match=r"Shape of variable whole/part_0:0 \(\(4, 3\)\)"):
+            tf.train.init_from_checkpoint(FOLDER / "source", {"embedding": whole})
 
 
 def test_errors(tmp_path):

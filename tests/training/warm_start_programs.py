@@ -88,6 +88,34 @@ def no_variable(tf, folder):
     tf.train.init_from_checkpoint(str(folder / "source"), {"scope/a": "nothing/v"})
 
 
+def cut(tf, name, shape, parts, **arguments):
+    """A variable in parts."""
+    partitioner = tf.fixed_size_partitioner(parts)
+    initializer = tf.zeros_initializer()
+    return tf.get_variable(
+        name, shape, tf.float32, initializer, partitioner=partitioner, **arguments
+    )
+
+
+def partitioned(tf, folder):
+    """By the list of its parts, by its name, and within a scope."""
+    whole = list(cut(tf, "whole", [4, 2], 2))
+    parts = list(cut(tf, "parts", [3, 4], 3, use_resource=True))
+    cut(tf, "named", [3], 2)
+    cut(tf, "new/b", [3], 3)
+    zeros(tf, "new/a", [2])
+    path = str(folder / "source")
+    tf.train.init_from_checkpoint(path, {"embedding": whole, "output": parts, "scope/b": "named"})
+    tf.train.init_from_checkpoint(path, {"scope/": "new/"})
+
+
+def warm_parts(tf, folder):
+    cut(tf, "embedding", [8, 2], 3)
+    cut(tf, "output", [3, 4], 3)
+    info = vocabulary(tf, folder, oov=2, backup_initializer=tf.ones_initializer())
+    tf.train.warm_start(str(folder / "source"), var_name_to_vocab_info={"embedding": info})
+
+
 def warm_all(tf, folder):
     zeros(tf, "scope/a", [2])
     zeros(tf, "top", [], trainable=False)
@@ -188,6 +216,8 @@ PROGRAMS = {
         no_tensor,
         no_tensor_in_scope,
         no_variable,
+        partitioned,
+        warm_parts,
         warm_all,
         warm_some,
         warm_variables,
