@@ -56,7 +56,7 @@ REDUCTIONS = {
 @raises(*REDUCTIONS, deferred=(1,))
 def reduce(node, x, _):
     """Axes folded into one value each; TFLite takes one twice, and any of a scalar."""
-    axes, rank = node.known(1), None if x.shape is None else len(x.shape)
+    axes, rank = node.known(1), None if x.sizes is None else len(x.sizes)
     if axes is None or rank is None:
         axes = node.operand(1)
     else:

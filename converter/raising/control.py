@@ -59,16 +59,16 @@ def case(node, index, *operands):
 def settled(result, shape):
     """A result of a turn, of which as much is known as of the loop's variable."""
     sizes = shape.as_shape()
-    if merge(result.shape, sizes) == result.shape:
+    if merge(result.sizes, sizes) == result.sizes:
         return result
     return ops.EnsureShape(result, shape=sizes)
 
 
 def _invariant(start, inside, after):
     """The shape that a loop's variable has at all turns."""
-    if start.shape is None or inside.shape is None or after.shape is None:
+    if start.sizes is None or inside.sizes is None or after.sizes is None:
         return TensorShape(None)
-    if not len(start.shape) == len(inside.shape) == len(after.shape):
+    if not len(start.sizes) == len(inside.sizes) == len(after.sizes):
         return TensorShape(None)
-    sizes = zip(start.shape, inside.shape, after.shape, strict=True)
+    sizes = zip(start.sizes, inside.sizes, after.sizes, strict=True)
     return TensorShape([n if n == m and k in (n, None) else None for n, m, k in sizes])

@@ -101,7 +101,7 @@ def fully_connected(node, x, *_):
     layout = node.option("FullyConnectedOptionsWeightsFormat", "weights_format")
     node.require(layout == "DEFAULT", f"weights_format must be DEFAULT, got {layout}")
     weights = node.arranged(1, order=(1, 0))
-    sizes, depth = x.shape or (), node.sizes(1)[1]
+    sizes, depth = x.sizes or (), node.sizes(1)[1]
     if node.options.keep_num_dims and len(sizes) != 2:
         return biased(node, ops.BatchMatMulV2(x, weights), 2)
     if len(sizes) != 2 or sizes[1] not in (None, depth):

@@ -68,7 +68,7 @@ def over_steps(node, x, step, states, sizes, backwards=False):
     those of the states, which are zeros where they are None.
     """
     axis = 0 if node.options.time_major else 1
-    n = None if x.shape is None else x.shape[axis]
+    n = None if x.sizes is None else x.sizes[axis]
     if n is None or not node.body.raiser.unroll:
         return looped(x, axis, step, states, sizes, backwards)
     parts, results = ops.Unpack(x, num=int(n), axis=axis), []
@@ -104,7 +104,7 @@ def looped(x, axis, step, states, sizes, backwards):
 
 def side_by_side(inputs):
     """Several sequences as one, for a step that takes them apart."""
-    sizes = [None if x.shape is None else x.shape[-1] for x in inputs]
+    sizes = [None if x.sizes is None else x.sizes[-1] for x in inputs]
     return (inputs[0] if len(inputs) == 1 else ops.ConcatV2(inputs, np.int32(-1))), sizes
 
 

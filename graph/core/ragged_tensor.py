@@ -214,7 +214,7 @@ class RaggedTensor:
         """The rows [n, m, ...] of a tensor, m values each."""
         with name_scope(name, "RaggedFromTensor", [tensor]):
             x = convert_to_tensor(tensor)
-            if x.shape is not None and len(x.shape) < 2:
+            if x.sizes is not None and len(x.sizes) < 2:
                 raise ValueError(f"a tensor of rank 2 or more has rows, got shape {x.shape}")
             sizes = ops.Shape(x, out_type=np.dtype(np.int64))
             flat = ops.ConcatV2([np.array([-1], np.int64), sizes[2:]], _ZERO)
@@ -284,7 +284,7 @@ class RaggedTensor:
     @property
     def shape(self) -> TensorShape:
         """The number of rows, None for each ragged dimension, the shape of a value."""
-        splits, inner = self._row_splits.shape, self.flat_values.shape
+        splits, inner = self._row_splits.sizes, self.flat_values.sizes
         if inner is None:
             return TensorShape(None)
         count = None if not splits or splits[0] is None else splits[0] - 1

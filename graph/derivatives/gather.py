@@ -107,7 +107,7 @@ def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
 def resource_gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
     """The sum of dy by index; as slices where each index is one of a row."""
     handle, indices = op.inputs
-    if indices.shape is not None and len(indices.shape) == 2 and indices.shape[1] == 1:
+    if indices.sizes is not None and len(indices.sizes) == 2 and indices.sizes[1] == 1:
         return IndexedSlices(dy, ops.Squeeze(indices, squeeze_dims=[1]), _shape_of(handle)), None
     sizes = ops.Cast(_shape_of(handle), DstT=np.dtype(indices.dtype))
     return ops.ScatterNd(indices, dy, sizes), None

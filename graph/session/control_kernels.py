@@ -18,7 +18,6 @@ from .state import variable_key
 if TYPE_CHECKING:
     from ..core.attributes import FunctionRef
     from ..core.graph import Operation
-    from .executor import Plan
     from .state import State
 
 Arrays = Sequence[np.ndarray]
@@ -57,13 +56,12 @@ class Body:
             if tensor is not None
         }
         key = tuple((array.shape, array.dtype) for array in feeds.values())
-
-        def compiled() -> Plan:
+        plan = self.plans.take(key)
+        if plan is None or plan.is_stale:
             shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
             with self.state.lock:
-                return implementation("plan")(self.state, [*self.values, *self.controls], shapes)
-
-        with self.plans.plan(key, compiled) as plan:
+                plan = implementation("plan")(self.state, [*self.values, *self.controls], shapes)
+        try:
             values = plan.fetch(feeds)
             return [
                 _handed(feeds.get(tensor, HANDLE))
@@ -73,6 +71,8 @@ class Body:
                 else values[tensor].copy()
                 for tensor in self.outputs
             ]
+        finally:
+            self.plans.give_back(key, plan)
 
 
 def _bound(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Hashable
-from contextlib import contextmanager
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -23,23 +22,17 @@ class PlanPool(Generic[Key]):
     def __init__(self, limit: int):
         self._limit = limit
         self._idle: dict[Key, list[Plan]] = {}
+        self._n_idle = 0
         self._lock = threading.Lock()
 
-    def __len__(self) -> int:
-        return sum(map(len, self._idle.values()))
-
-    @contextmanager
-    def plan(self, key: Key, make: Callable[[], Plan]) -> Generator[Plan]:
-        """A block that has a plan for itself: an idle one, or a new one where there is none."""
+    def take(self, key: Key) -> Plan | None:
+        """An idle plan, which is the caller's until it is given back; None where there is none."""
         with self._lock:
             idle = self._idle.get(key)
-            plan = idle.pop() if idle else None
-        if plan is None or plan.is_stale:
-            plan = make()
-        try:
-            yield plan
-        finally:
-            self._give_back(key, plan)
+            if not idle:
+                return None
+            self._n_idle -= 1
+            return idle.pop()
 
     def items(self) -> list[tuple[Key, Plan]]:
         """The idle plans, each with its key."""
@@ -49,14 +42,19 @@ class PlanPool(Generic[Key]):
         """Drops all that are idle."""
         with self._lock:
             self._idle.clear()
+            self._n_idle = 0
 
-    def _give_back(self, key: Key, plan: Plan) -> None:
+    def give_back(self, key: Key, plan: Plan) -> None:
+        """Lets others have a plan that is not running any more."""
         with self._lock:
-            plans = self._idle.pop(key, [])
+            plans = self._idle.pop(key, None) or []
             plans.append(plan)
             self._idle[key] = plans
-            while len(self) > self._limit:
+            self._n_idle += 1
+            while self._n_idle > self._limit:
                 first = next(iter(self._idle))
-                self._idle[first].pop(0)
+                if self._idle[first]:
+                    self._n_idle -= 1
+                    self._idle[first].pop(0)
                 if not self._idle[first]:
                     del self._idle[first]

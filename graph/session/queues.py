@@ -328,7 +328,7 @@ def check_element(queue: Queue, element: Element, many: bool) -> None:
             raise InvalidArgumentError(None, None, f"{words}, got {shown(array.shape)}")
         if many and array.shape[:1] != count:
             words = "All input tensors must have the same size in the 0th dimension. Component "
-            sizes = f"{i} has {len(array)}, and should have {count[0]}"
+            sizes = f"{i} has {len(array)}, and should have {len(element[0])}"
             raise InvalidArgumentError(None, None, f"{words}{sizes}")
 
 

@@ -370,20 +370,26 @@ class Session:
     ) -> list[Evaluated]:
         """The value of each element; `milliseconds` is how long it may take, or 0."""
         state, control = self.state, Control()
-        late = DeadlineExceededError(None, None, "Timed out waiting for notification")
-        control.begin(milliseconds / 1e3 if milliseconds > 0 else None, late)
+        if milliseconds > 0:
+            late = DeadlineExceededError(None, None, "Timed out waiting for notification")
+            control.begin(milliseconds / 1e3, late)
         shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
         key = (tuple(elements), tuple(shapes.items()))
-
-        def compiled() -> Plan:
-            with state.lock:
-                return Plan(state, elements, shapes, self._n_threads)
-
-        with state.running(control), self._plans.plan(key, compiled) as plan:
+        plan = self._plans.take(key)
+        outer = state.begin_run(control)
+        try:
+            if plan is None or plan.is_stale:
+                with state.lock:
+                    plan = Plan(state, elements, shapes, self._n_threads)
             arrays = plan.fetch(feeds, times)
+            state.wait_for_put_off(control)
             return [
                 None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements
             ]
+        finally:
+            state.end_run(control, outer)
+            if plan is not None:
+                self._plans.give_back(key, plan)
 
     def _feeds(self, feed_dict: FeedDict) -> dict[Tensor, np.ndarray]:
         """Fed values as arrays of their tensors' dtypes."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, cast
 
@@ -61,35 +59,41 @@ class State:
         control = self._controls.get(threading.get_ident())
         return Control() if control is None else control
 
-    @contextmanager
-    def running(self, control: Control) -> Generator[None]:
-        """A block in which this thread runs something that `control` may end."""
+    def begin_run(self, control: Control) -> Control | None:
+        """Lets `control` end what this thread runs from now on; gives what did it before."""
         thread = threading.get_ident()
         outer = self._controls.get(thread)
         self._controls[thread] = control
-        put_off = self._put_off[control] = []
-        try:
-            yield
-            for op, attempt in put_off:
-                _wait(op, attempt, control)
-        finally:
-            for _, attempt in self._put_off.pop(control):
+        return outer
+
+    def end_run(self, control: Control, outer: Control | None) -> None:
+        """What is put off and was not waited for is given up; `outer` is of `begin_run`."""
+        thread = threading.get_ident()
+        if outer is None:
+            del self._controls[thread]
+        else:
+            self._controls[thread] = outer
+        if self._put_off:
+            for _, attempt in self._put_off.pop(control, ()):
                 attempt.cancel()
-            if outer is None:
-                del self._controls[thread]
-            else:
-                self._controls[thread] = outer
 
     def finish(self, op: Operation, attempt: Attempt) -> None:
         """Waits for what an operation wants of a queue, at the end of the run where nothing else
         waits for the operation.
         """
         control = self.control
-        waits = any(op in other.control_inputs for other in op.graph.operations)
-        if attempt.is_done or waits or control not in self._put_off:
+        waits = not attempt.is_done and any(
+            op in other.control_inputs for other in op.graph.operations
+        )
+        if attempt.is_done or waits:
             attempt.wait(control.check)
         else:
-            self._put_off[control].append((op, attempt))
+            self._put_off.setdefault(control, []).append((op, attempt))
+
+    def wait_for_put_off(self, control: Control) -> None:
+        """Waits for what operations of a run left for its end."""
+        for op, attempt in self._put_off.get(control, ()) if self._put_off else ():
+            _wait(op, attempt, control)
 
     def end_runs(self, error: BaseException) -> None:
         """Ends what is under way in all threads by raising `error` there."""

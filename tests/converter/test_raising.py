@@ -206,8 +206,8 @@ def test_recurrent_of_any_length(sort):
     raised = to_graph(model, trainable=True)
     rng, feeds = np.random.default_rng(1), []
     for x in raised.inputs.values():
-        assert x.shape[axis] is None
-        feeds.append(np.float32(rng.normal(0, 1, [8 if n is None else n for n in x.shape])))
+        assert x.sizes[axis] is None
+        feeds.append(np.float32(rng.normal(0, 1, [8 if n is None else n for n in x.sizes])))
     want, (_, outputs) = interpreted(model, feeds)
     for got, expected, detail in zip(in_session(raised, feeds), want, outputs, strict=True):
         assert_like(got, expected, detail, 2e-5, 2e-6)

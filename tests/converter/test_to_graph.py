@@ -104,7 +104,9 @@ def test_there_and_back(name):
         assert after == before
         names = [x["name"] for x in Interpreter(model_content=written).get_output_details()]
         assert names == [x["name"] for x in Interpreter(str(path)).get_output_details()]
-        shapes = [[3 if n is None else n for n in x.shape] for x in raised.inputs.values()]
+        shapes = [
+            [3 if n is None else n for n in x.shape.as_list()] for x in raised.inputs.values()
+        ]
         feeds = [np.float32(np.random.default_rng(0).normal(0, 1, shape)) for shape in shapes]
         want, (_, details) = interpreted(path.read_bytes(), feeds)
         got, _ = interpreted(written, feeds)
