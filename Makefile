@@ -53,9 +53,10 @@ test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 		runpy.run_path('tests/with_tensorflow/live.py', run_name='__main__')" \
 		$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 
-# What editors see of modules whose names are imported on first use.
+# What editors see of modules whose names are imported on first use; which module has which row.
 stubs: $(VENV)/.core
 	$(BIN)/python tests/write_stubs.py
+	$(BIN)/python tests/write_homes.py
 
 # Which symbols of an API description exist, and whose signatures are alike, by area. AREAS: those
 # (or all) whose differences are listed.

@@ -3,7 +3,7 @@
 from .facade import facade
 
 HOMES = {
-    "schema.proto": "SaverDef",
+    "schema.proto": "QueueRunnerDef SaverDef",
     "training.adaptive_optimizers": (
         "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"
     ),
@@ -18,6 +18,11 @@ HOMES = {
         "global_step"
     ),
     "training.init_from_checkpoint": "init_from_checkpoint",
+    "training.input_pipeline": (
+        "batch batch_join input_producer limit_epochs maybe_batch maybe_batch_join "
+        "maybe_shuffle_batch maybe_shuffle_batch_join range_input_producer shuffle_batch "
+        "shuffle_batch_join slice_input_producer string_input_producer"
+    ),
     "training.meta_graph": "export_meta_graph",
     "training.meta_graph_import": "import_meta_graph",
     "training.moving_averages": "ExponentialMovingAverage",

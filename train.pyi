@@ -2,6 +2,7 @@
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
 from .compat.v1 import train_experimental as experimental
+from .schema.proto import QueueRunnerDef as QueueRunnerDef
 from .schema.proto import SaverDef as SaverDef
 from .training import queue_runner as queue_runner
 from .training.adaptive_optimizers import AdadeltaOptimizer as AdadeltaOptimizer
@@ -40,6 +41,19 @@ from .training.hooks import ProfilerHook as ProfilerHook
 from .training.hooks import StepCounterHook as StepCounterHook
 from .training.hooks import StopAtStepHook as StopAtStepHook
 from .training.init_from_checkpoint import init_from_checkpoint as init_from_checkpoint
+from .training.input_pipeline import batch as batch
+from .training.input_pipeline import batch_join as batch_join
+from .training.input_pipeline import input_producer as input_producer
+from .training.input_pipeline import limit_epochs as limit_epochs
+from .training.input_pipeline import maybe_batch as maybe_batch
+from .training.input_pipeline import maybe_batch_join as maybe_batch_join
+from .training.input_pipeline import maybe_shuffle_batch as maybe_shuffle_batch
+from .training.input_pipeline import maybe_shuffle_batch_join as maybe_shuffle_batch_join
+from .training.input_pipeline import range_input_producer as range_input_producer
+from .training.input_pipeline import shuffle_batch as shuffle_batch
+from .training.input_pipeline import shuffle_batch_join as shuffle_batch_join
+from .training.input_pipeline import slice_input_producer as slice_input_producer
+from .training.input_pipeline import string_input_producer as string_input_producer
 from .training.meta_graph import export_meta_graph as export_meta_graph
 from .training.meta_graph_import import import_meta_graph as import_meta_graph
 from .training.monitored_session import MonitoredSession as MonitoredSession

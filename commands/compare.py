@@ -95,10 +95,12 @@ def compare_layers(arguments: argparse.Namespace) -> None:
     first = result["first"]
     if first is None:
         return print("no layer differs")
-    return print(
+    print(
         f"the first layer that differs: {first['operator']} '{first['layer']}', by "
         f"{first['max_abs']:.4g} ({first['snr_db']:.1f} dB)"
     )
+    if result["mixes_schemes"] and arguments.data is None:
+        print("integers hold what they were calibrated on; --data takes a sample of that")
 
 
 def choice_of(arguments: argparse.Namespace) -> InputChoice:

@@ -11,11 +11,11 @@ What a target lacks is written in other operators where passes/targets.py has a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from ..schema import target_types
+from ..schema import target_ranks, target_types
 from ..schema.errors import ConverterError
 from ..schema.model import Tensor as FileTensor
 from ..schema.operators import Combination, combinations_in, known, text_of
@@ -92,7 +92,10 @@ class Target:
         if self.name == "litert" or (op.kind == "CUSTOM" and self.name != "edgetpu"):
             return ""
         if self.name == "tflm":
-            return _against_types(op, target_types.MICRO)
+            reason = _against_types(op, target_types.MICRO)
+            if not reason and op.kind == "EXPAND_DIMS" and op.inputs[1].value is None:
+                reason = f"input 1 ('{op.inputs[1].name}') must be constant"
+            return reason or _against_rank(op, target_ranks.MICRO, {})
         if self.name == "edgetpu":
             return _against_edgetpu(op)
         return _against_release(op, int(self.name.rpartition(".")[2]))
@@ -172,8 +175,20 @@ def _against_release(op: Op, minor: int) -> str:
     if release and tuple(map(int, release.split(".")[:2])) > (2, minor):
         return f"version {version} of it came with TensorFlow {'.'.join(release.split('.')[:2])}"
     if minor <= RECORDED and _facts(target_types.TF_2_14, op.kind) is not None:
-        return _against_types(op, target_types.TF_2_14)
+        reason = _against_types(op, target_types.TF_2_14)
+        return reason or _against_rank(op, target_ranks.TF_2_14, target_ranks.TF_2_14_BROADCAST)
     return ""
+
+
+def _against_rank(op: Op, limits: Mapping[str, int], broadcast: Mapping[str, int]) -> str:
+    """Why a runtime does not run an operator on tensors of that many dimensions."""
+    limit = limits.get(op.kind)
+    if len({tensor.sizes for tensor in op.present_inputs}) > 1:
+        limit = broadcast.get(op.kind, limit)
+    rank = max(tensor.rank or 0 for tensor in (*op.present_inputs, *op.outputs))
+    if limit is None or rank <= limit:
+        return ""
+    return f"it takes at most {limit} dimensions there, got {rank}"
 
 
 def _file_tensor(tensor: Tensor) -> FileTensor:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from .stage import Stage
 
 _NULL = "Tensor data is null. Run allocate_tensors() first"
+_STRINGS = (np.ndarray, np.generic, str, bytes)
+"""What a string tensor is set from; LiteRT takes no list or tensor of others either."""
 
 
 class Allocation:
@@ -195,6 +197,11 @@ class Allocation:
         Raises what `Interpreter.set_tensor` does.
         """
         declared = self._model.tensor(subgraph, tensor)
+        if declared.dtype.hasobject and not isinstance(value, _STRINGS):
+            raise ValueError(
+                "Passed in value type is not a numpy array, got type "
+                f"{type(value).__qualname__}; make one with dtype object"
+            )
         array = np.asarray(value, object if isinstance(value, (str, bytes)) else None)
         check_type(declared, array.dtype)
         plan = self.plans.get(subgraph)

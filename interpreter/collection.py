@@ -1,4 +1,4 @@
-"""Python's collection of garbage while a model is opened."""
+"""Python's collection of garbage while a model is opened or read."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def collection_paused() -> Generator[None]:
     """No garbage is collected meanwhile.
 
-    What a plan is made of stays: to look through it, and through all that the caller's program
-    holds, again and again as it grows is a tenth of the time that opening a file takes.
+    What a plan or a graph is made of stays: to look through it, and through all that the caller's
+    program holds, again and again as it grows is a tenth of the time that opening a file takes.
     """
     was_enabled = gc.isenabled()
     gc.disable()

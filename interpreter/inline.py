@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.families import control
-from ..engine.plan.buffer import persistent
+from ..engine.families.elementwise import elementwise
+from ..engine.plan.buffer import arena, constant, persistent
 from .node import Node, NodeError, Operand
 from .planner import Planner, Recording
 from .stage import PlanError
@@ -32,7 +33,7 @@ MAX_REMEMBERED = 256
 
 def call(node: Node, subgraph: int, inputs: Sequence[Operand]) -> Emit | None:
     """`emit` of a call whose results become those of `node`; None where Python has to do it."""
-    recording = _record(node, subgraph, inputs)
+    recording = record(node, subgraph, inputs)
     if recording is None:
         return None
     for value in recording.values:
@@ -44,8 +45,8 @@ def branch(
     node: Node, flag: Operand, subgraphs: Sequence[int], inputs: Sequence[Operand]
 ) -> Emit | None:
     """`emit` of whichever of two subgraphs the flag chooses, `then` and `otherwise`."""
-    then = _record(node, subgraphs[0], inputs)
-    otherwise = then and _record(node, subgraphs[1], inputs)
+    then = record(node, subgraphs[0], inputs)
+    otherwise = then and record(node, subgraphs[1], inputs)
     if then is None or otherwise is None or _kinds(then.values) != _kinds(otherwise.values):
         return None
     outs = [persistent(value.shape, value.dtype) for value in then.values]
@@ -54,6 +55,30 @@ def branch(
 
     def emit(program: Program) -> None:
         control.choose(program, flag, then, otherwise, outs)
+
+    return emit
+
+
+def switch(
+    node: Node, index: Operand, subgraphs: Sequence[int], inputs: Sequence[Operand]
+) -> Emit | None:
+    """`emit` of the subgraph that an int32 numbers; of the last one, where it numbers none."""
+    bodies: list[Recording] = []
+    for subgraph in subgraphs:
+        body = record(node, subgraph, inputs)
+        if body is None or (bodies and _kinds(body.values) != _kinds(bodies[0].values)):
+            return None
+        bodies.append(body)
+    outs = [persistent(value.shape, value.dtype) for value in bodies[0].values]
+    for out in outs:
+        node.alias(out, out.shape)
+
+    def emit(program: Program) -> None:
+        flags = [arena((1,), np.bool_) for _ in bodies[:-1]]
+        for i, flag in enumerate(flags):
+            number = constant(np.array([i], np.int32))
+            elementwise(program, "compare.equal", (index.reshape((1,)), number), flag)
+        control.switch(program, flags, bodies, outs)
 
     return emit
 
@@ -69,9 +94,9 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
     ]
     for operand, initial in zip(carried, inputs, strict=True):
         operand.quantization = initial.quantization
-    check = _record(node, condition, carried)
+    check = record(node, condition, carried)
     varying = {x.storage for x, same in zip(carried, fixed, strict=True) if not same}
-    iteration = check and _record(node, body, carried, varying)
+    iteration = check and record(node, body, carried, varying)
     if check is None or iteration is None or _kinds(iteration.values) != _kinds(carried):
         return None
     if len(check.values) != 1 or check.values[0].dtype != bool or check.values[0].size != 1:
@@ -85,20 +110,21 @@ def loop(node: Node, condition: int, body: int, inputs: Sequence[Operand]) -> Em
     return emit
 
 
-def _record(
+def record(
     node: Node,
     subgraph: int,
     inputs: Sequence[Operand],
     consumed: Set[Storage] = frozenset(),
+    each: int = 0,
 ) -> Recording | None:
     """The operators of a subgraph, for inputs of these shapes; not tried again where it failed.
 
-    They may overwrite what is `consumed`.
+    They may overwrite what is `consumed`. With `each` scalar constants are repeated so often.
     """
     scope = node.scope
     if scope is None or scope.preserve:
         return None
-    key = subgraph, tuple(_nature(operand) for operand in inputs)
+    key = subgraph, each, tuple(_nature(operand) for operand in inputs)
     if key in scope.not_inlined:
         return None
     recording = None
@@ -107,7 +133,7 @@ def _record(
         kinds = [spec.tensors[tensor].dtype for tensor in spec.inputs]
         fit = kinds == [operand.dtype for operand in inputs] and all(map(_moves, kinds))
         if fit and scope.n_inlined(spec) <= MAX_INLINED:
-            planner = Planner(scope, spec, node)
+            planner = Planner(scope, spec, node, each)
             planner.consumed = consumed
             recording = planner.record(
                 {

@@ -47,10 +47,8 @@ def by_numpy(node: Node, function: Function, *results: Result, retypes: bool = F
     return HostCall(run, operands, outs)
 
 
-def array_by_numpy(
-    node: Node, function: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.dtype
-) -> HostCall | DynamicResult:
-    """One result that numpy computes from all inputs, as numbers of `dtype`.
+def arrays_by_numpy(node: Node, function: Function, *results: Result) -> HostCall | DynamicResult:
+    """Results that numpy computes from all inputs, as numbers of these types.
 
     Types that no program has buffers of, such as float8, are computed between two stages.
     """
@@ -58,12 +56,22 @@ def array_by_numpy(
 
     def run(*arrays: np.ndarray) -> list[np.ndarray]:
         with np.errstate(all="ignore"):
-            return [np.asarray(function(*arrays)).astype(dtype, copy=False).reshape(shape)]
+            return [
+                np.asarray(value).astype(dtype, copy=False).reshape(shape)
+                for value, (shape, dtype) in zip(function(*arrays), results, strict=True)
+            ]
 
-    dtypes = [dtype, *(x.dtype for x in node.inputs if x is not None)]
+    dtypes = [*(np.dtype(t) for _, t in results), *(x.dtype for x in node.inputs if x is not None)]
     if all(kind.kind in _IN_BUFFERS for kind in dtypes) and None not in node.inputs:
-        return by_numpy(node, run, (shape, dtype))
-    return node.dynamic_result(run, [tuple(shape)])
+        return by_numpy(node, run, *results)
+    return node.dynamic_result(run, [tuple(shape) for shape, _ in results])
+
+
+def array_by_numpy(
+    node: Node, function: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.dtype
+) -> HostCall | DynamicResult:
+    """One result of `arrays_by_numpy`."""
+    return arrays_by_numpy(node, lambda *arrays: [function(*arrays)], (shape, dtype))
 
 
 def _check_count(node: Node) -> None:

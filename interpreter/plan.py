@@ -42,6 +42,7 @@ class Plan(StageMachine[int, Operand, StageNotes]):
         delegates: who may run partitions of it. A stage for other sizes than came first is not
             offered to them: compiling for each would cost more than it saves.
         on_layout: called before the first stage is closed.
+        each: how often scalar constants are repeated (regions.py); 0 where they are not.
     """
 
     _errors = (Fault, NodeError)
@@ -54,8 +55,9 @@ class Plan(StageMachine[int, Operand, StageNotes]):
         inputs: Mapping[int, np.ndarray] | None = None,
         delegates: Sequence[AnyDelegate] = (),
         on_layout: LayoutCallback | None = None,
+        each: int = 0,
     ):
-        self._begin(scope, spec.index)
+        self._begin(scope, spec.index, each)
         self._delegates, self._on_layout = delegates, on_layout
         operands: dict[int, Operand] = {}
         arrays: dict[int, np.ndarray] = {}
@@ -88,9 +90,9 @@ class Plan(StageMachine[int, Operand, StageNotes]):
         plan.first = plan.reached = stage
         return plan
 
-    def _begin(self, scope: Scope, subgraph: int) -> None:
+    def _begin(self, scope: Scope, subgraph: int, each: int = 0) -> None:
         super().__init__(scope.control)
-        self._scope, self._subgraph = scope, subgraph
+        self._scope, self._subgraph, self._each = scope, subgraph, each
         self._delegates: Sequence[AnyDelegate] = ()
         self._on_layout: LayoutCallback | None = None
 
@@ -103,7 +105,7 @@ class Plan(StageMachine[int, Operand, StageNotes]):
     def _planner(self) -> Planner:
         from .planner import Planner  # a cached plan may never need it
 
-        return Planner(self._scope, self.spec)
+        return Planner(self._scope, self.spec, each=self._each)
 
     def _node(self, tag: object) -> Node | Partition:
         """The node, or partition of a delegate, of an instruction, by its tag."""

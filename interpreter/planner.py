@@ -98,13 +98,16 @@ class Planner:
         scope: variables and other subgraphs.
         spec: the subgraph.
         caller: the node whose program takes the rows; None for a subgraph with stages of its own.
+        each: how often scalar constants are repeated, for a subgraph of scalars that is prepared
+            for rows of them (regions.py); 0 where they are not.
 
     Attributes:
         consumed: storages of inputs that nobody reads once the subgraph has run.
     """
 
-    def __init__(self, scope: Scope, spec: SubgraphSpec, caller: Node | None = None):
+    def __init__(self, scope: Scope, spec: SubgraphSpec, caller: Node | None = None, each: int = 0):
         self.scope = scope
+        self._each = each
         self.spec = spec
         self.consumed: Set[Storage] = frozenset()
         self._reports: dict[int, DelegateReport] = {}  # by where their stages start
@@ -297,6 +300,9 @@ class Planner:
         spec = self.spec.tensors[tensor]
         if spec.is_constant:
             operand = spec.constant()
+            if self._each and not spec.shape:
+                row = np.full(self._each, spec.value, spec.dtype)
+                operand = Operand.known(row, spec.name, spec.quantization)
         elif spec.is_variable:
             operand = self._variable(tensor, stage)
         elif 0 in spec.shape:  # a constant without elements has no bytes in the file

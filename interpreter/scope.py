@@ -85,12 +85,12 @@ class Scope:
         self.memory_limit: int | None = None
         self.observation: Observation | None = None
         self.consumes_inputs = False
-        self.plans: dict[int, dict[tuple[tuple[int, ...], ...], Plan]] = {}
+        self.plans: dict[tuple[int, bool], dict[tuple[tuple[int, ...], ...], Plan]] = {}
         self._states: dict[tuple[int, int], np.ndarray] = {}
         self._resource_ids: dict[tuple[str, str], int] = {}
         self._live: dict[int, frozenset[int]] = {}
         self._called: set[int] = set()
-        self.not_inlined: set[tuple[int, tuple[OperandKey, ...]]] = set()
+        self.not_inlined: set[tuple[int, int, tuple[OperandKey, ...]]] = set()
         self._n_inlined: dict[int, tuple[float, int]] = {}
         self._active: list[int] = []
 
@@ -210,8 +210,12 @@ class Scope:
             )
         return self.model.subgraph(subgraph)
 
-    def run(self, subgraph: int, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def run(
+        self, subgraph: int, inputs: Sequence[np.ndarray], each: bool = False
+    ) -> list[np.ndarray]:
         """The results of subgraph `subgraph`; valid until it is run again.
+
+        With `each` the inputs are rows of elements for a subgraph of scalars (regions.py).
 
         Raises NodeError when the inputs do not fit or the subgraph calls itself.
         """
@@ -234,7 +238,7 @@ class Scope:
             raise NodeError(f"subgraphs call one another more than {MAX_CALL_DEPTH} deep")
         self._active.append(subgraph)
         try:
-            return self._plan(spec, inputs).call(inputs)
+            return self._plan(spec, inputs, each).call(inputs)
         finally:
             self._active.pop()
 
@@ -249,13 +253,13 @@ class Scope:
             self.run(subgraph, ())
             self._called.add(subgraph)
 
-    def _plan(self, spec: SubgraphSpec, inputs: Sequence[np.ndarray]) -> Plan:
-        plans = self.plans.setdefault(spec.index, {})
+    def _plan(self, spec: SubgraphSpec, inputs: Sequence[np.ndarray], each: bool) -> Plan:
+        plans = self.plans.setdefault((spec.index, each), {})
         key = tuple([array.shape for array in inputs])
         plan = plans.pop(key, None)
         if plan is None:
             shapes = {t: a.shape for t, a in zip(spec.inputs, inputs, strict=True)}
-            plan = Plan(self, spec, shapes)
+            plan = Plan(self, spec, shapes, each=len(inputs[0]) if each else 0)
         plans[key] = plan
         if len(plans) > MAX_PLANS:
             del plans[next(iter(plans))]

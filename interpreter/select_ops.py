@@ -69,7 +69,7 @@ def prepare_select_op(node: Node) -> Prepared:
         except (*KERNEL_ERRORS, OpError) as error:
             raise NodeError(f"{node.kind} '{node.name}': {error}", node) from error
 
-    shapes = [tensor.shape for tensor in op.outputs]
+    shapes = [tensor.sizes for tensor in op.outputs]
     static = [shape for shape in shapes if is_static(shape)]
     moving = [*dtypes, *(x.dtype for x in node.inputs if x is not None)]
     moves = all(dtype.kind in "biufc" for dtype in moving)

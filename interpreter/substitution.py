@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .node import Prepared
     from .registry import Prepare
 
-_HALF = ("float16", "bfloat16")
+_SMALL_FLOATS = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _FLOAT32 = np.dtype(np.float32)
 _INDEX = np.dtype(np.int32)
 _ELEMENT_LIMIT = 16
@@ -42,21 +42,21 @@ def moves_any(prepare: Prepare) -> Prepare:
     return prepare_any
 
 
-def half_floats(prepare: Prepare) -> Prepare:
-    """`prepare` of an operator on float32, for float16 and bfloat16, too.
+def small_floats(prepare: Prepare) -> Prepare:
+    """`prepare` of an operator on float32, for float16, bfloat16 and float8, too.
 
     It computes in float32 and rounds each result once, as LiteRT does where it has them.
     """
 
     @wraps(prepare)
-    def prepare_halves(node: Node) -> Prepared:
+    def prepare_small_floats(node: Node) -> Prepared:
         names = [name_of_dtype(x.dtype) for x in node.inputs if x is not None]
-        halves = [name for name in _HALF if name in names]
+        halves = [name for name in _SMALL_FLOATS if name in names]
         if len(halves) != 1 or "float32" in names:
             return prepare(node)
         return _in_float32(node, prepare, halves[0])
 
-    return prepare_halves
+    return prepare_small_floats
 
 
 def _has_no_kernel(dtype: np.dtype) -> bool:
@@ -134,7 +134,7 @@ def _moved_as_indices(node: Node, prepare: Prepare, moved: Sequence[int]) -> Pre
 
 
 def _in_float32(node: Node, prepare: Prepare, half: str) -> Prepared:
-    from .ops.cast import convert
+    from ..engine.families.conversion import convert
 
     inputs = [
         _as_float32(x) if x is not None and name_of_dtype(x.dtype) == half else x

@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .files import write_atomic
+from .rows import Default, Field, row_of
 
 _DECLARATION = re.compile(r"(enum|union|table)\s+(\w+)\s*(?::\s*(\w+)\s*)?\{(.*?)\}", re.DOTALL)
 _FIELD = re.compile(
     r"(?P<name>\w+)\s*:\s*(?P<type>\[?\w+\]?)\s*(?:=\s*(?P<default>[-\w.]+)\s*)?(?:\((?P<attributes>[^)]*)\))?\s*;"
 )
 
-Default = int | float | bool | None
-"""What a field holds that a file leaves out; None for what is not a scalar."""
-Field = tuple[str, str, Default, int]
-"""name, type, default, slot"""
 Enums = dict[str, dict[str, int]]
 Unions = dict[str, tuple[str | None, ...]]
 Alignment = dict[tuple[str, str], int]
@@ -66,11 +63,15 @@ ENUMS: enum -> {{member: value}}, each also a constant ({constants}).
 ENUM_TYPES: enum -> the scalar type of its fields.
 UNIONS: union -> its member tables, by type value; 0 is None.
 TABLES: table -> fields (name, type, default, slot); a union's slot is that of its type, its value
-is in the next one. A type in brackets is a vector.
+is in the next one. A type in brackets is a vector. The text has name:type:slot=default.
 ALIGNMENT: (table, field) -> bytes its vector is aligned to, where that is more than the element.
 """
 
 from __future__ import annotations
+
+from .rows import Default as Default
+from .rows import Field as Field
+from .rows import Rows
 '''
 
 _NAME_OF = '''
@@ -185,16 +186,9 @@ def _lines(
         yield f"    {name!r}: (\n"
         yield from (f"        {member!r},\n" for member in members)
         yield "    ),\n"
-    yield "}\n\nDefault = int | float | bool | None\nField = tuple[str, str, Default, int]\n"
-    yield "\nTABLES: dict[str, tuple[Field, ...]] = {\n"
-    for name, fields in tables.items():
-        if not fields:
-            yield f"    {name!r}: (),\n"
-            continue
-        yield f"    {name!r}: (\n"
-        yield from (f"        {field!r},\n" for field in fields)
-        yield "    ),\n"
-    yield f"}}\n\nALIGNMENT = {alignment!r}\n"
+    yield '}\n\nTABLES = Rows("""\n'
+    yield from (row_of(name, fields) + "\n" for name, fields in tables.items())
+    yield f'""")\n\nALIGNMENT = {alignment!r}\n'
 
 
 def main() -> None:

@@ -4,11 +4,15 @@ ENUMS: enum -> {member: value}, each also a constant (ASSOCIATED_FILE_TYPE, ...)
 ENUM_TYPES: enum -> the scalar type of its fields.
 UNIONS: union -> its member tables, by type value; 0 is None.
 TABLES: table -> fields (name, type, default, slot); a union's slot is that of its type, its value
-is in the next one. A type in brackets is a vector.
+is in the next one. A type in brackets is a vector. The text has name:type:slot=default.
 ALIGNMENT: (table, field) -> bytes its vector is aligned to, where that is more than the element.
 """
 
 from __future__ import annotations
+
+from .rows import Default as Default
+from .rows import Field as Field
+from .rows import Rows
 
 FILE_IDENTIFIER = 'M001'
 
@@ -77,112 +81,29 @@ UNIONS: dict[str, tuple[str | None, ...]] = {
     ),
 }
 
-Default = int | float | bool | None
-Field = tuple[str, str, Default, int]
-
-TABLES: dict[str, tuple[Field, ...]] = {
-    'AssociatedFile': (
-        ('name', 'string', None, 0),
-        ('description', 'string', None, 1),
-        ('type', 'AssociatedFileType', 0, 2),
-        ('locale', 'string', None, 3),
-        ('version', 'string', None, 4),
-    ),
-    'FeatureProperties': (),
-    'ImageSize': (
-        ('width', 'uint', 0, 0),
-        ('height', 'uint', 0, 1),
-    ),
-    'ImageProperties': (
-        ('color_space', 'ColorSpaceType', 0, 0),
-        ('default_size', 'ImageSize', None, 1),
-    ),
-    'AudioProperties': (
-        ('sample_rate', 'uint', 0, 0),
-        ('channels', 'uint', 0, 1),
-    ),
-    'BoundingBoxProperties': (
-        ('index', '[uint]', None, 0),
-        ('type', 'BoundingBoxType', 0, 1),
-        ('coordinate_type', 'CoordinateType', 0, 2),
-    ),
-    'ValueRange': (
-        ('min', 'int', 0, 0),
-        ('max', 'int', 0, 1),
-    ),
-    'Content': (
-        ('content_properties', 'ContentProperties', None, 0),
-        ('range', 'ValueRange', None, 2),
-    ),
-    'NormalizationOptions': (
-        ('mean', '[float]', None, 0),
-        ('std', '[float]', None, 1),
-    ),
-    'ScoreCalibrationOptions': (
-        ('score_transformation', 'ScoreTransformationType', 0, 0),
-        ('default_score', 'float', 0.0, 1),
-    ),
-    'ScoreThresholdingOptions': (
-        ('global_score_threshold', 'float', 0.0, 0),
-    ),
-    'BertTokenizerOptions': (
-        ('vocab_file', '[AssociatedFile]', None, 0),
-    ),
-    'SentencePieceTokenizerOptions': (
-        ('sentencePiece_model', '[AssociatedFile]', None, 0),
-        ('vocab_file', '[AssociatedFile]', None, 1),
-    ),
-    'RegexTokenizerOptions': (
-        ('delim_regex_pattern', 'string', None, 0),
-        ('vocab_file', '[AssociatedFile]', None, 1),
-    ),
-    'ProcessUnit': (
-        ('options', 'ProcessUnitOptions', None, 0),
-    ),
-    'Stats': (
-        ('max', '[float]', None, 0),
-        ('min', '[float]', None, 1),
-    ),
-    'TensorGroup': (
-        ('name', 'string', None, 0),
-        ('tensor_names', '[string]', None, 1),
-    ),
-    'TensorMetadata': (
-        ('name', 'string', None, 0),
-        ('description', 'string', None, 1),
-        ('dimension_names', '[string]', None, 2),
-        ('content', 'Content', None, 3),
-        ('process_units', '[ProcessUnit]', None, 4),
-        ('stats', 'Stats', None, 5),
-        ('associated_files', '[AssociatedFile]', None, 6),
-    ),
-    'CustomMetadata': (
-        ('name', 'string', None, 0),
-        ('data', '[ubyte]', None, 1),
-    ),
-    'SubGraphMetadata': (
-        ('name', 'string', None, 0),
-        ('description', 'string', None, 1),
-        ('input_tensor_metadata', '[TensorMetadata]', None, 2),
-        ('output_tensor_metadata', '[TensorMetadata]', None, 3),
-        ('associated_files', '[AssociatedFile]', None, 4),
-        ('input_process_units', '[ProcessUnit]', None, 5),
-        ('output_process_units', '[ProcessUnit]', None, 6),
-        ('input_tensor_groups', '[TensorGroup]', None, 7),
-        ('output_tensor_groups', '[TensorGroup]', None, 8),
-        ('custom_metadata', '[CustomMetadata]', None, 9),
-    ),
-    'ModelMetadata': (
-        ('name', 'string', None, 0),
-        ('description', 'string', None, 1),
-        ('version', 'string', None, 2),
-        ('subgraph_metadata', '[SubGraphMetadata]', None, 3),
-        ('author', 'string', None, 4),
-        ('license', 'string', None, 5),
-        ('associated_files', '[AssociatedFile]', None, 6),
-        ('min_parser_version', 'string', None, 7),
-    ),
-}
+TABLES = Rows("""
+AssociatedFile name:string:0= description:string:1= type:AssociatedFileType:2=0 locale:string:3= version:string:4=
+FeatureProperties
+ImageSize width:uint:0=0 height:uint:1=0
+ImageProperties color_space:ColorSpaceType:0=0 default_size:ImageSize:1=
+AudioProperties sample_rate:uint:0=0 channels:uint:1=0
+BoundingBoxProperties index:[uint]:0= type:BoundingBoxType:1=0 coordinate_type:CoordinateType:2=0
+ValueRange min:int:0=0 max:int:1=0
+Content content_properties:ContentProperties:0= range:ValueRange:2=
+NormalizationOptions mean:[float]:0= std:[float]:1=
+ScoreCalibrationOptions score_transformation:ScoreTransformationType:0=0 default_score:float:1=0.0
+ScoreThresholdingOptions global_score_threshold:float:0=0.0
+BertTokenizerOptions vocab_file:[AssociatedFile]:0=
+SentencePieceTokenizerOptions sentencePiece_model:[AssociatedFile]:0= vocab_file:[AssociatedFile]:1=
+RegexTokenizerOptions delim_regex_pattern:string:0= vocab_file:[AssociatedFile]:1=
+ProcessUnit options:ProcessUnitOptions:0=
+Stats max:[float]:0= min:[float]:1=
+TensorGroup name:string:0= tensor_names:[string]:1=
+TensorMetadata name:string:0= description:string:1= dimension_names:[string]:2= content:Content:3= process_units:[ProcessUnit]:4= stats:Stats:5= associated_files:[AssociatedFile]:6=
+CustomMetadata name:string:0= data:[ubyte]:1=
+SubGraphMetadata name:string:0= description:string:1= input_tensor_metadata:[TensorMetadata]:2= output_tensor_metadata:[TensorMetadata]:3= associated_files:[AssociatedFile]:4= input_process_units:[ProcessUnit]:5= output_process_units:[ProcessUnit]:6= input_tensor_groups:[TensorGroup]:7= output_tensor_groups:[TensorGroup]:8= custom_metadata:[CustomMetadata]:9=
+ModelMetadata name:string:0= description:string:1= version:string:2= subgraph_metadata:[SubGraphMetadata]:3= author:string:4= license:string:5= associated_files:[AssociatedFile]:6= min_parser_version:string:7=
+""")
 
 ALIGNMENT = {('CustomMetadata', 'data'): 16}
 

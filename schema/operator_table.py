@@ -83,7 +83,7 @@ EQUAL compare x y -> z:bool ; broadcast commutative int8=own
 EXP unary x -> y:x ; elementwise int8=own
 EXPAND_DIMS reshape x axis -> y:x ; moves view rank=x+1 axes=axis int8=same
 FAKE_QUANT cast x -> y:x ; elementwise typed
-FILL fill shape value -> y:value ; moves rank=#shape sizes=shape
+FILL fill shape value -> y:value ; moves rank=#shape sizes=shape int8=same
 FLOOR unary x -> y:x ; elementwise
 FLOOR_DIV binary x y -> z:x ; broadcast
 FLOOR_MOD binary x y -> z:x ; broadcast

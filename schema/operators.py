@@ -20,6 +20,8 @@ TYPES = {
     "f16": "FLOAT16",
     "bf16": "BFLOAT16",
     "f64": "FLOAT64",
+    "f8e4m3": "FLOAT8_E4M3FN",
+    "f8e5m2": "FLOAT8_E5M2",
     "i2": "INT2",
     "i4": "INT4",
     "i8": "INT8",

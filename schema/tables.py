@@ -4,11 +4,15 @@ ENUMS: enum -> {member: value}, each also a constant (TENSOR_TYPE, BUILTIN_OPERA
 ENUM_TYPES: enum -> the scalar type of its fields.
 UNIONS: union -> its member tables, by type value; 0 is None.
 TABLES: table -> fields (name, type, default, slot); a union's slot is that of its type, its value
-is in the next one. A type in brackets is a vector.
+is in the next one. A type in brackets is a vector. The text has name:type:slot=default.
 ALIGNMENT: (table, field) -> bytes its vector is aligned to, where that is more than the element.
 """
 
 from __future__ import annotations
+
+from .rows import Default as Default
+from .rows import Field as Field
+from .rows import Rows
 
 FILE_IDENTIFIER = 'TFL3'
 
@@ -533,595 +537,178 @@ UNIONS: dict[str, tuple[str | None, ...]] = {
     ),
 }
 
-Default = int | float | bool | None
-Field = tuple[str, str, Default, int]
-
-TABLES: dict[str, tuple[Field, ...]] = {
-    'CustomQuantization': (
-        ('custom', '[ubyte]', None, 0),
-    ),
-    'BlockwiseQuantization': (
-        ('scales', 'int', 0, 0),
-        ('zero_points', 'int', 0, 1),
-        ('block_size', 'int', 0, 2),
-        ('block_shape', '[int]', None, 3),
-    ),
-    'MultiAxisQuantization': (
-        ('scales', 'int', 0, 0),
-        ('zero_points', 'int', 0, 1),
-        ('block_size', 'int', 0, 2),
-        ('quantized_dimensions', '[int]', None, 3),
-    ),
-    'QuantizationParameters': (
-        ('min', '[float]', None, 0),
-        ('max', '[float]', None, 1),
-        ('scale', '[float]', None, 2),
-        ('zero_point', '[long]', None, 3),
-        ('details', 'QuantizationDetails', None, 4),
-        ('quantized_dimension', 'int', 0, 6),
-    ),
-    'Int32Vector': (
-        ('values', '[int]', None, 0),
-    ),
-    'Uint16Vector': (
-        ('values', '[ushort]', None, 0),
-    ),
-    'Uint8Vector': (
-        ('values', '[ubyte]', None, 0),
-    ),
-    'DimensionMetadata': (
-        ('format', 'DimensionType', 0, 0),
-        ('dense_size', 'int', 0, 1),
-        ('array_segments', 'SparseIndexVector', None, 2),
-        ('array_indices', 'SparseIndexVector', None, 4),
-    ),
-    'SparsityParameters': (
-        ('traversal_order', '[int]', None, 0),
-        ('block_map', '[int]', None, 1),
-        ('dim_metadata', '[DimensionMetadata]', None, 2),
-    ),
-    'VariantSubType': (
-        ('shape', '[int]', None, 0),
-        ('type', 'TensorType', 0, 1),
-        ('has_rank', 'bool', False, 2),
-    ),
-    'Tensor': (
-        ('shape', '[int]', None, 0),
-        ('type', 'TensorType', 0, 1),
-        ('buffer', 'uint', 0, 2),
-        ('name', 'string', None, 3),
-        ('quantization', 'QuantizationParameters', None, 4),
-        ('is_variable', 'bool', False, 5),
-        ('sparsity', 'SparsityParameters', None, 6),
-        ('shape_signature', '[int]', None, 7),
-        ('has_rank', 'bool', False, 8),
-        ('variant_tensors', '[VariantSubType]', None, 9),
-        ('external_buffer', 'uint', 0, 10),
-    ),
-    'StablehloGatherOptions': (
-        ('offset_dims', '[long]', None, 0),
-        ('collapsed_slice_dims', '[long]', None, 1),
-        ('start_index_map', '[long]', None, 2),
-        ('index_vector_dim', 'long', 0, 3),
-        ('slice_sizes', '[long]', None, 4),
-        ('indices_are_sorted', 'bool', False, 5),
-    ),
-    'StablehloTransposeOptions': (
-        ('permutation', '[long]', None, 0),
-    ),
-    'StablehloDotGeneralOptions': (
-        ('lhs_batching_dimensions', '[long]', None, 0),
-        ('rhs_batching_dimensions', '[long]', None, 1),
-        ('lhs_contracting_dimensions', '[long]', None, 2),
-        ('rhs_contracting_dimensions', '[long]', None, 3),
-        ('precision_config', '[StablehloPrecisionConfig]', None, 4),
-    ),
-    'StablehloReduceWindowOptions': (
-        ('window_dimensions', '[long]', None, 0),
-        ('window_strides', '[long]', None, 1),
-        ('base_dilations', '[long]', None, 2),
-        ('window_dilations', '[long]', None, 3),
-        ('padding', '[long]', None, 4),
-        ('body_subgraph_index', 'int', 0, 5),
-    ),
-    'StablehloWhileOptions': (
-        ('cond_subgraph_index', 'int', 0, 0),
-        ('body_subgraph_index', 'int', 0, 1),
-    ),
-    'StablehloSortOptions': (
-        ('dimension', 'long', 0, 0),
-        ('is_stable', 'bool', False, 1),
-        ('comparator_subgraph_index', 'int', 0, 2),
-    ),
-    'StablehloConcatenateOptions': (
-        ('dimension', 'long', 0, 0),
-    ),
-    'StablehloBroadcastInDimOptions': (
-        ('broadcast_dimensions', '[long]', None, 0),
-    ),
-    'StablehloCompareOptions': (
-        ('comparison_direction', 'StablehloComparisonDirection', 0, 0),
-        ('compare_type', 'StablehloComparisonType', 0, 1),
-    ),
-    'StablehloDynamicSliceOptions': (
-        ('slice_sizes', '[long]', None, 0),
-    ),
-    'StablehloPadOptions': (
-        ('edge_padding_low', '[long]', None, 0),
-        ('edge_padding_high', '[long]', None, 1),
-        ('interior_padding', '[long]', None, 2),
-    ),
-    'StablehloIotaOptions': (
-        ('iota_dimension', 'long', 0, 0),
-    ),
-    'StablehloCustomCallOptions': (
-        ('call_target_name', 'string', None, 0),
-        ('has_side_effect', 'bool', False, 1),
-        ('backend_config', 'string', None, 2),
-        ('api_version', 'int', 0, 3),
-        ('called_computations', '[int]', None, 4),
-        ('custom_attributes', '[ubyte]', None, 5),
-    ),
-    'StablehloReduceOptions': (
-        ('dimensions', '[long]', None, 0),
-        ('body_subgraph_index', 'int', 0, 1),
-    ),
-    'StablehloSliceOptions': (
-        ('start_indices', '[long]', None, 0),
-        ('limit_indices', '[long]', None, 1),
-        ('strides', '[long]', None, 2),
-    ),
-    'StablehloConvolutionOptions': (
-        ('window_strides', '[long]', None, 0),
-        ('padding', '[long]', None, 1),
-        ('lhs_dilation', '[long]', None, 2),
-        ('rhs_dilation', '[long]', None, 3),
-        ('window_reversal', '[bool]', None, 4),
-        ('input_batch_dimension', 'long', 0, 5),
-        ('input_feature_dimension', 'long', 0, 6),
-        ('input_spatial_dimensions', '[long]', None, 7),
-        ('kernel_input_feature_dimension', 'long', 0, 8),
-        ('kernel_output_feature_dimension', 'long', 0, 9),
-        ('kernel_spatial_dimensions', '[long]', None, 10),
-        ('output_batch_dimension', 'long', 0, 11),
-        ('output_feature_dimension', 'long', 0, 12),
-        ('output_spatial_dimensions', '[long]', None, 13),
-        ('feature_group_count', 'long', 0, 14),
-        ('batch_group_count', 'long', 0, 15),
-        ('precision_config', '[StablehloPrecisionConfig]', None, 16),
-    ),
-    'StablehloScatterOptions': (
-        ('indices_are_sorted', 'bool', False, 0),
-        ('update_window_dims', '[long]', None, 1),
-        ('inserted_window_dims', '[long]', None, 2),
-        ('scatter_dims_to_operand_dims', '[long]', None, 3),
-        ('index_vector_dim', 'long', 0, 4),
-        ('unique_indices', 'bool', False, 5),
-        ('update_computation_subgraph_index', 'int', 0, 6),
-    ),
-    'StablehloCaseOptions': (
-        ('branch_subgraph_indices', '[int]', None, 0),
-    ),
-    'StablehloRngBitGeneratorOptions': (
-        ('algorithm', 'RngAlgorithm', 0, 0),
-    ),
-    'Conv2DOptions': (
-        ('padding', 'Padding', 0, 0),
-        ('stride_w', 'int', 0, 1),
-        ('stride_h', 'int', 0, 2),
-        ('fused_activation_function', 'ActivationFunctionType', 0, 3),
-        ('dilation_w_factor', 'int', 1, 4),
-        ('dilation_h_factor', 'int', 1, 5),
-        ('quantized_bias_type', 'TensorType', 0, 6),
-    ),
-    'Conv3DOptions': (
-        ('padding', 'Padding', 0, 0),
-        ('stride_d', 'int', 0, 1),
-        ('stride_w', 'int', 0, 2),
-        ('stride_h', 'int', 0, 3),
-        ('fused_activation_function', 'ActivationFunctionType', 0, 4),
-        ('dilation_d_factor', 'int', 1, 5),
-        ('dilation_w_factor', 'int', 1, 6),
-        ('dilation_h_factor', 'int', 1, 7),
-    ),
-    'Pool2DOptions': (
-        ('padding', 'Padding', 0, 0),
-        ('stride_w', 'int', 0, 1),
-        ('stride_h', 'int', 0, 2),
-        ('filter_width', 'int', 0, 3),
-        ('filter_height', 'int', 0, 4),
-        ('fused_activation_function', 'ActivationFunctionType', 0, 5),
-    ),
-    'DepthwiseConv2DOptions': (
-        ('padding', 'Padding', 0, 0),
-        ('stride_w', 'int', 0, 1),
-        ('stride_h', 'int', 0, 2),
-        ('depth_multiplier', 'int', 0, 3),
-        ('fused_activation_function', 'ActivationFunctionType', 0, 4),
-        ('dilation_w_factor', 'int', 1, 5),
-        ('dilation_h_factor', 'int', 1, 6),
-    ),
-    'ConcatEmbeddingsOptions': (
-        ('num_channels', 'int', 0, 0),
-        ('num_columns_per_channel', '[int]', None, 1),
-        ('embedding_dim_per_channel', '[int]', None, 2),
-    ),
-    'LSHProjectionOptions': (
-        ('type', 'LSHProjectionType', 0, 0),
-    ),
-    'SVDFOptions': (
-        ('rank', 'int', 0, 0),
-        ('fused_activation_function', 'ActivationFunctionType', 0, 1),
-        ('asymmetric_quantize_inputs', 'bool', False, 2),
-    ),
-    'RNNOptions': (
-        ('fused_activation_function', 'ActivationFunctionType', 0, 0),
-        ('asymmetric_quantize_inputs', 'bool', False, 1),
-    ),
-    'SequenceRNNOptions': (
-        ('time_major', 'bool', False, 0),
-        ('fused_activation_function', 'ActivationFunctionType', 0, 1),
-        ('asymmetric_quantize_inputs', 'bool', False, 2),
-    ),
-    'BidirectionalSequenceRNNOptions': (
-        ('time_major', 'bool', False, 0),
-        ('fused_activation_function', 'ActivationFunctionType', 0, 1),
-        ('merge_outputs', 'bool', False, 2),
-        ('asymmetric_quantize_inputs', 'bool', False, 3),
-    ),
-    'FullyConnectedOptions': (
-        ('fused_activation_function', 'ActivationFunctionType', 0, 0),
-        ('weights_format', 'FullyConnectedOptionsWeightsFormat', 0, 1),
-        ('keep_num_dims', 'bool', False, 2),
-        ('asymmetric_quantize_inputs', 'bool', False, 3),
-        ('quantized_bias_type', 'TensorType', 0, 4),
-        ('quant_spec', '[ubyte]', None, 5),
-    ),
-    'SoftmaxOptions': (
-        ('beta', 'float', 0.0, 0),
-    ),
-    'ConcatenationOptions': (
-        ('axis', 'int', 0, 0),
-        ('fused_activation_function', 'ActivationFunctionType', 0, 1),
-    ),
-    'AddOptions': (
-        ('fused_activation_function', 'ActivationFunctionType', 0, 0),
-        ('pot_scale_int16', 'bool', True, 1),
-    ),
-    'MulOptions': (
-        ('fused_activation_function', 'ActivationFunctionType', 0, 0),
-    ),
-    'L2NormOptions': (
-        ('fused_activation_function', 'ActivationFunctionType', 0, 0),
-    ),
-    'LocalResponseNormalizationOptions': (
-        ('radius', 'int', 0, 0),
-        ('bias', 'float', 0.0, 1),
-        ('alpha', 'float', 0.0, 2),
-        ('beta', 'float', 0.0, 3),
-    ),
-    'LSTMOptions': (
-        ('fused_activation_function', 'ActivationFunctionType', 0, 0),
-        ('cell_clip', 'float', 0.0, 1),
-        ('proj_clip', 'float', 0.0, 2),
-        ('kernel_type', 'LSTMKernelType', 0, 3),
-        ('asymmetric_quantize_inputs', 'bool', False, 4),
-    ),
-    'UnidirectionalSequenceLSTMOptions': (
-        ('fused_activation_function', 'ActivationFunctionType', 0, 0),
-        ('cell_clip', 'float', 0.0, 1),
-        ('proj_clip', 'float', 0.0, 2),
-        ('time_major', 'bool', False, 3),
-        ('asymmetric_quantize_inputs', 'bool', False, 4),
-        ('diagonal_recurrent_tensors', 'bool', False, 5),
-    ),
-    'BidirectionalSequenceLSTMOptions': (
-        ('fused_activation_function', 'ActivationFunctionType', 0, 0),
-        ('cell_clip', 'float', 0.0, 1),
-        ('proj_clip', 'float', 0.0, 2),
-        ('merge_outputs', 'bool', False, 3),
-        ('time_major', 'bool', True, 4),
-        ('asymmetric_quantize_inputs', 'bool', False, 5),
-    ),
-    'ResizeBilinearOptions': (
-        ('align_corners', 'bool', False, 2),
-        ('half_pixel_centers', 'bool', False, 3),
-    ),
-    'ResizeNearestNeighborOptions': (
-        ('align_corners', 'bool', False, 0),
-        ('half_pixel_centers', 'bool', False, 1),
-    ),
-    'CallOptions': (
-        ('subgraph', 'uint', 0, 0),
-    ),
-    'PadOptions': (),
-    'PadV2Options': (),
-    'ReshapeOptions': (
-        ('new_shape', '[int]', None, 0),
-    ),
-    'SpaceToBatchNDOptions': (),
-    'BatchToSpaceNDOptions': (),
-    'SkipGramOptions': (
-        ('ngram_size', 'int', 0, 0),
-        ('max_skip_size', 'int', 0, 1),
-        ('include_all_ngrams', 'bool', False, 2),
-    ),
-    'SpaceToDepthOptions': (
-        ('block_size', 'int', 0, 0),
-    ),
-    'DepthToSpaceOptions': (
-        ('block_size', 'int', 0, 0),
-    ),
-    'SubOptions': (
-        ('fused_activation_function', 'ActivationFunctionType', 0, 0),
-        ('pot_scale_int16', 'bool', True, 1),
-    ),
-    'DivOptions': (
-        ('fused_activation_function', 'ActivationFunctionType', 0, 0),
-    ),
-    'TopKV2Options': (),
-    'EmbeddingLookupSparseOptions': (
-        ('combiner', 'CombinerType', 0, 0),
-    ),
-    'GatherOptions': (
-        ('axis', 'int', 0, 0),
-        ('batch_dims', 'int', 0, 1),
-    ),
-    'TransposeOptions': (),
-    'ExpOptions': (),
-    'CosOptions': (),
-    'ReducerOptions': (
-        ('keep_dims', 'bool', False, 0),
-    ),
-    'SqueezeOptions': (
-        ('squeeze_dims', '[int]', None, 0),
-    ),
-    'SplitOptions': (
-        ('num_splits', 'int', 0, 0),
-    ),
-    'SplitVOptions': (
-        ('num_splits', 'int', 0, 0),
-    ),
-    'StridedSliceOptions': (
-        ('begin_mask', 'int', 0, 0),
-        ('end_mask', 'int', 0, 1),
-        ('ellipsis_mask', 'int', 0, 2),
-        ('new_axis_mask', 'int', 0, 3),
-        ('shrink_axis_mask', 'int', 0, 4),
-        ('offset', 'bool', False, 5),
-    ),
-    'LogSoftmaxOptions': (),
-    'CastOptions': (
-        ('in_data_type', 'TensorType', 0, 0),
-        ('out_data_type', 'TensorType', 0, 1),
-    ),
-    'DequantizeOptions': (),
-    'MaximumMinimumOptions': (),
-    'TileOptions': (),
-    'ArgMaxOptions': (
-        ('output_type', 'TensorType', 0, 0),
-    ),
-    'ArgMinOptions': (
-        ('output_type', 'TensorType', 0, 0),
-    ),
-    'GreaterOptions': (),
-    'GreaterEqualOptions': (),
-    'LessOptions': (),
-    'LessEqualOptions': (),
-    'NegOptions': (),
-    'SelectOptions': (),
-    'SliceOptions': (),
-    'TransposeConvOptions': (
-        ('padding', 'Padding', 0, 0),
-        ('stride_w', 'int', 0, 1),
-        ('stride_h', 'int', 0, 2),
-        ('fused_activation_function', 'ActivationFunctionType', 0, 3),
-        ('quantized_bias_type', 'TensorType', 0, 4),
-    ),
-    'ExpandDimsOptions': (),
-    'SparseToDenseOptions': (
-        ('validate_indices', 'bool', False, 0),
-    ),
-    'EqualOptions': (),
-    'NotEqualOptions': (),
-    'ShapeOptions': (
-        ('out_type', 'TensorType', 0, 0),
-    ),
-    'RankOptions': (),
-    'PowOptions': (),
-    'FakeQuantOptions': (
-        ('min', 'float', 0.0, 0),
-        ('max', 'float', 0.0, 1),
-        ('num_bits', 'int', 0, 2),
-        ('narrow_range', 'bool', False, 3),
-    ),
-    'PackOptions': (
-        ('values_count', 'int', 0, 0),
-        ('axis', 'int', 0, 1),
-    ),
-    'LogicalOrOptions': (),
-    'OneHotOptions': (
-        ('axis', 'int', 0, 0),
-    ),
-    'AbsOptions': (),
-    'HardSwishOptions': (),
-    'LogicalAndOptions': (),
-    'LogicalNotOptions': (),
-    'UnpackOptions': (
-        ('num', 'int', 0, 0),
-        ('axis', 'int', 0, 1),
-    ),
-    'FloorDivOptions': (),
-    'SquareOptions': (),
-    'ZerosLikeOptions': (),
-    'FillOptions': (),
-    'FloorModOptions': (),
-    'RangeOptions': (),
-    'LeakyReluOptions': (
-        ('alpha', 'float', 0.0, 0),
-    ),
-    'SquaredDifferenceOptions': (),
-    'MirrorPadOptions': (
-        ('mode', 'MirrorPadMode', 0, 0),
-    ),
-    'UniqueOptions': (
-        ('idx_out_type', 'TensorType', 2, 0),
-    ),
-    'ReverseV2Options': (),
-    'AddNOptions': (),
-    'GatherNdOptions': (),
-    'WhereOptions': (),
-    'ReverseSequenceOptions': (
-        ('seq_dim', 'int', 0, 0),
-        ('batch_dim', 'int', 0, 1),
-    ),
-    'MatrixDiagOptions': (),
-    'QuantizeOptions': (),
-    'MatrixSetDiagOptions': (),
-    'IfOptions': (
-        ('then_subgraph_index', 'int', 0, 0),
-        ('else_subgraph_index', 'int', 0, 1),
-    ),
-    'CallOnceOptions': (
-        ('init_subgraph_index', 'int', 0, 0),
-    ),
-    'WhileOptions': (
-        ('cond_subgraph_index', 'int', 0, 0),
-        ('body_subgraph_index', 'int', 0, 1),
-    ),
-    'NonMaxSuppressionV4Options': (),
-    'NonMaxSuppressionV5Options': (),
-    'ScatterNdOptions': (),
-    'SelectV2Options': (),
-    'DensifyOptions': (),
-    'SegmentSumOptions': (),
-    'BatchMatMulOptions': (
-        ('adj_x', 'bool', False, 0),
-        ('adj_y', 'bool', False, 1),
-        ('asymmetric_quantize_inputs', 'bool', False, 2),
-    ),
-    'CumsumOptions': (
-        ('exclusive', 'bool', False, 0),
-        ('reverse', 'bool', False, 1),
-    ),
-    'BroadcastToOptions': (),
-    'Rfft2dOptions': (),
-    'HashtableOptions': (
-        ('table_id', 'int', 0, 0),
-        ('key_dtype', 'TensorType', 0, 1),
-        ('value_dtype', 'TensorType', 0, 2),
-    ),
-    'HashtableFindOptions': (),
-    'HashtableImportOptions': (),
-    'HashtableSizeOptions': (),
-    'VarHandleOptions': (
-        ('container', 'string', None, 0),
-        ('shared_name', 'string', None, 1),
-    ),
-    'ReadVariableOptions': (),
-    'AssignVariableOptions': (),
-    'RandomOptions': (
-        ('seed', 'long', 0, 0),
-        ('seed2', 'long', 0, 1),
-    ),
-    'BucketizeOptions': (
-        ('boundaries', '[float]', None, 0),
-    ),
-    'GeluOptions': (
-        ('approximate', 'bool', False, 0),
-    ),
-    'DynamicUpdateSliceOptions': (),
-    'UnsortedSegmentProdOptions': (),
-    'UnsortedSegmentMaxOptions': (),
-    'UnsortedSegmentSumOptions': (),
-    'ATan2Options': (),
-    'UnsortedSegmentMinOptions': (),
-    'SignOptions': (),
-    'BitcastOptions': (),
-    'BitwiseXorOptions': (),
-    'RightShiftOptions': (),
-    'DilateOptions': (),
-    'ReduceWindowOptions': (
-        ('reduce_function', 'ReduceWindowFunction', 0, 0),
-    ),
-    'OperatorCode': (
-        ('deprecated_builtin_code', 'byte', 0, 0),
-        ('custom_code', 'string', None, 1),
-        ('version', 'int', 1, 2),
-        ('builtin_code', 'BuiltinOperator', 0, 3),
-    ),
-    'StableHLOCompositeOptions': (
-        ('name', 'string', None, 0),
-        ('decomposition_subgraph_index', 'int', 0, 1),
-        ('composite_attributes', '[ubyte]', None, 2),
-        ('composite_attributes_format', 'CustomOptionsFormat', 0, 3),
-        ('version', 'int', 0, 4),
-    ),
-    'StablehloShiftLeftOptions': (),
-    'Operator': (
-        ('opcode_index', 'uint', 0, 0),
-        ('inputs', '[int]', None, 1),
-        ('outputs', '[int]', None, 2),
-        ('builtin_options', 'BuiltinOptions', None, 3),
-        ('custom_options', '[ubyte]', None, 5),
-        ('custom_options_format', 'CustomOptionsFormat', 0, 6),
-        ('mutating_variable_inputs', '[bool]', None, 7),
-        ('intermediates', '[int]', None, 8),
-        ('large_custom_options_offset', 'ulong', 0, 9),
-        ('large_custom_options_size', 'ulong', 0, 10),
-        ('builtin_options_2', 'BuiltinOptions2', None, 11),
-        ('debug_metadata_index', 'int', -1, 13),
-    ),
-    'SubGraph': (
-        ('tensors', '[Tensor]', None, 0),
-        ('inputs', '[int]', None, 1),
-        ('outputs', '[int]', None, 2),
-        ('operators', '[Operator]', None, 3),
-        ('name', 'string', None, 4),
-        ('debug_metadata_index', 'int', -1, 5),
-    ),
-    'Buffer': (
-        ('data', '[ubyte]', None, 0),
-        ('offset', 'ulong', 0, 1),
-        ('size', 'ulong', 0, 2),
-    ),
-    'ExternalBufferGroup': (
-        ('name', 'string', None, 0),
-    ),
-    'ExternalBuffer': (
-        ('id', 'uint', 0, 0),
-        ('group', 'uint', 0, 1),
-        ('offset', 'ulong', 0, 2),
-        ('length', 'ulong', 0, 3),
-        ('packing', 'string', None, 4),
-    ),
-    'Metadata': (
-        ('name', 'string', None, 0),
-        ('buffer', 'uint', 0, 1),
-    ),
-    'TensorMap': (
-        ('name', 'string', None, 0),
-        ('tensor_index', 'uint', 0, 1),
-    ),
-    'SignatureDef': (
-        ('inputs', '[TensorMap]', None, 0),
-        ('outputs', '[TensorMap]', None, 1),
-        ('signature_key', 'string', None, 2),
-        ('subgraph_index', 'uint', 0, 4),
-    ),
-    'Model': (
-        ('version', 'uint', 0, 0),
-        ('operator_codes', '[OperatorCode]', None, 1),
-        ('subgraphs', '[SubGraph]', None, 2),
-        ('description', 'string', None, 3),
-        ('buffers', '[Buffer]', None, 4),
-        ('metadata_buffer', '[int]', None, 5),
-        ('metadata', '[Metadata]', None, 6),
-        ('signature_defs', '[SignatureDef]', None, 7),
-        ('external_buffer_groups', '[ExternalBufferGroup]', None, 8),
-        ('external_buffers', '[ExternalBuffer]', None, 9),
-    ),
-}
+TABLES = Rows("""
+CustomQuantization custom:[ubyte]:0=
+BlockwiseQuantization scales:int:0=0 zero_points:int:1=0 block_size:int:2=0 block_shape:[int]:3=
+MultiAxisQuantization scales:int:0=0 zero_points:int:1=0 block_size:int:2=0 quantized_dimensions:[int]:3=
+QuantizationParameters min:[float]:0= max:[float]:1= scale:[float]:2= zero_point:[long]:3= details:QuantizationDetails:4= quantized_dimension:int:6=0
+Int32Vector values:[int]:0=
+Uint16Vector values:[ushort]:0=
+Uint8Vector values:[ubyte]:0=
+DimensionMetadata format:DimensionType:0=0 dense_size:int:1=0 array_segments:SparseIndexVector:2= array_indices:SparseIndexVector:4=
+SparsityParameters traversal_order:[int]:0= block_map:[int]:1= dim_metadata:[DimensionMetadata]:2=
+VariantSubType shape:[int]:0= type:TensorType:1=0 has_rank:bool:2=False
+Tensor shape:[int]:0= type:TensorType:1=0 buffer:uint:2=0 name:string:3= quantization:QuantizationParameters:4= is_variable:bool:5=False sparsity:SparsityParameters:6= shape_signature:[int]:7= has_rank:bool:8=False variant_tensors:[VariantSubType]:9= external_buffer:uint:10=0
+StablehloGatherOptions offset_dims:[long]:0= collapsed_slice_dims:[long]:1= start_index_map:[long]:2= index_vector_dim:long:3=0 slice_sizes:[long]:4= indices_are_sorted:bool:5=False
+StablehloTransposeOptions permutation:[long]:0=
+StablehloDotGeneralOptions lhs_batching_dimensions:[long]:0= rhs_batching_dimensions:[long]:1= lhs_contracting_dimensions:[long]:2= rhs_contracting_dimensions:[long]:3= precision_config:[StablehloPrecisionConfig]:4=
+StablehloReduceWindowOptions window_dimensions:[long]:0= window_strides:[long]:1= base_dilations:[long]:2= window_dilations:[long]:3= padding:[long]:4= body_subgraph_index:int:5=0
+StablehloWhileOptions cond_subgraph_index:int:0=0 body_subgraph_index:int:1=0
+StablehloSortOptions dimension:long:0=0 is_stable:bool:1=False comparator_subgraph_index:int:2=0
+StablehloConcatenateOptions dimension:long:0=0
+StablehloBroadcastInDimOptions broadcast_dimensions:[long]:0=
+StablehloCompareOptions comparison_direction:StablehloComparisonDirection:0=0 compare_type:StablehloComparisonType:1=0
+StablehloDynamicSliceOptions slice_sizes:[long]:0=
+StablehloPadOptions edge_padding_low:[long]:0= edge_padding_high:[long]:1= interior_padding:[long]:2=
+StablehloIotaOptions iota_dimension:long:0=0
+StablehloCustomCallOptions call_target_name:string:0= has_side_effect:bool:1=False backend_config:string:2= api_version:int:3=0 called_computations:[int]:4= custom_attributes:[ubyte]:5=
+StablehloReduceOptions dimensions:[long]:0= body_subgraph_index:int:1=0
+StablehloSliceOptions start_indices:[long]:0= limit_indices:[long]:1= strides:[long]:2=
+StablehloConvolutionOptions window_strides:[long]:0= padding:[long]:1= lhs_dilation:[long]:2= rhs_dilation:[long]:3= window_reversal:[bool]:4= input_batch_dimension:long:5=0 input_feature_dimension:long:6=0 input_spatial_dimensions:[long]:7= kernel_input_feature_dimension:long:8=0 kernel_output_feature_dimension:long:9=0 kernel_spatial_dimensions:[long]:10= output_batch_dimension:long:11=0 output_feature_dimension:long:12=0 output_spatial_dimensions:[long]:13= feature_group_count:long:14=0 batch_group_count:long:15=0 precision_config:[StablehloPrecisionConfig]:16=
+StablehloScatterOptions indices_are_sorted:bool:0=False update_window_dims:[long]:1= inserted_window_dims:[long]:2= scatter_dims_to_operand_dims:[long]:3= index_vector_dim:long:4=0 unique_indices:bool:5=False update_computation_subgraph_index:int:6=0
+StablehloCaseOptions branch_subgraph_indices:[int]:0=
+StablehloRngBitGeneratorOptions algorithm:RngAlgorithm:0=0
+Conv2DOptions padding:Padding:0=0 stride_w:int:1=0 stride_h:int:2=0 fused_activation_function:ActivationFunctionType:3=0 dilation_w_factor:int:4=1 dilation_h_factor:int:5=1 quantized_bias_type:TensorType:6=0
+Conv3DOptions padding:Padding:0=0 stride_d:int:1=0 stride_w:int:2=0 stride_h:int:3=0 fused_activation_function:ActivationFunctionType:4=0 dilation_d_factor:int:5=1 dilation_w_factor:int:6=1 dilation_h_factor:int:7=1
+Pool2DOptions padding:Padding:0=0 stride_w:int:1=0 stride_h:int:2=0 filter_width:int:3=0 filter_height:int:4=0 fused_activation_function:ActivationFunctionType:5=0
+DepthwiseConv2DOptions padding:Padding:0=0 stride_w:int:1=0 stride_h:int:2=0 depth_multiplier:int:3=0 fused_activation_function:ActivationFunctionType:4=0 dilation_w_factor:int:5=1 dilation_h_factor:int:6=1
+ConcatEmbeddingsOptions num_channels:int:0=0 num_columns_per_channel:[int]:1= embedding_dim_per_channel:[int]:2=
+LSHProjectionOptions type:LSHProjectionType:0=0
+SVDFOptions rank:int:0=0 fused_activation_function:ActivationFunctionType:1=0 asymmetric_quantize_inputs:bool:2=False
+RNNOptions fused_activation_function:ActivationFunctionType:0=0 asymmetric_quantize_inputs:bool:1=False
+SequenceRNNOptions time_major:bool:0=False fused_activation_function:ActivationFunctionType:1=0 asymmetric_quantize_inputs:bool:2=False
+BidirectionalSequenceRNNOptions time_major:bool:0=False fused_activation_function:ActivationFunctionType:1=0 merge_outputs:bool:2=False asymmetric_quantize_inputs:bool:3=False
+FullyConnectedOptions fused_activation_function:ActivationFunctionType:0=0 weights_format:FullyConnectedOptionsWeightsFormat:1=0 keep_num_dims:bool:2=False asymmetric_quantize_inputs:bool:3=False quantized_bias_type:TensorType:4=0 quant_spec:[ubyte]:5=
+SoftmaxOptions beta:float:0=0.0
+ConcatenationOptions axis:int:0=0 fused_activation_function:ActivationFunctionType:1=0
+AddOptions fused_activation_function:ActivationFunctionType:0=0 pot_scale_int16:bool:1=True
+MulOptions fused_activation_function:ActivationFunctionType:0=0
+L2NormOptions fused_activation_function:ActivationFunctionType:0=0
+LocalResponseNormalizationOptions radius:int:0=0 bias:float:1=0.0 alpha:float:2=0.0 beta:float:3=0.0
+LSTMOptions fused_activation_function:ActivationFunctionType:0=0 cell_clip:float:1=0.0 proj_clip:float:2=0.0 kernel_type:LSTMKernelType:3=0 asymmetric_quantize_inputs:bool:4=False
+UnidirectionalSequenceLSTMOptions fused_activation_function:ActivationFunctionType:0=0 cell_clip:float:1=0.0 proj_clip:float:2=0.0 time_major:bool:3=False asymmetric_quantize_inputs:bool:4=False diagonal_recurrent_tensors:bool:5=False
+BidirectionalSequenceLSTMOptions fused_activation_function:ActivationFunctionType:0=0 cell_clip:float:1=0.0 proj_clip:float:2=0.0 merge_outputs:bool:3=False time_major:bool:4=True asymmetric_quantize_inputs:bool:5=False
+ResizeBilinearOptions align_corners:bool:2=False half_pixel_centers:bool:3=False
+ResizeNearestNeighborOptions align_corners:bool:0=False half_pixel_centers:bool:1=False
+CallOptions subgraph:uint:0=0
+PadOptions
+PadV2Options
+ReshapeOptions new_shape:[int]:0=
+SpaceToBatchNDOptions
+BatchToSpaceNDOptions
+SkipGramOptions ngram_size:int:0=0 max_skip_size:int:1=0 include_all_ngrams:bool:2=False
+SpaceToDepthOptions block_size:int:0=0
+DepthToSpaceOptions block_size:int:0=0
+SubOptions fused_activation_function:ActivationFunctionType:0=0 pot_scale_int16:bool:1=True
+DivOptions fused_activation_function:ActivationFunctionType:0=0
+TopKV2Options
+EmbeddingLookupSparseOptions combiner:CombinerType:0=0
+GatherOptions axis:int:0=0 batch_dims:int:1=0
+TransposeOptions
+ExpOptions
+CosOptions
+ReducerOptions keep_dims:bool:0=False
+SqueezeOptions squeeze_dims:[int]:0=
+SplitOptions num_splits:int:0=0
+SplitVOptions num_splits:int:0=0
+StridedSliceOptions begin_mask:int:0=0 end_mask:int:1=0 ellipsis_mask:int:2=0 new_axis_mask:int:3=0 shrink_axis_mask:int:4=0 offset:bool:5=False
+LogSoftmaxOptions
+CastOptions in_data_type:TensorType:0=0 out_data_type:TensorType:1=0
+DequantizeOptions
+MaximumMinimumOptions
+TileOptions
+ArgMaxOptions output_type:TensorType:0=0
+ArgMinOptions output_type:TensorType:0=0
+GreaterOptions
+GreaterEqualOptions
+LessOptions
+LessEqualOptions
+NegOptions
+SelectOptions
+SliceOptions
+TransposeConvOptions padding:Padding:0=0 stride_w:int:1=0 stride_h:int:2=0 fused_activation_function:ActivationFunctionType:3=0 quantized_bias_type:TensorType:4=0
+ExpandDimsOptions
+SparseToDenseOptions validate_indices:bool:0=False
+EqualOptions
+NotEqualOptions
+ShapeOptions out_type:TensorType:0=0
+RankOptions
+PowOptions
+FakeQuantOptions min:float:0=0.0 max:float:1=0.0 num_bits:int:2=0 narrow_range:bool:3=False
+PackOptions values_count:int:0=0 axis:int:1=0
+LogicalOrOptions
+OneHotOptions axis:int:0=0
+AbsOptions
+HardSwishOptions
+LogicalAndOptions
+LogicalNotOptions
+UnpackOptions num:int:0=0 axis:int:1=0
+FloorDivOptions
+SquareOptions
+ZerosLikeOptions
+FillOptions
+FloorModOptions
+RangeOptions
+LeakyReluOptions alpha:float:0=0.0
+SquaredDifferenceOptions
+MirrorPadOptions mode:MirrorPadMode:0=0
+UniqueOptions idx_out_type:TensorType:0=2
+ReverseV2Options
+AddNOptions
+GatherNdOptions
+WhereOptions
+ReverseSequenceOptions seq_dim:int:0=0 batch_dim:int:1=0
+MatrixDiagOptions
+QuantizeOptions
+MatrixSetDiagOptions
+IfOptions then_subgraph_index:int:0=0 else_subgraph_index:int:1=0
+CallOnceOptions init_subgraph_index:int:0=0
+WhileOptions cond_subgraph_index:int:0=0 body_subgraph_index:int:1=0
+NonMaxSuppressionV4Options
+NonMaxSuppressionV5Options
+ScatterNdOptions
+SelectV2Options
+DensifyOptions
+SegmentSumOptions
+BatchMatMulOptions adj_x:bool:0=False adj_y:bool:1=False asymmetric_quantize_inputs:bool:2=False
+CumsumOptions exclusive:bool:0=False reverse:bool:1=False
+BroadcastToOptions
+Rfft2dOptions
+HashtableOptions table_id:int:0=0 key_dtype:TensorType:1=0 value_dtype:TensorType:2=0
+HashtableFindOptions
+HashtableImportOptions
+HashtableSizeOptions
+VarHandleOptions container:string:0= shared_name:string:1=
+ReadVariableOptions
+AssignVariableOptions
+RandomOptions seed:long:0=0 seed2:long:1=0
+BucketizeOptions boundaries:[float]:0=
+GeluOptions approximate:bool:0=False
+DynamicUpdateSliceOptions
+UnsortedSegmentProdOptions
+UnsortedSegmentMaxOptions
+UnsortedSegmentSumOptions
+ATan2Options
+UnsortedSegmentMinOptions
+SignOptions
+BitcastOptions
+BitwiseXorOptions
+RightShiftOptions
+DilateOptions
+ReduceWindowOptions reduce_function:ReduceWindowFunction:0=0
+OperatorCode deprecated_builtin_code:byte:0=0 custom_code:string:1= version:int:2=1 builtin_code:BuiltinOperator:3=0
+StableHLOCompositeOptions name:string:0= decomposition_subgraph_index:int:1=0 composite_attributes:[ubyte]:2= composite_attributes_format:CustomOptionsFormat:3=0 version:int:4=0
+StablehloShiftLeftOptions
+Operator opcode_index:uint:0=0 inputs:[int]:1= outputs:[int]:2= builtin_options:BuiltinOptions:3= custom_options:[ubyte]:5= custom_options_format:CustomOptionsFormat:6=0 mutating_variable_inputs:[bool]:7= intermediates:[int]:8= large_custom_options_offset:ulong:9=0 large_custom_options_size:ulong:10=0 builtin_options_2:BuiltinOptions2:11= debug_metadata_index:int:13=-1
+SubGraph tensors:[Tensor]:0= inputs:[int]:1= outputs:[int]:2= operators:[Operator]:3= name:string:4= debug_metadata_index:int:5=-1
+Buffer data:[ubyte]:0= offset:ulong:1=0 size:ulong:2=0
+ExternalBufferGroup name:string:0=
+ExternalBuffer id:uint:0=0 group:uint:1=0 offset:ulong:2=0 length:ulong:3=0 packing:string:4=
+Metadata name:string:0= buffer:uint:1=0
+TensorMap name:string:0= tensor_index:uint:1=0
+SignatureDef inputs:[TensorMap]:0= outputs:[TensorMap]:1= signature_key:string:2= subgraph_index:uint:4=0
+Model version:uint:0=0 operator_codes:[OperatorCode]:1= subgraphs:[SubGraph]:2= description:string:3= buffers:[Buffer]:4= metadata_buffer:[int]:5= metadata:[Metadata]:6= signature_defs:[SignatureDef]:7= external_buffer_groups:[ExternalBufferGroup]:8= external_buffers:[ExternalBuffer]:9=
+""")
 
 ALIGNMENT = {('Buffer', 'data'): 16}
 

@@ -35,13 +35,13 @@ def resolved(symbol: str) -> Any:
     for prefix, root in ROOTS:
         if not symbol.startswith(prefix):
             continue
-        found: Any = importlib.import_module(root)
+        value: Any = importlib.import_module(root)
         for word in symbol.removeprefix(prefix).split("."):
-            found = member(found, word)
-            if found is ABSENT:
+            value = member(value, word)
+            if value is ABSENT:
                 break
         else:
-            return found
+            return value
     return ABSENT
 
 
@@ -68,10 +68,10 @@ def instance_attributes(owner: type) -> set[str]:
     return names
 
 
-def parameters(found: Any) -> list[str] | None:
+def parameters(symbol: Any) -> list[str] | None:
     """The names of what a function or class is called with, without self; None when unknown."""
     try:
-        signature = inspect.signature(found)
+        signature = inspect.signature(symbol)
     except (TypeError, ValueError):
         return None
     names = [name for name in signature.parameters if name not in ("self", "cls")]
@@ -80,7 +80,7 @@ def parameters(found: Any) -> list[str] | None:
     ]
 
 
-def differs(row: dict[str, Any], found: Any) -> str:
+def differs(row: dict[str, Any], symbol: Any) -> str:
     """How a signature differs from the one that is described; "" where it does not.
 
     Parameters of ours behind those that are described are no difference.
@@ -88,7 +88,7 @@ def differs(row: dict[str, Any], found: Any) -> str:
     is_operator = row["symbol"].endswith("__")  # described with the operand it is called on
     if row["signature"] is None or is_operator or row["kind"] not in KINDS:
         return ""
-    ours = parameters(found)
+    ours = parameters(symbol)
     theirs = [parameter["name"] for parameter in row["params"]]
     if ours is None or any(name.startswith("*") for name in theirs):
         return ""

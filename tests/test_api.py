@@ -4,6 +4,8 @@ import importlib
 import inspect
 import pickle
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +67,14 @@ def test_editors_see_every_name(name):
     assert stub == stub_of(name), "run `make stubs`"
     shown = re.findall(r"^from \S+ import \w+ as (\w+)$|^(\w+): str$", stub, re.MULTILINE)
     assert {"".join(pair) for pair in shown} == set(dir(module)) | set(module.__all__)
+
+
+def test_every_name_has_its_module_written_down():
+    """In fresh imports, the rows of operations, lowerings, gradients and layers come from there."""
+    script = Path(__file__).with_name("write_homes.py")
+    run = [sys.executable, "-W", "ignore", script, "--check"]
+    checked = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stderr) == (0, "")
 
 
 DOCUMENTED = {

@@ -78,8 +78,8 @@ def differences(want: dict, got: dict, tolerance: dict) -> str:
     missing = set(want) - set(got)
     if missing:
         return f"outputs {sorted(missing)} are missing, there are {sorted(got)}"
-    found = [(k, agree(want[k], got[k], tolerance["rtol"], tolerance["atol"])) for k in want]
-    return "; ".join(f"{k}: {text}" for k, text in found if text)
+    problems = [(k, agree(want[k], got[k], tolerance["rtol"], tolerance["atol"])) for k in want]
+    return "; ".join(f"{k}: {text}" for k, text in problems if text)
 
 
 def sources():
@@ -135,12 +135,15 @@ def converter_for(row, form, corpus):
 
 def limits() -> dict:
     """Source row id -> (bytes, operators) of the float file TensorFlow's converter wrote for it."""
-    found = {}
+    problem_limits = {}
     for row in rows():
         if row["kind"] == "model_tflite" and row["id"].endswith("/tflite_float"):
-            found[row["id"].rsplit("/", 1)[0]] = row.get("tflite_size"), row.get("op_count")
-    found["D/basic_pitch/saved_model"] = 204_448, 222
-    return {k: v for k, v in found.items() if v[0]}
+            problem_limits[row["id"].rsplit("/", 1)[0]] = (
+                row.get("tflite_size"),
+                row.get("op_count"),
+            )
+    problem_limits["D/basic_pitch/saved_model"] = 204_448, 222
+    return {k: v for k, v in problem_limits.items() if v[0]}
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def modules() -> list[str]:
     names = ["flatlite.lite", "flatlite.cli"]
     for folder in FOLDERS:
         package = importlib.import_module(f"flatlite.{folder}")
-        found = pkgutil.walk_packages(package.__path__, f"flatlite.{folder}.")
-        names += [m.name for m in found if not m.name.startswith(APART)]
+        packages = pkgutil.walk_packages(package.__path__, f"flatlite.{folder}.")
+        names += [m.name for m in packages if not m.name.startswith(APART)]
     return names
 
 

@@ -172,27 +172,27 @@ def quantized(dtype):
 
 
 @pytest.mark.parametrize(
-    ("stored", "wanted", "kinds"),
+    ("integers", "real_values", "kinds"),
     [
         ("INT8", np.int8, ["RELU"]),
         ("INT16", np.int16, ["RELU"]),
         ("INT8", np.uint8, ["QUANTIZE", "RELU", "QUANTIZE"]),
     ],
 )
-def test_integers_at_the_ends(stored, wanted, kinds, tmp_path, litert):
+def test_integers_at_the_ends(integers, real_values, kinds, tmp_path, litert):
     source, target = tmp_path / "a.tflite", tmp_path / "b.tflite"
-    source.write_bytes(quantized(stored))
-    modify_model_interface.modify_model_interface(source, target, wanted, wanted)
+    source.write_bytes(quantized(integers))
+    modify_model_interface.modify_model_interface(source, target, real_values, real_values)
     content = target.read_bytes()
     assert [op.op for op in load(content).subgraphs[0].operators] == kinds
-    offset = 128 if wanted is np.uint8 else 0
+    offset = 128 if real_values is np.uint8 else 0
     x = np.array([-3, 0, 5, 100]) + offset
     expected = np.array([0, 0, 5, 100]) + offset
-    (theirs_,) = litert.run(content, [[x.astype(wanted)]])[0]
+    (theirs_,) = litert.run(content, [[x.astype(real_values)]])[0]
     np.testing.assert_array_equal(theirs_, expected)
-    ours = Interpreter(model_path=target).get_signature_runner()(x=x.astype(wanted))["y"]
+    ours = Interpreter(model_path=target).get_signature_runner()(x=x.astype(real_values))["y"]
     np.testing.assert_array_equal(ours, expected)
-    assert ours.dtype == wanted
+    assert ours.dtype == real_values
 
 
 def test_ends_that_cannot_become_integers(tmp_path):

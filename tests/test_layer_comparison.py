@@ -89,6 +89,9 @@ def test_command_line(files, capsys):
     assert "the first layer that differs: DEPTHWISE_CONV_2D 'middle/elu'" in capsys.readouterr().out
     assert main(["compare", files["int8"], files["int8"], "--layers"]) == 0
     assert "no layer differs" in capsys.readouterr().out
+    strict = ["--tolerance", "1e-9"]
+    assert main(["compare", files["float"], files["int8"], "--layers", *strict]) == 0
+    assert "--data takes a sample of that" in capsys.readouterr().out
     pair = ["compare", files["float"], files["changed"]]
     assert main([*pair, "--layers", "--json", "--tolerance", "100"]) == 0
     assert json.loads(capsys.readouterr().out)["first"] is None

@@ -54,8 +54,8 @@ def test_methods_are_those_of_operators():
     builtins = {op: name for op, name in METHODS.items() if op == op.upper()}
     rows = {row.split()[0] for row in target_types.MICRO.splitlines() if row}
     assert rows <= builtins.keys()
-    own = {"CIRCULAR_BUFFER", "TFLM_DECODE"}  # custom operators in capitals
-    for op in builtins.keys() - own:
+    custom = {"CIRCULAR_BUFFER", "TFLM_DECODE"}  # custom operators in capitals
+    for op in builtins.keys() - custom:
         assert builtins[op].upper() == "ADD" + op.replace("_", ""), op
 
 

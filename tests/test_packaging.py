@@ -50,7 +50,7 @@ def test_comprehensions_leave_captured_names_alone():
 
     def wrong(scope):
         inner = scope.get_children()
-        own = {
+        builtins = {
             symbol.get_name()
             for child in inner
             if child.get_name() in ("listcomp", "setcomp", "dictcomp")
@@ -59,7 +59,7 @@ def test_comprehensions_leave_captured_names_alone():
         }
         captured = scope.get_frees() if scope.get_type() == "function" else ()
         return [
-            *((scope.get_name(), name) for name in own.intersection(captured)),
+            *((scope.get_name(), name) for name in builtins.intersection(captured)),
             *(actual for child in inner for actual in wrong(child)),
         ]
 

@@ -43,7 +43,23 @@ from flatlite.schema.versions import operator_version  # noqa: E402
 
 PAGE = TESTS.parent / "docs" / "operators.md"
 CODES = (
-    *("f32", "f16", "bf16", "f64", "i4", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"),
+    *(
+        "f32",
+        "f16",
+        "bf16",
+        "f8e4m3",
+        "f8e5m2",
+        "f64",
+        "i4",
+        "i8",
+        "u8",
+        "i16",
+        "u16",
+        "i32",
+        "u32",
+        "i64",
+        "u64",
+    ),
     *("bool", "str", "c64", "c128", "qi4", "qi8", "qu8", "qi16"),
 )
 HANDLES = ("variable", "table")
@@ -65,9 +81,9 @@ file with it needs (none: 1). tests/write_operators_page.py writes this table fr
 schema/operator_table.py, schema/version_rules.py and by asking each `prepare`; a test holds it
 current.
 
-`q` before a type: with scales; f, bf: floats; i, u: integers; c: complex; str: strings. float16 and
-bfloat16 are computed in float32 and rounded once; strings go wherever elements only move. An
-operator that calls subgraphs takes whatever they take.
+`q` before a type: with scales; f, bf: floats (f8e4m3: FLOAT8_E4M3FN); i, u: integers; c: complex;
+str: strings. Floats of one and two bytes are computed in float32 and rounded once; strings go
+wherever elements only move. An operator that calls subgraphs takes whatever they take.
 
 What a file says holds in every version: an option that a later version brought counts in an earlier
 one, too, as in LiteRT's kernels. A file with another version than these is refused when it is
@@ -114,7 +130,7 @@ def line_of(kind: str, seen: dict[str, set[str]]) -> str:
 
 def accepted(kind: str) -> dict[str, int]:
     """The types of the first operand that `prepare` takes in a case, and the lowest version."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     starts = operator_starts.starts(kind)
     indices = operator_starts.indices(starts)
     for start in starts:
@@ -122,9 +138,9 @@ def accepted(kind: str) -> dict[str, int]:
             for codes in spread(start, indices, code):
                 if takes(start, codes):
                     needed = version(start, codes)
-                    found[code] = min(found.get(code, needed), needed)
+                    counts[code] = min(counts.get(code, needed), needed)
                     break
-    return found
+    return counts
 
 
 def spread(start: Start, indices: frozenset[int], code: str) -> Iterator[tuple[str, ...]]:
@@ -208,14 +224,14 @@ def quantization(start: Start, place: int, code: str) -> Quantization | None:
 
 def types_of_files() -> dict[str, set[str]]:
     """Operator -> the types of its first operand in files of the tests."""
-    found: dict[str, set[str]] = {}
+    types: dict[str, set[str]] = {}
     for file in (*(content(sort) for sort in SORTS), *examples()):
         for kind, run in runs_of(file):
             first = next((x for x in (*run.inputs, *run.results) if x is not None), None)
             if first is not None:
                 code = operators.SHORT[name_of("TensorType", tensor_type(first.dtype))]
-                found.setdefault(kind, set()).add(code)
-    return found
+                types.setdefault(kind, set()).add(code)
+    return types
 
 
 if __name__ == "__main__":

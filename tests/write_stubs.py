@@ -30,6 +30,7 @@ FACADES = (
     "flatlite.compat.v1.nest",
     "flatlite.compat.v1.nn",
     "flatlite.compat.v1.quantization",
+    "flatlite.compat.v1.queue",
     "flatlite.compat.v1.ragged",
     "flatlite.compat.v1.random",
     "flatlite.compat.v1.random_experimental",
@@ -61,9 +62,9 @@ def stub_of(name: str) -> str:
     dots = "." * len(Path(module.__file__).resolve().relative_to(ROOT).parts)
     lines = []
     for public in set(module.__all__) - {"__version__"}:
-        found = getattr(module, public)
-        if inspect.ismodule(found):
-            package, _, last = found.__name__.removeprefix("flatlite.").rpartition(".")
+        value = getattr(module, public)
+        if inspect.ismodule(value):
+            package, _, last = value.__name__.removeprefix("flatlite.").rpartition(".")
             lines.append(f"from {dots}{package} import {last} as {public}")
         else:
             home, attribute = homes(module)[public]

@@ -42,7 +42,7 @@ def compare_layers(
 
     Returns:
         {"layers": rows, "first": the row of the first layer that differs or None, "inputs": on
-        what, ...}
+        what, "mixes_schemes": whether they are not quantized alike, ...}
 
     Raises ValueError when the inputs do not fit, or no layers have the same name and shape.
     """
@@ -60,7 +60,8 @@ def compare_layers(
     second = layer_values(b, runtimes[1], right_arrays, signature)
     layers = pairs_of(first, second, is_same_file=a == b)
     is_float = not any(x.step or y.step for x, y in layers)
-    limit = default_tolerance(layers) if tolerance is None else tolerance
+    default = default_tolerance(layers)
+    limit = default if tolerance is None else tolerance
     rows = [row_of(x, y, limit, is_float) for x, y in layers]
     if not rows:
         raise ValueError(
@@ -73,6 +74,7 @@ def compare_layers(
         "runtimes": list(runtimes),
         "inputs": facts_of(choice, [x for x, _ in pairs], left_arrays),
         "layers": rows,
+        "mixes_schemes": default == QUANTIZED_TOLERANCE,
         "unpaired": len(first) + len(second) - 2 * len(rows),
         "first": next((row for row in rows if row["differs"]), None),
     }

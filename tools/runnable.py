@@ -123,7 +123,7 @@ def open_runnable(path: str, signature: str | None = None) -> Runnable:
 
 
 def _source_port(port: Any) -> Port:
-    shape = port.tensor.shape
+    shape = port.tensor.sizes
     if shape is None:
         raise ValueError(f"the rank of '{port.name}' is not known; convert it with --input-shape")
     known = tuple(-1 if n is None else n for n in shape)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..interpreter.profile import profile
+from ..schema.files import write_file
 from .runnable import Flatbuffer
 from .running import input_arrays
 from .terminal import counted
@@ -79,7 +80,7 @@ def _add_roofline(result: dict[str, Any], model: Flatbuffer, file: str) -> None:
     }
     if file:
         title = f"{Path(model.path).name}, {counted(limits.threads)}"
-        Path(file).write_text(picture(rows, limits, title))
+        write_file(file, picture(rows, limits, title).encode())
 
 
 def profile_rows(model: Flatbuffer) -> list[dict[str, Any]]:

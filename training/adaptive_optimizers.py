@@ -96,7 +96,7 @@ class AdagradOptimizer(OneOpOptimizer):
         initializer = Constant(self._initial_accumulator_value)
         for variable in var_list:
             self._get_or_make_slot_with_initializer(
-                variable, initializer, variable.shape, variable.dtype, "accumulator", self._name
+                variable, initializer, variable.sizes, variable.dtype, "accumulator", self._name
             )
 
 
@@ -146,7 +146,7 @@ class AdagradDAOptimizer(OneOpOptimizer):
         for variable in var_list:
             for name, value in zip(self.SLOTS, (0.0, self._initial_value), strict=True):
                 self._get_or_make_slot_with_initializer(
-                    variable, Constant(value), variable.shape, variable.dtype, name, self._name
+                    variable, Constant(value), variable.sizes, variable.dtype, name, self._name
                 )
 
     def _prepare(self) -> None:
@@ -247,7 +247,7 @@ class RMSPropOptimizer(OneOpOptimizer):
     def _create_slots(self, var_list: list[Variable]) -> None:
         for variable in var_list:
             self._get_or_make_slot_with_initializer(
-                variable, Constant(1.0), variable.shape, variable.dtype, "rms", self._name
+                variable, Constant(1.0), variable.sizes, variable.dtype, "rms", self._name
             )
             if self._centered:
                 self._zeros_slot(variable, "mg", self._name)

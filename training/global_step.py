@@ -79,7 +79,7 @@ def assert_global_step(global_step_tensor: Variable | Tensor) -> None:
     """Raises TypeError unless it is a single integer."""
     if not isinstance(global_step_tensor, Variable | Tensor):
         raise TypeError('Existing "global_step" must be a Variable or Tensor.')
-    dtype, shape = np.dtype(global_step_tensor.dtype), global_step_tensor.shape
+    dtype, shape = np.dtype(global_step_tensor.dtype), global_step_tensor.sizes
     if dtype.kind not in "iu":
         raise TypeError(f'Existing "global_step" does not have integer type: {dtype}')
     if shape is not None and len(shape) != 0:

@@ -142,7 +142,7 @@ def set_initializer(parts: Sequence[Variable], path: str, tensor_name: str) -> N
         part = "" if slice_info is None or len(parts) == 1 else slice_info.spec
         with name_scope(None):
             tensor = restored(path, tensor_name, np.dtype(variable.dtype), part)
-            tensor.set_shape(variable.shape)
+            tensor.set_shape(variable.sizes)
             replace_initializer(variable, tensor)
 
 

@@ -13,6 +13,7 @@ from ..graph.variables.variables import Variable
 from ..schema import proto
 from ..schema.files import read_bytes
 from .meta_graph import UNBOUND_COLLECTION, VARIABLES
+from .queue_runner import QueueRunner
 from .saver import Saver
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def _item(graph: Graph, key: str, kind: str, value, scope: str | None, variables
         return variables[value]
     if key == GraphKeys.SAVERS and kind == "bytes_list":
         return Saver.from_proto(proto.parse("SaverDef", value), scope)
+    if key == GraphKeys.QUEUE_RUNNERS and kind == "bytes_list":
+        return QueueRunner.from_proto(proto.parse("QueueRunnerDef", value), scope)
     if kind == "node_list":
         return graph.as_graph_element(f"{scope}/{value}" if scope else value)
     return value

@@ -166,7 +166,7 @@ def _debias_variables(variable: Variable) -> tuple[Variable, Variable]:
 
         biased = get_variable(
             free("biased"),
-            shape=variable.shape,
+            shape=variable.sizes,
             dtype=variable.dtype,
             initializer=zeros_initializer(),
             trainable=False,

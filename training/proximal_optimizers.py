@@ -85,7 +85,7 @@ class FtrlOptimizer(OneOpOptimizer):
             self._get_or_make_slot_with_initializer(
                 variable,
                 initializer,
-                variable.shape,
+                variable.sizes,
                 variable.dtype,
                 "accum",
                 self._accum_name or self._name,
@@ -182,5 +182,5 @@ class ProximalAdagradOptimizer(OneOpOptimizer):
         initializer = Constant(self._initial_accumulator_value)
         for variable in var_list:
             self._get_or_make_slot_with_initializer(
-                variable, initializer, variable.shape, variable.dtype, "accumulator", self._name
+                variable, initializer, variable.sizes, variable.dtype, "accumulator", self._name
             )

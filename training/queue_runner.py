@@ -7,8 +7,15 @@ import threading
 import weakref
 from collections.abc import Sequence
 
-from ..graph.core.scopes import GraphKeys, add_to_collection, get_collection, get_default_session
+from ..graph.core.scopes import (
+    GraphKeys,
+    add_to_collection,
+    get_collection,
+    get_default_graph,
+    get_default_session,
+)
 from ..graph.session.session import Session
+from ..schema import proto
 from ..schema.errors import OpError, OutOfRangeError
 from .coordinator import Coordinator
 
@@ -24,6 +31,8 @@ class QueueRunner:
         close_op: Run when the last of them has come to its end.
         cancel_op: Run when the coordinator stops.
         queue_closed_exception_types: The errors that mean the end; OutOfRangeError by default.
+        queue_runner_def: A QueueRunnerDef, in the place of all these.
+        import_scope: The scope in which the operations that it names lie.
 
     Raises:
         ValueError: There is no queue, or no operation.
@@ -37,7 +46,17 @@ class QueueRunner:
         close_op=None,
         cancel_op=None,
         queue_closed_exception_types: tuple[type[OpError], ...] | None = None,
+        queue_runner_def=None,
+        import_scope: str | None = None,
     ):
+        self._lock = threading.Lock()
+        self._running: weakref.WeakKeyDictionary[Session, int] = weakref.WeakKeyDictionary()
+        self._errors: list[Exception] = []
+        if queue_runner_def is not None:
+            if queue is not None or enqueue_ops:
+                raise ValueError("queue_runner_def and queue are mutually exclusive.")
+            self._read(queue_runner_def, import_scope)
+            return
         if queue is None or not enqueue_ops:
             raise ValueError("Must provide queue and enqueue_ops.")
         types = queue_closed_exception_types
@@ -55,9 +74,40 @@ class QueueRunner:
         if cancel_op is None:
             self.cancel_op = queue.close(cancel_pending_enqueues=True)
         self.queue_closed_exception_types = types or (OutOfRangeError,)
-        self._lock = threading.Lock()
-        self._running: weakref.WeakKeyDictionary[Session, int] = weakref.WeakKeyDictionary()
-        self._errors: list[Exception] = []
+
+    def _read(self, definition, scope: str | None) -> None:
+        """Takes the operations of the default graph that a QueueRunnerDef names."""
+        graph, prefix = get_default_graph(), f"{scope}/" if scope else ""
+        self.queue = graph.as_graph_element(prefix + definition.queue_name)
+        self.enqueue_ops = [
+            graph.as_graph_element(prefix + name) for name in definition.enqueue_op_name
+        ]
+        self.close_op = graph.as_graph_element(prefix + definition.close_op_name)
+        self.cancel_op = graph.as_graph_element(prefix + definition.cancel_op_name)
+        kinds = {kind.code: kind for kind in OpError.__subclasses__()}
+        types = tuple(kinds[code] for code in definition.queue_closed_exception_types)
+        self.queue_closed_exception_types = types or (OutOfRangeError,)
+
+    def to_proto(self, export_scope: str | None = None):
+        """The QueueRunnerDef message that describes it, names without the scope `export_scope`.
+
+        None when its queue lies elsewhere.
+        """
+        outside = f"{export_scope}/" if export_scope else ""
+        if not self.queue.name.startswith(outside):
+            return None
+        message = proto.QueueRunnerDef(queue_name=self.queue.name.removeprefix(outside))
+        message.enqueue_op_name.extend(op.name.removeprefix(outside) for op in self.enqueue_ops)
+        message.close_op_name = self.close_op.name.removeprefix(outside)
+        message.cancel_op_name = self.cancel_op.name.removeprefix(outside)
+        codes = [kind.code for kind in self.queue_closed_exception_types]
+        message.queue_closed_exception_types.extend(codes)
+        return message
+
+    @staticmethod
+    def from_proto(queue_runner_def, import_scope: str | None = None) -> QueueRunner:
+        """The runner of operations of the default graph that a QueueRunnerDef names."""
+        return QueueRunner(queue_runner_def=queue_runner_def, import_scope=import_scope)
 
     @property
     def name(self) -> str:

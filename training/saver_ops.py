@@ -214,9 +214,9 @@ def _add_restore(
 
 def assign(variable: Variable, tensor: Tensor, reshape: bool) -> Operation:
     """Gives a variable a tensor of a checkpoint, in its shape if `reshape`."""
-    is_known = is_static(variable.shape)
+    is_known = is_static(variable.sizes)
     if reshape and is_known:
-        tensor = ops.Reshape(tensor, np.array(variable.shape, np.int32))
+        tensor = ops.Reshape(tensor, np.array(variable.sizes, np.int32))
     target = variable.op.outputs[0]
     if is_resource(variable):
         return ops.AssignVariableOp(target, ops.Identity(tensor))

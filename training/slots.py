@@ -30,7 +30,7 @@ def create_slot(primary: Variable | Tensor, value: Tensor, name: str) -> Variabl
             initializer=value,
             trainable=False,
             use_resource=is_resource(primary),
-            validate_shape=is_static(value.shape),
+            validate_shape=is_static(value.sizes),
         )
     return _in_parts(slot, primary)
 
@@ -38,13 +38,13 @@ def create_slot(primary: Variable | Tensor, value: Tensor, name: str) -> Variabl
 def create_zeros_slot(primary: Variable | Tensor, name: str, dtype=None) -> Variable:
     """A variable of the kind and shape of `primary`, not trainable, that starts with zeros."""
     dtype = np.dtype(dtype or primary.dtype)
-    if not is_static(primary.shape):
+    if not is_static(primary.sizes):
         sizes = ops.Shape(primary if isinstance(primary, Tensor) else primary.initialized_value())
         return create_slot(primary, ops.Fill(sizes, np.zeros((), dtype)), name)
     with variable_scope(None, f"{primary.op.name}/{name}"), beside(primary):
         slot = get_variable(
             "",
-            shape=primary.shape,
+            shape=primary.sizes,
             dtype=dtype,
             initializer=zeros_initializer(),
             trainable=False,
@@ -73,14 +73,14 @@ def create_slot_with_initializer(
     primary: Variable, initializer: Initializer, dtype: np.dtype, name: str
 ) -> Variable:
     """A variable of the kind and shape of `primary`, not trainable, as `initializer` makes it."""
-    if not is_static(primary.shape):
+    if not is_static(primary.sizes):
         ones = ops.OnesLike(primary.initialized_value())
         value = ops.Mul(ops.Cast(ones, DstT=dtype), initializer((), dtype))
         return create_slot(primary, value, name)
     with variable_scope(None, f"{primary.op.name}/{name}"), beside(primary):
         slot = get_variable(
             "",
-            shape=primary.shape,
+            shape=primary.sizes,
             dtype=dtype,
             initializer=initializer,
             trainable=False,

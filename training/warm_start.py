@@ -219,7 +219,7 @@ def _part_of(value: Tensor, variable: Variable, alone: bool) -> Tensor:
     if slice_info is not None and not alone:
         begin = np.array(slice_info.var_offset, np.int32)
         value = ops.Slice(value, begin, np.array(slice_info.var_shape, np.int32))
-    value.set_shape(variable.shape)
+    value.set_shape(variable.sizes)
     return value
 
 

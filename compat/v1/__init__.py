@@ -28,6 +28,7 @@ MODULES = {
     "nest": "compat.v1.nest",
     "nn": "compat.v1.nn",
     "quantization": "compat.v1.quantization",
+    "queue": "compat.v1.queue",
     "ragged": "compat.v1.ragged",
     "random": "compat.v1.random",
     "saved_model": "compat.v1.saved_model",

@@ -22,6 +22,7 @@ from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nest as nest
 from ...compat.v1 import nn as nn
 from ...compat.v1 import quantization as quantization
+from ...compat.v1 import queue as queue
 from ...compat.v1 import ragged as ragged
 from ...compat.v1 import random as random
 from ...compat.v1 import saved_model as saved_model
@@ -91,6 +92,8 @@ from ...graph.core.tensor_shape import Dimension as Dimension
 from ...graph.core.tensor_shape import TensorShape as TensorShape
 from ...graph.core.tensor_shape import dimension_at_index as dimension_at_index
 from ...graph.core.tensor_shape import dimension_value as dimension_value
+from ...graph.core.tensor_shape import disable_v2_tensorshape as disable_v2_tensorshape
+from ...graph.core.tensor_shape import enable_v2_tensorshape as enable_v2_tensorshape
 from ...graph.core.type_specs import IndexedSlicesSpec as IndexedSlicesSpec
 from ...graph.core.type_specs import SparseTensorSpec as SparseTensorSpec
 from ...graph.core.type_specs import TensorSpec as TensorSpec
@@ -116,6 +119,9 @@ from ...graph.format.tensor_values import get_static_value as get_static_value
 from ...graph.format.tensor_values import is_tensor as is_tensor
 from ...graph.format.tensor_values import make_ndarray as make_ndarray
 from ...graph.format.tensor_values import make_tensor_proto as make_tensor_proto
+from ...graph.functions.accumulators import ConditionalAccumulator as ConditionalAccumulator
+from ...graph.functions.accumulators import ConditionalAccumulatorBase as ConditionalAccumulatorBase
+from ...graph.functions.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
 from ...graph.functions.arithmetic import abs as abs
 from ...graph.functions.arithmetic import accumulate_n as accumulate_n
 from ...graph.functions.arithmetic import acos as acos
@@ -247,7 +253,6 @@ from ...graph.functions.behavior import disable_eager_execution as disable_eager
 from ...graph.functions.behavior import disable_resource_variables as disable_resource_variables
 from ...graph.functions.behavior import disable_tensor_equality as disable_tensor_equality
 from ...graph.functions.behavior import disable_v2_behavior as disable_v2_behavior
-from ...graph.functions.behavior import disable_v2_tensorshape as disable_v2_tensorshape
 from ...graph.functions.behavior import enable_resource_variables as enable_resource_variables
 from ...graph.functions.behavior import executing_eagerly as executing_eagerly
 from ...graph.functions.behavior import executing_eagerly_outside_functions as executing_eagerly_outside_functions
@@ -354,6 +359,11 @@ from ...graph.functions.quantized import fake_quant_with_min_max_vars_per_channe
 from ...graph.functions.quantized import quantize as quantize
 from ...graph.functions.quantized import quantize_v2 as quantize_v2
 from ...graph.functions.quantized import quantized_concat as quantized_concat
+from ...graph.functions.queues import FIFOQueue as FIFOQueue
+from ...graph.functions.queues import PaddingFIFOQueue as PaddingFIFOQueue
+from ...graph.functions.queues import PriorityQueue as PriorityQueue
+from ...graph.functions.queues import QueueBase as QueueBase
+from ...graph.functions.queues import RandomShuffleQueue as RandomShuffleQueue
 from ...graph.functions.random import get_seed as get_seed
 from ...graph.functions.random import random_crop as random_crop
 from ...graph.functions.random import random_normal as random_normal

@@ -45,7 +45,7 @@ CORE = {
     ),
     "graph.functions.behavior": (
         "disable_control_flow_v2 disable_eager_execution disable_resource_variables "
-        "disable_tensor_equality disable_v2_behavior disable_v2_tensorshape "
+        "disable_tensor_equality disable_v2_behavior "
         "enable_resource_variables executing_eagerly executing_eagerly_outside_functions "
         "resource_variables_enabled"
     ),
@@ -83,8 +83,14 @@ CORE = {
     ),
     "graph.core.ragged_tensor": "RaggedTensor",
     "graph.functions.functional": "foldl foldr map_fn numpy_function py_func py_function scan",
+    "graph.functions.accumulators": (
+        "ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator"
+    ),
     "graph.functions.lookup": "initialize_all_tables=tables_initializer tables_initializer",
     "graph.functions.loops": "while_loop",
+    "graph.functions.queues": (
+        "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"
+    ),
     "graph.functions.tensor_array": "TensorArray",
     "graph.functions.random": (
         "get_seed random_crop random_normal random_shuffle random_uniform truncated_normal"
@@ -150,7 +156,10 @@ CORE = {
         "Summary SummaryMetadata"
     ),
     "graph.session.session": "InteractiveSession Session",
-    "graph.core.tensor_shape": "Dimension TensorShape dimension_at_index dimension_value",
+    "graph.core.tensor_shape": (
+        "Dimension TensorShape dimension_at_index dimension_value disable_v2_tensorshape "
+        "enable_v2_tensorshape"
+    ),
     "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
     "training.event_files": "summary_iterator",
     "graph.functions.unicode": "fingerprint",
@@ -560,6 +569,12 @@ LAYERS = {
         "AveragePooling1D AveragePooling2D AveragePooling3D MaxPooling1D MaxPooling2D MaxPooling3D "
         "average_pooling1d average_pooling2d average_pooling3d max_pooling1d max_pooling2d "
         "max_pooling3d"
+    ),
+}
+
+QUEUE = {
+    "graph.functions.queues": (
+        "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"
     ),
 }
 

@@ -169,11 +169,12 @@ class Conversion:
 
     def _with_integer_inputs(self, graphs: list[Graph], content: bytes) -> bytes:
         """The file of a float model, with inputs of integers where they are asked for."""
-        from ..quantize.fake_quant import take_integers
         from ..quantize.settings_recipe import integer_scheme, takes_integers
 
         if not takes_integers(self.settings):
             return content
+        from ..quantize.fake_quant import take_integers
+
         scheme = integer_scheme(self.settings.inference_input_type)
         for graph in graphs:
             take_integers(graph, scheme, self.settings.quantized_input_stats)
@@ -233,7 +234,6 @@ class Conversion:
         from ..ir.write import all_subgraphs, write
         from ..lowering.fake_quant import has_fake_quant
         from ..verify.verification import Function
-        from . import debug_metadata
 
         check_runs_in_litert(graph for graph in graphs if not graph.is_final)
         # what ONNX calls infinite is; TensorFlow's converter bounds it
@@ -241,6 +241,8 @@ class Conversion:
         bounded = bounds and self._is_tensorflow()
         written = write(graphs, metadata=self._metadata(graphs, recipe), bounded=bounded)
         if self.settings.serialize_debug_metadata:
+            from . import debug_metadata
+
             rows = [[op.origin or op.kind for op in g.ops] for g in all_subgraphs(graphs)]
             written.model.metadata[debug_metadata.NAME] = debug_metadata.debug_metadata(rows)
         written.model.associated_files = dict(getattr(self.sources[0], "associated_files", {}))
@@ -326,7 +328,6 @@ class Conversion:
     def _graphs(self) -> list[Graph]:
         """The sources lowered and optimized."""
         from ..ir.check_sizes import check_sizes
-        from ..ir.graphviz import write_drawing
         from ..passes import optimize
         from ..passes.targets import rewrite_for_target
         from ..targets import target_of
@@ -340,6 +341,8 @@ class Conversion:
             self.before = stage_before(graphs)
         folder = self.settings.dump_graphviz_dir
         if folder is not None:
+            from ..ir.graphviz import write_drawing
+
             write_drawing(folder, "before_passes", graphs)
         self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
         for graph in graphs:
@@ -348,17 +351,20 @@ class Conversion:
                 rewrite_for_target(graph, target)
                 check_sizes(graph)
         if folder is not None:
+            from ..ir.graphviz import write_drawing
+
             write_drawing(folder, "after_passes", graphs)
         return graphs
 
     def _note_run(self, run: Run) -> None:
         """Notes one run of a pass, and draws what it changed where a video is asked for."""
-        from ..ir.graphviz import write_drawing
         from ..passes.driver import PassStatistics
 
         before = self.pass_statistics.get(run.name, PassStatistics())
         self.pass_statistics[run.name] = before.after(run)
         if run.changes and self.settings.dump_graphviz_video:
+            from ..ir.graphviz import write_drawing
+
             number = sum(statistics.runs for statistics in self.pass_statistics.values())
             name = f"pass_{number:05}_{run.name}"
             write_drawing(self.settings.dump_graphviz_dir, name, [run.graph])
@@ -549,13 +555,18 @@ def prepare_for_integers(graphs: list[Graph], recipe: Recipe) -> None:
     """Writes what a recipe quantizes in operators that integers have kernels for."""
     from ..quantize.cells import show_inner
     from ..quantize.directions import split_directions
+    from ..quantize.integer_formulas import write_formulas
     from ..quantize.softplus import rewrite_softplus
     from ..quantize.unroll import unroll_cells
+    from ..quantize.unroll_loops import unroll_loops
 
     integers_only = recipe.strict or recipe.warns
-    split_directions(graphs, recipe.integer_schemes_of, integers_only)
+    split_directions(graphs, recipe.integer_schemes_of, integers_only, recipe.strict)
     if integers_only:
-        unroll_cells(graphs, recipe.integer_schemes_of)
+        unroll_cells(graphs, recipe.integer_schemes_of, recipe.strict)
+    if recipe.strict:
+        unroll_loops(graphs, recipe.integer_schemes_of)
+    write_formulas(graphs, recipe.integer_schemes_of, integers_only)
     rewrite_softplus(graphs, recipe.integer_schemes_of)
     show_inner(graphs, recipe.integer_schemes_of)
 

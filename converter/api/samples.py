@@ -146,7 +146,7 @@ def _warn_of_batches(sample: Any, source: Source) -> None:
     """Warns of arrays that lack the first dimension of their input, which is unknown."""
     values = _by_name("", sample, source.inputs) if isinstance(sample, Mapping) else sample
     for value, port in zip(values, source.inputs, strict=True):
-        shape = port.tensor.shape
+        shape = port.tensor.sizes
         if shape and shape[0] is None and np.ndim(value) == len(shape) - 1:
             warnings.warn(
                 f"representative_dataset: input '{short_name(port.name)}' has the shape "
@@ -266,7 +266,7 @@ def _by_name(label: str, sample: Mapping, ports: Sequence[Port]) -> list[Any]:
 def _array(label: str, value: Any, port: Port) -> np.ndarray:
     """One array of a sample, of the input's type and shape."""
     dtype: Any = port.tensor.dtype
-    shape = port.tensor.shape
+    shape = port.tensor.sizes
     where = f"{label}: input '{short_name(port.name)}'"
     array = np.asarray(value, None if hasattr(value, "dtype") else dtype)
     if array.dtype != dtype:

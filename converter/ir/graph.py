@@ -81,6 +81,8 @@ class Tensor:
         sparsity: the schema's sparsity record or None.
         fake_quant: of a constant that the source fake-quantized, the ranges; else None.
         grid: the Quantization on whose steps a float32 constant lies already, else None.
+        n_source: of a constant that is a part of weights of the source, how many elements these
+            have; else 0.
     """
 
     __slots__ = (
@@ -89,6 +91,7 @@ class Tensor:
         "fake_quant",
         "grid",
         "is_variable",
+        "n_source",
         "name",
         "origin",
         "producer",
@@ -123,6 +126,7 @@ class Tensor:
         self.sparsity: Any = None
         self.fake_quant: Any = None
         self.grid: Any = None
+        self.n_source = 0
 
     @property
     def shape(self) -> tuple[int | None, ...] | None:
@@ -181,6 +185,7 @@ class Op:
         graphs: the graphs it calls (IF, WHILE, CALL_ONCE), in the order of its options' fields.
         origin: name of the source node, for messages.
         intermediates: Tensors that hold the quantization of its inner values.
+        implements: the layer that the source says it is one implementation of, else empty.
     """
 
     __slots__ = (
@@ -188,6 +193,7 @@ class Op:
         "custom_code",
         "custom_options",
         "graphs",
+        "implements",
         "intermediates",
         "kind",
         "options",
@@ -216,6 +222,7 @@ class Op:
         self.graphs = tuple(graphs)
         self.origin = origin
         self.intermediates: tuple[Tensor, ...] = ()
+        self.implements = ""
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...engine.plan.buffer import arena
-from ...interpreter.compute import run_now
 from ...interpreter.node import DynamicResult, Node, Operand, TensorDeclaration
 from ...schema import operators
 from ...schema.dtypes import TENSOR_TYPES, numpy_dtype
@@ -125,6 +124,8 @@ def run_prepare(
         types = result_types(op, declared)
         return [Outcome(tuple(s), t) for s, t in zip(emit.shapes, types, strict=True)]
     if is_dynamic or (is_known and sum(prod(r.shape) for r in node.results) <= limit):
+        from ...interpreter.compute import run_now  # with the engine, which few models need here
+
         run_now(node, emit)
     return [Outcome(r.shape, r.dtype, r.value) for r in node.results]
 

@@ -46,6 +46,10 @@ class Size(int):
         size.dim = dim
         return size
 
+    def __repr__(self) -> str:
+        """The expression, so that messages do not show a number that the source does not have."""
+        return str(self.dim)
+
     def __abs__(self) -> int:
         return self.largest(self, -self)
 

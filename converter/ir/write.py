@@ -78,7 +78,11 @@ def all_subgraphs(graphs: Sequence[Graph]) -> list[Graph]:
 
 
 class _Layout:
-    """Indices and names of the tensors of one graph: inputs, constants, results."""
+    """Indices and names of the tensors of one graph: inputs, constants, results.
+
+    Constants are in the order that TensorFlow's converter gives them: the last one used is first,
+    a bias before its weights.
+    """
 
     def __init__(self, graph: Graph, subgraph_indices: dict[int, int], bounded: bool) -> None:
         self.graph = graph
@@ -87,7 +91,7 @@ class _Layout:
         used = list(graph.tensors())
         entering = {id(tensor) for tensor in graph.inputs}
         others = [tensor for tensor in used if id(tensor) not in entering]
-        constants = [tensor for tensor in others if tensor.producer is None]
+        constants = [tensor for tensor in reversed(others) if tensor.producer is None]
         self.block_scales = {id(t): scales_of(t) for t in constants if has_blocks(t)}
         constants += self.block_scales.values()
         results = [tensor for tensor in others if tensor.producer is not None]
@@ -98,8 +102,8 @@ class _Layout:
     def _names(self) -> dict[int, str]:
         """Public names for inputs and outputs; for the others their own, made unique.
 
-        Constants whose name is taken leave its path out: those of a recurrent operator, all of
-        one name, would be a large part of a file.
+        Constants whose name is taken twice leave its path out: those of a recurrent operator, all
+        of one name, would be a large part of a file.
         """
         names = {id(tensor): tensor.name for tensor in self.graph.inputs}
         public = self.graph.output_names or [tensor.name for tensor in self.graph.outputs]
@@ -109,7 +113,7 @@ class _Layout:
         for tensor in self.tensors:
             if id(tensor) not in names:
                 name = tensor.name.removesuffix(":0")
-                if name in used and is_stored(tensor):
+                if used.get(name) and is_stored(tensor):
                     name = name.rpartition("/")[-1]
                 names[id(tensor)] = unique(name, used)
         return names
@@ -243,7 +247,7 @@ def type_name(dtype: np.dtype) -> str:
 
 
 def unique(name: str, used: dict[str, int]) -> str:
-    """`name`, or `name` with the first number that makes it new; it is used from now on.
+    """`name`, or `name` and the first number that makes it new, as TensorFlow's converter has it.
 
     Args:
         name: what a tensor is called.
@@ -252,6 +256,6 @@ def unique(name: str, used: dict[str, int]) -> str:
     base = name = name or "t"
     while name in used:
         used[base] += 1
-        name = f"{base}_{used[base]}"
+        name = f"{base}{used[base]}"
     used[name] = 0
     return name

@@ -24,7 +24,7 @@ def traced(call: Call, name: str, arguments: Sequence[Tensor], write: Traced) ->
     for i, like in enumerate(arguments):
         attrs = {"T": like.dtype, "index": i}
         tensor = body.add("_Arg", f"arg_{i}", (), attrs).outputs[0]
-        tensor.set_shape(like.shape)
+        tensor.set_shape(like.sizes)
         body.inputs.append(tensor)
     body.outputs = list(write(call.on(body), *body.inputs))
     name = call.graph.functions.unique_name(f"{call.scope}/{name}".replace("/", "_"))
@@ -42,10 +42,10 @@ def while_loop(
         cond=traced(call, "cond", values, condition),
         body=traced(call, "body", values, body),
         T=[value.dtype for value in values],
-        output_shapes=[value.shape for value in values],
+        output_shapes=[value.sizes for value in values],
     )
     for result, value in zip(results, values, strict=True):
-        result.set_shape(value.shape)
+        result.set_shape(value.sizes)
     return results
 
 

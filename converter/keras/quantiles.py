@@ -144,8 +144,8 @@ def quantile_along(
     stacked = call.op("Pack", *results, axis=0)
     if fractions.ndim == 1:
         return stacked
-    kept = rank if keepdims is True else last
-    dims = [call.size(stacked, i + 1) for i in range(kept)]
+    n_kept_axes = rank if keepdims is True else last
+    dims = [call.size(stacked, i + 1) for i in range(n_kept_axes)]
     return call.op("Reshape", stacked, call.sizes([*fractions.shape, *dims]))
 
 
@@ -177,3 +177,61 @@ operation("Percentile")(quantiles(100.0))
 def median(call: Call, x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """What lies in the middle."""
     return quantile_along(call, tensor(call, x), np.array(0.5), axis, keepdims)
+
+
+def nan_quantile_along(
+    call: Call, x: Tensor, fractions: np.ndarray, axis: Any, keepdims: Any
+) -> Tensor:
+    """Quantiles of the values along axes that are not NaN; NaN where there are none."""
+    call.require(fractions.ndim == 0, "q must be one number beside NaN")
+    rank = len(call.shape(x))
+    rows, axes, _ = merged(call, floating(call, x), axis)
+    last = rank - len(axes)
+    is_nan = call.op("IsNan", rows)
+    values = call.op("SelectV2", is_nan, like(call, np.inf, rows), rows)
+    values, _ = sorted_along(call, values, last, True)
+    counted = call.cast(call.op("LogicalNot", is_nan), np.float32)
+    count = call.op("Sum", counted, call.constant([last]))
+    top = call.op("Maximum", call.op("Sub", count, like(call, 1, count)), like(call, 0, count))
+    place = call.op("Mul", top, like(call, float(fractions), top))
+    ends = [call.op("Floor", place), call.op("Ceil", place)]
+    low, high = (_element(call, values, end, last) for end in ends)
+    part = call.op("Sub", place, ends[0])
+    is_between = call.op("Greater", part, like(call, 0, part))
+    step = call.op("Mul", call.op("Sub", high, low), part)
+    y = call.op("SelectV2", is_between, call.op("AddV2", low, step), low)
+    is_empty = call.op("Equal", count, like(call, 0, count))
+    y = call.op("SelectV2", is_empty, like(call, np.nan, y), y)
+    for i in axes if keepdims is True else ():
+        y = call.op("ExpandDims", y, call.constant(i))
+    return y
+
+
+def _element(call: Call, rows: Tensor, place: Tensor, axis: int) -> Tensor:
+    """The element of each row, along its last axis, at a place of its own."""
+    index = call.op("ExpandDims", call.cast(place, np.int32), call.constant(-1))
+    y = call.op("GatherV2", rows, index, call.constant(axis), batch_dims=axis)
+    return call.op("Squeeze", y, squeeze_dims=[axis])
+
+
+def nan_quantiles(whole: float) -> Callable:
+    """Quantiles by a fraction of `whole`, of what is not NaN."""
+
+    def write(
+        call: Call, x: Any, q: Any, axis: Any = None, method: Any = "linear", keepdims: Any = False
+    ) -> Tensor:
+        call.require(method == "linear", f"method must be linear, got {str(method)[:20]}")
+        fractions = fractions_of(call, q, whole)
+        return nan_quantile_along(call, tensor(call, x), fractions, axis, keepdims)
+
+    return write
+
+
+operation("Nanquantile")(nan_quantiles(1.0))
+operation("Nanpercentile")(nan_quantiles(100.0))
+
+
+@operation("Nanmedian")
+def nan_median(call: Call, x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
+    """What lies in the middle of what is not NaN."""
+    return nan_quantile_along(call, tensor(call, x), np.array(0.5), axis, keepdims)

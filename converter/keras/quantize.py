@@ -198,7 +198,7 @@ class Rounding:
     def __call__(self, weight: Tensor) -> Tensor:
         """The weight as integers of its ranges hold it."""
         bits = self._wrapped.bits("weight")
-        shape = (weight.shape or ())[-1:] if self._wrapped.kind == PER_CHANNEL else ()
+        shape = (weight.sizes or ())[-1:] if self._wrapped.kind == PER_CHANNEL else ()
         return fake_quant(self._call, weight, self._name, bits, shape, narrow=True)
 
 

@@ -13,19 +13,14 @@ import numpy as np
 
 from ...graph.core.graph import Tensor
 from ...schema.errors import ConverterError, ModelError
-from ...schema.registry import Registry
+from ...schema.registry import Homes, Registry
 from .architecture import Layer
+from .homes import HOMES
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Graph
     from .build import Writer
 
-FAMILIES = (
-    *("activation", "arrange", "attention", "audio", "augment", "cells", "conv", "core", "merge"),
-    *("linear_algebra", "local", "neural", "norm", "numerics", "operations", "pool"),
-    *("preprocess", "products", "quantiles", "quantize", "recurrent", "reductions", "selection"),
-    *("shape", "transforms", "words", "wrappers"),
-)
 TENSOR, LIST, ANY = "one tensor", "a list of tensors", "any arguments"
 EXPORT = (
     "save the model as a SavedModel (model.export(folder)) and use "
@@ -62,7 +57,7 @@ class Row:
         return inspect.signature(self.write)
 
 
-LAYERS: Registry[Row] = Registry("layer", __package__, FAMILIES)
+LAYERS: Registry[Row] = Registry("layer", __package__, Homes(HOMES))
 
 
 def no_weights(layer: Layer) -> Sequence[str]:
@@ -197,7 +192,7 @@ class Call:
     def shape(self, x: Tensor, *ranks: int) -> tuple[int | None, ...]:
         """The shape of an input, which must have one of these ranks where any are given."""
         self._require_tensors(x)
-        shape = x.shape
+        shape = x.sizes
         if shape is None or (ranks and len(shape) not in ranks):
             expected = " or ".join(map(str, ranks)) or "a known number of"
             raise ModelError(

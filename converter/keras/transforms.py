@@ -201,10 +201,10 @@ def sparsemax(call: Call, x: Any, axis: Any = -1) -> Tensor:
     ordered = sorted_along(call, x, axis, False)[0]
     sums = call.op("Cumsum", ordered, call.constant(axis))
     bound = call.op("AddV2", call.op("Mul", counts, ordered), like(call, 1, x))
-    is_kept = call.cast(call.op("Greater", bound, sums), x.dtype)
-    n_kept = reduced(call, "Sum", is_kept, axis, True)
-    total = reduced(call, "Sum", call.op("Mul", is_kept, sums), axis, True)
-    threshold = call.op("RealDiv", call.op("Sub", total, like(call, 1, x)), n_kept)
+    in_support = call.cast(call.op("Greater", bound, sums), x.dtype)
+    support_size = reduced(call, "Sum", in_support, axis, True)
+    total = reduced(call, "Sum", call.op("Mul", in_support, sums), axis, True)
+    threshold = call.op("RealDiv", call.op("Sub", total, like(call, 1, x)), support_size)
     return call.op("Maximum", call.op("Sub", x, threshold), like(call, 0, x))
 
 
@@ -353,12 +353,12 @@ def extract_patches(
 SIDES = ("top", "bottom", "left", "right")
 
 
-def _margins(call: Call, images: Tensor, given: list[Any], target: list[Any], sign: int):
+def _margins(call: Call, images: Tensor, amounts: list[Any], target: list[Any], sign: int):
     """What is before and behind height and width; the side that is not said follows from a size."""
     rank = len(call.shape(images, 3, 4))
     margins = []
     for axis in (0, 1):
-        first, last = given[2 * axis : 2 * axis + 2]
+        first, last = amounts[2 * axis : 2 * axis + 2]
         if first is None or last is None:
             size = call.known(call.shape(images)[rank - 3 + axis], "height and width")
             whole = sign * (positive(call, target[axis], "target") - size)

@@ -46,7 +46,7 @@ def looked_up(call: Call, keys: np.ndarray, values: np.ndarray, x: Tensor, defau
     call.writer.tables[name] = Table(keys, values)
     other = call.constant_of(default, values.dtype)
     y = call.op("LookupTableFindV2", table.outputs[0], x, other, Tin=keys.dtype, Tout=values.dtype)
-    y.set_shape(x.shape)
+    y.set_shape(x.sizes)
     return y
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...schema.registry import Homes as Homes
 from ...schema.registry import Registry
 
 Lowering = Callable[..., Any]

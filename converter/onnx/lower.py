@@ -156,7 +156,7 @@ def _lower(source: OnnxSource, functions: Mapping[tuple[str, str], Any], scope: 
     b = Builder(graph)
     tensors: dict[str, Any] = {}
     for port in source.inputs:
-        x = b.input(port.name, port.tensor.dtype, port.tensor.shape, port.dims)
+        x = b.input(port.name, port.tensor.dtype, port.tensor.sizes, port.dims)
         is_last = has_channels_last(x.sizes, source.channels_last.get(port.name))
         tensors[port.name] = to_channels_first(x, b) if is_last else x
     for name, array in source.arrays.items():

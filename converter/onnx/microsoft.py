@@ -57,7 +57,7 @@ for _type, _lowering in {
     lower(DOMAIN + _type)(lambda node, b, lowering=_lowering: lowering(as_onnx(node), b))
 
 
-def _activated(node, b, x, parameters):
+def activated(node, b, x, parameters):
     """The result through the activation that is fused with the operator."""
     name = node.attr("activation", "")
     if not name:
@@ -72,7 +72,7 @@ def fused_conv(node, b):
     out = conv(as_onnx(node, *node.inputs[:3]), b)
     if node.input(3) is not None:
         out = b.ADD(out, node.inputs[3])
-    return _activated(node, b, out, node.attr("activation_params", []))
+    return activated(node, b, out, node.attr("activation_params", []))
 
 
 @lower(f"{DOMAIN}FusedGemm")
@@ -80,7 +80,7 @@ def fused_gemm(node, b):
     """Gemm and an activation."""
     names = ("alpha", "beta", "gamma")
     values = (node.attr(f"activation_{name}", None) for name in names)
-    return _activated(
+    return activated(
         node, b, matmul.gemm(as_onnx(node), b), [value for value in values if value is not None]
     )
 
@@ -150,7 +150,7 @@ def skip_rms_normalization(node, b):
     total = b.ADD(x, skip)
     total = total if bias is None else b.ADD(total, bias)
     return (
-        _rms_norm(b, total, scale, node.attr("epsilon", 1e-12), [total.rank - 1]),
+        rms_norm(b, total, scale, node.attr("epsilon", 1e-12), [total.rank - 1]),
         None,
         None,
         (total),
@@ -162,10 +162,11 @@ def rms_normalization(node, b):
     """x / sqrt(mean of its squares + epsilon) * scale."""
     x, scale = node.inputs[:2]
     axes = range(node.axis(node.attr("axis", -1)), node.rank())
-    return _rms_norm(b, x, scale, node.attr("epsilon", 1e-5), list(axes))
+    return rms_norm(b, x, scale, node.attr("epsilon", 1e-5), list(axes))
 
 
-def _rms_norm(b, x, scale, epsilon, axes):
+def rms_norm(b, x, scale, epsilon, axes):
+    """x / sqrt(mean of its squares along axes + epsilon) * scale."""
     mean = b.MEAN(b.SQUARE(x), np.asarray(axes, np.int32), keep_dims=True)
     return b.MUL(b.MUL(x, b.RSQRT(b.ADD(mean, like(x, epsilon, b)))), scale)
 
@@ -254,7 +255,7 @@ def gated_rms_norm(node, b):
     x, scale, gate = node.inputs
     name = node.attr("activation", "silu")
     node.require(name in ("silu", "sigmoid"), f"activation must be silu or sigmoid, got '{name}'")
-    out = _rms_norm(b, x, scale, node.attr("epsilon", 1e-5), [x.rank - 1])
+    out = rms_norm(b, x, scale, node.attr("epsilon", 1e-5), [x.rank - 1])
     weight = b.LOGISTIC(gate)
     return b.MUL(out, b.MUL(gate, weight) if name == "silu" else weight)
 

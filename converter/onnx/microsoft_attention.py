@@ -61,6 +61,18 @@ def multi_head_attention(node, b):
     return out, k, v
 
 
+@lower(f"{DOMAIN}DecoderMaskedMultiHeadAttention")
+def decoder_attention(node, b):
+    """MultiHeadAttention of one query to keys and values, past ones among them."""
+    q, k, v, mask, scores, past_k, past_v = (node.input(i) for i in range(7))
+    node.require(
+        node.input(9) is None and not node.attr("past_present_share_buffer", 0),
+        "past keys in a buffer and beams are not supported",
+    )
+    inputs = [q, k, v, node.input(10), mask, scores, past_k, past_v]
+    return multi_head_attention(node.with_inputs(*inputs), b)[: max(node.n_outputs, 1)]
+
+
 def _biased(b, x, bias):
     if x.rank == 3:
         return b.ADD(x, bias)
@@ -80,16 +92,15 @@ def _unpacked(node, b, q, k, v):
 
 @lower(f"{DOMAIN}GroupQueryAttention")
 def group_query_attention(node, b):
-    """Causal attention in which several heads of queries share keys and values."""
+    """Causal attention in which several heads of queries share keys and values.
+
+    Past keys and values are those of all rows: as many as they have places for.
+    """
     q, k, v = (node.input(i) for i in range(3))
-    past = node.input(3)
+    past = [node.input(i) for i in (3, 4)]
     unsupported = {9: "position_ids", 11: "head_sink", 14: "q_norm_weight"}
     for i, name in unsupported.items():
         node.require(node.input(i) is None, f"{name} is not supported")
-    node.require(
-        past is None or past.dims[2] == 0,
-        "past keys and values are not supported, only prompts; export the model without a cache",
-    )
     for name in ("softcap", "smooth_softmax", "qk_output"):
         node.require(node.attr(name, 0) in (0, -1), f"{name} is not supported")
     n_heads, n_shared = node.attr("num_heads"), node.attr("kv_num_heads")
@@ -101,8 +112,12 @@ def group_query_attention(node, b):
     if node.attr("do_rotary", 0):
         cos, sin = node.input(7), node.input(8)
         steps = _steps(b, q, 2)
+        if past[0] is not None:
+            steps = b.ADD(steps, _length(b, past[0], 2))
         is_interleaved = node.attr("rotary_interleaved", 0)
         q, k = (_rotated(node, b, x, steps, cos, sin, is_interleaved) for x in (q, k))
+    if None not in past:
+        k, v = (b.CONCATENATION(old, new, axis=2) for old, new in zip(past, (k, v), strict=True))
     present = k, v
     heads = np.repeat(np.arange(n_shared), n_heads // n_shared).astype(np.int32)
     k, v = (b.GATHER(x, heads, axis=1) for x in (k, v))
@@ -131,16 +146,107 @@ def rotary_embedding(node, b):
     return out if is_split else _joined(node, b, out)
 
 
+@lower(f"{DOMAIN}MRotaryEmbedding")
+def multimodal_rotary_embedding(node, b):
+    """RotaryEmbedding whose angles belong to three positions: in time, of rows and of columns."""
+    x, positions, cos, sin = node.inputs
+    node.require(not node.attr("is_packed_batching", 0), "packed batches are not supported")
+    node.require(node.attr("scale", 1.0) == 1, "scale must be 1")
+    is_split, half = x.rank == 4, cos.dims[1]
+    node.require(half is not None, "the number of features must be known")
+    if not is_split:
+        x = _split(node, b, x, node.attr("num_heads"))
+    sections = [int(n) for n in node.attr("mrope_section")]
+    stream = np.repeat(np.arange(3), sections)
+    if node.attr("mrope_layout", 0):
+        stream = np.zeros(half, int)
+        for i in (1, 2):
+            stream[i : 3 * sections[i] : 3] = i
+    places = (stream * half + np.arange(half)).astype(np.int32)
+    angles = []
+    for cache in (cos, sin):
+        each = transposed(b.GATHER(cache, as_int32(positions, b)), (1, 2, 0, 3), b)
+        flat = reshaped(each, (each.dims[0] or -1, each.dims[1] or -1, 3 * half), b)
+        angles.append(b.EXPAND_DIMS(b.GATHER(flat, places, axis=2), np.int32(1)))
+    out = _turned(node, b, x, *angles, node.attr("interleaved", 0))
+    return out if is_split else _joined(node, b, out)
+
+
+@lower(f"{DOMAIN}GemmaRotaryEmbedding")
+def gemma_rotary_embedding(node, b):
+    """Queries and keys, rotated by angles of their positions; both halves turned are inputs."""
+    angles, q, q_turned, k, k_turned = node.inputs
+    cos, sin = (b.EXPAND_DIMS(y, np.int32(1)) for y in (b.COS(angles), b.SIN(angles)))
+    return tuple(
+        b.ADD(b.MUL(x, cos), b.MUL(turned, sin)) for x, turned in ((q, q_turned), (k, k_turned))
+    )
+
+
+@lower(f"{DOMAIN}RelativePositionBias")
+def relative_position_bias(node, b):
+    """T5's scores of how far keys lie from queries, [1, heads, queries, keys]."""
+    table, n_queries, n_keys = node.inputs
+    n_buckets, farthest = table.dims[0], node.attr("max_distance")
+    node.require(n_buckets is not None, "the number of buckets must be known")
+    queries, keys = (
+        b.RANGE(np.int32(0), reshaped(as_int32(n, b), (), b), np.int32(1))
+        for n in (n_queries, n_keys)
+    )
+    ahead = b.SUB(keys, b.EXPAND_DIMS(queries, np.int32(1)))
+    is_both = node.attr("is_bidirectional", 0)
+    buckets = _buckets(n_buckets // 2 if is_both else n_buckets, farthest)
+    steps = b.ABS(ahead) if is_both else b.MAXIMUM(b.NEG(ahead), np.int32(0))
+    places = b.GATHER(buckets, b.MINIMUM(steps, np.int32(farthest)))
+    if is_both:
+        after = as_type(b.GREATER(ahead, np.int32(0)), np.int32, b)
+        places = b.ADD(places, b.MUL(after, np.int32(n_buckets // 2)))
+    scores = transposed(b.GATHER(table, places), (2, 0, 1), b)
+    return b.EXPAND_DIMS(scores, np.int32(0))
+
+
+def _buckets(n, farthest):
+    """The bucket of each distance up to `farthest`: exact ones first, then in even logarithms."""
+    exact = n // 2
+    steps = np.arange(farthest + 1)
+    share = np.log(np.maximum(steps, 1) / exact) / np.log(farthest / exact)
+    wide = exact + (share * (n - exact)).astype(np.int64)
+    return np.where(steps < exact, steps, np.minimum(wide, n - 1)).astype(np.int32)
+
+
+@lower(f"{DOMAIN}GatedRelativePositionBias")
+def gated_relative_position_bias(node, b):
+    """Scores of positions, [1, heads, queries, keys], times a gate that queries give (WavLM)."""
+    q, q_bias, scores, weights, bias, factor = node.inputs[:6]
+    node.require(node.input(6) is None, "token_offset is not supported")
+    q = _split(node, b, b.ADD(q, q_bias), node.attr("num_heads"))
+    sums = b.ADD(b.BATCH_MATMUL(q, weights), bias)
+    width = weights.dims[1]
+    node.require(width is not None, "the shape of the weights must be known")
+    axis = np.int32([3])
+    gates = [
+        b.LOGISTIC(b.SUM(part, axis, keep_dims=True))
+        for part in _parts(b, sums, [width // 2] * 2, 3)
+    ]
+    one, two = (like(scores, value, b) for value in (1, 2))
+    gate = b.ADD(b.MUL(gates[0], b.SUB(b.MUL(gates[1], factor), one)), two)
+    return b.MUL(gate, scores)
+
+
 def _rotated(node, b, x, positions, cos, sin, is_interleaved):
     """`x`, [batch, heads, length, size], at `positions`, [length] or [batch, length]."""
-    size, half = x.dims[3], cos.dims[1]
+    cos, sin = (b.GATHER(cache, positions) for cache in (cos, sin))
+    if positions.rank == 2:
+        cos, sin = (b.EXPAND_DIMS(angles, np.int32(1)) for angles in (cos, sin))
+    return _turned(node, b, x, cos, sin, is_interleaved)
+
+
+def _turned(node, b, x, cos, sin, is_interleaved):
+    """`x`, [batch, heads, length, size], pairs of features turned by angles."""
+    size, half = x.dims[3], cos.dims[-1]
     node.require(None not in (size, half), "the number of features must be known")
     assert half is not None
     width = 2 * half
     rotated, unrotated = (x, None) if size == width else _parts(b, x, [width, size - width], 3)
-    cos, sin = (b.GATHER(cache, positions) for cache in (cos, sin))
-    if positions.rank == 2:
-        cos, sin = (b.EXPAND_DIMS(angles, np.int32(1)) for angles in (cos, sin))
     if is_interleaved:
         even, odd = (
             b.GATHER(rotated, np.arange(i, width, 2, dtype=np.int32), axis=3) for i in (0, 1)
@@ -160,6 +266,12 @@ def _rotated(node, b, x, positions, cos, sin, is_interleaved):
 
 def _parts(b, x, sizes, axis):
     return b.SPLIT_V(x, np.asarray(sizes, np.int32), np.int32(axis), num_splits=len(sizes))
+
+
+def _length(b, x, axis):
+    """The size along a dimension."""
+    n = x.dims[axis]
+    return dimension(x, axis, b) if n is None else b.constant(np.int32(n))
 
 
 def _steps(b, x, axis):
@@ -219,11 +331,18 @@ def _mask(node, b, q, k, mask):
 def _future(node, b, q, k, window=-1):
     """What keeps queries, the last of all positions, from keys behind them or out of a window."""
     n_queries, n_keys = q.dims[2], k.dims[2]
-    node.require(None not in (n_queries, n_keys), "causal attention needs a known length")
-    ends = np.arange(n_queries)[:, None] + n_keys - n_queries
-    keys = np.arange(n_keys)
-    hidden = (keys > ends) | ((keys <= ends - window) if window >= 0 else False)
-    return b.constant(np.where(hidden, LOWEST, np.float32(0)).astype(np.float32))
+    if n_queries is not None and n_keys is not None:
+        ends = np.arange(n_queries)[:, None] + n_keys - n_queries
+        keys = np.arange(n_keys)
+        hidden = (keys > ends) | ((keys <= ends - window) if window >= 0 else False)
+        return b.constant(np.where(hidden, LOWEST, np.float32(0)).astype(np.float32))
+    n_past = b.SUB(_length(b, k, 2), _length(b, q, 2))
+    ends = b.EXPAND_DIMS(b.ADD(_steps(b, q, 2), n_past), np.int32(1))
+    keys = _steps(b, k, 2)
+    is_hidden = b.GREATER(keys, ends)
+    if window >= 0:
+        is_hidden = b.LOGICAL_OR(is_hidden, b.LESS_EQUAL(keys, b.SUB(ends, np.int32(window))))
+    return b.SELECT_V2(is_hidden, b.constant(LOWEST), b.constant(np.float32(0)))
 
 
 def _attended(node, b, q, k, v, extras):

@@ -10,6 +10,18 @@ from .microsoft import DOMAIN, as_onnx, embedded, swapped
 from .microsoft_attention import self_attention
 from .registry import lower
 
+FP4 = np.float32([0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4])
+FP4 = np.concatenate([FP4, -FP4])
+"""bitsandbytes' floating-point numbers of 4 bits, in parts of the largest."""
+NF4 = np.float32(
+    [
+        *(-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453),
+        *(-0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0.0),
+        *(0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224),
+        *(0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0),
+    ]
+)
+"""Quantiles of the normal distribution (QLoRA, appendix E), of which 0 is one."""
 LSTM_INPUTS = 8
 """Inputs that DynamicQuantizeLSTM has in common with LSTM."""
 
@@ -145,6 +157,35 @@ def qlinear_where(node, b):
     return _quantized(node, b, b.SELECT_V2(condition, x, y), *inputs[6:])
 
 
+@lower(f"{DOMAIN}QLinearReduceMean")
+def qlinear_reduce_mean(node, b):
+    """The mean of a quantized tensor along axes, quantized."""
+    inputs = [node.input(i) for i in range(5)]
+    x = _dequantized(node, b, *inputs[:3])
+    axes = np.asarray(node.attr("axes", [*range(x.rank)]), np.int32)
+    out = b.MEAN(x, axes, keep_dims=bool(node.attr("keepdims", 1)))
+    return _quantized(node, b, out, *inputs[3:])
+
+
+@lower(f"{DOMAIN}ReduceSumInteger")
+def reduce_sum_integer(node, b):
+    """The sum of integers of 8 bits along axes, as int32."""
+    x = b.CAST(node.inputs[0], dtype=np.int32)
+    axes = np.asarray(node.attr("axes", [*range(x.rank)]), np.int32)
+    return b.SUM(x, axes, keep_dims=bool(node.attr("keepdims", 1)))
+
+
+@lower(f"{DOMAIN}MulInteger")
+def mul_integer(node, b):
+    """(x - its zero point) * (y - its zero point), as int32."""
+    x, x_zero, y, y_zero = (node.input(i) for i in range(4))
+    factors = []
+    for z, zero in ((x, x_zero), (y, y_zero)):
+        z = b.CAST(z, dtype=np.int32)
+        factors.append(z if zero is None else b.SUB(z, b.CAST(zero, dtype=np.int32)))
+    return b.MUL(*factors)
+
+
 @lower(f"{DOMAIN}QAttention")
 def qattention(node, b):
     """Attention whose input and weights are quantized."""
@@ -200,6 +241,20 @@ def matmul_n_bits(node, b):
     weights = weights.reshape(n_rows, -1)[:, :depth].astype(np.float32)
     out = matmul.matmul(as_onnx(node, node.inputs[0], b.constant(weights.T.copy())), b)
     return out if node.input(5) is None else b.ADD(out, node.input(5))
+
+
+@lower(f"{DOMAIN}MatMulBnb4")
+def matmul_bnb4(node, b):
+    """x times weights of 4 bits, numbers of a table times the largest of each block."""
+    depth, n_rows, size = node.attr("K"), node.attr("N"), node.attr("block_size")
+    kind = node.attr("quant_type")
+    node.require(kind in (0, 1), f"quant_type must be 0 or 1, got {kind}")
+    packed = node.constant(1).ravel()
+    codes = np.stack([packed >> 4, packed & 15], 1).ravel()[: n_rows * depth]
+    largest = np.repeat(node.constant(2).ravel().astype(np.float32), size)[: codes.size]
+    weights = ((FP4, NF4)[kind][codes] * largest).reshape(n_rows, depth)
+    weights = weights.T.copy() if node.attr("transB", 1) else weights
+    return matmul.matmul(as_onnx(node, node.inputs[0], b.constant(weights)), b)
 
 
 @lower(f"{DOMAIN}GatherBlockQuantized")

@@ -25,6 +25,13 @@ NEW_QUANTIZATION = 19  # operator set; the evaluator has no QuantizeLinear of ol
 NO_ZERO_POINT = np.zeros((), np.uint8)
 TRAINING_MODE = 14  # operator set; the evaluator takes what is older to be training
 
+RANDOM = frozenset(
+    {
+        *("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"),
+        "RandomUniformLike",
+    }
+)
+"""Operators of ai.onnx that draw numbers."""
 REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
 """What the ONNX project's evaluator raises, as it checks little, of inputs that it cannot take."""
 
@@ -38,14 +45,16 @@ class OnnxOracle:
         self.outputs = [port.name for port in source.outputs]
 
     def check(self) -> None:
-        """Raises NotVerified when the evaluator does not have an operator."""
+        """Raises NotVerified when the evaluator lacks an operator, or one gives random numbers."""
         from ..verify.oracle import NotVerified
 
         function_domains = {domain_of(function.domain) for function in self._source.functions}
         for node in self._source.nodes:
+            name = node.name or next(iter(node.output), "")
             if domain_of(node.domain) not in EVALUATED | function_domains:
-                name = node.name or next(iter(node.output), "")
                 raise NotVerified(f"{node.op_type} '{name}' of {node.domain} has no reference")
+            if not node.domain and node.op_type in RANDOM:
+                raise NotVerified(f"{node.op_type} '{name}' gives random numbers")
 
     def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> OnnxOracle:
         """The same graph with other initializers, where they are floats."""

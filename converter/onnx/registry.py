@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..lowering.node import SourceNode
-from ..lowering.registry import Lowerings
+from ..lowering.registry import Homes, Lowerings
+from .homes import HOMES
 from .names import domain_of, qualified
 
 if TYPE_CHECKING:
@@ -17,34 +18,7 @@ if TYPE_CHECKING:
     from ..ir.graph import Tensor
     from .lower import Block
 
-FAMILIES = (
-    "activation",
-    "array",
-    "control",
-    "conv",
-    "index",
-    "linear_algebra",
-    "logic",
-    "math",
-    "matmul",
-    "microsoft",
-    "microsoft_attention",
-    "microsoft_quantized",
-    "ml",
-    "norm",
-    "optimizer",
-    "pool",
-    "quantized",
-    "recurrent",
-    "reduce",
-    "resize",
-    "sample",
-    "sequence",
-    "slice",
-    "transpose_conv",
-    "trees",
-)
-LOWERINGS = Lowerings("ONNX operator", __package__, FAMILIES)
+LOWERINGS = Lowerings("ONNX operator", __package__, Homes(HOMES))
 lower, lower_rows = LOWERINGS.lower, LOWERINGS.lower_rows
 REQUIRED = object()
 """Default of an attribute that has none."""

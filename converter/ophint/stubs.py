@@ -265,7 +265,7 @@ def _position(function: HintedFunction, op: Operation) -> int:
 
 def _declared(argument: Argument) -> tuple[Any, tuple[int | None, ...] | None]:
     """Type and shape of an argument."""
-    tensor, shape = argument.identities[0].outputs[0], argument.identities[0].outputs[0].shape
+    tensor, shape = argument.identities[0].outputs[0], argument.identities[0].outputs[0].sizes
     if argument.aggregate == OpHint.AGGREGATE_STACK and shape is not None:
         shape = (len(argument.identities), *shape)
     return tensor.dtype, shape

@@ -38,6 +38,7 @@ from .linear import (
 from .loop_values import merge_loop_values
 from .norms import (
     factor_difference,
+    factor_mixture,
     fuse_l2_normalization,
     fuse_mean,
     fuse_rsqrt,
@@ -61,7 +62,7 @@ from .transpose import (
     merge_transposes,
     transpose_to_reshape,
 )
-from .trim_loops import trim_loops
+from .trim_loops import take_last_row, trim_loops
 
 PASSES: tuple[tuple[Pass, str], ...] = (
     (settle_shapes, "the SHAPE chains it frees are dead code for the next"),
@@ -73,6 +74,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (remove_identities, "an op that does nothing hides its neighbours from each other"),
     (fuse_recurrent_loops, "first of what looks at whole layers: it frees what enters the loop"),
     (merge_loop_values, "what it leaves of them the next drops"),
+    (take_last_row, "what only the last iteration's value is read of"),
     (trim_loops, "what remains of loops; fewer values to look at"),
     (cancel_reverses, "layers that go backwards leave pairs of them"),
     (take_expanded, "of lists of one row, which loops leave"),
@@ -84,6 +86,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fuse_squared_difference, "formulas first: fusing an ADD into a convolution would break them"),
     (fuse_l2_normalization, "before SQRT and RSQRT change places"),
     (factor_difference, "before NEG moves elsewhere"),
+    (factor_mixture, "while the products are as the source has them"),
     (fuse_hard_swish, "before ADD takes the RELU6 in"),
     (fuse_gelu, "before its constants are merged with others"),
     (fuse_leaky_relu, "before MAXIMUM is taken for a RELU"),

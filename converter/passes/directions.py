@@ -76,6 +76,6 @@ def _bidirectional(b: Builder, forward: Op, backward: Op) -> tuple[Tensor, Tenso
         return b.op(
             "BIDIRECTIONAL_SEQUENCE_RNN", x, *operands, None, None, None, n_outputs=2, **options
         )
-    operands = [*lstm_parameters(forward), *lstm_parameters(backward), *states[0], *states[1]]
+    operands = [*lstm_parameters(forward, b), *lstm_parameters(backward, b), *states[0], *states[1]]
     omitted = [None] * N_AUXILIARY
     return b.op("BIDIRECTIONAL_SEQUENCE_LSTM", x, *operands, *omitted, n_outputs=2, **options)

@@ -315,7 +315,8 @@ def add_missing_bias(graph: Graph, op: Op) -> bool:
     """
     linear = Linear.of(op)
     if linear is not None and op.input(2) is None:
-        linear.rewrite(builder(graph, op), None, np.zeros(linear.n))
+        zeros = np.zeros(linear.n, op.output.dtype)
+        op.set_input(2, builder(graph, op).constant(zeros, op.inputs[1].name))
         return True
     return False
 

@@ -175,6 +175,35 @@ def factor_difference(graph: Graph, op: Op) -> bool:
     return False
 
 
+@rewrite("ADD")
+def factor_mixture(graph: Graph, op: Op) -> bool:
+    """Takes the share out of a mixture of two values, as cells of GRUs have it.
+
+        MUL(z, a) -> p;  SUB(1, z) -> MUL(c) -> q;  ADD(p, q) -> y
+            becomes      SUB(a, c) -> MUL(z) -> ADD(c) -> y
+
+    Holds off when a value in between has another reader or is an output, on activations before
+    the last, and when the shapes of a, c and z are not certainly equal.
+    """
+    for left, right in (op.inputs, op.inputs[::-1]):
+        products = [_private_producer(graph, tensor, op, "MUL") for tensor in (left, right)]
+        if products[0] is None or products[1] is None:
+            continue
+        for rest, c in (products[1].inputs, products[1].inputs[::-1]):
+            difference = _private_producer(graph, rest, products[1], "SUB")
+            if difference is None or scalar_of(difference.inputs[0]) != 1:
+                continue
+            z = difference.inputs[1]
+            others = [t for t in products[0].inputs if t is not z]
+            if len(others) != 1 or not (same_shape(others[0], c) and same_shape(z, c)):
+                continue
+            b = builder(graph, op)
+            share = b.MUL(b.SUB(others[0], c), z)
+            swap(graph, op, b.ADD(share, c, fused_activation_function=activation_of(op)))
+            return True
+    return False
+
+
 def _private_producer(graph: Graph, tensor: Tensor, reader: Op, *kinds: str) -> Op | None:
     """The op of one of these kinds, without activation, that gives `tensor` to `reader` only."""
     op = producer_of(tensor, *kinds)

@@ -369,7 +369,7 @@ def _layer(b: Builder, loop: CountedLoop, cell: Cell, x: Tensor, axis: int) -> T
     initial = [loop.op.input(i) for i in cell.states]
     if all(_is_zero(state) for state in initial):
         initial = []
-    return b.op(
+    y = b.op(
         cell.kind,
         x,
         np.concatenate(weights),
@@ -379,6 +379,8 @@ def _layer(b: Builder, loop: CountedLoop, cell: Cell, x: Tensor, axis: int) -> T
         np.asarray(axis == 0),
         *initial,
     )
+    y.producer.implements = loop.op.implements
+    return y
 
 
 def _is_one_row(x: Tensor | None, y: Tensor) -> bool:

@@ -94,13 +94,22 @@ def write_rnn(op: Op, b: Builder) -> list[Tensor] | None:
 
 def write_lstm(op: Op, b: Builder) -> list[Tensor] | None:
     """UNIDIRECTIONAL_SEQUENCE_LSTM."""
-    operands = (*lstm_parameters(op), *states_of(op, b), *[None] * N_NORMS)
+    operands = (*lstm_parameters(op, b), *states_of(op, b), *[None] * N_NORMS)
     return [b.UNIDIRECTIONAL_SEQUENCE_LSTM(op.inputs[0], *operands, **options_of_sequence(op))]
 
 
-def lstm_parameters(op: Op) -> list[np.ndarray | None]:
-    """What builtins take of an LSTM_SEQUENCE: weights and biases for each gate, nothing else."""
-    parts = [part for tensor in op.inputs[1:4] for part in np.split(_value(tensor), 4)]
+def lstm_parameters(op: Op, b: Builder) -> list[Tensor | None]:
+    """What builtins take of an LSTM_SEQUENCE: weights and biases for each gate, nothing else.
+
+    Where TensorFlow does not fuse the layer, the gates' weights stay one matrix in its file.
+    """
+    parts: list[Tensor] = []
+    for tensor in op.inputs[1:4]:
+        whole = _value(tensor)
+        parts += map(b.constant, np.split(whole, 4))
+        if not op.implements:
+            for part in parts[-4:]:
+                part.n_source = whole.size
     return [*parts[:8], *[None] * N_PEEPHOLES, *parts[8:], None, None]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..ir.builder import Builder
 from ..ir.graph import Graph, Op
 from .driver import rewrite
 from .fold import remove_dead_code
-from .loops import counted_loop, tests_of
+from .loops import collected, counted_loop, tests_of
 from .rewrite import builder
 
 
@@ -32,12 +35,44 @@ def trim_loops(graph: Graph, op: Op) -> bool:
     body.output_names = None
     remove_dead_code(body)
     results = builder(graph, op).WHILE(*(op.inputs[i] for i in values), graphs=(condition, body))
+    results[0].producer.implements = op.implements
     for i, result in zip(values, results, strict=True):
         old = op.outputs[i]
         result.origin, result.name, result.sizes = old.origin, old.name, old.sizes
         graph.replace(old, result)
     graph.remove(op)
     return True
+
+
+@rewrite("WHILE")
+def take_last_row(graph: Graph, op: Op) -> bool:
+    """Takes what the last iteration wrote into a value of one row from where it comes.
+
+        WHILE(h, y: h', y' = DYNAMIC_UPDATE_SLICE(y, EXPAND_DIMS(h', 0), 0)) -> y
+            becomes      WHILE(h, y: ...) -> h;  EXPAND_DIMS(h, 0)
+
+    `trim_loops` then drops the value. Holds off where there may be no iteration.
+    """
+    loop = counted_loop(op)
+    if loop is None or not isinstance(loop.count, int) or loop.count < 1:
+        return False
+    ends = {id(tensor): j for j, tensor in enumerate(loop.body.outputs)}
+    position = graph.position(op) + 1
+    b = Builder(graph, graph.ops[position] if position < len(graph.ops) else None)
+    b.origin(op.origin)
+    changed = False
+    for i in loop.updated:
+        y, row = op.outputs[i], collected(loop, i)
+        if row is None or row[1] is not None or not (y.readers or graph.is_output(y)):
+            continue
+        j = ends.get(id(row[0]))
+        if j is None or op.outputs[j].rank is None:
+            continue
+        last = b.EXPAND_DIMS(op.outputs[j], np.int32(0))
+        last.origin, last.name = y.origin, y.name
+        graph.replace(y, last)
+        changed = True
+    return changed
 
 
 def _keep_one_test(op: Op) -> bool:

@@ -15,10 +15,12 @@ blocks      weights with a scale for each block of elements
 sparsity    weights of which only what is not zero is stored
 cells       recurrent operators on integers: a table, and the tensors for inner scales
 directions  recurrent layers in two directions as two operators
-unroll      plain recurrent cells step by step
+unroll      recurrent cells step by step
+unroll_loops  the same of loops
 softplus    log(1 + exp(x)) on ranges that do not grow with exp(x)
 variables   variables that are stored as integers
-forms       operators without an integer kernel, written as others
+forms       operators without an integer kernel, written as others by measured ranges
+integer_formulas  the same by formulas, before anything is measured
 islands     what stays float, why, and its share of the work
 check       the quantized file beside its float form
 accuracy/   algorithms that lower the error, the search for layers that stay wider

@@ -13,10 +13,12 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import queue
 import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
@@ -38,14 +40,101 @@ serve()
 
 PATIENCE = 1.0
 """Seconds for which one process calibrates: others would begin to help when it is done."""
+DEPTH = 2
+"""Samples that a process may have: one that it runs on, and the next."""
+MOST_WAITING = 64
+"""Answers that wait for an earlier one."""
 Run = Callable[["Sample"], np.ndarray]
+
+
+class _Answer:
+    """What a process, or this one, has measured on a sample, or will have.
+
+    Attributes:
+        label: what the sample is called.
+        worker: the process that was asked; None for this one.
+        table: what was measured, once it is there.
+        error: what running the model raised, else None.
+    """
+
+    def __init__(self, label: str, worker: _Worker | None = None) -> None:
+        self.label, self.worker = label, worker
+        self.table: np.ndarray | None = None
+        self.error: Exception | None = None
+
+
+class _Worker:
+    """A process with a model: one thread sends it samples, another reads what it answers.
+
+    Args:
+        first: the message that it starts with.
+        changed: notified when it is ready, has answered, or has ended.
+
+    Attributes:
+        is_ready, has_ended: whether it has answered the first message, and whether it is gone.
+        waiting: the answers that are not there yet.
+    """
+
+    def __init__(self, first: object, changed: threading.Condition) -> None:
+        self.is_ready = self.has_ended = False
+        self.waiting: deque[_Answer] = deque()
+        self._changed = changed
+        self._messages: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _SERVE],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self._messages.put(first)
+        self._threads = [threading.Thread(target=one) for one in (self._send_all, self._read_all)]
+        for thread in self._threads:
+            thread.start()
+
+    def ask(self, answer: _Answer, message: object) -> None:
+        """Lets it measure a sample."""
+        self.waiting.append(answer)
+        self._messages.put(message)
+
+    def close(self) -> None:
+        """Ends the process, and waits for it."""
+        self._process.kill()
+        self._process.wait()
+        self._messages.put(None)
+        for thread in self._threads:
+            thread.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):  # of what it has not read
+                    pipe.close()
+
+    def _send_all(self) -> None:
+        while (message := self._messages.get()) is not None:
+            _send(self._process.stdin, message)
+
+    def _read_all(self) -> None:
+        assert self._process.stdout is not None
+        with contextlib.suppress(EOFError, pickle.UnpicklingError):
+            pickle.load(self._process.stdout)
+            with self._changed:
+                self.is_ready = True
+            while True:
+                table, error = pickle.load(self._process.stdout)
+                with self._changed:
+                    answer = self.waiting.popleft()
+                    answer.table, answer.error = table, error
+                    self._changed.notify()
+        with self._changed:
+            self.has_ended = True
+            self._changed.notify()
 
 
 class Workers:
     """Some processes with a model each; a context, which ends them.
 
     They are started when calibration has taken PATIENCE seconds, and this process goes on without
-    them until one is ready.
+    them until one is ready. None waits for another: each has DEPTH samples at most, this one takes
+    the next where all have as many, and answers are put in order.
 
     Args:
         n: how many.
@@ -54,24 +143,15 @@ class Workers:
 
     def __init__(self, n: int, functions: Sequence[Function]) -> None:
         self._n, self._functions = n, functions
-        self._processes: list[subprocess.Popen[bytes]] = []
-        self._ready: list[subprocess.Popen[bytes]] = []
-        self._starters: list[threading.Thread] = []
+        self._workers: list[_Worker] = []
+        self._changed = threading.Condition()
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for process in self._processes:
-            process.kill()
-            process.wait()
-        for thread in self._starters:
-            thread.join()
-        for process in self._processes:
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(BrokenPipeError):  # of what it has not read
-                        pipe.close()
+        for worker in self._workers:
+            worker.close()
 
     def measure(self, samples: Iterable[Sample], run: Run) -> Iterator[tuple[str, np.ndarray]]:
         """What each sample is called, and the table of what was measured on it; in their order.
@@ -83,69 +163,54 @@ class Workers:
         Raises what running the model raises.
         """
         begin = time.monotonic()
-        waiting: list[tuple[str, subprocess.Popen[bytes]]] = []
+        answers: deque[_Answer] = deque()
         for sample in samples:
-            if self._n and not self._processes and time.monotonic() - begin >= PATIENCE:
+            if self._n and not self._workers and time.monotonic() - begin >= PATIENCE:
                 self._start(sample)
-            if len(waiting) < len(self._ready):
-                process = self._ready[len(waiting)]
-                _send(process.stdin, (sample[0], list(sample[2])))
-                waiting.append((sample[1], process))
-                continue
-            error: Exception | None = None
-            table: np.ndarray | None = None
-            try:
-                table = run(sample)
-            except Exception as raised:  # those before it may have raised, too
-                error = raised
-            if waiting and table is not None:
-                table = table.copy()
-            yield from _answers(waiting)
-            waiting.clear()
-            if error is not None:
-                raise error
-            assert table is not None
-            yield sample[1], table
-        yield from _answers(waiting)
+            worker = self._idle_worker()
+            answer = _Answer(sample[1], worker)
+            answers.append(answer)
+            if worker is not None:
+                worker.ask(answer, (sample[0], list(sample[2])))
+            else:
+                try:
+                    table = run(sample)
+                    answer.table = table.copy() if len(answers) > 1 else table
+                except Exception as raised:  # those before it may have raised, too
+                    answer.error = raised
+            yield from self._ready_answers(answers, 0 if answer.error else MOST_WAITING)
+        yield from self._ready_answers(answers, 0)
+
+    def _idle_worker(self) -> _Worker | None:
+        """The process that has fewest samples, unless all have as many as they may."""
+        with self._changed:
+            ready = [one for one in self._workers if one.is_ready and not one.has_ended]
+        worker = min(ready, key=lambda one: len(one.waiting), default=None)
+        return worker if worker is not None and len(worker.waiting) < DEPTH else None
+
+    def _ready_answers(
+        self, answers: deque[_Answer], most: int
+    ) -> Iterator[tuple[str, np.ndarray]]:
+        """The first answers, as far as they are there; waits until no more than `most` are left."""
+        while answers:
+            first = answers[0]
+            with self._changed:
+                while first.table is None and first.error is None and len(answers) > most:
+                    if first.worker is not None and first.worker.has_ended:
+                        raise RuntimeError(f"{first.label}: the process that ran it has ended")
+                    self._changed.wait()
+            if first.error is not None:
+                raise first.error
+            if first.table is None:
+                return
+            answers.popleft()
+            yield first.label, first.table
 
     def _start(self, sample: Sample) -> None:
         """Starts the processes; each has run `sample` when it is ready."""
-        path = os.pathsep.join(filter(None, sys.path))
         ends = [(part.signature, part.subgraph) for part in self._functions]
         message = self._functions[0].content, ends, (sample[0], list(sample[2]))
-        for _ in range(self._n):
-            process = subprocess.Popen(
-                [sys.executable, "-c", _SERVE],
-                env={**os.environ, "PYTHONPATH": path},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
-            self._processes.append(process)
-            self._starters.append(threading.Thread(target=self._prepare, args=(process, message)))
-            self._starters[-1].start()
-
-    def _prepare(self, process: subprocess.Popen[bytes], message: object) -> None:
-        """Waits for a process to be ready; one that ends before that is never asked."""
-        _send(process.stdin, message)
-        assert process.stdout is not None
-        with contextlib.suppress(EOFError, pickle.UnpicklingError):
-            pickle.load(process.stdout)
-            self._ready.append(process)
-
-
-def _answers(
-    waiting: Iterable[tuple[str, subprocess.Popen[bytes]]],
-) -> Iterator[tuple[str, np.ndarray]]:
-    """What processes have measured on a sample each; raises what they have raised."""
-    for label, process in waiting:
-        assert process.stdout is not None
-        try:
-            table, error = pickle.load(process.stdout)
-        except EOFError:
-            raise RuntimeError(f"{label}: the process that ran it has ended") from None
-        if error is not None:
-            raise error
-        yield label, table
+        self._workers = [_Worker(message, self._changed) for _ in range(self._n)]
 
 
 def _send(pipe: IO[bytes] | None, message: Any) -> None:

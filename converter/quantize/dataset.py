@@ -91,7 +91,7 @@ def slices(columns: Sequence[np.ndarray], ports: Sequence[Port]) -> Iterator[lis
 
 def batch(column: np.ndarray, port: Port) -> int | None:
     """How many rows an input takes at a time; None when it has no dimension for them."""
-    shape = port.tensor.shape
+    shape = port.tensor.sizes
     if shape is None or len(shape) != column.ndim:
         return None
     return 1 if shape[0] is None else max(shape[0], 1)

@@ -28,23 +28,27 @@ ONE = {LSTM: "UNIDIRECTIONAL_SEQUENCE_LSTM", RNN: "UNIDIRECTIONAL_SEQUENCE_RNN"}
 WIDTH = 2  # the axis of the elements of a result
 
 
-def split_directions(graphs: Iterable[Graph], schemes_of: SchemesOf, unrolls: bool) -> None:
+def split_directions(
+    graphs: Iterable[Graph], schemes_of: SchemesOf, unrolls: bool, strict: bool
+) -> None:
     """Splits the layers of float graphs that are to work on integers.
 
     Args:
         graphs: the graphs.
         schemes_of: the schemes in which an operator may work on integers.
         unrolls: whether plain cells are written out step by step then.
+        strict: whether LSTMs are, too.
     """
     for graph in graphs:
         for op in list(graph.ops):
-            is_split = wants_int8(op, schemes_of) and op.kind == LSTM
-            is_split |= unrolls and op.kind == RNN and bool(schemes_of(op))
-            if is_split and is_apart(op):
+            is_split = (strict or wants_int8(op, schemes_of)) and op.kind == LSTM
+            is_split |= unrolls and op.kind == RNN
+            is_split &= bool(schemes_of(op))
+            if is_split and is_apart(op, strict):
                 split(graph, op)
 
 
-def is_apart(op: Op) -> bool:
+def is_apart(op: Op, strict: bool) -> bool:
     """Whether no direction adds an auxiliary input, and integers have each of them."""
     row = known(op.kind)
     weights = ("fw_aux_to_cell", "bw_aux_to_cell") if op.kind == LSTM else ("fw_aux", "bw_aux")
@@ -52,7 +56,7 @@ def is_apart(op: Op) -> bool:
         return False
     if op.kind == RNN:
         return is_unrollable(op, tuple(row.position(f"{way}_weights") for way in ("fw", "bw")))
-    return op.options.fused_activation_function == ACTIVATION_FUNCTION_TYPE["TANH"]
+    return strict or op.options.fused_activation_function == ACTIVATION_FUNCTION_TYPE["TANH"]
 
 
 def split(graph: Graph, op: Op) -> None:

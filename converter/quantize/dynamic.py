@@ -27,6 +27,10 @@ from .weights import weights_of
 
 SMALLEST = 1024
 """Elements below which weights stay float32: they would save little and cost accuracy."""
+FEW_BITS = 4
+"""Bits up to which weights that were fake-quantized become integers whatever their size."""
+ROWS = WeightRule(axis=0)
+"""Weights with a scale for each row."""
 Schemes = Callable[[Op], "Scheme | None"]
 
 
@@ -49,7 +53,7 @@ def quantize_weights(
         scheme = scheme_of(op)
         if scheme is None or not op.outputs or op.output in size_dependent:
             continue
-        if scheme.hybrid:
+        if scheme.hybrid and not is_of_small_parts(op):
             n_quantized += quantize_hybrid(graph, op, scheme, per_tensor)
             continue
         for i in quantized_inputs(op, scheme):
@@ -103,12 +107,27 @@ def hybrid_code(kind: str, scheme: Scheme) -> str:
 
 
 def has_large_weights(op: Op, rule: WeightRule) -> bool:
-    """Whether `op` is in float32 and its weights are constants, one of enough elements."""
+    """Whether `op` is in float32 and its weights are constants, of enough elements or few bits."""
     weights = [x for i in (rule.weights, *rule.others) if (x := op.input(i)) is not None]
     if not all(x.is_constant and is_float32(x) for x in weights):
         return False
-    is_large = max(x.data.size for x in weights) >= SMALLEST
+    n_elements = max(max(x.data.size, x.n_source) for x in weights)
+    stated = weights[0].fake_quant
+    is_large = n_elements >= SMALLEST or (stated is not None and stated.bits <= FEW_BITS)
     return is_large and is_float32(op.output) and all(np.isfinite(x.data).all() for x in weights)
+
+
+def is_of_small_parts(op: Op) -> bool:
+    """Whether the weights of `op` are large only before they are cut into those of gates.
+
+    A DEQUANTIZE makes such weights float32: a hybrid kernel of gates has one scale for each, where
+    the source's product has one for each row, and on such small weights it saves no time.
+    """
+    rule = WEIGHT_RULES.get(op.kind)
+    if rule is None or not rule.others or op.input(rule.weights) is None:
+        return False
+    weights = [x for i in (rule.weights, *rule.others) if (x := op.input(i)) is not None]
+    return has_large_weights(op, rule) and all(x.data.size < SMALLEST for x in weights)
 
 
 def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantization) -> None:
@@ -144,6 +163,9 @@ def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozen
     elif scheme.block is not None and not reason_against_blocks(op, i, rule, scheme):
         return dequantized_rows(graph, op, tensor, scheme)
     else:
+        if scheme.hybrid:
+            code = hybrid_code(op.kind, scheme)
+            scheme, rule = dataclasses.replace(scheme, weights=code, hybrid=False), ROWS
         scheme = dataclasses.replace(scheme, block=None)
         _, quantized = integer_weights(op, i, rule, scheme, per_tensor)
     result = like(tensor, np.dtype(np.float32), None, tensor.name)

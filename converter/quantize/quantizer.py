@@ -97,7 +97,7 @@ def quantize(
             ends = dataclasses.replace(recipe, input_type=FLOAT32, output_type=FLOAT32)
         measured = {t: r for t, r in measured.items() if t not in size_dependent}
         if recipe.strict or recipe.warns:
-            use_integer_forms(graph, recipe.integer_schemes_of)
+            measured |= use_integer_forms(graph, recipe.integer_schemes_of, measured)
         fakes = fakes_of(graph)
         fake = take_fake_quant(graph, stated.reorder, stated.share_concat_ranges)
         measured = {**measured, **fake}

@@ -6,6 +6,7 @@ file is a scheme's to say (scheme.py), and the types that there are kernels for 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache, partial
@@ -94,11 +95,20 @@ def orders_steps(op: Op) -> str:
     return "TFLite has no int16 kernel for it that knows scales"
 
 
+def reader_in_float(op: Op) -> str | None:
+    """What an operator on float32 reads, such as a loop, is best made so."""
+    float_reader = next((one for one in op.output.readers if one.kind not in RULES), None)
+    if float_reader is None:
+        return None
+    return f"{float_reader.kind} reads it, which stays float"
+
+
 SUM_BITS = {"i8": 20, "u8": 20, "i16": 15}
 """Fractional bits in which ADD and SUB take sums, by the type of their operands."""
 LIMITS: dict[str, dict[str, Any]] = {
     "CONV_2D": {"limit": constant_weights},
     "DEPTHWISE_CONV_2D": {"limit": constant_weights},
+    "FILL": {"limit": reader_in_float},
     "DIV": {"divisor": 1, "limit": fewer_dimensions_than(5)},
     "HARD_SWISH": {"min_scale": min_scale_of_hard_swish},
     "SQUARED_DIFFERENCE": {"min_scale": min_scale_of_squares, "limit": fewer_dimensions_than(5)},
@@ -256,10 +266,17 @@ def rule_of(op: Op, scheme: Scheme = INT8) -> Rule | None:
 
 def writes_state(op: Op) -> bool:
     """Whether `op` gives a variable, which its readers want as it is, or only what makes one."""
-    if any(tensor.is_variable for tensor in op.outputs):
-        return True
-    readers = [reader for tensor in op.outputs for reader in tensor.readers]
-    return bool(readers) and all(map(writes_state, readers))
+    known, ahead = {op}, deque([op])
+    while ahead:  # all at the same distance first: what nobody reads is mostly near
+        current = ahead.popleft()
+        if any(tensor.is_variable for tensor in current.outputs):
+            continue
+        readers = [reader for tensor in current.outputs for reader in tensor.readers]
+        if not readers:
+            return False
+        ahead += [reader for reader in readers if reader not in known]
+        known.update(readers)
+    return True
 
 
 def touches_float32(op: Op) -> bool:

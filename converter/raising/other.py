@@ -40,7 +40,7 @@ def flex(node: Node, *operands: Tensor):
     """The operation that a Flex operator describes; not one that opens files or has a state."""
     alone = Graph()
     inputs = [
-        alone.add("Placeholder", None, (), {"dtype": x.dtype, "shape": x.shape}).outputs[0]
+        alone.add("Placeholder", None, (), {"dtype": x.dtype, "shape": x.sizes}).outputs[0]
         for x in operands
     ]
     try:

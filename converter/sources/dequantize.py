@@ -57,7 +57,7 @@ def as_before(before: FileSource, source: FileSource) -> FileSource:
         by_name = {port.key: port for port in new_ports}
         ports = [by_name[port.key] for port in old_ports]
         for old, port in zip(old_ports, ports, strict=True):
-            port.tensor.set_shape(old.tensor.shape)
+            port.tensor.set_shape(old.tensor.sizes)
         ends.append(tuple(ports))
     files = before.associated_files
     return replace(source, inputs=ends[0], outputs=ends[1], associated_files=files)

@@ -299,7 +299,7 @@ class _Freezer:
         for position, value in values.items():
             name = self._name(self.variables[op.inputs[position]])
             old = self.current[name]
-            value.set_shape(old.shape)
+            value.set_shape(old.sizes)
             self._note_restored(op, old)
             self.current[name] = value
         first = values[WRITING[op.type].positions[0]]
@@ -309,7 +309,7 @@ class _Freezer:
         """A checkpoint's tensor that is assigned as it is has the shape of the variable."""
         for tensor in op.inputs[1:2]:
             if tensor.op.type in CHECKPOINT_READERS:
-                self.copy.tensors[tensor].set_shape(variable.shape)
+                self.copy.tensors[tensor].set_shape(variable.sizes)
 
     def _convert(self, op: Operation) -> None:
         """Adds what replaces one operation to the copy."""
@@ -351,7 +351,7 @@ class _Freezer:
         new = graph.add(op.type, op.name, inputs, attrs, (), op.device, n + len(extra))
         self._map_to(op, new.outputs[:n], [new])
         for i, name in enumerate(extra):
-            new.outputs[n + i].set_shape(self.current[name].shape)
+            new.outputs[n + i].set_shape(self.current[name].sizes)
             self.current[name] = new.outputs[n + i]
         if not extra:
             for i, tensor in enumerate(op.inputs):
@@ -395,7 +395,7 @@ class _Freezer:
             and isinstance(output_shapes, list)
             and len(output_shapes) == len(inputs)
         ):
-            known = [tensor.shape for tensor in inputs]
+            known = [tensor.sizes for tensor in inputs]
             rows = zip(output_shapes, known, names, strict=True)
             attrs["output_shapes"] = [b if name else a for a, b, name in rows]
         for key, value in attrs.items():
@@ -429,7 +429,7 @@ class _Freezer:
         for i, tensor in enumerate(inputs):
             argument = freezer.add_input(i, "_Arg", {"T": tensor.dtype, "index": i})
             if names[i]:
-                argument.set_shape(tensor.shape)
+                argument.set_shape(tensor.sizes)
         frozen = library.unique_name(f"{name}_frozen")
         graph = freezer.build()
         graph.outputs = [*(graph.outputs or ()), *(freezer.current[name] for name in extra)]

@@ -252,7 +252,7 @@ def _function(
     for i, tensor in enumerate(inputs):
         attrs = {"T": tensor.dtype, "index": i}
         arguments.append(body.add("_Arg", f"arg{i}", (), attrs).outputs[0])
-        arguments[-1].set_shape(tensor.shape)
+        arguments[-1].set_shape(tensor.sizes)
     for tensor, i in positions.items():
         copy.tensors[tensor] = arguments[i]
 

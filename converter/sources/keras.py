@@ -208,7 +208,7 @@ def _source(
     """
     inputs, outputs = ends
     all_states = [state for states in (writer.states or {}).values() for state in states]
-    pairs = [(x, x.shape) for x in (*inputs.values(), *(state.first for state in all_states))]
+    pairs = [(x, x.sizes) for x in (*inputs.values(), *(state.first for state in all_states))]
     results = [*outputs.values(), *(state.now for state in all_states)]
     frozen, _, state = freeze(
         writer.graph, pairs, results, lambda _: {}, lambda op: writer.tables.get(op.name)
@@ -217,7 +217,7 @@ def _source(
     places = []
     for tensor in (frozen.inputs or ())[n_inputs:]:
         state.variables[tensor.op.name] = np.zeros(
-            [n or 0 for n in tensor.shape or ()], tensor.dtype
+            [n or 0 for n in tensor.sizes or ()], tensor.dtype
         )
         places.append(Place(tensor.op.name, True))
     ports = [
@@ -244,4 +244,4 @@ def _source(
 
 def _dims(tensor: Tensor) -> tuple[str | None, ...]:
     """Names of an input's dimensions: a Keras model has one batch."""
-    return tuple("n" if i == 0 else None for i in range(len(tensor.shape or ())))
+    return tuple("n" if i == 0 else None for i in range(len(tensor.sizes or ())))

@@ -86,9 +86,9 @@ class OnnxSource:
         be fixed stays unknown.
         """
         unknown = {
-            port.name: port.tensor.shape
+            port.name: port.tensor.sizes
             for port in self.inputs
-            if port.tensor.shape is not None and None in port.tensor.shape
+            if port.tensor.sizes is not None and None in port.tensor.sizes
         }
         for size in TRIED_SIZES if unknown else ():
             shapes = {
@@ -180,7 +180,7 @@ def load(
     ]
     layout = _layouts(io_layout, [*inputs, *outputs])
     ports = [
-        with_channels_last(port) if has_channels_last(port.tensor.shape, layout.get(port.name))
+        with_channels_last(port) if has_channels_last(port.tensor.sizes, layout.get(port.name))
         else port
         for port in ports
     ]  # fmt: skip
@@ -214,7 +214,7 @@ def _layouts(io_layout: str | Mapping[str, str] | None, names: Sequence[str]) ->
 
 def with_channels_last(port: Port) -> Port:
     """An input with its channels, the second of its dimensions, at the end."""
-    n, c, *spatial = port.tensor.shape
+    n, c, *spatial = port.tensor.sizes
     dims = port.dims and (port.dims[0], *port.dims[2:], port.dims[1])
     return replace(port, tensor=replace(port.tensor, shape=(n, *spatial, c)), dims=dims)
 

@@ -32,16 +32,17 @@ def note_types(nodes: Iterable[Any], definitions: Mapping[str, Any]) -> None:
         definition = definitions.get(node.op)
         if definition is None or signature_of(node.op) is not None or TYPES in node.attr:
             continue
-        types = [kind for argument in definition.output_arg for kind in _types(node, argument)]
+        values = {attr.name: attr.default_value for attr in definition.attr} | dict(node.attr)
+        types = [kind for argument in definition.output_arg for kind in _types(values, argument)]
         node.attr[TYPES].list.type.extend(types)
 
 
-def _types(node: Any, argument: Any) -> list[int]:
-    """The types that an argument of an OpDef stands for in a node."""
+def _types(values: Mapping[str, Any], argument: Any) -> list[int]:
+    """The types that an argument of an OpDef stands for in a node of these attributes."""
     if argument.type_list_attr:
-        return list(node.attr[argument.type_list_attr].list.type)
-    kind = node.attr[argument.type_attr].type if argument.type_attr else argument.type
-    return [kind] * (node.attr[argument.number_attr].i if argument.number_attr else 1)
+        return list(values[argument.type_list_attr].list.type)
+    kind = values[argument.type_attr].type if argument.type_attr else argument.type
+    return [kind] * (values[argument.number_attr].i if argument.number_attr else 1)
 
 
 def note_results(nodes: Iterable[Any], graph: Any) -> None:

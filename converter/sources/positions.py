@@ -27,8 +27,12 @@ def _as_tensorflow(source: Source) -> Source:
         for ports, keys in zip((source.inputs, source.outputs), source.tensorflow, strict=True)
     )
     graph = copy.copy(source.graph)
-    graph.inputs = [port.tensor for port in inputs]
-    graph.outputs = [port.tensor for port in outputs]
+    variables = [
+        list(tensors or ())[len(ports) :]
+        for tensors, ports in ((graph.inputs, inputs), (graph.outputs, outputs))
+    ]
+    graph.inputs = [port.tensor for port in inputs] + variables[0]
+    graph.outputs = [port.tensor for port in outputs] + variables[1]
     return replace(source, graph=graph, inputs=inputs, outputs=outputs)
 
 

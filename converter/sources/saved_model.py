@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from ...graph.core.attributes import read_shape
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.shapes import Shape
 from ...graph.format.graphdef import import_graph_def
+from ...interpreter.collection import collection_paused
 from ...schema.errors import noted
 from ...schema.saved_model import (
     ASSETS,
@@ -45,6 +47,7 @@ from .variables import Variables
 DEFAULT_TAGS = ("serve",)
 
 
+@collection_paused()
 def load(
     saved_model_dir,
     tags: Iterable[str] | None = None,
@@ -89,7 +92,9 @@ def load(
     known = {node.name: node.op for node in meta.graph_def.node}
     filling = _table_roots(meta)
     prune_nodes(meta.graph_def, [restore_op, *filling, *roots])
-    note_types(meta.graph_def.node, {op.name: op for op in meta.meta_info_def.stripped_op_list.op})
+    bodies = [function.node_def for function in meta.graph_def.library.function]
+    definitions = {op.name: op for op in meta.meta_info_def.stripped_op_list.op}
+    note_types(chain(meta.graph_def.node, *bodies), definitions)
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, inside(folder, CHECKPOINT))
     tables = Tables(graph, filling, _assets(meta, folder))

@@ -53,7 +53,7 @@ class Typed(Protocol):
         ...
 
     @property
-    def shape(self) -> Shape:
+    def sizes(self) -> Shape:
         """Its dimensions, None for what is unknown."""
         ...
 
@@ -64,11 +64,11 @@ class SourceTensor:
 
     name: str
     dtype: np.dtype
-    shape: Shape
+    sizes: Shape
 
     def set_shape(self, shape: Shape) -> None:
         """Makes unknown dimensions known."""
-        self.shape = shape
+        self.sizes = shape
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def fix_shapes(source: Source) -> None:
     Raises ValueError for inputs of unknown rank, or with other unknown dimensions.
     """
     for port in source.inputs:
-        shape = port.tensor.shape
+        shape = port.tensor.sizes
         if shape is None:
             raise noted(
                 ValueError(f"Provide an input shape for input array '{short_name(port.name)}'."),
@@ -354,7 +354,7 @@ def set_shapes(inputs: Mapping[str, Tensor], *declared: Shapes) -> dict[str, Sha
     Raises ValueError when one of `declared` has a name that `inputs` lacks, or contradicts another.
     """
     names = {full_name(name): name for name in inputs}
-    shapes = {name: tensor.shape for name, tensor in inputs.items()}
+    shapes = {name: tensor.sizes for name, tensor in inputs.items()}
     for declaration in declared:
         for tensor_name, shape in declaration.items():
             if full_name(tensor_name) not in names:

@@ -76,7 +76,7 @@ class FileSource:
     def lower(self, allow_custom_ops: bool = False) -> Graph:
         """The IR of the subgraph; what it calls comes with it."""
         final = bool(self.reason)
-        shapes = [port.tensor.shape for port in self.inputs]
+        shapes = [port.tensor.sizes for port in self.inputs]
         graph = lowered(lambda scope: _Reader(self, scope, final).graph(self.subgraph, shapes))
         graph.output_names = [port.name for port in self.outputs]
         if self.key is not None:

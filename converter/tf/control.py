@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...graph.core.library import IMPLEMENTS
 from ...graph.core.order import copied_from
 from ..ir.graph import Graph, Sizes, Tensor
 from ..ir.infer import dynamic_tensor
@@ -121,6 +122,7 @@ def while_(node, b):
         f"the condition must give one bool, got {[x.dtype.name for x in check.outputs]}",
     )
     results = b.WHILE(*(arguments[i] for i in passed), graphs=(check, body_graph))
+    results[0].producer.implements = node.op.attrs.get(f"_{IMPLEMENTS}", b"").decode()
     outputs = list(arguments)
     for i, result in zip(passed, results, strict=True):
         outputs[i] = result

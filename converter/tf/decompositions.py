@@ -111,7 +111,11 @@ def solved(node: Node, b: Builder, matrix: Tensor, right: Tensor, n: int) -> Ten
 @lower("MatrixInverse")
 def matrix_inverse(node, b):
     """The inverse of each matrix; where there is none, numbers that are not finite."""
-    x, n = square_of(node, b, node.attr("adjoint"))
+    return inverted(node, b, *square_of(node, b, node.attr("adjoint")))
+
+
+def inverted(node: Node, b: Builder, x: Tensor, n: int) -> Tensor:
+    """The inverse of each matrix of `n` rows."""
     shape = np.ones(len(x.dims) - 2, np.int32)
     unit = b.constant(np.eye(n, dtype=np.float32).reshape(*shape, n, n))
     unit = unit if len(x.dims) == 2 else b.ADD(b.ZEROS_LIKE(x), unit)

@@ -26,6 +26,34 @@ WIDTH, WIDTH_CODE = 4, 2
 """Bytes of its lengths and offsets, and how it writes that."""
 
 
+_OTHERS = """
+AdjustContrast AdjustHue AdjustSaturation BatchCholesky BatchFFT BatchFFT2D BatchFFT3D BatchIFFT
+BatchIFFT2D BatchIFFT3D BatchMatrixBandPart BatchMatrixDeterminant BatchMatrixDiag
+BatchMatrixDiagPart BatchMatrixInverse BatchMatrixSetDiag BatchMatrixSolve BatchMatrixSolveLs
+BatchMatrixTriangularSolve BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd CTCLossV2 Conv
+CropAndResizeGradBoxes CropAndResizeGradImage DataFormatDimMap DataFormatVecPermute
+DecodeAndCropJpeg DecodeBmp DecodeCSV DecodeCompressed DecodeGif DecodeJSONExample
+DecodePaddedRaw DecodeProtoV2 DecodeWebP DeepCopy DrawBoundingBoxes DrawBoundingBoxesV2 Eig
+EncodeJpegVariableQuality EncodeProto EncodeWav ExtractGlimpse ExtractGlimpseV2
+ExtractJpegShape Fact FusedPadConv2D FusedResizeAndPadConv2D GenerateBoundingBoxProposals
+ImageProjectiveTransformV2 ImageProjectiveTransformV3 InplaceAdd InplaceSub InplaceUpdate
+IsotonicRegression KMC2ChainInitialization KmeansPlusPlusInitialization MakeUnique
+MatchingFiles MatrixExponential NearestNeighbors NonMaxSuppressionWithOverlaps
+ParameterizedTruncatedNormal ParseSequenceExample ParseSequenceExampleV2 ParseSingleExample
+ParseSingleSequenceExample QuantizeDownAndShrinkRange QuantizedAdd QuantizedBiasAdd
+QuantizedConcatV2 QuantizedInstanceNorm QuantizedMatMul QuantizedMul QuantizedRelu
+QuantizedRelu6 QuantizedReshape QuantizedResizeBilinear RaggedBincount RaggedFillEmptyRows
+RandomPoisson RequantizationRange Requantize SampleDistortedBoundingBox
+SampleDistortedBoundingBoxV2 ScaleAndTranslate SelfAdjointEig SerializeTensor Skipgram
+StatelessRandomGammaV3 StatelessSampleDistortedBoundingBox StochasticCastToInt TopKUnique
+TopKWithUnique UniformDequantize UniformQuantize UniformQuantizedAdd
+UniformQuantizedClipByValue UniformQuantizedConvolution UniformQuantizedDot UniformRequantize
+"""
+OTHERS = frozenset(_OTHERS.split())
+"""Operations of TensorFlow without handles that have no row in graph/core/signature_table.py: its
+own runtime runs them, flatlite does not. A source must say what types they give."""
+
+
 def flex_options(op: tf.Operation) -> bytes:
     """The options of an operation's Flex operator."""
     node: Any = proto.message("NodeDef")()
@@ -79,7 +107,7 @@ class SelectOps(NamedTuple):
 def is_flex(op: tf.Operation) -> bool:
     """Whether an operation can be a Flex operator: TensorFlow has it, it has no resources."""
     tensors = [*op.inputs, *op.outputs]
-    return op.signature is not None and all(
+    return (op.signature is not None or op.type in OTHERS) and all(
         tensor.dtype is not None and tensor.dtype.names is None for tensor in tensors
     )
 
@@ -92,7 +120,7 @@ def result_types(op: tf.Operation, is_rank_needed: bool = True) -> list[tuple[An
     """
     results = []
     for tensor in op.outputs:
-        shape = tensor.shape
+        shape = tensor.sizes
         if shape is None and tensor.dtype is not None and tensor.dtype.names is not None:
             shape = ()
         if tensor.dtype is None or (shape is None and is_rank_needed):

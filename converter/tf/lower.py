@@ -57,7 +57,7 @@ def _lower(source: GraphSource, work: Work, select_ops: SelectOps, scope: Scope)
     b = Builder(graph)
     tensors: dict[tf.Tensor, Tensor] = {}
     for port, tensor in zip(source.inputs, work.inputs, strict=False):
-        tensors[tensor] = b.input(port.name, tensor.dtype, tensor.shape, port.dims)
+        tensors[tensor] = b.input(port.name, tensor.dtype, tensor.sizes, port.dims)
     handles = []
     for place, tensor in zip(source.places, work.inputs[len(source.inputs) :], strict=True):
         b.origin(tensor.op.name)

@@ -5,30 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..lowering.node import SourceNode
-from ..lowering.registry import Lowerings
+from ..lowering.registry import Homes, Lowerings
+from .homes import HOMES
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Operation
     from ..ir.graph import Tensor
 
-FAMILIES = (
-    *(
-        "array",
-        "control",
-        "decompositions",
-        "einsum",
-        "gradients",
-        "image",
-        "lists",
-        "math",
-        "matrix",
-        "nn",
-        "pool",
-        "quantize",
-    ),
-    *("random", "reduce", "scatter", "sparse", "special", "spectral", "tables"),
-)
-LOWERINGS = Lowerings("TF operation", __package__, FAMILIES)
+LOWERINGS = Lowerings("TF operation", __package__, Homes(HOMES))
 lower, lower_rows = LOWERINGS.lower, LOWERINGS.lower_rows
 
 

@@ -83,7 +83,7 @@ def trial_inputs(
 
 def n_runs(oracle: Oracle) -> int:
     """How many of the trial inputs are enough."""
-    shapes = [tensor.shape for tensor in oracle.inputs]
+    shapes = [tensor.sizes for tensor in oracle.inputs]
     if any(shape is None or None in shape[1:] for shape in shapes):
         return N_RUNS
     return N_BATCHES if any(None in shape for shape in shapes if shape) else 1
@@ -93,12 +93,12 @@ def _sizes_of(i: int, tensor: Typed, sizes: Sequence[Sizes | None], rank: int) -
     """The dimensions of input `i`; symbols of its own where nothing is known of them, symbols of
     all inputs of unknown rank where not even that is.
     """
-    if tensor.shape is None:
+    if tensor.sizes is None:
         return [dims.symbol(f"_{k}", 1) for k in range(rank)]
     input_sizes = sizes[i] if i < len(sizes) else None
     if input_sizes is not None:
         return input_sizes
-    return [dims.symbol(f"_{i}_{k}", 1) if n is None else n for k, n in enumerate(tensor.shape)]
+    return [dims.symbol(f"_{i}_{k}", 1) if n is None else n for k, n in enumerate(tensor.sizes)]
 
 
 def _larger(
@@ -146,3 +146,10 @@ def random_array(tensor: Typed, shape: Sequence[int], generator: np.random.Gener
         f"input '{tensor.name}' has the type {dtype}, for which there are no random values; set "
         "representative_dataset or verify_inputs"
     )
+
+
+def without_zeros(arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
+    """The arrays with ones and twos for their integers; None where there are none."""
+    if not any(array.dtype.kind in "iu" for array in arrays):
+        return None
+    return [np.asarray(x + 1, x.dtype) if x.dtype.kind in "iu" else x for x in arrays]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -17,16 +18,16 @@ import numpy as np
 
 from ...graph.core.limits import available_memory
 from ...graph.core.registry import is_pure
-from ...interpreter.interpreter import Interpreter
 from ...schema.custom_ops import is_custom_op
 from ...schema.errors import ConverterError, DeadlineExceededError, OpError
 from ..callers import caller
 from ..sources.effects import CHECKPOINT_READERS, CHECKPOINT_WRITERS
 from ..tf.lower import CALLS
 from .oracle import NotVerified, Oracle
-from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, trial_inputs
+from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, trial_inputs, without_zeros
 
 if TYPE_CHECKING:
+    from ...interpreter.interpreter import Interpreter
     from ..ir.graph import Graph, Origin, Signature, Sizes
 
 CHECKPOINTS = CHECKPOINT_READERS + CHECKPOINT_WRITERS
@@ -70,6 +71,8 @@ class Function:
 
     def interpreter(self, preserve: bool = False) -> Interpreter:
         """A new interpreter for `run`."""
+        from ...interpreter.interpreter import Interpreter
+
         return Interpreter(model_content=self.content, experimental_preserve_all_tensors=preserve)
 
     def is_empty(self, shapes: Iterable[tuple[int, ...]]) -> bool:
@@ -180,7 +183,7 @@ def verify(
             others = trial_inputs(oracle, function.sizes, is_hopeless)
         for n, arrays in enumerate(chain(first, others)):
             try:
-                expected = source.run(oracle.outputs, arrays)
+                arrays, expected = source.accepted(arrays, samples is None and n >= len(first))
             except Refused as refusal:
                 if n < len(first):
                     raise
@@ -248,6 +251,22 @@ class _Source:
     oracle: Oracle
     seconds_left: float
     seconds: float
+
+    def accepted(
+        self, arrays: list[np.ndarray], is_drawn: bool
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Inputs that the source takes, and its outputs; where it does not take drawn ones, they
+        are tried without zeros, by which integers are not divided.
+        """
+        try:
+            return arrays, self.run(self.oracle.outputs, arrays)
+        except Refused:
+            others = without_zeros(arrays) if is_drawn else None
+            if others is None:
+                raise
+            with suppress(Refused):
+                return others, self.run(self.oracle.outputs, others)
+            raise
 
     def run(self, names: Sequence[str], arrays: list[np.ndarray]) -> list[np.ndarray]:
         """The source's own answer.

@@ -35,14 +35,28 @@ def choose(
 
     `outs` are persistent and of the shapes and dtypes that both give.
     """
-    to_other = program.branch(unless=flag)
-    then.emit(program)
-    move_all(program, then.values, outs)
-    to_end = program.branch()
-    to_other.target = program.branch()
-    otherwise.emit(program)
-    move_all(program, otherwise.values, outs)
-    to_end.target = program.branch()
+    switch(program, [flag], [then, otherwise], outs)
+
+
+def switch(
+    program: Program, flags: Sequence[Buffer], bodies: Sequence[Body], outs: Sequence[Buffer]
+) -> None:
+    """outs = the values of the body whose flag is the first that holds; of the last where none is.
+
+    There is a bool for each body but the last. `outs` are as those of `choose`.
+    """
+    ends: list[Branch] = []
+    for flag, body in zip(flags, bodies[:-1], strict=True):
+        to_next = program.branch(unless=flag)
+        body.emit(program)
+        move_all(program, body.values, outs)
+        ends.append(program.branch())
+        to_next.target = program.branch()
+    bodies[-1].emit(program)
+    move_all(program, bodies[-1].values, outs)
+    end = program.branch()
+    for branch in ends:
+        branch.target = end
 
 
 def loop(

@@ -23,6 +23,11 @@ _MIN_LINE_SIZE = 1 << 13  # elements for which it pays to look for a line in a t
 _LINE_STEPS = 40  # in which that is found
 _LINE_MARGIN = 2.0**-10  # how far the numbers of a line stay away from whole ones, in all
 _MAX_LINE = 400.0  # how large they may be
+_LINE_SHIFT = 8  # bits of a fraction of int16 whose whole part is an int8
+_MAX_MULTIPLIER = (1 << 15) - 1
+_LINES = 256  # multipliers that are tried
+_MIN_BEND = 8  # entries of a table that may bend
+_MIN_DEPTH = 1.5  # how far one that bends is below a line, at least: more than rounding makes
 _MIN_SIZE = 4096  # elements of a result for which merging is worth an instruction of its own
 
 
@@ -87,14 +92,76 @@ def look_up(program: Program, x: Buffer, table: Buffer, out: Buffer) -> None:
         return
     is_int8, value = x.dtype == out.dtype == np.int8, table.value
     if is_int8 and value is not None and out.size >= _MIN_LINE_SIZE:
-        line = _line(value.tobytes())
-        if line is not None:
+        content = value.tobytes()
+        if (largest := _largest_line(content)) is not None:
+            lines, limits = largest
+            program.call(
+                "lookup.largest_line", x.ravel(), lines, out.ravel(), split=x.size, **limits
+            )
+            return
+        if (line := _line(content)) is not None:
             program.call("lookup.line", x.ravel(), out.ravel(), split=x.size, **line)
             return
     unsigned = f"uint{8 * x.itemsize}"
     kernel = "lookup.look_up" if x.itemsize == 1 else "lookup.look_up_int16"
     source, target = x.ravel().view(unsigned), out.ravel().view(unsigned)
     program.call(kernel, source, table.view(unsigned), target, split=x.size)
+
+
+@lru_cache(256)
+def _largest_line(table: bytes) -> tuple[Buffer, dict[str, int]] | None:
+    """Lines and limits with which the kernel `largest_line` gives a table of int8, or None.
+
+    The second line is that of the numbers before a bend upwards, as LEAKY_RELU has it.
+    """
+    entries = np.roll(np.frombuffer(table, np.int8), 128).astype(np.int64)
+    x, low, high = np.arange(-128, 128), int(entries.min()), int(entries.max())
+    inside = np.flatnonzero((entries > low) & (entries < high))
+    if len(inside) < 2 or np.diff(entries).min() < 0:
+        return None
+    parts = [slice(inside[0], inside[-1] + 1)]
+    bend = _bend(entries, *inside[[0, -1]])
+    if bend is not None:
+        parts = [slice(inside[0], bend), slice(bend, inside[-1] + 1)]
+    lines = [_int16_line(x[part], entries[part]) for part in parts]
+    if any(line is None for line in lines):
+        return None
+    numbers = np.array(lines, np.int64)
+    multiplier, offset, shift = numbers.T[:, :, None]
+    totals = np.clip((x * multiplier >> 8) + offset, -(1 << 15), (1 << 15) - 1)
+    if (np.clip((totals >> shift).max(0), low, high) != entries).any():
+        return None
+    return constant(numbers), {"low": low, "high": high}
+
+
+def _bend(entries: np.ndarray, first: int, last: int) -> int | None:
+    """The entry from which on a table is steeper, if there is one between `first` and `last`."""
+    steps = np.arange(first + 1, last)
+    if len(steps) < _MIN_BEND:
+        return None
+    above = entries[first] + (entries[last] - entries[first]) / (last - first) * (steps - first)
+    depth = above - entries[steps]
+    return int(steps[depth.argmax()]) if depth.max() > _MIN_DEPTH else None
+
+
+def _int16_line(x: np.ndarray, y: np.ndarray) -> tuple[int, int, int] | None:
+    """(x * multiplier / 256 + offset) / 2 ** shift is y, each quotient rounded down: the three."""
+    if len(x) < 2:
+        return None
+    slope = (y[-1] - y[0]) / (x[-1] - x[0])
+    shift = _LINE_SHIFT
+    while shift and slope * 2 ** (8 + shift) >= _MAX_MULTIPLIER:
+        shift -= 1
+    unit, reach = 2 ** (8 + shift), 0.6 / (x[-1] - x[0])
+    least, most = (int((slope + sign * reach) * unit) for sign in (-1, 1))
+    multipliers = np.unique(np.linspace(max(least, 0), min(most, _MAX_MULTIPLIER), _LINES))
+    multipliers = multipliers.astype(np.int64)[:, None]
+    lowest = (y << shift) - (x * multipliers >> 8)
+    first, last = lowest.max(1), lowest.min(1) + (1 << shift) - 1
+    best = int((last - first).argmax())
+    if last[best] < first[best]:
+        return None
+    return int(multipliers[best, 0]), int(first[best] + last[best]) // 2, shift
 
 
 @lru_cache(256)

@@ -30,7 +30,9 @@ def saturating_left_shift(values: ArrayLike, exponent: int) -> np.ndarray:
     return np.clip(np.asarray(values, np.int64) << exponent, _LOWEST, _HIGHEST)
 
 
-def multiply_by_quantized_multiplier(values: ArrayLike, multiplier: int, shift: int) -> np.ndarray:
+def multiply_by_quantized_multiplier(
+    values: ArrayLike, multiplier: ArrayLike, shift: int
+) -> np.ndarray:
     """values * multiplier * 2 ** (shift - 31), rounded as MultiplyByQuantizedMultiplier does.
 
     >>> multiply_by_quantized_multiplier(np.array([-30, 5, 30]), 1 << 30, -3).tolist()
@@ -67,28 +69,27 @@ def exp_on_negative_values(values: ArrayLike) -> np.ndarray:
     return np.where(values == 0, _HIGHEST, result)
 
 
-def inverse_sqrt(value: int) -> tuple[int, int]:
-    """(inverse, shift) with 1 / sqrt(value) = inverse * 2 ** (-31 - shift); `value` is an int.
+_SQRT_OF_HALF = 1518500250
+_LARGEST_MANTISSA = 29  # bits
+
+
+def inverse_sqrt(values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """(inverses, shifts) with 1 / sqrt(values) = inverses * 2 ** (-31 - shifts), of integers.
 
     Five steps of Newton's method on numbers with three bits before the point, as TFLite does.
     """
-    if value <= 1:
-        return _HIGHEST, 0
-    shift = 11
-    while value >= 1 << 29:
-        value, shift = value >> 2, shift + 1
-    bit_pairs = (31 - value.bit_length()) // 2 - 1
-    shift -= bit_pairs
-    mantissa = (value << 2 * bit_pairs) >> 1
-    half, x = int(rounding_divide_by_pot(np.asarray(mantissa), 1)), 1 << 28
+    values = np.asarray(values, np.int64)
+    bits = np.frexp(values.astype(np.float64))[1].astype(np.int64)
+    surplus_pairs = np.maximum(bits - _LARGEST_MANTISSA + 1, 0) // 2
+    bit_pairs = (31 - (bits - 2 * surplus_pairs)) // 2 - 1
+    shifts = 11 + surplus_pairs - bit_pairs
+    half = rounding_divide_by_pot((values >> 2 * surplus_pairs << 2 * bit_pairs) >> 1, 1)
+    x = np.full_like(values, 1 << 28)
     for _ in range(5):
-        cube = saturating_left_shift(
-            rounding_doubling_high_mul(rounding_doubling_high_mul(x, x), x), 6
-        )
-        x = int(
-            saturating_left_shift(
-                rounding_doubling_high_mul(3 << 27, x) - rounding_doubling_high_mul(half, cube), 3
-            )
-        )
-    x = int(rounding_doubling_high_mul(x, 1518500250))
-    return (x << -shift, 0) if shift < 0 else (x, shift)
+        square = rounding_doubling_high_mul(x, x)
+        cube = saturating_left_shift(rounding_doubling_high_mul(square, x), 6)
+        step = rounding_doubling_high_mul(3 << 27, x) - rounding_doubling_high_mul(half, cube)
+        x = saturating_left_shift(step, 3)
+    x = rounding_doubling_high_mul(x, _SQRT_OF_HALF) << np.maximum(-shifts, 0)
+    is_one = values <= 1
+    return np.where(is_one, _HIGHEST, x), np.where(is_one, 0, np.maximum(shifts, 0))

@@ -15,7 +15,7 @@ import numpy as np
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
 from ..records import ConvWindow, ConvWindow3D
-from . import gemm_f32, winograd_f32
+from . import gemm_f32
 from .layout import move
 
 if TYPE_CHECKING:
@@ -113,10 +113,21 @@ def conv2d(
         filters = weights.reshape((n, x.shape[3]))
         matmul(program, pixels, filters, bias, results, transpose_b=True, clamp=clamp)
         return
-    if groups == 1 and winograd_f32.fits(weights, out, stride, dilation):
-        winograd_f32.convolution(program, x, weights, bias, out, before=before, clamp=clamp)
+    if groups > 1 and weights.shape[3] == 1:
+        filters = permute(program, weights.reshape(weights.shape[:3]), (1, 2, 0))
+        depthwise(
+            program, x, filters, bias, out, stride=stride, before=before, dilation=dilation,
+            clamp=clamp,
+        )  # fmt: skip
         return
-    if gemm_f32.fits_convolution(weights, out):
+    if groups == 1 and weights.shape[1:3] == (3, 3):
+        from . import winograd_f32
+
+        if winograd_f32.fits(weights, out, stride, dilation):
+            winograd_f32.convolution(program, x, weights, bias, out, before=before, clamp=clamp)
+            return
+    runs = gemm_f32.reads_runs(weights.shape[2], weights.shape[3], dilation, groups)
+    if gemm_f32.fits_convolution(weights, out, runs):
         gemm_f32.convolution(
             program,
             x,

@@ -202,9 +202,18 @@ def partition(program: Program, height: int, depth: int, n: int) -> tuple[ItemSi
     return ItemSize(rows, columns), ceil(height / rows) * ceil(n / columns)
 
 
-def fits_convolution(weights: Buffer, out: Buffer) -> bool:
-    """Whether filters [n, height, width, channels] have as many taps as there is room for."""
-    return bool(out.size and weights.size) and prod(weights.shape[1:3]) < TABLES
+def fits_convolution(weights: Buffer, out: Buffer, runs: bool = False) -> bool:
+    """Whether filters [n, height, width, channels] have as many taps as there is room for.
+
+    With `runs`, which `reads_runs` says, those of a row are one.
+    """
+    taps = weights.shape[1] if runs else prod(weights.shape[1:3])
+    return bool(out.size and weights.size) and taps < TABLES
+
+
+def reads_runs(taps_w: int, depth: int, dilation: Sequence[int], groups: int) -> bool:
+    """Whether the input under a row of taps is read as one run, which pads it."""
+    return groups == 1 and dilation[1] == 1 and depth < SHALLOW and taps_w > 1
 
 
 def convolution(
@@ -230,7 +239,7 @@ def convolution(
         filters = weights.reshape((groups, n // groups, height * width * depth))
     panels = pack(program, filters, bias, by_columns=not n_last)
     taps = (height, width)
-    if groups == 1 and dilation[1] == 1 and depth < SHALLOW and width > 1:
+    if reads_runs(width, depth, dilation, groups):
         x = pad_input(program, x, out.shape[1:3], taps, stride, before, dilation)
         before, taps, depth = (0, 0), (height, 1), width * depth
     windows(

@@ -54,7 +54,12 @@ fits_matmul = fits
 
 
 def fits_convolution(
-    x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: Scheme
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    scheme: Scheme,
+    runs: bool = False,
 ) -> bool:
     """Whether tiles can do the convolution with filters [n, height, width, channels]."""
     return prod(weights.shape[1:3]) < TABLES and fits(x, weights, bias, out, scheme)

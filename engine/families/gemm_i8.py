@@ -63,13 +63,21 @@ def fits_matmul(a: Buffer, b: Buffer, bias: Buffer | None, out: Buffer, scheme: 
 
 
 def fits_convolution(
-    x: Buffer, weights: Buffer, bias: Buffer | None, out: Buffer, scheme: Scheme
+    x: Buffer,
+    weights: Buffer,
+    bias: Buffer | None,
+    out: Buffer,
+    scheme: Scheme,
+    runs: bool = False,
 ) -> bool:
-    """Whether tiles can do the convolution with filters [n, height, width, channels]."""
-    taps = prod(weights.shape[1:3])
-    fits_block = (
-        taps <= TABLES - TILE_HEADERS and taps * (weights.shape[3] + _DOT_LENGTH) <= _MAX_DEPTH
-    )
+    """Whether tiles can do the convolution with filters [n, height, width, channels].
+
+    With `runs`, which `reads_runs` says, the taps of a row are one.
+    """
+    taps, depth = prod(weights.shape[1:3]), weights.shape[3]
+    if runs:
+        taps, depth = weights.shape[1], depth * weights.shape[2]
+    fits_block = taps <= TABLES - TILE_HEADERS and taps * (depth + _DOT_LENGTH) <= _MAX_DEPTH
     return fits_block and fits(x, weights, bias, out, scheme)
 
 

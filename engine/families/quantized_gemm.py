@@ -106,14 +106,22 @@ def conv2d(
     """`gemm.conv2d`; each image of float32 is quantized by itself."""
     if not out.size:
         return
+    if groups > 1 and weights.shape[3] == 1:
+        filters = permute(program, weights.reshape(weights.shape[:3]), (1, 2, 0))
+        depthwise(
+            program, x, filters, bias, out, scheme=scheme, stride=stride, before=before,
+            dilation=dilation,
+        )  # fmt: skip
+        return
     if groups == 1 and weights.shape[1:3] == (3, 3):
         from . import winograd_i8
 
         if winograd_i8.fits(x, weights, bias, out, scheme, stride, dilation):
             winograd_i8.convolution(program, x, weights, bias, out, scheme=scheme, before=before)
             return
+    runs = gemm_i8.reads_runs(weights, dilation, groups)
     for module in _tiled():
-        if not module.fits_convolution(x, weights, bias, out, scheme):
+        if not module.fits_convolution(x, weights, bias, out, scheme, runs):
             continue
         if (
             weights.shape[1:3] == tuple(stride) == (1, 1)

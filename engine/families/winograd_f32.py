@@ -13,10 +13,10 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
 from . import gemm_f32
-from .parameters import Clamp
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Clamp
 
 ELEMENTS = 16  # of a transformed tile
 _MIN_CHANNELS = 16  # of inputs and results, for which fewer products make up for the transforms

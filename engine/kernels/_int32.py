@@ -129,14 +129,22 @@ class Integers(Writer):
             return self.builder.trunc(value, self.i8_vector)
         n, lane = 4 * self.width, 4
         if n in _PACKS:
-            to_short, to_byte = _PACKS[n]
             kind = ir.VectorType(SHORT, n // 2)
-            pairs = [self.call(to_short, kind, vectors[k : k + 2]) for k in (0, 2)]
-            return self.call(to_byte, ir.VectorType(BYTE, n), pairs)
+            pairs = [self.call(_PACKS[n][0], kind, vectors[k : k + 2]) for k in (0, 2)]
+            return self.saturated_shorts(*pairs)
         assert self.width == lane  # one lane: the vectors follow each other
         halves = [self.shuffle(*vectors[k : k + 2], list(range(2 * lane))) for k in (0, 2)]
         value = self.shuffle(*halves, list(range(n)))
         value = self.clamp_int(value, self.splat(-128, INT, n), self.splat(127, INT, n))
+        return self.builder.trunc(value, ir.VectorType(BYTE, n))
+
+    def saturated_shorts(self, a, b):
+        """int16 as the nearest int8: those of `a`, then of `b`, in each 16-byte lane."""
+        n = 4 * self.width
+        if n in _PACKS:
+            return self.call(_PACKS[n][1], ir.VectorType(BYTE, n), [a, b])
+        value = self.shuffle(a, b, list(range(n)))
+        value = self.clamp_int(value, self.splat(-128, SHORT, n), self.splat(127, SHORT, n))
         return self.builder.trunc(value, ir.VectorType(BYTE, n))
 
     def block_in_order(self, block):

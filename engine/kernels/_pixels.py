@@ -3,54 +3,68 @@
 from ..build.kernel import address, inline
 from ..records import BEFORE, COUNTS, HEIGHT, OUT_START, OUT_STRIDE, STRIDE, WIDTH
 from ..tiling import BLOCK_ROWS
-from .float32._gemm_f32_tile import point, put
+from .float32._gemm_f32_tile import block_entries, point, put, tile_entries, tile_point
 
 _TABLE = 8 * BLOCK_ROWS
 
 
-@inline
-def point_pixels(pixels, targets, x, out, pixel, end, max_rows, x_start, out_start, geometry, size,
-                 out_size):  # fmt: skip
-    """Tables for the tile at `pixel`: input addresses, rows, columns, and result addresses.
+def pixels_by(point, n_entries):
+    """`point_pixels` by a `point` that fills as many entries of a table as `n_entries` gives."""
 
-    `geometry` is a ConvGeometry as an array; elements have `size` and `out_size` bytes.
-    """
-    rows, columns = geometry[COUNTS, HEIGHT], geometry[COUNTS, WIDTH]
-    line = pixel // columns
-    n, column, count = line // rows, pixel - line * columns, min(max_rows, end - pixel)
-    row = line - n * rows
-    if column + count <= columns:
-        y = row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]
-        at = column * geometry[STRIDE, WIDTH] - geometry[BEFORE, WIDTH]
-        begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
-        point(pixels, address(x) + size * begin, size * geometry[STRIDE, WIDTH] * x.shape[3], count)
-        point(pixels + _TABLE, y, 0, count)
-        point(pixels + 2 * _TABLE, at, geometry[STRIDE, WIDTH], count)
-        y = row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]
-        at = column * geometry[OUT_STRIDE, WIDTH] + geometry[OUT_START, WIDTH]
-        begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
-        point(
-            targets,
-            address(out) + out_size * begin,
-            out_size * geometry[OUT_STRIDE, WIDTH] * out.shape[3],
-            count,
-        )
-        return
-    for m in range(BLOCK_ROWS):
-        y = row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]
-        at = column * geometry[STRIDE, WIDTH] - geometry[BEFORE, WIDTH]
-        begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
-        put(pixels, m, address(x) + size * begin)
-        put(pixels, BLOCK_ROWS + m, y)
-        put(pixels, 2 * BLOCK_ROWS + m, at)
-        y = row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]
-        at = column * geometry[OUT_STRIDE, WIDTH] + geometry[OUT_START, WIDTH]
-        begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
-        put(targets, m, address(out) + out_size * begin)
-        column += pixel + m + 1 < end
-        if column == columns:
-            column = 0
-            row += 1
-        if row == rows:
-            row = 0
-            n += 1
+    def point_pixels(
+        pixels, targets, x, out, pixel, end, max_rows, x_start, out_start, geometry, size, out_size
+    ):
+        """Tables for the tile at `pixel`: input addresses, rows, columns, and result addresses.
+
+        `geometry` is a ConvGeometry as an array; elements have `size` and `out_size` bytes.
+        """
+        rows, columns = geometry[COUNTS, HEIGHT], geometry[COUNTS, WIDTH]
+        line = pixel // columns
+        n, column, count = line // rows, pixel - line * columns, min(max_rows, end - pixel)
+        row = line - n * rows
+        if column + count <= columns:
+            y = row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]
+            at = column * geometry[STRIDE, WIDTH] - geometry[BEFORE, WIDTH]
+            begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
+            point(
+                pixels,
+                address(x) + size * begin,
+                size * geometry[STRIDE, WIDTH] * x.shape[3],
+                count,
+            )
+            point(pixels + _TABLE, y, 0, count)
+            point(pixels + 2 * _TABLE, at, geometry[STRIDE, WIDTH], count)
+            y = row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]
+            at = column * geometry[OUT_STRIDE, WIDTH] + geometry[OUT_START, WIDTH]
+            begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
+            point(
+                targets,
+                address(out) + out_size * begin,
+                out_size * geometry[OUT_STRIDE, WIDTH] * out.shape[3],
+                count,
+            )
+            return
+        for m in range(n_entries()):
+            y = row * geometry[STRIDE, HEIGHT] - geometry[BEFORE, HEIGHT]
+            at = column * geometry[STRIDE, WIDTH] - geometry[BEFORE, WIDTH]
+            begin = ((n * x.shape[1] + y) * x.shape[2] + at) * x.shape[3] + x_start
+            put(pixels, m, address(x) + size * begin)
+            put(pixels, BLOCK_ROWS + m, y)
+            put(pixels, 2 * BLOCK_ROWS + m, at)
+            y = row * geometry[OUT_STRIDE, HEIGHT] + geometry[OUT_START, HEIGHT]
+            at = column * geometry[OUT_STRIDE, WIDTH] + geometry[OUT_START, WIDTH]
+            begin = ((n * out.shape[1] + y) * out.shape[2] + at) * out.shape[3] + out_start
+            put(targets, m, address(out) + out_size * begin)
+            column += pixel + m + 1 < end
+            if column == columns:
+                column = 0
+                row += 1
+            if row == rows:
+                row = 0
+                n += 1
+
+    return inline(point_pixels)
+
+
+point_pixels = pixels_by(point, block_entries)
+tile_point_pixels = pixels_by(tile_point, tile_entries)

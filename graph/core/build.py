@@ -27,7 +27,7 @@ def call(
     kind: str, *inputs: TensorLike | None, name: str | None = None, **attrs: AttrValue
 ) -> Tensor | list[Tensor] | Operation:
     """What an operation gives: a tensor, a list of them, or itself when it has no outputs."""
-    op = create(kind, inputs, {key: _attr(value) for key, value in attrs.items()}, name)
+    op = create(kind, inputs, attrs, name)
     signature = op.signature
     is_list = signature is not None and any(
         argument.count or argument.is_list for argument in signature.outputs
@@ -35,11 +35,6 @@ def call(
     if len(op.outputs) == 1 and not is_list:
         return op.outputs[0]
     return op.outputs or op
-
-
-def _attr(value: AttrValue) -> AttrValue:
-    """Attributes as graphs hold them: strings as bytes."""
-    return value.encode() if isinstance(value, str) else value
 
 
 class _Ops:
@@ -196,6 +191,8 @@ class _Ops:
     QueueEnqueueMany: OperationFunction
     QueueEnqueueManyV2: OperationFunction
     QueueEnqueueV2: OperationFunction
+    ResourceAccumulatorApplyGradient: OperationFunction
+    ResourceAccumulatorSetGlobalStep: OperationFunction
     ResourceApplyAdadelta: OperationFunction
     ResourceApplyAdagrad: OperationFunction
     ResourceApplyAdagradDA: OperationFunction
@@ -260,8 +257,8 @@ def same_attrs(op: Operation, *names: str) -> dict[str, AttrValue]:
 
 def shape_of(tensor: Tensor, dtype: npt.DTypeLike = np.int32) -> Tensor | np.ndarray:
     """The shape of a tensor: numbers when all are known, else an operation that will tell."""
-    if is_static(tensor.shape):
-        return np.array(tensor.shape, dtype)
+    if is_static(tensor.sizes):
+        return np.array(tensor.sizes, dtype)
     return ops.Shape(tensor, out_type=np.dtype(dtype))
 
 

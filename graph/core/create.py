@@ -20,9 +20,10 @@ from typing import (
 import numpy as np
 
 from ...schema import dtypes
-from .allowed_types import allowed_types
+from .attribute_checks import checked_attrs, require_limits
 from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
+from .op_limits import allowed_types
 from .scopes import graph_colocation, graph_name_scope, graph_of
 from .shapes import shown
 from .signatures import REQUIRED, Argument, Signature, signature_of
@@ -79,23 +80,15 @@ def create(
     if len(inputs) != len(signature.inputs):
         raise ValueError(f"{kind} takes {len(signature.inputs)} arguments, got {len(inputs)}")
     graph = graph_of(_flat(inputs)) if graph is None else graph
-    all_attrs = {
-        key: as_numpy(cast("DTypeLike", value))
-        if value is not None and _is_type(signature, key)
-        else value
-        for key, value in (attrs or {}).items()
-    }
+    all_attrs = checked_attrs(signature, attrs or {})
     with graph.as_default(), graph_name_scope(graph, name or kind) as scope:
         tensors = _convert_inputs(kind, signature, inputs, all_attrs)
+    require_limits(signature, all_attrs)
     with contextlib.ExitStack() as blocks:
         for argument, tensor in zip(signature.inputs, tensors, strict=False):
             if argument.is_reference:
                 blocks.enter_context(graph_colocation(graph, graph.capture(tensor)))
         return append(graph, kind, scope[:-1], tensors, all_attrs)
-
-
-def _is_type(signature: Signature, name: str) -> bool:
-    return name in signature.attrs and signature.attrs[name].kind == "type"
 
 
 def append(
@@ -120,7 +113,7 @@ def append(
             raise
         words = words.removeprefix(f"{kind} '{name}': ").split(", input shapes: ")[0]
         names = ", ".join(tensor.name.removesuffix(":0") for tensor in tensors)
-        sizes = ", ".join(shown(tensor.shape) for tensor in tensors)
+        sizes = ", ".join(shown(tensor.sizes) for tensor in tensors)
         raise ValueError(
             f"{words} for '{{{{node {name}}}}} = {kind}({names})' with input shapes: {sizes}."
         ) from None
@@ -354,15 +347,13 @@ def _narrowed(array: np.ndarray) -> np.ndarray:
     return array
 
 
-_TAKES = {"f": "fiub", "c": "cfiu", "i": "iu", "u": "iu", "b": "b", "V": "fiu"}
+_TAKES = {"f": "fiub", "c": "cfiub", "i": "iub", "u": "iub", "b": "b", "V": "fiu"}
 """By kind of a dtype, the kinds of Python values that a constant of it takes."""
 
 
 def _require_compatible(array: np.ndarray, dtype: np.dtype) -> None:
     allowed = _TAKES.get(dtype.kind, "")
-    if array.size and (
-        array.dtype.kind not in allowed or (array.dtype.kind == "b") != (dtype.kind == "b")
-    ):
+    if array.size and array.dtype.kind not in allowed:
         _refuse(array.flat[0].item(), dtype)
 
 

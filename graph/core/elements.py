@@ -13,7 +13,7 @@ from .hooks import implementation
 from .operands import Operands
 from .shapes import Shape, merge
 from .signatures import REQUIRED
-from .sizes import Sizes
+from .tensor_shape import TensorShape, as_shape
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         TensorAttr,
         TypeAttr,
     )
-    from .tensor_shape import TensorShape
     from .typing import DTypeLike, ShapeLike
 
 
@@ -82,24 +81,24 @@ class Tensor(Operands):
         return self.op.graph
 
     @property
-    def shape(self) -> Shape:
-        """What is known of its shape."""
+    def sizes(self) -> Shape:
+        """What is known of its shape, as a tuple; None where not even the rank is."""
         return self._shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of its shape."""
+        return TensorShape.of(self._shape)
 
     def set_shape(self, shape: ShapeLike | None) -> None:
         """Adds what the caller knows of the shape; raises ValueError when it cannot be."""
-        if isinstance(shape, list) or hasattr(shape, "as_shape"):
-            from .tensor_shape import as_shape
-
+        if isinstance(shape, (list, TensorShape)):
             shape = as_shape(shape)
-        merged = merge(self._shape, cast("Shape", shape))
-        self._shape = None if merged is None else Sizes(merged)
+        self._shape = merge(self._shape, cast("Shape", shape))
 
     def get_shape(self) -> TensorShape:
-        """What is known of its shape, as TF1's TensorShape."""
-        from .tensor_shape import TensorShape
-
-        return TensorShape(self._shape)
+        """What is known of its shape."""
+        return TensorShape.of(self._shape)
 
     @property
     def device(self) -> str:
@@ -158,11 +157,12 @@ class Tensor(Operands):
             raise AttributeError(words)
 
     def __repr__(self) -> str:
-        shape = "<unknown>" if self._shape is None else self._shape
-        return f"<tf.Tensor '{self.name}' shape={shape} dtype={self._type_text}>"
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self._type_text}>"
 
     def __str__(self) -> str:
-        return f'Tensor("{self.name}", shape={self.get_shape()}, dtype={self._type_text})'
+        shape = "" if self._shape is None else f", shape={self.shape}"
+        device = f", device={self.device}" if self.device else ""
+        return f'Tensor("{self.name}"{shape}, dtype={self._type_text}{device})'
 
     @property
     def _type_text(self) -> str:
@@ -193,13 +193,13 @@ class Operation:
         self.attrs = attrs
         self.device = device
         self.outputs: list[Tensor] = []
-        self._inputs = inputs
+        self._inputs = cast("list[Tensor]", inputs)  # None only until `set_input`
         self._control_inputs: dict[Operation, None] = dict.fromkeys(control_inputs)
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
         """The tensors it reads, in order, once its loops are closed; see `all_inputs`."""
-        return cast("tuple[Tensor, ...]", tuple(self._inputs))
+        return tuple(self._inputs)
 
     @property
     def all_inputs(self) -> tuple[Tensor | None, ...]:
@@ -272,7 +272,7 @@ class Operation:
 
     def set_input(self, index: int, tensor: Tensor) -> None:
         """Reads `tensor` as input `index` from now on."""
-        old = self._inputs[index]
+        old = self.all_inputs[index]
         if old is not None:
             old.remove_consumer(self)
         self._inputs[index] = tensor

@@ -75,7 +75,7 @@ def _fed(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
     if dtype is not None:
         dtype = None if dtype in (RESOURCE, VARIANT) else array_dtype(dtype)
     array = np.asarray(value, dtype)
-    shape = tensor.shape
+    shape = tensor.sizes
     if shape is not None and (
         len(shape) != array.ndim
         or any(size not in (None, got) for size, got in zip(shape, array.shape, strict=True))
@@ -145,7 +145,7 @@ class _Run:
 
     def _check_memory(self, op: Operation, row: Row, arrays: list[np.ndarray]) -> None:
         """Raises ResourceExhaustedError when the outputs would not fit."""
-        shapes = [tensor.shape for tensor in op.outputs]
+        shapes = [tensor.sizes for tensor in op.outputs]
         if not all(is_static(shape) for shape in shapes):
             shapes = infer_shapes(EvaluatedOperation(op, arrays), row)
         needed = known_bytes(op, shapes)

@@ -67,7 +67,7 @@ class FunctionGraph(Graph):
         """A new argument of the dtype of a tensor, and of its shape or another one."""
         attrs = {"T": like.dtype, "index": len(self.inputs)}
         tensor = self.add("_Arg", self.unique_name(name), (), attrs).outputs[0]
-        tensor.set_shape(like.shape if shape is ANY else shape)
+        tensor.set_shape(like.sizes if shape is ANY else shape)
         self.inputs.append(tensor)
         return tensor
 
@@ -240,7 +240,7 @@ def copy_graph(
         copied = target.add(op.type, op.name, inputs, attrs, controls, op.device, n_outputs)
         operations[op] = copied
         for old, new in zip(op.outputs, copied.outputs, strict=True):
-            new.set_shape(old.shape)
+            new.set_shape(old.sizes)
         copies.update(zip(op.outputs, copied.outputs, strict=True))
     return copies
 
@@ -259,11 +259,11 @@ def add_outputs(
     results: list[Tensor] = []
     for tensor in tensors:
         output = Tensor(op, len(op.outputs), tensor.dtype)
-        output.set_shape(tensor.shape if have_shapes else None)
+        output.set_shape(tensor.sizes if have_shapes else None)
         op.outputs.append(output)
         results.append(output)
         dtypes.append(cast("AttrValue", tensor.dtype))
-        shapes.append(output.shape)
+        shapes.append(output.sizes)
     op.attrs[types] = dtypes
     if "output_shapes" in op.attrs:
         op.attrs["output_shapes"] = shapes

@@ -209,6 +209,9 @@ class Graph:
         """A block in which operations are added to this graph."""
         return default_graph(self)
 
+    def switch_to_thread_local(self) -> None:
+        """Does nothing: each thread has its own open scopes."""
+
     def name_scope(self, name: str | None) -> AbstractContextManager[str]:
         """A block in which names start with `name/`; see scopes.name_scope."""
         return graph_name_scope(self, name)

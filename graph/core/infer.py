@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 import numpy as np
 
 from ...schema.dtypes import array_dtype
+from .op_limits import RankLimit, rank_limits
 from .registry import Row, row_of
-from .shapes import Dim, Shape, UnknownRank, declared, is_static
+from .shapes import Dim, Shape, UnknownRank, declared, is_static, require
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -60,6 +61,8 @@ def infer_shapes(op: OperationView, row: Row | None) -> list[Shape]:
     """One shape for each output of `op`."""
     if row is None:
         return declared(op)
+    for limit in rank_limits(op.type):
+        _require_rank(op, limit)
     try:
         shapes = row.shape(op)
     except UnknownRank:
@@ -73,14 +76,22 @@ def infer_shapes(op: OperationView, row: Row | None) -> list[Shape]:
     return shapes if isinstance(shapes, list) else [cast("Shape", shapes)]
 
 
+def _require_rank(op: OperationView, limit: RankLimit) -> None:
+    """Raises ValueError, in TensorFlow's words, for an input of another rank."""
+    shape = op.inputs[limit.position].sizes
+    if shape is not None:
+        words = f"Shape must be {limit.words} but is rank {len(shape)}"
+        require(op, limit.least <= len(shape) <= limit.most, words)
+
+
 class EvaluatedTensor:
     """A tensor as shape functions see it, when its value is at hand."""
 
-    __slots__ = ("dtype", "shape", "value")
+    __slots__ = ("dtype", "sizes", "value")
 
     def __init__(self, tensor: Tensor, array: np.ndarray):
         self.dtype: MaybeDType = tensor.dtype
-        self.shape: Shape = array.shape
+        self.sizes: Shape = array.shape
         self.value: np.ndarray | None = array
 
 
@@ -137,7 +148,7 @@ def _rounded(array: np.ndarray, declared: DType | None) -> np.ndarray:
 def _values(op: Operation, row: Row) -> list[np.ndarray | None]:
     """The outputs' values as far as the inputs' say: None inside where an element is unknown."""
     unknown: list[np.ndarray | None] = [None] * len(op.outputs)
-    if not all(_is_small(tensor.shape) for tensor in op.outputs):
+    if not all(_is_small(tensor.sizes) for tensor in op.outputs):
         return unknown
     if row.static is not None:
         pairs = zip(row.static(op), op.outputs, strict=True)
@@ -165,7 +176,7 @@ def _input_value(op: Operation, tensor: Tensor) -> np.ndarray | None:
         return tensor.value
     if tensor.dtype.kind not in "iu":
         return None
-    return np.full(tensor.shape, None, object) if _is_small(tensor.shape) else None
+    return np.full(tensor.sizes, None, object) if _is_small(tensor.sizes) else None
 
 
 def _is_partial(array: np.ndarray) -> bool:
@@ -198,5 +209,5 @@ def _objects(items: Sequence[Dim], shape: tuple[int, ...]) -> np.ndarray:
 def _numbers(items: StaticValue, tensor: Tensor) -> np.ndarray:
     """Sizes, some of them None, as the value of an output."""
     sizes = list(np.array(items, object).flat)
-    shape = cast("tuple[int, ...]", tensor.shape)
+    shape = cast("tuple[int, ...]", tensor.sizes)
     return _objects(sizes, shape) if None in sizes else np.array(sizes, tensor.dtype).reshape(shape)

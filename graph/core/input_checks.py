@@ -36,6 +36,15 @@ def _words(dtype: DTypeAttr) -> str:
 
 
 def _derive_attrs(op: Operation, signature: Signature) -> None:
+    """Gives the attributes their values that the inputs determine; refuses missing others."""
+    if not op.attrs.keys() >= signature.inferred:
+        _infer_attrs(op, signature)
+    for name in signature.required:
+        if name not in op.attrs:
+            raise ValueError(f"attribute {name} is missing")
+
+
+def _infer_attrs(op: Operation, signature: Signature) -> None:
     """Gives the attributes their values that the inputs determine."""
     remaining = op.all_inputs
     n_lists = sum(argument.is_list or bool(argument.count) for argument in signature.inputs)
@@ -53,9 +62,6 @@ def _derive_attrs(op: Operation, signature: Signature) -> None:
             op.attrs.setdefault(str(argument.dtype), dtypes)
         elif isinstance(argument.dtype, str) and dtypes and dtypes[0] is not None:
             op.attrs.setdefault(argument.dtype, dtypes[0])
-    for name in signature.required:
-        if name not in op.attrs:
-            raise ValueError(f"attribute {name} is missing")
 
 
 def _check_inputs(op: Operation, signature: Signature) -> None:

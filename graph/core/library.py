@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from .graph import Graph
     from .protocols import AttrValue
 
-__all__ = ["Function", "FunctionLibrary", "FunctionRef"]
+__all__ = ["IMPLEMENTS", "Function", "FunctionLibrary", "FunctionRef"]
+
+IMPLEMENTS = "api_implements"
+"""The attribute of a function that names what it implements; of loops of inlined ones, with "_"."""
 
 
 class Function:
@@ -51,6 +54,16 @@ class Function:
     def name(self) -> str:
         """Its name in the library."""
         return self.signature.type
+
+    @property
+    def implements(self) -> str:
+        """What it says it is one of several implementations of; empty for others.
+
+        Keras 2 writes "lstm_..." or "gru_..." here, by which TensorFlow knows what to fuse.
+        """
+        if self.message is None or IMPLEMENTS not in self.message.attr:
+            return ""
+        return self.message.attr[IMPLEMENTS].s.decode(errors="replace")
 
     def body(self, library: FunctionLibrary, attrs: Mapping[str, AttrValue] | None = None) -> Graph:
         """Its Graph, whose functions are those of `library`, when called with `attrs`.

@@ -34,6 +34,9 @@ class RaggedTensorValue(NamedTuple):
     values: np.ndarray | RaggedTensorValue
     row_splits: np.ndarray
 
+    def __repr__(self) -> str:
+        return f"tf.{type(self).__name__}(values={self.values!r}, row_splits={self.row_splits!r})"
+
     @property
     def flat_values(self) -> np.ndarray:
         """The values of the innermost rows, one after another."""
@@ -211,7 +214,7 @@ class RaggedTensor:
         """The rows [n, m, ...] of a tensor, m values each."""
         with name_scope(name, "RaggedFromTensor", [tensor]):
             x = convert_to_tensor(tensor)
-            if x.shape is not None and len(x.shape) < 2:
+            if x.sizes is not None and len(x.sizes) < 2:
                 raise ValueError(f"a tensor of rank 2 or more has rows, got shape {x.shape}")
             sizes = ops.Shape(x, out_type=np.dtype(np.int64))
             flat = ops.ConcatV2([np.array([-1], np.int64), sizes[2:]], _ZERO)
@@ -226,7 +229,7 @@ class RaggedTensor:
         """
         if not isinstance(st_input, SparseTensor):
             raise TypeError(f"Expected SparseTensor, got {type(st_input).__name__}")
-        rank = None if st_input.dense_shape.shape is None else st_input.dense_shape.shape[0]
+        rank = None if st_input.dense_shape.sizes is None else st_input.dense_shape.sizes[0]
         if rank not in (None, 2):
             raise ValueError(f"rank(st_input) must be 2. Got: {rank}")
         with name_scope(name, "RaggedFromSparse", [st_input.values]):
@@ -281,7 +284,7 @@ class RaggedTensor:
     @property
     def shape(self) -> TensorShape:
         """The number of rows, None for each ragged dimension, the shape of a value."""
-        splits, inner = self._row_splits.shape, self.flat_values.shape
+        splits, inner = self._row_splits.sizes, self.flat_values.sizes
         if inner is None:
             return TensorShape(None)
         count = None if not splits or splits[0] is None else splits[0] - 1
@@ -379,7 +382,7 @@ class RaggedTensor:
         Raises ValueError when the values are ragged, or rows of rows.
         """
         values = self._values
-        if isinstance(values, RaggedTensor) or values.shape is None or len(values.shape) != 1:
+        if isinstance(values, RaggedTensor) or values.sizes is None or len(values.sizes) != 1:
             raise ValueError("to_sparse takes rows of single values")
         with name_scope(name, "RaggedToSparse"):
             rows = self.value_rowids()

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from ...schema.custom_ops import is_custom_op
-from ...schema.registry import Registry
-from ..ops import FAMILIES
+from ...schema.registry import Homes, Registry
+from .. import ops
+from ..ops.homes import HOMES
 from .custom import run_custom_op
 from .shapes import declared, unknown
 
@@ -50,7 +51,7 @@ class Row:
     writes: tuple[int, ...] = ()
 
 
-OPS: Registry[Row] = Registry("op", __package__, [f".ops.{family}" for family in FAMILIES])
+OPS: Registry[Row] = Registry("op", ops.__name__, Homes(HOMES))
 
 
 def op(

@@ -39,7 +39,7 @@ def require_rank(op: OperationView, index: int, rank: int, at_least: bool = Fals
 
     Inputs of unknown rank pass.
     """
-    shape = op.inputs[index].shape
+    shape = op.inputs[index].sizes
     if shape is None:
         return
     fits = len(shape) >= rank if at_least else len(shape) == rank
@@ -54,7 +54,7 @@ def known(op: OperationView, index: int, rank: int | None = None) -> tuple[Dim, 
         UnknownRank: neither shape nor rank is known.
         ValueError: the input has another rank.
     """
-    shape = op.inputs[index].shape
+    shape = op.inputs[index].sizes
     if shape is None:
         if rank is None:
             raise UnknownRank
@@ -66,7 +66,7 @@ def known(op: OperationView, index: int, rank: int | None = None) -> tuple[Dim, 
 
 def same(op: OperationView) -> Shape:
     """The shape of the first input."""
-    return op.inputs[0].shape
+    return op.inputs[0].sizes
 
 
 def scalar(op: OperationView) -> Shape:
@@ -108,7 +108,7 @@ def merged(op: OperationView, indices: Iterable[int]) -> Shape:
     """The one shape the inputs at `indices` share."""
     shape: Shape = None
     for index in indices:
-        shape = merged_shapes(op, shape, op.inputs[index].shape)
+        shape = merged_shapes(op, shape, op.inputs[index].sizes)
     return shape
 
 
@@ -189,9 +189,9 @@ def broadcast(*shapes: Shape) -> Shape:
 def broadcasting(op: OperationView) -> Shape:
     """The shape function of element-wise ops: all inputs broadcast together."""
     try:
-        return broadcast(*(tensor.shape for tensor in op.inputs))
+        return broadcast(*(tensor.sizes for tensor in op.inputs))
     except ValueError as error:
-        shapes = ", ".join(str(tensor.shape) for tensor in op.inputs)
+        shapes = ", ".join(str(tensor.sizes) for tensor in op.inputs)
         raise ValueError(f"{op.type} '{op.name}': {error}, input shapes: {shapes}") from None
 
 
@@ -224,7 +224,7 @@ def vector_size(op: OperationView, index: int) -> int:
 
     Raises UnknownRank when that is not known.
     """
-    shape = op.inputs[index].shape
+    shape = op.inputs[index].sizes
     if shape is None or not shape or shape[0] is None:
         raise UnknownRank
     require(op, shape[0] <= MAX_RANK, f"rank must be <= {MAX_RANK}, got {shape[0]}")
@@ -241,7 +241,7 @@ def as_shape(op: OperationView, index: int) -> Shape:
     if array is not None and array.ndim == 0 and array.item() == -1:
         return None
     if array is None:
-        if tensor.shape is None or len(tensor.shape) != 1 or tensor.shape[0] is None:
+        if tensor.sizes is None or len(tensor.sizes) != 1 or tensor.sizes[0] is None:
             return None
         return (None,) * vector_size(op, index)
     return shape_from(op, [None if item is None else int(item) for item in array.flat])
@@ -251,5 +251,6 @@ def shape_from(op: OperationView, sizes: Sequence[Dim]) -> Shape:
     """A shape from numbers of the graph: -1 is an unknown size, less is an error."""
     require(op, len(sizes) <= MAX_RANK, f"rank must be <= 254, got {len(sizes)}")
     for size in sizes:
-        require(op, size is None or size >= -1, f"sizes must be >= 0, got {list(sizes)}")
+        if size is not None and size < -1:
+            raise ValueError(f"Invalid value in tensor used for shape: {size}")
     return tuple(None if size == -1 else size for size in sizes)

@@ -358,6 +358,8 @@ OnesLike x:T -> y:T ; T:type
 Pack values:N*T -> output:T ; N:int T:type axis:int=0
 Pad input:T paddings:Tpaddings -> output:T ; T:type Tpaddings:type="int32"
 PadV2 input:T paddings:Tpaddings constant_values:T -> output:T ; T:type Tpaddings:type="int32"
+!PaddingFIFOQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
+!PaddingFIFOQueueV2 -> handle:resource ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 ParallelConcat values:N*T -> output:T ; N:int T:type shape:shape
 ParallelDynamicStitch indices:N*int32 data:N*T -> merged:T ; N:int T:type
 ParseExample serialized:string names:string sparse_keys:Nsparse*string dense_keys:Ndense*string dense_defaults:*Tdense -> sparse_indices:Nsparse*int64 sparse_values:*sparse_types sparse_shapes:Nsparse*int64 dense_values:*Tdense ; Nsparse:int Ndense:int sparse_types:list(type) Tdense:list(type) dense_shapes:list(shape)
@@ -402,6 +404,7 @@ QueueEnqueue handle:&string components:*Tcomponents -> ; Tcomponents:list(type) 
 QueueEnqueueMany handle:&string components:*Tcomponents -> ; Tcomponents:list(type) timeout_ms:int=-1
 !QueueEnqueueManyV2 handle:resource components:*Tcomponents -> ; Tcomponents:list(type) timeout_ms:int=-1
 !QueueEnqueueV2 handle:resource components:*Tcomponents -> ; Tcomponents:list(type) timeout_ms:int=-1
+QueueIsClosed handle:&string -> is_closed:bool ;
 !QueueIsClosedV2 handle:resource -> is_closed:bool ;
 QueueSize handle:&string -> size:int32 ;
 !QueueSizeV2 handle:resource -> size:int32 ;
@@ -456,6 +459,10 @@ ResizeBilinear images:T size:int32 -> resized_images:float32 ; T:type align_corn
 ResizeBilinearGrad grads:float32 original_image:T -> output:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
 ResizeNearestNeighbor images:T size:int32 -> resized_images:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
 ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
+!ResourceAccumulatorApplyGradient handle:resource local_step:int64 gradient:dtype -> ; dtype:type
+!ResourceAccumulatorNumAccumulated handle:resource -> num_accumulated:int32 ;
+!ResourceAccumulatorSetGlobalStep handle:resource new_global_step:int64 -> ;
+!ResourceAccumulatorTakeGradient handle:resource num_required:int32 -> average:dtype ; dtype:type
 !ResourceApplyAdadelta var:resource accum:resource accum_update:resource lr:T rho:T epsilon:T grad:T -> ; T:type use_locking:bool=false
 !ResourceApplyAdagrad var:resource accum:resource lr:T grad:T -> ; T:type use_locking:bool=false update_slots:bool=true
 !ResourceApplyAdagradDA var:resource gradient_accumulator:resource gradient_squared_accumulator:resource grad:T lr:T l1:T l2:T global_step:int64 -> ; T:type use_locking:bool=false
@@ -471,6 +478,7 @@ ResizeNearestNeighborGrad grads:T size:int32 -> output:T ; T:type align_corners:
 !ResourceApplyProximalAdagrad var:resource accum:resource lr:T l1:T l2:T grad:T -> ; T:type use_locking:bool=false
 !ResourceApplyProximalGradientDescent var:resource alpha:T l1:T l2:T delta:T -> ; T:type use_locking:bool=false
 !ResourceApplyRMSProp var:resource ms:resource mom:resource lr:T rho:T momentum:T epsilon:T grad:T -> ; T:type use_locking:bool=false
+!ResourceConditionalAccumulator -> handle:resource ; dtype:type shape:shape container:string="" shared_name:string="" reduction_type:string="MEAN"
 !ResourceCountUpTo resource:resource -> output:T ; limit:int T:type
 !ResourceGather resource:resource indices:Tindices -> output:dtype ; batch_dims:int=0 validate_indices:bool=true dtype:type Tindices:type
 !ResourceGatherNd resource:resource indices:Tindices -> output:dtype ; dtype:type Tindices:type

@@ -58,7 +58,9 @@ class Argument:
         dtype = get_attr(self.dtype) if isinstance(self.dtype, str) else self.dtype
         if dtype is None:
             raise ValueError(f"attribute {self.dtype} must be a type, got {dtype}")
-        count = cast("int", get_attr(self.count)) if self.count else 1
+        if self.count is None:
+            return [cast("DTypeAttr", dtype)] if isinstance(self.dtype, str) else [self.dtype]
+        count = cast("int", get_attr(self.count))
         if not 0 <= count <= MAX_TENSORS:
             raise ValueError(f"{self.count} must be in [0, {MAX_TENSORS}], got {count}")
         return [cast("DTypeAttr", dtype)] * count
@@ -87,6 +89,13 @@ class Signature:
     def required(self) -> tuple[str, ...]:
         """The attributes without a default."""
         return tuple(name for name, attr in self.attrs.items() if attr.default is REQUIRED)
+
+    @functools.cached_property
+    def inferred(self) -> frozenset[str]:
+        """The attributes that the inputs determine."""
+        counts = [argument.count for argument in self.inputs if argument.count]
+        dtypes = [argument.dtype for argument in self.inputs if isinstance(argument.dtype, str)]
+        return frozenset((*counts, *dtypes))
 
     def output_dtypes(self, get_attr: AnyGetAttr) -> list[DTypeAttr]:
         """The dtypes of an operation's outputs, where `get_attr(name)` gives its attributes."""

@@ -45,9 +45,9 @@ class SparseTensor:
             self._indices = convert_to_tensor(indices, np.int64, name="indices")
             self._values = convert_to_tensor(values, name="values")
             self._dense_shape = convert_to_tensor(dense_shape, np.int64, name="dense_shape")
-        n, rank = TensorShape(self._indices.shape).with_rank(2).as_list()
-        sizes = TensorShape(self._values.shape).with_rank(1).as_list()
-        shape = TensorShape(self._dense_shape.shape).with_rank(1).as_list()
+        n, rank = TensorShape(self._indices.sizes).with_rank(2).as_list()
+        sizes = TensorShape(self._values.sizes).with_rank(1).as_list()
+        shape = TensorShape(self._dense_shape.sizes).with_rank(1).as_list()
         self._known = TensorShape(None)
         if None not in (n, sizes[0]) and n != sizes[0]:
             raise ValueError(f"Dimensions {n} and {sizes[0]} are not compatible")
@@ -89,7 +89,7 @@ class SparseTensor:
         """What is known of the shape of the whole."""
         value = self._dense_shape.value
         if value is None:
-            sizes = self._dense_shape.shape
+            sizes = self._dense_shape.sizes
             rank = sizes[0] if sizes else None
             return self._known.merge_with(None if rank is None else [None] * rank)
         return self._known.merge_with([None if n is None else int(n) for n in value.tolist()])

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NoReturn, SupportsIndex, cast, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    NoReturn,
+    SupportsIndex,
+    TypeAlias,
+    cast,
+    overload,
+)
 
 from ...schema import proto
 from . import shapes
@@ -24,7 +33,7 @@ class Dimension:
     __slots__ = ("value",)
 
     def __init__(self, value: SupportsIndex | None):
-        size: SupportsIndex | None = getattr(value, "value", value)
+        size = value.value if isinstance(value, Dimension) else value
         if size is not None:
             try:
                 size = operator.index(size)
@@ -38,7 +47,9 @@ class Dimension:
         self.value: int | None = size
 
     def __int__(self) -> int:
-        return self.__index__()
+        if self.value is None:
+            raise TypeError("__int__ returned non-int (type NoneType)")
+        return self.value
 
     def __index__(self) -> int:
         if self.value is None:
@@ -149,14 +160,29 @@ for _name, _function in {
     setattr(Dimension, f"__{_name}__", _comparison(_function))
 
 
+Item: TypeAlias = "Dimension | Any"  # pyright: ignore[reportExplicitAny] - or a number or None
+"""One size of a shape."""
+
+
 class TensorShape:
     """What is known of a shape: `TensorShape([None, 3])`, `TensorShape(None)`.
+
+    It equals lists and tuples of the same sizes. Its items are Dimensions, as in TF1, or numbers
+    and None once `enable_v2_tensorshape` was called.
 
     >>> TensorShape([None, 3]).merge_with([2, None]).as_list()
     [2, 3]
     """
 
     __slots__ = ("_sizes",)
+    has_dimensions: ClassVar[bool] = True
+
+    @staticmethod
+    def of(sizes: shapes.Shape) -> TensorShape:
+        """The object of a shape as the graph holds it, which is not checked."""
+        shape = TensorShape.__new__(TensorShape)
+        shape._sizes = sizes
+        return shape
 
     def __init__(self, dims: ShapeLike | None):
         if isinstance(dims, TensorShape):
@@ -248,8 +274,9 @@ class TensorShape:
     def merge_with(self, other: ShapeLike | None) -> TensorShape:
         """What both say together; ValueError when they contradict."""
         shape = TensorShape(other)
-        self.assert_is_compatible_with(shape)
-        return TensorShape(shapes.merge(self._sizes, shape._sizes))
+        if not self.is_compatible_with(shape):
+            raise ValueError(f"Shapes {self} and {shape} are not compatible")
+        return TensorShape.of(shapes.merge(self._sizes, shape._sizes))
 
     def concatenate(self, other: ShapeLike | None) -> TensorShape:
         """The sizes of both, one after the other."""
@@ -285,19 +312,21 @@ class TensorShape:
     def __bool__(self) -> bool:
         return self._sizes is not None
 
-    def __iter__(self) -> Iterator[Dimension]:
+    def __iter__(self) -> Iterator[Item]:
         if self._sizes is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return iter(self.dims or ())
+        return iter((self.dims if self.has_dimensions else self._sizes) or ())
 
     @overload
-    def __getitem__(self, key: SupportsIndex) -> Dimension: ...
+    def __getitem__(self, key: SupportsIndex) -> Item: ...
     @overload
     def __getitem__(self, key: slice) -> TensorShape: ...
-    def __getitem__(self, key: SupportsIndex | slice) -> Dimension | TensorShape:
+    def __getitem__(self, key: SupportsIndex | slice) -> Item | TensorShape:
         if isinstance(key, slice):
-            return TensorShape(None if self._sizes is None else self._sizes[key])
-        return Dimension(None if self._sizes is None else self._sizes[key])
+            return TensorShape.of(_unknown_part(key) if self._sizes is None else self._sizes[key])
+        if self._sizes is None:
+            return Dimension(None) if self.has_dimensions else None
+        return [Dimension(n) for n in self._sizes][key] if self.has_dimensions else self._sizes[key]
 
     def __add__(self, other: ShapeLike | None) -> TensorShape:
         return self.concatenate(other)
@@ -314,18 +343,31 @@ class TensorShape:
         except (TypeError, ValueError):
             return False
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     def __hash__(self) -> int:
         return hash(self._sizes)
 
     def __str__(self) -> str:
         if self._sizes is None:
             return "<unknown>"
-        sizes = ["?" if size is None else str(size) for size in self._sizes]
+        unknown = "?" if self.has_dimensions else "None"
+        sizes = [unknown if size is None else str(size) for size in self._sizes]
         return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
     def __repr__(self) -> str:
-        sizes = None if self._sizes is None else [Dimension(size) for size in self._sizes]
-        return f"TensorShape({sizes})"
+        return f"TensorShape({None if self._sizes is None else list(self)})"
+
+
+def enable_v2_tensorshape() -> None:
+    """Makes the items of shapes numbers and None."""
+    TensorShape.has_dimensions = False
+
+
+def disable_v2_tensorshape() -> None:
+    """Makes the items of shapes Dimensions, as they are at first."""
+    TensorShape.has_dimensions = True
 
 
 def as_shape(shape: ShapeLike | None) -> shapes.Shape:
@@ -342,6 +384,16 @@ def dimension_at_index(shape: ShapeLike | None, index: int) -> Dimension:
     """The size of one dimension of a shape; unknown where the rank is."""
     known = TensorShape(shape)
     return Dimension(None) if known.dims is None else known.dims[index]
+
+
+def _unknown_part(part: slice) -> shapes.Shape:
+    """A part of a shape of unknown rank: how long it is, where both ends are counted from 0."""
+    start, stop = part.start or 0, part.stop
+    if part.step is not None:
+        raise ValueError("Steps are not yet handled")
+    if stop is None or start < 0 or stop < 0:
+        return None
+    return (None,) * max(stop - start, 0)
 
 
 def _size(dim: SupportsIndex | None) -> int | None:

@@ -81,7 +81,7 @@ class TensorSpec(_Spec):
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> TensorSpec:
         """What is known of a tensor."""
-        return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
+        return cls(tensor.sizes, tensor.dtype, name or tensor.op.name)
 
     @property
     def name(self) -> str | None:

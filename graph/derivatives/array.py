@@ -63,7 +63,7 @@ def tile(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
 def broadcast_to(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """The sum over all repetitions."""
     x, y = op.inputs[0], op.outputs[0]
-    axes = repeated_axes(x.shape, y.shape)
+    axes = repeated_axes(x.sizes, y.sizes)
     if axes is None:
         axes = ops.BroadcastGradientArgs(ops.Shape(x), ops.Shape(y))[0]
     return summed(dy, axes, x), None

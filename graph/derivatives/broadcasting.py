@@ -13,7 +13,7 @@ from ..core.shapes import Dim, Shape, is_static
 
 def unbroadcast(x: Tensor, y: Tensor, dx: Tensor | None, dy: Tensor | None) -> list[Tensor | None]:
     """`dx` and `dy`, of the shape `x` and `y` broadcast to, summed to the shapes of `x` and `y`."""
-    known = repeated_axes(x.shape, y.shape), repeated_axes(y.shape, x.shape)
+    known = repeated_axes(x.sizes, y.sizes), repeated_axes(y.sizes, x.sizes)
     axes: Sequence[list[int] | Tensor] = [along for along in known if along is not None]
     if len(axes) < 2:
         axes = ops.BroadcastGradientArgs(ops.Shape(x), ops.Shape(y))
@@ -23,8 +23,8 @@ def unbroadcast(x: Tensor, y: Tensor, dx: Tensor | None, dy: Tensor | None) -> l
 
 def unbroadcast_batch(a: Tensor, b: Tensor, da: Tensor, db: Tensor) -> list[Tensor]:
     """`da` and `db` summed where the stack of matrices `a` or `b` was repeated for the other's."""
-    if a.shape is not None and b.shape is not None:
-        batches = a.shape[:-2], b.shape[:-2]
+    if a.sizes is not None and b.sizes is not None:
+        batches = a.sizes[:-2], b.sizes[:-2]
         if batches[0] == batches[1] and is_static(batches[0]):
             return [da, db]
         axes = repeated_axes(*batches), repeated_axes(*reversed(batches))
@@ -74,9 +74,9 @@ def summed(gradient: Tensor, axes: list[int] | Tensor, to: Tensor) -> Tensor:
     if isinstance(axes, list):
         if not axes:
             return gradient
-        rank = None if gradient.shape is None else len(gradient.shape)
+        rank = None if gradient.sizes is None else len(gradient.sizes)
         total = ops.Sum(gradient, np.array(axes, np.int32))
-        if to.shape is not None and rank == len(to.shape) + len(axes):
+        if to.sizes is not None and rank == len(to.sizes) + len(axes):
             return total
         return ops.Reshape(total, shape_of(to))
     return ops.Reshape(ops.Sum(gradient, axes), shape_of(to))

@@ -28,7 +28,7 @@ def _parts(dy: Tensor, inputs: list[Tensor], axis: Tensor) -> list[Tensor]:
     """The slices of `dy` as large as the inputs, in a row along `axis`."""
     if len(inputs) == 1:
         return [dy]
-    shapes = [x.shape for x in inputs if is_static(x.shape)]
+    shapes = [x.sizes for x in inputs if is_static(x.sizes)]
     if axis.value is not None and len(shapes) == len(inputs):
         along, at = int(axis.value), 0
         results: list[Tensor] = []

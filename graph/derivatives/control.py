@@ -134,7 +134,7 @@ def _call(op: Operation, graphs: Sequence[BackwardGraph], first: int) -> list[Te
     references = [define(graph, "backward") for graph in graphs]
     results = list(zip(*(graph.outputs for graph in graphs), strict=True))
     shapes: list[Shape] = [
-        a.shape if all(t.shape == a.shape for t in column) else None
+        a.sizes if all(t.sizes == a.sizes for t in column) else None
         for column in results
         for a in column[:1]
     ]

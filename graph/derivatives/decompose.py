@@ -81,7 +81,7 @@ def log_matrix_determinant(op: Operation, dsign: Tensor, dlog: Tensor) -> Tensor
 
 def _sizes(op: Operation, x: Tensor) -> tuple[int, int]:
     """Rows and columns; NotImplementedError when they are not known."""
-    shape = x.shape
+    shape = x.sizes
     rows, columns = shape[-2:] if shape is not None else (None, None)
     if rows is None or columns is None:
         words = f"must be matrices of known size for a gradient, got {x.get_shape()}"

@@ -30,11 +30,11 @@ def einsum(op: Operation, dy: Tensor) -> list[Tensor]:
         n_batch = 0
     else:
         for x in op.inputs:
-            if x.shape is None:
+            if x.sizes is None:
                 raise LookupError(
                     f"Einsum '{op.name}': a gradient of '{equation}' needs inputs of known rank"
                 )
-        ranks = [0 if x.shape is None else len(x.shape) for x in op.inputs]
+        ranks = [0 if x.sizes is None else len(x.sizes) for x in op.inputs]
         n_batch = max(rank - _n_named(label) for rank, label in zip(ranks, labels, strict=True))
     return [_by_input(op, dy, labels, result, i, n_batch) for i in range(len(labels))]
 
@@ -85,12 +85,12 @@ def _by_input(
 
 def _unbatched(part: Tensor, x: Tensor, first: int, n_batch: int, n_named: int) -> Tensor:
     """`part` summed along those dimensions behind dots in which `x` was repeated."""
-    shape = x.shape or ()
+    shape = x.sizes or ()
     n_batched = len(shape) - n_named
     missing = n_batch - n_batched
     if missing:
         part = ops.Sum(part, np.arange(first, first + missing, dtype=np.int32))
-    ours, theirs = shape[first : first + n_batched], (part.shape or ())[first : first + n_batched]
+    ours, theirs = shape[first : first + n_batched], (part.sizes or ())[first : first + n_batched]
     if is_static(ours) and is_static(theirs):
         axes = [first + k for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b]
         return ops.Sum(part, np.array(axes, np.int32), keep_dims=True) if axes else part
@@ -101,7 +101,7 @@ def _unbatched(part: Tensor, x: Tensor, first: int, n_batch: int, n_named: int) 
 
 def _on_diagonals(part: Tensor, x: Tensor, head: str, tail: str) -> Tensor:
     """`part` where the dimensions of one label have one index, zeros elsewhere."""
-    rank = len(x.shape or ())
+    rank = len(x.sizes or ())
     places: dict[str, list[int]] = {}
     for at, name in enumerate(head + tail):
         axis = at if at < len(head) else rank - len(head + tail) + at

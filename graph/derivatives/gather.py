@@ -64,11 +64,11 @@ def gather_v2(op: Operation, dy: Tensor) -> tuple[Gradient, None, None]:
         return _rows(dy, indices, ops.Shape(params)), None, None
     if axis.value is None:
         raise LookupError(f"GatherV2 '{op.name}': axis must be constant for a gradient")
-    if params.shape is None or indices.shape is None:
+    if params.sizes is None or indices.sizes is None:
         raise LookupError(f"GatherV2 '{op.name}': ranks must be known for a gradient")
-    rank = len(params.shape)
+    rank = len(params.sizes)
     at = int(axis.value) % rank
-    batch = batch % (len(indices.shape) + 1) if batch else 0
+    batch = batch % (len(indices.sizes) + 1) if batch else 0
     return _placed(dy, params, indices, at, batch), None, None
 
 
@@ -76,8 +76,8 @@ def _placed(dy: Tensor, params: Tensor, indices: Tensor, axis: int, batch: int) 
     """The sum of the slices of `dy` by index: [b, middle, picks, d] to [b, middle, n, d]."""
     sizes = ops.Shape(params)
     b, middle = _product(sizes, 0, batch), _product(sizes, batch, axis)
-    n, inner = _product(sizes, axis, axis + 1), _product(sizes, axis + 1, len(params.shape or ()))
-    picks = _product(ops.Shape(indices), batch, len(indices.shape or ()))
+    n, inner = _product(sizes, axis, axis + 1), _product(sizes, axis + 1, len(params.sizes or ()))
+    picks = _product(ops.Shape(indices), batch, len(indices.sizes or ()))
     rows = ops.Transpose(ops.Reshape(dy, ops.Pack([b, middle, picks, inner])), [0, 2, 1, 3])
     rows = ops.Reshape(rows, ops.Pack([b * picks, middle, inner]))
     first = ops.Cast(ops.Range(np.int32(0), b, np.int32(1)) * n, DstT=indices.dtype)
@@ -97,7 +97,7 @@ def _product(sizes: Tensor, start: int, end: int) -> Tensor:
 def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
     """The sum of dy by index; as slices where each index is one of a row."""
     params, indices = op.inputs
-    if indices.shape is not None and len(indices.shape) == 2 and indices.shape[1] == 1:
+    if indices.sizes is not None and len(indices.sizes) == 2 and indices.sizes[1] == 1:
         rows = ops.Squeeze(indices, squeeze_dims=[1])
         return IndexedSlices(dy, rows, ops.Shape(params, out_type=indices.dtype)), None
     return ops.ScatterNd(indices, dy, ops.Shape(params, out_type=indices.dtype)), None
@@ -107,7 +107,7 @@ def gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
 def resource_gather_nd(op: Operation, dy: Tensor) -> tuple[Tensor | IndexedSlices, None]:
     """The sum of dy by index; as slices where each index is one of a row."""
     handle, indices = op.inputs
-    if indices.shape is not None and len(indices.shape) == 2 and indices.shape[1] == 1:
+    if indices.sizes is not None and len(indices.sizes) == 2 and indices.sizes[1] == 1:
         return IndexedSlices(dy, ops.Squeeze(indices, squeeze_dims=[1]), _shape_of(handle)), None
     sizes = ops.Cast(_shape_of(handle), DstT=np.dtype(indices.dtype))
     return ops.ScatterNd(indices, dy, sizes), None
@@ -156,7 +156,7 @@ def tensor_scatter_sub(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]
 def approx_top_k(op: Operation, dy: Tensor, _: Tensor | None) -> Tensor:
     """To the elements that were picked, along any axis."""
     x, indices = op.inputs[0], op.outputs[1]
-    axis = _from_front(op.get_attr("reduction_dimension"), x)
+    axis = _from_front(cast("int", op.get_attr("reduction_dimension")), x)
     n = ops.Reshape(ops.GatherV2(ops.Shape(x), axis, np.int32(0)), np.array([], np.int32))
     one = np.ones((), dy.dtype)
     hits = ops.OneHot(indices, n, one, one - one, axis=-1)
@@ -213,7 +213,7 @@ def dynamic_stitch(op: Operation, dy: Tensor) -> list[Tensor | None]:
 def sparse_to_dense(op: Operation, dy: Tensor) -> tuple[None, None, Tensor, Tensor]:
     """To the values what is at their places, to the default the rest."""
     indices, _, values, _ = op.inputs
-    rank = None if indices.shape is None else len(indices.shape)
+    rank = None if indices.sizes is None else len(indices.sizes)
     at = indices if rank == 2 else ops.Reshape(indices, np.array([-1, 1], np.int32))
     picked = ops.Reshape(ops.GatherNd(dy, at), ops.Shape(values))
     every = ops.Range(np.int32(0), ops.Rank(dy), np.int32(1))

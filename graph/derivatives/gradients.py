@@ -251,8 +251,8 @@ class _Walk:
                 f"Gradient type {gradient.dtype} generated for op {op.type} '{op.name}' does not "
                 f"match type {tensor.dtype} of its input '{tensor.name}'"
             )
-        if isinstance(gradient, Tensor) and not is_handle and tensor.shape is not None:
-            gradient.set_shape(tensor.shape)
+        if isinstance(gradient, Tensor) and not is_handle and tensor.sizes is not None:
+            gradient.set_shape(tensor.sizes)
         self.arrived[tensor].append(gradient)
 
     def _sum(self, tensor: Tensor) -> Gradient | None:

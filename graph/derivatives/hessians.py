@@ -83,11 +83,11 @@ def _derivatives(
     def is_left(i: Tensor, rows: TensorArray) -> Tensor:
         return ops.Less(i, n)
 
-    start = ops.Identity(np.int32(0)), TensorArray(value.dtype, n, element_shape=value.shape)
+    start = ops.Identity(np.int32(0)), TensorArray(value.dtype, n, element_shape=value.sizes)
     loop = while_loop(is_left, step, start)
     _, rows = cast("tuple[Tensor, TensorArray]", loop)
     shape = shape_of(value)
     result = ops.Reshape(rows.stack(), ops.ConcatV2([shape, shape], np.int32(0)))
-    if value.shape is not None:
-        result.set_shape((*value.shape, *value.shape))
+    if value.sizes is not None:
+        result.set_shape((*value.sizes, *value.sizes))
     return result

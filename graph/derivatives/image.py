@@ -29,8 +29,8 @@ def resize_bilinear(op: Operation, dy: Tensor) -> tuple[Tensor | None, None]:
 def resize_nearest_neighbor(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """The sum of what each element became."""
     x = op.inputs[0]
-    if x.shape is not None and is_static(x.shape[1:3]):
-        size = np.array(x.shape[1:3], np.int32)
+    if x.sizes is not None and is_static(x.sizes[1:3]):
+        size = np.array(x.sizes[1:3], np.int32)
     else:
         size = ops.StridedSlice(ops.Shape(x), [1], [3], [1])
     return ops.ResizeNearestNeighborGrad(dy, size, **same_attrs(op, *ATTRS)), None

@@ -50,10 +50,10 @@ def stack(op: Operation, dy: Tensor) -> list[Tensor | None]:
 def from_tensor(op: Operation, dlist: Tensor) -> list[Tensor | None]:
     """The gradients on top of one another."""
     x = op.inputs[0]
-    n = -1 if not x.shape or x.shape[0] is None else x.shape[0]
+    n = -1 if not x.sizes or x.sizes[0] is None else x.sizes[0]
     shape = ops.Slice(_shape(x), [1], [-1])
     stacked = ops.TensorListStack(dlist, shape, element_dtype=x.dtype, num_elements=n)
-    stacked.set_shape(x.shape)
+    stacked.set_shape(x.sizes)
     return [stacked, None]
 
 
@@ -72,7 +72,7 @@ def set_item(op: Operation, dlist: Tensor) -> list[Tensor | None]:
     """The gradient at the index to the item, the others to the list."""
     _, index, item = op.inputs
     dy = ops.TensorListGetItem(dlist, index, _shape(item), element_dtype=item.dtype)
-    dy.set_shape(item.shape)
+    dy.set_shape(item.sizes)
     return [ops.TensorListSetItem(dlist, index, ops.ZerosLike(item)), None, dy]
 
 
@@ -96,7 +96,7 @@ def scatter(op: Operation, dlist: Tensor) -> list[Tensor | None]:
     x, indices, *others = op.inputs
     shape = ops.Slice(_shape(x), [1], [-1])
     dy = ops.TensorListGather(dlist, indices, shape, element_dtype=x.dtype)
-    dy.set_shape(x.shape)
+    dy.set_shape(x.sizes)
     return [dy, None, *(None for _ in others)]
 
 
@@ -123,5 +123,5 @@ def split(op: Operation, dlist: Tensor) -> list[Tensor | None]:
     x, _, lengths = op.inputs
     shape = ops.ConcatV2([[np.int32(-1)], ops.Slice(_shape(x), [1], [-1])], 0)
     dy, _ = ops.TensorListConcatV2(dlist, shape, lengths, element_dtype=x.dtype)
-    dy.set_shape(x.shape)
+    dy.set_shape(x.sizes)
     return [dy, None, None]

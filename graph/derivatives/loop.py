@@ -66,9 +66,9 @@ class _Loop:
             return inside
         like = ops.EmptyTensorList(np.int32(-1), np.int32(-1), element_dtype=tensor.dtype)
         before = graph.argument(like, "list")
-        shape = _list_shape(tensor.shape)
+        shape = _list_shape(tensor.sizes)
         after, value = ops.TensorListPopBack(before, shape, element_dtype=tensor.dtype)
-        value.set_shape(tensor.shape)
+        value.set_shape(tensor.sizes)
         self.popped.append((tensor, before, after))
         return value
 
@@ -98,7 +98,7 @@ class _Loop:
     def _sum_argument(self, place: int) -> Tensor:
         operand = self.op.inputs[place]
         like = ops.Empty(np.zeros(0, np.int32), dtype=gradient_dtype(operand))
-        shape = None if operand.dtype.names else operand.shape
+        shape = None if operand.dtype.names else operand.sizes
         if operand.dtype != gradient_dtype(operand):
             return self.graph.argument(like, "sum", None)
         return self.graph.argument(operand, "sum", shape)
@@ -109,7 +109,7 @@ class _Loop:
         with op.graph.as_default(), control_dependencies(None):
             starts = [ops.Identity(np.int32(0))]
             for tensor in popped:
-                shape = _list_shape(tensor.shape)
+                shape = _list_shape(tensor.sizes)
                 starts.append(ops.EmptyTensorList(shape, np.int32(-1), element_dtype=tensor.dtype))
         with self.body.as_default():
             inside = [self.body.argument(start, "kept") for start in starts]
@@ -166,7 +166,7 @@ def _while(graph: BackwardGraph, operands: list[Tensor]) -> list[Tensor]:
         condition.outputs = [ops.Greater(remaining, np.int32(0))]
     attrs: dict[str, AttrValue] = {
         "T": [tensor.dtype for tensor in operands],
-        "output_shapes": [argument.shape for argument in graph.inputs],
+        "output_shapes": [argument.sizes for argument in graph.inputs],
         "parallel_iterations": 10,
         "cond": define(condition, "backward_cond"),
         "body": define(graph, "backward_body"),

@@ -103,7 +103,7 @@ def fused_batch_norm_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
 def _batch_norm_grad(op: Operation, dy: Tensor, x: Tensor, scale: Tensor) -> list[Tensor]:
     """The gradients by x, scale and offset."""
     is_last = op.get_attr("data_format") in (b"NHWC", b"NDHWC")
-    rank = len(x.shape) if x.shape is not None else 4
+    rank = len(x.sizes) if x.sizes is not None else 4
     channel = rank - 1 if is_last else 1
     axes = np.array([i for i in range(rank) if i != channel], np.int32)
     shape = np.array([-1 if i == channel else 1 for i in range(rank)], np.int32)

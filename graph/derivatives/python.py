@@ -42,5 +42,5 @@ def call(op: Operation, *dys: Tensor | None) -> list[Tensor | None]:
     operands = [*op.inputs, *(cast("Tensor", dys[i]) for i in places)]
     results = cast("list[Tensor]", py_function(backward, operands, types))
     for tensor, x in zip(results, op.inputs, strict=True):
-        tensor.set_shape(x.shape)
+        tensor.set_shape(x.sizes)
     return list(results)

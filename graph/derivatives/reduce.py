@@ -20,9 +20,9 @@ def _keep_dims(op: Operation, tensor: Tensor) -> Tensor:
         return tensor
     x, axes = op.inputs
     known_axes = value(op, 1)
-    if x.shape is not None and known_axes is not None:
-        reduced = {int(axis) % len(x.shape) for axis in known_axes.flat}
-        shape = [1 if i in reduced else size for i, size in enumerate(x.shape)]
+    if x.sizes is not None and known_axes is not None:
+        reduced = {int(axis) % len(x.sizes) for axis in known_axes.flat}
+        shape = [1 if i in reduced else size for i, size in enumerate(x.sizes)]
         if shape.count(None) <= 1:
             known = [-1 if size is None else size for size in shape]
             return ops.Reshape(tensor, np.array(known, np.int32))
@@ -48,8 +48,8 @@ def sum_(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
 def mean(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """To all that was summed, divided by their number."""
     x, y = op.inputs[0], op.outputs[0]
-    if is_static(x.shape) and is_static(y.shape):
-        count = prod(x.shape) // max(prod(y.shape), 1)
+    if is_static(x.sizes) and is_static(y.sizes):
+        count = prod(x.sizes) // max(prod(y.sizes), 1)
         return _spread(op, dy) / number(count, dy), None
     counted = ops.FloorDiv(ops.Size(x), ops.Maximum(ops.Size(y), np.int32(1)))
     return _spread(op, dy) / ops.Cast(counted, DstT=dy.dtype), None
@@ -131,8 +131,8 @@ def segment_mean(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
 
 def _columns(rows: Tensor, like: Tensor) -> Tensor:
     """One number for each row of `like`, with dimensions of 1 behind."""
-    if like.shape is not None:
-        return ops.Reshape(rows, np.array([-1] + [1] * (len(like.shape) - 1), np.int32))
+    if like.sizes is not None:
+        return ops.Reshape(rows, np.array([-1] + [1] * (len(like.sizes) - 1), np.int32))
     ones = ops.Fill(ops.ExpandDims(ops.Rank(like) - 1, np.int32(0)), np.int32(1))
     return ops.Reshape(rows, ops.ConcatV2([ops.Shape(rows), ones], np.int32(0)))
 
@@ -181,8 +181,8 @@ def _gathered(x: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
     zero = number(0, ids)
     sound = ops.GreaterEqual(ids, zero)
     rows = ops.GatherV2(x, ops.Maximum(ids, zero), np.int32(0))
-    if ids.shape is not None and x.shape is not None:
-        n = len(x.shape) - 1
+    if ids.sizes is not None and x.sizes is not None:
+        n = len(x.sizes) - 1
         sizes = ops.ConcatV2([ops.Shape(ids), np.ones(n, np.int32)], np.int32(0))
         sound = ops.Reshape(sound, sizes)
     return ops.SelectV2(sound, rows, ops.ZerosLike(rows)), sound

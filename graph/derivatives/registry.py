@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from ...schema.registry import Registry
-from . import FAMILIES
+from ...schema.registry import Homes, Registry
+from .homes import HOMES
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -42,7 +42,7 @@ class Derivative:
     fills_zeros: bool = False
 
 
-DERIVATIVES: Registry[Derivative] = Registry("op", __package__, FAMILIES)
+DERIVATIVES: Registry[Derivative] = Registry("op", __package__, Homes(HOMES))
 
 
 def gradient(

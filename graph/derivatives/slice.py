@@ -22,9 +22,9 @@ def slice_(op: Operation, dy: Tensor) -> tuple[Tensor, None, None]:
     """With zeros around it."""
     x, begin, _ = op.inputs
     y, start = op.outputs[0], known(begin)
-    if start is not None and is_static(x.shape) and is_static(y.shape):
+    if start is not None and is_static(x.sizes) and is_static(y.sizes):
         before = start.astype(np.int32)
-        pads = np.stack([before, np.array(x.shape, np.int32) - np.array(y.shape) - before], 1)
+        pads = np.stack([before, np.array(x.sizes, np.int32) - np.array(y.sizes) - before], 1)
         return ops.Pad(dy, pads.astype(np.int32)), None, None
     after = ops.Shape(x, out_type=begin.dtype) - ops.Shape(y, out_type=begin.dtype) - begin
     return ops.Pad(dy, ops.Pack([begin, after], axis=1)), None, None

@@ -79,7 +79,7 @@ def concat(program: Program, op: Site, *inputs: Buffer) -> Emitted:
 def pack(program: Program, op: Site, *inputs: Buffer) -> Emitted:
     """The inputs side by side along a new axis."""
     out = result(op)
-    if out is None or out.dtype.hasobject:
+    if out is None or any(part.dtype.hasobject for part in inputs):
         return None
     along = op.get_attr("axis") % out.ndim
     for i, part in enumerate(inputs):

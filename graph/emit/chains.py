@@ -59,8 +59,8 @@ def _is_bias(op: Operation, product: Tensor) -> bool:
     if op.type not in BIASES or (op.type == "BiasAdd" and op.get_attr("data_format") != b"NHWC"):
         return False
     other = op.inputs[1 if op.inputs[0] is product else 0]
-    last = product.shape[-1] if product.shape else None
-    return op.inputs[0] is not op.inputs[1] and last is not None and other.shape == (last,)
+    last = product.sizes[-1] if product.sizes else None
+    return op.inputs[0] is not op.inputs[1] and last is not None and other.sizes == (last,)
 
 
 def _is_activation(op: Operation, biased: Tensor) -> bool:

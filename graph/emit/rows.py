@@ -86,7 +86,7 @@ def _only_adds_rows(
                 continue
             readers.append((op, tensor))
             if (op.type == "Shape" and tensor is indices) or (
-                op.type == "StridedSlice" and tensor in counts and op.outputs[0].shape == ()
+                op.type == "StridedSlice" and tensor in counts and op.outputs[0].sizes == ()
             ):
                 counts[op.outputs[0]] = None
             elif op.type == "UnsortedSegmentSum" and op.inputs[2] is tensor and tensor in counts:
@@ -107,7 +107,7 @@ def _fits(op: Operation, indices: Tensor, rows: Container[Tensor]) -> bool:
     if op.type in SCALING:
         others = [x for x in op.inputs if x not in rows]
         is_scaled = op.inputs[0] in rows or op.type == "Mul"
-        return is_scaled and all(x.shape == () for x in others)
+        return is_scaled and all(x.sizes == () for x in others)
     if op.type in ADDITIONS:
         is_taken = indices.dtype in INDICES and op.inputs[2].dtype in NUMBERS
         return is_taken and op.inputs[1] is indices and op.inputs[2] in rows

@@ -64,7 +64,7 @@ def to_graph_def(
         node = message.node.add()
         write_node(op, node, tensor_name)
         if add_shapes and op.outputs:
-            shapes = [tensor.shape for tensor in op.outputs]
+            shapes = [tensor.sizes for tensor in op.outputs]
             node.attr["_output_shapes"].CopyFrom(attributes.write(shapes, "list(shape)"))
     export_library(graph.functions, message.library)
     message.versions.CopyFrom(version_def(graph))

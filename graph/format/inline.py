@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...schema.errors import ModelError
 from ..core.attributes import FunctionRef
 from ..core.graph import Graph, Operation
+from ..core.library import IMPLEMENTS
 from ..core.order import data_and_control_inputs, ordered
 from .rebuild import Copy, rebuild
 
+if TYPE_CHECKING:
+    from ..core.protocols import AttrValue
+
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 BRANCHES = ("If", "While", "Case")
+LOOPS = ("While", "StatelessWhile")
 PYTHON = ("EagerPyFunc", "PyFunc")
 MAX_OPERATIONS = 200_000
 """What inlining may make of a graph: functions that call others twice grow without bound."""
@@ -50,10 +56,17 @@ def called_function(op: Operation) -> FunctionRef | None:
 
 
 class _Call(NamedTuple):
-    """A call that is being inlined: the function, and the name its operations get before theirs."""
+    """A call that is being inlined.
+
+    Attributes:
+        function: the name of the function.
+        prefix: what the names of its operations get before theirs.
+        implements: what the function says it implements.
+    """
 
     function: str
     prefix: str
+    implements: str
 
 
 def _inline_call(
@@ -74,8 +87,9 @@ def _inline_call(
     for parameter, tensor in zip(parameters, arguments, strict=True):
         inner.maps_to(parameter.op, [tensor], [])
     order = [o for o in ordered(body.operations, data_and_control_inputs) if o.type != "_Arg"]
+    call = _Call(reference.name, prefix, op.graph.functions[reference.name].implements)
     for inner_op in order:
-        _add_inner(inner_op, inner, top, before, (*path, _Call(reference.name, prefix)))
+        _add_inner(inner_op, inner, top, before, (*path, call))
     for inner_op in order:
         inner.close_loops(inner_op)
     results = [inner.tensors[tensor] for tensor in body.outputs or ()]
@@ -102,10 +116,17 @@ def _add_inner(
     controls = inner.control_inputs(op)
     if op.signature is None or op.signature.is_stateful:
         controls = list(dict.fromkeys([*controls, *before]))
-    new = inner.add(op, name, controls)
+    new = inner.add(op, name, controls, _attrs(op, path))
     inner.maps_to(op, new.outputs, [new])
     if runs_unread(op):
         top.graph.control_outputs.append(new)
+
+
+def _attrs(op: Operation, path: tuple[_Call, ...]) -> Mapping[str, AttrValue]:
+    """The attributes of an operation of a body; a loop tells what the function implements."""
+    if op.type not in LOOPS or not path[-1].implements:
+        return op.attrs
+    return {**op.attrs, f"_{IMPLEMENTS}": path[-1].implements.encode()}
 
 
 def _body(op: Operation, reference: FunctionRef, prefix: str, path: tuple[_Call, ...]) -> Graph:

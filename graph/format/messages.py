@@ -80,6 +80,7 @@ class AttrValueMessage(Message, Protocol):
     placeholder: str
     type: int
     i: int
+    s: bytes
 
 
 class NameAttrList(Message, Protocol):
@@ -139,6 +140,7 @@ class FunctionDef(Message, Protocol):
     """A function: its signature, its nodes, and which of their outputs it gives."""
 
     signature: OpDef
+    attr: MutableMapping[str, AttrValueMessage]
     node_def: Repeated[NodeDef]
     ret: MutableMapping[str, str]
     control_ret: MutableMapping[str, str]

@@ -47,6 +47,8 @@ class NodeImporter:
         if len(self.nodes) != len(nodes):
             ((name, _),) = Counter(node.name for node in nodes).most_common(1)
             raise ModelError(f"Node '{name}' is not unique")
+        self.types = {name: node.op for name, node in self.nodes.items()}
+        self.has_loops = any(is_back_edge("Merge", type_) for type_ in self.types.values())
         self.arguments: Mapping[str, list[Tensor]] = arguments or {}
         self.read = AttributeReader().read
         self.substitute: Callable[[AttrValue], AttrValue] | None = None
@@ -63,7 +65,7 @@ class NodeImporter:
             raise ModelError(f"{cycle}; only NextIteration may close a loop") from None
         for name in names:
             self._add(self.nodes[name], n_outputs.get(name, 1))
-        for name in names:
+        for name in names if self.has_loops else ():
             for position, reference in enumerate(self.references[name]):
                 if self._is_back_edge(name, reference):
                     tensor = self.tensor(name, reference)
@@ -78,10 +80,9 @@ class NodeImporter:
                     raise ModelError(f"Node '{name}': input '{text}' is not a tensor name")
 
     def _is_back_edge(self, name: str, reference: Reference) -> bool:
-        producer = self.nodes.get(reference.node)
-        if reference.is_control or producer is None:
+        if not self.has_loops or reference.is_control or reference.node not in self.nodes:
             return False
-        return is_back_edge(self.nodes[name].op, producer.op)
+        return is_back_edge(self.types[name], self.types[reference.node])
 
     def _before(self, name: str) -> Iterator[str]:
         return (
@@ -121,16 +122,15 @@ class NodeImporter:
             raise ModelError(str(error)) from None
 
     def _attributes(self, node: NodeDef) -> dict[str, AttrValue]:
-        signature = self.graph.functions.signature_of(node.op)
+        type_, substitute = node.op, self.substitute
+        signature = self.graph.functions.signature_of(type_)
         known = signature.attrs if signature else {}
+        where = f"{type_} '{node.name}': attribute"
         attrs: dict[str, AttrValue] = {}
         for name, message in sorted(node.attr.items()):
             kind = known[name].kind if name in known else None
-            if message.WhichOneof("value") == "placeholder":
-                kind = None
-            where = f"{node.op} '{node.name}': attribute {name}"
-            value = self.read(message, kind, where)
-            attrs[name] = self.substitute(value) if self.substitute else value
+            value = self.read(message, kind, f"{where} {name}")
+            attrs[name] = substitute(value) if substitute else value
         return attrs
 
     def tensor(self, name: str, reference: Reference) -> Tensor:

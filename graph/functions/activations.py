@@ -81,7 +81,7 @@ def _along_last(
     compute: Callable[..., Tensor], x: TensorLike, axis: int | None, name: str | None
 ) -> Tensor:
     x = convert_to_tensor(x)
-    rank = None if x.shape is None else len(x.shape)
+    rank = None if x.sizes is None else len(x.sizes)
     if isinstance(axis, Tensor):
         order = _swapped(ops.Rank(x), ops.Cast(axis, DstT=np.dtype(np.int32)))
         return transpose(compute(transpose(x, order)), order, name=name or "transpose")

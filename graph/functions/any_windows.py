@@ -54,19 +54,19 @@ FORMATS = ("NWC", "NHWC", "NDHWC")
 
 def _n_spatial(x: Tensor, data_format: str | None) -> int:
     """Over how many dimensions windows move."""
-    if x.shape is not None:
-        n = len(x.shape) - 2
+    if x.sizes is not None:
+        n = len(x.sizes) - 2
     elif data_format is not None:
         n = len(data_format) - 2
     else:
         raise ValueError(
             "`input` must have a static shape or `data_format` must be given. Received: "
-            f"input.shape={x.shape} and data_format={data_format}"
+            f"input.shape={x.sizes} and data_format={data_format}"
         )
     if not 1 <= n <= 3:
         raise ValueError(
             "`input.shape.rank` must be 3, 4 or 5. Received: "
-            f"input.shape={x.shape} of rank {n + 2}."
+            f"input.shape={x.sizes} of rank {n + 2}."
         )
     return n
 
@@ -202,9 +202,9 @@ def convolution(
     weights = convert_to_tensor(one_of("filters", filters, "filter", filter), name="filter")
     rate = one_of("dilations", dilations, "dilation_rate", dilation_rate)
     x = convert_to_tensor(input, name="input")
-    n = len(weights.shape) - 2 if weights.shape is not None else _n_spatial(x, data_format)
+    n = len(weights.sizes) - 2 if weights.sizes is not None else _n_spatial(x, data_format)
     if not 1 <= n <= 3:
-        raise ValueError(f"`filter` must be of rank 3, 4 or 5, got shape {weights.shape}")
+        raise ValueError(f"`filter` must be of rank 3, 4 or 5, got shape {weights.sizes}")
     layout = data_format or FORMATS[n - 1]
     steps, gaps = (1 if numbers is None else numbers for numbers in (strides, rate))
     with name_scope(name, "convolution", [x, weights]) as scope:
@@ -237,7 +237,7 @@ def conv_transpose(
     """
     with name_scope(name, "conv_transpose", [input, filters, output_shape]) as scope:
         if isinstance(output_shape, Tensor):
-            length = (output_shape.shape or (None,))[0]
+            length = (output_shape.sizes or (None,))[0]
         elif isinstance(output_shape, (Sequence, np.ndarray)):
             length = len(output_shape)
         else:
@@ -273,12 +273,12 @@ def atrous_conv2d_transpose(
     """
     with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]) as scope:
         x, weights = convert_to_tensor(value, name="value"), convert_to_tensor(filters)
-        channels = None if x.shape is None else x.shape[3]
-        expected = None if weights.shape is None else weights.shape[3]
+        channels = None if x.sizes is None else x.sizes[3]
+        expected = None if weights.sizes is None else weights.sizes[3]
         if None not in (channels, expected) and channels != expected:
             raise ValueError(
                 "`value` channels must be compatible with `filters` input channels. Received: "
-                f"value.shape={x.shape} with {channels} channels and filters.shape={weights.shape} "
+                f"value.shape={x.sizes} with {channels} channels and filters.shape={weights.sizes} "
                 f"with {expected} input channels."
             )
         if rate < 1:
@@ -288,8 +288,8 @@ def atrous_conv2d_transpose(
                 f"`padding` must be either 'VALID' or 'SAME'. Received: padding={padding}"
             )
         sizes = convert_to_tensor(output_shape, name="output_shape")
-        if sizes.shape not in (None, (4,), (None,)):
-            raise ValueError(f"`output_shape` must have shape (4,). Received: {sizes.shape}")
+        if sizes.sizes not in (None, (4,), (None,)):
+            raise ValueError(f"`output_shape` must have shape (4,). Received: {sizes.sizes}")
         gaps = [1, rate, rate, 1]
         return conv2d_transpose(x, weights, sizes, 1, padding, dilations=gaps, name=scope)
 

@@ -232,8 +232,8 @@ def scalar_mul(
     """`x` times a number; IndexedSlices stay such."""
     like = x.values if isinstance(x, IndexedSlices) else convert_to_tensor(x)
     scalar = convert_to_tensor(scalar, like.dtype, "scalar")
-    if scalar.shape != ():
-        raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
+    if scalar.sizes != ():
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.sizes}.")
     if isinstance(x, IndexedSlices):
         return IndexedSlices(ops.Mul(scalar, x.values, name=name), x.indices, x.dense_shape)
     return ops.Mul(scalar, like, name=name)

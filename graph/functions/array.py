@@ -98,10 +98,10 @@ def transpose(
         a = convert_to_tensor(a, name="a")
         kind = ops.ConjugateTranspose if conjugate and a.dtype.kind == "c" else ops.Transpose
         if perm is None:
-            if a.shape is None:
+            if a.sizes is None:
                 perm = range(ops.Sub(ops.Rank(a), 1), -1, -1)
             else:
-                perm = np.arange(len(a.shape) - 1, -1, -1, dtype=np.int32)
+                perm = np.arange(len(a.sizes) - 1, -1, -1, dtype=np.int32)
         return kind(a, perm, name=scope)
 
 
@@ -111,11 +111,11 @@ def matrix_transpose(
     """`a` with its last two dimensions swapped."""
     with name_scope(name, "matrix_transpose", [a]) as scope:
         a = convert_to_tensor(a, name="a")
-        if a.shape is None or len(a.shape) < 2:
+        if a.sizes is None or len(a.sizes) < 2:
             raise ValueError(
-                f"Argument `a` should be a (batch) matrix with rank >= 2. Received {a.shape}"
+                f"Argument `a` should be a (batch) matrix with rank >= 2. Received {a.sizes}"
             )
-        order = [*np.arange(len(a.shape) - 2).tolist(), len(a.shape) - 1, len(a.shape) - 2]
+        order = [*np.arange(len(a.sizes) - 2).tolist(), len(a.sizes) - 1, len(a.sizes) - 2]
         return transpose(a, order, scope, conjugate)
 
 
@@ -153,13 +153,13 @@ def split(
     if isinstance(num_or_size_splits, (int, np.integer)):
         return ops.Split(axis, value, num_split=int(num_or_size_splits), name=name)
     sizes = convert_to_tensor(num_or_size_splits)
-    if sizes.shape == ():
+    if sizes.sizes == ():
         raise ValueError(
             "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
             f"Argument provided: {num_or_size_splits}"
         )
-    if num is None and sizes.shape is not None:
-        num = sizes.shape[0]
+    if num is None and sizes.sizes is not None:
+        num = sizes.sizes[0]
     if num is None:
         raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
     return ops.SplitV(value, sizes, axis, num_split=num, name=name)
@@ -169,17 +169,19 @@ def stack(
     values: Sequence[TensorLike] | np.ndarray, axis: int = 0, name: str | None = "stack"
 ) -> Tensor:
     """Tensors of one shape side by side along a new dimension `axis`."""
-    if axis == 0 and not any(is_tensor_like(value) for value in values):
+    if axis == 0 and (is_tensor_like(values) or not any(is_tensor_like(value) for value in values)):
         try:
             return convert_to_tensor(values, name=name)
         except (TypeError, ValueError):
             pass
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"Expected list for 'values' argument to 'pack' Op, not {values!r}.")
     dtype = None
     if not is_tensor_like(values[0]):
         dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
     first = convert_to_tensor(values[0], dtype, name)
-    if first.shape is not None:
-        n = len(first.shape) + 1
+    if first.sizes is not None:
+        n = len(first.sizes) + 1
         if not -n <= axis < n:
             raise ValueError(f"Argument `axis` = {axis} not in range [{-n}, {n})")
     return ops.Pack([first, *values[1:]], axis=axis, name=name)
@@ -190,11 +192,11 @@ def unstack(
 ) -> list[Tensor]:
     """The slices of `value` along `axis`, without that dimension."""
     value = convert_to_tensor(value)
-    if num is None and value.shape is not None:
-        n = len(value.shape)
+    if num is None and value.sizes is not None:
+        n = len(value.sizes)
         if not -n <= axis < n:
             raise ValueError(f"Argument `axis` = {axis} not in range [{-n}, {n})")
-        num = value.shape[axis]
+        num = value.sizes[axis]
     if num is None:
         raise ValueError(f"Cannot infer argument `num` from shape {value.get_shape()}")
     return ops.Unpack(value, num=num, axis=axis, name=name)
@@ -222,9 +224,9 @@ def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = Non
     """
     with name_scope(name, "BatchGather", [params, indices]):
         places = convert_to_tensor(indices, name="indices")
-        if places.shape is None:
+        if places.sizes is None:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
-        axis = len(places.shape) - 1
+        axis = len(places.sizes) - 1
         return gather(convert_to_tensor(params, name="params"), places, axis=axis, batch_dims=axis)
 
 
@@ -337,9 +339,9 @@ def boolean_mask(
         tensor = convert_to_tensor(tensor, name="tensor")
         mask = convert_to_tensor(mask, name="mask")
         axis = 0 if axis is None else axis
-        if mask.shape is None:
+        if mask.sizes is None:
             raise ValueError("Number of mask dimensions must be specified.")
-        n = len(mask.shape)
+        n = len(mask.sizes)
         if not n:
             raise ValueError("mask cannot be scalar.")
         tensor.get_shape()[axis : axis + n].assert_is_compatible_with(mask.get_shape())
@@ -405,9 +407,9 @@ def repeat(
         input = convert_to_tensor(input)
         if axis is None:
             input, axis = reshape(input, [-1]), 0
-        count = input.shape[axis] if input.shape is not None else None
+        count = input.sizes[axis] if input.sizes is not None else None
         if count is None:
-            raise ValueError(f"repeat needs a known size of axis {axis}, got {input.shape}")
+            raise ValueError(f"repeat needs a known size of axis {axis}, got {input.sizes}")
         times = np.broadcast_to(np.asarray(repeats), (count,))
         rows = np.repeat(np.arange(count, dtype=np.int32), times)
         return gather(input, rows, axis=axis)
@@ -449,13 +451,13 @@ def top_k(
     sorted: bool = True,
     index_type: DTypeLike = np.int32,
     name: str | None = None,
-) -> TopK:
+) -> TopKV2:
     """The `k` largest elements of each row, and where they stand, as `index_type`."""
     attrs = {"sorted": sorted, "index_type": as_numpy(index_type)}
-    return TopK(*ops.TopKV2(input, k, name=name, **attrs))
+    return TopKV2(*ops.TopKV2(input, k, name=name, **attrs))
 
 
-class TopK(NamedTuple):
+class TopKV2(NamedTuple):
     """What `top_k` gives."""
 
     values: Tensor
@@ -469,7 +471,7 @@ def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -
         if not tensors:
             raise ValueError("parallel_stack needs at least one tensor")
         rows = [ops.ExpandDims(x, np.int32(0)) for x in tensors]
-        shape = (len(rows), *(tensors[0].shape or ()))
+        shape = (len(rows), *(tensors[0].sizes or ()))
         return ops.ParallelConcat(rows, shape=shape, name=scope)
 
 

@@ -21,10 +21,6 @@ def disable_tensor_equality() -> None:
     """Does nothing: tensors are compared by identity."""
 
 
-def disable_v2_tensorshape() -> None:
-    """Does nothing: sizes of shapes are Dimensions."""
-
-
 def executing_eagerly_outside_functions() -> bool:
     """False: operations are never run at once."""
     return False

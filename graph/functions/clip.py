@@ -34,8 +34,8 @@ def _like(gradient: TensorLike | IndexedSlices, values: Tensor) -> Gradient:
 
 def _every(x: Tensor) -> Tensor | np.ndarray:
     """All axes of a tensor."""
-    if x.shape is not None:
-        return np.arange(len(x.shape), dtype=np.int32)
+    if x.sizes is not None:
+        return np.arange(len(x.sizes), dtype=np.int32)
     return ops.Range(np.int32(0), ops.Rank(x), np.int32(1))
 
 
@@ -62,9 +62,9 @@ def clip_by_value(
     with name_scope(name, "clip_by_value") as scope:
         values = _values(t)
         below = ops.Minimum(values, clip_value_max)
-        merge(values.shape, below.shape)
+        merge(values.sizes, below.sizes)
         clipped = ops.Maximum(below, clip_value_min, name=scope)
-        merge(values.shape, clipped.shape)
+        merge(values.sizes, clipped.sizes)
         return _like(t, clipped)
 
 
@@ -76,6 +76,8 @@ def clip_by_norm(
 ) -> Gradient:
     """`t * clip_norm / norm(t)` where the norm is larger than `clip_norm`, else `t`.
 
+    A negative `clip_norm` counts as 0.
+
     Args:
         t: A tensor or IndexedSlices.
         clip_norm: A positive number or tensor.
@@ -85,13 +87,14 @@ def clip_by_norm(
     with name_scope(name, "clip_by_norm") as scope:
         values = _values(t)
         clip_norm = _numeric(clip_norm, values)
+        clip_norm = ops.Maximum(clip_norm, number(0, values))
         along = _every(values) if axes is None else np.atleast_1d(np.asarray(axes, np.int32))
         total = ops.Sum(values * values, along, keep_dims=True)
         positive = ops.Greater(total, number(0, total))
         root = ops.Sqrt(ops.SelectV2(positive, total, ops.OnesLike(total)))
         norm = ops.SelectV2(positive, root, total)
         scaled = values * clip_norm
-        merge(values.shape, scaled.shape)
+        merge(values.sizes, scaled.sizes)
         return _like(t, ops.Identity(scaled / ops.Maximum(norm, clip_norm), name=scope))
 
 

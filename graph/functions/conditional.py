@@ -68,7 +68,7 @@ def cond(
             raise TypeError(
                 f"pred must be a bool tensor, got {condition.dtype} from '{condition.name}'"
             )
-        if condition.shape is not None and condition.shape != ():
+        if condition.sizes is not None and condition.sizes != ():
             condition = ops.Reshape(condition, np.zeros(0, np.int32))
         traced = [
             _traced(true_fn, "true_fn", strict),
@@ -172,7 +172,7 @@ def _call(
     attrs: dict[str, AttrValue] = {
         "Tin": [tensor.dtype for tensor in operands],
         "Tout": [column[0].dtype for column in results],
-        "output_shapes": [_common([t.shape for t in column]) for column in results],
+        "output_shapes": [_common([t.sizes for t in column]) for column in results],
     }
     if kind == "If":
         attrs["then_branch"], attrs["else_branch"] = references

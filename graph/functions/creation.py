@@ -99,7 +99,7 @@ def _filled(
                 return constant(np.full(known, value, dtype), name=scope)
             else:
                 shape = convert_to_tensor(np.array(known, np.int32))
-        if shape.shape == ():
+        if shape.sizes == ():
             shape = ops.Reshape(shape, [-1])
         return fill(shape, constant(value, dtype), name=scope)
 
@@ -133,8 +133,8 @@ def zeros_like(
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         result_type = tensor.dtype if dtype is None else as_numpy(dtype)
-        if shapes.is_static(tensor.shape) and optimize and result_type.kind != "V":
-            return zeros(tensor.shape, result_type, scope)
+        if shapes.is_static(tensor.sizes) and optimize and result_type.kind != "V":
+            return zeros(tensor.sizes, result_type, scope)
         if result_type != tensor.dtype:
             return zeros(_shape_op(tensor), result_type, scope)
         return ops.ZerosLike(tensor, name=scope)
@@ -154,7 +154,7 @@ def ones_like(
             tensor.dtype if dtype is None else dtype,
             scope,
         )
-        result.set_shape(tensor.shape)
+        result.set_shape(tensor.sizes)
         return result
 
 
@@ -242,10 +242,34 @@ def range(
 
 
 def lin_space(
-    start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None
+    start: TensorLike,
+    stop: TensorLike,
+    num: TensorLike,
+    name: str | None = None,
+    axis: int = 0,
 ) -> Tensor:
-    """`num` numbers from `start` to `stop`, evenly spaced."""
-    return ops.LinSpace(start, stop, num, name=name)
+    """`num` numbers from `start` to `stop`, evenly spaced, along a new dimension `axis`.
+
+    Integers give float64. `start` and `stop` broadcast together.
+    """
+    with name_scope(name, "linspace", [start, stop]) as scope:
+        start = convert_to_tensor(start, name="start")
+        stop = convert_to_tensor(stop, start.dtype, name="stop")
+        if start.dtype.kind in "iu":
+            start, stop = cast(start, np.float64), cast(stop, np.float64)
+        if start.sizes == () == stop.sizes and axis in (0, -1):
+            return ops.LinSpace(start, stop, num, name=scope)
+        num = convert_to_tensor(num, np.int32, name="num")
+        n_steps = ops.Maximum(ops.Sub(num, np.int32(1)), np.int32(1))
+        shape = ops.BroadcastArgs(ops.Shape(start), ops.Shape(stop))
+        start, stop = ops.BroadcastTo(start, shape), ops.BroadcastTo(stop, shape)
+        first, last = ops.ExpandDims(start, np.int32(axis)), ops.ExpandDims(stop, np.int32(axis))
+        n_axes = ops.Size(ops.Shape(first))
+        along = ops.OneHot(np.int32(axis) % n_axes, n_axes, num, np.int32(1))
+        positions = ops.Reshape(ops.Range(np.int32(0), num, np.int32(1)), along)
+        steps = (last - first) / cast(n_steps, first.dtype)
+        between = first + steps * cast(positions, first.dtype)
+        return ops.SelectV2(ops.Equal(positions, n_steps), last, between, name=scope)
 
 
 def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
@@ -253,8 +277,8 @@ def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.i
     out_type = as_numpy(out_type)
     with name_scope(name, "Shape", [input]) as scope:
         input = convert_to_tensor(input)
-        if shapes.is_static(input.shape):
-            return constant(np.array(input.shape, out_type), name=scope)
+        if shapes.is_static(input.sizes):
+            return constant(np.array(input.sizes, out_type), name=scope)
         return ops.Shape(input, out_type=out_type, name=scope)
 
 
@@ -269,8 +293,8 @@ def size(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.in
     """The number of elements."""
     with name_scope(name, "Size", [input]) as scope:
         input = convert_to_tensor(input)
-        if shapes.is_static(input.shape):
-            return constant(np.array(shapes.count(input.shape), out_type), name=scope)
+        if shapes.is_static(input.sizes):
+            return constant(np.array(shapes.count(input.sizes), out_type), name=scope)
         return ops.Size(input, out_type=as_numpy(out_type), name=scope)
 
 
@@ -278,8 +302,8 @@ def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions."""
     with name_scope(name, "Rank", [input]) as scope:
         input = convert_to_tensor(input)
-        if input.shape is not None:
-            return constant(np.int32(len(input.shape)), name=scope)
+        if input.sizes is not None:
+            return constant(np.int32(len(input.sizes)), name=scope)
         return ops.Rank(input, name=scope)
 
 

@@ -97,7 +97,7 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
         count = ops.Cast(squarings, DstT=np.dtype(np.int32))
         result = while_loop(_turns, _squared, [count, power])
         exponential = cast("list[Tensor]", result)[1]
-        exponential.set_shape(a.shape)
+        exponential.set_shape(a.sizes)
         return exponential
 
 

@@ -92,11 +92,11 @@ def _order(
     """Which two inputs are multiplied next until two are left; a product becomes the last one."""
     if len(tensors) <= 2:
         return []
-    if not all(is_static(x.shape) for x in tensors):
+    if not all(is_static(x.sizes) for x in tensors):
         n = len(tensors)
         return [(0, 1)] + [(0, n - 2 - i) for i in np.arange(n - 3).tolist()]
     equation = f"{','.join(labels)}->{result}"
-    zeros = [np.broadcast_to(np.float32(0), cast("tuple[int, ...]", x.shape)) for x in tensors]
+    zeros = [np.broadcast_to(np.float32(0), cast("tuple[int, ...]", x.sizes)) for x in tensors]
     path, _ = np.einsum_path(equation, *zeros, optimize=(optimize, 2**62))
     pairs = [cast("tuple[int, int]", step) for step in path[1:] if len(step) == 2]
     return pairs[: len(tensors) - 2]

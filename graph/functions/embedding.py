@@ -116,9 +116,9 @@ def table_rows(
         )
         inner = ops.StridedSlice(ops.Shape(tables[0]), [1], [0], [1], end_mask=1)
         shaped = ops.Reshape(rows, ops.ConcatV2([ops.Shape(numbers), inner], np.int32(0)))
-        sizes = tables[0].shape
-        if numbers.shape is not None and sizes is not None:
-            shaped.set_shape((*numbers.shape, *sizes[1:]))
+        sizes = tables[0].sizes
+        if numbers.sizes is not None and sizes is not None:
+            shaped.set_shape((*numbers.sizes, *sizes[1:]))
         return ops.Identity(_bounded(shaped, numbers, max_norm))
 
 
@@ -143,7 +143,7 @@ def _owners(flat: Tensor, tables: Sequence[Tensor], strategy: str) -> tuple[Tens
 def _bounded(rows: Tensor, ids: Tensor, max_norm: float | None) -> Tensor:
     if max_norm is None:
         return rows
-    if rows.shape is None or ids.shape is None:
+    if rows.sizes is None or ids.sizes is None:
         raise ValueError("max_norm needs tables and ids of known rank")
-    axes = [*np.arange(len(ids.shape), len(rows.shape)).tolist()]
+    axes = [*np.arange(len(ids.sizes), len(rows.sizes)).tolist()]
     return cast("Tensor", clip_by_norm(rows, max_norm, axes))

@@ -55,7 +55,7 @@ def matrix_solve_ls(
         return ops.MatrixSolveLs(a, rhs, weight, fast=False, name=name)
     with name_scope(name, "matrix_solve_ls", [a, rhs]):
         b = convert_to_tensor(rhs, a.dtype, "rhs")
-        rows, columns = a.shape[-2:] if a.shape is not None else (None, None)
+        rows, columns = a.sizes[-2:] if a.sizes is not None else (None, None)
         if rows is None or columns is None:
             sizes = ops.Shape(a)
             return cast(
@@ -108,14 +108,14 @@ def pinv(
         counts = ops.Greater(s, ops.ExpandDims(least, np.int32(-1)))
         s = ops.SelectV2(counts, s, np.asarray(np.inf, x.dtype))
         inverse = matmul(v / ops.ExpandDims(s, np.int32(-2)), u, adjoint_b=True)
-        if x.shape is not None:
-            inverse.set_shape((*x.shape[:-2], x.shape[-1], x.shape[-2]))
+        if x.sizes is not None:
+            inverse.set_shape((*x.sizes[:-2], x.sizes[-1], x.sizes[-2]))
         return inverse
 
 
 def _larger_side(x: Tensor) -> Tensor | np.ndarray:
     """The larger of rows and columns, in the dtype of the matrix."""
-    sizes = None if x.shape is None else tuple(x.shape[-2:])
+    sizes = None if x.sizes is None else tuple(x.sizes[-2:])
     if is_static(sizes):
         return np.asarray(max(sizes), x.dtype)
     sides = ops.StridedSlice(ops.Shape(x), [-2], [0], [1], end_mask=1)
@@ -156,12 +156,12 @@ def _factors(lower_upper: TensorLike, perm: TensorLike) -> tuple[Tensor, Tensor,
     """
     whole = convert_to_tensor(lower_upper, name="lower_upper")
     order = convert_to_tensor(perm, name="perm")
-    if whole.shape is not None:
-        if len(whole.shape) < 2:
+    if whole.sizes is not None:
+        if len(whole.sizes) < 2:
             raise ValueError("Input `lower_upper` must have at least 2 dimensions.")
-        if order.shape is not None and len(whole.shape) != len(order.shape) + 1:
+        if order.sizes is not None and len(whole.sizes) != len(order.sizes) + 1:
             raise ValueError("`rank(lower_upper)` must equal `rank(perm) + 1`")
-        if None not in whole.shape[-2:] and whole.shape[-2] != whole.shape[-1]:
+        if None not in whole.sizes[-2:] and whole.sizes[-2] != whole.sizes[-1]:
             raise ValueError("`lower_upper` must be square.")
     below = ops.MatrixBandPart(whole, np.int64(-1), np.int64(0))
     lower = ops.MatrixSetDiag(below, ops.OnesLike(ops.MatrixDiagPart(whole)))
@@ -182,10 +182,10 @@ def lu_solve(
     with name_scope(name, "lu_solve", [lower_upper, perm, rhs]):
         whole, order, lower = _factors(lower_upper, perm)
         b = convert_to_tensor(rhs, whole.dtype, "rhs")
-        if b.shape is not None:
-            if len(b.shape) < 2:
+        if b.sizes is not None:
+            if len(b.sizes) < 2:
                 raise ValueError("Input `rhs` must have at least 2 dimensions.")
-            sizes = (None if whole.shape is None else whole.shape[-1], b.shape[-2])
+            sizes = (None if whole.sizes is None else whole.sizes[-1], b.sizes[-2])
             if None not in sizes and sizes[0] != sizes[1]:
                 raise ValueError("`lower_upper.shape[-1]` must equal `rhs.shape[-1]`.")
         y = ops.MatrixTriangularSolve(lower, _in_order(b, order), lower=True)
@@ -194,7 +194,7 @@ def lu_solve(
 
 def _in_order(x: Tensor, order: Tensor) -> Tensor:
     """The rows of each matrix in an order of their own."""
-    if order.shape is not None and len(order.shape) == 1:
+    if order.sizes is not None and len(order.sizes) == 1:
         return array.gather(x, order, axis=-2)
     sizes = ops.Shape(x)
     batch = ops.BroadcastArgs(sizes[:-2], ops.Shape(order)[:-1])
@@ -225,7 +225,7 @@ def lu_reconstruct(
         upper = ops.MatrixBandPart(whole, np.int64(0), np.int64(-1))
         places = argsort(order)
         result = _in_order(matmul(lower, upper), places)
-        result.set_shape(whole.shape)
+        result.set_shape(whole.sizes)
         return result
 
 
@@ -273,27 +273,27 @@ def tridiagonal_solve(
 
 def _check_tridiagonal(d: Tensor, b: Tensor) -> bool:
     """Whether `b` is one vector for each matrix; ValueError when ranks do not fit together."""
-    if d.shape is None:
+    if d.sizes is None:
         return False
-    rank = len(d.shape)
+    rank = len(d.sizes)
     if rank < 2:
         raise ValueError(f"Expected diagonals to have rank at least 2, got {rank}")
-    if d.shape[-2] not in (None, 3):
-        raise ValueError(f"Expected 3 diagonals got {d.shape[-2]}")
-    if b.shape is None:
+    if d.sizes[-2] not in (None, 3):
+        raise ValueError(f"Expected 3 diagonals got {d.sizes[-2]}")
+    if b.sizes is None:
         return False
-    if len(b.shape) not in (rank, rank - 1):
-        raise ValueError(f"Expected the rank of rhs to be {rank - 1} or {rank}, got {len(b.shape)}")
+    if len(b.sizes) not in (rank, rank - 1):
+        raise ValueError(f"Expected the rank of rhs to be {rank - 1} or {rank}, got {len(b.sizes)}")
     batches = d.get_shape()[:-2], b.get_shape()[: rank - 2]
     if not batches[0].is_compatible_with(batches[1]):
         raise ValueError(f"Batch shapes {batches[0]} and {batches[1]} are incompatible")
-    return len(b.shape) == rank - 1
+    return len(b.sizes) == rank - 1
 
 
 def _check_rows(d: Tensor, b: Tensor) -> None:
-    if d.shape is None or b.shape is None:
+    if d.sizes is None or b.sizes is None:
         return
-    rows: tuple[Dim, Dim] = (d.shape[-1], b.shape[-2])
+    rows: tuple[Dim, Dim] = (d.sizes[-1], b.sizes[-2])
     if None not in rows and rows[0] != rows[1]:
         raise ValueError(
             "Expected number of left-hand sided and right-hand sides to be equal, got "
@@ -307,8 +307,8 @@ def _compact(diagonals: TensorLike, form: str) -> Tensor:
         return convert_to_tensor(diagonals)
     if form == "matrix":
         matrix = convert_to_tensor(diagonals)
-        if matrix.shape is not None:
-            rows, columns = matrix.shape[-2:]
+        if matrix.sizes is not None:
+            rows, columns = matrix.sizes[-2:]
             if None not in (rows, columns) and rows != columns:
                 raise ValueError(
                     f"Expected last two dimensions of diagonals to be same, got {columns} and "
@@ -320,7 +320,7 @@ def _compact(diagonals: TensorLike, form: str) -> Tensor:
     if not _is_sequence(diagonals) or len(diagonals) != 3:
         raise ValueError("Expected diagonals to be a sequence of length 3.")
     above, middle, below = (convert_to_tensor(diagonal) for diagonal in diagonals)
-    m = middle.shape[-1] if middle.shape is not None else None
+    m = middle.sizes[-1] if middle.sizes is not None else None
     parts = [_padded(above, "superdiagonal", m, 1), middle, _padded(below, "subdiagonal", m, 0)]
     batches = [part.get_shape()[:-1] for part in parts]
     if not all(batch.is_compatible_with(batches[1]) for batch in batches):
@@ -338,7 +338,7 @@ def _is_sequence(diagonals: TensorLike) -> TypeGuard[Sequence[TensorLike]]:
 
 def _padded(diagonal: Tensor, name: str, m: Dim, end: int) -> Tensor:
     """A diagonal of m numbers; one that lacks a number gets a zero at its end or beginning."""
-    n = diagonal.shape[-1] if diagonal.shape is not None else None
+    n = diagonal.sizes[-1] if diagonal.sizes is not None else None
     if n is None or m is None or n == m:
         return diagonal
     if n != m - 1:
@@ -386,7 +386,7 @@ def eigh_tridiagonal(
         raise ValueError("'select must have a value in {'a', 'i', 'v'}.")
     with name_scope(name, "eigh_tridiagonal", [alpha, beta]):
         middle = convert_to_tensor(alpha, name="alpha")
-        if middle.shape is not None and middle.shape[0] is not None and middle.shape[0] <= 1:
+        if middle.sizes is not None and middle.sizes[0] is not None and middle.sizes[0] <= 1:
             return ops.Real(middle) if middle.dtype.kind == "c" else middle
         above = convert_to_tensor(beta, name="beta")
         if middle.dtype != above.dtype:

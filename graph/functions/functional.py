@@ -31,14 +31,14 @@ def _elements(elems: object) -> list[Tensor]:
             "elems must be a Tensor or (possibly nested) sequence of Tensors, got none"
         )
     for tensor in tensors:
-        if tensor.shape == ():
+        if tensor.sizes == ():
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     return tensors
 
 
 def _count(tensors: Sequence[Tensor]) -> Tensor | int:
     """How many slices there are: a number where it is known."""
-    sizes = [tensor.shape[0] for tensor in tensors if tensor.shape]
+    sizes = [tensor.sizes[0] for tensor in tensors if tensor.sizes]
     known = [size for size in sizes if size is not None]
     if known:
         if len(set(known)) > 1:
@@ -115,8 +115,8 @@ def _below(n: Tensor | int) -> Callable[..., Tensor]:
 
 def _stacked(array: TensorArray, n: Tensor | int) -> Tensor:
     stacked = array.stack()
-    if isinstance(n, int) and stacked.shape is not None:
-        stacked.set_shape((n, *stacked.shape[1:]))
+    if isinstance(n, int) and stacked.sizes is not None:
+        stacked.set_shape((n, *stacked.sizes[1:]))
     return stacked
 
 

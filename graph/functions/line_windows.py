@@ -108,8 +108,8 @@ def conv1d_transpose(
     images, axis = _format(data_format)
     with name_scope(name, "conv1d_transpose", [input, filters]):
         sizes = convert_to_tensor(output_shape)
-        if sizes.shape is not None and sizes.shape != (3,):
-            raise ValueError(f"output_shape must have 3 elements, got shape {sizes.shape}")
+        if sizes.sizes is not None and sizes.sizes != (3,):
+            raise ValueError(f"output_shape must have 3 elements, got shape {sizes.sizes}")
         one = np.ones(1, sizes.dtype)
         parts = [
             ops.StridedSlice(sizes, [0], [axis], [1]),

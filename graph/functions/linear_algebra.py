@@ -86,7 +86,7 @@ def matmul(
                 a, b, Tout=as_numpy(output_type), adj_x=transpose_a or adjoint_a,
                 adj_y=transpose_b or adjoint_b, grad_x=grad_a, grad_y=grad_b, name=scope,
             )  # fmt: skip
-        if any(x.shape is None or len(x.shape) > 2 for x in (a, b)):
+        if any(x.sizes is None or len(x.sizes) > 2 for x in (a, b)):
             a = _conj(a) if transpose_a else a
             b = _conj(b) if transpose_b else b
             swaps = {"adj_x": transpose_a or adjoint_a, "adj_y": transpose_b or adjoint_b}
@@ -142,15 +142,15 @@ def _tensordot_axes(
         if n < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         numbers: list[int] = np.arange(n).tolist()
-        if a.shape is None:
+        if a.sizes is None:
             ends = ops.Range(np.int32(0), np.int32(n), np.int32(1)) + ops.Rank(a) - np.int32(n)
             return ends, numbers
-        if n > len(a.shape):
+        if n > len(a.sizes):
             raise ValueError(
                 "`axes` must not be larger than the number of dimensions of tensor "
-                f"{a}.  Received {axes}, vs tensor dimensions {len(a.shape)}."
+                f"{a}.  Received {axes}, vs tensor dimensions {len(a.sizes)}."
             )
-        return [len(a.shape) - n + i for i in numbers], numbers
+        return [len(a.sizes) - n + i for i in numbers], numbers
     if isinstance(axes, Tensor):
         pair = ops.Unpack(axes, num=2)
         return pair[0], pair[1]
@@ -171,9 +171,9 @@ def _as_matrix(
     """`x` as a matrix of free and summed dimensions, and the sizes of the free ones: as numbers or
     a tensor, and as far as they are known.
     """
-    if x.shape is None or isinstance(axes, Tensor):
+    if x.sizes is None or isinstance(axes, Tensor):
         return _as_unknown_matrix(x, axes, summed_first)
-    rank = len(x.shape)
+    rank = len(x.sizes)
     if any(not -rank <= axis < rank for axis in axes):
         raise IndexError(f"`axes` must be in [{-rank}, {rank}), got {axes}")
     axes = [axis % rank for axis in axes]
@@ -181,8 +181,8 @@ def _as_matrix(
     order = axes + free if summed_first else free + axes
     if order != sorted(order):
         x = ops.Transpose(x, np.array(order, np.int32))
-    known = tuple(x.shape[order.index(i)] for i in free) if x.shape else ()
-    moved = x.shape or ()
+    known = tuple(x.sizes[order.index(i)] for i in free) if x.sizes else ()
+    moved = x.sizes or ()
     n_summed = len(axes)
     parts = (moved[:n_summed], moved[n_summed:]) if summed_first else (
         moved[: rank - n_summed], moved[rank - n_summed :]
@@ -341,9 +341,9 @@ def require_matrix(a: Tensor, validate_args: bool = False) -> Tensor:
     """
     if not a.dtype.is_floating:
         raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
-    if a.shape is not None:
-        if len(a.shape) < 2:
-            raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {len(a.shape)}).")
+    if a.sizes is not None:
+        if len(a.sizes) < 2:
+            raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {len(a.sizes)}).")
         return a
     if not validate_args:
         return a

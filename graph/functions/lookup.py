@@ -319,8 +319,8 @@ class StaticHashTable(LookupTable):
     ):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self.default_value = convert_to_tensor(default_value, self._value_dtype)
-        if self.default_value.shape not in (None, ()):
-            raise ValueError(f"Shapes {self.default_value.shape} and () are not compatible")
+        if self.default_value.sizes not in (None, ()):
+            raise ValueError(f"Shapes {self.default_value.sizes} and () are not compatible")
         shared = "" if experimental_is_anonymous else initializer._shared_name  # pyright: ignore[reportPrivateUsage] - of this module
         attrs = {
             "key_dtype": self._key_dtype,

@@ -94,10 +94,10 @@ class _Loop:
         self.maximum = maximum
         if maximum is not None:
             self.limit = convert_to_tensor(maximum, name="maximum_iterations")
-            if self.limit.shape != ():
+            if self.limit.sizes != ():
                 raise ValueError(
                     "maximum_iterations must be a scalar, saw shape: "
-                    f"{TensorShape(self.limit.shape)}"
+                    f"{TensorShape(self.limit.sizes)}"
                 )
             self.starts.append(convert_to_tensor(np.zeros((), self.limit.dtype)))
             self.shapes.append(())
@@ -122,16 +122,16 @@ class _Loop:
                 shapes += _sparse_shapes(leaf, shape)
                 continue
             if isinstance(leaf, Composite) and not isinstance(leaf, Tensor):
-                shapes += [cast("Tensor", t).shape for t in leaf.to_components()]
+                shapes += [cast("Tensor", t).sizes for t in leaf.to_components()]
                 continue
             tensor = cast("Tensor", leaf)
-            if not TensorShape(shape).is_compatible_with(tensor.shape) or _is_wider(
-                tensor.shape, shape
+            if not TensorShape(shape).is_compatible_with(tensor.sizes) or _is_wider(
+                tensor.sizes, shape
             ):
                 raise ValueError(
                     f"The shape invariant specified for {tensor.name} is not compatible with the "
                     f"initial shape of the loop variable. It enters the loop with shape "
-                    f"{TensorShape(tensor.shape)}, but the specified shape invariant is "
+                    f"{TensorShape(tensor.sizes)}, but the specified shape invariant is "
                     f"{TensorShape(shape)}."
                 )
             shapes.append(shape)
@@ -191,10 +191,10 @@ class _Loop:
                     f"Loop var {start.name} enters the loop with type {start.dtype.name} but has "
                     f"type {result.dtype.name} after 1 iteration."
                 )
-            if _is_wider(result.shape, shape):
+            if _is_wider(result.sizes, shape):
                 raise ValueError(
                     f"Input tensor '{start.name}' enters the loop with shape "
-                    f"{TensorShape(shape)}, but has shape {TensorShape(result.shape)} after one "
+                    f"{TensorShape(shape)}, but has shape {TensorShape(result.sizes)} after one "
                     "iteration. To allow the shape to vary across iterations, use the "
                     "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
                 )
@@ -203,11 +203,11 @@ class _Loop:
         """Adds the operation; gives the variables after the loop."""
         n = len(self.starts)
         graphs = (self.condition, self.body)
-        own_inputs = [graph.inputs[:n] for graph in graphs]
+        branch_inputs = [graph.inputs[:n] for graph in graphs]
         for graph in graphs:
             graph.inputs = graph.inputs[n:]
         captured = unify(graphs)
-        for graph, arguments in zip(graphs, own_inputs, strict=True):
+        for graph, arguments in zip(graphs, branch_inputs, strict=True):
             graph.inputs = arguments + graph.inputs
             for index, argument in enumerate(graph.inputs):
                 argument.op.attrs["index"] = index
@@ -215,7 +215,7 @@ class _Loop:
         operands = [*self.starts, *captured]
         attrs = {
             "T": [tensor.dtype for tensor in operands],
-            "output_shapes": [*self.shapes, *(tensor.shape for tensor in captured)],
+            "output_shapes": [*self.shapes, *(tensor.sizes for tensor in captured)],
             "parallel_iterations": 10,
             "cond": define(self.condition, "while_cond"),
             "body": define(self.body, "while_body"),
@@ -245,7 +245,7 @@ def _leaf_shapes(leaf: object) -> list[Shape]:
     """The shapes a variable has; how many elements a sparse tensor names is free."""
     if isinstance(leaf, SparseTensor) and leaf.shape.rank is not None:
         return _sparse_shapes(leaf, tuple(leaf.shape.as_list()))
-    return [cast("Tensor", t).shape for t in flatten(leaf, expand=True)]
+    return [cast("Tensor", t).sizes for t in flatten(leaf, expand=True)]
 
 
 def _sparse_shapes(tensor: SparseTensor, shape: tuple[int | None, ...]) -> list[Shape]:

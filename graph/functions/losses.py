@@ -73,16 +73,16 @@ def softmax_cross_entropy_with_logits_v2(
         precise = cast(logits, np.float32) if logits.dtype.itemsize == 2 else logits
         labels = cast(labels, precise.dtype)
         rank = creation.rank(precise)
-        if axis != -1 and logits.shape is not None and axis != len(logits.shape) - 1:
-            order = np.arange(len(logits.shape))
+        if axis != -1 and logits.sizes is not None and axis != len(logits.sizes) - 1:
+            order = np.arange(len(logits.sizes))
             order = np.append(np.delete(order, axis), order[axis]).astype(np.int32)
             precise, labels = array.transpose(precise, order), array.transpose(labels, order)
         shape = creation.shape(precise)
         precise, labels = _flat_rows(precise), _flat_rows(labels)
         cost, _ = ops.SoftmaxCrossEntropyWithLogits(precise, labels, name=scope)
         cost = ops.Reshape(cost, ops.Slice(shape, [0], [ops.Sub(rank, 1)]))
-        if logits.shape is not None:
-            known = list(logits.shape)
+        if logits.sizes is not None:
+            known = list(logits.sizes)
             del known[axis]
             cost.set_shape(tuple(known))
         return cast(cost, logits.dtype)
@@ -93,9 +93,9 @@ def _flat_rows(x: Tensor) -> Tensor:
     rank = creation.rank(x)
     last = ops.Slice(creation.shape(x), [ops.Sub(rank, 1)], [1])
     result = array.reshape(x, array.concat([[-1], last], 0))
-    if x.shape is not None:
-        rows = shapes.count(x.shape[:-1]) if None not in x.shape[:-1] else None
-        result.set_shape((rows, x.shape[-1]))
+    if x.sizes is not None:
+        rows = shapes.count(x.sizes[:-1]) if None not in x.sizes[:-1] else None
+        result.set_shape((rows, x.sizes[-1]))
     return result
 
 
@@ -124,11 +124,11 @@ def sparse_softmax_cross_entropy_with_logits(
         labels, logits = convert_to_tensor(labels), convert_to_tensor(logits)
         precise = cast(logits, np.float32) if logits.dtype == np.float16 else logits
         known, label_shape = labels.get_shape(), creation.shape(labels)
-        if logits.shape == ():
+        if logits.sizes == ():
             raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
-        if None not in (logits.shape, labels.shape):
+        if None not in (logits.sizes, labels.sizes):
             _check_labels(known, logits)
-        if logits.shape is not None and len(logits.shape) == 2:
+        if logits.sizes is not None and len(logits.sizes) == 2:
             cost, _ = ops.SparseSoftmaxCrossEntropyWithLogits(precise, labels, name=name)
             return cast(cost, logits.dtype)
         classes = creation.shape(logits)[creation.rank(logits) - 1]

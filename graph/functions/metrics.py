@@ -106,7 +106,7 @@ def mean_tensor(
     """The weighted mean of each element so far."""
     collections = metrics_collections, updates_collections
     names = "total_tensor", "count_tensor"
-    return _mean(values, weights, lambda t: t.shape, lambda t: t, names, collections, name)
+    return _mean(values, weights, lambda t: t.sizes, lambda t: t, names, collections, name)
 
 
 def accuracy(

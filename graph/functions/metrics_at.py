@@ -303,7 +303,7 @@ def _labels(labels: LabelsLike, guesses: Tensor) -> Labels:
         labels = SparseTensor(*map(np.asarray, labels))
     if not isinstance(labels, SparseTensor):
         return Labels(_rows(labels, guesses), None)
-    if guesses.shape is not None and labels.get_shape().ndims == len(guesses.shape) - 1:
+    if guesses.sizes is not None and labels.get_shape().ndims == len(guesses.sizes) - 1:
         one = np.ones(1, np.int64)  # a class for each row
         labels = reshape(labels, ops.ConcatV2([labels.dense_shape, one], np.int32(0)))
     places = SparseTensor(labels.indices, ops.OnesLike(labels.values), labels.dense_shape)
@@ -314,10 +314,10 @@ def _labels(labels: LabelsLike, guesses: Tensor) -> Labels:
 def _rows(labels: TensorLike, guesses: Tensor) -> Tensor:
     """Labels with a last dimension of the classes that are right for each row."""
     tensor = cast(convert_to_tensor(labels), np.int64)
-    if tensor.shape is not None and guesses.shape is not None:
-        if len(tensor.shape) == len(guesses.shape) - 1:
+    if tensor.sizes is not None and guesses.sizes is not None:
+        if len(tensor.sizes) == len(guesses.sizes) - 1:
             return array.expand_dims(tensor, -1)
-        if len(tensor.shape) != len(guesses.shape):
+        if len(tensor.sizes) != len(guesses.sizes):
             raise ValueError(
                 f"Unexpected labels shape {tensor.get_shape()} for predictions shape "
                 f"{guesses.get_shape()}. Predictions rank should be the same rank as labels rank "
@@ -336,7 +336,7 @@ def _hits(rows: Labels, guesses: Tensor, class_id: int | None) -> tuple[Tensor, 
         again = ops.LogicalAnd(again, array.expand_dims(present, -2))
     right = reduce_any(equal, -1)
     counted = ops.OnesLike(right)
-    size = labels.shape[-1] if labels.shape else None
+    size = labels.sizes[-1] if labels.sizes else None
     if size is None:
         numbers = ops.Range(np.int32(0), ops.Shape(labels)[-1], np.int32(1))
         earlier = ops.Less(

@@ -149,7 +149,7 @@ class MutableHashTable(MutableTable):
     ):
         super().__init__(key_dtype, value_dtype)
         self.default_value = convert_to_tensor(default_value, self._value_dtype)
-        shape = self.default_value.shape
+        shape = self.default_value.sizes
         attrs: dict[str, AttrValue] = {
             "key_dtype": self._key_dtype,
             "value_dtype": self._value_dtype,
@@ -223,7 +223,7 @@ class DenseHashTable(MutableTable):
         deleted = convert_to_tensor(deleted_key, self._key_dtype, name="deleted_key")
         attrs = {
             "value_dtype": self._value_dtype,
-            "value_shape": self.default_value.shape,
+            "value_shape": self.default_value.sizes,
             "initial_num_buckets": n_buckets,
             "use_node_name_sharing": True,
         }

@@ -132,7 +132,7 @@ def _noise_shape(x: Tensor, noise_shape: DynamicShape) -> DynamicShape:
         return noise_shape
     if sizes is None:
         return creation.shape(x)
-    x_sizes = x.shape or ()
+    x_sizes = x.sizes or ()
     if not any(map(_is_open, sizes)) or len(sizes) != len(x_sizes):
         return noise_shape
     filled: list[object] = [
@@ -196,11 +196,11 @@ def dropout(
             scaled = ops.Mul(x, convert_to_tensor(1 / (1 - number), x.dtype))
         else:
             rate = convert_to_tensor(rate, x.dtype, "rate")
-            if rate.shape:
-                raise ValueError(f"`rate` must be a scalar, got shape {rate.shape}")
+            if rate.sizes:
+                raise ValueError(f"`rate` must be a scalar, got shape {rate.sizes}")
             scaled = ops.RealDiv(x, ops.Sub(constant(1, x.dtype), rate))
         shape = creation.shape(x) if noise_shape is None else _noise_shape(x, noise_shape)
         keep = ops.GreaterEqual(random.random_uniform(shape, dtype=x.dtype, seed=seed), rate)
         result = ops.SelectV2(keep, scaled, constant(0, x.dtype))
-        result.set_shape(x.shape)
+        result.set_shape(x.sizes)
         return result

@@ -108,9 +108,9 @@ def _around(
     low, high = (convert_to_tensor(end, x.dtype) for end in ends)
     place = -1 if axis is None else axis
     if axis is not None and axis < 0:
-        if x.shape is None:
+        if x.sizes is None:
             raise ValueError("input should have known rank to use negative axis.")
-        place = axis % len(x.shape)
+        place = axis % len(x.sizes)
     return getattr(ops, kind)(x, low, high, axis=place, name=name, **attrs)
 
 

@@ -248,10 +248,10 @@ def stack_dynamic_partitions(
     """The slices of `data` in rows by the number that each has in `partitions`, in their order."""
     with name_scope(name, "SegmentStack"):
         x, ids = tensor_of(data), tensor_of(partitions)
-        if ids.shape is None:
+        if ids.sizes is None:
             raise ValueError("partitions must have known rank")
         sizes = ops.Shape(x)
-        inner = sizes[len(ids.shape) :]
+        inner = sizes[len(ids.sizes) :]
         rows = ops.Reshape(x, ops.ConcatV2([np.array([-1], np.int32), inner], np.int32(0)))
         flat = ops.Reshape(ids, np.array([-1], np.int32))
         order = argsort(flat, stable=True)

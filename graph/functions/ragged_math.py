@@ -65,7 +65,7 @@ def _kept(result: Tensor, x: RaggedTensor) -> Tensor:
 
 
 def _rank(x: RaggedTensor) -> int | None:
-    inner = x.flat_values.shape
+    inner = x.flat_values.sizes
     return None if inner is None else x.ragged_rank + len(inner)
 
 

@@ -16,9 +16,8 @@ from ..core.dtype import as_dtype, as_numpy
 from ..core.graph import Tensor
 from ..core.operands import Operands
 from ..core.scopes import control_dependencies, get_default_graph, name_scope, set_random_seed
-from ..core.tensor_shape import TensorShape
 from .control_flow import Assert as assert_
-from .creation import is_shape, shape_tensor
+from .creation import shape_tensor
 
 if TYPE_CHECKING:
     from ..core.typing import DTypeLike, TensorLike
@@ -59,10 +58,7 @@ def sizes_of(shape: DynamicShape) -> Tensor:
     """A shape as a vector."""
     if isinstance(shape, Operands):
         return convert_to_tensor(shape, name="shape")
-    if not is_shape(shape):
-        return shape_tensor(shape, "shape")
-    sizes = TensorShape(shape if not isinstance(shape, np.ndarray) else shape.tolist())
-    return convert_to_tensor(np.array(sizes.as_list(), np.int32), name="shape")
+    return shape_tensor(shape, "shape")
 
 
 def random_uniform(

@@ -32,6 +32,8 @@ def argmax(
     output_type: DTypeLike = np.int64,
 ) -> Tensor:
     """Where along `axis` (0 by default) the largest element comes first."""
+    if isinstance(axis, (list, tuple, float)):
+        raise TypeError("axis must be int or Tensor with integer datatype")
     return _place(ops.ArgMax, input, axis, dimension, output_type, name)
 
 
@@ -143,8 +145,8 @@ def reduction_axes(x: Tensor, axis: TensorLike | None) -> TensorLike:
     """The axes of a reduction: those given, or all."""
     if axis is not None:
         return axis
-    if x.shape is not None:
-        return constant(np.arange(len(x.shape), dtype=np.int32))
+    if x.sizes is not None:
+        return constant(np.arange(len(x.sizes), dtype=np.int32))
     return range(0, ops.Rank(x))
 
 
@@ -200,7 +202,7 @@ def reduce_variance(
         if means.dtype.kind in "iu":
             raise TypeError(
                 "Input must be either real or complex. Received integer type "
-                f"tf.{type_name(means.dtype)}."
+                f"<dtype: '{type_name(means.dtype)}'>."
             )
         deviations = ops.Sub(x, means)
         if means.dtype.kind == "c":
@@ -246,5 +248,6 @@ def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """The part of the elements that are zero."""
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
-        zeros = ops.Equal(value, np.zeros((), value.dtype))
+        nothing = b"" if value.dtype.kind == "O" else np.zeros((), value.dtype)
+        zeros = ops.Equal(value, nothing)
         return reduce_mean(cast(zeros, np.float32), name="fraction")

@@ -42,9 +42,9 @@ def _require_cell(name: str, cell: object) -> None:
 
 def _swapped(x: Tensor) -> Tensor:
     """[batch, time, ...] as [time, batch, ...], or back."""
-    if x.shape is None:
+    if x.sizes is None:
         return ops.Transpose(x, ops.ConcatV2([[1, 0], ops.Range(2, creation.rank(x), 1)], 0))
-    return array.transpose(x, [1, 0, *range(2, len(x.shape))])
+    return array.transpose(x, [1, 0, *range(2, len(x.sizes))])
 
 
 def _swapped_leaf(x: object) -> Tensor:
@@ -82,19 +82,19 @@ def _chosen(runs: Tensor | None, new: object, old: object) -> object:
         if isinstance(a, TensorArray):
             return a
         x, y = cast("Tensor", a), cast("Tensor", b)
-        if x.shape == ():
+        if x.sizes == ():
             return x
-        n = 1 if x.shape is None else len(x.shape) - 1
+        n = 1 if x.sizes is None else len(x.sizes) - 1
         rows = array.reshape(runs, [-1, *[1] * n])
         result = ops.SelectV2(rows, x, y)
-        result.set_shape(x.shape)
+        result.set_shape(x.sizes)
         return result
 
     return map_structure(choose, new, old)
 
 
 def _batch_size(x: Tensor, axis: int) -> Tensor | int:
-    known = None if x.shape is None else x.shape[axis]
+    known = None if x.sizes is None else x.sizes[axis]
     return creation.shape(x)[axis] if known is None else known
 
 
@@ -148,7 +148,7 @@ def _lengths(sequence_length: TensorLike | None, name: str = "`sequence_length`"
     if sequence_length is None:
         return None
     lengths = as_dtype(_tensor(sequence_length), np.int32)
-    if lengths.shape is not None and len(lengths.shape) != 1:
+    if lengths.sizes is not None and len(lengths.sizes) != 1:
         raise ValueError(
             f"Argument {name} must be a vector of length batch_size. Received "
             f"sequence_length={sequence_length} of shape: {lengths.get_shape()}"
@@ -182,7 +182,7 @@ def _steps(
 ) -> tuple[object, State]:
     """All steps as a loop; inputs and outputs are [time, batch, ...]."""
     n_steps = _batch_size(tensors[0], 0)
-    first = tensors[0].shape
+    first = tensors[0].sizes
     if first is not None and len(first) > 2 and first[-1] is None:
         raise ValueError(
             "Input size (depth of inputs) must be accessible via shape inference, but saw value "
@@ -211,8 +211,8 @@ def _steps(
     stacked = [array.stack() for array in results]
     known = batch if isinstance(batch, int) else None
     for x in stacked:
-        if x.shape is not None:
-            x.set_shape((n_steps if isinstance(n_steps, int) else None, known, *x.shape[2:]))
+        if x.sizes is not None:
+            x.set_shape((n_steps if isinstance(n_steps, int) else None, known, *x.sizes[2:]))
     return pack(cell.output_size, stacked), last
 
 
@@ -453,7 +453,7 @@ def raw_rnn(
         inputs = map_structure(_state_leaf, inputs)
         zeros = _emitted_zeros(cell, emitted, cast("Tensor", flatten(inputs)[0]), state)
         has_loop_state = loop_state is not None
-        written = [TensorArray(x.dtype, 0, dynamic_size=True, element_shape=x.shape) for x in zeros]
+        written = [TensorArray(x.dtype, 0, dynamic_size=True, element_shape=x.sizes) for x in zeros]
         structure = cell.output_size if emitted is None else emitted
 
         def body(
@@ -502,7 +502,7 @@ def _emitted_zeros(cell: RNNCell, emitted: object, first: Tensor, state: State) 
         rows = [(shape_of(cast("Size", size)), dtype) for size in flatten(cell.output_size)]
     else:
         tensors = [_tensor(x) for x in flatten(emitted)]
-        rows = [(creation.shape(x) if x.shape is None or None in x.shape else list(x.shape),
+        rows = [(creation.shape(x) if x.sizes is None or None in x.sizes else list(x.sizes),
                  np.dtype(x.dtype)) for x in tensors]  # fmt: skip
     return [_zero_rows(batch, sizes, dtype) for sizes, dtype in rows]
 

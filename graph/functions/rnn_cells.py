@@ -245,7 +245,7 @@ class RNNCell:
         if inputs is not None:
             tensor = convert_to_tensor(inputs)
             self._require_like(tensor, batch_size, dtype)
-            known = tensor.shape[0] if tensor.shape else None
+            known = tensor.sizes[0] if tensor.sizes else None
             batch_size, dtype = creation.shape(tensor)[0] if known is None else known, tensor.dtype
         if batch_size is None or dtype is None:
             raise ValueError(
@@ -259,7 +259,7 @@ class RNNCell:
         inputs: Tensor, batch_size: TensorLike | None, dtype: DTypeLike | None
     ) -> None:
         """Raises ValueError when a batch size or type is not that of inputs."""
-        known = inputs.shape[0] if inputs.shape else None
+        known = inputs.sizes[0] if inputs.sizes else None
         if batch_size is not None:
             size = get_static_value(convert_to_tensor(batch_size))
             if isinstance(size, np.ndarray | np.generic) and known != size.item():

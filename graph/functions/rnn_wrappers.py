@@ -208,7 +208,7 @@ class DropoutWrapper(_Wrapper):
         part = convert_to_tensor(keep, value.dtype)
         mask = ops.Floor(ops.AddV2(noise, part))
         dropped = ops.Mul(ops.RealDiv(value, part), mask)
-        dropped.set_shape(value.shape)
+        dropped.set_shape(value.sizes)
         return dropped
 
     def _wrapped(

@@ -78,7 +78,7 @@ def overlap_and_add(signal: TensorLike, frame_step: int, name: str | None = None
     """
     with name_scope(name, "overlap_and_add", [signal, frame_step]):
         frames = convert_to_tensor(signal)
-        shape = frames.shape
+        shape = frames.sizes
         if shape is None or len(shape) < 2 or None in shape[-2:]:
             raise ValueError(f"signal must have known frames, got shape {frames.get_shape()}")
         n, length = (int(size or 0) for size in shape[-2:])
@@ -107,13 +107,13 @@ def frame(
     """The last dimension as frames that overlap; its size must be known."""
     with name_scope(name, "frame", [signal]):
         x = convert_to_tensor(signal)
-        if x.shape is None or axis not in (-1, len(x.shape) - 1) or x.shape[-1] is None:
+        if x.sizes is None or axis not in (-1, len(x.sizes) - 1) or x.sizes[-1] is None:
             raise ValueError(f"signal must have a known last axis, got {x.get_shape()}, {axis}")
-        n = int(x.shape[-1])
+        n = int(x.sizes[-1])
         count = max(0, -(-n // frame_step) if pad_end else (n - frame_length) // frame_step + 1)
         missing = (count - 1) * frame_step + frame_length - n if count else 0
         if pad_end and missing > 0:
-            pads = np.zeros((len(x.shape), 2), np.int32)
+            pads = np.zeros((len(x.sizes), 2), np.int32)
             pads[-1, 1] = missing
             x = ops.PadV2(x, pads, np.asarray(pad_value, x.dtype))
         places = np.arange(count)[:, None] * frame_step + np.arange(frame_length)

@@ -25,9 +25,9 @@ def _in_order(
     """Sorted along the last axis, the places, and what puts the axes back."""
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"Direction should be one of ASCENDING, DESCENDING, got {direction}")
-    if values.shape is None:
+    if values.sizes is None:
         raise ValueError("the rank of what is sorted must be known")
-    rank = len(values.shape)
+    rank = len(values.sizes)
     if not -rank <= axis < rank:
         raise ValueError(f"slice index {axis} of dimension 0 out of bounds for rank {rank}")
     order = list(range(rank))
@@ -247,7 +247,7 @@ def sufficient_statistics(
     with name_scope(name, "sufficient_statistics", [x]):
         values = convert_to_tensor(x)
         places = [int(a) for a in axes]
-        sizes = None if values.shape is None else [values.shape[a] for a in places]
+        sizes = None if values.sizes is None else [values.sizes[a] for a in places]
         if sizes is not None and None not in sizes:
             count = convert_to_tensor(np.asarray(np.prod([n or 0 for n in sizes]), values.dtype))
         else:
@@ -264,7 +264,7 @@ def sufficient_statistics(
 
 def weighted_moments(
     x: TensorLike,
-    axes: Sequence[int],
+    axes: int | Sequence[int],
     frequency_weights: TensorLike,
     name: str | None = None,
     keep_dims: bool | None = None,
@@ -277,7 +277,7 @@ def weighted_moments(
         is_half = source.dtype.itemsize == 2  # whose sums are taken in float32
         values = cast(source, np.float32) if is_half else source
         weights = cast(convert_to_tensor(frequency_weights), values.dtype)
-        axis = np.array([int(a) for a in axes], np.int32)
+        axis = np.atleast_1d(np.array(axes, np.int32))
         spread = ops.AddV2(weights, ops.ZerosLike(values))
         count = ops.Sum(spread, axis, keep_dims=True)
         mean = ops.DivNoNan(ops.Sum(weights * values, axis, keep_dims=True), count)
@@ -287,7 +287,7 @@ def weighted_moments(
             mean, variance = cast(mean, source.dtype), cast(variance, source.dtype)
         if keep:
             return mean, variance
-        squeezed = [int(a) for a in axes]
+        squeezed = [int(a) for a in axis]
         return array.squeeze(mean, squeezed), array.squeeze(variance, squeezed)
 
 

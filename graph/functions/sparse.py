@@ -295,7 +295,7 @@ def retain(sp_input: SparseLike, to_retain: TensorLike) -> SparseTensor:
     """The elements for which `to_retain`, a truth value for each, holds."""
     sp = sparse_of(sp_input)
     condition = convert_to_tensor(to_retain)
-    first, n = (TensorShape(x.shape).with_rank(1)[0] for x in (condition, sp.values))
+    first, n = (TensorShape(x.sizes).with_rank(1)[0] for x in (condition, sp.values))
     n.assert_is_compatible_with(first)
     chosen = ops.Reshape(ops.Where(condition), np.array([-1], np.int32))
     places, values = (ops.GatherV2(x, chosen, _ZERO) for x in (sp.indices, sp.values))
@@ -314,8 +314,8 @@ def reset_shape(sp_input: SparseLike, new_shape: TensorLike | None = None) -> Sp
         least = ops.AddV2(ops.Max(indices, _ZERO), ops.OnesLike(shape))
         return SparseTensor(indices, values, ops.Maximum(np.int64(0), least))
     new_sizes = cast(convert_to_tensor(new_shape), np.int64)
-    rank = TensorShape(new_sizes.shape).with_rank(1)[0]
-    rank.assert_is_compatible_with(TensorShape(shape.shape)[0])
+    rank = TensorShape(new_sizes.sizes).with_rank(1)[0]
+    rank.assert_is_compatible_with(TensorShape(shape.sizes)[0])
     known = sp.shape.as_shape()
     if new_sizes.value is not None and known is not None and None not in known:
         if (np.array(known) > new_sizes.value).any():

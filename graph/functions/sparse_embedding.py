@@ -97,15 +97,15 @@ def _places(ids: Ids, weights: Ids | None) -> Places:
         parts = [(ids, weights)] if isinstance(weights, SparseTensor) else []
         for a, b in parts:
             for one, other in ((a.values, b.values), (a.indices, b.indices)):
-                merge(one.shape, other.shape)
-            merge(a.dense_shape.shape, b.dense_shape.shape)
+                merge(one.sizes, other.sizes)
+            merge(a.dense_shape.sizes, b.dense_shape.sizes)
         rows = cast(ids.indices[:, 0], np.int32)
         return Places(ids.values, rows, None if not parts else parts[0][1].values)
     rows = cast(ids.value_rowids(), np.int32)
     if not isinstance(weights, RaggedTensor):
         return Places(ids.flat_values, rows, None)
-    merge(ids.flat_values.shape, weights.flat_values.shape)
-    merge(ids.row_splits.shape, weights.row_splits.shape)
+    merge(ids.flat_values.sizes, weights.flat_values.sizes)
+    merge(ids.row_splits.sizes, weights.row_splits.sizes)
     return Places(ids.flat_values, rows, weights.flat_values)
 
 
@@ -128,7 +128,7 @@ def _embedded(
         if weights is None:
             weights = ops.Fill(ops.Shape(places.ids), np.ones((), picked.dtype))
         factors = cast(weights, picked.dtype)
-        n_inner = 1 if picked.shape is None else len(picked.shape) - 1
+        n_inner = 1 if picked.sizes is None else len(picked.sizes) - 1
         spread = array.reshape(factors, [-1, *[1] * n_inner])
         sums = _sums(ops.Mul(picked, spread), places.rows, n_rows)
         if combiner != "sum":
@@ -189,7 +189,7 @@ def safe_embedding_lookup_sparse(
 
 def _as_matrix(ids: SparseTensor, weights: Ids | None) -> tuple[SparseTensor, SparseTensor | None]:
     """Ids and weights with all dimensions but the last one as rows."""
-    rank = ids.dense_shape.shape
+    rank = ids.dense_shape.sizes
     if rank != (2,):
         outer = ops.Prod(ids.dense_shape[:-1], _ZERO)
         ids = reshape_sparse(ids, ops.Pack([outer, ids.dense_shape[-1]]))
@@ -211,11 +211,11 @@ def _usable(places: Places, combiner: str) -> Places:
 
 def _in_shape(rows: Tensor, sizes: Tensor, scope: str) -> Tensor:
     """The rows with the outer dimensions of the ids."""
-    rank = sizes.shape
+    rank = sizes.sizes
     if rank == (2,):
         return ops.Identity(rows, name=scope)
     outer = cast(sizes[:-1], np.int32)
     result = ops.Reshape(rows, ops.ConcatV2([outer, ops.Shape(rows)[1:]], _ZERO), name=scope)
-    if rank is not None and rank[0] is not None and rows.shape is not None:
-        result.set_shape((*[None] * (rank[0] - 1), *rows.shape[1:]))
+    if rank is not None and rank[0] is not None and rows.sizes is not None:
+        result.set_shape((*[None] * (rank[0] - 1), *rows.sizes[1:]))
     return result

@@ -191,7 +191,7 @@ def _below(x: Tensor, n: Tensor, name: str) -> Tensor:
 
 def _column(x: TensorLike) -> Tensor:
     numbers = cast(convert_to_tensor(x), np.int64)
-    if numbers.shape is not None and len(numbers.shape) == 2 and numbers.shape[1] == 1:
+    if numbers.sizes is not None and len(numbers.sizes) == 2 and numbers.sizes[1] == 1:
         return array.squeeze(numbers, [-1])
     return numbers
 

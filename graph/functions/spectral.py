@@ -50,7 +50,7 @@ def _input(x: TensorLike, kind: str, is_inverse: bool) -> Tensor:
 
 def _lengths(x: Tensor, rank: int, is_inverse: bool) -> Tensor | np.ndarray:
     """The sizes of the last dimensions as real numbers."""
-    sizes = None if x.shape is None else tuple(x.shape[-rank:])
+    sizes = None if x.sizes is None else tuple(x.sizes[-rank:])
     if is_static(sizes):
         last = max(0, 2 * (sizes[-1] - 1)) if is_inverse else sizes[-1]
         return np.array([*sizes[:-1], last], np.int32)
@@ -67,11 +67,11 @@ def _padded(x: Tensor, lengths: Tensor | np.ndarray, rank: int, is_inverse: bool
         lengths = np.append(lengths[:-1], lengths[-1] // 2 + 1)
     elif is_inverse:
         lengths = ops.ConcatV2([lengths[:-1], lengths[-1:] // 2 + 1], np.int32(0))
-    if x.shape is not None and isinstance(lengths, np.ndarray) and is_static(x.shape[-rank:]):
-        missing = np.maximum(lengths - np.array(x.shape[-rank:]), 0)
-        if 0 in x.shape or not missing.any():
+    if x.sizes is not None and isinstance(lengths, np.ndarray) and is_static(x.sizes[-rank:]):
+        missing = np.maximum(lengths - np.array(x.sizes[-rank:]), 0)
+        if 0 in x.sizes or not missing.any():
             return x
-        pads = np.zeros((len(x.shape), 2), np.int32)
+        pads = np.zeros((len(x.sizes), 2), np.int32)
         pads[-rank:, 1] = missing
         return ops.Pad(x, pads)
     sizes = ops.StridedSlice(ops.Shape(x), [-rank], [0], [1], end_mask=1)
@@ -196,7 +196,7 @@ def dct(
         if type == 1:
             if norm == "ortho":
                 raise ValueError("Normalization is not supported for the Type-I DCT.")
-            size = None if x.shape is None else x.shape[-1]
+            size = None if x.sizes is None else x.sizes[-1]
             if size is not None and size < 2:
                 raise ValueError("Type-I DCT requires the dimension to be greater than one.")
         if n is not None:
@@ -224,7 +224,7 @@ def _resized(x: Tensor, n: int) -> Tensor:
     pads = np.zeros((rank, 2), np.int32)
     pads[-1, 1] = n
     result = ops.Pad(x, pads)[..., :n]
-    result.set_shape((*(x.shape or ())[:-1], n))
+    result.set_shape((*(x.sizes or ())[:-1], n))
     return result
 
 

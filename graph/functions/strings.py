@@ -117,8 +117,8 @@ def reduce_join(
             rank = ops.Rank(x)
             last = ops.Sub(rank, np.int32(1))
             axis = ops.Range(last, np.int32(-1), np.int32(-1))
-            if x.shape is not None:
-                axis = np.arange(len(x.shape))[::-1].astype(np.int32)
+            if x.sizes is not None:
+                axis = np.arange(len(x.sizes))[::-1].astype(np.int32)
         return ops.ReduceJoin(x, axis, keep_dims=keeps, separator=separator, name=scope)
 
 
@@ -144,7 +144,7 @@ def split(
     """
     _require_result_type(result_type)
     text = convert_to_tensor(one_of("input", input, "source", source))
-    if text.shape == ():
+    if text.sizes == ():
         text = ops.Reshape(text, np.array([1], np.int32))
     indices, values, shape = ops.StringSplitV2(text, sep or "", maxsplit=maxsplit, name=name)
     parts = SparseTensor(indices, values, shape)
@@ -166,7 +166,7 @@ def string_split(
     between = one_of("sep", sep, "delimiter", delimiter)
     _require_result_type(result_type)
     text = convert_to_tensor(source, np.dtype(object))
-    if text.shape == ():
+    if text.sizes == ():
         text = ops.Reshape(text, np.array([1], np.int32))
     separators = convert_to_tensor(" " if between is None else between, np.dtype(object))
     indices, values, shape = ops.StringSplit(text, separators, skip_empty=skip_empty, name=name)
@@ -180,11 +180,26 @@ def _require_result_type(result_type: str) -> None:
                          f"got {result_type!r}")  # fmt: skip
 
 
-def bytes_split(input: TensorLike, name: str | None = None) -> RaggedTensor:
-    """The bytes of each string, as rows of a ragged tensor."""
+def bytes_split(input: TensorLike, name: str | None = None) -> RaggedTensor | Tensor:
+    """The bytes of each string, as rows of a ragged tensor; of a single string, as a vector.
+
+    Raises ValueError when the rank of `input` is not known.
+    """
     with name_scope(name, "StringsByteSplit", [input]):
-        indices, values, shape = ops.StringSplit(input, "", skip_empty=False)
-        return RaggedTensor.from_sparse(SparseTensor(indices, values, shape))
+        input = convert_to_tensor(input)
+        if input.sizes is None:
+            raise ValueError("input must have a statically-known rank.")
+        flat = ops.Reshape(input, np.array([-1], np.int32))
+        indices, values, shape = ops.StringSplit(flat, "", skip_empty=False)
+        if not input.sizes:
+            return values
+        rows = RaggedTensor.from_sparse(SparseTensor(indices, values, shape))
+        sizes = ops.Cast(ops.Shape(input), DstT=np.dtype(np.int64))
+        for axis in range(len(input.sizes) - 1, 0, -1):
+            n = ops.Prod(sizes[:axis], np.int32(0))
+            starts = ops.Range(np.int64(0), n + np.int64(1), np.int64(1)) * sizes[axis]
+            rows = RaggedTensor.from_row_splits(rows, starts)
+        return rows
 
 
 def format(

@@ -147,7 +147,7 @@ class TensorArray:
         with name_scope(name, "TensorArrayWrite"):
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
-            self._note(tensor.shape)
+            self._note(tensor.sizes)
             grows = self._dynamic_size
             flow = ops.TensorListSetItem(
                 self._flow, index, tensor, resize_if_index_out_of_bounds=grows
@@ -197,11 +197,11 @@ class TensorArray:
         with name_scope(name, "TensorArrayUnstack"):
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
-            if tensor.shape is not None:
-                self._note(tensor.shape[1:])
+            if tensor.sizes is not None:
+                self._note(tensor.sizes[1:])
             array = self._with(ops.TensorListFromTensor(tensor, self._spelled()))
-        if tensor.shape and not self._dynamic_size:
-            array._n_known = tensor.shape[0]
+        if tensor.sizes and not self._dynamic_size:
+            array._n_known = tensor.sizes[0]
         return array
 
     def scatter(
@@ -211,8 +211,8 @@ class TensorArray:
         with name_scope(name, "TensorArrayScatter"):
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
-            if tensor.shape is not None:
-                self._note(tensor.shape[1:])
+            if tensor.sizes is not None:
+                self._note(tensor.sizes[1:])
             flow = ops.TensorListScatterIntoExistingList(self._flow, tensor, indices)
         return self._with(flow)
 
@@ -222,8 +222,8 @@ class TensorArray:
             tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
             self._require_dtype(tensor)
             sizes = ops.Cast(convert_to_tensor(lengths), DstT=np.dtype(np.int64))
-            if tensor.shape is not None:
-                self._note((None, *tensor.shape[1:]))
+            if tensor.sizes is not None:
+                self._note((None, *tensor.sizes[1:]))
             return self._with(ops.TensorListSplit(tensor, self._spelled(), sizes))
 
     def size(self, name: str | None = None) -> Tensor:

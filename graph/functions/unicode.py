@@ -23,7 +23,7 @@ _REPLACEMENT = 65533
 
 def _rows_of(flat: RaggedTensor, text: Tensor) -> Tensor | RaggedTensor:
     """A ragged tensor with a row for each string, in the shape of the strings."""
-    shape = text.shape
+    shape = text.sizes
     if shape is None:
         raise ValueError("Rank of input must be statically known.")
     if not shape:
@@ -170,9 +170,9 @@ def unicode_encode(
                 return RaggedTensor.from_row_splits(values, input.row_splits)
             return ops.UnicodeEncode(inner, input.row_splits, **attrs)
         numbers = convert_to_tensor(input, np.int32)
-        if numbers.shape is None:
+        if numbers.sizes is None:
             raise ValueError("Rank of input_tensor must be statically known.")
-        if not numbers.shape:
+        if not numbers.sizes:
             raise ValueError("input_tensor's rank must be at least 1.")
         sizes = ops.Shape(numbers, out_type=np.dtype(np.int64))
         outer, width = sizes[:-1], sizes[-1]
@@ -231,13 +231,13 @@ def ngrams(
                 return RaggedTensor.from_row_splits(values, data.row_splits)
             return _ngrams(inner, data.row_splits, attrs)
         words = convert_to_tensor(data, np.dtype(object))
-        if not words.shape:
+        if not words.sizes:
             raise ValueError("ngrams takes tensors of known rank of at least 1")
         sizes = ops.Shape(words, out_type=np.dtype(np.int64))
         n = ops.Prod(sizes[:-1], _ZERO)
         splits = ops.Mul(ops.Range(np.int64(0), n + 1, np.int64(1)), sizes[-1])
         rows = _ngrams(ops.Reshape(words, _FLAT), splits, attrs)
-        if len(words.shape) == 1:
+        if len(words.sizes) == 1:
             return rows.flat_values
         whole = rows.to_tensor("")
         last = ops.Shape(whole, out_type=np.dtype(np.int64))[1:]

@@ -26,7 +26,7 @@ def squeezed(
 ) -> tuple[Tensor, Tensor]:
     """Labels and predictions, of which one that has a last dimension of 1 too many loses it."""
     labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
-    a, b = labels.shape, predictions.shape
+    a, b = labels.sizes, predictions.sizes
     if a is not None and b is not None:
         difference = len(b) - len(a) - expected_rank_diff
         if difference == 1 and b[-1] in (1, None):
@@ -52,10 +52,10 @@ def _without_last(x: Tensor, condition: Tensor) -> Tensor:
 def squeezed_weights(weights: TensorLike, labels: Tensor) -> Tensor:
     """Weights, which lose a last dimension of 1 where they have one dimension more than labels."""
     factors = convert_to_tensor(weights)
-    if factors.shape is not None and labels.shape is not None:
-        is_more = len(factors.shape) == len(labels.shape) + 1
+    if factors.sizes is not None and labels.sizes is not None:
+        is_more = len(factors.sizes) == len(labels.sizes) + 1
         return array.squeeze(factors, [-1]) if is_more else factors
-    if factors.shape == ():
+    if factors.sizes == ():
         return factors
     return _without_last(factors, ops.Equal(ops.Rank(factors), ops.Rank(labels) + np.int32(1)))
 
@@ -63,11 +63,11 @@ def squeezed_weights(weights: TensorLike, labels: Tensor) -> Tensor:
 def fitted_weights(weights: TensorLike, values: Tensor) -> Tensor:
     """Weights with as many dimensions as `values`: a last one of 1 goes, or comes."""
     weights = convert_to_tensor(weights)
-    if values.shape is None or weights.shape == ():
+    if values.sizes is None or weights.sizes == ():
         return weights
-    if weights.shape is None:
-        return _fitted_when_run(weights, len(values.shape))
-    difference = len(weights.shape) - len(values.shape)
+    if weights.sizes is None:
+        return _fitted_when_run(weights, len(values.sizes))
+    difference = len(weights.sizes) - len(values.sizes)
     if difference == 1:
         return array.squeeze(weights, [-1])
     return array.expand_dims(weights, [-1]) if difference == -1 else weights
@@ -108,7 +108,7 @@ def check_weights(weights: Tensor, values: Tensor) -> list[Tensor]:
 
     Weights are a scalar, or have in each dimension the size of `values` or 1.
     """
-    a, b = weights.shape, values.shape
+    a, b = weights.sizes, values.sizes
     if a == ():
         return []
     words = (
@@ -139,7 +139,7 @@ def broadcast_weights(weights: TensorLike, values: Tensor) -> Tensor:
     """Weights in the shape of `values`, as float32."""
     with name_scope(None, "broadcast_weights", [weights, values]):
         weights = cast(convert_to_tensor(weights), np.float32)
-        if is_static(weights.shape) and weights.shape == values.shape:
+        if is_static(weights.sizes) and weights.sizes == values.sizes:
             return weights
         with control_dependencies(check_weights(weights, values)):
             return ops.Mul(weights, ops.OnesLike(cast(values, np.float32)))
@@ -157,6 +157,6 @@ def n_present(losses: Tensor, weights: Tensor, per_batch: bool = False) -> Tenso
 
 def inner_axes(x: Tensor) -> Tensor | np.ndarray:
     """All axes but the first."""
-    if x.shape is not None:
-        return np.arange(1, len(x.shape), dtype=np.int32)
+    if x.sizes is not None:
+        return np.arange(1, len(x.sizes), dtype=np.int32)
     return ops.Range(np.int32(1), creation.rank(x), np.int32(1))

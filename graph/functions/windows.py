@@ -72,7 +72,7 @@ def conv2d(
 def over_batches(function: Callable[[TensorLike], Tensor], x: TensorLike, n_inner: int) -> Tensor:
     """`function` of a tensor of 1 + `n_inner` dimensions, all but the inner ones as one batch."""
     x = convert_to_tensor(x, name="input") if isinstance(x, np.ndarray) else x
-    rank = None if not isinstance(x, Tensor) or x.shape is None else len(x.shape)
+    rank = None if not isinstance(x, Tensor) or x.sizes is None else len(x.sizes)
     if rank is None or not isinstance(x, Tensor) or rank <= n_inner + 1:
         return function(x)
     sizes = ops.Shape(x)

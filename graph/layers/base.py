@@ -116,7 +116,7 @@ class InputSpec:
     def require(self, tensor: Tensor, position: int, layer: str) -> None:
         """Raises ValueError unless a tensor is as demanded."""
         start = f'Input {position} of layer "{layer}" is incompatible with the layer: '
-        shape = tensor.shape
+        shape = tensor.sizes
         if shape is None:
             if self.ndim is not None or self.min_ndim is not None or self.max_ndim is not None:
                 raise ValueError(
@@ -336,7 +336,7 @@ class Layer:
                 f"You tried to call `count_params` on {self.name}, but the layer isn't built. You "
                 f"can build it manually via: `{self.name}.build(batch_input_shape)`."
             )
-        return sum(prod(cast("tuple[int, ...]", variable.shape)) for variable in self.weights)
+        return sum(prod(cast("tuple[int, ...]", variable.sizes)) for variable in self.weights)
 
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:  # pyright: ignore[reportExplicitAny, reportAny]
         """The same as calling it."""

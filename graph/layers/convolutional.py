@@ -167,7 +167,7 @@ class Conv(Layer):
 
     def call(self, inputs: Tensor) -> Tensor:
         """activation(convolution(inputs) + bias); several first dimensions are one batch."""
-        shape = inputs.shape
+        shape = inputs.sizes
         n_batch = 1 if shape is None else len(shape) - self.rank - 1
         if n_batch > 1:
             sizes = creation.shape(inputs)
@@ -312,7 +312,7 @@ class ConvTranspose(Conv):
     def _convolved(self, inputs: Tensor) -> Tensor:
         sizes = creation.shape(inputs)
         first = 2 if self.data_format == "channels_first" else 1
-        known = [None] * (self.rank + 2) if inputs.shape is None else list(inputs.shape)
+        known = [None] * (self.rank + 2) if inputs.sizes is None else list(inputs.sizes)
         space: list[object] = []
         for i in range(self.rank):
             size = known[first + i]

@@ -119,7 +119,7 @@ class Dense(Layer):
 
     def _product(self, inputs: Tensor) -> Tensor:
         """inputs @ kernel, over the last dimension of `inputs`."""
-        shape = inputs.shape
+        shape = inputs.sizes
         if shape is None or len(shape) == 2:
             return ops.MatMul(inputs, self.kernel)
         rows = array.reshape(inputs, [-1, shape[-1]])
@@ -199,10 +199,10 @@ class Flatten(Layer):
 
     def call(self, inputs: Tensor) -> Tensor:
         """The inputs in rows."""
-        shape = inputs.shape
+        shape = inputs.sizes
         if self.data_format == "channels_first" and shape is not None and len(shape) > 2:
             inputs = array.transpose(inputs, [0, *np.arange(2, len(shape)).tolist(), 1])
-        inner = None if inputs.shape is None else inputs.shape[1:]
+        inner = None if inputs.sizes is None else inputs.sizes[1:]
         if is_static(inner):
             return array.reshape(inputs, [-1, prod(inner)])
         return array.reshape(inputs, array.stack([creation.shape(inputs)[0], -1]))

@@ -231,10 +231,10 @@ class BatchNormalization(Layer):
             return self._all_at_once(inputs, training)
         x, size = inputs, self.virtual_batch_size
         if size is not None:
-            inner = ops.StridedSlice(creation.shape(x), [1], [len(x.shape or ())], [1])
+            inner = ops.StridedSlice(creation.shape(x), [1], [len(x.sizes or ())], [1])
             whole = array.concat([[-1], inner], 0)
             x = array.reshape(x, array.concat([[size, -1], inner], 0))
-            x.set_shape((size, None, *(inputs.shape or ())[1:]))
+            x.set_shape((size, None, *(inputs.sizes or ())[1:]))
         if inputs.dtype.itemsize == 2:
             x = ops.Cast(x, DstT=np.dtype(np.float32))
         y = self._in_steps(x, training)
@@ -242,12 +242,12 @@ class BatchNormalization(Layer):
             y = ops.Cast(y, DstT=inputs.dtype)
         if size is not None:
             y = array.reshape(y, whole)  # pyright: ignore[reportPossiblyUnboundVariable]
-        y.set_shape(inputs.shape)
+        y.set_shape(inputs.sizes)
         return y
 
     def _all_at_once(self, x: Tensor, training: bool | Tensor) -> Tensor:
         """By the fused operation, whose variance of a batch is that of n - 1 elements."""
-        depth = [(x.shape or ())[self._axes[0]]]
+        depth = [(x.sizes or ())[self._axes[0]]]
         scale = creation.ones(depth) if self.gamma is None else self.gamma.value()
         offset = creation.zeros(depth) if self.beta is None else self.beta.value()
         mean, variance = self.moving_mean.value(), self.moving_variance.value()
@@ -286,7 +286,7 @@ class BatchNormalization(Layer):
 
     def _in_steps(self, x: Tensor, training: bool | Tensor) -> Tensor:
         """By single operations, on any shape."""
-        rank = len(x.shape or ())
+        rank = len(x.sizes or ())
         axes = [i for i in range(rank) if i not in self._axes]
         if self.virtual_batch_size is not None:
             axes.remove(1)
@@ -295,7 +295,7 @@ class BatchNormalization(Layer):
         is_last = axes == list(range(rank - 1))
 
         def spread(values: Tensor) -> Tensor:
-            if is_last or len(values.shape or ()) == rank:
+            if is_last or len(values.sizes or ()) == rank:
                 return values
             return array.reshape(values, wide)
 

@@ -122,7 +122,7 @@ def softmax_cross_entropy_with_logits(
 
 
 def _sparse_cross_entropy_shape(op: OperationView) -> list[Shape]:
-    rank = None if op.inputs[1].shape is None else len(op.inputs[1].shape)
+    rank = None if op.inputs[1].sizes is None else len(op.inputs[1].sizes)
     words = f"labels must be 1-D, but got rank {rank}: Shape must be rank 1 but is rank {rank}"
     require(op, rank in (None, 1), words)
     logits, labels = known(op, 0, 2), known(op, 1, 1)

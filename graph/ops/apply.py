@@ -148,12 +148,12 @@ def _nothing(op: OperationView) -> list[Shape]:
 
 def _referred_shape(op: OperationView) -> Shape:
     """The shape of the variable that is changed, as far as it is known."""
-    return declared_shape(op) if op.type.startswith("Resource") else op.inputs[0].shape
+    return declared_shape(op) if op.type.startswith("Resource") else op.inputs[0].sizes
 
 
 def _rows_changed(op: OperationView) -> Shape | list[Shape]:
     """The variable's shape; updates are numbers, or rows for each of the indices."""
-    shape, indices, updates = _referred_shape(op), op.inputs[1].shape, op.inputs[2].shape
+    shape, indices, updates = _referred_shape(op), op.inputs[1].sizes, op.inputs[2].sizes
     if shape is not None and indices is not None and updates != ():
         merged_shapes(op, updates, (*indices, *shape[1:]))
     return [] if op.type.startswith("Resource") else shape
@@ -162,7 +162,7 @@ def _rows_changed(op: OperationView) -> Shape | list[Shape]:
 def _parts_changed(op: OperationView) -> Shape | list[Shape]:
     """The variable's shape; there is a part for each of the index tuples."""
     shape = _referred_shape(op)
-    require_scattered(op, shape, op.inputs[1].shape, op.inputs[2].shape)
+    require_scattered(op, shape, op.inputs[1].sizes, op.inputs[2].sizes)
     return [] if op.type.startswith("Resource") else shape
 
 

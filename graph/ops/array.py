@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def _rank_vector(op: OperationView) -> tuple[Dim]:
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     return (None if shape is None else len(shape),)
 
 
 def _shape_sizes(op: OperationView) -> list[Shape]:
-    return [tensor.shape for tensor in op.inputs]
+    return [tensor.sizes for tensor in op.inputs]
 
 
 @op("Shape", shape=_rank_vector, static=_shape_sizes)
@@ -47,7 +47,7 @@ def shape_of(x: np.ndarray) -> tuple[int, ...]:
 
 @op(
     "ShapeN",
-    shape=lambda op: [(None if t.shape is None else len(t.shape),) for t in op.inputs],
+    shape=lambda op: [(None if t.sizes is None else len(t.sizes),) for t in op.inputs],
     static=_shape_sizes,
 )
 def shape_n(*inputs: np.ndarray) -> tuple[int, ...] | list[tuple[int, ...]]:
@@ -57,7 +57,7 @@ def shape_n(*inputs: np.ndarray) -> tuple[int, ...] | list[tuple[int, ...]]:
 
 
 def _n_elements(op: OperationView) -> list[Dim]:
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     return [None if shape is None else count(shape)]
 
 
@@ -82,33 +82,33 @@ def _reshape_shape(op: OperationView) -> Shape:
     if target is None:
         return None
     total, open_dims = count(shape), [i for i, n in enumerate(target) if n is None]
-    if total is None and len(open_dims) == 1 and _same_unknown(shape, target):
-        return target
-    if total is None or len(open_dims) > 1:
-        return target
     known_size = prod(n for n in target if n is not None)
-    if not open_dims:
-        shown = "[" + ",".join(map(str, target)) + "]"
+    if total is None:
+        if not open_dims and shape.count(None) == 1:
+            _require_divides(op, prod(n for n in shape if n is not None), known_size)
+        return target
+    if not open_dims or (known_size == 0 and total > 0):
+        shown = "[" + ",".join("?" if n is None else str(n) for n in target) + "]"
         words = f"Cannot reshape a tensor with {total} elements to shape {shown}"
         require(op, known_size == total, f"{words} ({known_size} elements)")
         return target
-    if known_size == 0 and total == 0 and None not in shape:
+    if len(open_dims) > 1 or (known_size == 0 and None in shape):
+        return target
+    if known_size == 0:
         open_size = _size_beside_zeros(shape, [-1 if n is None else n for n in target])
         return tuple(open_size if n is None else n for n in target)
-    if known_size == 0:
-        return target
-    words = f"Dimension size must be evenly divisible by {known_size} but is {total}"
-    require(op, total % known_size == 0, words)
+    _require_divides(op, known_size, total)
     return tuple(total // known_size if n is None else n for n in target)
+
+
+def _require_divides(op: OperationView, size: int, total: int) -> None:
+    words = f"Dimension size must be evenly divisible by {size} but is {total}"
+    require(op, size == 0 or total % size == 0, words)
 
 
 def _size_beside_zeros(shape: Sequence[Dim], sizes: Sequence[int]) -> int:
     """What -1 means among `sizes` with a 0: zeros count on neither side, as TensorFlow has it."""
     return prod(n for n in shape if n) // prod(n for n in sizes if n > 0)
-
-
-def _same_unknown(shape: tuple[Dim, ...], target: tuple[Dim, ...]) -> bool:
-    return shape.count(None) == 1 and prod(n for n in shape if n) == prod(n for n in target if n)
 
 
 @op("Reshape", shape=_reshape_shape, moves_elements=True)
@@ -217,7 +217,7 @@ def broadcast_to(x: np.ndarray, dims: np.ndarray) -> np.ndarray:
 
 def _broadcast_to_shape(op: OperationView) -> Shape:
     target = as_shape(op, 1)
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     if is_static(target) and shape is not None:
         try:
             fits = len(broadcast_ranked(shape, target)) == len(target)
@@ -228,7 +228,7 @@ def _broadcast_to_shape(op: OperationView) -> Shape:
 
 
 def _same_shape(op: OperationView) -> Shape:
-    return op.inputs[0].shape
+    return op.inputs[0].sizes
 
 
 @op("Reverse", shape=_same_shape)
@@ -238,7 +238,7 @@ def reverse(x: np.ndarray, flags: np.ndarray) -> np.ndarray:
 
 
 def _reverse_v2_shape(op: OperationView) -> Shape:
-    shape, axes = op.inputs[0].shape, integers(op, 1)
+    shape, axes = op.inputs[0].sizes, integers(op, 1)
     if shape is None or axes is None:
         return shape
     for i, axis in enumerate(axes):

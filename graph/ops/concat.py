@@ -61,7 +61,7 @@ def unpack(x: np.ndarray, *, num: int, axis: int) -> np.ndarray | list[np.ndarra
 def _concat_shape(op: OperationView, axis_index: int, first: int) -> Shape:
     axes = integers(op, axis_index)
     last = len(op.inputs) - (axis_index > 0)
-    shapes = [op.inputs[i].shape for i in range(first, last)]
+    shapes = [op.inputs[i].sizes for i in range(first, last)]
     ranked = [shape for shape in shapes if shape is not None]
     if not ranked:
         raise UnknownRank
@@ -99,7 +99,7 @@ def parallel_concat(*inputs: np.ndarray) -> np.ndarray:
 
 
 def _concat_offset_shape(op: OperationView) -> list[Shape]:
-    return [tensor.shape for tensor in op.inputs[1:]]
+    return [tensor.sizes for tensor in op.inputs[1:]]
 
 
 @op("ConcatOffset", shape=_concat_offset_shape)

@@ -42,7 +42,7 @@ def _merge_shapes(op: OperationView) -> list[Shape]:
     """The shape of all inputs where they agree; a back edge may bring any."""
     if any(map(_is_open, op.inputs)):
         return [None, ()]
-    first, *others = (tensor.shape for tensor in op.inputs)
+    first, *others = (tensor.sizes for tensor in op.inputs)
     return [first if all(shape == first for shape in others) else None, ()]
 
 
@@ -51,7 +51,7 @@ for _name in ("Enter", "Exit", "NextIteration", "RefEnter", "RefExit", "RefNextI
 for _name in ("Merge", "RefMerge"):
     add_row(_name, None, _merge_shapes)
 for _name in ("Switch", "RefSwitch"):
-    add_row(_name, None, lambda op: [op.inputs[0].shape] * 2)
+    add_row(_name, None, lambda op: [op.inputs[0].sizes] * 2)
 add_row("LoopCond", None, scalar)
 
 

@@ -323,7 +323,7 @@ def dilation2d(
     return _dilated(x, filters, strides, rates, padding)[2].max(0)
 
 
-@op("Dilation2DBackpropInput", shape=lambda op: op.inputs[0].shape)
+@op("Dilation2DBackpropInput", shape=lambda op: op.inputs[0].sizes)
 def dilation2d_backprop_input(
     x: np.ndarray,
     filters: np.ndarray,
@@ -343,7 +343,7 @@ def dilation2d_backprop_input(
     return result[(slice(None), *inner)]
 
 
-@op("Dilation2DBackpropFilter", shape=lambda op: op.inputs[1].shape)
+@op("Dilation2DBackpropFilter", shape=lambda op: op.inputs[1].sizes)
 def dilation2d_backprop_filter(
     x: np.ndarray,
     filters: np.ndarray,

@@ -27,12 +27,20 @@ def _svd_shape(op: OperationView) -> list[Shape]:
 
 @op("Svd", shape=_svd_shape)
 def svd(x: np.ndarray, *, compute_uv: bool, full_matrices: bool) -> tuple[np.ndarray, ...]:
-    """Singular values, and the vectors u and v: x = u s v^H."""
+    """Singular values, and the vectors u and v: x = u s v^H; NaN for a matrix that has NaN."""
+    has_none = np.asarray(~np.isfinite(x).all((-2, -1)))
+    x = np.where(np.expand_dims(has_none, (-2, -1)), 0, x)
     if not compute_uv:
         none = np.zeros(0, x.dtype)
-        return np.linalg.svd(x, compute_uv=False), none, none
+        return _marked(np.linalg.svd(x, compute_uv=False), has_none), none, none
     u, s, v = np.linalg.svd(x, full_matrices=full_matrices)
-    return s, u, adjoint(v)
+    return _marked(s, has_none), _marked(u, has_none), _marked(adjoint(v), has_none)
+
+
+def _marked(results: np.ndarray, has_none: np.ndarray) -> np.ndarray:
+    """Results with NaN for the matrices that have none."""
+    axes = tuple(range(has_none.ndim, results.ndim))
+    return np.where(np.expand_dims(has_none, axes), np.nan, results) if has_none.any() else results
 
 
 def _eigen_shape(op: OperationView) -> list[Shape]:

@@ -160,7 +160,7 @@ def dense_bincount(
     return np.array(counts).reshape((*x.shape[:-1], int(size)))
 
 
-@op("UniqueWithCounts", shape=lambda op: [(None,), op.inputs[0].shape, (None,)])
+@op("UniqueWithCounts", shape=lambda op: [(None,), op.inputs[0].sizes, (None,)])
 def unique_with_counts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The different elements as they appear, for each element which it is, and how often."""
     _, first, inverse, counts = np.unique(
@@ -172,7 +172,7 @@ def unique_with_counts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return x[first[order]], rank[inverse.reshape(-1)], counts[order]
 
 
-@op("LowerBound", "UpperBound", shape=lambda op: op.inputs[1].shape)
+@op("LowerBound", "UpperBound", shape=lambda op: op.inputs[1].sizes)
 def bound(rows: np.ndarray, values: np.ndarray, *, op: OperationView) -> np.ndarray:
     """Where in each sorted row the values would go."""
     if (np.diff(rows) < 0).any():
@@ -184,7 +184,7 @@ def bound(rows: np.ndarray, values: np.ndarray, *, op: OperationView) -> np.ndar
     return result
 
 
-@op("RGBToHSV", shape=lambda op: op.inputs[0].shape)
+@op("RGBToHSV", shape=lambda op: op.inputs[0].sizes)
 def rgb_to_hsv(x: np.ndarray) -> np.ndarray:
     """Hue, saturation and value of colours in [0, 1]."""
     red, green, blue = np.moveaxis(x, -1, 0)
@@ -201,7 +201,7 @@ def rgb_to_hsv(x: np.ndarray) -> np.ndarray:
     return np.stack([hue, saturation, value], -1)
 
 
-@op("HSVToRGB", shape=lambda op: op.inputs[0].shape)
+@op("HSVToRGB", shape=lambda op: op.inputs[0].sizes)
 def hsv_to_rgb(x: np.ndarray) -> np.ndarray:
     """Red, green and blue of hue, saturation and value."""
     hue, saturation, value = np.moveaxis(x, -1, 0)
@@ -211,7 +211,7 @@ def hsv_to_rgb(x: np.ndarray) -> np.ndarray:
     return np.stack(parts, -1)
 
 
-@op("AdjustContrastv2", shape=lambda op: op.inputs[0].shape)
+@op("AdjustContrastv2", shape=lambda op: op.inputs[0].sizes)
 def adjust_contrast(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
     """The distance from the mean of each channel of an image, times a factor."""
     mean = x.mean(axis=(-3, -2), keepdims=True, dtype=np.float64)

@@ -27,9 +27,12 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-_lgamma = np.frompyfunc(
-    lambda x: math.inf if x == math.floor(x) and x <= 0 else math.lgamma(x), 1, 1
-)
+def _log_gamma(x: float) -> float:
+    is_pole = math.isfinite(x) and x <= 0 and x == math.floor(x)
+    return math.inf if is_pole else math.lgamma(x)
+
+
+_lgamma = np.frompyfunc(_log_gamma, 1, 1)
 
 UNARY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "Abs": np.abs,
@@ -83,8 +86,9 @@ for _name, _function in UNARY.items():
     add_row(_name, _function, same)
 
 
-def _require_nonzero(y: np.ndarray) -> None:
-    if y.dtype.kind in "iu" and not y.all():
+def _require_nonzero(x: np.ndarray, y: np.ndarray) -> None:
+    """Raises ValueError for a zero among integers that something is divided by."""
+    if y.dtype.kind in "iu" and x.size and not y.all():
         raise ValueError("Integer division by zero")
 
 
@@ -93,7 +97,7 @@ def _div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _truncate_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    _require_nonzero(y)
+    _require_nonzero(x, y)
     if x.dtype.kind not in "iu":
         return np.trunc(x / y)
     quotient = np.floor_divide(x, y)
@@ -101,17 +105,17 @@ def _truncate_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _floor_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    _require_nonzero(y)
+    _require_nonzero(x, y)
     return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(x / y)
 
 
 def _floor_mod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    _require_nonzero(y)
+    _require_nonzero(x, y)
     return np.mod(x, y)
 
 
 def _truncate_mod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    _require_nonzero(y)
+    _require_nonzero(x, y)
     return np.fmod(x, y)
 
 
@@ -183,7 +187,7 @@ def _comparable(op: OperationView) -> Shape:
     """Broadcasting; a scalar where shapes may differ and do."""
     if op.get_attr("incompatible_shape_error"):
         return broadcasting(op)
-    if not all(is_static(tensor.shape) for tensor in op.inputs):
+    if not all(is_static(tensor.sizes) for tensor in op.inputs):
         return None
     try:
         return broadcasting(op)
@@ -261,7 +265,7 @@ def cast(x: np.ndarray, *, DstT: np.dtype) -> np.ndarray:
 
 
 def _bitcast_shape(op: OperationView) -> Shape:
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     old, new = op.inputs[0].dtype.itemsize, op.outputs[0].dtype.itemsize
     if shape is None or old == new:
         return shape

@@ -76,7 +76,7 @@ def averages(x: np.ndarray, rows: np.ndarray, columns: np.ndarray, overlapping: 
     return result
 
 
-@op("FractionalMaxPoolGrad", shape=lambda op: op.inputs[0].shape)
+@op("FractionalMaxPoolGrad", shape=lambda op: op.inputs[0].sizes)
 def fractional_max_pool_grad(
     x: np.ndarray,
     y: np.ndarray,

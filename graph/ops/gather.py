@@ -98,7 +98,7 @@ def index_tuple(indices: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, 
 
 
 def _scatter_nd_shape(op: OperationView) -> Shape:
-    shape, indices, updates = as_shape(op, 2), op.inputs[0].shape, op.inputs[1].shape
+    shape, indices, updates = as_shape(op, 2), op.inputs[0].sizes, op.inputs[1].sizes
     require_scattered(op, shape, indices, updates)
     return shape
 
@@ -173,7 +173,7 @@ SCATTERS: dict[str, np.ufunc | None] = {
 }
 
 for _name, _combine in SCATTERS.items():
-    op(_name, shape=lambda op: op.inputs[0].shape)(_scatter(_combine))
+    op(_name, shape=lambda op: op.inputs[0].sizes)(_scatter(_combine))
 
 
 def _one_hot_shape(op: OperationView) -> Shape:
@@ -196,7 +196,7 @@ def one_hot(
 
 @op(
     "Where",
-    shape=lambda op: (None, None if op.inputs[0].shape is None else len(op.inputs[0].shape)),
+    shape=lambda op: (None, None if op.inputs[0].sizes is None else len(op.inputs[0].sizes)),
 )
 def where(x: np.ndarray) -> np.ndarray:
     """The index tuples of all elements that are not zero."""
@@ -213,7 +213,7 @@ def _unique(x: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.ndarray, np.nd
     return np.take(x, first[order], axis), rank[inverse.reshape(-1)], counts[order]
 
 
-@op("Unique", shape=lambda op: [(None,), op.inputs[0].shape])
+@op("Unique", shape=lambda op: [(None,), op.inputs[0].sizes])
 def unique(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different elements, in the order they appear, and for each element which it is."""
     return _unique(x)[:2]
@@ -264,7 +264,7 @@ def top_k(x: np.ndarray, *, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _approx_top_k_shape(op: OperationView) -> list[Shape]:
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     if shape is None:
         return [None, None]
     axis: int = cast("int", op.get_attr("reduction_dimension")) % len(shape)
@@ -289,7 +289,7 @@ def approx_top_k(
     return [np.moveaxis(part, -1, reduction_dimension) for part in (values, indices)]
 
 
-@op("InTopKV2", shape=lambda op: op.inputs[1].shape)
+@op("InTopKV2", shape=lambda op: op.inputs[1].sizes)
 def in_top_k(predictions: np.ndarray, targets: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Whether each target is among the `k` best predictions of its row."""
     rows = np.arange(len(targets))

@@ -69,7 +69,7 @@ def resize_nearest_neighbor(
 
 
 def _bilinear_grad_shape(op: OperationView) -> Shape:
-    return op.inputs[1].shape
+    return op.inputs[1].sizes
 
 
 @op("ResizeBilinearGrad", shape=_bilinear_grad_shape)

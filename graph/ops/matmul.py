@@ -36,7 +36,7 @@ def _matmul_shape(op: OperationView) -> Shape:
 
 
 def _inner(op: OperationView, x: Dim, y: Dim) -> None:
-    shapes = " and ".join(str(tensor.shape) for tensor in op.inputs)
+    shapes = " and ".join(str(tensor.sizes) for tensor in op.inputs)
     require(
         op, None in (x, y) or x == y, f"Dimensions must be equal, but are {x} and {y} in {shapes}"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Dim, Shape, integers, is_static, known, plus, require, require_rank, same
+from ..core.shapes import Dim, Shape, integers, is_static, known, plus, require, same
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -28,7 +28,6 @@ def matrix_band_part(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.
 
 
 def _diag_shape(op: OperationView) -> Shape:
-    require_rank(op, 0, 1, at_least=True)
     return known(op, 0) * 2
 
 
@@ -153,7 +152,6 @@ def matrix_diag(diagonal: np.ndarray) -> np.ndarray:
 
 
 def _matrix_diag_shape(op: OperationView) -> Shape:
-    require_rank(op, 0, 1, at_least=True)
     diagonal, rows, columns = known(op, 0), integers(op, 2), integers(op, 3)
     k = integers(op, 1)
     if k is None or rows is None or columns is None:
@@ -188,7 +186,6 @@ def matrix_diag_v3(
 
 
 def _diag_part_v1_shape(op: OperationView) -> Shape:
-    require_rank(op, 0, 2, at_least=True)
     *batch, rows, columns = known(op, 0)
     sizes = [n for n in (rows, columns) if n is not None]
     return (*batch, min(sizes) if len(sizes) == 2 else None)
@@ -201,7 +198,6 @@ def matrix_diag_part(x: np.ndarray) -> np.ndarray:
 
 
 def _diag_part_shape(op: OperationView) -> Shape:
-    require_rank(op, 0, 2, at_least=True)
     *batch, rows, columns = known(op, 0)
     k = integers(op, 1)
     if k is None:
@@ -228,9 +224,7 @@ def matrix_diag_part_v3(
 
 
 def _set_diag_shape(op: OperationView) -> Shape:
-    require_rank(op, 0, 2, at_least=True)
-    require_rank(op, 1, 1, at_least=True)
-    return op.inputs[0].shape
+    return op.inputs[0].sizes
 
 
 @op("MatrixSetDiag", shape=_set_diag_shape)

@@ -64,7 +64,7 @@ def _batch_norm_shape(op: OperationView) -> list[Shape]:
     first = op.get_attr("data_format").startswith(b"NC")
     channels = (shape[1] if first else shape[-1],)
     for index in (1, 2):
-        statistic = op.inputs[index].shape
+        statistic = op.inputs[index].sizes
         try:
             channels = merge(channels, statistic)
         except ValueError:
@@ -111,8 +111,8 @@ def fused_batch_norm(
 
 
 def _batch_norm_grad_shape(op: OperationView) -> list[Shape]:
-    channels = op.inputs[2].shape
-    return [op.inputs[1].shape, channels, channels, (), ()]
+    channels = op.inputs[2].sizes
+    return [op.inputs[1].sizes, channels, channels, (), ()]
 
 
 @op(

@@ -159,7 +159,7 @@ def _require_last(op: OperationView) -> None:
     require(op, not data_format.startswith(b"NC"), f"data_format must be NHWC, got {data_format}")
 
 
-@op("MaxPoolGrad", "MaxPool3DGrad", shape=lambda op: op.inputs[0].shape)
+@op("MaxPoolGrad", "MaxPool3DGrad", shape=lambda op: op.inputs[0].sizes)
 def max_pool_grad(
     x: np.ndarray,
     y: np.ndarray,
@@ -183,7 +183,7 @@ def max_pool_grad(
     return result[(slice(None), *inner)]
 
 
-@op("MaxPoolGradV2", shape=lambda op: op.inputs[0].shape)
+@op("MaxPoolGradV2", shape=lambda op: op.inputs[0].sizes)
 def max_pool_grad_v2(
     x: np.ndarray,
     y: np.ndarray,
@@ -197,7 +197,7 @@ def max_pool_grad_v2(
     return max_pool_grad(x, y, dy, ksize=ksize.tolist(), strides=strides.tolist(), op=op)
 
 
-@op("MaxPoolGradGrad", "MaxPool3DGradGrad", shape=lambda op: op.inputs[1].shape)
+@op("MaxPoolGradGrad", "MaxPool3DGradGrad", shape=lambda op: op.inputs[1].sizes)
 def max_pool_grad_grad(
     x: np.ndarray,
     y: np.ndarray,
@@ -220,7 +220,7 @@ def max_pool_grad_grad(
     return result
 
 
-@op("MaxPoolGradWithArgmax", shape=lambda op: op.inputs[0].shape)
+@op("MaxPoolGradWithArgmax", shape=lambda op: op.inputs[0].sizes)
 def max_pool_grad_with_argmax(
     x: np.ndarray, dy: np.ndarray, argmax: np.ndarray, *, include_batch_in_index: bool
 ) -> np.ndarray:

@@ -83,7 +83,7 @@ def fake_quant_with_min_max_args_gradient(
 
 
 def _vars_gradient_shape(op: OperationView) -> list[Shape]:
-    return [op.inputs[0].shape, op.inputs[2].shape, op.inputs[3].shape]
+    return [op.inputs[0].sizes, op.inputs[2].sizes, op.inputs[3].sizes]
 
 
 @op(
@@ -113,7 +113,7 @@ def _along_axis_shape(op: OperationView) -> Shape:
     axis = op.get_attr("axis")
     if axis >= 0:
         require_rank(op, 0, axis + 1, at_least=True)
-    return op.inputs[0].shape
+    return op.inputs[0].sizes
 
 
 @op("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", shape=_along_axis_shape)
@@ -147,7 +147,7 @@ def quantize_and_dequantize(
 
 
 def _v4_gradient_shape(op: OperationView) -> list[Shape]:
-    return [op.inputs[1].shape, op.inputs[2].shape, op.inputs[3].shape]
+    return [op.inputs[1].sizes, op.inputs[2].sizes, op.inputs[3].sizes]
 
 
 @op("QuantizeAndDequantizeV4Grad", shape=_v4_gradient_shape)

@@ -113,11 +113,11 @@ def _range_shape(op: OperationView) -> Shape:
     axis = op.get_attr("axis")
     if axis < 0:
         return ()
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     return (None if shape is None else shape[axis],)
 
 
-@op("QuantizeV2", shape=lambda op: [op.inputs[0].shape, _range_shape(op), _range_shape(op)])
+@op("QuantizeV2", shape=lambda op: [op.inputs[0].sizes, _range_shape(op), _range_shape(op)])
 def quantize(
     x: np.ndarray,
     low: np.ndarray,

@@ -16,7 +16,6 @@ from ..core.shapes import (
     integers,
     known,
     require,
-    require_rank,
     same,
     shown,
     value,
@@ -50,7 +49,7 @@ def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
 def _reduced(op: OperationView) -> Shape:
     """The shape without the reduced axes, or with 1 in their place."""
     keep, axes = op.get_attr("keep_dims"), value(op, 1)
-    listed = op.inputs[1].shape or ()
+    listed = op.inputs[1].sizes or ()
     require(op, len(listed) < 2, f"Shape must be at most rank 1 but is rank {len(listed)}")
     shape = known(op, 0)
     if axes is None:
@@ -70,10 +69,10 @@ def _highest(dtype: np.dtype) -> float:
 
 
 def _mean(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
-    total = np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x))
     n = prod(x.shape[i] for i in axis)
     if x.dtype.kind not in "iu":
-        return total / n
+        return np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x)) / n
+    total = np.sum(x, axis=axis, keepdims=keepdims)  # at least 64 bits: it does not wrap
     return (np.sign(total) * (np.abs(total) // n)).astype(x.dtype)
 
 
@@ -329,8 +328,6 @@ def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[...
 
 
 def _sparse_segment_shape(op: OperationView) -> Shape:
-    require_rank(op, 0, 1, at_least=True)
-    require_rank(op, 2, 1)
     last = integers(op, 3) if len(op.inputs) > 3 else None
     if last is None and len(op.inputs) == 3 and (ids := value(op, 2)) is not None:
         last = [int(ids.flat[-1]) + 1 if ids.size else 0]

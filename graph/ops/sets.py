@@ -74,7 +74,7 @@ def _combined(
 
 def _shapes(op: OperationView) -> list[Shape]:
     """Those of indices, values and shape: the rank is that of the first input, or its indices'."""
-    first = op.inputs[0].shape
+    first = op.inputs[0].sizes
     rank = None if first is None else len(first)
     if op.type.startswith("Sparse"):
         rank = None if first is None else first[-1]

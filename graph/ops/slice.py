@@ -230,7 +230,7 @@ def strided_slice_grad(
     return result
 
 
-@op("TensorStridedSliceUpdate", shape=lambda op: op.inputs[0].shape)
+@op("TensorStridedSliceUpdate", shape=lambda op: op.inputs[0].sizes)
 def tensor_strided_slice_update(
     x: np.ndarray,
     begin: np.ndarray,
@@ -247,7 +247,7 @@ def tensor_strided_slice_update(
 
 
 def _pad_shape(op: OperationView) -> Shape:
-    paddings = op.inputs[1].shape
+    paddings = op.inputs[1].sizes
     is_none = paddings is not None and paddings[:1] == (0,)
     if not is_none:
         require_rank(op, 1, 2)

@@ -15,7 +15,6 @@ from ..core.shapes import (
     known,
     merge,
     require,
-    require_rank,
     same,
     shown,
     unknown,
@@ -77,7 +76,7 @@ add_row("GuaranteeConst", identity, same, pure=False)
 add_row("_Retval", identity, same, pure=False)
 
 
-@op("IdentityN", shape=lambda op: [tensor.shape for tensor in op.inputs], moves_elements=True)
+@op("IdentityN", shape=lambda op: [tensor.sizes for tensor in op.inputs], moves_elements=True)
 def identity_n(*inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
     """All inputs."""
     return inputs[0] if len(inputs) == 1 else inputs
@@ -95,7 +94,7 @@ def _ensured(op: OperationView, shape: Shape) -> Shape:
         ) from None
 
 
-@op("EnsureShape", shape=lambda op: _ensured(op, op.inputs[0].shape), moves_elements=True)
+@op("EnsureShape", shape=lambda op: _ensured(op, op.inputs[0].sizes), moves_elements=True)
 def ensure_shape(x: np.ndarray, *, op: Operation) -> np.ndarray:
     """`x`; ValueError when it has another shape."""
     try:
@@ -126,9 +125,6 @@ def assert_true(condition: np.ndarray, *data: np.ndarray, summarize: int) -> tup
 
 def _fill_shape(op: OperationView) -> Shape:
     dims = integers(op, 0)
-    require_rank(op, 0, 1)
-    if op.type == "Fill":
-        require_rank(op, 1, 0)
     require(op, min(dims or [0]) >= 0, "Fill dimensions must be >= 0")
     return as_shape(op, 0)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import require_rank, value
 from ..core.shapes import shown as shown_shape
+from ..core.shapes import value
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -54,13 +54,13 @@ def delinear(numbers: np.ndarray, shape: np.ndarray) -> np.ndarray:
 
 def first_dim(op: OperationView, index: int) -> Dim:
     """The first size of an input, None when it is unknown."""
-    shape = op.inputs[index].shape
+    shape = op.inputs[index].sizes
     return shape[0] if shape else None
 
 
 def rank_of(op: OperationView, indices: int, shape: int) -> Dim:
     """The rank of the sparse tensor whose places and sizes are these inputs."""
-    places = op.inputs[indices].shape
+    places = op.inputs[indices].sizes
     rank = places[1] if places is not None and len(places) == 2 else None
     return first_dim(op, shape) if rank is None else rank
 
@@ -242,7 +242,6 @@ def sparse_slice_grad(
 
 
 def _fill_shape(op: OperationView) -> list[Shape]:
-    require_rank(op, 3, 0)
     shape = value(op, 2)
     rows = None if shape is None or not len(shape) else int(shape[0])
     return [(None, rank_of(op, 0, 2)), (None,), (rows,), (first_dim(op, 0),)]
@@ -286,7 +285,7 @@ def sparse_fill_empty_rows_grad(moved: np.ndarray, dy: np.ndarray) -> tuple[np.n
 
 
 def _dense_shape(op: OperationView) -> Shape:
-    return op.inputs[3].shape
+    return op.inputs[3].sizes
 
 
 @op("SparseTensorDenseAdd", shape=_dense_shape)

@@ -174,7 +174,7 @@ for _name, _combine in (("Max", np.maximum), ("Sum", np.add)):
     add_row(f"SparseReduce{_name}Sparse", _reduction(_combine, True), _sparse_reduce_shape)
 
 
-@op("SparseSoftmax", shape=lambda op: op.inputs[1].shape)
+@op("SparseSoftmax", shape=lambda op: op.inputs[1].sizes)
 def sparse_softmax(indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """exp(x) over its sum, among the elements that lie along the last dimension."""
     if len(shape) < 2:
@@ -275,4 +275,4 @@ CWISE: Sequence[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = (
     ("SparseDenseCwiseMul", np.multiply),
 )
 for _kind, _function in CWISE:
-    add_row(_kind, _cwise(_function), lambda op: op.inputs[1].shape)
+    add_row(_kind, _cwise(_function), lambda op: op.inputs[1].sizes)

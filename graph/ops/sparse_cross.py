@@ -168,7 +168,7 @@ def _counted(
 
 
 def _counts_shape(op: OperationView) -> list[Shape]:
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     rank = None if shape is None else len(shape)
     if op.type == "SparseCountSparseOutput":
         rank = rank_of(op, 0, 2)

@@ -45,7 +45,7 @@ add_row("VariableShape", None, unknown)
 
 
 def _gathered_shape(op: OperationView) -> Shape:
-    variable, indices = declared_shape(op), op.inputs[1].shape
+    variable, indices = declared_shape(op), op.inputs[1].sizes
     batch = op.get_attr("batch_dims")
     if variable is None or indices is None or batch:
         return None
@@ -53,7 +53,7 @@ def _gathered_shape(op: OperationView) -> Shape:
 
 
 def _gathered_nd_shape(op: OperationView) -> Shape:
-    variable, indices = declared_shape(op), op.inputs[1].shape
+    variable, indices = declared_shape(op), op.inputs[1].sizes
     if variable is None or indices is None or indices[-1] is None:
         return None
     return indices[:-1] + variable[indices[-1] :]
@@ -87,7 +87,7 @@ for _name in ("Multinomial", "StatelessMultinomial"):
 
 
 def _draws_shape(op: OperationView) -> Shape:
-    draws, parameters = as_shape(op, 0), op.inputs[1].shape
+    draws, parameters = as_shape(op, 0), op.inputs[1].sizes
     return None if draws is None or parameters is None else draws + parameters
 
 
@@ -109,12 +109,12 @@ def _assigned_shape(op: OperationView) -> Shape:
     """That of the variable, which is that of the value when it is to be checked."""
     if op.get_attr("validate_shape"):
         return merged(op, (0, 1))
-    return op.inputs[1].shape
+    return op.inputs[1].sizes
 
 
 def _changed(op: OperationView) -> list[Shape]:
     """Nothing, where the value has the shape of the variable."""
-    merged_shapes(op, declared_shape(op), op.inputs[1].shape)
+    merged_shapes(op, declared_shape(op), op.inputs[1].sizes)
     return []
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def _join_shape(op: OperationView) -> Shape:
     """That of the inputs which are not single strings."""
-    shapes = [tensor.shape for tensor in op.inputs]
+    shapes = [tensor.sizes for tensor in op.inputs]
     if None in shapes:
         return None
     return merged(op, [i for i, shape in enumerate(shapes) if shape != ()]) or ()
@@ -42,7 +42,7 @@ def string_to_hash_bucket_fast(x: np.ndarray, *, num_buckets: int) -> np.ndarray
 
 def _parsed_shapes(op: OperationView) -> list[Shape]:
     """Those of dense features; what is sparse or ragged has as many elements as are found."""
-    batch = op.inputs[0].shape
+    batch = op.inputs[0].sizes
     n_sparse = cast("int", op.get_attr("num_sparse"))
     sparse_types, ragged = (
         cast("Sequence[object]", op.get_attr(name))

@@ -49,13 +49,13 @@ def _is_of_vectors(table: OperationView) -> bool | None:
     """Whether a key is a vector; None when it is not known."""
     if table.type != "MutableDenseHashTableV2":
         return False if _value_shape(table) is not None else None
-    key = table.inputs[0].shape
+    key = table.inputs[0].sizes
     return None if key is None else bool(key)
 
 
 def _lookup_shape(op: OperationView) -> Shape:
     """The shape of the keys, followed by that of one value."""
-    table, keys, default = op.inputs[0], op.inputs[1].shape, op.inputs[2].shape
+    table, keys, default = op.inputs[0], op.inputs[1].sizes, op.inputs[2].sizes
     if not isinstance(table, Tensor):
         return None
     value, vectors = _value_shape(table.op), _is_of_vectors(table.op)
@@ -85,7 +85,7 @@ def _exported_shapes(op: OperationView) -> list[Shape]:
 
 def _entries(op: OperationView) -> list[Shape]:
     """None; refuses keys and values of unequal number."""
-    keys, values = op.inputs[1].shape, op.inputs[2].shape
+    keys, values = op.inputs[1].sizes, op.inputs[2].sizes
     table = op.inputs[0]
     if isinstance(table, Tensor) and table.op.type.startswith("HashTable"):
         merge(keys, values)
@@ -94,7 +94,7 @@ def _entries(op: OperationView) -> list[Shape]:
 
 def _of_file(op: OperationView) -> list[Shape]:
     """None; refuses a filename that is no scalar."""
-    shape = op.inputs[1].shape
+    shape = op.inputs[1].sizes
     if shape:
         raise ValueError(f"Shape must be rank 0 but is rank {len(shape)}")
     return []
@@ -102,7 +102,7 @@ def _of_file(op: OperationView) -> list[Shape]:
 
 def _changed(op: OperationView) -> list[Shape]:
     """None; refuses keys that are to be removed and are no vector."""
-    if op.type == "LookupTableRemoveV2" and op.inputs[1].shape == ():
+    if op.type == "LookupTableRemoveV2" and op.inputs[1].sizes == ():
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     return []
 

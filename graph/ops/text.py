@@ -64,7 +64,7 @@ def string_length(x: np.ndarray, *, unit: bytes) -> np.ndarray:
 
 def _substr_shape(op: OperationView) -> Shape:
     """Strings broadcast with positions, of which there are as many as lengths."""
-    positions, lengths = op.inputs[1].shape, op.inputs[2].shape
+    positions, lengths = op.inputs[1].sizes, op.inputs[2].sizes
     words = f"pos and len shapes must match: {shown(positions)} vs. {shown(lengths)}"
     is_known = is_static(positions) and is_static(lengths)
     require(op, not is_known or positions == lengths, words)

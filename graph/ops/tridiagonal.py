@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..core.protocols import OperationView
 
 
-@op("TridiagonalMatMul", shape=lambda op: op.inputs[3].shape)
+@op("TridiagonalMatMul", shape=lambda op: op.inputs[3].sizes)
 def tridiagonal_mat_mul(
     above: np.ndarray, middle: np.ndarray, below: np.ndarray, x: np.ndarray
 ) -> np.ndarray:

@@ -67,7 +67,7 @@ def _decoded(
 
 
 def _decode_shape(op: OperationView) -> list[Shape]:
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     n = None if shape is None or None in shape else int(np.prod(cast("tuple[int, ...]", shape)))
     return [(None if n is None else n + 1,), *[(None,)] * (len(op.outputs) - 1)]
 
@@ -95,7 +95,7 @@ add_row("UnicodeDecodeWithOffsets", _decoder(True), _decode_shape)
 
 
 def _encode_shape(op: OperationView) -> Shape:
-    splits = op.inputs[1].shape
+    splits = op.inputs[1].sizes
     return (None if splits is None or splits[0] is None else splits[0] - 1,)
 
 
@@ -140,7 +140,7 @@ def _grams(
         yield [left] * n + row + [right] * n
 
 
-@op("StringNGrams", shape=lambda op: [(None,), op.inputs[1].shape])
+@op("StringNGrams", shape=lambda op: [(None,), op.inputs[1].sizes])
 def string_n_grams(
     words: np.ndarray,
     splits: np.ndarray,
@@ -167,7 +167,7 @@ def string_n_grams(
 
 
 def _fingerprint_shape(op: OperationView) -> Shape:
-    shape = op.inputs[0].shape
+    shape = op.inputs[0].sizes
     return (shape[0] if shape else None, 8)
 
 

@@ -55,6 +55,14 @@ UNNOTICED = frozenset(
 CHECKS = ("Assert", "CheckNumerics")
 """Operations that say what is wrong with inputs, before others stumble over them."""
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+GIVING = frozenset(
+    (
+        *("QueueEnqueue", "QueueEnqueueMany", "QueueEnqueueManyV2", "QueueEnqueueV2"),
+        *("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"),
+        "SparseAccumulatorApplyGradient",
+    )
+)
+"""Operations that others may wait for in the same run, without a dependency."""
 
 
 class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
@@ -87,7 +95,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         self.padded = rows.find_padded(self.order, {*self.fetched, *feeds})
         self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
         self._wait_for_chains()
-        self.variables = PlanVariables(state, self.last_use)
+        self.variables = PlanVariables(state, self.order, self.last_use, self.put_off)
 
     def _wait_for_chains(self) -> None:
         """Lets what a chain reads be there until its last operation."""
@@ -115,7 +123,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         arrays: dict[Tensor, np.ndarray],
         fed: Iterable[Tensor] = (),
     ) -> PlanStage:
-        program = Program(threads=self.n_threads)
+        program = Program(self.state.memory_limit, threads=self.n_threads)
         return Stage(program, operands, arrays, StageVariables(), fed)
 
     def _prepare(
@@ -410,7 +418,8 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
     behind.clear()
     if not running:
         return []
-    return ordered((op for op in targets[0].graph.operations if op in running), before)
+    listed = [op for op in targets[0].graph.operations if op in running]
+    return ordered([*(op for op in listed if op.type in GIVING), *listed], before)
 
 
 def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:

@@ -12,8 +12,8 @@ from ..core.function_graph import copy_graph, origin
 from ..core.graph import Graph, Tensor
 from ..core.hooks import implementation
 from .hosted import hosted
+from .plan_pool import PlanPool
 from .state import variable_key
-from .tables import Table
 
 if TYPE_CHECKING:
     from ..core.attributes import FunctionRef
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Arrays = Sequence[np.ndarray]
 HANDLE = np.empty((), object)
-"""What a function gives for a handle, whose variable everybody knows."""
+"""What a function gives for a handle of a variable, which everybody knows."""
 MAX_PLANS = 32
 """Plans kept for the body of one function, one for each set of shapes."""
 
@@ -42,7 +42,7 @@ class Body:
         self.values = [t for t in self.outputs if t.dtype != dtypes.RESOURCE]
         self.controls = [self.graph.get_operation_by_name(c.name) for c in body.control_outputs]
         self.n_results, self.size = len(body.outputs or ()), len(body)
-        self.plans: dict[tuple[tuple[tuple[int, ...], np.dtype], ...], Plan] = {}
+        self.plans: PlanPool[tuple[tuple[tuple[int, ...], np.dtype], ...]] = PlanPool(MAX_PLANS)
 
     @property
     def is_stale(self) -> bool:
@@ -50,28 +50,29 @@ class Body:
         return (self.n_results, self.size) != (len(self.source.outputs or ()), len(self.source))
 
     def run(self, arrays: Arrays) -> list[np.ndarray]:
-        """The results of the function, in memory of their own."""
+        """The results of the function, in memory of their own but for arguments it hands on."""
         feeds = {
             tensor: np.ascontiguousarray(array).reshape(array.shape)
             for tensor, array in zip(self.inputs, arrays, strict=True)
             if tensor is not None
         }
         key = tuple((array.shape, array.dtype) for array in feeds.values())
-        plan = self.plans.get(key)
-        if plan is None or plan.is_stale:
-            if len(self.plans) >= MAX_PLANS:
-                del self.plans[next(iter(self.plans))]
+
+        def compiled() -> Plan:
             shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
-            plan = implementation("plan")(self.state, [*self.values, *self.controls], shapes)
-            self.plans[key] = plan
-        values = plan.fetch(feeds)
-        handed = {tensor: array for tensor, array in feeds.items() if array.dtype == object}
-        return [
-            _handed(handed.get(tensor, HANDLE))
-            if tensor.dtype == dtypes.RESOURCE
-            else values[tensor].copy()
-            for tensor in self.outputs
-        ]
+            with self.state.lock:
+                return implementation("plan")(self.state, [*self.values, *self.controls], shapes)
+
+        with self.plans.plan(key, compiled) as plan:
+            values = plan.fetch(feeds)
+            return [
+                _handed(feeds.get(tensor, HANDLE))
+                if tensor.dtype == dtypes.RESOURCE
+                else feeds[tensor]
+                if tensor in feeds
+                else values[tensor].copy()
+                for tensor in self.outputs
+            ]
 
 
 def _bound(
@@ -98,7 +99,7 @@ def _bound(
             substitute = graph.add(
                 argument.op.type, argument.op.name, (), argument.op.attrs
             ).outputs[0]
-            substitute.set_shape(argument.shape)
+            substitute.set_shape(argument.sizes)
             inputs.append(substitute)
         else:
             attrs = {**handle.attrs, "shared_name": variable_key(handle).encode()}
@@ -110,9 +111,9 @@ def _bound(
 
 
 def _handed(array: np.ndarray) -> np.ndarray:
-    """What stands for a handle: that of a lookup table is the table, a variable's says nothing."""
-    is_table = array.dtype == object and array.ndim == 0 and isinstance(array.item(), Table)
-    return array if is_table else HANDLE
+    """What stands for a handle: the table or queue itself; a variable's says nothing."""
+    is_resource = array.dtype == object and array.ndim == 0 and array.item() is not None
+    return array if is_resource else HANDLE
 
 
 def body_of(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
@@ -167,7 +168,7 @@ def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arr
     condition = body_of(state, op, op.get_attr("cond"), 0)
     body = body_of(state, op, op.get_attr("body"), 0)
     values = [
-        _handed(array) if tensor.dtype == dtypes.RESOURCE else array.copy()
+        _handed(array) if tensor.dtype == dtypes.RESOURCE else array
         for tensor, array in zip(op.inputs, arrays, strict=True)
     ]
     while _holds(condition.run(values)[0]):

@@ -65,11 +65,16 @@ class Plan(Compiler):
         Raises:
             OpError: An operation failed; the message ends with its name.
         """
+        self.control = self.state.control
         fed = self.run({**feeds}) if times is None else self.run_timed(times, {**feeds})
         return {tensor: self._value(self.reached, tensor, fed) for tensor in self.fetched}
 
     def _inline(self, stage: PlanStage, op: Operation, position: int) -> Sequence[Buffer] | None:
         return inline(self, stage, op, position)
+
+    def _stage(self, stage: PlanStage, position: int) -> PlanStage:
+        with self.state.lock:
+            return super()._stage(stage, position)
 
     def _run_stage(self, stage: PlanStage, fed: dict[Tensor, np.ndarray], begun: bool) -> None:
         for key, op in stage.notes.reads.items():

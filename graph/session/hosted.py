@@ -21,14 +21,17 @@ if TYPE_CHECKING:
     KernelT = TypeVar("KernelT", bound=Kernel)
 
 MODULES = (
+    "accumulator_kernels",
     "control_kernels",
     "files_kernels",
     "python_kernels",
     "pool_kernels",
     "print_kernels",
+    "queue_kernels",
     "random_kernels",
     "rejection_kernels",
     "sampler_kernels",
+    "serialized_kernels",
     "table_kernels",
     "variable_kernels",
 )

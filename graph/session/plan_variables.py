@@ -1,9 +1,15 @@
-"""Variables in a plan: when they are read and written, and what is copied before."""
+"""Variables in a plan: when they are read and written, and what is copied before.
+
+What was read through the handle of a resource variable is a value: it stays when the variable is
+written. What was read from a reference variable, by Identity, Reshape and their like, is its
+memory: who has to wait for a write sees what was written, and so does who fetches it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
+from math import inf, prod
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -13,6 +19,7 @@ from ...engine.plan.buffer import Buffer, arena
 from ...engine.plan.program import Program
 from ...schema import dtypes
 from ..core.graph import Operation, Tensor
+from ..core.order import data_and_control_inputs
 from ..core.shapes import Shape, is_static, shown
 from .run_errors import failed
 from .state import State, variable_key
@@ -20,7 +27,8 @@ from .state import State, variable_key
 if TYPE_CHECKING:
     from .stage import Stage
 
-VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+REFERENCES = ("Variable", "VariableV2")
+VARIABLES = (*REFERENCES, "VarHandleOp")
 ASSIGNMENTS = ("Assign", "AssignVariableOp")
 QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
 READS = ("ReadVariableOp",)
@@ -36,12 +44,22 @@ class PlanVariables:
 
     Args:
         state: The Session's variables.
+        order: The plan's operations.
         last_use: Where in the plan's order each tensor is read last.
+        put_off: Operations that run later than where they stand.
     """
 
-    def __init__(self, state: State, last_use: Mapping[Tensor, float]):
+    def __init__(
+        self,
+        state: State,
+        order: Sequence[Operation],
+        last_use: Mapping[Tensor, float],
+        put_off: Container[Operation],
+    ):
         self.state = state
         self.last_use = last_use
+        self._order, self._put_off = order, put_off
+        self._references: set[str] = set()
         self.buffers: dict[str, Buffer] = {}
         self.assigned: set[str] = set()
         self.calls: dict[Operation, tuple[int, int]] = {}
@@ -66,7 +84,8 @@ class PlanVariables:
         if op.type in CALLS:
             self.calls[op] = len(op.inputs), len(op.outputs)
             if key is not None and any(is_handle(t) for t in op.inputs):
-                self.protect(stage, buffer, -1)  # the function may write it
+                position = self._order.index(op) if key in self._references else -1
+                self.protect(stage, buffer, position)  # the function may write it
                 if key in self.assigned:  # and reads what this run has written
                     stage.program.host(partial(self.state.initialized.add, key), (), ())
                 return
@@ -81,16 +100,46 @@ class PlanVariables:
             stage.notes.writes.add(key)
 
     def protect(self, stage: Stage, target: Buffer, position: int) -> None:
-        """Copies what was read from a variable and still has readers, before it is written."""
+        """Copies what was read from a variable and still has readers, before it is written.
+
+        Of a reference variable only for readers that do not wait for the write.
+        """
+        key = self.state.key_of(target.storage)
         copies: dict[tuple[tuple[int, ...], int], Buffer] = {}
         for tensor, buffer in stage.operands.items():
             if buffer.storage is not target.storage or is_handle(tensor):
                 continue
             if self.last_use.get(tensor, -1) > position:
-                key = (buffer.shape, buffer.offset)
-                if key not in copies:
-                    copies[key] = self._copied(stage, buffer)
-                stage.operands[tensor] = copies[key]
+                if key in self._references and self._sees_write(tensor, buffer, position):
+                    continue
+                place = (buffer.shape, buffer.offset)
+                if place not in copies:
+                    copies[place] = self._copied(stage, buffer)
+                stage.operands[tensor] = copies[place]
+
+    def _sees_write(self, tensor: Tensor, buffer: Buffer, position: int) -> bool:
+        """Whether a read of a reference variable has a reader that waits for a write.
+
+        The write is the operation at `position`. What is fetched is looked at when all is done.
+        """
+        if buffer.nbytes != buffer.storage.nbytes:
+            return False
+        places = {op: i for i, op in enumerate(self._order)}
+        readers = [op for op in tensor.consumers() if op in places]
+        if any(op in self._put_off and places[op] < position for op in readers):
+            return False
+        if self.last_use[tensor] == inf:
+            return True
+        write, seen = self._order[position], set[Operation]()
+        waiting = [op for op in readers if places[op] > position]
+        while waiting:
+            op = waiting.pop()
+            if op is write:
+                return True
+            if op not in seen and places.get(op, inf) > position:
+                seen.add(op)
+                waiting += data_and_control_inputs(op)
+        return False
 
     def _copied(self, stage: Stage, buffer: Buffer) -> Buffer:
         copy = arena(buffer.shape, buffer.dtype)
@@ -105,6 +154,8 @@ class PlanVariables:
             buffer = self.state.buffer(key, shape, dtype)
         elif buffer is None or buffer.dtype != dtype:
             buffer = self.state.buffer(key, (0,), dtype)
+        if op.type in REFERENCES:
+            self._references.add(key)
         self.buffers[key] = buffer
         return buffer
 
@@ -118,16 +169,30 @@ class PlanVariables:
             raise failed(op, "Assign takes a variable")
         if handle.shape != value.shape:
             self._check_shape(op, handle, value)
-            fresh = self.state.buffer(key, value.shape, value.dtype)
-            self.buffers[key] = fresh
-            for tensor, buffer in list(stage.operands.items()):
-                if buffer.storage is handle.storage:
-                    stage.operands[tensor] = fresh
-            handle = fresh
+            handle = self._resized(stage, key, handle, value)
         if value.storage is not handle.storage:
             copy_rows(stage.program, value, handle)
         self.written(stage, handle)
         return [handle] if op.outputs else []
+
+    def _resized(self, stage: Stage, key: str, handle: Buffer, value: Buffer) -> Buffer:
+        """The memory of a variable that gets another shape: its own where that is as large.
+
+        What was read before stays where it was, so that the plan is for one run.
+        """
+        was_read = key in stage.notes.reads
+        if key in self._references and prod(handle.shape) == prod(value.shape):
+            fresh = self.state.reshaped(key, value.shape)
+        else:
+            fresh = self.state.buffer(key, value.shape, value.dtype)
+        if was_read:
+            self.state.initialized.add(key)
+        else:
+            self.buffers[key] = fresh
+        for tensor, buffer in list(stage.operands.items()):
+            if buffer.storage is handle.storage and is_handle(tensor):
+                stage.operands[tensor] = fresh
+        return fresh
 
     def _check_shape(self, op: Operation, handle: Buffer, value: Buffer) -> None:
         declared = cast("Shape", op.inputs[0].op.attrs.get("shape"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
+from ...engine.run.stages import Control
 from ...schema import proto
 from ...schema.errors import (
     CancelledError,
@@ -35,6 +35,7 @@ from ..format.prune import prune
 from .executor import Plan, Times
 from .fetches import Fetches
 from .partial_runs import PartialRun
+from .plan_pool import PlanPool
 from .run_metadata import write_times
 from .state import State
 
@@ -56,7 +57,7 @@ LOGGER = logging.getLogger("flatlite")
 MEMORY_LIMIT = 256 << 20
 """What TensorFlow says of processors."""
 MAX_PLANS = 64
-"""Compiled runs a Session keeps; the one that was not used for longest goes first."""
+"""Compiled runs a Session keeps."""
 
 
 class DeviceAttributes:
@@ -84,10 +85,12 @@ class Session:
         config: A ConfigProto. `intra_op_parallelism_threads` is the number of threads that share
             the work of a run, 0 for one per processor; `operation_timeout_in_ms` limits runs that
             have no limit of their own.
+        memory_limit: Bytes that the tensors of one run may take together where it is compiled; 3/4
+            of the memory left, at most 64 GiB, when left out.
 
     Raises:
-        TypeError: `graph` or `config` is something else.
-        ValueError: The number of threads is negative.
+        TypeError: `graph`, `config` or `memory_limit` is something else.
+        ValueError: The number of threads, or of bytes, is negative.
         NotFoundError: `target` is another process.
 
     >>> import flatlite.compat.v1 as tf
@@ -97,7 +100,14 @@ class Session:
     [3. 7.]
     """
 
-    def __init__(self, target: str = "", graph: Graph | None = None, config: Message | None = None):
+    def __init__(
+        self,
+        target: str = "",
+        graph: Graph | None = None,
+        config: Message | None = None,
+        *,
+        memory_limit: int | None = None,
+    ):
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(
                 f'Argument `graph` must be a tf.Graph, but got "{type(graph).__name__}"'
@@ -123,12 +133,15 @@ class Session:
         threads = self._config.intra_op_parallelism_threads
         if threads < 0:
             raise ValueError(f"intra_op_parallelism_threads must not be negative, got {threads}")
+        if memory_limit is not None and type(memory_limit) is not int:
+            raise TypeError(f"memory_limit must be a whole number of bytes, got {memory_limit!r}")
+        if memory_limit is not None and memory_limit < 0:
+            raise ValueError(f"memory_limit must not be negative, got {memory_limit}")
         self._n_threads = threads or _processors()
-        self.state = State()
+        self.state = State(memory_limit)
         self._closed = False
-        self._plans: dict[PlanKey, Plan] = {}
+        self._plans: PlanPool[PlanKey] = PlanPool(MAX_PLANS)
         self._fetches: dict[Hashable, Fetches] = {}
-        self._lock = threading.RLock()
         self._blocks: list[Blocks] = []
         self._partial_runs: dict[str, PartialRun] = {}
         self._n_partial_runs = 0
@@ -174,6 +187,7 @@ class Session:
             TypeError: Something cannot be fetched or fed.
             ValueError: A fed value has not the shape of its tensor, or a name is not of this graph.
             OpError: An operation failed.
+            ResourceExhaustedError: Its tensors need more memory than they may take.
             DeadlineExceededError: It took longer than `options` allow.
             CancelledError: Another thread closed the session meanwhile.
         """
@@ -183,9 +197,7 @@ class Session:
         timeout = (options and options.timeout_in_ms) or self._config.operation_timeout_in_ms
         traced = options is not None and options.trace_level > 0
         times: Times | None = [] if traced and run_metadata is not None else None
-        with self._lock:
-            self._limit(timeout)
-            results = self._run(parsed_fetches.elements, feeds, times)
+        results = self._run(parsed_fetches.elements, feeds, times, timeout)
         if run_metadata is not None:
             run_metadata.Clear()
             if times is not None:
@@ -260,20 +272,13 @@ class Session:
         run.values |= feeds
         known, beside = run.needed(parsed_fetches.elements)
         elements = list(dict.fromkeys([*parsed_fetches.elements, *beside]))
-        with self._lock:
-            self._limit(self._config.operation_timeout_in_ms)
-            results = self._run(elements, known, None)
+        results = self._run(elements, known, None, self._config.operation_timeout_in_ms)
         tensors = [item for item in elements if isinstance(item, Tensor)]
         arrays = [np.asarray(value) for value in results]
         run.note(parsed_fetches.elements, dict(zip(tensors, arrays, strict=True)))
         if run.is_over:
             del self._partial_runs[handle]
         return parsed_fetches.results(results)
-
-    def _limit(self, milliseconds: int) -> None:
-        """Starts a run that may take so long, or as it likes for 0."""
-        late = DeadlineExceededError(None, None, "Timed out waiting for notification")
-        self.state.control.begin(milliseconds / 1e3 if milliseconds > 0 else None, late)
 
     def make_callable(
         self,
@@ -309,7 +314,7 @@ class Session:
         A run that is under way in another thread raises CancelledError there.
         """
         self._closed = True
-        self.state.control.end(CancelledError(None, None, "Run call was cancelled"))
+        self.state.end_runs(CancelledError(None, None, "Run call was cancelled"))
         self._plans.clear()
         self._fetches.clear()
         self._partial_runs.clear()
@@ -361,18 +366,24 @@ class Session:
         elements: list[Tensor | Operation],
         feeds: dict[Tensor, np.ndarray],
         times: Times | None,
+        milliseconds: int,
     ) -> list[Evaluated]:
-        """The value of each element."""
+        """The value of each element; `milliseconds` is how long it may take, or 0."""
+        state, control = self.state, Control()
+        late = DeadlineExceededError(None, None, "Timed out waiting for notification")
+        control.begin(milliseconds / 1e3 if milliseconds > 0 else None, late)
         shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
         key = (tuple(elements), tuple(shapes.items()))
-        plan = self._plans.pop(key, None)
-        if plan is None or plan.is_stale:
-            plan = Plan(self.state, elements, shapes, self._n_threads)
-            if len(self._plans) >= MAX_PLANS:
-                del self._plans[next(iter(self._plans))]
-        self._plans[key] = plan
-        arrays = plan.fetch(feeds, times)
-        return [None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements]
+
+        def compiled() -> Plan:
+            with state.lock:
+                return Plan(state, elements, shapes, self._n_threads)
+
+        with state.running(control), self._plans.plan(key, compiled) as plan:
+            arrays = plan.fetch(feeds, times)
+            return [
+                None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements
+            ]
 
     def _feeds(self, feed_dict: FeedDict) -> dict[Tensor, np.ndarray]:
         """Fed values as arrays of their tensors' dtypes."""
@@ -441,7 +452,7 @@ def _fed_array(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
         array = value
     else:
         array = _converted(tensor, value)
-    shape = tensor.shape
+    shape = tensor.sizes
     if shape is not None and not _fits(array.shape, shape):
         raise ValueError(
             f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape "

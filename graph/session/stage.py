@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 class SiteTensor:
     """An input as shape functions and emitters see it, with the sizes it has here."""
 
-    __slots__ = ("dtype", "op", "shape", "value")
+    __slots__ = ("dtype", "op", "sizes", "value")
 
     def __init__(self, tensor: Tensor, buffer: Buffer):
         self.op = tensor.op
         self.dtype: MaybeDType = tensor.dtype
-        self.shape: Shape = buffer.shape
+        self.sizes: Shape = buffer.shape
         self.value: np.ndarray | None = buffer.value
 
 

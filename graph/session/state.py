@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, cast
 
@@ -11,12 +14,14 @@ from ...engine.philox import Philox
 from ...engine.plan import arena
 from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, window
 from ...engine.run.stages import Control
-from ...schema.errors import FailedPreconditionError
+from ...schema.errors import FailedPreconditionError, OpError
+from .run_errors import of_operation
 
 if TYPE_CHECKING:
     from ..core.graph import Operation
     from ..core.protocols import DTypeAttr
     from .control_kernels import Body
+    from .queues import Attempt
     from .tables import Table
 
 
@@ -28,21 +33,68 @@ class State:
         initialized: The keys of the variables that have a value.
         streams: The random stream of each operation that has one.
         caches: What else kernels keep for an operation: a sampler's weights, a pool's regions.
-        control: What may end a run before its end.
+        lock: Held while plans are compiled, as several threads may run.
+        resources: Queues and other things that threads share, by the name of what made them.
         tables: Lookup tables by their shared name, or that of their operation.
         bodies: The functions that operations call, by operation and name.
+        memory_limit: Bytes that the tensors of one program may take, None for 3/4 of what is left.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory_limit: int | None = None) -> None:
+        self.memory_limit = memory_limit
         self.buffers: dict[str, Buffer] = {}
         self.initialized: set[str] = set()
         self.streams: dict[Operation, Philox] = {}
         self.caches: dict[Operation, object] = {}
         self.tables: dict[str, Table] = {}
-        self.control = Control()
+        self.lock = threading.RLock()
+        self.resources: dict[str, object] = {}
         self.bodies: dict[tuple[Operation, str], Body] = {}
+        self._controls: dict[int, Control] = {}
+        self._put_off: dict[Control, list[tuple[Operation, Attempt]]] = {}
         self._keys: dict[Storage, str] = {}
         self._stream_buffers: dict[Operation, Buffer] = {}
+
+    @property
+    def control(self) -> Control:
+        """What may end the run that is under way in this thread before its end."""
+        control = self._controls.get(threading.get_ident())
+        return Control() if control is None else control
+
+    @contextmanager
+    def running(self, control: Control) -> Generator[None]:
+        """A block in which this thread runs something that `control` may end."""
+        thread = threading.get_ident()
+        outer = self._controls.get(thread)
+        self._controls[thread] = control
+        put_off = self._put_off[control] = []
+        try:
+            yield
+            for op, attempt in put_off:
+                _wait(op, attempt, control)
+        finally:
+            for _, attempt in self._put_off.pop(control):
+                attempt.cancel()
+            if outer is None:
+                del self._controls[thread]
+            else:
+                self._controls[thread] = outer
+
+    def finish(self, op: Operation, attempt: Attempt) -> None:
+        """Waits for what an operation wants of a queue, at the end of the run where nothing else
+        waits for the operation.
+        """
+        control = self.control
+        waits = any(op in other.control_inputs for other in op.graph.operations)
+        if attempt.is_done or waits or control not in self._put_off:
+            attempt.wait(control.check)
+        else:
+            self._put_off[control].append((op, attempt))
+
+    def end_runs(self, error: BaseException) -> None:
+        """Ends what is under way in all threads by raising `error` there."""
+        for control in list(self._controls.values()):
+            control.end(error)
 
     def buffer(self, key: str, shape: tuple[int, ...], dtype: DTypeAttr) -> Buffer:
         """The memory of a variable, new when its shape or dtype is."""
@@ -61,6 +113,12 @@ class State:
         self.buffers[key] = buffer
         self._keys[buffer.storage] = key
         return buffer
+
+    def reshaped(self, key: str, shape: tuple[int, ...]) -> Buffer:
+        """The memory of a variable under another shape of as many elements."""
+        buffer = self.buffers[key]
+        self.buffers[key] = Buffer(buffer.dtype, shape, buffer.storage)
+        return self.buffers[key]
 
     def stream(self, op: Operation) -> Philox:
         """The random stream of an operation, where its last run left it."""
@@ -90,6 +148,13 @@ class State:
     def key_of(self, storage: Storage) -> str | None:
         """The variable whose memory this is, if it is one's."""
         return self._keys.get(storage)
+
+
+def _wait(op: Operation, attempt: Attempt, control: Control) -> None:
+    try:
+        attempt.wait(control.check)
+    except OpError as error:
+        raise of_operation(error, op) from None
 
 
 def variable_key(op: Operation) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ...schema.errors import InvalidArgumentError, NotFoundError, OpError
+from ...schema.errors import InvalidArgumentError, NotFoundError
 from ...schema.files import read_bytes
 from ..ops.tables import TABLE_KEYS, TABLE_VALUES, text_columns, text_lines
-from .hosted import hosted
+from .resources import resource_kernel
 from .run_errors import failed, located
 from .state import variable_key
 from .tables import DenseTable, StaticTable, Table
@@ -22,25 +21,6 @@ if TYPE_CHECKING:
     from .state import State
 
     Kernel = Callable[..., KernelResult]
-
-
-def table_kernel(*types: str) -> Callable[[Kernel], Kernel]:
-    """Registers a kernel whose errors name the operation."""
-
-    def register(function: Kernel) -> Kernel:
-        @wraps(function)
-        def kernel(op: Operation, state: State, *arrays: np.ndarray) -> KernelResult:
-            try:
-                return function(op, state, *arrays)
-            except OpError as error:
-                if error.op is not None:
-                    raise
-                kind = cast("Callable[[None, Operation, str], OpError]", type(error))
-                raise kind(None, op, located(op, error.message)) from None
-
-        return hosted(*types)(kernel)
-
-    return register
 
 
 def _dtype(op: Operation, name: str) -> np.dtype:
@@ -67,7 +47,7 @@ def _table(op: Operation, handle: np.ndarray) -> Table:
     return table
 
 
-@table_kernel("HashTable", "HashTableV2")
+@resource_kernel("HashTable", "HashTableV2")
 def hash_table(op: Operation, state: State) -> np.ndarray:
     """A table that is filled once; one of a frozen graph is full."""
     handle = _handle(op, state, StaticTable)
@@ -78,13 +58,13 @@ def hash_table(op: Operation, state: State) -> np.ndarray:
     return handle
 
 
-@table_kernel("MutableHashTable", "MutableHashTableV2")
+@resource_kernel("MutableHashTable", "MutableHashTableV2")
 def mutable_hash_table(op: Operation, state: State) -> np.ndarray:
     """A table of scalars."""
     return _handle(op, state, Table)
 
 
-@table_kernel("MutableHashTableOfTensorsV2")
+@resource_kernel("MutableHashTableOfTensorsV2")
 def mutable_hash_table_of_tensors(op: Operation, state: State) -> np.ndarray:
     """A table whose values are vectors."""
     shape = cast("tuple[int, ...]", op.get_attr("value_shape"))
@@ -94,7 +74,7 @@ def mutable_hash_table_of_tensors(op: Operation, state: State) -> np.ndarray:
     return _handle(op, state, lambda key, value: Table(key, value, shape))
 
 
-@table_kernel("MutableDenseHashTableV2")
+@resource_kernel("MutableDenseHashTableV2")
 def mutable_dense_hash_table(
     op: Operation, state: State, empty_key: np.ndarray, deleted_key: np.ndarray
 ) -> np.ndarray:
@@ -108,7 +88,7 @@ def mutable_dense_hash_table(
     )
 
 
-@table_kernel("LookupTableFind", "LookupTableFindV2")
+@resource_kernel("LookupTableFind", "LookupTableFindV2")
 def find(
     op: Operation, state: State, handle: np.ndarray, keys: np.ndarray, default: np.ndarray
 ) -> np.ndarray:
@@ -116,13 +96,13 @@ def find(
     return _table(op, handle).find(keys, default)
 
 
-@table_kernel("LookupTableSizeV2")
+@resource_kernel("LookupTableSizeV2")
 def size(op: Operation, state: State, handle: np.ndarray) -> np.ndarray:
     """How many keys there are."""
     return np.array(_table(op, handle).size, np.int64)
 
 
-@table_kernel("LookupTableInsert", "LookupTableInsertV2")
+@resource_kernel("LookupTableInsert", "LookupTableInsertV2")
 def insert(
     op: Operation, state: State, handle: np.ndarray, keys: np.ndarray, values: np.ndarray
 ) -> KernelResult:
@@ -134,7 +114,7 @@ def insert(
     return ()
 
 
-@table_kernel("LookupTableRemoveV2")
+@resource_kernel("LookupTableRemoveV2")
 def remove(op: Operation, state: State, handle: np.ndarray, keys: np.ndarray) -> KernelResult:
     """Takes keys out."""
     table = _table(op, handle)
@@ -144,13 +124,13 @@ def remove(op: Operation, state: State, handle: np.ndarray, keys: np.ndarray) ->
     return ()
 
 
-@table_kernel("LookupTableExportV2")
+@resource_kernel("LookupTableExportV2")
 def export(op: Operation, state: State, handle: np.ndarray) -> KernelResult:
     """All keys and values."""
     return _table(op, handle).export()
 
 
-@table_kernel("LookupTableImport", "LookupTableImportV2", "InitializeTable", "InitializeTableV2")
+@resource_kernel("LookupTableImport", "LookupTableImportV2", "InitializeTable", "InitializeTableV2")
 def fill(
     op: Operation, state: State, handle: np.ndarray, keys: np.ndarray, values: np.ndarray
 ) -> KernelResult:
@@ -159,7 +139,7 @@ def fill(
     return ()
 
 
-@table_kernel("InitializeTableFromTextFileV2")
+@resource_kernel("InitializeTableFromTextFileV2")
 def fill_from_file(
     op: Operation, state: State, handle: np.ndarray, filename: np.ndarray
 ) -> KernelResult:

@@ -20,9 +20,9 @@ def batch_positions(indices: TensorLike) -> Tensor:
     Raises ValueError when the rank of `indices` is not known.
     """
     last_axis = convert_to_tensor(indices, name="indices")
-    if last_axis.shape is None:
+    if last_axis.sizes is None:
         raise ValueError("batch_gather does not allow indices with unknown shape.")
-    rank, sizes = len(last_axis.shape), ops.Shape(last_axis)
+    rank, sizes = len(last_axis.sizes), ops.Shape(last_axis)
     last = ops.ExpandDims(last_axis, np.int32(-1))
     columns: list[Tensor] = []
     for axis in range(rank - 1):

@@ -31,7 +31,7 @@ class ReferenceVariable(Variable):
     def _build(
         self, graph: Graph, scope: str, validate_shape: bool, caching_device: DeviceSpec
     ) -> None:
-        attrs = {"shape": self.shape, "dtype": self.dtype}
+        attrs = {"shape": self.sizes, "dtype": self.dtype}
         name = scope[:-1]
         self.op = self._made(graph, "VariableV2", name, attrs)
         assign = {"validate_shape": validate_shape}
@@ -119,7 +119,7 @@ class ResourceVariable(Variable):
         self, graph: Graph, scope: str, validate_shape: bool, caching_device: DeviceSpec
     ) -> None:
         name = scope[:-1]
-        attrs = {"shape": self.shape, "dtype": self.dtype, "shared_name": name.encode()}
+        attrs = {"shape": self.sizes, "dtype": self.dtype, "shared_name": name.encode()}
         self.op = self._made(graph, "VarHandleOp", name, attrs)
         with name_scope("IsInitialized"):
             output("VarIsInitializedOp", [self.handle])
@@ -142,7 +142,7 @@ class ResourceVariable(Variable):
 
     def _read(self) -> Tensor:
         tensor = output("ReadVariableOp", [self.handle], {"dtype": self.dtype})
-        tensor.set_shape(self.shape)
+        tensor.set_shape(self.sizes)
         return tensor
 
     def value(self) -> Tensor:
@@ -173,9 +173,9 @@ class ResourceVariable(Variable):
             "assign_sub": "AssignSubVariableOp",
         }
         tensor = convert_to_tensor(value, self.dtype)
-        if method == "assign" and self.shape is not None and tensor.shape is not None:
-            self._check_shape(tensor.shape)
-        attrs = {"validate_shape": is_static(self.shape)} if method == "assign" else None
+        if method == "assign" and self.sizes is not None and tensor.sizes is not None:
+            self._check_shape(tensor.sizes)
+        attrs = {"validate_shape": is_static(self.sizes)} if method == "assign" else None
         return self.after(create(kinds[method], [self.handle, tensor], attrs, name), read_value)
 
     @overload
@@ -187,14 +187,14 @@ class ResourceVariable(Variable):
         return UnreadVariable.of(self, op) if read_value else op
 
     def _check_shape(self, shape: tuple[Dim, ...]) -> None:
-        sizes = self.shape or ()
+        sizes = self.sizes or ()
         fits = len(shape) == len(sizes) and all(
             None in (a, b) or a == b for a, b in zip(shape, sizes, strict=True)
         )
         if not fits:
             raise ValueError(
                 f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable "
-                f"shape {self.shape}, and the assigned value shape {shape} are incompatible."
+                f"shape {self.sizes}, and the assigned value shape {shape} are incompatible."
             )
 
     def _change(
@@ -255,7 +255,7 @@ class UnreadVariable(ResourceVariable):
         """`variable` after `op`."""
         unread: UnreadVariable = object.__new__(UnreadVariable)
         unread.op, unread._handle = op, variable.handle
-        unread.shape, unread.dtype = variable.shape, variable.dtype
+        unread.sizes, unread.dtype = variable.sizes, variable.dtype
         unread.initial_value, unread.constraint = None, None
         unread.trainable = True
         unread.synchronization = VariableSynchronization.AUTO

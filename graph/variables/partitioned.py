@@ -197,7 +197,7 @@ class PartitionedVariable(Operands):
         if isinstance(value, list):
             return value
         (axis,) = self.partition_axes
-        sizes = [(part.shape or ())[axis] for part in self._parts]
+        sizes = [(part.sizes or ())[axis] for part in self._parts]
         attrs = {"num_split": len(sizes)}
         split = create("SplitV", [value, np.array(sizes, np.int32), np.int32(axis)], attrs)
         return cast("list[TensorLike]", split.outputs)

@@ -21,7 +21,6 @@ from ..core.scopes import (
     name_scope,
 )
 from ..core.shapes import Shape, is_static
-from ..core.sizes import Sizes
 from ..core.tensor_shape import TensorShape
 from .batch_positions import batch_positions
 from .creators import Created
@@ -167,11 +166,11 @@ class Variable(Operands, metaclass=Created):
         with outside[0], outside[1], name_scope(name, "Variable", values) as scope:
             initial = self._initial_tensor(initial_value, dtype)
             self.initial_value: Tensor | None = initial
-            known = initial.shape
+            known = initial.sizes
             if validate_shape and not is_static(known):
                 raise ValueError(f"initial_value must have a shape specified: {initial!r}")
             known = _declared(shape, known if validate_shape else None)
-            self.shape: Shape = None if known is None else Sizes(known)
+            self.sizes: Shape = known
             self.dtype: DType = initial.dtype
             self._build(graph, scope, validate_shape, caching_device)
         graph.add_to_collections(collections, self)
@@ -240,9 +239,14 @@ class Variable(Operands, metaclass=Created):
         """The device that was noted when it was made."""
         return self.op.device
 
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of its shape."""
+        return TensorShape.of(self.sizes)
+
     def get_shape(self) -> TensorShape:
-        """The shape as TF1's object."""
-        return TensorShape(self.shape)
+        """What is known of its shape."""
+        return TensorShape.of(self.sizes)
 
     def value(self) -> Tensor:
         """The tensor that holds its value."""
@@ -553,7 +557,7 @@ class Variable(Operands, metaclass=Created):
                 save_slice_info_def=part, import_scope=import_scope
             )
         variable.dtype = DType(variable.op.get_attr("dtype"))
-        variable.shape = variable.op.get_attr("shape")
+        variable.sizes = variable.op.get_attr("shape")
         return variable
 
     def set_shape(self, shape: Iterable[int | None]) -> None:
@@ -565,9 +569,8 @@ class Variable(Operands, metaclass=Created):
 
     def __repr__(self) -> str:
         kind = "tf.Variable"
-        shape = "<unknown>" if self.shape is None else self.shape
         dtype = type_name(self.dtype) + ("_ref" if self._is_reference else "")
-        return f"<{kind} '{self.name}' shape={shape} dtype={dtype}>"
+        return f"<{kind} '{self.name}' shape={self.shape} dtype={dtype}>"
 
 
 def _declared(shape: ShapeLike | None, known: Shape) -> Shape:

@@ -14,9 +14,8 @@ from ...engine.plan.view import View
 from ...engine.records import FixedPoint, Output
 from ..checks import BYTES, one_scale, required, supported
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 from .quantized import is_quantized, quotient
-from .tables import look_up
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -38,7 +37,7 @@ KERNELS = {
 
 
 @op(*CLAMPS)
-@half_floats
+@small_floats
 def clamp(node: Node) -> Prepared:
     """`x` within two limits."""
     low, high = CLAMPS[node.kind]
@@ -46,28 +45,28 @@ def clamp(node: Node) -> Prepared:
 
 
 @op(*KERNELS)
-@half_floats
+@small_floats
 def plain(node: Node) -> Prepared:
     """A function without options."""
     return _each(node, KERNELS[node.kind])
 
 
 @op("LEAKY_RELU")
-@half_floats
+@small_floats
 def leaky_relu(node: Node) -> Prepared:
     """`x`, times `alpha` where it is negative."""
     return _each(node, "unary.leaky", alpha=float(node.options.alpha))
 
 
 @op("GELU")
-@half_floats
+@small_floats
 def gelu(node: Node) -> Prepared:
     """`x` times the chance of a normal variable below it, or the tanh approximation of that."""
     return _each(node, "unary.gelu_tanh" if node.options.approximate else "unary.gelu")
 
 
 @op("PRELU")
-@half_floats
+@small_floats
 def prelu(node: Node) -> Emit:
     """`x`, times `alpha` where it is negative; `alpha` is repeated to the shape of `x`."""
     x, alpha = required(node, 2)
@@ -131,6 +130,8 @@ def _each(node: Node, kernel: str, **numbers: float) -> Emit:
     """What emits `kernel` over all elements."""
     (x,) = required(node, 1)
     if is_quantized(x):
+        from .tables import look_up
+
         return look_up(node, x)
     supported(node, (x,))
     out = node.result(x.shape, x.dtype)

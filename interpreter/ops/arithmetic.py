@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.families import gemm, gemm_blockwise, quantization, quantized_gemm
+from ...engine.families import gemm
 from ...engine.plan.buffer import Buffer, constant
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
 from ..node import Node, Operand
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import TypedDict
 
+    from ...engine.families import quantization
     from ...schema.quantization import Blocks
 
     class Epilogue(TypedDict, total=False):
@@ -72,9 +73,14 @@ def arithmetic(
             their results may be infinite; `in_rows`, whether weights are the rows of a matrix.
     """
     limits = _without_ends(clamp) if clamp and rounding.get("infinite") else clamp or gemm.NO_CLAMP
-    packs = bool(rounding.get("in_rows")) and x.dtype == np.float32
-    packs = packs and gemm_blockwise.fits(weights, bias)
+    packs = False
+    if rounding.get("in_rows") and x.dtype == np.float32 != weights.dtype:
+        from ...engine.families import gemm_blockwise
+
+        packs = gemm_blockwise.fits(weights, bias)
     if packs and (blocks := _blocks_of(weights)) is not None:
+        from ...engine.families import gemm_blockwise, quantization
+
         bits = _BITS[name_of_dtype(weights.dtype)]
         _require_float32(node, x, bias)
         scales = constant(blocks.scales if blocks.stored is None else blocks.stored)
@@ -83,12 +89,16 @@ def arithmetic(
     weights = signed_weights(dequantized_blocks(node, weights))
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
+        from ...engine.families import quantized_gemm
+
         requantization = _requantization(node, x, weights, bias, clamp, rounding)
         return quantized_gemm, whole_bytes(weights), {"scheme": requantization}
     _require_float32(node, x, bias)
     if weights.dtype == x.dtype:
         return gemm, weights, {} if clamp is None else {"clamp": clamp}
     node.require(name_of_dtype(weights.dtype) in _HYBRID, f"{weights.dtype} is not supported yet")
+    from ...engine.families import gemm_blockwise, quantization, quantized_gemm
+
     scheme = quantization.Hybrid(
         scales_of(node, weights),
         rounding.get("asymmetric", False),
@@ -106,6 +116,8 @@ def _blocks_of(weights: Operand) -> Blocks | None:
         return None
     if blocks.zero_points is not None and blocks.zero_points.any():
         return None
+    from ...engine.families import gemm_blockwise
+
     is_float = blocks.stored is None or blocks.stored.dtype.name in ("float16", "float32")
     fits = is_float and gemm_blockwise.fits_blocks(weights.shape, blocks.shape)
     return blocks if fits and np.isfinite(blocks.scales).all() else None
@@ -121,7 +133,11 @@ def _require_float32(node: Node, x: Operand, bias: Operand | None) -> None:
 def one_scale_each(node: Node, epilogue: Epilogue, n: int) -> None:
     """Refuses scales that are neither one nor one for each of `n` output channels."""
     scheme = epilogue.get("scheme")
-    if scheme is None or isinstance(scheme, quantization.Blockwise):
+    if scheme is None:
+        return
+    from ...engine.families.quantization import Blockwise
+
+    if isinstance(scheme, Blockwise):
         return
     count = len(scheme.scales)
     node.require(count in (1, n), f"weights must have 1 or {n} scales, got {count}")
@@ -140,6 +156,8 @@ def _requantization(
     clamp: tuple[float, float] | None,
     rounding: dict[str, bool],
 ) -> quantization.Quantized:
+    from ...engine.families import quantization
+
     x_params, result = one_scale(node, x)
     sums: type[np.generic] = _SUM_TYPES[name_of_dtype(x.dtype), name_of_dtype(weights.dtype)]
     if bias is not None:

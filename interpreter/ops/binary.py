@@ -9,16 +9,15 @@ import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape, elementwise
 from ...engine.plan.buffer import constant
-from ..checks import clamp_of, required, same_dtype
+from ..checks import clamp_of, name_of_dtype, required, same_dtype
 from ..registry import op
-from ..substitution import half_floats
-from . import other_numbers
+from ..substitution import small_floats
 from .quantized import QUANTIZED, is_quantized, quantized_pair
 
 if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand, Prepared
+    from ..node import Node, Operand, Prepared
 
 
 _NUMBERS = ("float32", "int32", "int64")
@@ -63,7 +62,7 @@ _ON_INTEGERS = ("FLOOR_DIV", "FLOOR_MOD")
 
 
 @op(*ARITHMETIC)
-@half_floats
+@small_floats
 def arithmetic(node: Node) -> Prepared:
     """The result for each pair of elements, within the limits of the fused activation."""
     a, b = required(node, 2)
@@ -71,9 +70,12 @@ def arithmetic(node: Node) -> Prepared:
     if is_quantized(a):
         return quantized_pair(node, a, b, shape)
     low, high = clamp_of(node)
-    if a.dtype.name not in _NUMBERS and other_numbers.takes(node, other_numbers.BINARY, a):
-        return other_numbers.binary(node, a, shape, (low, high))
-    node.require(a.dtype.name in _NUMBERS, f"{a.dtype} is not supported yet")
+    if name_of_dtype(a.dtype) not in _NUMBERS:
+        from . import other_numbers  # few models have any
+
+        if other_numbers.takes(node, other_numbers.BINARY, a):
+            return other_numbers.binary(node, a, shape, (low, high))
+        node.fail(f"{a.dtype} is not supported yet")
     out = node.result(shape, a.dtype)
 
     def emit(program: Program) -> None:
@@ -91,7 +93,7 @@ def arithmetic(node: Node) -> Prepared:
 
 
 @op(*PLAIN)
-@half_floats
+@small_floats
 def plain(node: Node) -> Prepared:
     """The result for each pair of elements."""
     a, b = required(node, 2)
@@ -99,8 +101,11 @@ def plain(node: Node) -> Prepared:
     if is_quantized(a) and node.kind in QUANTIZED:
         return quantized_pair(node, a, b, shape)
     kernel: str = PLAIN[node.kind].get(a.dtype.name, "")
-    if not kernel and other_numbers.takes(node, other_numbers.BINARY, a):
-        return other_numbers.binary(node, a, shape)
+    if not kernel:
+        from . import other_numbers
+
+        if other_numbers.takes(node, other_numbers.BINARY, a):
+            return other_numbers.binary(node, a, shape)
     if not kernel or (is_quantized(a) and node.kind not in (*_SAME_SCALE, *_ON_INTEGERS)):
         node.fail(f"{_kind(a)} is not supported")
     if is_quantized(a) and node.kind in _SAME_SCALE:
@@ -118,12 +123,17 @@ def plain(node: Node) -> Prepared:
 
 
 @op("ADD_N")
-@half_floats
-def add_n(node: Node) -> Emit | None:
+@small_floats
+def add_n(node: Node) -> Prepared:
     """The sum of all inputs."""
     first, *others = required(node, max(1, len(node.inputs)))
     same_dtype(node, node.inputs)
-    node.require(first.dtype.name in _NUMBERS, f"{_kind(first)} is not supported")
+    addition = None
+    if first.dtype.name not in _NUMBERS:
+        from . import other_numbers
+
+        addition = other_numbers.total if other_numbers.is_number(first) else None
+    node.require(first.dtype.name in _NUMBERS or addition, f"{_kind(first)} is not supported")
     for other in others:
         node.require_equal(
             other.shape,
@@ -133,6 +143,8 @@ def add_n(node: Node) -> Emit | None:
     if not others:
         node.alias(first, first.shape)
         return None
+    if addition is not None:
+        return addition(node, first)
     out = node.result(first.shape, first.dtype)
 
     def emit(program: Program) -> None:

@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert, is_castable, is_small_float
 from ...engine.families.elementwise import look_up
 from ...engine.families.fixedpoint import multiply_by_quantized_multiplier
-from ...engine.families.layout import move
 from ...engine.families.multipliers import quantize_multiplier
-from ...engine.plan.buffer import arena, constant
-from ...engine.plan.view import View
+from ...engine.plan.buffer import constant
 from ..checks import name_of_dtype, required
 from ..node import Operand
 from ..numpy_calls import array_by_numpy
 from ..registry import op
+from ..substitution import small_floats
 from .quantized import quantization_of, whole_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy.typing as npt
 
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
@@ -38,6 +36,7 @@ _REQUANTIZED = {
     "int32": ("int8", "int16"),
 }
 """Quantized type -> the types QUANTIZE turns it into, beside floats."""
+_SUBBYTE = ("int4", "uint4", "int2")
 _LEAST, _MOST = 2.0**-60, 2.0**60  # scales of which all quotients that count are normal numbers
 _BEYOND = 4  # ranges of a type, that all results beyond are the lowest or the highest
 
@@ -54,7 +53,7 @@ def cast(node: Node) -> Prepared:
     if dtype == x.dtype:
         node.alias(x, x.shape)
         return None
-    if not (_castable(x.dtype) and _castable(dtype)):
+    if not (is_castable(x.dtype) and is_castable(dtype)):
 
         def run(array: np.ndarray) -> np.ndarray:
             return _cast(array, dtype)
@@ -101,6 +100,7 @@ def bitcast(node: Node) -> None:
 
 
 @op("QUANTIZE")
+@small_floats
 def quantize(node: Node) -> Prepared:
     """float32 as integers with the output's scale, or integers with another scale than before."""
     (x,), declaration = required(node, 1), node.outputs[0]
@@ -190,7 +190,7 @@ def _requantize(node: Node, x: Operand, quantization: Quantization) -> Emit:
 def dequantize(node: Node) -> Prepared:
     """The float32 values of quantized integers, or of half floats."""
     (x,) = required(node, 1)
-    if _is_half(x.dtype):
+    if is_small_float(x.dtype):
         out = node.result(x.shape, np.float32)
         return lambda program: convert(program, x, np.float32, out)
     if x.quantization is not None and x.quantization.blocks is not None:
@@ -222,6 +222,7 @@ def dequantize(node: Node) -> Prepared:
 
 
 @op("FAKE_QUANT")
+@small_floats
 def fake_quant(node: Node) -> Emit:
     """float32 rounded to what `num_bits` can tell apart between `min` and `max`."""
     (x,) = required(node, 1)
@@ -270,64 +271,3 @@ def _by_channel(
         return (1, 1, prod(shape)), scales, zero_points
     axis = quantization.axis
     return (prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])), scales, zero_points
-
-
-_INTEGERS = frozenset(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "u4", "i8")))
-_FLOATS = frozenset(map(np.dtype, ("f4", "f8")))
-_SINGLE, _BOOL = np.dtype("f4"), np.dtype("?")
-_HALVES = {"float16": "half", "bfloat16": "bfloat16"}
-"""Float of two bytes -> what its kernels are called by."""
-_SUBBYTE = ("int4", "uint4", "int2")
-
-
-def convert(program: Program, x: Buffer, dtype: npt.DTypeLike, out: Buffer | None = None) -> Buffer:
-    """Adds what makes `x` numbers of `dtype`; gives where they lie, `out` when given."""
-    dtype = np.dtype(dtype)
-    if dtype == x.dtype and out is None:
-        return x
-    out = arena(x.shape, dtype) if out is None else out
-    if not out.size:
-        return out
-    source = (
-        x.view(f"u{x.itemsize}") if x.dtype == _BOOL or (dtype == _BOOL and x.is_integer) else x
-    )
-    step = _step(source.dtype, dtype)
-    if step is None:
-        hub = _SINGLE if _is_half(x.dtype) or _is_half(dtype) else np.dtype(np.int64)
-        return convert(program, convert(program, x, hub), dtype, out)
-    kernel, limits = step
-    source, target = (b.view(np.uint16) if _is_half(b.dtype) else b for b in (source, out))
-    if kernel == "layout.move":
-        move(program, View.of(source.view(dtype)), View.of(out))
-    else:
-        program.call(kernel, source.ravel(), target.ravel(), split=out.size, **limits)
-    return out
-
-
-def _step(source: np.dtype, target: np.dtype) -> tuple[str, dict[str, int]] | None:
-    """The kernel from one type to another and its numbers; None when it takes two."""
-    if _is_half(source):
-        return (f"cast.from_{_HALVES[source.name]}", {}) if target == _SINGLE else None
-    if _is_half(target):
-        return (f"cast.to_{_HALVES[target.name]}", {}) if source == _SINGLE else None
-    if target == _BOOL:
-        return "cast.to_bool", {}
-    if target in _FLOATS:
-        return "cast.to_float", {}
-    if source in _FLOATS:
-        limits = np.iinfo(target)
-        return "cast.to_integer", {"low": int(limits.min), "high": int(limits.max)}
-    if source.itemsize == target.itemsize:
-        return "layout.move", {}
-    if source.name in ("int32", "int64"):
-        return "cast.wrap", {}
-    return ("cast.widen", {}) if target.name in ("int32", "int64") else None
-
-
-def _is_half(dtype: np.dtype) -> bool:
-    return name_of_dtype(dtype) in _HALVES
-
-
-def _castable(dtype: np.dtype) -> bool:
-    """Whether kernels cast from and to a type."""
-    return dtype in _INTEGERS or dtype in _FLOATS or dtype == _BOOL or _is_half(dtype)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert
 from ...engine.families.elementwise import broadcast_shape, elementwise
 from ...engine.families.multipliers import (
     ALL_OF_SHIFT,
@@ -15,9 +16,7 @@ from ...engine.families.multipliers import (
 from ...engine.plan.buffer import arena
 from ..checks import required, same_dtype
 from ..registry import op
-from ..substitution import half_floats, moves_any
-from . import other_numbers
-from .cast import convert
+from ..substitution import moves_any, small_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +43,7 @@ _SCALED_OR_EQUAL: Sequence[type] = (*_SCALED, np.int16)
 
 
 @op(*COMPARISONS)
-@half_floats
+@small_floats
 def compare(node: Node) -> Prepared:
     """Whether the comparison holds, element by element."""
     a, b = required(node, 2)
@@ -64,9 +63,12 @@ def compare(node: Node) -> Prepared:
     quantized = a.dtype in scaled and None not in (a.quantization, b.quantization)
     dtypes = _ORDERED if swapped or kernel not in _TEXT else _ORDERED_OR_EQUAL
     has_kernel = quantized or a.dtype in dtypes or a.dtype in _SCALED
-    if not has_kernel and other_numbers.takes(node, other_numbers.BINARY, a):
-        return other_numbers.binary(node, a, shape, dtype=np.dtype(np.bool_))
-    node.require(has_kernel, f"{a.dtype} is not supported")
+    if not has_kernel:
+        from . import other_numbers
+
+        if other_numbers.takes(node, other_numbers.BINARY, a):
+            return other_numbers.binary(node, a, shape, dtype=np.dtype(np.bool_))
+        node.fail(f"{a.dtype} is not supported")
     out = node.result(shape, np.bool_)
 
     def emit(program: Program) -> None:

@@ -14,6 +14,7 @@ from ...engine.plan.view import View
 from ...engine.sizes import is_plain
 from ..checks import required
 from ..registry import op
+from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -50,6 +51,7 @@ def magnitude(node: Node) -> Callable[[Program], None]:
 
 
 @op("RFFT2D")
+@small_floats
 def rfft2d(node: Node) -> Emit | DynamicResult:
     """The discrete Fourier transform over the last two dimensions, half of the last one.
 

@@ -73,6 +73,17 @@ def case(node: Node) -> Prepared:
     )
     branches = [int(i) for i in node.options.branch_subgraph_indices]
     node.require(branches, "there must be a branch")
+    inputs = [x for x in node.inputs[1:] if x is not None]
+    if len(inputs) == len(node.inputs) - 1:
+        number = index.value
+        if number is None:
+            emit = inline.switch(node, index, branches, inputs)
+        else:
+            chosen = int(number.ravel()[0])
+            inside = 0 <= chosen < len(branches)
+            emit = inline.call(node, branches[chosen if inside else -1], inputs)
+        if emit is not None:
+            return emit
 
     def run(index: np.ndarray, *inputs: np.ndarray) -> list[np.ndarray]:
         number = int(index.ravel()[0])

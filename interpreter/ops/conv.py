@@ -8,7 +8,7 @@ from ...engine.families import gemm
 from ...engine.sizes import is_plain, negative
 from ..checks import clamp_of, rank, required, slide, supported, windows
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 from .arithmetic import arithmetic, one_scale_each
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _bias(node: Node, i: int, n: int) -> Operand | None:
 
 
 @op("CONV_2D")
-@half_floats
+@small_floats
 def conv_2d(node: Node) -> Emit:
     """Filters [n, height, width, channels] over `x`; fewer channels than `x` has mean groups."""
     x, weights = required(node, 2)
@@ -74,7 +74,7 @@ def conv_2d(node: Node) -> Emit:
 
 
 @op("DEPTHWISE_CONV_2D")
-@half_floats
+@small_floats
 def depthwise_conv_2d(node: Node) -> Emit:
     """A filter [1, height, width, channels * multiplier], for each channel its own."""
     x, weights = required(node, 2)
@@ -103,7 +103,7 @@ def depthwise_conv_2d(node: Node) -> Emit:
 
 
 @op("CONV_3D")
-@half_floats
+@small_floats
 def conv_3d(node: Node) -> Emit:
     """Filters [depth, height, width, channels, n] over `x`."""
     x, weights = required(node, 2)
@@ -125,7 +125,7 @@ def conv_3d(node: Node) -> Emit:
 
 
 @op("TRANSPOSE_CONV")
-@half_floats
+@small_floats
 def transpose_conv(node: Node) -> Emit:
     """The convolution with filters [n, height, width, channels] turned round: `x` spread out."""
     _, weights, x = required(node, 3)
@@ -150,7 +150,7 @@ def transpose_conv(node: Node) -> Emit:
 
 
 @op("CONV_3D_TRANSPOSE")
-@half_floats
+@small_floats
 def conv_3d_transpose(node: Node) -> Emit:
     """The convolution with filters [depth, height, width, n, channels] turned round."""
     _, weights, x = required(node, 3)

@@ -11,6 +11,7 @@ from ...engine.plan.buffer import arena, constant
 from ...engine.sizes import negative
 from ..checks import required
 from ..registry import op
+from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -20,6 +21,7 @@ _SCALARS = ("the overlap", "the score threshold", "sigma")
 
 
 @op("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")
+@small_floats
 def non_max_suppression(node: Node) -> Callable[[Program], None]:
     """The boxes with the highest scores that do not overlap one chosen before, and how many.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert
 from ...engine.families.layout import copy, fill
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
@@ -15,7 +16,6 @@ from ..checks import name_of_dtype, required, same_dtype
 from ..node import NeedsValue
 from ..registry import op
 from ..substitution import moves_any
-from .cast import convert
 from .quantized import quantization_of, signed_weights
 
 if TYPE_CHECKING:
@@ -232,21 +232,27 @@ def dynamic_update_slice(node: Node) -> Emit:
 
     def emit(program: Program) -> None:
         copy(program, x, out)
-        if update.size:
-            view = View.of(out)
-            if not x.ndim:
-                view = view.insert(0)
-            geometry = [update.shape or (1,), view.shape, view.strides]
-            program.call(
-                "scatter.update_slice",
-                update.ravel(),
-                convert(program, starts if x.ndim else constant(np.zeros(1, np.int64)), np.int64),
-                constant(np.array(geometry, np.int64)),
-                out.ravel(),
-                split=update.size // geometry[0][-1],
-            )
+        write_box(program, update, convert(program, starts, np.int64), out)
 
     return emit
+
+
+def write_box(program: Program, update: Buffer, starts: Buffer, out: Buffer) -> None:
+    """Adds what writes `update` over a part of `out`, at `starts` (int64), held so that it fits."""
+    if not update.size:
+        return
+    view = View.of(out)
+    if not out.ndim:
+        view, starts = view.insert(0), constant(np.zeros(1, np.int64))
+    geometry = [update.shape or (1,), view.shape, view.strides]
+    program.call(
+        "scatter.update_slice",
+        update.ravel(),
+        starts,
+        constant(np.array(geometry, np.int64)),
+        out.ravel(),
+        split=update.size // geometry[0][-1],
+    )
 
 
 def _take(program: Program, table: Buffer, rows: Buffer, out: Buffer) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ...engine.families.elementwise import broadcast_shape
 from ..checks import clamp_of, rank, required
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 from .arithmetic import arithmetic, one_scale_each
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @op("FULLY_CONNECTED")
-@half_floats
+@small_floats
 def fully_connected(node: Node) -> Emit:
     """Rows of `x` times the transpose of weights [n, depth], plus bias.
 
@@ -73,7 +73,7 @@ def fully_connected(node: Node) -> Emit:
 
 
 @op("BATCH_MATMUL")
-@half_floats
+@small_floats
 def batch_matmul(node: Node) -> Emit:
     """Matrix products of the last two dimensions, the others repeated by numpy's rule."""
     x, y = required(node, 2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import BYTES, clamp_of, one_scale, rank, required, supported
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 from .quantized import is_quantized, require_prescribed
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SMALLEST_LENGTH = 1e-6
 
 
 @op("L2_NORMALIZATION")
-@half_floats
+@small_floats
 def l2_normalization(node: Node) -> Prepared:
     """`x` divided by its length."""
     (x,) = required(node, 1)
@@ -36,7 +36,7 @@ def l2_normalization(node: Node) -> Prepared:
 
 
 @op("LOCAL_RESPONSE_NORMALIZATION")
-@half_floats
+@small_floats
 def local_response_normalization(node: Node) -> Prepared:
     """`x` divided by a power of the sum of squares of its neighbours among the channels."""
     (x,) = required(node, 1)

@@ -5,14 +5,14 @@ numpy computes it, in host steps of a stage.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..checks import NO_LIMIT
-from ..numpy_calls import array_by_numpy
+from ..numpy_calls import array_by_numpy, arrays_by_numpy
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
@@ -153,3 +153,61 @@ def reduction(
         return function(array)
 
     return array_by_numpy(node, folded, shape, x.dtype)
+
+
+def is_ordered(x: Operand) -> bool:
+    """Whether numbers of x without scales can be put into an order."""
+    return kind_of(x.dtype) in _ORDERED and not is_quantized(x)
+
+
+def is_number(x: Operand) -> bool:
+    """Whether x has numbers without scales."""
+    return kind_of(x.dtype) in _ANY and not is_quantized(x)
+
+
+def total(node: Node, x: Operand) -> HostCall | DynamicResult:
+    """The sum of all inputs, of one shape and type."""
+
+    def run(*arrays: np.ndarray) -> np.ndarray:
+        return sum(arrays[1:], arrays[0])
+
+    return array_by_numpy(node, run, x.shape, x.dtype)
+
+
+def running_total(
+    node: Node, x: Operand, axis: int, exclusive: bool, reverse: bool
+) -> HostCall | DynamicResult:
+    """Sums of the elements up to each one, without it if `exclusive`, from the end if `reverse`."""
+
+    def run(array: np.ndarray, _: np.ndarray) -> np.ndarray:
+        array = np.flip(array, axis) if reverse else array
+        sums = np.cumsum(array, axis, array.dtype)
+        if exclusive:
+            sums = sums - array
+        return np.flip(sums, axis) if reverse else sums
+
+    return array_by_numpy(node, run, x.shape, x.dtype)
+
+
+def position(
+    node: Node, axis: int, shape: Sequence[int], dtype: np.dtype
+) -> HostCall | DynamicResult:
+    """Where along an axis the largest (or smallest) element comes first."""
+    function = np.argmin if node.kind == "ARG_MIN" else np.argmax
+
+    def run(array: np.ndarray, _: np.ndarray) -> np.ndarray:
+        return function(array, axis)
+
+    return array_by_numpy(node, run, shape, dtype)
+
+
+def top(node: Node, x: Operand, k: int, dtype: np.dtype) -> HostCall | DynamicResult:
+    """The k largest of each row in falling order, the first of equal ones first, and where."""
+
+    def run(array: np.ndarray, _: np.ndarray) -> list[np.ndarray]:
+        rising = np.argsort(array[..., ::-1], axis=-1, kind="stable")
+        places = array.shape[-1] - 1 - rising[..., ::-1][..., :k]
+        return [np.take_along_axis(array, places, -1), places]
+
+    shape = (*x.shape[:-1], k)
+    return arrays_by_numpy(node, run, (shape, x.dtype), (shape, dtype))

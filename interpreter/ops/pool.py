@@ -8,7 +8,7 @@ from ...engine.families.windows import pool
 from ...engine.sizes import largest
 from ..checks import clamp_of, one_scale, rank, required, supported, windows
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 from .quantized import is_quantized, quantized_limits
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ POOLS = {
 
 
 @op(*POOLS)
-@half_floats
+@small_floats
 def pool_2d(node: Node) -> Emit:
     """One value for each position of the window; padding takes no part in it."""
     (x,) = required(node, 1)

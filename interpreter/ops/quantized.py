@@ -8,16 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.families import rescaled
-from ...engine.families.multipliers import (
-    ALL_OF_SHIFT,
-    Rounding,
-    common_terms,
-    product_terms,
-    right_shift_of_scalars,
-    right_shift_only,
-    right_shift_or_sign,
-)
 from ...engine.plan.buffer import constant
 from ...schema.operators import known
 from ...schema.quantization import Quantization
@@ -27,6 +17,7 @@ from ..node import Node, Operand, TensorDeclaration
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ...engine.families.multipliers import Rounding
     from ...engine.plan.buffer import Buffer
     from ..node import Emit
 
@@ -56,6 +47,9 @@ def is_quantized(x: Operand) -> bool:
 
 def quantized_pair(node: Node, a: Operand, b: Operand, shape: tuple[int, ...]) -> Emit:
     """The result of `node.kind` for each pair of elements, on the output's scale."""
+    from ...engine.families import rescaled
+    from ...engine.families.multipliers import ALL_OF_SHIFT, common_terms, product_terms
+
     quantizations: list[Quantization] = []
     for i, tensor in enumerate((a, b, node.outputs[0])):
         quantization = quantization_of(node, tensor, f"input {i}" if i < 2 else "the output")
@@ -87,6 +81,12 @@ def quantized_pair(node: Node, a: Operand, b: Operand, shape: tuple[int, ...]) -
 
 def _rounding_of_difference(a: Operand, b: Operand) -> Rounding:
     """How TFLite's kernel scales a difference: only by shifts to the right, whatever it is told."""
+    from ...engine.families.multipliers import (
+        right_shift_of_scalars,
+        right_shift_only,
+        right_shift_or_sign,
+    )
+
     if a.shape != b.shape:
         return right_shift_of_scalars
     return right_shift_only if a.dtype == np.int16 else right_shift_or_sign

@@ -18,6 +18,7 @@ from ...engine.sizes import is_plain
 from ..checks import required
 from ..node import NeedsValue
 from ..registry import op
+from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from ..node import DynamicResult, Node
@@ -63,6 +64,7 @@ def random(node: Node) -> DynamicResult:
 
 
 @op("MULTINOMIAL")
+@small_floats
 def multinomial(node: Node) -> DynamicResult:
     """For each row of `logits` as many classes as the second input says, as likely as exp(logit).
 

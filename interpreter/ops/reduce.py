@@ -18,8 +18,7 @@ from ...engine.families.multipliers import (
 from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
 from ..registry import op
-from ..substitution import half_floats
-from . import other_numbers
+from ..substitution import small_floats
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
     from ...schema.quantization import Quantization
-    from ..node import Emit, Node, Operand, Prepared
+    from ..node import Node, Operand, Prepared
 
 
-NUMBERS = (np.float32, np.int32, np.int64)
+NUMBERS: Sequence[type] = (np.float32, np.int32, np.int64)
 _QUANTIZED: Sequence[type] = (np.int8, np.uint8, np.int16)
 REDUCTIONS = {
     "SUM": ("add", NUMBERS),
@@ -58,7 +57,7 @@ _COMPARED: Sequence[type] = (np.float32, np.int32, np.int8, np.uint8, np.bool_)
 
 
 @op(*REDUCTIONS)
-@half_floats
+@small_floats
 def reduce(node: Node) -> Prepared:
     """The dimensions `axes` of `x` folded into one value each, kept as 1 or left out."""
     x, axes = required(node, 2)[0], node.constant(1)
@@ -70,9 +69,11 @@ def reduce(node: Node) -> Prepared:
     out_shape = [1 if i in folded else n for i, n in enumerate(x.shape)]
     if not node.options.keep_dims:
         out_shape = [n for i, n in enumerate(x.shape) if i not in folded]
-    is_other = x.itemsize > 1 and x.dtype not in dtypes
-    if is_other and other_numbers.takes(node, other_numbers.REDUCTIONS, x):
-        return other_numbers.reduction(node, x, folded, tuple(out_shape))
+    if x.itemsize > 1 and x.dtype not in dtypes:
+        from . import other_numbers
+
+        if other_numbers.takes(node, other_numbers.REDUCTIONS, x):
+            return other_numbers.reduction(node, x, folded, tuple(out_shape))
     quantized = is_quantized(x)
     if not quantized:
         supported(node, (x,), dtypes)
@@ -142,16 +143,24 @@ def _empty_reduction(kind: str, quantization: Quantization, limits: np.iinfo) ->
 
 
 @op("ARG_MAX", "ARG_MIN")
-@half_floats
-def arg_max(node: Node) -> Emit:
+@small_floats
+def arg_max(node: Node) -> Prepared:
     """Where along the axis the largest or smallest element comes first."""
     x, axes = required(node, 2)[0], node.constant(1)
     node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
     axis = node.axis("axis", x, int(axes.ravel()[0]))
-    node.require(x.dtype in _COMPARED, f"{x.dtype} is not supported")
+    others = None
+    if x.dtype not in _COMPARED:
+        from . import other_numbers
+
+        others = other_numbers if other_numbers.is_ordered(x) else None
+    node.require(x.dtype in _COMPARED or others, f"{x.dtype} is not supported")
     node.require(x.shape[axis] > 0, f"dimension {axis} must not be empty, got shape {x.shape}")
-    out = node.result(x.shape[:axis] + x.shape[axis + 1 :])
-    node.require(out.dtype in _POSITIONS, f"result must be an integer, got {out.dtype}")
+    shape, dtype = x.shape[:axis] + x.shape[axis + 1 :], node.outputs[0].dtype
+    node.require(dtype is None or dtype in _POSITIONS, f"result must be an integer, got {dtype}")
+    if others is not None:
+        return others.position(node, axis, shape, dtype or np.dtype(np.int64))
+    out = node.result(shape)
     source, smallest = x.view(np.uint8) if x.dtype == np.bool_ else x, node.kind == "ARG_MIN"
 
     def emit(program: Program) -> None:
@@ -162,12 +171,18 @@ def arg_max(node: Node) -> Emit:
 
 
 @op("CUMSUM")
-@half_floats
-def cumsum(node: Node) -> Emit:
+@small_floats
+def cumsum(node: Node) -> Prepared:
     """Sums of the elements up to each one, without it if `exclusive`, from the end if `reverse`."""
     x, axes = required(node, 2)[0], node.constant(1)
     node.require(axes.size == 1, f"axis must be one number, got shape {axes.shape}")
     axis = node.axis("axis", x, int(axes.ravel()[0]))
+    if x.dtype.type not in NUMBERS:
+        from . import other_numbers
+
+        if other_numbers.is_number(x):
+            exclusive, reverse = bool(node.options.exclusive), bool(node.options.reverse)
+            return other_numbers.running_total(node, x, axis, exclusive, reverse)
     supported(node, (x,), NUMBERS)
     out = node.result(x.shape, x.dtype)
     options = {name: getattr(node.options, name) for name in ("exclusive", "reverse")}

@@ -10,7 +10,7 @@ from ...engine.families.resizing import bilinear
 from ...engine.sizes import negative
 from ..checks import rank, required, required_input
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def resize_nearest(node: Node) -> Emit:
 
 
 @op("RESIZE_BILINEAR")
-@half_floats
+@small_floats
 def resize_bilinear(node: Node) -> Emit:
     """Each pixel of the result is a weighted mean of the four around its place in the input."""
     x, out = _images(node, 1)

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert
 from ...engine.plan.buffer import arena, constant
 from ...engine.sizes import largest
 from ...schema.dtypes import numpy_dtype
 from ..checks import required
 from ..registry import op
-from ..substitution import half_floats
-from .cast import convert
+from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...engine.plan.program import Program
-    from ..node import DynamicResult, Emit, Node
+    from ..node import DynamicResult, Emit, Node, Prepared
 
 
 _BUCKETS: Sequence[type] = (np.float32, np.float64, np.int32, np.int64)
@@ -55,6 +55,7 @@ def unique(node: Node) -> DynamicResult:
 
 
 @op("BUCKETIZE")
+@small_floats
 def bucketize(node: Node) -> Emit:
     """For each element, how many of the rising `boundaries` are not above it.
 
@@ -78,16 +79,23 @@ def bucketize(node: Node) -> Emit:
 
 
 @op("TOPK_V2")
-@half_floats
-def top_k(node: Node) -> Emit:
+@small_floats
+def top_k(node: Node) -> Prepared:
     """The k largest of each row in falling order, and where they are."""
     (x,) = required(node, 1)
-    node.require(x.dtype in _TOP, f"{x.dtype} is not supported")
+    others = None
+    if x.dtype not in _TOP:
+        from . import other_numbers
+
+        others = other_numbers if other_numbers.is_ordered(x) else None
+    node.require(x.dtype in _TOP or others, f"{x.dtype} is not supported")
     node.require(x.ndim >= 1, f"input must have a dimension, got shape {x.shape}")
     k = largest(node.sizes(1)[0], 0)
     node.require(
         k <= x.shape[-1], f"k must be at most the {x.shape[-1]} elements of a row, got {k}"
     )
+    if others is not None:
+        return others.top(node, x, k, node.outputs[1].dtype or np.dtype(np.int32))
     shape, n = (*x.shape[:-1], k), prod(x.shape[:-1])
     out = node.result(shape, x.dtype)
     where = node.result(shape, node.outputs[1].dtype or np.int32)

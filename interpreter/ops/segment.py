@@ -12,7 +12,7 @@ from ...engine.plan.buffer import constant
 from ...engine.sizes import negative
 from ..checks import required
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ SEGMENTS: dict[str, tuple[str, Callable[[Limits], float | np.floating]]] = {
 
 
 @op(*SEGMENTS)
-@half_floats
+@small_floats
 def segments(node: Node) -> Emit:
     """One row for each segment, made of the rows of `x` that the second input puts there."""
     x, ids = required(node, 2)

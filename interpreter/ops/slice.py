@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.families.conversion import convert
 from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View, contiguous_strides
@@ -24,7 +25,6 @@ from ..checks import required
 from ..node import NeedsValue
 from ..registry import op
 from ..substitution import moves_any
-from .cast import convert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

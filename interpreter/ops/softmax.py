@@ -16,7 +16,7 @@ from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
 from ..checks import BYTES, one_scale, required, supported
 from ..registry import op
-from ..substitution import half_floats
+from ..substitution import small_floats
 from .quantized import is_quantized, require_prescribed
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ NEAR = 1e-3
 
 
 @op("SOFTMAX", "LOG_SOFTMAX")
-@half_floats
+@small_floats
 def softmax(node: Node) -> Emit:
     """exp(beta * x) (or exp(x)) over its sum, and the logarithm of that."""
     (x,) = required(node, 1)

@@ -1,6 +1,7 @@
 """StableHLO's operators with a subgraph for what they do to elements: reductions, scatter, sort.
 
-A subgraph of one operator that numpy has is computed at once, any other element by element.
+A subgraph of one operator that there are kernels of is that kernel, any other runs on rows of
+elements (regions.py).
 
 Source: The StableHLO specification; updates outside of a scatter's operand are left out, as in
 LiteRT.
@@ -9,7 +10,7 @@ LiteRT.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cmp_to_key, partial
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -17,23 +18,25 @@ import numpy as np
 
 from ...engine.families import reductions
 from ...engine.families.elementwise import elementwise
-from ...engine.families.layout import fill, move
+from ...engine.families.layout import move
 from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import largest
+from .. import regions
 from ..checks import scope_of
 from ..node import DynamicResult, HostCall
-from ..numpy_calls import array_by_numpy
+from ..numpy_calls import array_by_numpy, arrays_by_numpy
 from ..registry import op
 from .binary import limits_of
-from .stablehlo import numbers, operands
+from .stablehlo import is_total_order, numbers, operands
 from .stablehlo_moves import index_vectors
 from .stablehlo_products import arranged
-from .window import NUMBERS, fold_windows
+from .window import NUMBERS, enlarged, fold_windows
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
     from ..node import Emit, Node, Operand
+    from ..regions import Columns
 
 FUNCTIONS: dict[str, np.ufunc] = {
     "ADD": np.add,
@@ -81,7 +84,7 @@ _WIDEST = 8
 
 
 @op("STABLEHLO_REDUCE")
-def reduce(node: Node) -> Emit | DynamicResult:
+def reduce(node: Node) -> Emit | HostCall | DynamicResult:
     """The operands folded along `dimensions`, beginning with the second half of the inputs."""
     arrays, starts = _halves(node)
     axes = sorted(numbers(node, "dimensions"))
@@ -96,16 +99,16 @@ def reduce(node: Node) -> Emit | DynamicResult:
     if arrays[0].dtype.name in dtypes:
         out = node.result(shape, arrays[0].dtype)
         return partial(_reduce, kind, arrays[0], starts[0], frozenset(axes), out)
-    fold = _fold(node, node.options.body_subgraph_index, len(arrays))
+    last = [i for i in range(rank) if i not in axes]
+    size = prod(arrays[0].shape[axis] for axis in axes), prod(shape)
 
-    def run(*values: np.ndarray) -> list[np.ndarray]:
-        columns = [
-            np.moveaxis(x, axes, range(rank - len(axes), rank)).reshape((*shape, -1))
-            for x in values[: len(starts)]
-        ]
-        return fold(columns, values[len(starts) :])
+    def in_columns(program: Program) -> list[Buffer]:
+        return [arranged(program, x, [*axes, *last]).reshape(size) for x in arrays]
 
-    return node.dynamic_result(run, [shape] * len(arrays))
+    def columns(*values: np.ndarray) -> list[np.ndarray]:
+        return [x.transpose([*axes, *last]).reshape(size) for x in values[: len(arrays)]]
+
+    return _folded(node, (arrays, starts), shape, size[0], (in_columns, columns))
 
 
 def _reduce(
@@ -121,7 +124,7 @@ def _reduce(
 
 
 @op("STABLEHLO_REDUCE_WINDOW")
-def reduce_window(node: Node) -> Emit | DynamicResult:
+def reduce_window(node: Node) -> Emit | HostCall | DynamicResult:
     """Each window of the operands, padded with the starts, folded into one element."""
     arrays, starts = _halves(node)
     rank = arrays[0].ndim
@@ -155,71 +158,90 @@ def reduce_window(node: Node) -> Emit | DynamicResult:
                 fold_windows(program, kind, (image, start), out, steps)
 
         return emit
-    fold = _fold(node, node.options.body_subgraph_index, len(arrays))
+    taps = [np.multiply(tap, dilations).tolist() for tap in np.ndindex(*window)]
+    low = [low for low, _ in padding]
 
-    def run(*values: np.ndarray) -> list[np.ndarray]:
-        columns: list[np.ndarray] = []
-        for x, start in zip(values[: len(starts)], values[len(starts) :], strict=True):
-            view = np.lib.stride_tricks.sliding_window_view(_padded(x, start), spans)
-            view = view[tuple(slice(None, None, step) for step in strides)]
-            view = view[(..., *(slice(None, None, step) for step in dilations))]
-            columns.append(view.reshape((*shape, -1)))
-        return fold(columns, values[len(starts) :])
+    def in_columns(program: Program) -> list[Buffer]:
+        columns: list[Buffer] = []
+        for x, start in zip(arrays, starts, strict=True):
+            image = View.of(enlarged(program, x, start, padded, low, spread))
+            columns.append(arena((len(taps), *shape), x.dtype))
+            for k, tap in enumerate(taps):
+                source, target = image, View.of(columns[-1]).part(0, k, 1)
+                for axis, (first, count) in enumerate(zip(tap, shape, strict=True)):
+                    source = source.part(axis, first, count, strides[axis])
+                move(program, source.insert(0), target)
+        return [column.reshape((len(taps), prod(shape))) for column in columns]
 
-    def _padded(x: np.ndarray, start: np.ndarray) -> np.ndarray:
-        enlarged = np.full(
-            [
-                n + max(-low, 0) + max(-high, 0)
-                for n, (low, high) in zip(padded, padding, strict=True)
-            ],
-            start.ravel()[0],
-            x.dtype,
-        )
-        enlarged[
-            tuple(
-                slice(max(low, 0), max(low, 0) + (n - 1) * step + 1 if n else 0, step)
-                for n, step, (low, _) in zip(x.shape, spread, padding, strict=True)
-            )
-        ] = x
-        return enlarged[
-            tuple(
-                slice(max(-low, 0), max(-low, 0) + n)
-                for n, (low, _) in zip(padded, padding, strict=True)
-            )
+    def columns(*values: np.ndarray) -> list[np.ndarray]:
+        images = [
+            _enlarged(x, start, padded, low, spread)
+            for x, start in zip(values[: len(starts)], values[len(starts) :], strict=True)
         ]
+        places = [
+            tuple(
+                slice(first, first + (count - 1) * step + 1, step)
+                for first, count, step in zip(tap, shape, strides, strict=True)
+            )
+            for tap in taps
+        ]
+        return [np.stack([image[place].ravel() for place in places]) for image in images]
 
-    if 0 in shape:
-        return node.dynamic_result(
-            lambda *values: [np.empty(shape, x.dtype) for x in values[: len(starts)]],
-            [shape] * len(arrays),
-        )
-    return node.dynamic_result(run, [shape] * len(arrays))
+    return _folded(node, (arrays, starts), shape, len(taps), (in_columns, columns))
 
 
-def enlarged(
-    program: Program,
-    x: Operand,
-    value: Operand,
+def _enlarged(
+    x: np.ndarray,
+    value: np.ndarray,
     shape: Sequence[int],
     low: Sequence[int],
     steps: Sequence[int],
-) -> Buffer:
-    """Adds what puts `x` into an array of `shape` that is `value` elsewhere.
-
-    Along each dimension its elements are `steps` apart, the first at `low`; some may lie outside.
-    """
-    if tuple(shape) == x.shape and not any(low):
-        return x
-    out = arena(shape, x.dtype)
-    fill(program, value, out)
-    source, target = View.of(x), View.of(out)
-    for axis, (n, size, first, step) in enumerate(zip(x.shape, shape, low, steps, strict=True)):
-        begin = -(min(first, 0) // step)
-        count = max(0, min(n, (size - 1 - first) // step + 1) - begin)
-        source = source.part(axis, begin, count)
-        target = target.part(axis, first + begin * step, count, step)
-    move(program, source, target)
+) -> np.ndarray:
+    """What `enlarged` gives, of arrays."""
+    out = np.full(shape, value.ravel()[0], x.dtype)
+    places = [
+        first + step * np.arange(n, dtype=np.int64)
+        for n, first, step in zip(x.shape, low, steps, strict=True)
+    ]
+    inside = [(place >= 0) & (place < n) for place, n in zip(places, shape, strict=True)]
+    targets = [place[i] for place, i in zip(places, inside, strict=True)]
+    out[np.ix_(*targets)] = x[np.ix_(*inside)]
     return out
+
+
+def _folded(
+    node: Node,
+    operands: tuple[Sequence[Operand], Sequence[Operand]],
+    shape: Sequence[int],
+    count: int,
+    columns: tuple[Columns, Callable[..., list[np.ndarray]]],
+) -> Emit | HostCall | DynamicResult:
+    """Columns of `count` elements of each operand, folded by the body from the starts on.
+
+    `columns` has what brings the operands into the order [elements, rows]: in a program, and of
+    arrays of all inputs.
+    """
+    arrays, starts = operands
+    in_program, of_arrays = columns
+    subgraph = node.options.body_subgraph_index
+    size = count, prod(shape)
+    add_fold = regions.fold_in_program(node, subgraph, starts, in_program, size)
+    if add_fold is None:
+        fold = regions.fold(node, subgraph)
+
+        def run(*values: np.ndarray) -> list[np.ndarray]:
+            if 0 in shape:
+                return [np.empty(shape, x.dtype) for x in arrays]
+            return fold(of_arrays(*values), values[len(arrays) :])
+
+        return arrays_by_numpy(node, run, *((shape, x.dtype) for x in arrays))
+    outs = [node.result(shape, x.dtype) for x in arrays]
+
+    def emit(program: Program) -> None:
+        for value, out in zip(add_fold(program, starts), outs, strict=True):
+            move(program, value.reshape(out.shape), out)
+
+    return emit
 
 
 @op("STABLEHLO_SCATTER")
@@ -340,7 +362,7 @@ def _scatter(
 
 
 @op("STABLEHLO_SORT")
-def sort(node: Node) -> Emit | DynamicResult:
+def sort(node: Node) -> Emit | HostCall | DynamicResult:
     """The operands sorted together along `dimension`, as a subgraph says what comes first."""
     inputs = operands(node, max(1, len(node.inputs)))
     axis, shape = int(node.options.dimension), inputs[0].shape
@@ -354,23 +376,16 @@ def sort(node: Node) -> Emit | DynamicResult:
         return partial(_sort, kind, key, inputs, axis, outs)
 
     def run(*values: np.ndarray) -> list[np.ndarray]:
-        rows = [np.moveaxis(x, axis, -1).reshape(-1, shape[axis]) for x in values]
-        results = [np.empty_like(row) for row in rows]
-        for i in range(len(rows[0])):
-            order = sorted(range(shape[axis]), key=cmp_to_key(_order([row[i] for row in rows])))
-            for row, result in zip(rows, results, strict=True):
-                result[i] = row[i][order]
-        moved = [*(n for d, n in enumerate(shape) if d != axis), shape[axis]]
-        return [np.moveaxis(result.reshape(moved), -1, axis) for result in results]
+        moved = [np.moveaxis(x, axis, -1) for x in values]
+        rows = [x.reshape(-1, shape[axis]) for x in moved]
+        order = regions.sorted_order(node, subgraph, rows)
+        results = [np.take_along_axis(row, order, 1) for row in rows]
+        return [
+            np.moveaxis(result.reshape(x.shape), -1, axis)
+            for result, x in zip(results, moved, strict=True)
+        ]
 
-    def _order(columns: list[np.ndarray]) -> Callable[[int, int], int]:
-        def before(i: int, j: int) -> bool:
-            pairs = [x.reshape(()) for column in columns for x in (column[i], column[j])]
-            return bool(scope_of(node).run(subgraph, pairs)[0].ravel()[0])
-
-        return lambda i, j: -1 if before(i, j) else int(before(j, i))
-
-    return node.dynamic_result(run, [shape] * len(inputs))
+    return arrays_by_numpy(node, run, *((shape, x.dtype) for x in inputs))
 
 
 def _comparison(node: Node, subgraph: int, inputs: Sequence[Operand]) -> tuple[int, str | None]:
@@ -387,8 +402,10 @@ def _comparison(node: Node, subgraph: int, inputs: Sequence[Operand]) -> tuple[i
     compared, parameters = list(operator.inputs), list(spec.inputs)
     if list(operator.outputs) != list(spec.outputs) or len(compared) != 2 or compared[0] < 0:
         return 0, None
-    kind = operator.kind
+    kind, dtype = operator.kind, spec.tensors[compared[0]].dtype
     if kind == "STABLEHLO_COMPARE" and operator.options is not None:
+        if is_total_order(operator.options, dtype):
+            return 0, None
         kind = _DIRECTIONS.get(int(operator.options.comparison_direction), "")
     for key, x in enumerate(inputs):
         pair = parameters[2 * key : 2 * key + 2]
@@ -427,60 +444,35 @@ def _sort(
             move(program, View.of(target).transpose(back), out)
 
 
-Fold = Callable[[Sequence[np.ndarray], Sequence[np.ndarray]], list[np.ndarray]]
-"""(arrays whose last dimension is folded, starts) -> results."""
-
-
-def _fold(node: Node, subgraph: int, count: int) -> Fold:
-    """What a subgraph of `count` running values and `count` elements does."""
-    function = _function(node, subgraph, 2 * count)
-    if function is not None and count == 1:
-        return partial(_fold_at_once, function)
-
-    def one_by_one(columns: Sequence[np.ndarray], starts: Sequence[np.ndarray]) -> list[np.ndarray]:
-        results = [np.empty(x.shape[:-1], x.dtype) for x in columns]
-        for index in np.ndindex(results[0].shape):
-            values = [np.array(start.ravel()[0]) for start in starts]
-            for k in range(columns[0].shape[-1]):
-                elements = [np.array(x[(*index, k)]) for x in columns]
-                values = [np.array(v) for v in scope_of(node).run(subgraph, [*values, *elements])]
-            for result, value in zip(results, values, strict=True):
-                result[index] = value
-        return results
-
-    return one_by_one
-
-
-def _fold_at_once(
-    function: np.ufunc, columns: Sequence[np.ndarray], starts: Sequence[np.ndarray]
-) -> list[np.ndarray]:
-    (column,), (start,) = columns, starts
-    initial = np.full(column.shape[:-1], start.ravel()[0], column.dtype)
-    if not column.shape[-1]:
-        return [initial]
-    total = function.reduce(column, axis=-1, dtype=column.dtype)
-    return [function(initial, total).astype(column.dtype)]
-
-
 def _combination(
     node: Node, subgraph: int
 ) -> Callable[[np.ndarray, tuple[np.ndarray, ...], np.ndarray], None]:
     """What a subgraph does to elements of an array and their updates, in place."""
     function = _function(node, subgraph, 2)
 
-    def one_by_one(
+    body = regions.on_rows(node, subgraph)
+
+    def in_rounds(
         result: np.ndarray, coordinates: tuple[np.ndarray, ...], updates: np.ndarray
     ) -> None:
-        for *index, update in zip(*coordinates, updates, strict=True):
-            pair = [np.array(result[tuple(index)]), np.array(update)]
-            result[tuple(index)] = scope_of(node).run(subgraph, pair)[0]
+        """Changes each place at most once in a round, which goes over many places at once."""
+        flat = result.reshape(-1)
+        places = np.ravel_multi_index(coordinates, result.shape)
+        order = np.argsort(places, kind="stable")
+        distinct, first = np.unique(places[order], return_index=True)
+        counts = np.diff([*first, places.size])
+        for n in range(counts.max(initial=0)):
+            chosen = order[first[counts > n] + n]
+            pair = flat[places[chosen]], updates[chosen]
+            values = body([np.resize(x, distinct.size) for x in pair])[0]
+            flat[places[chosen]] = values[: chosen.size]
 
     def put(result: np.ndarray, coordinates: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
         result[coordinates] = updates
 
     if node.scope is not None and not node.scope.callee(subgraph).operators:
         return put
-    return one_by_one if function is None else function.at
+    return in_rounds if function is None else function.at
 
 
 def _kind_of_update(node: Node, subgraph: int, x: Operand) -> str | None:

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.families.layout import fill, move
+from ...engine.families.conversion import convert
+from ...engine.families.layout import copy, fill, move
 from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View, contiguous_strides
 from ...engine.sizes import largest
 from ..checks import same_dtype
-from ..node import DynamicResult, HostCall
-from ..numpy_calls import array_by_numpy
 from ..registry import op
 from ..substitution import moves_any
-from .cast import convert
+from .gather import write_box
 from .stablehlo import numbers, operands
 from .window import offsets
 
@@ -166,36 +165,50 @@ def pad(node: Node) -> Emit:
 
 
 @op("STABLEHLO_DYNAMIC_SLICE")
-def dynamic_slice(node: Node) -> HostCall | DynamicResult:
+@moves_any
+def dynamic_slice(node: Node) -> Emit:
     """The box of `slice_sizes` that the other inputs place, moved inside where it is not."""
     x, *starts = operands(node, len(node.inputs))
     sizes = numbers(node, "slice_sizes")
     _require_box(node, x, starts, sizes)
+    out = node.result(sizes, x.dtype)
 
-    def run(x: np.ndarray, *starts: np.ndarray) -> np.ndarray:
-        return x[_box(x.shape, sizes, starts)]
+    def emit(program: Program) -> None:
+        if out.size:
+            limits = [n - k for n, k in zip(x.shape, sizes, strict=True)]
+            _take_boxes(program, x, _vector(program, starts), limits, range(x.ndim), sizes, out)
 
-    return array_by_numpy(node, run, sizes, x.dtype)
+    return emit
 
 
 @op("STABLEHLO_DYNAMIC_UPDATE_SLICE")
-def dynamic_update_slice(node: Node) -> HostCall | DynamicResult:
+@moves_any
+def dynamic_update_slice(node: Node) -> Emit:
     """`x` with the second input at the place that the scalars of the others name."""
     x, update, *starts = operands(node, len(node.inputs))
     same_dtype(node, (x, update))
     _require_box(node, x, starts, update.shape)
+    out = node.in_place(0)
 
-    def run(x: np.ndarray, update: np.ndarray, *starts: np.ndarray) -> np.ndarray:
-        result = x.copy()
-        result[_box(x.shape, update.shape, starts)] = update
-        return result
+    def emit(program: Program) -> None:
+        copy(program, x, out)
+        write_box(program, update, _vector(program, starts).ravel(), out)
 
-    return array_by_numpy(node, run, x.shape, x.dtype)
+    return emit
+
+
+def _vector(program: Program, starts: Sequence[Operand]) -> Buffer:
+    """Scalars as one row of int64."""
+    row = arena((1, len(starts)), np.int64)
+    for i, start in enumerate(starts):
+        number = convert(program, start, np.dtype(np.int64)).reshape((1, 1))
+        move(program, number, View.of(row).part(1, i, 1))
+    return row
 
 
 @op("STABLEHLO_GATHER")
 @moves_any
-def gather(node: Node) -> Emit | HostCall | DynamicResult:
+def gather(node: Node) -> Emit:
     """Slices of the first input where the second says, moved inside where they are not."""
     x, indices = operands(node, 2)
     options = node.options
@@ -235,27 +248,44 @@ def gather(node: Node) -> Emit | HostCall | DynamicResult:
         if not out.size:
             return
         starts = index_vectors(program, indices, vector)
-        pitches = contiguous_strides(x.shape)
         box = [size if d in slice_axes else 1 for d, size in enumerate(sizes)]
-        inner = _first_of_run(box, x.shape)
-        runs = offsets(box[:inner], np.array(pitches[:inner], np.int64))
         straight = out
         if list(order) != sorted(order):
             straight = arena(unordered, x.dtype)
-        program.call(
-            "gather.boxes",
-            x.ravel(),
-            starts,
-            constant(np.array([x.shape[d] - sizes[d] for d in index_map], np.int64)),
-            constant(np.array([pitches[d] for d in index_map], np.int64)),
-            constant(runs),
-            straight.reshape((starts.shape[0], runs.size, prod(box[inner:]))),
-            split=starts.shape[0],
-        )
+        limits = [x.shape[d] - sizes[d] for d in index_map]
+        _take_boxes(program, x, starts, limits, index_map, box, straight)
         if straight is not out:
             move(program, View.of(straight).transpose(tuple(int(i) for i in order)), out)
 
     return emit
+
+
+def _take_boxes(
+    program: Program,
+    x: Operand,
+    starts: Buffer,
+    limits: Sequence[int],
+    dims: Sequence[int],
+    box: Sequence[int],
+    out: Buffer,
+) -> None:
+    """Adds out = boxes of `x`, one for each row of `starts`.
+
+    A row has where the box begins along `dims` of x, held within 0 and `limits`.
+    """
+    pitches = contiguous_strides(x.shape)
+    inner = _first_of_run(box, x.shape)
+    runs = offsets(box[:inner], np.array(pitches[:inner], np.int64))
+    program.call(
+        "gather.boxes",
+        x.ravel(),
+        starts,
+        constant(np.array(limits, np.int64)),
+        constant(np.array([pitches[d] for d in dims], np.int64)),
+        constant(runs),
+        out.reshape((starts.shape[0], runs.size, prod(box[inner:]))),
+        split=starts.shape[0],
+    )
 
 
 def _first_of_run(box: Sequence[int], shape: Sequence[int]) -> int:
@@ -277,17 +307,6 @@ def index_vectors(program: Program, indices: Operand, axis: int) -> Buffer:
         rows = arena([indices.shape[d] for d in order], indices.dtype)
         move(program, View.of(indices).transpose(tuple(order)), rows)
     return convert(program, rows, np.int64).reshape((prod(rows.shape[:-1]), count))
-
-
-def _box(
-    shape: Sequence[int], sizes: Sequence[int], starts: Sequence[np.ndarray]
-) -> tuple[slice, ...]:
-    """The part of an array of `shape` from `starts` on, moved inside."""
-    first = [
-        min(max(int(at.ravel()[0]), 0), n - k)
-        for at, n, k in zip(starts, shape, sizes, strict=True)
-    ]
-    return tuple(slice(start, start + k) for start, k in zip(first, sizes, strict=True))
 
 
 def _require_box(node: Node, x: Operand, starts: Sequence[Operand], sizes: Sequence[int]) -> None:

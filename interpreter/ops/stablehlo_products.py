@@ -8,20 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...engine.families import gemm
+from ...engine.families.conversion import convert
 from ...engine.families.layout import move
-from ...engine.plan.buffer import Buffer, arena
+from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import largest
 from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy
 from ..registry import op
-from .cast import convert
+from ..substitution import small_floats
 from .stablehlo import numbers, operands
+from .window import enlarged
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -47,6 +49,7 @@ _NOT_CONVERTED = ("uint64", "float16")
 
 
 @op("STABLEHLO_DOT_GENERAL")
+@small_floats
 def dot_general(node: Node) -> Callable[[Program], None] | HostCall | DynamicResult:
     """Sums over the contracting dimensions of products, for each index of the batching ones.
 
@@ -78,10 +81,9 @@ def dot_general(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
     shape = (*batch, *rows, *columns)
     depth = prod(left.shape[axis] for axis in axes[0][2])
     matrices = [(prod(batch), prod(n), depth) for n in (rows, columns)]
-    kernel = _PLAIN.get(dtype.name)
-    if kernel is not None and all(_becomes(x.dtype, dtype) for x in pair):
+    if dtype.name in _PLAIN and all(_becomes(x.dtype, dtype) for x in pair):
         out = node.result(shape, dtype)
-        return partial(_plain_products, kernel, pair, axes, matrices, out)
+        return partial(_plain_products, pair, axes, matrices, out)
     if not all(x.dtype == np.float32 for x in pair) or dtype != np.float32:
 
         def run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -112,7 +114,6 @@ def _becomes(dtype: np.dtype, other: np.dtype) -> bool:
 
 
 def _plain_products(
-    kernel: tuple[str, str],
     pair: Sequence[Operand],
     axes: Sequence[tuple[list[int], list[int], list[int]]],
     matrices: Sequence[tuple[int, int, int]],
@@ -120,18 +121,16 @@ def _plain_products(
     program: Program,
 ) -> None:
     """Adds out = products of numbers that are converted to the type of the result first."""
-    name, dtype = kernel
     if not out.size:
         return
     x, y = (
-        convert(program, arranged(program, operand, [*parts[0], *parts[1], *parts[2]]), out.dtype)
-        .view(dtype)
-        .reshape(matrix)
+        convert(
+            program, arranged(program, operand, [*parts[0], *parts[1], *parts[2]]), out.dtype
+        ).reshape(matrix)
         for operand, parts, matrix in zip(pair, axes, matrices, strict=True)
     )
     (batches, rows, _), (_, columns, _) = matrices
-    target = out.view(dtype).reshape((batches, rows, columns))
-    program.call(f"plain_int.{name}", x, y, target, split=batches * rows)
+    _add_products(program, x, y, out.reshape((batches, rows, columns)))
 
 
 def arranged(program: Program, x: Operand, permutation: list[int]) -> Buffer:
@@ -144,11 +143,12 @@ def arranged(program: Program, x: Operand, permutation: list[int]) -> Buffer:
 
 
 @op("STABLEHLO_CONVOLUTION")
+@small_floats
 def convolution(node: Node) -> Callable[[Program], None] | HostCall | DynamicResult:
     """The convolution over any spatial dimensions, with dilations of both operands and groups.
 
-    Those of float32 over one or two dimensions, as networks have them, are CONV_2D's; numpy does
-    the others.
+    Those of float32 over one or two dimensions, as networks have them, are CONV_2D's; others are
+    products of matrices.
     """
     x, filters = operands(node, 2)
     options = node.options
@@ -221,6 +221,13 @@ def convolution(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
             "before": _of_two([low for low, _ in padding], 0),
         }
         return partial(_convolve, x, filters, out, orders, groups, sliding)
+    if dtype.name in (*_PLAIN, "float32") and all(_becomes(t.dtype, dtype) for t in (x, filters)):
+        out = node.result(shape, dtype)
+        window = Window(counts, strides, dilations, padded, [a for a, _ in padding], spread)
+        flips = [i for i, flip in enumerate(reversal) if flip]
+        return partial(
+            _convolve_patches, (x, filters), out, orders, (batches, groups), window, flips
+        )
 
     def run(x: np.ndarray, filters: np.ndarray) -> np.ndarray:
         image = _spread(x.transpose(orders[0]).astype(dtype), spread, padding)
@@ -293,6 +300,91 @@ def _convolve(
     if results is not out:
         places = [last.index(axis) for axis in range(len(last))]
         move(program, View.of(results).transpose(tuple(places)), out)
+
+
+class Window(NamedTuple):
+    """How a filter slides over spatial dimensions, of which each has a number in each field.
+
+    Attributes:
+        counts: places of the filter.
+        strides: steps from one place to the next.
+        dilations: steps from one tap to the next.
+        padded: sizes of the image with what is put around it and between its elements.
+        low: how much is put in front of it; negative numbers cut off.
+        spread: steps from one element of the image to the next.
+    """
+
+    counts: Sequence[int]
+    strides: Sequence[int]
+    dilations: Sequence[int]
+    padded: Sequence[int]
+    low: Sequence[int]
+    spread: Sequence[int]
+
+
+def _convolve_patches(
+    operands: tuple[Operand, Operand],
+    out: Operand,
+    orders: Sequence[Sequence[int]],
+    groups: tuple[int, int],
+    window: Window,
+    flips: Sequence[int],
+    program: Program,
+) -> None:
+    """Adds out = products of the image under each place of the filter with the filter.
+
+    `orders` is that of `_convolve`, `groups` are those of the batch and of the channels, `flips`
+    the spatial dimensions along which filters are turned around.
+    """
+    if not out.size:
+        return
+    image, filters = (
+        convert(program, arranged(program, x, list(order)), out.dtype)
+        for x, order in zip(operands, orders, strict=False)
+    )
+    n, channels = image.shape[:2]
+    n_filters, depth, *taps = filters.shape
+    rank, total = len(taps), groups[0] * groups[1]
+    zero = constant(np.zeros((), out.dtype))
+    padded, low = [n, channels, *window.padded], [0, 0, *window.low]
+    image = enlarged(program, image, zero, padded, low, [1, 1, *window.spread])
+    spatial = range(4, 4 + rank)
+    pixels = View.of(image).split(0, groups[0], n // groups[0]).split(2, groups[1], depth)
+    pixels = pixels.transpose((0, 2, 1, *spatial, 3))
+    patches = arena((*pixels.shape[:3], *window.counts, prod(taps), depth), out.dtype)
+    for k, tap in enumerate(np.ndindex(*taps)):
+        source = pixels
+        for axis, (i, dilation) in enumerate(zip(tap, window.dilations, strict=True)):
+            count, stride = window.counts[axis], window.strides[axis]
+            source = source.part(3 + axis, i * dilation, count, stride)
+        move(program, source, View.of(patches).pick(3 + rank, k))
+    turned = View.of(filters)
+    for axis in flips:
+        turned = turned.part(2 + axis, taps[axis] - 1, taps[axis], -1)
+    weights = arena((n_filters, *taps, depth), out.dtype)
+    move(program, turned.transpose((0, *range(2, 2 + rank), 1)), weights)
+    products = arena(
+        (total, patches.size // (total * prod(taps) * depth), n_filters // total), out.dtype
+    )
+    _add_products(
+        program,
+        patches.reshape((*products.shape[:2], prod(taps) * depth)),
+        weights.reshape((total, n_filters // total, prod(taps) * depth)),
+        products,
+    )
+    results = View.of(products).split(1, n // groups[0], *window.counts)
+    target = View.of(out).transpose(tuple(orders[2])).split(1, total, n_filters // total)
+    move(program, results, target.transpose((1, 0, *range(3, 3 + rank), 2)))
+
+
+def _add_products(program: Program, x: Buffer, y: Buffer, out: Buffer) -> None:
+    """Adds out[i] = x[i] @ y[i].T"""
+    if out.dtype == np.float32:
+        gemm.matmul(program, x, y, None, out, transpose_b=True)
+        return
+    name, dtype = _PLAIN[out.dtype.name]
+    x, y, out = (buffer.view(dtype) for buffer in (x, y, out))
+    program.call(f"plain_int.{name}", x, y, out, split=out.shape[0] * out.shape[1])
 
 
 def _planes(x: Buffer) -> Buffer:

@@ -358,10 +358,11 @@ def _inverse_root(
     with np.errstate(over="ignore"):
         scale = float(np.sqrt(_F(input_params.scale)) * _F(output_params.scale))
     multiplier, shift = quantize_multiplier(1 / scale if scale else np.inf, ALL_OF_SHIFT)
-    pairs = [inverse_sqrt(size) for size in np.maximum(sizes, 1).tolist()]
-    roots = np.array(
-        [int(multiply_by_quantized_multiplier(1, inverse, 20 - shift)) for inverse, shift in pairs]
-    )
+    inverses, shifts = inverse_sqrt(sizes)
+    roots = np.empty_like(inverses)
+    for places in np.unique(shifts).tolist():
+        alike = shifts == places
+        roots[alike] = multiply_by_quantized_multiplier(1, inverses[alike], 20 - places)
     results = (
         multiply_by_quantized_multiplier(roots, multiplier, cyclic_shift(shift - 20))
         + output_params.zero_point

@@ -8,10 +8,8 @@ import numpy as np
 
 from ..checks import required, supported
 from ..registry import op
-from ..substitution import half_floats
-from . import other_numbers
+from ..substitution import small_floats
 from .quantized import is_quantized
-from .tables import TABLES, look_up
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -39,15 +37,21 @@ KERNELS = {
 
 
 @op(*KERNELS)
-@half_floats
+@small_floats
 def unary(node: Node) -> Prepared:
     """The function of each element of `x`."""
     kernel, dtypes = KERNELS[node.kind]
     (x,) = required(node, 1)
-    if is_quantized(x) and x.dtype.name in TABLES.get(node.kind, ()):
-        return look_up(node, x)
-    if x.dtype not in dtypes and other_numbers.takes(node, other_numbers.UNARY, x):
-        return other_numbers.unary(node, x)
+    if is_quantized(x):
+        from .tables import TABLES, look_up
+
+        if x.dtype.name in TABLES.get(node.kind, ()):
+            return look_up(node, x)
+    if x.dtype not in dtypes:
+        from . import other_numbers
+
+        if other_numbers.takes(node, other_numbers.UNARY, x):
+            return other_numbers.unary(node, x)
     supported(node, (x,), dtypes)
     out = node.result(x.shape, x.dtype)
 

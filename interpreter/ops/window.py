@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families.layout import fill, move
-from ...engine.plan.buffer import constant
+from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View, contiguous_strides
 from ...engine.sizes import largest
 from ..checks import required, required_input, same_dtype
 from ..registry import op
-from ..substitution import moves_any
+from ..substitution import moves_any, small_floats
 
 if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
@@ -65,6 +65,7 @@ def dilate(node: Node) -> Callable[[Program], None]:
 
 
 @op("REDUCE_WINDOW")
+@small_floats
 def reduce_window(node: Node) -> Callable[[Program], None]:
     """Each window of `x` folded into one element, beginning with the second input.
 
@@ -89,6 +90,32 @@ def reduce_window(node: Node) -> Callable[[Program], None]:
     return lambda program: fold_windows(
         program, function, (x, start), out, (window, strides, dilations)
     )
+
+
+def enlarged(
+    program: Program,
+    x: Buffer,
+    value: Buffer,
+    shape: Sequence[int],
+    low: Sequence[int],
+    steps: Sequence[int],
+) -> Buffer:
+    """Adds what puts `x` into an array of `shape` that is `value` elsewhere.
+
+    Along each dimension its elements are `steps` apart, the first at `low`; some may lie outside.
+    """
+    if tuple(shape) == x.shape and not any(low):
+        return x
+    out = arena(shape, x.dtype)
+    fill(program, value, out)
+    source, target = View.of(x), View.of(out)
+    for axis, (n, size, first, step) in enumerate(zip(x.shape, shape, low, steps, strict=True)):
+        begin = -(min(first, 0) // step)
+        count = max(0, min(n, (size - 1 - first) // step + 1) - begin)
+        source = source.part(axis, begin, count)
+        target = target.part(axis, first + begin * step, count, step)
+    move(program, source, target)
+    return out
 
 
 def fold_windows(

@@ -113,8 +113,8 @@ def in_steps(low, high, bits, narrow):
     bottom, top = (first - zero_point) * scale, (last - zero_point) * scale
 
     def expected(x):
-        held = np.clip(x, bottom, top)
-        steps = np.floor((held - bottom) * (np.float32(1) / scale) + np.float32(0.5))
+        clipped = np.clip(x, bottom, top)
+        steps = np.floor((clipped - bottom) * (np.float32(1) / scale) + np.float32(0.5))
         return steps * scale + bottom
 
     return expected

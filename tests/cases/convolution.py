@@ -101,8 +101,8 @@ def dilated(h, w, **options):
     return steps(1, dilation_h_factor=h, dilation_w_factor=w, **options)
 
 
-def accept(name, op, make, options, inputs, **extra):
-    return Case(name, op, options, inputs, make(options), rtol=1e-5, atol=2e-6, **extra)
+def accept(name, op, make, options, inputs, atol=2e-6, **extra):
+    return Case(name, op, options, inputs, make(options), rtol=1e-5, atol=atol, **extra)
 
 
 def conv(name, options, x, weights, bias=True, **extra):
@@ -159,6 +159,8 @@ CASES = [
     conv("dilation_w", dilated(1, 2), (1, 5, 11, 2), (4, 3, 3, 2)),
     conv("groups2", steps(1), (1, 5, 5, 8), (6, 3, 3, 4)),
     conv("groups_of_one", steps(2), (1, 6, 5, 4), (8, 3, 3, 1)),
+    conv("groups_of_one_wide", dilated(1, 2), (2, 15, 14, 35), (35, 7, 7, 1)),
+    conv("long_filter", steps(1, 37), (2, 1, 900, 1), (7, 1, 420, 1), atol=1e-5),
     conv("groups_pointwise", steps(1), (1, 4, 3, 6), (9, 1, 1, 2)),
     conv("many_channels", steps(1), (1, 3, 3, 70), (33, 3, 3, 70)),
     conv("filter_larger_than_input", steps(1), (1, 2, 2, 3), (4, 5, 5, 3)),

@@ -21,11 +21,11 @@ def lowest(dtype, n):
     return [np.full(n, np.iinfo(dtype).min, dtype), np.full(n, -1, dtype)]
 
 
-def table(name, op, dtype, given, wanted, oracle="BUILTIN_REF", **options):
+def table(name, op, dtype, values, expected, oracle="BUILTIN_REF", **options):
     """An operator that is a table, for each number of `dtype`."""
-    x = positive(*given) if op == "RSQRT" else every(dtype)
-    return Case(f"{op.lower()}/{name}", op, options, [x], quantization={0: given, "out0": wanted},
-        oracle=oracle)  # fmt: skip
+    x = positive(*values) if op == "RSQRT" else every(dtype)
+    return Case(f"{op.lower()}/{name}", op, options, [x], quantization={0: values,
+        "out0": expected}, oracle=oracle)  # fmt: skip
 
 
 def nothing(op, dtype, expected, axis=1, **options):

@@ -162,8 +162,8 @@ CASES = [
     *[
         Case(f"concatenation/uint8_scales{i}", "CONCATENATION", {"axis": axis},
             [bytes_of(2, 40, seed=i), bytes_of(2, 40, seed=i + 9), bytes_of(2, 40)],
-            quantization={0: (0.1, 3), 1: (own, 200), 2: (0.15, 5), "out0": (0.15, 5)})
-        for i, axis, own in (
+            quantization={0: (0.1, 3), 1: (own_size, 200), 2: (0.15, 5), "out0": (0.15, 5)})
+        for i, axis, own_size in (
             (0, 0, 0.2), (1, 1, 0.0004), (2, -1, 50.0), (3, 0, 0.075), (4, 0, 1e-20)
         )
     ],

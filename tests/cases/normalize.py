@@ -35,11 +35,12 @@ def local_response(radius, bias, alpha, beta):
     return options, expected
 
 
-def response(name, *numbers):
+def response(name, *numbers, channels=7, most=2, **extra):
     options, expected = local_response(*numbers)
     return Case(
         f"local_response/{name}", "LOCAL_RESPONSE_NORMALIZATION", options,
-        [floats(1, 2, 3, 7, low=-2, high=2)], expected, rtol=1e-5, oracle=OPTIMIZED,
+        [floats(1, 2, 3, channels, low=-most, high=most)], expected, rtol=1e-5,
+        **{"oracle": OPTIMIZED, **extra},
     )  # fmt: skip
 
 
@@ -62,6 +63,12 @@ CASES = [
     Case("l2_normalization/vector", "L2_NORMALIZATION", {}, [floats(9)], l2_normalization),
     Case("l2_normalization/zero", "L2_NORMALIZATION", {}, [f32([[0, 0], [1e-7, 0]])],
          l2_normalization),
+    *(
+        response(f"wide_{str(beta).replace('.', '_')}", 3, 1.0, 0.5, beta, channels=53)
+        for beta in (0.3, 0.5, 0.75, 1.0)
+    ),
+    response("beyond_squares", 2, 1.0, 0.5, 0.75, channels=33, most=1e22, oracle=None,
+             why="LiteRT's squares are float32, which these are too large for"),
     response("near", 1, 1.0, 0.5, 0.5),
     response("usual", 2, 1.0, 1e-4, 0.75),
     response("all_channels", 9, 2.0, 0.3, 1.5),

@@ -46,8 +46,12 @@ class Kind:
         """The schemes of input, weights and result."""
         zero, out_zero = ZERO[self.dtype]
         middle = 113 if self.weights == "uint8" else 0
-        own = scales(n, self.each)
-        schemes = [(0.05 * self.step, zero), (own, middle, axis), (0.05 * self.step * own, 0)]
+        weight_scales = scales(n, self.each)
+        schemes = [
+            (0.05 * self.step, zero),
+            (weight_scales, middle, axis),
+            (0.05 * self.step * weight_scales, 0),
+        ]
         return schemes, (spread * self.step, out_zero)
 
 
@@ -62,10 +66,10 @@ KINDS = [
 
 def products(kind, op, label, options, x, weights, n, axis=0, order=(0, 1, 2), spread=0.09):
     """A case of an operator on input, weights and bias; `order` says where they stand."""
-    given, (schemes, result) = kind.inputs(x, weights, n), kind.schemes(n, axis, spread)
+    operands, (schemes, result) = kind.inputs(x, weights, n), kind.schemes(n, axis, spread)
     inputs, quantization = [None] * (max(order) + 1), {"out0": result}
     for i, place in enumerate(order):
-        inputs[place], quantization[place] = given[i], schemes[i]
+        inputs[place], quantization[place] = operands[i], schemes[i]
     return Case(
         f"{op.lower()}/{kind.name}_{label}", op, options, inputs, outputs=[kind.dtype],
         constants=order[1:], quantization=quantization,
@@ -87,6 +91,8 @@ def convolutions(kind):
     if kind.dtype == "int8":
         yield products(kind, conv, "groups", steps(1), (1, 5, 5, 6), (8, 3, 3, 3), 8)
         yield products(kind, conv, "groups_of_one", steps(1), (1, 5, 5, 4), (8, 3, 3, 1), 8)
+        yield products(kind, conv, "groups_of_one_wide", steps(2), (2, 9, 8, 35), (35, 7, 7, 1), 35)
+    yield products(kind, conv, "long", steps(1, 37), (2, 1, 900, 1), (7, 1, 420, 1), 7)
     yield products(kind, depth, "same", steps(2, depth_multiplier=1),
                    (2, 7, 6, 5), (1, 3, 3, 5), 5, 3)  # fmt: skip
     yield products(kind, depth, "multiplier", steps(1, depth_multiplier=3, padding="VALID",
@@ -143,14 +149,14 @@ def hybrid(op, label, options, x, weights, n, axis, each, dtype="int8", order=(0
 
 
 INT8, WITH_INT4 = KINDS[0], Kind("int8", INT4, "int32", True)
-SAID = {"quantized_bias_type": "INT32"}
+BIAS_TYPE = {"quantized_bias_type": "INT32"}
 ASYMMETRIC = {"asymmetric_quantize_inputs": True}
 
 CASES = [
     *(case for kind in KINDS for case in convolutions(kind)),
     *(connected(kind) for kind in (*KINDS, WITH_INT4, Kind("int8", INT4, "int32", False))),
     connected(INT8, "relu", fused_activation_function="RELU"),
-    connected(Kind("int16", "int8", "int32", False), **SAID),
+    connected(Kind("int16", "int8", "int32", False), **BIAS_TYPE),
     Case("fully_connected/int8_no_bias", "FULLY_CONNECTED", {},
          [numbers("int8", 3, 33), numbers("int8", 5, 33, seed=1), None], constants=(1,),
          quantization={0: (0.05, 4), 1: (0.01, 0), "out0": (0.09, -3)}),
@@ -177,6 +183,8 @@ CASES = [
         for each in (False, True)
     ),
     hybrid("CONV_2D", "one_channel", steps(1), (2, 7, 6, 1), (9, 3, 3, 1), 9, 0, True),
+    hybrid("CONV_2D", "groups_of_one", steps(1), (2, 5, 5, 6), (12, 3, 3, 1), 12, 0, True),
+    hybrid("CONV_2D", "long", steps(1, 37), (2, 1, 900, 1), (7, 1, 420, 1), 7, 0, True),
     hybrid("CONV_2D", "relu", steps(1, fused_activation_function="RELU"),
            (1, 5, 5, 6), (4, 1, 1, 6), 4, 0, True),
     hybrid("DEPTHWISE_CONV_2D", "same", steps(1, depth_multiplier=1),

@@ -110,8 +110,8 @@ def main():
         places = {k: str(FOLDER / v) if k == "path" else v for k, v in inputs.items()}
         outputs = signatures[name](**{k: tf.constant(v) for k, v in places.items()})
         recorded.update({f"{i:02}/{name}/in/{k}": np.asarray(v) for k, v in inputs.items()})
-        kept = {k: v.numpy() for k, v in outputs.items() if k != "path"}
-        recorded.update({f"{i:02}/{name}/out/{k}": v for k, v in kept.items()})
+        arrays = {k: v.numpy() for k, v in outputs.items() if k != "path"}
+        recorded.update({f"{i:02}/{name}/out/{k}": v for k, v in arrays.items()})
     np.savez_compressed(FOLDER / "cases.npz", **recorded)
 
 

@@ -80,7 +80,7 @@ def answers(content: bytes, inputs, keys) -> list[list[np.ndarray]]:
     resolver = OpResolverType.BUILTIN_REF
     interpreter = Interpreter(model_content=content, experimental_op_resolver_type=resolver)
     run = interpreter.get_signature_runner()
-    return [[found[key] for key in keys] for found in (run(x=x) for (x,) in inputs)]
+    return [[outputs[key] for key in keys] for outputs in (run(x=x) for (x,) in inputs)]
 
 
 def main() -> None:

@@ -48,10 +48,10 @@ def n_operators(make_converter) -> int:
 
 def frozen(function):
     """The GraphDef of a concrete function with constants for its variables, loops left whole."""
-    made = convert_to_constants.convert_variables_to_constants_v2(
+    frozen_function = convert_to_constants.convert_variables_to_constants_v2(
         function, lower_control_flow=False
     )
-    definition = made.graph.as_graph_def()
+    definition = frozen_function.graph.as_graph_def()
     for node in definition.node:
         node.ClearField("experimental_debug_info")
     for inner in definition.library.function:

@@ -44,14 +44,14 @@ def answers(model: bytes, inputs: list[list[np.ndarray]]) -> list[list[np.ndarra
     resolver = OpResolverType.BUILTIN_REF
     interpreter = Interpreter(model_content=model, experimental_op_resolver_type=resolver)
     interpreter.allocate_tensors()
-    found = []
+    outputs = []
     for arrays in inputs:
         for detail, array in zip(interpreter.get_input_details(), arrays, strict=True):
             interpreter.set_tensor(detail["index"], array)
         interpreter.invoke()
         details = interpreter.get_output_details()
-        found.append([interpreter.get_tensor(detail["index"]).copy() for detail in details])
-    return found
+        outputs.append([interpreter.get_tensor(detail["index"]).copy() for detail in details])
+    return outputs
 
 
 def row(plain: bytes, n_samples: int, resets: bool = False) -> dict:

@@ -1,33 +1,57 @@
-"""Records what ONNX Runtime gives for the nodes of tests/support/runtime_nodes.py.
+"""Records what ONNX Runtime gives for the nodes of runtime_nodes and runtime_layers, tests/support.
 
-    python tests/converter/make_runtime_nodes.py      # needs onnx, onnxruntime (1.32)
+    python tests/converter/make_runtime_nodes.py [layers]     # needs onnx, onnxruntime (1.32)
 
-It has no kernel on processors for some of them, of which nothing is recorded.
+It has no kernel on processors for some of them, of which nothing is recorded, unless there are
+nodes of ai.onnx that define them.
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
-from runtime_nodes import ROWS  # noqa: E402
+import runtime_layers  # noqa: E402
+import runtime_nodes  # noqa: E402
 
 options = onnxruntime.SessionOptions()
 options.log_severity_level = 4
-recorded = {}
-for name, row in ROWS.items():
-    try:
-        content = row.model().SerializeToString()
-        session = onnxruntime.InferenceSession(content, options, ["CPUExecutionProvider"])
-        feeds = {value.name: row.feeds[value.name] for value in session.get_inputs()}
-        results = session.run(row.outputs, feeds)
-    except Exception as error:
-        print(f"{name}: {str(error)[:300]}")
-        continue
-    for output, result in zip(row.outputs, results, strict=True):
-        recorded[f"{name}/{output}"] = result
-np.savez_compressed(HERE / "runtime_nodes.npz", **recorded)
+
+
+def definition(row, text):
+    """The model whose node is replaced by nodes of ai.onnx."""
+    model = row.model()
+    nodes = onnx.parser.parse_graph(f"main () => () {{ {text} }}").node
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    model.opset_import[0].version = 21 if "GroupNorm" in text else 20 if "Gelu" in text else 18
+    return model
+
+
+def record(rows, definitions, path):
+    recorded = {}
+    for name, row in rows.items():
+        text = definitions.get(name)
+        try:
+            content = row.model() if text is None else definition(row, text)
+            session = onnxruntime.InferenceSession(
+                content.SerializeToString(), options, ["CPUExecutionProvider"]
+            )
+            feeds = {value.name: row.feeds[value.name] for value in session.get_inputs()}
+            results = session.run(row.outputs, feeds)
+        except Exception as error:
+            print(f"{name}: {str(error)[-300:]}")
+            continue
+        for output, result in zip(row.outputs, results, strict=True):
+            recorded[f"{name}/{output}"] = result
+    np.savez_compressed(path, **recorded)
+
+
+if sys.argv[1:] != ["layers"]:
+    record(runtime_nodes.ROWS, {}, HERE / "runtime_nodes.npz")
+record(runtime_layers.ROWS, runtime_layers.DEFINITIONS, HERE / "runtime_layers.npz")

@@ -206,7 +206,7 @@ def save_effects_1(folder):
     v1.disable_control_flow_v2()
     x = np.float32([3, 5])
     with tf.Graph().as_default(), v1.Session() as sess:
-        given = v1.placeholder(FLOAT, [2], name="x")
+        placeholder = v1.placeholder(FLOAT, [2], name="x")
         outputs, cases = {}, {}
         for kind, resource in (("resource", True), ("reference", False)):
             variables = [
@@ -215,29 +215,33 @@ def save_effects_1(folder):
                 for part in ("branch", "loop", "quiet")
             ]  # fmt: skip
             branch, loop, quiet = variables
-            is_large = tf.reduce_mean(given) > 1
-            done = v1.cond(is_large, lambda v=branch: v1.assign_add(v, given), lambda: given)
+            is_large = tf.reduce_mean(placeholder) > 1
+            done = v1.cond(
+                is_large, lambda v=branch: v1.assign_add(v, placeholder), lambda: placeholder
+            )
             with tf.control_dependencies([done]):
-                outputs[f"{kind}_branch"] = v1.identity(branch.read_value() + given)
+                outputs[f"{kind}_branch"] = v1.identity(branch.read_value() + placeholder)
 
             def turn(i, v=loop):
-                with tf.control_dependencies([v1.assign_add(v, given)]):
+                with tf.control_dependencies([v1.assign_add(v, placeholder)]):
                     return i + 1
 
             done = v1.while_loop(lambda i: i < 3, turn, [tf.constant(0)], parallel_iterations=1)
             with tf.control_dependencies([done]):
-                outputs[f"{kind}_loop"] = v1.identity(loop.read_value() + given)
-            done = v1.cond(is_large, lambda v=quiet: v1.assign_add(v, given), lambda: given)
+                outputs[f"{kind}_loop"] = v1.identity(loop.read_value() + placeholder)
+            done = v1.cond(
+                is_large, lambda v=quiet: v1.assign_add(v, placeholder), lambda: placeholder
+            )
             with tf.control_dependencies([done]):
-                outputs[f"{kind}_quiet"] = v1.identity(given * 2.0)
+                outputs[f"{kind}_quiet"] = v1.identity(placeholder * 2.0)
         for key, output in outputs.items():
             sess.run(v1.global_variables_initializer())
-            answers = [sess.run(output, {given: x}) for _ in range(3)]
+            answers = [sess.run(output, {placeholder: x}) for _ in range(3)]
             record(cases, key, {"x": x}, {str(i): value for i, value in enumerate(answers)})
         sess.run(v1.global_variables_initializer())
         builder = v1.saved_model.Builder(str(folder))
         definitions = {
-            key: v1.saved_model.predict_signature_def({"x": given}, {"output_0": output})
+            key: v1.saved_model.predict_signature_def({"x": placeholder}, {"output_0": output})
             for key, output in outputs.items()
         }
         builder.add_meta_graph_and_variables(sess, ["serve"], signature_def_map=definitions)

@@ -65,20 +65,20 @@ TABLES = {
 }
 
 
-def record(stored, name, model, types, feeds):
+def record(arrays, name, model, types, feeds):
     exported = convert_sklearn(
         model, initial_types=types, target_opset={"": 18, "ai.onnx.ml": 3},
         options={"zipmap": False} if hasattr(model, "predict_proba") else None,
     )  # fmt: skip
     content = exported.SerializeToString()
     session = onnxruntime.InferenceSession(content)
-    stored[f"{name} model"] = np.frombuffer(content, np.uint8)
+    arrays[f"{name} model"] = np.frombuffer(content, np.uint8)
     for key, x in feeds.items():
-        stored[f"{name} in {key}"] = x.astype("S") if x.dtype == object else x
+        arrays[f"{name} in {key}"] = x.astype("S") if x.dtype == object else x
     for output, result in zip(session.get_outputs(), session.run(None, feeds), strict=True):
         is_map = isinstance(result, list)  # a ZipMap's, of which the converter gives the scores
         x = np.float32([list(row.values()) for row in result]) if is_map else result
-        stored[f"{name} out {output.name}"] = x
+        arrays[f"{name} out {output.name}"] = x
 
 
 def main():

@@ -184,8 +184,8 @@ class Lists(tf.Module):
     def outside(self, x):
         array = tf.TensorArray(tf.float32, 0, dynamic_size=True).write(0, x[0])
         array = array.write(2, x[2] * 3.0)
-        given = tf.TensorArray(tf.float32, 4).unstack(x).scatter([3, 1], x[:2])
-        return {"y": array.stack(), "n": array.size(), "z": given.read(3) + given.read(1)}
+        elements = tf.TensorArray(tf.float32, 4).unstack(x).scatter([3, 1], x[:2])
+        return {"y": array.stack(), "n": array.size(), "z": elements.read(3) + elements.read(1)}
 
     @tf.function(input_signature=[spec([None, 3], "x")])
     def push(self, x):
@@ -229,8 +229,8 @@ def record(folder, calls):
     for k, key, function in calls:
         specs = function.structured_input_signature[1]
         fed = {name: drawn(name, one, k) for name, one in specs.items()}
-        given = function(**{name: tf.constant(value) for name, value in fed.items()})
-        for side, values in (("in", fed), ("out", {n: t.numpy() for n, t in given.items()})):
+        results = function(**{name: tf.constant(value) for name, value in fed.items()})
+        for side, values in (("in", fed), ("out", {n: t.numpy() for n, t in results.items()})):
             for name, value in values.items():
                 is_text = np.asarray(value).dtype == object
                 value = np.asarray(value).astype("S") if is_text else value

@@ -22,5 +22,5 @@ def answers(name):
         return session.run(list(results), dict(zip(operands, inputs, strict=True)))
 
 
-stored = {f"{name} {i}": x for name in CASES for i, x in enumerate(answers(name))}
-np.savez_compressed(Path(__file__).with_name("tf_functions.npz"), **stored)
+recorded = {f"{name} {i}": x for name in CASES for i, x in enumerate(answers(name))}
+np.savez_compressed(Path(__file__).with_name("tf_functions.npz"), **recorded)

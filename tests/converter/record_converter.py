@@ -85,7 +85,7 @@ def described(content):
         key = keys.get(i)
         ends = {}
         for kind in ("inputs", "outputs"):
-            found = getattr(graph, kind)
+            fields = getattr(graph, kind)
             maps = getattr(key, kind) if key else ()
             of = {int(m.tensorIndex): m.name.decode() for m in maps}
             ends[kind] = [
@@ -94,7 +94,7 @@ def described(content):
                     graph.tensors[t].name.decode(),
                     None if graph.tensors[t].shape is None else graph.tensors[t].shape.tolist(),
                 ]
-                for t in found
+                for t in fields
             ]
         subgraphs.append({"key": key.signatureKey.decode() if key else None, **ends})
     environment = util.get_conversion_metadata(content).environment
@@ -119,15 +119,15 @@ def modes(lite, path):
         "int8": {"optimizations": [lite.Optimize.DEFAULT], "representative_dataset": samples},
         "samples alone": {"representative_dataset": samples},
     }
-    found = {}
+    recorded = {}
     for name, attributes in rows.items():
         converter = lite.TFLiteConverter.from_saved_model(path, ["fixed"])
         for key, value in attributes.items():
             setattr(converter, key, value)
         options = util.get_conversion_metadata(converter.convert()).options
         written = options.modelOptimizationModes
-        found[name] = None if written is None else [int(mode) for mode in written]
-    return found
+        recorded[name] = None if written is None else [int(mode) for mode in written]
+    return recorded
 
 
 def record(part, target):

@@ -70,14 +70,14 @@ def built(case, attr, dtype, positions):
         feeds[one] = value
         return one
 
-    given = typed_operations.operands(case, dict.fromkeys(positions, dtype))
+    operands = typed_operations.operands(case, dict.fromkeys(positions, dtype))
     defaults = {
         one.name: default(one)
         for one in definition(case).attr
         if one.HasField("default_value") and one.type != "type"
     }
     names = [argument.name for argument in definition(case).input_arg]
-    tensors = dict(zip(names, (tensor(*one) for one in given), strict=True))
+    tensors = dict(zip(names, (tensor(*one) for one in operands), strict=True))
     attrs = case.attrs if positions else case.attrs | {attr: np.dtype(dtype).type}
     op = op_def_library._apply_op_helper(case.op, **(tensors | defaults | attrs))[2]
     return feeds, list(op.outputs)

@@ -31,7 +31,7 @@ def converter(samples=SAMPLES, **settings):
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def calls(monkeypatch):
     """What was sent to other processes, which are started at once."""
     messages, send = [], calibration_workers._send
 
@@ -54,12 +54,12 @@ def until_asked(messages, n, drawn):
 
 
 @pytest.mark.parametrize(("calibrator", "n"), [("minmax", 2), ("moving_average", 3)])
-def test_same_ranges(calibrator, n, tmp_path, asked):
+def test_same_ranges(calibrator, n, tmp_path, calls):
     recipe, drawn = {"scheme": "int8", "calibrator": {"name": calibrator}}, []
     several = converter(quantization_recipe=recipe, calibration_workers=n)
-    several.representative_dataset = lambda: until_asked(asked, n - 1 + 10, drawn)
+    several.representative_dataset = lambda: until_asked(calls, n - 1 + 10, drawn)
     content = several.convert()
-    assert len(asked) >= n - 1 + 10
+    assert len(calls) >= n - 1 + 10
     one = converter(list(drawn), quantization_recipe=recipe)
     assert content == one.convert()
     one.save_calibration(tmp_path / "one")
@@ -73,11 +73,11 @@ def test_little_to_measure_is_measured_by_one_process(monkeypatch):
     assert converter(calibration_workers=2).convert() == converter().convert()
 
 
-def test_a_sample_that_overflows_is_named(asked):
+def test_a_sample_that_overflows_is_named(calls):
     drawn, large = [], np.full((1, 8), 1e4, np.float32) * np.sign(WEIGHTS[:, 0])
 
     def samples():
-        yield from until_asked(asked, 4, drawn)
+        yield from until_asked(calls, 4, drawn)
         yield [large]
         yield from SAMPLES
 

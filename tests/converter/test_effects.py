@@ -39,10 +39,10 @@ def recorded(name, key):
         return cases[f"{key}/in/x"], [cases[f"{key}/out/{i}"] for i in range(3)]
 
 
-KEPT = [row for row in keys() if row not in [(name, key) for name, key, _ in REFUSED]]
+CONVERTED = [row for row in keys() if row not in [(name, key) for name, key, _ in REFUSED]]
 
 
-@pytest.mark.parametrize(("name", "key"), KEPT)
+@pytest.mark.parametrize(("name", "key"), CONVERTED)
 def test_an_assignment_is_left_out_only_where_no_answer_shows_it(name, key):
     x, answers = recorded(name, key)
     with warnings.catch_warnings(record=True) as caught:
@@ -56,7 +56,7 @@ def test_an_assignment_is_left_out_only_where_no_answer_shows_it(name, key):
 
 
 @pytest.mark.filterwarnings("ignore:The file does not do what no output depends on")
-@pytest.mark.parametrize(("name", "key"), KEPT)
+@pytest.mark.parametrize(("name", "key"), CONVERTED)
 def test_three_runs_give_what_tensorflow_gives(name, key, litert):
     x, answers = recorded(name, key)
     content = TFLiteConverter.from_saved_model(MODELS / name, signature_keys=[key]).convert()

@@ -68,10 +68,10 @@ def check_alike(content, theirs, litert):
         assert mine[0] == yours[0]
         np.testing.assert_allclose(mine[1], yours[1], rtol=3e-7)
         np.testing.assert_array_equal(mine[2], yours[2])
-    steps, answer = stored(content)
+    steps, output = stored(content)
     for file_content in (content, theirs):
         ((by_litert,),) = litert.run(file_content, [[steps]], "BUILTIN_REF")
-        np.testing.assert_array_equal(answer, by_litert)
+        np.testing.assert_array_equal(output, by_litert)
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_a_narrow_range_in_a_float_file(request, litert):
     """LiteRT refuses FAKE_QUANT of one; what it takes rounds as TensorFlow does."""
     content = converter_of(request, "narrow").convert()
     assert kinds(content).count("FAKE_QUANT") == 2
-    ((answer,),) = litert.run(content, [[X * 2]], "BUILTIN_REF")
-    levels = answer / (6 / 254)
+    ((output,),) = litert.run(content, [[X * 2]], "BUILTIN_REF")
+    levels = output / (6 / 254)
     np.testing.assert_allclose(levels, np.rint(levels), atol=1e-3)
-    assert answer.min() >= 0 and answer.max() <= 3
+    assert output.min() >= 0 and output.max() <= 3
 
 
 def test_optimizations_overrule_inference_type(request, litert):
@@ -147,11 +147,11 @@ def test_reorder_across_fake_quant(settings, request, litert):
 def error(content, request):
     """The root mean square of what a file gives beside the fake-quantized graph in float32."""
     float_file = converter_of(request, "across").convert()
-    _, answer = stored(content)
+    _, output = stored(content)
     interpreter = Interpreter(model_content=content)
     scale, zero_point = interpreter.get_output_details()[0]["quantization"]
     _, expected = stored(float_file)
-    return np.sqrt(np.mean(((answer.astype("f4") - zero_point) * scale - expected) ** 2))
+    return np.sqrt(np.mean(((output.astype("f4") - zero_point) * scale - expected) ** 2))
 
 
 @pytest.mark.parametrize("settings", [UINT8, INT8])

@@ -8,6 +8,7 @@ from flatbuffers import flexbuffers
 from flatlite.converter.api.conversion import Conversion
 from flatlite.converter.api.options import OpsSet, TargetSpec
 from flatlite.converter.api.settings import Settings
+from flatlite.converter.sources.op_defs import note_types, parsed_op_defs
 from flatlite.converter.tf.flex import strings
 from flatlite.errors import UnsupportedOps
 from flatlite.lite import Interpreter
@@ -94,3 +95,28 @@ def test_what_tensorflow_does_not_have_is_custom_or_refused():
     with pytest.warns(UserWarning, match="the custom operators MyOwn"):
         operators = operators_of(draft, y, allow_custom_ops=True)
     assert [op.custom_code for op in operators] == ["MyOwn"]
+
+
+def test_what_flatlite_does_not_run_is_written():
+    draft = Draft()
+    image = draft.input("x", (1, 4, 4, 3))
+    attrs = {"_output_types": [np.dtype(np.float32)], "_output_shapes": [(1, 4, 4, 3)]}
+    inputs = [image, draft.input("delta", ())]
+    hue = draft.graph.add("AdjustHue", "hue", inputs, attrs).outputs[0]
+    with pytest.warns(UserWarning, match="was not verified: nobody registered"):
+        (operator,) = operators_of(draft, hue)
+    assert operator.custom_code == "FlexAdjustHue"
+    assert texts(operator.custom_options)[0] == b"AdjustHue"
+    with pytest.raises(UnsupportedOps, match="AdjustHue x 1"):
+        Conversion(Settings(), [draft.source(hue)], 2).run()
+
+
+def test_types_of_results_are_those_of_an_op_def():
+    definition = parsed_op_defs(
+        "name: 'AdjustHue' input_arg {name: 'images' type_attr: 'T'} output_arg {name: 'output' "
+        "type_attr: 'T'} attr {name: 'T' type: 'type' default_value {type: DT_FLOAT}}"
+    )
+    nodes = [proto.message("NodeDef")(op="AdjustHue") for _ in range(2)]
+    nodes[1].attr["T"].type = 19
+    note_types(nodes, definition)
+    assert [list(node.attr["_output_types"].list.type) for node in nodes] == [[1], [19]]

@@ -73,6 +73,7 @@ CASES = {
     "Add/float16": (binary("AddV2"), np.float16([1.5, 2048, 65504]), np.float16([1, 1, 65504])),
     "Add/int8": (binary("AddV2"), np.int8([100, -100, 5]), np.int8([100, -100, 5])),
     "Abs/int8": (lambda d, x: d.op("Abs", x), np.int8([-128, -5, 7])),
+    "Abs/int64": (lambda d, x: d.op("Abs", d.op("Where", x)), BOOLS),
     "OneHot/uint8": (
         lambda d, x: d.op("OneHot", x, np.int32(4), np.float32(1), np.float32(0), axis=-1),
         np.uint8([0, 3, 255, 1]),

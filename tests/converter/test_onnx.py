@@ -399,8 +399,43 @@ def test_an_unknown_number_of_channels_says_which(tmp_path):
     assert converted(path, input_shapes={"x": list(IMAGE.shape)})
 
 
+def test_an_error_shows_an_unknown_size_by_its_name(tmp_path):
+    model = model_of(
+        [node("Add", "x z")], {"x": floats(5, 3)}, constants={"z": floats(4, 2)}, free=[5]
+    )
+    with pytest.raises(
+        ConverterError, match=r"^ADD 'y': shapes \([a-z]\w*, 3\) and \(4, 2\) do not"
+    ):
+        converted(saved(tmp_path, model))
+
+
 def test_the_evaluators_own_words_stay_inside(tmp_path):
     model = model_of([helper.make_node("Add", ["x", "z"], ["y"])], {"x": floats(3), "z": floats(4)})
     source = onnx_source.load(saved(tmp_path, model))
     with pytest.raises(ValueError, match=r"^Add 'y' cannot be evaluated on inputs of the shapes"):
         source.oracle().run(["y"], [floats(3), floats(4)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "mean", "deviation"),
+    [  # of the distributions that ONNX's documentation names
+        ("RandomNormal", {"mean": 3.0, "scale": 2.0}, 3, 2),
+        ("RandomNormalLike", {}, 0, 1),
+        ("RandomUniform", {"low": -1.0, "high": 5.0}, 2, 6 / 12**0.5),
+        ("RandomUniformLike", {}, 0.5, 12**-0.5),
+        ("Bernoulli", {}, 0.3, 0.21**0.5),
+    ],
+)
+def test_random_numbers(kind, attributes, mean, deviation):
+    has_input = kind.endswith("Like") or kind == "Bernoulli"
+    x = np.full((100, 40), 0.3, np.float32)
+    attributes = {"seed": 7.0, **attributes} | ({} if has_input else {"shape": [100, 40]})
+    node = helper.make_node(kind, ["x"] * has_input, ["y"], name="layer", **attributes)
+    converter = TFLiteConverter.from_onnx_model(model_of([node], {"x": x} if has_input else {}))
+    with pytest.warns(UserWarning, match=f"not verified: {kind} 'layer' gives random numbers"):
+        content = converter.convert()
+    runner = Interpreter(model_content=content).get_signature_runner()
+    y = runner(**({"x": x} if has_input else {}))["y"]
+    assert y.shape == (100, 40)
+    assert abs(y.mean() - mean) < 4 * deviation / len(y.ravel()) ** 0.5
+    assert abs(y.std() / deviation - 1) < 0.06

@@ -140,8 +140,8 @@ def test_dynamically_quantized_layers_are_hybrid_operators(folder, litert):
     integers = {numpy_helper.to_array(t).tobytes() for t in source.graph.initializer}
     large = [w for w, _ in weights_of(content) if w.dtype == np.int8]
     assert len(large) == 1  # the others have fewer than 1024 elements
-    stored = large[0].transpose(0, 3, 1, 2)
-    assert stored.tobytes() in integers
+    kernel = large[0].transpose(0, 3, 1, 2)
+    assert kernel.tobytes() in integers
     answers = np.load(folder / "answers.npz")
     x, want = answers["x"], answers["dynamic"]
     ours = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]

@@ -9,6 +9,7 @@ from flatlite.converter.passes.formulas import (
 )
 from flatlite.converter.passes.norms import (
     factor_difference,
+    factor_mixture,
     fuse_l2_normalization,
     fuse_mean,
     fuse_rsqrt,
@@ -411,6 +412,38 @@ FORMULAS = [
              r = ADD(q, float32[20]#beta)
              y = ADD(p, r)
              return y
+           }""",
+    ),
+    Rewrite(
+        "mixture/gru",
+        factor_mixture,
+        """graph main(z: float32[n,4], h: float32[n,4], c: float32[n,4]) {
+             p = MUL(z, h)
+             r = SUB(float32[]{1.0}, z)
+             q = MUL(c, r)
+             y = ADD(p, q)
+             return y
+           }""",
+        """graph main(z: float32[n,4], h: float32[n,4], c: float32[n,4]) {
+             d = SUB(h, c)
+             s = MUL(d, z)
+             y = ADD(s, c)
+             return y
+           }""",
+    ),
+    Rewrite(
+        "mixture/holds_off_on_a_share_that_is_read_and_on_other_sums",
+        factor_mixture,
+        """graph main(z: float32[n,4], h: float32[n,4], c: float32[n,4], w: float32[n,4]) {
+             p = MUL(z, h)
+             r = SUB(float32[]{1.0}, z)
+             q = MUL(c, r)
+             y = ADD(p, q)
+             k = SUB(float32[]{2.0}, w)
+             m = MUL(k, c)
+             l = MUL(w, h)
+             o = ADD(l, m)
+             return y, r, o
            }""",
     ),
     Rewrite(

@@ -7,7 +7,7 @@ from rewriting import Rewrite, check, graph_of
 from flatlite.converter.ir.write import write
 from flatlite.converter.passes.fold import share_zeros
 from flatlite.converter.passes.loop_values import merge_loop_values
-from flatlite.converter.passes.trim_loops import trim_loops
+from flatlite.converter.passes.trim_loops import take_last_row, trim_loops
 from flatlite.lite import Interpreter
 from flatlite.schema.model import save
 
@@ -101,3 +101,35 @@ def test_equal_values_of_a_loop_become_one(start, last, values):
     assert len(loop.inputs) == values
     for old, new in zip(before, answers(graph), strict=True):
         np.testing.assert_array_equal(old, new)
+
+
+LAST_ROW = """graph main(x: float32[2,4]) {
+             i: int32[], h: float32[2,4], y: float32[1,2,4] = WHILE(
+                 int32[]{0}, x, float32[1,2,4]#first; calls=[test, step])
+             z = EXP(y)
+             return z
+           }
+
+           graph test(i: int32[], h: float32[2,4], y: float32[1,2,4]) {
+             t = LESS(i, int32[]{COUNT})
+             return t
+           }
+
+           graph step(i: int32[], h: float32[2,4], y: float32[1,2,4]) {
+             j = ADD(i, int32[]{1})
+             k = SIN(h)
+             r = EXPAND_DIMS(k, int32[]{0})
+             u = DYNAMIC_UPDATE_SLICE(y, r, int32[3]{0, 0, 0})
+             return j, k, u
+           }"""
+
+
+@pytest.mark.parametrize(("count", "values"), [(3, 2), (0, 3)])
+def test_the_last_row_is_taken_from_the_state(count, values):
+    graph = graph_of(LAST_ROW.replace("COUNT", str(count)))
+    before = answers(graph)
+    assert bool(take_last_row(graph)) == (values == 2)
+    trim_loops(graph)
+    (loop,) = (op for op in graph.ops if op.kind == "WHILE")
+    assert len(loop.inputs) == values
+    np.testing.assert_array_equal(answers(graph)[0], before[0])

@@ -148,7 +148,17 @@ def test_layers_within_a_loop():
     assert any(("TANH", "FLOAT32") in row for row in kinds_of(content))
 
 
-def test_strict_refuses_a_loop_that_carries_floats():
+def test_strict_writes_out_a_loop_of_a_known_number_of_steps(litert):
     converter = converter_of("counted_loop", quantization_recipe={"scheme": "int8", "strict": True})
+    content = converter.convert()
+    assert len(load(content).subgraphs) == 1
+    assert error_of(content, "counted_loop") < 0.02
+    for x in samples_of("counted_loop")[:2]:
+        (ours,) = answers(Interpreter(model_content=content), x)
+        np.testing.assert_array_equal(ours, litert.run(content, [[x]], "BUILTIN_REF")[0][0])
+
+
+def test_strict_refuses_a_loop_that_carries_floats():
+    converter = converter_of("loop_on_data", quantization_recipe={"scheme": "int8", "strict": True})
     with pytest.raises(ConverterError, match=r"WHILE x 1, .*: it hands float32 to the graphs"):
         converter.convert()

@@ -66,8 +66,8 @@ def in_litert(litert, model, inputs):
     return by_litert
 
 
-def assert_equal(found, expected):
-    for mine, yours in zip(found, expected, strict=True):
+def assert_equal(actual, expected):
+    for mine, yours in zip(actual, expected, strict=True):
         for x, y in zip(mine, yours, strict=True):
             np.testing.assert_array_equal(x, y)
 
@@ -260,6 +260,34 @@ def test_plain_cells_are_written_out_where_only_integers_may_be(case, scheme, li
     plain = frozen(str(path), ["x"], ["y"]).convert()
     expected = answers_of(plain, inputs)
     assert error_of(outputs, expected) < ERRORS[scheme] * np.abs(expected[0][0]).max()
+
+
+LAYERS = ["both_keras3_batch", "LSTM_relu_back_keras3_fixed", "LSTM_hard_keras2_batch"]
+LAYERS += ["GRU_keras3_fixed", "GRU_before_keras2_batch"]
+LIMITS = {"int8": 0.04, "int16x8": 0.01}
+QUICK = [("GRU_keras3_fixed", "int8"), ("LSTM_relu_back_keras3_fixed", "int16x8")]
+SLOW = [(x, y) for x in LAYERS for y in LIMITS if (x, y) not in QUICK]
+
+
+@pytest.mark.parametrize(
+    ("case", "scheme"), [*QUICK, *(pytest.param(*row, marks=pytest.mark.slow) for row in SLOW)]
+)
+def test_strict_leaves_no_layer_in_float(case, scheme, litert, tmp_path):
+    """LSTMs that have no kernel, and loops, are written out; TensorFlow leaves them in float."""
+    path, shape = tmp_path / "graph.pb", (2, 6, 4)
+    path.write_bytes(cases()[case]["graph"].tobytes())
+    frozen = flatlite.compat.v1.lite.TFLiteConverter.from_frozen_graph
+    recipe = {"scheme": scheme, "strict": True}
+    samples = random_inputs([shape], 1, 20)
+    model = converted(frozen(str(path), ["x"], ["y"]), samples, quantization_recipe=recipe)
+    assert len(load(model).subgraphs) == 1
+    is_fused = "SEQUENCE" in " ".join(kinds(model))
+    assert is_fused == (case.startswith("both") and scheme == "int8")
+    inputs = samples[:2]
+    outputs = answers_of(model, inputs)
+    assert_equal(outputs, [in_litert(litert, model, [one])[0] for one in inputs])
+    expected = answers_of(frozen(str(path), ["x"], ["y"]).convert(), inputs)
+    assert error_of(outputs, expected) < LIMITS[scheme] * np.abs(expected[0][0]).max()
 
 
 def answers_of(model, inputs):

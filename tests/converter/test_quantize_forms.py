@@ -24,10 +24,10 @@ def softplus(b, x):
     return b.op("LOG", [total], [y])
 
 
-def quantized(content, scheme, feeds):
+def quantized(content, scheme, feeds, **recipe):
     converter = TFLiteConverter.from_tflite_model(content)
     converter.representative_dataset = lambda: ([x] for x in feeds)
-    converter.quantization_recipe = {"scheme": scheme}
+    converter.quantization_recipe = {"scheme": scheme, **recipe}
     return converter.convert()
 
 
@@ -64,3 +64,74 @@ def test_the_scale_of_hard_swish_is_one_its_kernel_takes(scheme, litert):
     (ours,) = answers(Interpreter(model_content=content), feeds[0])
     np.testing.assert_array_equal(ours, litert.run(content, [feeds])[0][0])
     assert np.abs(ours).max() < 0.01
+
+
+def alone(kind, *constants, **options):
+    """An operator on the input, and on constants."""
+
+    def add(b, x):
+        operands = [b.constant(f"c{i}", np.asarray(c, "f4")) for i, c in enumerate(constants)]
+        y = b.tensor("y", b.subgraph.tensors[x].shape)
+        return b.op(kind, [x, *operands], [y], **options)
+
+    return add
+
+
+LRN = {"radius": 2, "bias": 1.0, "alpha": 0.5, "beta": 0.75}
+SLOPES = np.linspace(0, 1, 16)
+FORMULAS = {
+    "LRN": (alone("LOCAL_RESPONSE_NORMALIZATION", **LRN), {"int8": 0.025, "int16x8": 5e-4}),
+    "ELU": (alone("ELU"), {"int16x8": 5e-4}),
+    "HARD_SWISH": (alone("HARD_SWISH"), {"int16x8": 5e-4}),
+    "PRELU": (alone("PRELU", SLOPES), {"int16x8": 5e-4}),
+    "SQUARED_DIFFERENCE": (alone("SQUARED_DIFFERENCE", SLOPES), {"int16x8": 5e-4}),
+    "powers of what may be 0": (alone("POW", 1 / 2.2), {"int8": 0.02, "int16x8": 1e-2}),
+    "third powers": (alone("POW", 3), {"int8": 0.03, "int16x8": 5e-4}),
+}
+"""Operators without an integer kernel, and the error of their formula by scheme."""
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme"), [(name, scheme) for name, row in FORMULAS.items() for scheme in row[1]]
+)
+def test_integer_formulas(name, scheme, litert):
+    (add, limits), is_root = FORMULAS[name], "0" in name
+    feeds = [GENERATOR.normal(0, 2, (1, 4, 4, 16)).astype(np.float32) for _ in range(4)]
+    if is_root:
+        feeds = [np.maximum(x, 0) for x in feeds]
+    plain = model(add, (1, 4, 4, 16))
+    content = quantized(plain, scheme, feeds, strict=True)
+    ((result,), (expected,)) = (
+        answers(Interpreter(model_content=x), feeds[0]) for x in (content, plain)
+    )
+    np.testing.assert_array_equal(result, litert.run(content, [feeds[:1]], "BUILTIN_REF")[0][0])
+    error = np.sqrt(np.mean((result - expected) ** 2) / np.mean(expected**2))
+    assert error < limits[scheme]
+
+
+def test_what_a_formula_does_not_hold_for_stays(recwarn):
+    """The logarithm of numbers below 0, and of a sum that may be 0."""
+    feeds = [GENERATOR.normal(0, 2, (1, 4, 4, 16)).astype(np.float32) for _ in range(4)]
+    for add in (alone("POW", 4), alone("LOCAL_RESPONSE_NORMALIZATION", **{**LRN, "bias": 0.0})):
+        content = quantized(model(add, (1, 4, 4, 16)), "int8", feeds)
+        assert len(kinds(content)) == 1
+
+
+@pytest.mark.parametrize(("scheme", "limit"), [("int8", 0.02), ("int16x8", 2e-4)])
+def test_sums_have_a_range_of_their_own(scheme, limit, litert):
+    """TensorFlow's int16 SUM has the scale of what it sums, and overflows.
+
+    LiteRT's reference kernel adds what it has not written.
+    """
+
+    def add(b, x):
+        axes = b.constant("axes", np.int32([1, 2]))
+        return b.op("SUM", [x, axes], [b.tensor("y", (1, 16))])
+
+    feeds = [GENERATOR.uniform(0.5, 1, (1, 8, 8, 16)).astype(np.float32) for _ in range(4)]
+    content = quantized(model(add, (1, 8, 8, 16)), scheme, feeds)
+    assert kinds(content) == ["QUANTIZE", "SUM", "DEQUANTIZE"]
+    (result,) = answers(Interpreter(model_content=content), feeds[0])
+    by_litert = litert.run(content, [feeds[:1]], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
+    np.testing.assert_allclose(result, by_litert[0][0], rtol=2e-7)
+    np.testing.assert_allclose(result, feeds[0].sum((1, 2)), rtol=limit)

@@ -6,12 +6,15 @@ import pytest
 from rewriting import graph_of, shown
 from running import answers
 
+from flatlite.converter.ir.builder import Builder
+from flatlite.converter.ir.graph import Graph
 from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.dynamic import quantize_weights
 from flatlite.converter.quantize.islands import islands, refuse, work_of
 from flatlite.converter.quantize.ranges import Scales
 from flatlite.converter.quantize.recipe import Recipe
 from flatlite.converter.quantize.rewrite import rewrite
+from flatlite.converter.quantize.rules import rule_of
 from flatlite.converter.quantize.scheme import DYNAMIC
 from flatlite.converter.quantize.scheme import INT8 as INT8_SCHEME
 from flatlite.errors import ConverterError
@@ -455,3 +458,13 @@ def test_constants_before_an_operator_of_unknown_size(name, litert):
     )
     for theirs, expected in zip(after, before, strict=True):
         np.testing.assert_allclose(theirs, expected, atol=0.02)
+
+
+def test_a_long_chain_of_readers():
+    """As unrolled layers are: whether an operator writes a state is known at its end."""
+    b = Builder(Graph())
+    x = b.input("x", np.float32, (1, 4))
+    for _ in range(1200):
+        x = b.TANH(x)
+    b.graph.outputs = [x]
+    assert rule_of(b.graph.ops[0]) is not None

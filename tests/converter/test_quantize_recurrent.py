@@ -10,9 +10,16 @@ import pytest
 from recurrent_models import SORTS, content
 from running import answers
 
+from flatlite.converter.ir.builder import Builder
+from flatlite.converter.ir.graph import Graph
+from flatlite.converter.ir.write import write
+from flatlite.converter.passes import optimize
+from flatlite.converter.quantize.dynamic import quantize_weights
 from flatlite.converter.quantize.rules import WEIGHT_RULES
+from flatlite.converter.quantize.scheme import SCHEMES
 from flatlite.lite import Interpreter, Optimize, TFLiteConverter
-from flatlite.schema.model import load
+from flatlite.schema.model import load, save
+from flatlite.schema.tables import ACTIVATION_FUNCTION_TYPE
 
 LARGE = (3, 4, 48, 40, 32)  # batch, steps, depth, units, elements of a result
 FLOATS = [
@@ -60,8 +67,8 @@ def test_dynamic_range(sort, litert):
     for mine, yours in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine, yours, rtol=0, atol=1e-5 * max(1, np.abs(yours).max()))
     expected = answers(Interpreter(model_content=plain), *feeds)
-    for mine, wanted in zip(ours, expected, strict=True):
-        assert np.abs(mine - wanted).max() < 0.1 * np.abs(wanted).max()
+    for mine, expected_output in zip(ours, expected, strict=True):
+        assert np.abs(mine - expected_output).max() < 0.1 * np.abs(expected_output).max()
 
 
 def test_each_of_the_weights_has_blocks_where_they_divide_it(litert):
@@ -81,6 +88,29 @@ def test_each_of_the_weights_has_blocks_where_they_divide_it(litert):
     (theirs,) = litert.run(quantized, [feeds])
     for mine, yours in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine, yours, rtol=0, atol=1e-5 * max(1, np.abs(yours).max()))
+
+
+@pytest.mark.parametrize("implements", ["", "lstm_0"])
+def test_weights_that_only_the_source_has_as_one(implements, litert):
+    """TensorFlow keeps the loop of Keras 3, whose weights are large, and fuses that of Keras 2."""
+    random = np.random.default_rng(5)
+    shapes = ((64, 12), (64, 16), (64,))  # gates of 16 units
+    weights = [random.uniform(-0.4, 0.4, shape).astype(np.float32) for shape in shapes]
+    b = Builder(Graph())
+    x = b.input("x", np.float32, (2, 5, 12))
+    y = b.LSTM_SEQUENCE(x, *weights, np.int32(ACTIVATION_FUNCTION_TYPE["TANH"]), np.bool_(False))
+    y.producer.implements = implements
+    b.graph.outputs = [y]
+    plain = save(write([optimize(b.graph)]).model)
+    assert quantize_weights(b.graph, lambda op: SCHEMES["dynamic"]) == (0 if implements else 8)
+    content = save(write([b.graph]).model)
+    assert (len(content) < 0.7 * len(plain)) == (not implements)
+    feeds = [random.uniform(-1, 1, (2, 5, 12)).astype(np.float32)]
+    ((expected,),) = litert.run(content, [feeds])
+    (result,) = answers(Interpreter(model_content=content), *feeds)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
+    (exact,) = answers(Interpreter(model_content=plain), *feeds)
+    assert np.abs(result - exact).max() < 5e-3 * np.abs(exact).max()
 
 
 def test_all_recurrent_operators_are_tested():

@@ -74,9 +74,9 @@ def inputs(shape, seed=99):
     return np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float32)
 
 
-def decibels(wanted, answer):
-    noise = np.square(wanted.astype("f8") - answer).sum()
-    return 10 * np.log10(np.square(wanted.astype("f8")).sum() / max(noise, 1e-30))
+def decibels(expected, actual):
+    noise = np.square(expected.astype("f8") - actual).sum()
+    return 10 * np.log10(np.square(expected.astype("f8")).sum() / max(noise, 1e-30))
 
 
 def float_kinds(content):

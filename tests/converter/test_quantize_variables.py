@@ -37,7 +37,9 @@ def converted(model, scheme="", **recipe):
 def answers(model, content):
     run = Interpreter(model_content=content).get_signature_runner()
     inputs = random_inputs([SHAPE], 1, 20)
-    return [[found[key] for key in ROWS[model]["keys"]] for found in (run(x=x) for (x,) in inputs)]
+    return [
+        [outputs[key] for key in ROWS[model]["keys"]] for outputs in (run(x=x) for (x,) in inputs)
+    ]
 
 
 @pytest.mark.parametrize(("model", "scheme"), CASES)

@@ -116,7 +116,7 @@ def is_raised(row):
 KINDS = ("op_test", "tflite_case", "model_tflite", "third_party_tflite")
 ROWS = [row for row in rows() if row["kind"] in KINDS and has_runs(row) and is_raised(row)]
 PLAIN = [row for row in ROWS if not row.get("quant") and row.get("variant", "float") == "float"]
-STORED = [row for row in ROWS if "int8" in (row.get("variant"), row.get("quant"))]
+INT8_ROWS = [row for row in ROWS if "int8" in (row.get("variant"), row.get("quant"))]
 STEPS = 10
 """How many steps of a quantized output the roundings inside of the graph may add up to."""
 COARSE = {"B/tfk_lstm/bidir/int8": "the scales inside of an LSTM of integers are left out"}
@@ -127,10 +127,10 @@ def recorded(row):
     runs = runs_of(row)
     raised = to_graph((folder() / row["files"]["tflite"]).read_bytes())
     step = runs.steps[0]
-    given = step if isinstance(step, list) else [step[key] for key in raised.inputs]
+    feeds = step if isinstance(step, list) else [step[key] for key in raised.inputs]
     want = runs.expected(0, runs.tags[0])
     keys = list(raised.outputs) if set(want) == set(raised.outputs) else sorted(want, key=int)
-    return raised, given, [want[key] for key in keys]
+    return raised, feeds, [want[key] for key in keys]
 
 
 @pytest.mark.parametrize("row", PLAIN, ids=lambda row: row["id"])
@@ -146,15 +146,15 @@ def test_corpus(row):
         assert agree(expected, got, 1e-4, 1e-5) == ""
 
 
-@pytest.mark.parametrize("row", STORED, ids=lambda row: row["id"])
+@pytest.mark.parametrize("row", INT8_ROWS, ids=lambda row: row["id"])
 def test_quantized_corpus(row):
     if row["id"] in COARSE:
         pytest.skip(COARSE[row["id"]])
-    raised, given, want = recorded(row)
+    raised, feeds, want = recorded(row)
     interpreter = Interpreter(model_content=(folder() / row["files"]["tflite"]).read_bytes())
     inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()
-    given = [real(x, detail) for x, detail in zip(given, inputs, strict=True)]
-    for got, expected, detail in zip(in_session(raised, given), want, outputs, strict=True):
+    feeds = [real(x, detail) for x, detail in zip(feeds, inputs, strict=True)]
+    for got, expected, detail in zip(in_session(raised, feeds), want, outputs, strict=True):
         scale = detail["quantization"][0]
         if scale and expected.dtype.kind in "iu":
             np.testing.assert_allclose(got, real(expected, detail), rtol=0, atol=STEPS * scale)
@@ -252,9 +252,9 @@ def differentiable():
     """A case of floats of each operator that has a derivative, small and without numbers that are
     none.
     """
-    found = {}
+    rows = {}
     for case in all_cases():
-        if not isinstance(case, Case) or case.op in FLAT | set(found):
+        if not isinstance(case, Case) or case.op in FLAT | set(rows):
             continue
         if case.quantization or RAISES.get(case.op) is None or not case.feeds:
             continue
@@ -267,8 +267,8 @@ def differentiable():
         if not sizes or not finite or is_named or not 2 < sum(sizes) <= MAX_ELEMENTS:
             continue
         if np.dtype(outputs[0]) == np.float32:
-            found[case.op] = case
-    return list(found.values())
+            rows[case.op] = case
+    return list(rows.values())
 
 
 @pytest.mark.parametrize("case", differentiable(), ids=lambda case: case.op)

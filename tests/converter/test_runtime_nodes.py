@@ -4,11 +4,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runtime_nodes import ROWS
+import runtime_layers
+import runtime_nodes
 
 from flatlite.lite import Interpreter, TFLiteConverter
 
-RECORDED = np.load(Path(__file__).with_name("runtime_nodes.npz"))
+ROWS = {**runtime_nodes.ROWS, **runtime_layers.ROWS}
+RECORDED = {
+    key: values
+    for module in (runtime_nodes, runtime_layers)
+    for key, values in np.load(Path(__file__).with_name(f"{module.__name__}.npz")).items()
+}
 REFERENCE = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 pytestmark = pytest.mark.filterwarnings("ignore:the converted model was not verified")
 

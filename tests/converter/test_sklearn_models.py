@@ -7,20 +7,20 @@ import pytest
 
 from flatlite.lite import Interpreter, TFLiteConverter
 
-STORED = np.load(Path(__file__).with_name("sklearn_models.npz"))
-MODELS = sorted({key.split()[0] for key in STORED.files})
+RECORDED = np.load(Path(__file__).with_name("sklearn_models.npz"))
+MODELS = sorted({key.split()[0] for key in RECORDED.files})
 REFERENCE = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 
 
 def arrays(name, kind):
     prefix = f"{name} {kind} "
-    return {k.removeprefix(prefix): STORED[k] for k in STORED.files if k.startswith(prefix)}
+    return {k.removeprefix(prefix): RECORDED[k] for k in RECORDED.files if k.startswith(prefix)}
 
 
 @pytest.mark.filterwarnings("ignore:.*there are no random values")
 @pytest.mark.parametrize("name", MODELS)
 def test_answers(name, litert):
-    converter = TFLiteConverter.from_onnx_model(STORED[f"{name} model"].tobytes())
+    converter = TFLiteConverter.from_onnx_model(RECORDED[f"{name} model"].tobytes())
     feeds = {
         k: x.astype(object) if x.dtype.kind == "S" else x for k, x in arrays(name, "in").items()
     }

@@ -29,17 +29,18 @@ def calls(name):
     """(signature, inputs, outputs) of the recorded calls, in order."""
     with np.load(MODELS / name / "cases.npz") as cases:
         arrays = dict(cases.items())
-    found = {}
+    rows = {}
     for key, value in arrays.items():
         number, signature, side, port = key.split("/")
-        sides = found.setdefault((number, signature), ({}, {}))
+        sides = rows.setdefault((number, signature), ({}, {}))
         array = value.astype(object) if value.dtype.kind == "S" else value
         sides[side == "out"][port] = array
-    return [(signature, *sides) for (_, signature), sides in found.items()]
+    return [(signature, *sides) for (_, signature), sides in rows.items()]
 
 
-def converted(name):
+def converted(name, io_order="source"):
     converter = TFLiteConverter.from_saved_model(MODELS / name, signature_keys=SIGNATURES[name])
+    converter.io_order = io_order
     return converter.convert()
 
 
@@ -49,9 +50,12 @@ def close(expected, actual):
     return actual.shape == expected.shape and actual.ravel().tolist() == expected.ravel().tolist()
 
 
-@pytest.mark.parametrize("name", SIGNATURES)
-def test_calls_one_after_the_other(name):
-    interpreter = Interpreter(model_content=converted(name))
+@pytest.mark.parametrize(
+    ("name", "io_order"),
+    [*((name, "source") for name in SIGNATURES), ("train", "tensorflow"), ("loop", "tensorflow")],
+)
+def test_calls_one_after_the_other(name, io_order):
+    interpreter = Interpreter(model_content=converted(name, io_order))
     for signature, inputs, outputs in calls(name):
         results = interpreter.get_signature_runner(signature)(**inputs)
         for port, expected in outputs.items():

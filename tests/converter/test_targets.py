@@ -116,6 +116,16 @@ def test_weights_of_dynamic_ranges(source, target):
         (model_of("ADD", (2, 3), (2, 3), np.float32([3])), "edgetpu", "compute in int8"),
         (model_of("GELU", (2, 3), (2, 3)), "tf-2.8", "version 1 of it came with TensorFlow 2.9"),
         (model_of("GELU", (2, 3), (2, 3)), "tflm", "it has no such operator"),
+        (
+            model_of("SUB", (2,) * 7, (2,) * 7, np.ones((1, *[2] * 6), np.float32)),
+            "tf-2.14",
+            "at most 6 dimensions there, got 7",
+        ),
+        (
+            model_of("TRANSPOSE", (2,) * 6, (2,) * 6, np.int32([5, 4, 3, 2, 1, 0])),
+            "tflm",
+            "at most 5 dimensions there, got 6",
+        ),
     ],
 )
 def test_what_is_refused(content, target, message):

@@ -9,7 +9,7 @@ from tf_functions import CASES
 import flatlite.compat.v1 as tf
 from flatlite.lite import Interpreter, TFLiteConverter
 
-STORED = np.load(Path(__file__).with_name("tf_functions.npz"))
+RECORDED = np.load(Path(__file__).with_name("tf_functions.npz"))
 REFERENCE = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 TOLERANCE = 2e-5
 
@@ -44,7 +44,7 @@ def test_answers(name, litert):
     assert not isinstance(theirs, str), theirs
     for results in (answers(content, inputs), theirs[0]):
         for i, got in enumerate(results):
-            want = STORED[f"{name} {i}"]
+            want = RECORDED[f"{name} {i}"]
             assert got.dtype == want.dtype and got.shape == want.shape
             if want.dtype.kind in "fc":
                 scale = max(1.0, float(np.abs(want).max(initial=0.0)))

@@ -22,7 +22,7 @@ OURS_TO_REPORT = ("please report", "internal error")
 
 def rows():
     """What is recorded: {operation type: [(case, attribute, type)]}."""
-    found = {}
+    rows_by_op = {}
     for key in ANSWERS.files:
         if not key.endswith(":0"):
             continue
@@ -30,8 +30,8 @@ def rows():
         (attr, dtype), kind = setting.split("="), CASES[name].op
         is_nothing = dtype == "object" and ANSWERS[key].size == 0  # LiteRT cannot be given that
         if LOWERINGS.get(kind) is not None and not is_nothing:
-            found.setdefault(kind, []).append((name, attr, dtype))
-    return found
+            rows_by_op.setdefault(kind, []).append((name, attr, dtype))
+    return rows_by_op
 
 
 ROWS = rows()

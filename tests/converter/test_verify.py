@@ -211,6 +211,16 @@ def test_a_source_that_refuses_its_inputs_is_not_verified():
     assert verify(source, function, [[np.zeros(9, np.int32)]])
 
 
+@pytest.mark.parametrize("kind", ["FloorDiv", "FloorMod", "TruncateDiv"])
+def test_integers_are_divided_by_none_that_is_0(kind):
+    graph = Graph()
+    operands = [placeholder(graph, (3, 9), "i4", name) for name in "ab"]
+    graph.add(kind, "y", operands)
+    source, function, _ = written(graph)
+    done = verify(source, function)
+    assert (done.ran, done.refused) == (["(3, 9), (3, 9)"], [])
+
+
 def test_sizes_that_the_source_refuses_are_left_out():
     graph = Graph()
     x = placeholder(graph, (None,), "i4")

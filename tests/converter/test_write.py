@@ -1,4 +1,6 @@
 import numpy as np
+from flatbuffers import encode, packer
+from flatbuffers.table import Table
 from rewriting import graph_of
 
 from flatlite.converter.ir.builder import Builder
@@ -37,6 +39,25 @@ def test_unknown_dimensions():
     assert x.shape_signature == (-1, 4)
     constant = next(t for t in model.subgraphs[0].tensors if t.data is not None)
     assert constant.shape_signature is None
+
+
+def tables(table, slot):
+    """The tables of a table's field."""
+    start = table.Vector(slot)
+    return [Table(table.Bytes, table.Indirect(start + 4 * i)) for i in range(table.VectorLen(slot))]
+
+
+def test_scalars_have_an_empty_shape_as_tensorflow_writes_them():
+    _, model = written("""graph main("x:0": float32[]) {
+      y = ADD("x:0", float32[]{2.0})
+      return y as "y:0"
+    }""")
+    content = save(model)
+    root = Table(content, encode.Get(packer.uoffset, content, 0))
+    (subgraph,) = tables(root, root.Offset(8))
+    tensors = tables(subgraph, subgraph.Offset(4))
+    assert [tensor.VectorLen(tensor.Offset(4)) for tensor in tensors] == [0, 0, 0]
+    assert all(tensor.Offset(4) for tensor in tensors)  # 0 for a field that is not there
 
 
 def test_equal_constants_share_a_buffer():

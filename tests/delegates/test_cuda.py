@@ -88,8 +88,8 @@ def block():
     def layer(kind, x, shape, filters, **options):
         out = b.tensor(f"{kind}{len(b.subgraph.tensors)}", shape)
         n = shape[-1]
-        given = [x, weights(f"w{out}", *filters), weights(f"b{out}", n)]
-        return b.op(kind, given, [out], **options)
+        operands = [x, weights(f"w{out}", *filters), weights(f"b{out}", n)]
+        return b.op(kind, operands, [out], **options)
 
     once = {"stride_h": 1, "stride_w": 1}
     twice = {"stride_h": 2, "stride_w": 2}

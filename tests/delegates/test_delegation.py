@@ -290,10 +290,10 @@ def test_reports_need_delegates_and_memory(chosen):
         Interpreter(model_content=content, experimental_delegates=[chosen("a")]).delegate_report()
 
 
-@pytest.mark.parametrize("thing", [object(), "xla", Delegate])
-def test_only_delegates_are_taken(thing):
+@pytest.mark.parametrize("no_delegate", [object(), "xla", Delegate])
+def test_only_delegates_are_taken(no_delegate):
     with pytest.raises(ValueError, match="load_delegate makes one"):
-        Interpreter(model_content=network(CHAIN, "d"), experimental_delegates=[thing])
+        Interpreter(model_content=network(CHAIN, "d"), experimental_delegates=[no_delegate])
 
 
 def test_the_base_class_says_what_is_missing():

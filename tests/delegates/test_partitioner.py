@@ -16,16 +16,16 @@ def graph(text: str) -> list[Node]:
 
     Capitals are claimed; '=' in front of a name is a view of its input, '!' has state.
     """
-    made, ops = {}, []
+    tensors, ops = {}, []
     for line in text.strip().splitlines():
         name, _, inputs = line.strip().partition(":")
         op = Node(
-            "OP", [made[i] for i in inputs.split()], [TensorDeclaration(name)], index=len(ops)
+            "OP", [tensors[i] for i in inputs.split()], [TensorDeclaration(name)], index=len(ops)
         )
         source = op.inputs[0] if name[0] == "=" else arena((1,), np.float32)
         op.stateful = name[0] == "!"
         op.results = [Operand.of(source, name)]
-        made[name.lstrip("=!")] = op.results[0]
+        tensors[name.lstrip("=!")] = op.results[0]
         ops.append(op)
     return ops
 

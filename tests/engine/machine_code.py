@@ -88,15 +88,15 @@ def functions(data: bytes) -> dict[str, bytes]:
     size, count = struct.unpack_from("<HH", data, 0x3A)
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, start + i * size) for i in range(count)]
     _, _, _, _, table, length, strings, *_ = next(s for s in sections if s[1] == 2)
-    found, starts = {}, {}
+    bytes_of, starts = {}, {}
     for position in range(table, table + length, 24):
         name, kind, _, section, value, nbytes = struct.unpack_from("<IBBHQQ", data, position)
         if kind & 15 == 2 and section < count and sections[section][2] & _CODE:
             begin, label = sections[section][4] + value, sections[strings][4] + name
             symbol = data[label : data.index(b"\0", label)].decode()
-            found[symbol] = data[begin : begin + nbytes]
+            bytes_of[symbol] = data[begin : begin + nbytes]
             starts[symbol] = begin
-    return {name: _without_targets(code, starts, starts[name]) for name, code in found.items()}
+    return {name: _without_targets(code, starts, starts[name]) for name, code in bytes_of.items()}
 
 
 def _without_targets(code: bytes, starts: dict[str, int], start: int) -> bytes:

@@ -110,9 +110,9 @@ def segment(function, bound=EXACT, start=0.0, terms=None):
 
 
 def scattered(indices, updates, dims, start):
-    found = start.copy()
-    np.add.at(found, indices[:, 0], updates)
-    return found
+    expected = start.copy()
+    np.add.at(expected, indices[:, 0], updates)
+    return expected
 
 
 def bilinear(x):
@@ -300,9 +300,9 @@ ELSEWHERE = {
 def kernels():
     """The kernels that give float32."""
     for module in cache.modules():
-        made = on_demand.loaded(module)
-        for name in made.kernels:
-            declaration = made.declaration(name)
+        loaded = on_demand.loaded(module)
+        for name in loaded.kernels:
+            declaration = loaded.declaration(name)
             results = [a for a in declaration.arrays if a.role in ("write", "read-write")]
             for argument in results:
                 dtypes = declaration.sets.get(argument.letter) or [argument.dtype.name]
@@ -322,7 +322,7 @@ def test_every_kernel_of_float32_has_a_row():
 def call(kernel, row):
     """What the kernel writes."""
     module, _, name = kernel.partition(".")
-    program, feeds, buffers, found = Program(), {}, [], None
+    program, feeds, buffers, out = Program(), {}, [], None
     first = next(iter(row.inputs.values()))
     for argument in on_demand.loaded(module).declaration(name).arrays:
         array = row.inputs.get(argument.name)
@@ -333,18 +333,18 @@ def call(kernel, row):
             buffers.append(bound(array.shape, array.dtype))
             feeds[buffers[-1]] = array.copy()
         if argument.role in ("write", "read-write"):
-            found = buffers[-1]
-    items = found.size if len(found.shape) == 1 else found.shape[0]
+            out = buffers[-1]
+    items = out.size if len(out.shape) == 1 else out.shape[0]
     if kernel == "quantize.dequantize":
-        items *= found.shape[1]
+        items *= out.shape[1]
     if kernel == "resize.bilinear":
-        items *= found.shape[1]
+        items *= out.shape[1]
     split = None if module in ("scatter", "segment") else items
     program.call(kernel, *buffers, split=split, **row.numbers)
-    program.keep(found)
+    program.keep(out)
     program.close(feeds)
     program.run()
-    return program.array(found).copy()
+    return program.array(out).copy()
 
 
 @pytest.mark.parametrize("kernel", HERE)

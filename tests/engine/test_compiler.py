@@ -22,8 +22,8 @@ from flatlite.engine.run.faults import INDEX_OUT_OF_RANGE
 
 
 def compiled(function, text="x:float32[1] out:float32[1]", **sets):
-    made = Kernel(function.__name__, function, Declaration(function.__name__, text, sets))
-    return compiler.compile_kernels("testing", [made])
+    kernel = Kernel(function.__name__, function, Declaration(function.__name__, text, sets))
+    return compiler.compile_kernels("testing", [kernel])
 
 
 def steps(x, out, first, last, fault):
@@ -89,9 +89,9 @@ def branches(x, out, first, last, fault):
 
 def lowered(function):
     declaration = Declaration(function.__name__, "x:float32[1] out:float32[1]", {})
-    made = Kernel(function.__name__, function, declaration)
-    compiler.compile_kernels("testing", [made])
-    (content, _), *_ = made.lowered.values()
+    kernel = Kernel(function.__name__, function, declaration)
+    compiler.compile_kernels("testing", [kernel])
+    (content, _), *_ = kernel.lowered.values()
     text = str(llvm.parse_bitcode(content))
     return re.sub(r"B\dv\d+B", "", text)  # which counts the functions numba has compiled
 

@@ -62,7 +62,7 @@ def branched_to(program, x):
 
 def read_by_python(program, x):
     b, out = copy(program, x), arena(x.shape, x.dtype)
-    program.host(lambda found, made: np.copyto(made, found), [b], [out])
+    program.host(lambda source, target: np.copyto(target, source), [b], [out])
     return out
 
 

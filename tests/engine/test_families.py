@@ -35,8 +35,8 @@ def run(build, shape, *arrays, dtype=np.float32, dealt=False):
         out = arena(shape, dtype)
         build(program, *buffers, out)
         program.keep(out)
-        given_arrays = [x for x in arrays if x is not None]
-        program.close(dict(zip([b for b in buffers if b is not None], given_arrays, strict=True)))
+        present = [x for x in arrays if x is not None]
+        program.close(dict(zip([b for b in buffers if b is not None], present, strict=True)))
         program.run()
         return program.array(out).copy()
 
@@ -128,13 +128,13 @@ def test_matmul(data):
     bias, clamp = numbers(n), data.draw(LIMITS)
     exact = a.astype(np.float64) @ b.astype(np.float64) + bias
     terms = np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64) + np.abs(bias)
-    given_a = np.ascontiguousarray(np.swapaxes(a, -1, -2)) if left else a
-    given_b = np.ascontiguousarray(np.swapaxes(b, -1, -2)) if right else b
+    left_operand = np.ascontiguousarray(np.swapaxes(a, -1, -2)) if left else a
+    right_operand = np.ascontiguousarray(np.swapaxes(b, -1, -2)) if right else b
 
     def build(program, a, b, bias, out):
         gemm.matmul(program, a, b, bias, out, transpose_a=left, transpose_b=right, clamp=clamp)
 
-    check(build, exact.shape, exact, terms, clamp, given_a, given_b, bias)
+    check(build, exact.shape, exact, terms, clamp, left_operand, right_operand, bias)
 
 
 @FEW

@@ -4,6 +4,7 @@ import definitions
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
+from emulated import compiled_for_aarch64
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from llvmlite import ir
@@ -27,6 +28,7 @@ TARGETS = {
     "sse2": Target("x86-64", "x86-64"),
 }
 MODULES = ("gemm_i8_input", "gemm_i8", "quantize_rows", "gemm_i16")
+ON_AARCH64 = True
 SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
 DEPTH = st.one_of(STEP, SIZE)
 """Channels, often fewer than the bytes that are multiplied at once."""
@@ -35,9 +37,13 @@ SOME = settings(
 )
 
 
-@pytest.fixture(scope="module", params=TARGETS)
-def vectors(request):
+@pytest.fixture(scope="module", params=[*TARGETS, pytest.param("aarch64", marks=pytest.mark.slow)])
+def vectors(request, tmp_path_factory):
     """The fast kernels compiled for one kind of vectors, in place of this processor's."""
+    if request.param == "aarch64":
+        with compiled_for_aarch64(tmp_path_factory.mktemp("aarch64"), *MODULES):
+            yield request.param
+        return
     aim = TARGETS[request.param]
     if not aim.needs <= flags():
         pytest.skip("this processor does not have these vectors")
@@ -192,6 +198,7 @@ class Operands:
 @given(data=st.data())
 def test_conv2d(vectors, module, data):
     groups, depth, n = data.draw(st.integers(1, 3)), data.draw(DEPTH), data.draw(SIZE)
+    depth = max(depth, 2) if groups > 1 else depth  # groups of one channel are depthwise
     taps = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 5))
     stride, dilation = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
     padding = data.draw(st.sampled_from(["SAME", "VALID"]))
@@ -287,6 +294,7 @@ def test_transpose_conv2d(vectors, module, data):
 @given(st.data())
 def test_conv2d_of_float32(vectors, data):
     groups, depth, n = data.draw(st.integers(1, 3)), data.draw(DEPTH), data.draw(SIZE)
+    depth = max(depth, 2) if groups > 1 else depth  # groups of one channel are depthwise
     taps = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
     stride, dilation = (data.draw(STEP), data.draw(STEP)), (data.draw(STEP), data.draw(STEP))
     scheme, sizes = data.draw(hybrids(groups * n)), [data.draw(SIZE), data.draw(SIZE)]
@@ -325,10 +333,12 @@ def test_matmul_of_whole_blocks(vectors, depth):
     """Rows that may be multiplied where they lie, as far as they are blocks of 16."""
     random, n = np.random.default_rng(depth), 40
     weights, bias = stored("int8", n, depth), random.normal(size=n).astype(np.float32)
-    stored_scheme = quantization.Quantized(np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32)
+    output_quantization = quantization.Quantized(
+        np.full(n, 2e-4), (3, 5, -4), (-128, 127), np.int32
+    )
     for height in (16, 40, 48, 176):
         for scheme, x, name in (
-            (stored_scheme, stored("int8", height, depth), "matmul"),
+            (output_quantization, stored("int8", height, depth), "matmul"),
             (quantization.Hybrid(np.full(n, 0.1), True, (-np.inf, np.inf)),
              random.normal(size=(height, depth)).astype(np.float32), "matmul_float32"),
         ):  # fmt: skip

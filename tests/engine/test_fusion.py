@@ -48,10 +48,10 @@ def tensor(size=8, dtype=np.int32):
     return arena((size,), dtype)
 
 
-def overlays(*instructions, kept=(), found=()):
+def overlays(*instructions, read_later=(), expected=()):
     """{position of an instruction: its operand's place among the buffers} for what is overlaid."""
-    alive = planner.lifetimes(instructions, {x.storage for x in kept}, ())
-    over = planner.overlays(instructions, alive, found)
+    alive = planner.lifetimes(instructions, {x.storage for x in read_later}, ())
+    over = planner.overlays(instructions, alive, expected)
     return {
         i: [x.storage for x in instruction.buffers].index(over[instruction.buffers[-1].storage])
         for i, instruction in enumerate(instructions)
@@ -74,8 +74,8 @@ def test_of_two_operands_the_later_lends_its_memory():
 
 def test_what_is_kept_lends_nothing():
     a, b = tensor(), tensor()
-    assert overlays(add(a), add(b, a), kept=[a]) == {}
-    assert overlays(add(a), add(b, a), kept=[b]) == {1: 0}
+    assert overlays(add(a), add(b, a), read_later=[a]) == {}
+    assert overlays(add(a), add(b, a), read_later=[b]) == {1: 0}
 
 
 def test_other_widths_lend_nothing():
@@ -214,20 +214,20 @@ def step(program, kind, a, b):
     return out
 
 
-def computed(sequence, kept, given, threads):
+def computed(sequence, read_later, inputs, threads):
     """A program for a sequence of steps on the last few results, and what is expected of `kept`."""
     program = Program(threads=threads)
     row = np.arange(SHAPE[1], dtype=np.int32).reshape(1, -1) - 9
-    buffers, arrays = [bound(SHAPE, np.int32), constant(row)], [given, row]
+    buffers, arrays = [bound(SHAPE, np.int32), constant(row)], [inputs, row]
     for kind, first, second in sequence:
         a, b = (len(buffers) - 1 - i % len(buffers) for i in (first, second))
         buffers.append(step(program, kind, buffers[a], buffers[b]))
         arrays.append(KINDS[kind](arrays[a], arrays[b]))
-    kept = {2 + i % len(sequence) for i in kept} | {len(buffers) - 1}
-    for i in kept:
+    read_later = {2 + i % len(sequence) for i in read_later} | {len(buffers) - 1}
+    for i in read_later:
         program.keep(buffers[i])
-    program.close({buffers[0]: given})
-    return program, [(buffers[i], arrays[i]) for i in kept]
+    program.close({buffers[0]: inputs})
+    return program, [(buffers[i], arrays[i]) for i in read_later]
 
 
 def check(program, expected):
@@ -237,10 +237,10 @@ def check(program, expected):
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(steps, min_size=1, max_size=12), st.lists(st.integers(0, 11), max_size=2))
-def test_any_program_gives_what_numpy_does(short_blocks, sequence, kept):
+def test_any_program_gives_what_numpy_does(short_blocks, sequence, read_later):
     values = np.random.default_rng(0).integers(-(2**31), 2**31 - 1, SHAPE, np.int32)
     for threads in (1, 2):
-        program, expected = computed(sequence, kept, values, threads)
+        program, expected = computed(sequence, read_later, values, threads)
         for _ in range(3):
             program.run()
             check(program, expected)

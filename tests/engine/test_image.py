@@ -417,8 +417,8 @@ def test_unknown_outside_functions_refuse_the_image(folder):
 
 
 def test_every_way_to_compile_gives_the_same_bytes(testing, folder, run_kernel):
-    made = next(actual for actual in KERNELS.values() if "spin" in actual).values()
-    compiled = compiler.compile_kernels("testing", made)
+    kernels = next(actual for actual in KERNELS.values() if "spin" in actual).values()
+    compiled = compiler.compile_kernels("testing", kernels)
     flat = driver.link(compiled)
     (folder / "testing.image").write_bytes(image.pack(*flat))
     image.provide("testing_file", image.read(folder / "testing.image"))

@@ -13,7 +13,7 @@ from flatlite.engine.plan.buffer import Buffer, constant, persistent
 from flatlite.engine.plan.program import Program
 from flatlite.engine.run import plan_runner
 
-GIVEN = {
+ARGUMENTS = {
     "low": 5,
     "high": 90,
     "limits": [5, 90],
@@ -64,9 +64,13 @@ def kernels():
                 yield f"{module}.{one.name}", one.declaration
 
 
-FOUND = dict(kernels())
-VECTORS = [name for name in FOUND if name.startswith("rescaled_simd.")]
-PAIRS = [name for name in FOUND if "geometry" in FOUND[name].text and name not in VECTORS]
+KERNELS_IN_PLACE = dict(kernels())
+VECTORS = [name for name in KERNELS_IN_PLACE if name.startswith("rescaled_simd.")]
+PAIRS = [
+    name
+    for name in KERNELS_IN_PLACE
+    if "geometry" in KERNELS_IN_PLACE[name].text and name not in VECTORS
+]
 SHAPES = (
     ((3, -1), (3, -1)),
     ((3, -1), (1,)),
@@ -127,12 +131,12 @@ def others(name, choice, n):
     Numbers are small enough for all dtypes.
     """
     arrays, numbers = [], {}
-    for argument in FOUND[name].arguments:
+    for argument in KERNELS_IN_PLACE[name].arguments:
         dtype = np.dtype(choice[argument.letter]) if argument.letter else argument.dtype
         if argument.name == "table":
             arrays.append(constant(values((1 << 8 * dtype.itemsize,), dtype, 5)))
-        elif argument.name in GIVEN:
-            value = np.asarray(GIVEN[argument.name])
+        elif argument.name in ARGUMENTS:
+            value = np.asarray(ARGUMENTS[argument.name])
             if argument.rank is None:
                 numbers[argument.name] = value.astype(dtype).item()
             else:
@@ -143,16 +147,18 @@ def others(name, choice, n):
 
 def dtypes(name, argument):
     """(choice, dtype of an operand, that of the result) where both are as wide."""
-    result = next(a for a in FOUND[name].arguments if a.over)
-    for choice in FOUND[name].specialisations():
+    result = next(a for a in KERNELS_IN_PLACE[name].arguments if a.over)
+    for choice in KERNELS_IN_PLACE[name].specialisations():
         kinds = [np.dtype(choice[a.letter]) if a.letter else a.dtype for a in (argument, result)]
         if kinds[0].itemsize == kinds[1].itemsize:
             yield choice, *kinds
 
 
-@pytest.mark.parametrize("name", [name for name in FOUND if name not in (*PAIRS, *VECTORS)])
+@pytest.mark.parametrize(
+    "name", [name for name in KERNELS_IN_PLACE if name not in (*PAIRS, *VECTORS)]
+)
 def test_one_operand(name):
-    declaration = FOUND[name]
+    declaration = KERNELS_IN_PLACE[name]
     over = next(a.over[0] for a in declaration.arguments if a.over)
     operand = next(a for a in declaration.arguments if a.name == over)
     for choice, kind, result in dtypes(name, operand):
@@ -163,8 +169,8 @@ def test_one_operand(name):
             arrays, numbers = others(name, choice, size if operand.rank == 2 else 3)
 
             def add(program, buffers, out, arrays=arrays, numbers=numbers, items=items):
-                rest, own = iter(arrays), {over: buffers[0], "out": out}
-                inputs = [own.get(a.name) or next(rest) for a in declaration.arrays]
+                others, bindings = iter(arrays), {over: buffers[0], "out": out}
+                inputs = [bindings.get(a.name) or next(others) for a in declaration.arrays]
                 program.call(name, *inputs, split=items, **numbers)
 
             assert check(add, [values(shape, kind, size)], result) == 1
@@ -172,7 +178,7 @@ def test_one_operand(name):
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_several_operands(name):
-    declaration = FOUND[name]
+    declaration = KERNELS_IN_PLACE[name]
     over = next(a.over for a in declaration.arguments if a.over)
     operand = next(a for a in declaration.arguments if a.name == over[-1])
     first = next(a for a in declaration.arguments if a.name == over[0])

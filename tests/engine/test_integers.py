@@ -15,7 +15,7 @@ from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
 
 FEW = settings(max_examples=60)
-STORED = ("int8", "uint8", "int16")
+INTEGER_TYPES = ("int8", "uint8", "int16")
 SMALL = st.integers(1, 4)
 SCALE = st.floats(2.0**-40, 2.0**20)
 LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1
@@ -26,10 +26,10 @@ def run(build, x, out, dealt=False):
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
             patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
-        program, given_x = Program(), bound(x.shape, x.dtype)
-        build(program, given_x, out)
+        program, x_buffer = Program(), bound(x.shape, x.dtype)
+        build(program, x_buffer, out)
         program.keep(out)
-        program.close({given_x: x})
+        program.close({x_buffer: x})
         program.run()
         return program.array(out).copy()
 
@@ -78,7 +78,9 @@ def exact(value, scale):
     ],
 )
 def test_requantize(rounding, definition, sums, data):
-    dtype = "int16" if rounding == "round_int64_half_up" else data.draw(st.sampled_from(STORED))
+    dtype = (
+        "int16" if rounding == "round_int64_half_up" else data.draw(st.sampled_from(INTEGER_TYPES))
+    )
     n, most = data.draw(SMALL), 1 << 40 if rounding == "round_int64_half_up" else HIGHEST
     numbers = st.integers(-most, most) | st.integers(-999, 999)
     values = np.array(data.draw(st.lists(numbers, min_size=n, max_size=5 * n)), sums)
@@ -135,8 +137,8 @@ def test_exp_is_near():
 
 
 def test_inverse_root_is_near():
-    for value in (0, 1, 2, 3, 255, 65025, (1 << 29) + 1, HIGHEST):
-        inverse, places = fixedpoint.inverse_sqrt(value)
+    values = [0, 1, 2, 3, 255, 65025, (1 << 29) + 1, HIGHEST]
+    for value, inverse, places in zip(values, *fixedpoint.inverse_sqrt(values), strict=True):
         assert inverse * 2.0 ** (-31 - places) == pytest.approx(max(value, 1) ** -0.5, rel=2e-5)
 
 
@@ -151,8 +153,8 @@ def test_reals_to_8_bits(asymmetric, data):
     scheme, scales = quantization.Hybrid(np.ones(1), asymmetric, (0.0, 0.0)), []
     out = arena(shape, np.int16)
 
-    def build(program, given_x, out):
-        built, made_scales = scheme.int16_input(program, given_x, shape[0])
+    def build(program, x_buffer, out):
+        built, row_scales = scheme.int16_input(program, x_buffer, shape[0])
         sums = arena(shape, np.int32)
         program.call(
             "plain_int.subtract_zero_point",
@@ -161,8 +163,8 @@ def test_reals_to_8_bits(asymmetric, data):
             split=out.size,
             zero_point=0,
         )
-        program.keep(made_scales)
-        scales.append((program, made_scales, sums))
+        program.keep(row_scales)
+        scales.append((program, row_scales, sums))
 
     got = run(build, x, out)
     program, built, _ = scales[0]
@@ -224,9 +226,9 @@ def test_conv2d(data):
             filters = weights[:, i, j].reshape(groups, n, depth).astype(np.int64)
             want[:, y, c] += np.einsum("bgd,gnd->bgn", pixel, filters).reshape(2, -1)
 
-    def build(program, given_x, out):
+    def build(program, x_buffer, out):
         quantized_gemm.conv2d(
-            program, given_x, constant(weights), None, out, scheme=scheme, stride=stride,
+            program, x_buffer, constant(weights), None, out, scheme=scheme, stride=stride,
             before=before, dilation=dilation, groups=groups,
         )  # fmt: skip
 

@@ -32,12 +32,12 @@ LIMITED = ("arithmetic.add", "arithmetic.subtract", "arithmetic.multiply")
 def shapes(draw, n):
     """`n` shapes that broadcast, each with some dimensions of 1 and some missing in front."""
     whole = draw(st.lists(st.sampled_from([1, 2, 3, 7, 16, 33]), min_size=1, max_size=4))
-    found = []
+    pairs = []
     for _ in range(n):
         repeated = draw(st.lists(st.booleans(), min_size=len(whole), max_size=len(whole)))
         shape = [1 if one else size for size, one in zip(whole, repeated, strict=True)]
-        found.append(tuple(shape[draw(st.integers(0, len(shape))) :]))
-    return found
+        pairs.append(tuple(shape[draw(st.integers(0, len(shape))) :]))
+    return pairs
 
 
 def run(kernel, operands, out, *more, dealt=False):
@@ -46,13 +46,13 @@ def run(kernel, operands, out, *more, dealt=False):
         if dealt:
             patch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
         program = Program(guard=True)
-        given = [bound(x.shape, x.dtype) for x in operands]
-        inner, out = [arena(x.shape, x.dtype) for x in given], arena(*out)
-        for source, target in zip(given, inner, strict=True):
+        buffers = [bound(x.shape, x.dtype) for x in operands]
+        inner, out = [arena(x.shape, x.dtype) for x in buffers], arena(*out)
+        for source, target in zip(buffers, inner, strict=True):
             program.call("copy.copy", source.ravel(), target.ravel(), split=source.size)
         elementwise(program, kernel, inner, out, *more)
         program.keep(out)
-        program.close(dict(zip(given, operands, strict=True)))
+        program.close(dict(zip(buffers, operands, strict=True)))
         program.run()
         return program.array(out).copy()
 

@@ -99,9 +99,9 @@ def test_convolutions_do_not_depend_on_threads(size, depth, n, groups):
 
     def emit(program, x, small, out, small_out):
         gemm.conv2d(program, x, constant(weights), None, out, **steps)
-        own = constant(small_weights)
+        constant_weights = constant(small_weights)
         quantized_gemm.conv2d(
-            program, small, own, None, small_out, scheme=scheme(9 * depth), **steps
+            program, small, constant_weights, None, small_out, scheme=scheme(9 * depth), **steps
         )
 
     def run(n_threads):

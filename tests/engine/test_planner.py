@@ -18,8 +18,8 @@ spans = st.tuples(st.integers(0, ROWS - 1), st.integers(0, ROWS - 1)).map(sorted
 
 
 @given(st.lists(st.tuples(st.integers(0, 5000), spans), max_size=40))
-def test_storages_alive_at_once_never_overlap(wanted):
-    alive = {Storage("arena", size): list(span) for size, span in wanted}
+def test_storages_alive_at_once_never_overlap(storages):
+    alive = {Storage("arena", size): list(span) for size, span in storages}
     offsets, total = planner.assign(alive)
     taken = [(offsets[s], offsets[s] + s.nbytes, *alive[s]) for s in alive]
     for i, (start, end, first, last) in enumerate(taken):
@@ -31,8 +31,8 @@ def test_storages_alive_at_once_never_overlap(wanted):
 
 
 @given(st.lists(st.tuples(st.integers(1, 5000), spans), min_size=1, max_size=40))
-def test_arena_is_between_the_fullest_moment_and_the_sum(wanted):
-    alive = {Storage("arena", size): list(span) for size, span in wanted}
+def test_arena_is_between_the_fullest_moment_and_the_sum(storages):
+    alive = {Storage("arena", size): list(span) for size, span in storages}
     _, total = planner.assign(alive)
     sizes = [(arena.aligned(s.nbytes), *span) for s, span in alive.items()]
     fullest = max(sum(n for n, a, b in sizes if a <= i <= b) for i in range(ROWS))

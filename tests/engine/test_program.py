@@ -28,8 +28,8 @@ def names(program):
 
 def test_numbers_arrive_as_declared():
     program, out = Program(), arena((6,), np.float64)
-    wanted = {"a": -(1 << 40), "b": 0.1, "c": 0.1, "d": -128, "e": True, "g": (1 << 64) - 1}
-    program.call("testing.numbers", out, **wanted)
+    numbers = {"a": -(1 << 40), "b": 0.1, "c": 0.1, "d": -128, "e": True, "g": (1 << 64) - 1}
+    program.call("testing.numbers", out, **numbers)
     program.keep(out)
     program.close()
     expected = [-(1 << 40), 0.1, float(f32(0.1)), -128, 1, float((1 << 64) - 1)]

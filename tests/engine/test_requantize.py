@@ -60,11 +60,11 @@ def vectors(request):
 
 def both(sums, scales, zero_point, limits, dtype, **how):
     """What the vectors give, the scalar code, and the kind of rounding."""
-    program, given = Program(), bound(sums.shape, np.int32)
+    program, x_buffer = Program(), bound(sums.shape, np.int32)
     n = sums.shape[1]
     terms, numbers = multipliers.requantize_terms_i8(scales, n, zero_point, limits, dtype, **how)
     got, want = arena(sums.shape, dtype), arena(sums.shape, dtype)
-    program.call("vectors.as_bytes", given, terms, got, split=len(sums), **numbers._asdict())
+    program.call("vectors.as_bytes", x_buffer, terms, got, split=len(sums), **numbers._asdict())
     kernel, factors = "requantize.exact", [np.broadcast_to(scales, (n,)).copy()]
     if not how.get("exact"):
         kernel = "requantize.round_half_away"
@@ -74,10 +74,10 @@ def both(sums, scales, zero_point, limits, dtype, **how):
         ]
         factors = [*np.array(fixed, np.int32).T.copy()]
     limits = {"zero_point": zero_point, "low": limits[0], "high": limits[1]}
-    program.call(kernel, given, *map(constant, factors), want, split=len(sums), **limits)
+    program.call(kernel, x_buffer, *map(constant, factors), want, split=len(sums), **limits)
     for out in (got, want):
         program.keep(out)
-    program.close({given: sums})
+    program.close({x_buffer: sums})
     program.run()
     return program.array(got), program.array(want), numbers.rounding
 

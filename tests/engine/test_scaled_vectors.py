@@ -51,13 +51,13 @@ def run(kind, a, b, terms, *, plain=False, dealt=False, guard=False):
         if plain:
             patch.setattr(rescaled, "simd_form", lambda *_: None)
         program = Program(guard=guard)
-        given = [bound(x.shape, x.dtype) for x in (a, b)]
-        inner, out = [arena(x.shape, x.dtype) for x in given], arena(shape, a.dtype)
-        for source, target in zip(given, inner, strict=True):  # memory that ends where it ends
+        operands = [bound(x.shape, x.dtype) for x in (a, b)]
+        inner, out = [arena(x.shape, x.dtype) for x in operands], arena(shape, a.dtype)
+        for source, target in zip(operands, inner, strict=True):  # memory that ends where it ends
             program.call("copy.copy", source.ravel(), target.ravel(), split=source.size)
         rescaled.pair(program, kind, *inner, out, terms)
         program.keep(out)
-        program.close(dict(zip(given, (a, b), strict=True)))
+        program.close(dict(zip(operands, (a, b), strict=True)))
         program.run()
         return program.array(out).copy(), [name for _, name, _ in program.run(profile=True)][-1]
 

@@ -43,18 +43,23 @@ LINES = {
     "halves": rescaled(0.5, 0),
 }
 CURVES = {
-    "bent": np.where(rescaled(1, 0) < 0, rescaled(0.1, 0), rescaled(1, 0)).astype(np.int8),
     "logistic": (256 / (1 + np.exp(-rescaled(1, 0) / 20.0)) - 128).astype(np.int8),
     "falling": rescaled(-0.8317, 3.2),
 }
 
 
-@pytest.mark.parametrize("name", [*LINES, *CURVES])
+BENT = {
+    "bent": np.where(rescaled(1, 0) < 0, rescaled(0.1, 0), rescaled(1, 0)).astype(np.int8),
+    "bent_at_zero_point": np.maximum(rescaled(0.21, -4.2), rescaled(0.93, 1.5)),
+}
+
+
+@pytest.mark.parametrize("name", [*LINES, *BENT, *CURVES])
 @pytest.mark.parametrize("size", [8192, 8192 + 45])
 def test_tables_of_lines(monkeypatch, vectors, name, size):
     """Large operands take a line where the table is one, with the same bits."""
     monkeypatch.setattr(instruction, "MIN_PARALLEL_BYTES", 0)
-    table = (LINES | CURVES)[name]
+    table = (LINES | BENT | CURVES)[name]
     x = np.resize(np.arange(256), size).astype(np.uint8).view(np.int8)
     program, fed = Program(guard=True), bound(x.shape, x.dtype)
     inner, out = arena(x.shape, x.dtype), arena(x.shape, x.dtype)
@@ -65,4 +70,6 @@ def test_tables_of_lines(monkeypatch, vectors, name, size):
     program.run()
     np.testing.assert_array_equal(program.array(out), table[x.view(np.uint8)])
     kernel = [name for _, name, _ in program.run(profile=True)][-1]
-    assert kernel == ("lookup.line" if name in LINES else "lookup.look_up")
+    assert (kernel == "lookup.look_up") == (name in CURVES)
+    if name in BENT:
+        assert kernel == "lookup.largest_line"

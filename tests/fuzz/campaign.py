@@ -70,16 +70,16 @@ def shrink(failure: Failure, seconds: float = SHRINK_SECONDS) -> Failure:
     """The same kind of failure in as small a case as greed finds."""
     fuzzer, case, verdict = failure.fuzzer, failure.case, failure.verdict
     end = time.monotonic() + seconds
-    found = case
-    while found is not None:
-        case = found
-        found = None
+    smallest = case
+    while smallest is not None:
+        case = smallest
+        smallest = None
         for candidate in fuzzer.smaller(case):
             if time.monotonic() > end:
                 break
-            seen = fuzzer.check(candidate)
-            if seen.kind == verdict.kind:
-                found, verdict = candidate, seen
+            outcome = fuzzer.check(candidate)
+            if outcome.kind == verdict.kind:
+                smallest, verdict = candidate, outcome
                 break
     return Failure(fuzzer, failure.address, case, verdict)
 
@@ -144,15 +144,15 @@ class _Share:
     brief: bool
 
 
-def _campaign(fuzzer, given) -> int:
-    first, _, last = (given.seeds or f"{secrets.randbelow(10**9)}..").partition("..")
+def _campaign(fuzzer, options) -> int:
+    first, _, last = (options.seeds or f"{secrets.randbelow(10**9)}..").partition("..")
     seconds, stop = (inf, inf) if last else (60.0, 10)
-    seconds = seconds if given.seconds is None else given.seconds
-    stop = stop if given.stop is None else given.stop
-    end, name, n = float(last or inf), name_of(fuzzer), given.processes
-    print(f"{name}: seeds from {first}, {given.count} cases of each", flush=True)
+    seconds = seconds if options.seconds is None else options.seconds
+    stop = stop if options.stop is None else options.stop
+    end, name, n = float(last or inf), name_of(fuzzer), options.processes
+    print(f"{name}: seeds from {first}, {options.count} cases of each", flush=True)
     shares = [
-        _Share(name, int(first) + k, end, n, given.count, seconds, stop, given.brief)
+        _Share(name, int(first) + k, end, n, options.count, seconds, stop, options.brief)
         for k in range(n)
     ]
     if n == 1:

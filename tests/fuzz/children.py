@@ -22,13 +22,13 @@ def serve(pipe, path, module, function) -> None:
     sys.path[:] = path
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     os.environ["FLATLITE_PLANS"] = ""
-    answer = getattr(importlib.import_module(module), function)
+    function_served = getattr(importlib.import_module(module), function)
     while True:
         try:
             job = pipe.recv()
         except (EOFError, KeyboardInterrupt):
             return
-        pipe.send(answer(job))
+        pipe.send(function_served(job))
 
 
 class Child:
@@ -46,8 +46,8 @@ class Child:
         if self._process is None:
             context = multiprocessing.get_context("spawn")
             self._pipe, theirs = context.Pipe()
-            given = (theirs, [str(TESTS), *sys.path], *self._serves)
-            self._process = context.Process(target=serve, args=given, daemon=True)
+            search_path = (theirs, [str(TESTS), *sys.path], *self._serves)
+            self._process = context.Process(target=serve, args=search_path, daemon=True)
             self._process.start()
             theirs.close()
         self._pipe.send(job)

@@ -147,19 +147,19 @@ class Draw:
             return np.asarray(rng.random(shape) < 0.5)
         if dtype.startswith("float"):
             ends = (-4.0, 4.0) if low is None else (low, high)
-            found = np.asarray(rng.uniform(*ends, shape))
+            array = np.asarray(rng.uniform(*ends, shape))
             if self.chance(0.2):
-                found = np.round(found)
+                array = np.round(array)
         else:
             limits = np.iinfo(dtype)
             wide = kind in QUANTIZED or self.chance(0.2)
             ends = (limits.min, limits.max) if wide else (max(-9, limits.min), 9)
-            found = rng.integers(*((low, high) if low is not None else ends), shape, endpoint=True)
-        found = np.array(found, dtype)
+            array = rng.integers(*((low, high) if low is not None else ends), shape, endpoint=True)
+        array = np.array(array, dtype)
         if self.special and low is None and dtype in INTEREST:
             chosen = rng.choice(np.array(INTEREST[dtype], dtype), shape)
-            found = np.where(rng.random(shape) < 0.2, chosen, found)
-        return np.asarray(found).reshape(shape)
+            array = np.where(rng.random(shape) < 0.2, chosen, array)
+        return np.asarray(array).reshape(shape)
 
     def at(self, index: int) -> Tensor:
         """A tensor."""
@@ -245,8 +245,8 @@ class Draw:
     def finish(self) -> Drawn:
         """The model: what nobody reads is an output, and sometimes what somebody reads, too."""
         read = {i for step in self.graph.operators for i in step.inputs}
-        made = [i for step in self.graph.operators for i in step.outputs]
-        self.graph.outputs = [i for i in made if i not in read or self.chance(0.25)]
+        produced = [i for step in self.graph.operators for i in step.outputs]
+        self.graph.outputs = [i for i in produced if i not in read or self.chance(0.25)]
         model = Model([self.graph])
         update_versions(model)
         feeds = [self.feeds[i] for i in self.graph.inputs]

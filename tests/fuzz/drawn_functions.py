@@ -168,8 +168,8 @@ def _pair(d, *dtypes):
     i = d.of(*dtypes)
     dtype, shape = d.there[i]
     if d.flag():
-        kept = [n if d.flag() else 1 for n in shape[d.integer(0, len(shape)) :]]
-        other: Any = d.values(dtype, kept)
+        other_shape = [n if d.flag() else 1 for n in shape[d.integer(0, len(shape)) :]]
+        other: Any = d.values(dtype, other_shape)
     else:
         other = d.some(lambda t, s: t == dtype and _broadcast(s, shape) is not None)
     result_shape = _broadcast(
@@ -275,10 +275,10 @@ def reshaped(d):
         result_shape.append(d.pick([n for n in range(1, left + 1) if left % n == 0]))
         left //= result_shape[-1]
     result_shape.append(left)
-    said = [*result_shape]
+    new_shape = [*result_shape]
     if d.flag() and prod(result_shape):
-        said[d.integer(0, len(result_shape) - 1)] = -1
-    d.add("Reshape", [i, np.int32(said)], (dtype, result_shape))
+        new_shape[d.integer(0, len(result_shape) - 1)] = -1
+    d.add("Reshape", [i, np.int32(new_shape)], (dtype, result_shape))
 
 
 @row
@@ -302,8 +302,8 @@ def squeezed(d):
     i = d.some(lambda dtype, shape: 1 in shape)
     dtype, shape = d.there[i]
     axes = [a for a, n in enumerate(shape) if n == 1 and d.flag()]
-    gone = axes or [a for a, n in enumerate(shape) if n == 1]
-    result_shape = [n for a, n in enumerate(shape) if a not in gone]
+    squeezed_axes = axes or [a for a, n in enumerate(shape) if n == 1]
+    result_shape = [n for a, n in enumerate(shape) if a not in squeezed_axes]
     d.add("Squeeze", [i], (dtype, result_shape), squeeze_dims=axes)
 
 
@@ -312,9 +312,11 @@ def joined(d):
     i = d.some(lambda dtype, shape: len(shape) >= 1)
     dtype, shape = d.there[i]
     a = d.integer(0, len(shape) - 1)
-    rest = shape[:a] + shape[a + 1 :]
+    other_sizes = shape[:a] + shape[a + 1 :]
     others = [
-        d.some(lambda t, s: t == dtype and len(s) == len(shape) and s[:a] + s[a + 1 :] == rest)
+        d.some(
+            lambda t, s: t == dtype and len(s) == len(shape) and s[:a] + s[a + 1 :] == other_sizes
+        )
         for _ in range(d.integer(1, 2))
     ]
     total = sum(d.there[j][1][a] for j in (i, *others))
@@ -357,9 +359,9 @@ def sliced(d):
     begins = [d.integer(0, n - 1) if n else 0 for n in shape]
     sizes = [d.integer(0 if d.integer(0, 9) == 0 else min(1, n), n - b)
              for n, b in zip(shape, begins, strict=True)]  # fmt: skip
-    said = [-1 if b + s == n and d.flag() else s
+    sizes_with_ends = [-1 if b + s == n and d.flag() else s
             for n, b, s in zip(shape, begins, sizes, strict=True)]  # fmt: skip
-    d.add("Slice", [i, np.int32(begins), np.int32(said)], (dtype, sizes))
+    d.add("Slice", [i, np.int32(begins), np.int32(sizes_with_ends)], (dtype, sizes))
 
 
 @row
@@ -384,9 +386,9 @@ def strided(d):
             start = None if open_begin >> a & 1 else at.start
             index[a] = slice(start, None if open_end >> a & 1 else at.stop, at.step)
     result_shape = np.empty(shape)[tuple(index)].shape
-    given = [np.int32(row) for row in (begins, ends, steps)]
+    bounds = [np.int32(row) for row in (begins, ends, steps)]
     attrs = {"begin_mask": open_begin & ~shrunk, "end_mask": open_end & ~shrunk}
-    d.add("StridedSlice", [i, *given], (dtype, result_shape), shrink_axis_mask=shrunk, **attrs)
+    d.add("StridedSlice", [i, *bounds], (dtype, result_shape), shrink_axis_mask=shrunk, **attrs)
 
 
 @row

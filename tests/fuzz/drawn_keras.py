@@ -67,13 +67,13 @@ class Model:
     def pruned(self, outputs) -> Model:
         """With these outputs, and the layers up to them."""
         needed = {name for name, _ in outputs}
-        kept = []
+        live = []
         for one in reversed(self.layers):
             if one.name in needed:
-                kept.insert(0, one)
+                live.insert(0, one)
                 needed |= {r[0] for call in one.calls for r in call if isinstance(r, tuple)}
         inputs = self.inputs
-        return replace(self, inputs=inputs, layers=tuple(kept), outputs=outputs)
+        return replace(self, inputs=inputs, layers=tuple(live), outputs=outputs)
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,11 @@ def _model(rng, name: str, depth: int) -> Model:
     layers: list[Layer] = []
     for i in range(int(rng.integers(1, 4 if depth else 7))):
         if kind == "Sequential":
-            made = _plain(rng, f"{name}_{i}", there[-1:])
+            layer = _plain(rng, f"{name}_{i}", there[-1:])
         else:
-            made = _layer(rng, f"{name}_{i}", there, depth)
-        layers.append(made)
-        there += [((made.name, call), made.width) for call in range(len(made.calls))]
+            layer = _layer(rng, f"{name}_{i}", there, depth)
+        layers.append(layer)
+        there += [((layer.name, call), layer.width) for call in range(len(layer.calls))]
     last = there[-1][0]
     ends = [last]
     if kind == "Functional" and rng.integers(2):
@@ -159,9 +159,9 @@ def _layer(rng, name: str, there, depth: int) -> Layer:
         kind = str(rng.choice(list(MERGES)))
         n = 2 if kind == "Subtract" else int(rng.integers(2, 4))
         read = tuple(fitting[int(i)] for i in rng.integers(0, len(fitting), n))
-        made = width * n if kind == "Concatenate" else width
+        units = width * n if kind == "Concatenate" else width
         config = {"axis": -1} if kind == "Concatenate" else {}
-        return Layer(kind, name, made, (read,), config)
+        return Layer(kind, name, units, (read,), config)
     if choice <= 4:
         fitting = [r for r, w in there if w == width]
         other: Any = fitting[int(rng.integers(len(fitting)))]
@@ -220,23 +220,23 @@ def answers(model: Model, feeds) -> list[np.ndarray]:
     values = {(name, 0): x for (name, _), x in zip(model.inputs, feeds, strict=True)}
     for one in model.layers:
         for call, read in enumerate(one.calls):
-            given = [values[r] if isinstance(r, tuple) else np.float32(r) for r in read]
-            values[one.name, call] = np.float32(_result(one, given))
+            operands = [values[r] if isinstance(r, tuple) else np.float32(r) for r in read]
+            values[one.name, call] = np.float32(_result(one, operands))
     return [values[r] for r in model.outputs]
 
 
-def _result(one: Layer, given):
+def _result(one: Layer, operands):
     w = one.weights
     if one.model is not None:
-        return answers(one.model, given)[0]
+        return answers(one.model, operands)[0]
     if one.kind in OPERATORS:
-        return OPERATORS[one.kind][2](*given)
+        return OPERATORS[one.kind][2](*operands)
     if one.kind in MERGES:
-        return MERGES[one.kind](given)
+        return MERGES[one.kind](operands)
     if one.kind == "BatchNormalization":
         factor = w["gamma"] / np.sqrt(w["variance"] + EPSILON)
-        return (given[0] - w["mean"]) * factor + w["beta"]
-    x = given[0] @ w["kernel"] + w.get("bias", 0) if one.kind == "Dense" else given[0]
+        return (operands[0] - w["mean"]) * factor + w["beta"]
+    x = operands[0] @ w["kernel"] + w.get("bias", 0) if one.kind == "Dense" else operands[0]
     return ACTIVATIONS[one.config.get("activation", "linear" if one.kind == "Dense" else "relu")](x)
 
 
@@ -247,12 +247,12 @@ def architecture(model: Model, form: str) -> dict:
     return _without_modules(row) if form.endswith("h5") or form == "keras2" else row
 
 
-def _without_modules(said):
+def _without_modules(config):
     """As HDF5 files have it."""
-    if isinstance(said, dict):
-        left = {k: _without_modules(v) for k, v in said.items()}
+    if isinstance(config, dict):
+        left = {k: _without_modules(v) for k, v in config.items()}
         return {k: v for k, v in left.items() if k not in ("module", "registered_name")}
-    return [_without_modules(item) for item in said] if isinstance(said, list) else said
+    return [_without_modules(item) for item in config] if isinstance(config, list) else config
 
 
 def _model_row(model: Model, is_keras2: bool) -> dict:
@@ -318,10 +318,10 @@ def _node(one: Layer, call, nested, is_keras2: bool):
 
 def files(model: Model, form: str, path) -> None:
     """Writes a model as a form of Keras does."""
-    said = architecture(model, form)
+    config = architecture(model, form)
     if FORMS[form] == "h5":
         with h5py.File(path, "w") as file:
-            file.attrs["model_config"] = json.dumps(said)
+            file.attrs["model_config"] = json.dumps(config)
             file.attrs["keras_version"] = "3.15.1" if form == "keras3_h5" else "2.15.0"
             file.attrs["backend"] = "tensorflow"
             weights = file.create_group("model_weights")
@@ -340,7 +340,7 @@ def files(model: Model, form: str, path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         version = "2.15.0" if form == "tf_keras" else "3.15.1"
         archive.writestr("metadata.json", json.dumps({"keras_version": version}))
-        archive.writestr("config.json", json.dumps(said))
+        archive.writestr("config.json", json.dumps(config))
         archive.writestr("model.weights.h5", content.getvalue())
 
 

@@ -92,12 +92,12 @@ def answer(case: Drawn):
 
 def check(case: Drawn) -> Verdict:
     """Converts a function, runs file and source, and compares."""
-    found = SOURCE.run(case)
-    if isinstance(found, Died):
-        return Verdict("flatlite dies", found.text)
-    if isinstance(found, str):
-        return Verdict(*found.split(": ", 1))
-    expected, near, content = found
+    actual = SOURCE.run(case)
+    if isinstance(actual, Died):
+        return Verdict("flatlite dies", actual.text)
+    if isinstance(actual, str):
+        return Verdict(*actual.split(": ", 1))
+    expected, near, content = actual
     unstable = bool(difference(near, expected, TOLERANCE))
     ours = models.OURS.run((content, list(case.feeds)))
     if isinstance(ours, Died):
@@ -130,23 +130,23 @@ def smaller(case: Drawn) -> Iterator[Drawn]:
                 yield pruned(replace(case, outputs=(i,)))
         first += len(step.results)
     for k in range(len(case.steps)):
-        if (made := without_step(case, k)) is not None:
-            yield made
+        if (shorter := without_step(case, k)) is not None:
+            yield shorter
 
 
 def pruned(case: Drawn) -> Drawn:
     """Without the steps and inputs that no output needs."""
     needed, first = set(case.outputs), _firsts(case)
-    kept = []
+    live = []
     for k in reversed(range(len(case.steps))):
         step = case.steps[k]
         if needed & set(range(first[k], first[k] + len(step.results))):
-            kept.insert(0, k)
+            live.insert(0, k)
             needed |= {i for i in step.inputs if isinstance(i, int)}
     inputs = [i for i in range(len(case.feeds)) if i in needed] or [0]
-    order = [*inputs, *(first[k] + j for k in kept for j in range(len(case.steps[k].results)))]
+    order = [*inputs, *(first[k] + j for k in live for j in range(len(case.steps[k].results)))]
     number = {old: new for new, old in enumerate(order)}
-    steps = tuple(_renumbered(case.steps[k], number) for k in kept)
+    steps = tuple(_renumbered(case.steps[k], number) for k in live)
     outputs = tuple(number[i] for i in case.outputs)
     return Drawn(tuple(case.feeds[i] for i in inputs), steps, outputs)
 
@@ -154,13 +154,17 @@ def pruned(case: Drawn) -> Drawn:
 def without_step(case: Drawn, k: int) -> Drawn | None:
     """The same with the results of one step as inputs; None where it gives an output."""
     first, n_inputs, step = _firsts(case)[k], len(case.feeds), case.steps[k]
-    made = range(first, first + len(step.results))
-    if set(made) & set(case.outputs):
+    removed = range(first, first + len(step.results))
+    if set(removed) & set(case.outputs):
         return None
     rng = np.random.default_rng(k)
     feeds = [rng.normal(size=shape).astype(dtype) for dtype, shape in step.results]
     n_tensors = n_inputs + sum(len(one.results) for one in case.steps)
-    order = [*range(n_inputs), *made, *(i for i in range(n_inputs, n_tensors) if i not in made)]
+    order = [
+        *range(n_inputs),
+        *removed,
+        *(i for i in range(n_inputs, n_tensors) if i not in removed),
+    ]
     number = {old: new for new, old in enumerate(order)}
     steps = tuple(_renumbered(one, number) for one in case.steps if one is not step)
     return pruned(Drawn((*case.feeds, *feeds), steps, tuple(number[i] for i in case.outputs)))

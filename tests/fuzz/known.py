@@ -82,10 +82,16 @@ def _unlike_shapes(use):
 
 def _rescaled(use):
     """The stored integer's negative is not the result's: another scheme, or none is so large."""
-    given, made = (t.quantization for t in (use.inputs[0], use.outputs[0]))
+    input_quantization, output_quantization = (
+        t.quantization for t in (use.inputs[0], use.outputs[0])
+    )
     x = use.value(0)
     lowest = (x == -128).any()
-    return given is not None and (given.zero_points[0] != 0 or given != made or lowest)
+    return input_quantization is not None and (
+        input_quantization.zero_points[0] != 0
+        or input_quantization != output_quantization
+        or lowest
+    )
 
 
 def _steps_beyond_int32(use):
@@ -165,9 +171,9 @@ def _overflows_in_some_order(use):
 def _folded(use, values):
     """A row for each result of a reduction."""
     axes = {int(axis) % values.ndim for axis in np.ravel(use.value(1))}
-    kept = [axis for axis in range(values.ndim) if axis not in axes]
-    rows = np.moveaxis(values, kept, range(len(kept)))
-    return rows.reshape(math.prod(values.shape[axis] for axis in kept), -1)
+    other_axes = [axis for axis in range(values.ndim) if axis not in axes]
+    rows = np.moveaxis(values, other_axes, range(len(other_axes)))
+    return rows.reshape(math.prod(values.shape[axis] for axis in other_axes), -1)
 
 
 def _float_beyond_int32(use):

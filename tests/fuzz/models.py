@@ -104,12 +104,12 @@ def _judge(case, got, seen, tolerance):
         return Verdict("known", reason)
     if isinstance(got, str):
         return Verdict("only flatlite refuses", got)
-    found = Verdict("differs", difference(got, ran[0], tolerance))
+    verdict = Verdict("differs", difference(got, ran[0], tolerance))
     for resolver in RESOLVERS[:2]:
         theirs = seen[resolver]
         if isinstance(theirs, list) and unstable(case, got, theirs, resolver, tolerance):
-            return Verdict("unstable", found.text)
-    return found
+            return Verdict("unstable", verdict.text)
+    return verdict
 
 
 def _in_steps(case, got, whole):
@@ -160,10 +160,10 @@ def unstable(case, got, theirs, resolver, tolerance):
     with np.errstate(all="ignore"):
         for seed in range(5):
             moved = _moved(case, np.random.default_rng(seed)) if seed else case
-            answer = LITERT.run((*content_and_feeds(moved), resolver))
-            if not isinstance(answer, list):
+            outputs = LITERT.run((*content_and_feeds(moved), resolver))
+            if not isinstance(outputs, list):
                 return False
-            for i, (a, b) in enumerate(zip(answer, theirs, strict=True)):
+            for i, (a, b) in enumerate(zip(outputs, theirs, strict=True)):
                 if a.shape != b.shape:
                     return True
                 spread[i] = np.maximum(spread[i], _distance(a, b))
@@ -195,8 +195,8 @@ def _moved(case, rng):
 def _distance(a, b):
     equal = (a == b) | (np.isnan(a) & np.isnan(b))
     a, b = (np.asarray(x, np.result_type(x, np.float64)) for x in (a, b))
-    found = np.abs(a - b)
-    return np.where(equal, 0.0, np.where(np.isnan(found), np.inf, found))
+    distance = np.abs(a - b)
+    return np.where(equal, 0.0, np.where(np.isnan(distance), np.inf, distance))
 
 
 def close() -> None:

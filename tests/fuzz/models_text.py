@@ -34,15 +34,15 @@ def script(case: Drawn) -> str:
     """Text for `PYTHONPATH=tests/support python`."""
     graph, lines = case.graph, [HEAD]
     for i, tensor in enumerate(graph.tensors):
-        given = [f'"{tensor.name}"', str(tuple(tensor.shape)), f'"{tensor.dtype}"']
+        arguments = [f'"{tensor.name}"', str(tuple(tensor.shape)), f'"{tensor.dtype}"']
         if tensor.data is not None:
-            given.append(f"data={_array(tensor.data)}")
+            arguments.append(f"data={_array(tensor.data)}")
         if tensor.quantization is not None:
             scheme = tensor.quantization
             zero = int(scheme.zero_points[0])
-            given.append(f"quantization=q({scheme.scales.tolist()}, {zero}, {scheme.axis})")
+            arguments.append(f"quantization=q({scheme.scales.tolist()}, {zero}, {scheme.axis})")
         make = "input" if i in graph.inputs else "tensor"
-        lines.append(f"b.{make}({', '.join(given)})  # {i}")
+        lines.append(f"b.{make}({', '.join(arguments)})  # {i}")
     for step in graph.operators:
         options = "".join(f", {k}={v}" for k, v in _options(step.options))
         lines.append(f'b.op("{step.op}", {step.inputs}, {step.outputs}{options})')

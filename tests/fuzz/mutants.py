@@ -78,13 +78,13 @@ def sources() -> dict[str, Callable[[], bytes]]:
     if not os.environ.get("FLATLITE_CORPUS"):
         folder = next(path for path in (ROOT / f for f in FOLDERS) if path.is_dir())
     files = [p for p in sorted(folder.rglob("*.tflite")) if p.stat().st_size < LARGEST]
-    found: dict[str, Callable[[], bytes]] = {str(p): p.read_bytes for p in files}
+    readers: dict[str, Callable[[], bytes]] = {str(p): p.read_bytes for p in files}
     for case in all_cases():
         if isinstance(case, Case):
-            found[f"case {case.name}"] = lambda case=case: content_of(case)
+            readers[f"case {case.name}"] = lambda case=case: content_of(case)
     for i, content in enumerate(examples()):
-        found[f"declared {i}"] = lambda content=content: content
-    return found
+        readers[f"declared {i}"] = lambda content=content: content
+    return readers
 
 
 def cases(seed: int) -> Iterator[Mutant]:
@@ -245,20 +245,20 @@ def check(case: Mutant) -> Verdict:
     """Runs a mutant in a child; what gave answers must be a model to LiteRT's verifier, too."""
     if case.content is None:
         return Verdict("no file")
-    answer = OURS.run((case.content, case.seed), HANGS)
-    if isinstance(answer, Died):
-        return Verdict("dies", answer.text)
-    name, _, text = answer.partition(": ")
+    outcome = OURS.run((case.content, case.seed), HANGS)
+    if isinstance(outcome, Died):
+        return Verdict("dies", outcome.text)
+    name, _, text = outcome.partition(": ")
     if name == "ModelError":
         return Verdict("refused", text)
     if case.broken:
-        return Verdict("accepted", f"{answer}: {case.words}")
+        return Verdict("accepted", f"{outcome}: {case.words}")
     if name in ERRORS:
-        return Verdict("fails", answer)
-    if answer == "too long":
+        return Verdict("fails", outcome)
+    if outcome == "too long":
         return Verdict("too long")
-    if answer != "ran":
-        return Verdict("wrong error", answer)
+    if outcome != "ran":
+        return Verdict("wrong error", outcome)
     if VERIFIER.run(case.content) is False:
         return Verdict("accepted", "LiteRT's verifier refuses the file")
     return Verdict("ran")

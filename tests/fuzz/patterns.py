@@ -40,8 +40,8 @@ def scalar(d: Draw, value):
 def along(d: Draw, x):
     """A constant of one number, one for each of the last dimension, or the whole shape."""
     shape = d.at(x).shape
-    own = d.pick([(), (1,), shape[-1:], shape[-1:], shape[-1:], shape, (*shape[:-1], 1)])
-    return d.constant(FLOAT, own)
+    operand_shape = d.pick([(), (1,), shape[-1:], shape[-1:], shape[-1:], shape, (*shape[:-1], 1)])
+    return d.constant(FLOAT, operand_shape)
 
 
 def affine(d: Draw, x):
@@ -102,11 +102,11 @@ def mean(d: Draw, x, op="SUM"):
     """A sum over some dimensions, divided by their number."""
     rank = len(d.at(x).shape)
     axes = sorted({d.integer(0, rank - 1) for _ in range(d.integer(1, 2))}) if rank else []
-    kept = d.flag()
+    keep_dims = d.flag()
     shape = d.at(x).shape
-    expected = [1 if i in axes else n for i, n in enumerate(shape) if kept or i not in axes]
+    expected = [1 if i in axes else n for i, n in enumerate(shape) if keep_dims or i not in axes]
     out = d.like(x, expected)
-    d.add(op, [x, d.known(np.array(axes, np.int32), at_run_time=0)], [out], keep_dims=kept)
+    d.add(op, [x, d.known(np.array(axes, np.int32), at_run_time=0)], [out], keep_dims=keep_dims)
     if op == "SUM":
         return binary(d, "MUL", out, scalar(d, 1 / max(1, prod(shape[i] for i in axes))))
     return out
@@ -213,11 +213,11 @@ def joined(d: Draw, x):
         return x
     axis = d.pick(axes)
     count = d.pick([n for n in range(2, shape[axis] + 1) if shape[axis] % n == 0])
-    own = (*shape[:axis], shape[axis] // count, *shape[axis + 1 :])
-    parts = [d.like(x, own) for _ in range(count)]
+    part_shape = (*shape[:axis], shape[axis] // count, *shape[axis + 1 :])
+    parts = [d.like(x, part_shape) for _ in range(count)]
     d.add("SPLIT", [d.known(axis, at_run_time=0), x], parts, num_splits=count)
     again = parts[::-1] if d.chance(0.2) else parts[: d.pick([count, count, count - 1])]
-    expected = (*shape[:axis], own[axis] * len(again), *shape[axis + 1 :])
+    expected = (*shape[:axis], part_shape[axis] * len(again), *shape[axis + 1 :])
     out = d.like(x, expected)
     d.add("CONCATENATION", again, [out], axis=axis)
     return out
@@ -230,9 +230,9 @@ def product(d: Draw, x):
         return x
     adjoint, out = d.flag(), d.pick([1, 3, shape[-1]])
     y = d.constant(FLOAT, (out, shape[-1]) if adjoint else (shape[-1], out))
-    found = d.like(x, (*shape[:-1], out))
-    d.add("BATCH_MATMUL", [x, y], [found], adj_y=adjoint)
-    return found
+    output = d.like(x, (*shape[:-1], out))
+    d.add("BATCH_MATMUL", [x, y], [output], adj_y=adjoint)
+    return output
 
 
 def repeated(d: Draw, x):

@@ -78,13 +78,13 @@ def check(case: Quantized) -> Verdict:
         refused = written.startswith(REFUSALS)
         return Verdict("not quantized" if refused else "converter fails", written)
     quantized = Drawn(load(written), drawn.feeds)
-    found = models.check(quantized)
-    if DIVISION in found.text:
+    verdict = models.check(quantized)
+    if DIVISION in verdict.text:
         return Verdict("known", "a divisor is 0 in 8 bits, which a float kernel refuses")
-    if models.UNREADABLE in found.text:
+    if models.UNREADABLE in verdict.text:
         return Verdict("known", models.UNREADABLE)
     renamed = {"only LiteRT refuses": "LiteRT refuses", "LiteRT aborts": "LiteRT dies"}
-    return Verdict(renamed.get(found.kind, found.kind), found.text)
+    return Verdict(renamed.get(verdict.kind, verdict.kind), verdict.text)
 
 
 def smaller(case: Quantized) -> Iterator[Quantized]:

@@ -117,12 +117,12 @@ def check(case: Drawn) -> Verdict:
         return Verdict("differs", after)
     if not all(np.isfinite(a).all() for a in before if a.dtype.kind == "f"):
         return Verdict("unfit", "what is not finite may be anything in another order")
-    if found := difference(after, before, tolerance):
+    if message := difference(after, before, tolerance):
         if any(step.op == "ATAN2" for step in case.graph.operators):
             return Verdict(
-                "unstable", "ATAN2 tells 0 from -0, which formulas do not keep: " + found
+                "unstable", "ATAN2 tells 0 from -0, which formulas do not keep: " + message
             )
-        return _unless_unstable(case, after, before, tolerance, Verdict("differs", found))
+        return _unless_unstable(case, after, before, tolerance, Verdict("differs", message))
     return _in_litert(case, shorter, after, tolerance)
 
 
@@ -131,22 +131,22 @@ def _in_litert(case, shorter, after, tolerance):
     seen = []
     for resolver in models.RESOLVERS:
         theirs = models.LITERT.run((shorter, case.feeds, resolver))
-        found = theirs if isinstance(theirs, list) else str(theirs)
-        if isinstance(found, list) and not difference(after, found, tolerance):
+        outcome = theirs if isinstance(theirs, list) else str(theirs)
+        if isinstance(outcome, list) and not difference(after, outcome, tolerance):
             return Verdict("equal")
-        seen.append(found)
-    ran = [found for found in seen if isinstance(found, list)]
+        seen.append(outcome)
+    ran = [outcome for outcome in seen if isinstance(outcome, list)]
     if not ran:
         if models.UNREADABLE in str(seen[1]):
             return Verdict("unfit", models.UNREADABLE)
         return Verdict("LiteRT refuses", seen[1])
-    found = Verdict("LiteRT differs", difference(after, ran[0], tolerance))
-    return _unless_unstable(case, after, ran[0], tolerance, found)
+    outcome = Verdict("LiteRT differs", difference(after, ran[0], tolerance))
+    return _unless_unstable(case, after, ran[0], tolerance, outcome)
 
 
-def _unless_unstable(case, got, wanted, tolerance, found):
-    unstable = models.unstable(case, got, wanted, models.RESOLVERS[1], tolerance)
-    return Verdict("unstable", found.text) if unstable else found
+def _unless_unstable(case, got, expected, tolerance, verdict):
+    unstable = models.unstable(case, got, expected, models.RESOLVERS[1], tolerance)
+    return Verdict("unstable", verdict.text) if unstable else verdict
 
 
 def close() -> None:

@@ -38,14 +38,14 @@ def _without_steps(case):
     for position in range(len(steps) - 1, -1, -1):
         copied = deepcopy(case)
         graph = copied.graph
-        gone = graph.operators.pop(position)
-        graph.outputs = [i for i in graph.outputs if i not in gone.outputs]
-        for i in gone.outputs:
+        removed = graph.operators.pop(position)
+        graph.outputs = [i for i in graph.outputs if i not in removed.outputs]
+        for i in removed.outputs:
             if any(i in step.inputs for step in graph.operators):
                 graph.inputs.append(i)
                 copied.feeds.append(_some(graph.tensors[i]))
-            elif gone.inputs and graph.operators:
-                read = [j for j in gone.inputs if any(j in s.outputs for s in graph.operators)]
+            elif removed.inputs and graph.operators:
+                read = [j for j in removed.inputs if any(j in s.outputs for s in graph.operators)]
                 graph.outputs += [j for j in read if j not in graph.outputs]
         yield copied
 
@@ -78,21 +78,24 @@ def _shorter(case):
                     yield _resized(case, size, expected, follow)
 
 
-def _resized(case, size, wanted, follow):
+def _resized(case, size, new_size, follow):
     copied = deepcopy(case)
 
     def cut(array):
         array = np.asarray(array)
-        kept = array[tuple(slice(wanted if n == size else n) for n in array.shape)]
+        resized = array[tuple(slice(new_size if n == size else n) for n in array.shape)]
         if follow and array.dtype.kind == "i" and array.size < 6:
-            kept = np.where(kept == size, wanted, kept).astype(array.dtype)
-        return np.ascontiguousarray(kept).reshape(kept.shape)
+            resized = np.where(resized == size, new_size, resized).astype(array.dtype)
+        return np.ascontiguousarray(resized).reshape(resized.shape)
 
     for tensor in copied.graph.tensors:
         scheme = tensor.quantization
         if scheme is not None and len(scheme.scales) == size:
-            scheme.scales, scheme.zero_points = scheme.scales[:wanted], scheme.zero_points[:wanted]
-        tensor.shape = tuple(wanted if n == size else n for n in tensor.shape)
+            scheme.scales, scheme.zero_points = (
+                scheme.scales[:new_size],
+                scheme.zero_points[:new_size],
+            )
+        tensor.shape = tuple(new_size if n == size else n for n in tensor.shape)
         if tensor.data is not None:
             tensor.data = cut(tensor.data)
     copied.feeds = [cut(feed) for feed in copied.feeds]
@@ -102,9 +105,9 @@ def _resized(case, size, wanted, follow):
 def _plainer(case):
     """Floats and wide integers as zeros, by halves, then rounded."""
     graph = case.graph
-    held = [(None, i, feed) for i, feed in enumerate(case.feeds)]
-    held += [(t, None, x.data) for t, x in enumerate(graph.tensors) if x.data is not None]
-    for tensor, feed, array in held:
+    arrays = [(None, i, feed) for i, feed in enumerate(case.feeds)]
+    arrays += [(t, None, x.data) for t, x in enumerate(graph.tensors) if x.data is not None]
+    for tensor, feed, array in arrays:
         flat = np.asarray(array).ravel()
         spans = {(0, flat.size), (0, flat.size // 2), (flat.size // 2, flat.size)}
         candidates = [np.where(_within(flat.size, *span), 0, flat) for span in sorted(spans)]
@@ -130,13 +133,13 @@ def _within(size, first, last):
 def _tidy(case):
     """Drops inputs and tensors that nobody reads, and gives new indices."""
     graph = case.graph
-    made = {i for step in graph.operators for i in step.outputs}
+    produced = {i for step in graph.operators for i in step.outputs}
     read = {i for step in graph.operators for i in step.inputs}
-    kept = [k for k, i in enumerate(graph.inputs) if i in read]
-    case.feeds = [case.feeds[k] for k in kept]
-    graph.inputs = [graph.inputs[k] for k in kept]
-    graph.outputs = [i for i in graph.outputs if i in made]
-    used = sorted(i for i in made | read if i >= 0)
+    live = [k for k, i in enumerate(graph.inputs) if i in read]
+    case.feeds = [case.feeds[k] for k in live]
+    graph.inputs = [graph.inputs[k] for k in live]
+    graph.outputs = [i for i in graph.outputs if i in produced]
+    used = sorted(i for i in produced | read if i >= 0)
     index = {-1: -1, **{old: new for new, old in enumerate(used)}}
     graph.tensors = [graph.tensors[i] for i in used]
     graph.inputs = [index[i] for i in graph.inputs]

@@ -85,13 +85,13 @@ def tensor_protos(tf):
         "quantized": ([(21,), (22,)], tf.qint32),
         "dimensions": ([1, tf.Dimension(2)], tf.int32),
     }
-    found = {}
+    protos = {}
     for name, arguments in values.items():
         message = tf.make_tensor_proto(*arguments)
-        found[name] = str(message)
+        protos[name] = str(message)
         array = tf.make_ndarray(message)
         listed = str(array.tolist())
-        found[f"{name} again"] = [array.dtype.kind, list(array.shape), listed]
+        protos[f"{name} again"] = [array.dtype.kind, list(array.shape), listed]
     refused = {
         "too many": lambda: tf.make_tensor_proto([1, 2], shape=[1]),
         "shape": lambda: tf.make_tensor_proto([1, 2, 3, 4], shape=[1, 2], verify_shape=True),
@@ -100,7 +100,7 @@ def tensor_protos(tf):
         "none": lambda: tf.make_tensor_proto(None),
         "tensor": lambda: tf.make_tensor_proto(tf.constant(1.0)),
     }
-    return found | {name: error(call) for name, call in refused.items()}
+    return protos | {name: error(call) for name, call in refused.items()}
 
 
 @program
@@ -119,18 +119,18 @@ def static_values(tf):
             "split": tf.split([1, 2], 2)[0],
             "placeholder": p,
         }
-        found = {}
+        values = {}
         for name, tensor in known.items():
             value = tf.get_static_value(tensor)
-            found[name] = [str(None if value is None else np.asarray(value).tolist())]
-            found[name].append(graph.is_feedable(tensor))
+            values[name] = [str(None if value is None else np.asarray(value).tolist())]
+            values[name].append(graph.is_feedable(tensor))
         stacked = tf.get_static_value(tf.stack([1, p, 3]), partial=True)
-        found["stack"] = [None if item is None else int(item) for item in stacked]
+        values["stack"] = [None if item is None else int(item) for item in stacked]
         rows = tf.stack([np.ones([2], np.float32), tf.placeholder(tf.float32)])
-        found["rows"] = [
+        values["rows"] = [
             None if row is None else row.tolist() for row in tf.get_static_value(rows, partial=True)
         ]
-        found["is_tensor"] = [
+        values["is_tensor"] = [
             tf.is_tensor(item)
             for item in (
                 1,
@@ -141,8 +141,8 @@ def static_values(tf):
                 tf.SparseTensor([[0]], [1], [1]),
             )
         ]
-        found["variable"] = tf.get_static_value(tf.Variable(1.0))
-        return found
+        values["variable"] = tf.get_static_value(tf.Variable(1.0))
+        return values
 
 
 @program
@@ -155,14 +155,14 @@ def imported(tf):
         with graph.colocate_with(y.op):
             tf.negative(y, name="z")
     message = graph.as_graph_def()
-    found = {}
+    outcomes = {}
     with tf.Graph().as_default() as graph:
         for name in ("", "", "y", "y/", "y/"):
             z, _ = tf.import_graph_def(message, return_elements=["z:0", "y"], name=name)
-            found.setdefault("names", []).append(z.name)
+            outcomes.setdefault("names", []).append(z.name)
         with tf.device("/job:worker/task:0"):
             tf.import_graph_def(message, {b"x": tf.ones([2])}, name="mapped")
-        found["places"] = {k: v for k, v in places(graph).items() if k.startswith("mapped")}
+        outcomes["places"] = {k: v for k, v in places(graph).items() if k.startswith("mapped")}
         calls = {
             "operation": {"return_elements": ["q"]},
             "tensor": {"return_elements": ["q:0"]},
@@ -172,11 +172,11 @@ def imported(tf):
             "type": {"input_map": {"x:0": tf.constant(1)}},
             "values": {"input_map": {"x:0": np.float32([1, 2])}, "name": ""},
         }
-        found["errors"] = {
+        outcomes["errors"] = {
             name: error(lambda arguments=arguments: tf.import_graph_def(message, **arguments))
             for name, arguments in calls.items()
         }
-        found["kinds"] = [
+        outcomes["kinds"] = [
             error(lambda: tf.import_graph_def(message, input_map=[1]))[0],
             error(lambda: tf.import_graph_def(message, return_elements=[7]))[0],
         ]
@@ -184,16 +184,16 @@ def imported(tf):
         message.versions.min_consumer = 12
     with tf.Graph().as_default() as graph:
         tf.import_graph_def(message)
-        found["versions"] = [
+        outcomes["versions"] = [
             graph.graph_def_versions.producer,
             graph.graph_def_versions.min_consumer,
         ]
         message.versions.min_consumer = 1 << 30
-        found["new"] = error(lambda: tf.import_graph_def(message))
+        outcomes["new"] = error(lambda: tf.import_graph_def(message))
         del message.node[1]
         message.versions.min_consumer = 0
-        found["neighbour"] = error(lambda: tf.import_graph_def(message, {"y:0": tf.ones([2])}))
-    return found
+        outcomes["neighbour"] = error(lambda: tf.import_graph_def(message, {"y:0": tf.ones([2])}))
+    return outcomes
 
 
 @program
@@ -238,27 +238,27 @@ def partial_runs(tf):
         session.run(v.initializer)
         counted = tf.assign_add(v, 1.0) + a
         later = counted * b
-        found = [error(lambda: session.partial_run("foo", first, {a: 1, b: 2}))]
+        outcomes = [error(lambda: session.partial_run("foo", first, {a: 1, b: 2}))]
         handle = session.partial_run_setup([first, second], [a, b, c])
-        found.append(float(session.partial_run(handle, first, {a: 1, b: 17})))
-        found.append(error(lambda: session.partial_run(handle, first, {c: 1})))
-        handle = session.partial_run_setup([first, second], [a, b, c])
-        session.partial_run(handle, first, {a: 1, b: 17})
-        found.append(error(lambda: session.partial_run(handle, second, {a: 1, c: 1})))
+        outcomes.append(float(session.partial_run(handle, first, {a: 1, b: 17})))
+        outcomes.append(error(lambda: session.partial_run(handle, first, {c: 1})))
         handle = session.partial_run_setup([first, second], [a, b, c])
         session.partial_run(handle, first, {a: 1, b: 17})
-        found.append(float(session.partial_run(handle, second, {c: 2})))
-        found.append(error(lambda: session.partial_run(handle, second)))
+        outcomes.append(error(lambda: session.partial_run(handle, second, {a: 1, c: 1})))
+        handle = session.partial_run_setup([first, second], [a, b, c])
+        session.partial_run(handle, first, {a: 1, b: 17})
+        outcomes.append(float(session.partial_run(handle, second, {c: 2})))
+        outcomes.append(error(lambda: session.partial_run(handle, second)))
         handle = session.partial_run_setup([first], [a, b])
-        found.append(error(lambda: session.partial_run(handle, second, {a: 1, b: 17})))
+        outcomes.append(error(lambda: session.partial_run(handle, second, {a: 1, b: 17})))
         handle = session.partial_run_setup([first, second], [a, b, c])
-        found.append(error(lambda: session.partial_run(handle, first, {a: 1})))
+        outcomes.append(error(lambda: session.partial_run(handle, first, {a: 1})))
         handle = session.partial_run_setup([counted, later], [a, b])
-        found.append(float(session.partial_run(handle, counted, {a: 0})))
-        found.append(float(session.partial_run(handle, later, {b: 3})))
-        found.append(float(session.run(v)))
-        found.append(error(lambda: session.partial_run_setup([])))
-        return found
+        outcomes.append(float(session.partial_run(handle, counted, {a: 0})))
+        outcomes.append(float(session.partial_run(handle, later, {b: 3})))
+        outcomes.append(float(session.run(v)))
+        outcomes.append(error(lambda: session.partial_run_setup([])))
+        return outcomes
 
 
 @program
@@ -349,12 +349,12 @@ def specs(tf):
 @program
 def initial_values(tf):
     """Orthogonal matrices, parts of variables, and values that need other variables."""
-    found = {}
+    values = {}
     with tf.Graph().as_default(), tf.Session() as session:
         tf.set_random_seed(3)
         for name, shape in {"tall": [5, 3], "wide": [2, 2, 7]}.items():
             value = session.run(tf.orthogonal_initializer(gain=2.0, seed=1)(shape))
-            found[name] = np.round(value, 4).tolist()
+            values[name] = np.round(value, 4).tolist()
         parts = tf.get_variable(
             "parts",
             [400, 2],
@@ -370,21 +370,21 @@ def initial_values(tf):
         v = tf.Variable(3.0, name="v")
         w = tf.Variable(v * 2.0, name="w")
         session.run(w.initializer)
-        found["w"] = [float(session.run(w)), error(lambda: session.run(v))[0]]
+        values["w"] = [float(session.run(w)), error(lambda: session.run(v))[0]]
         session.run(tf.global_variables_initializer())
-        found["largest"] = float(
+        values["largest"] = float(
             np.round(np.max(np.abs(session.run(tf.convert_to_tensor(parts)))), 2)
         )
-        found["unit"] = session.run(tf.convert_to_tensor(unit)).tolist()
-        found["copied"] = [
+        values["unit"] = session.run(tf.convert_to_tensor(unit)).tolist()
+        values["copied"] = [
             op.name for op in tf.get_default_graph().get_operations() if "mul" in op.name
         ]
-        found["int"] = tf.get_variable("int", initializer=tf.constant(1)).dtype.base_dtype.name
-    found["errors"] = [
+        values["int"] = tf.get_variable("int", initializer=tf.constant(1)).dtype.base_dtype.name
+    values["errors"] = [
         error(lambda: tf.random_normal_initializer(dtype=tf.int32)),
         error(lambda: tf.orthogonal_initializer()([5])),
     ]
-    return found
+    return values
 
 
 @program
@@ -451,7 +451,7 @@ def files(tf):
     with gfile.GFile(path("a/f"), "a") as file:
         file.write("more")
     reader = gfile.GFile(path("a/f"))
-    found = {
+    outcomes = {
         "lines": [reader.readline(), reader.read(3), reader.size(), reader.tell()],
         "bytes": gfile.GFile(path("a/f"), "rb").read().decode(),
         "all": list(gfile.GFile(path("a/f"))),
@@ -459,11 +459,11 @@ def files(tf):
         "folders": [gfile.IsDirectory(path(name)) for name in ("a", "a/f", "z")],
         "listed": sorted(gfile.ListDirectory(path("a"))),
         "globbed": [os.path.basename(name) for name in gfile.Glob(path("a/*"))],
-        "walked": [[name.replace(folder, "D"), *rest] for name, *rest in gfile.Walk(folder)],
+        "walked": [[name.replace(folder, "D"), *entries] for name, *entries in gfile.Walk(folder)],
         "length": [gfile.Stat(path("a/f")).length, gfile.Stat(path("a")).is_directory],
     }
     gfile.Copy(path("a/f"), path("a/g"))
-    found["errors"] = [
+    outcomes["errors"] = [
         shown(lambda: gfile.Copy(path("a/f"), path("a/g"))),
         shown(lambda: gfile.Rename(path("a/g"), path("a/f"))),
         shown(lambda: gfile.Rename(path("a/g"), path("a/f"), overwrite=True)),
@@ -478,14 +478,14 @@ def files(tf):
         shown(lambda: gfile.DeleteRecursively(path("a"))),
     ]
     text = tf.compat
-    found["text"] = [
+    outcomes["text"] = [
         text.as_bytes("\u00e9").hex(),
         text.as_text(b"a"),
         text.as_str_any(3),
         error(lambda: text.as_bytes(3)),
         error(lambda: text.as_text(bytearray(b"a"))),
     ]
-    return found
+    return outcomes
 
 
 @program

@@ -1,4 +1,7 @@
-"""Writes graph/core/signature_table.py and allowed_types_table.py from TensorFlow's op registry.
+"""Writes graph/core/signature_table.py and two tables beside it from TensorFlow's op registry.
+
+allowed_types_table.py has the types that attributes may have, attribute_limits_table.py the strings
+and the least numbers.
 
 Needs an environment with TensorFlow, which flatlite itself never does:
 
@@ -20,6 +23,7 @@ from tensorflow.python.framework.tensor_util import MakeNdarray as make_ndarray
 
 TABLE = Path(__file__).parents[2] / "graph" / "core" / "signature_table.py"
 ALLOWED = TABLE.with_name("allowed_types_table.py")
+LIMITS = TABLE.with_name("attribute_limits_table.py")
 HEAD = '''\
 """TensorFlow's ops, one row each: inputs -> outputs ; attributes.
 
@@ -119,7 +123,31 @@ def type_rows(definitions) -> list[str]:
             if attr.type == "type" and attr.HasField("allowed_values"):
                 types = tuple(map(dtype_name, attr.allowed_values.list.type))
                 places.setdefault(types, []).append(f"{definition.name}.{attr.name}")
-    return [f"{' '.join(types)}: {' '.join(found)}" for types, found in sorted(places.items())]
+    return [f"{' '.join(types)}: {' '.join(names)}" for types, names in sorted(places.items())]
+
+
+LIMITS_HEAD = '''\
+"""What attributes of TensorFlow's ops may be, where not all: `limit: op.attribute ...`.
+
+A list of strings has those that are allowed; a number is the least integer, or the least length of
+a list. Written by tests/graph/generate_signatures.py.
+"""
+# ruff: noqa: E501
+
+ROWS = r"""
+'''
+
+
+def limit_rows(definitions) -> list[str]:
+    """A row for each limit on strings, integers and lengths."""
+    places: dict[str, list[str]] = {}
+    for definition in definitions:
+        for attr in definition.attr:
+            strings = [text.decode() for text in attr.allowed_values.list.s]
+            limit = json.dumps(strings, separators=(",", ":")) if strings else str(attr.minimum)
+            if strings or attr.has_minimum:
+                places.setdefault(limit, []).append(f"{definition.name}.{attr.name}")
+    return [f"{limit}: {' '.join(names)}" for limit, names in sorted(places.items())]
 
 
 def registered_ops() -> dict:
@@ -141,6 +169,8 @@ def main(extra: list[str]) -> None:
     TABLE.write_text(HEAD + "\n".join(rows) + '\n"""\n')
     types = "\n".join(type_rows(ops[name] for name in names))
     ALLOWED.write_text(f'{TYPES_HEAD}{types}\n"""\n')
+    limits = "\n".join(limit_rows(ops[name] for name in names))
+    LIMITS.write_text(f'{LIMITS_HEAD}{limits}\n"""\n')
     sys.stdout.write(f"{len(rows)} rows in {TABLE.name}\n")
 
 

@@ -146,17 +146,17 @@ def names_for(tf) -> dict:
         layer(tf.constant(x))
         return [str(layer.count_params())]
 
-    made = (ramp, l2, in_scopes, with_defaults, twice, own_layer, attributes, count)
-    return {**globals(), "tf": tf, **{function.__name__: function for function in made}}
+    functions = (ramp, l2, in_scopes, with_defaults, twice, own_layer, attributes, count)
+    return {**globals(), "tf": tf, **{function.__name__: function for function in functions}}
 
 
 def run(tf, expression: str) -> dict:
     """Variables, results, losses and updates of a program."""
     with tf.Graph().as_default(), tf.Session() as session:
-        given = eval(expression, names_for(tf))
-        given = given if isinstance(given, list) else [given]
-        texts = [str(x) for x in given if isinstance(x, str) or hasattr(x, "as_list")]
-        tensors = [x for x in given if not isinstance(x, str) and not hasattr(x, "as_list")]
+        results = eval(expression, names_for(tf))
+        results = results if isinstance(results, list) else [results]
+        texts = [str(x) for x in results if isinstance(x, str) or hasattr(x, "as_list")]
+        tensors = [x for x in results if not isinstance(x, str) and not hasattr(x, "as_list")]
         losses = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
         updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
         session.run(tf.global_variables_initializer())

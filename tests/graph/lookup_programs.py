@@ -33,9 +33,9 @@ def static(tf, session, path):
     table = tf.lookup.StaticHashTable(initializer, -1)
     session.run(tf.tables_initializer())
     session.run(table.initializer)
-    found = table.lookup(tf.constant([["b", "c"], ["a", "b"]]))
+    looked_up = table.lookup(tf.constant([["b", "c"], ["a", "b"]]))
     _, values = table.export()
-    return session.run([found, table.size(), tf.sort(values)]), table.key_dtype.name, table.name
+    return session.run([looked_up, table.size(), tf.sort(values)]), table.key_dtype.name, table.name
 
 
 def files(tf, session, path):
@@ -74,9 +74,9 @@ def mutable(tf, session, path):
     table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
     session.run(table.insert(["a", "b", "a"], int64(tf, [1, 2, 3])))
     session.run(table.remove(tf.constant(["b", "z"])))
-    asked = tf.constant([["a", "b"]])
+    keys = tf.constant([["a", "b"]])
     results = session.run(
-        [table.lookup(asked), table.lookup(asked, int64(tf, [[7, 8]])), table.size()]
+        [table.lookup(keys), table.lookup(keys, int64(tf, [[7, 8]])), table.size()]
     )
     vectors = tf.lookup.experimental.MutableHashTable(tf.int64, tf.float32, [0.5, 0.5])
     session.run(vectors.insert(int64(tf, [1, 2]), [[1.0, 2.0], [3.0, 4.0]]))
@@ -87,9 +87,9 @@ def dense(tf, session, path):
     """The buckets that export shows, after removals and growth; keys that are vectors."""
     results = []
     table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -1, 4)
-    for keys, gone in (([11, 12, 13], [12, 99]), ([13, 14, 15, 16, 17], [14])):
+    for keys, removed in (([11, 12, 13], [12, 99]), ([13, 14, 15, 16, 17], [14])):
         session.run(table.insert(int64(tf, keys), int64(tf, [2 * key for key in keys])))
-        session.run(table.remove(int64(tf, gone)))
+        session.run(table.remove(int64(tf, removed)))
         results.append(session.run([*table.export(), table.size()]))
     results.append(session.run(table[int64(tf, [10, 11, 12, 15])]))
     texts = tf.lookup.experimental.DenseHashTable(tf.string, tf.float32, 0.0, "", "-", 8)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import expressions_arrays
 import expressions_checks
+import expressions_edges
 import expressions_gradients
 import expressions_linalg
 import expressions_nn
@@ -214,6 +215,7 @@ EXPRESSIONS += [*expressions_gradients.EXPRESSIONS, *expressions_gradients.GRADI
 TABLES = {
     "arrays": expressions_arrays,
     "checks": expressions_checks,
+    "edges": expressions_edges,
     "linalg": expressions_linalg,
     "nn": expressions_nn,
     "operators": expressions_operators,
@@ -258,9 +260,9 @@ def evaluated(tf, group: str, expr: str) -> dict[str, np.ndarray]:
         inputs = {key: tf.constant(array) for key, array in INPUTS.items()}
         tensors = leaves(tf, eval(expr, {"tf": tf, "np": np, **inputs}))
         arrays = [np.asarray(x) for x in session.run(tensors)]
-        found = {str(j): array for j, array in enumerate(arrays)}
+        arrays_by_index = {str(j): array for j, array in enumerate(arrays)}
         if expr not in DIFFERENTIATED[group]:
-            return found
+            return arrays_by_index
         pairs = [pair for pair in zip(tensors, arrays, strict=True) if pair[1].dtype.kind in "fc"]
         dys = [np.cos(np.arange(y.size) + 1).reshape(y.shape).astype(y.dtype) for _, y in pairs]
         xs = {key: x for key, x in inputs.items() if INPUTS[key].dtype.kind == "f"}
@@ -269,7 +271,7 @@ def evaluated(tf, group: str, expr: str) -> dict[str, np.ndarray]:
         )
         flowing = {f"d{k}": dx for k, dx in zip(xs, results, strict=True) if dx is not None}
         whole = {key: tf.convert_to_tensor(dx) for key, dx in flowing.items()}
-        return found | {key: np.asarray(x) for key, x in session.run(whole).items()}
+        return arrays_by_index | {key: np.asarray(x) for key, x in session.run(whole).items()}
 
 
 if __name__ == "__main__":

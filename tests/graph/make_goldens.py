@@ -60,17 +60,17 @@ def main():
 
 def record(name, cases):
     """Writes what TensorFlow gives for some cases."""
-    stored = {}
+    arrays = {}
     for case in cases:
         try:
             outputs = run(case)
         except (tf.errors.OpError, TypeError, ValueError) as error:
             sys.exit(f"{case.id}: {error}")
-        stored.update({f"{case.id}:{i}": out for i, out in enumerate(map(np.asarray, outputs))})
-    for key, array in stored.items():
+        arrays.update({f"{case.id}:{i}": out for i, out in enumerate(map(np.asarray, outputs))})
+    for key, array in arrays.items():
         if array.dtype == object:
-            stored[key] = array.astype("S")
-    np.savez_compressed(HERE / name, **stored)
+            arrays[key] = array.astype("S")
+    np.savez_compressed(HERE / name, **arrays)
     sys.stdout.write(f"{len(cases)} cases, {(HERE / name).stat().st_size} bytes\n")
 
 

@@ -388,7 +388,7 @@ largest = x7.reshape(1, 3, 2, 4, 2, 2).max((2, 4))
 windows = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
 case("MaxPoolGrad", "MaxPoolGrad", x7, largest, f(1, 3, 4, 2), **windows)
 case("BiasAddV1", "BiasAddV1", f(2, 3, 4), f(4))
-for _name, _rest in (("Grad", 0), ("GradV2", 0), ("GradV3", 1)):
+for _name, _n_extra in (("Grad", 0), ("GradV2", 0), ("GradV3", 1)):
     for _training in (True, False):
         case(
             f"FusedBatchNorm{_name}/{_training}",
@@ -398,7 +398,7 @@ for _name, _rest in (("Grad", 0), ("GradV2", 0), ("GradV3", 1)):
             f(3, low=0.5, high=2),
             f(3),
             f(3, low=0.5, high=2),
-            *[f(0)] * _rest,
+            *[f(0)] * _n_extra,
             is_training=_training,
             epsilon=0.01,
             rtol=1e-4,

@@ -37,22 +37,22 @@ def places(graph):
 @program
 def devices(tf):
     """Nested devices, functions of them, and names."""
-    found = []
+    rows = []
     with tf.Graph().as_default() as graph:
         for device in ("/cpu", "cpu:0", "/job:a/gpu:1", tf.DeviceSpec(job="z", device_type="CPU")):
             with graph.device(device):
-                found.append(tf.constant(1).op.device)
+                rows.append(tf.constant(1).op.device)
         with graph.device("/job:ps"), graph.device(lambda op: "/device:CPU:0"):
-            found.append(tf.constant(1).op.device)
+            rows.append(tf.constant(1).op.device)
         with graph.device(lambda op: "/device:CPU:0"), graph.device("/job:ps"):
-            found.append(tf.constant(1).op.device)
+            rows.append(tf.constant(1).op.device)
         with graph.device("/job:ps/cpu:0"), graph.device("/job:worker"), tf.device(None):
-            found.append(tf.constant(1).op.device)
+            rows.append(tf.constant(1).op.device)
         block = graph.device("/cpu:0")
         block.__enter__()
         with graph.device("/cpu:1"):
-            found.append(error(lambda: block.__exit__(None, None, None))[0])
-    return found
+            rows.append(error(lambda: block.__exit__(None, None, None))[0])
+    return rows
 
 
 @program
@@ -91,9 +91,9 @@ def colocation(tf):
                 tf.identity(gradient, name="beside")
                 with graph.colocate_with(gradient.op, ignore_existing=True):
                     tf.identity(gradient, name="elsewhere")
-        found = places(graph)
-        found.pop("Momentum")  # its device is TensorFlow's own choice
-        return found
+        rows = places(graph)
+        rows.pop("Momentum")  # its device is TensorFlow's own choice
+        return rows
 
 
 @program

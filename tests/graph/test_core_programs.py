@@ -13,19 +13,19 @@ from . import core_programs  # noqa: F401 - its programs are listed, too
 RECORDED = json.loads(Path(__file__).with_name("core_programs.json").read_text())
 
 
-def agrees(found, recorded):
+def agrees(actual, recorded):
     """Whether an answer is the recorded one; of errors, the type and the first words."""
     if isinstance(recorded, dict):
-        return found.keys() == recorded.keys() and all(
-            agrees(found[key], recorded[key]) for key in recorded
+        return actual.keys() == recorded.keys() and all(
+            agrees(actual[key], recorded[key]) for key in recorded
         )
-    if is_error(recorded) and is_error(found):
-        return found[0] == recorded[0] and found[1].startswith(first_words(recorded[1]))
+    if is_error(recorded) and is_error(actual):
+        return actual[0] == recorded[0] and actual[1].startswith(first_words(recorded[1]))
     if isinstance(recorded, list):
-        return len(found) == len(recorded) and all(map(agrees, found, recorded))
+        return len(actual) == len(recorded) and all(map(agrees, actual, recorded))
     if isinstance(recorded, float):
-        return found == pytest.approx(recorded, rel=1e-5)
-    return found == recorded
+        return actual == pytest.approx(recorded, rel=1e-5)
+    return actual == recorded
 
 
 def is_error(value):

@@ -64,12 +64,12 @@ def pool_gradient(kind, x, **options):
     _, _, attrs = pool("", **options)
     with tf.Graph().as_default():
         shape = getattr(ops, kind)(np.zeros(x, F32), **attrs).shape
-    given = i32(*x, high=3).astype(F32)
+    gradient_in = i32(*x, high=3).astype(F32)
     if kind == "AvgPool":
         return "AvgPoolGrad", (Fixed(x), f32(*shape)), attrs
     with tf.Graph().as_default(), tf.Session() as session:
-        y = session.run(ops.MaxPool(given, **attrs))
-    return "MaxPoolGrad", (given, y, f32(*shape)), attrs
+        y = session.run(ops.MaxPool(gradient_in, **attrs))
+    return "MaxPoolGrad", (gradient_in, y, f32(*shape)), attrs
 
 
 CASES = [
@@ -206,7 +206,7 @@ def test_rows(case, threads, monkeypatch):
             values = session.run(result, feeds)
             steps = [
                 instruction
-                for plan in session._plans.values()
+                for plan in [plan for _, plan in session._plans.items()]
                 for instruction in plan.first.program.instructions
             ]
         monkeypatch.setattr(compiling.EMITTERS, "get", lambda kind: None)
@@ -214,10 +214,10 @@ def test_rows(case, threads, monkeypatch):
             expected = session.run(result, feeds)
     assert all(type(instruction) is Instruction for instruction in steps)
     pairs = zip(values, expected, strict=True) if isinstance(values, list) else [(values, expected)]
-    for got, wanted in pairs:
-        assert got.dtype == wanted.dtype
-        largest = np.abs(wanted).max(initial=10)
-        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-6 * largest)
+    for got, expected_row in pairs:
+        assert got.dtype == expected_row.dtype
+        largest = np.abs(expected_row).max(initial=10)
+        np.testing.assert_allclose(got, expected_row, rtol=2e-5, atol=2e-6 * largest)
 
 
 def _network(x, activation):
@@ -245,8 +245,8 @@ def test_chains(activation, monkeypatch):
         with tf.Session() as session:
             expected = session.run(tensors, {inputs: x})
     for actual in (alone, together):
-        for got, wanted in zip(actual, expected, strict=True):
-            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+        for got, expected_output in zip(actual, expected, strict=True):
+            np.testing.assert_allclose(got, expected_output, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(fed, np.tanh(-1) if activation is tf.nn.tanh else 0, rtol=1e-6)
 
 
@@ -289,8 +289,8 @@ UPDATES = [
 
 
 @pytest.mark.parametrize("resource", [False, True], ids=["reference", "resource"])
-@pytest.mark.parametrize("kind, values, given, attrs", UPDATES)
-def test_updates(kind, values, given, attrs, resource, monkeypatch):
+@pytest.mark.parametrize("kind, values, arrays, attrs", UPDATES)
+def test_updates(kind, values, arrays, attrs, resource, monkeypatch):
     """What is left in the variables after two runs is what the numpy kernels leave there."""
     results = []
     for with_rows in (True, False):
@@ -303,7 +303,7 @@ def test_updates(kind, values, given, attrs, resource, monkeypatch):
                 operands = [variable.handle for variable in variables]
             else:
                 name, operands = kind, [variable.reference for variable in variables]
-            update = getattr(ops, name)(*operands, *map(tf.constant, given), **attrs)
+            update = getattr(ops, name)(*operands, *map(tf.constant, arrays), **attrs)
             with tf.Session() as session:
                 session.run(tf.global_variables_initializer())
                 for _ in range(2):

@@ -2,6 +2,7 @@
 
 import re
 
+import expressions_edges
 import function_errors
 import make_expressions
 import numpy as np
@@ -22,12 +23,12 @@ NAMES = re.compile(r"\btf2?((?:\.\w+)+)")
 def is_there(expression: str) -> bool:
     """Whether every function that is named is one of ours."""
     for path in NAMES.findall(expression):
-        found = tf
+        member = tf
         for name in path.split(".")[1:]:
-            if not hasattr(found, name):
+            if not hasattr(member, name):
                 return False
-            found = getattr(found, name)
-            if not hasattr(found, "__path__") and type(found).__name__ != "module":
+            member = getattr(member, name)
+            if not hasattr(member, "__path__") and type(member).__name__ != "module":
                 break
     return True
 
@@ -56,9 +57,9 @@ def test_recorded(row, record_property):
     if not is_there(row["expr"]) and "AttributeError" not in row.get("raises_mro", ()):
         pytest.xfail("a function is not there yet")
     key = row["id"].rsplit("/", 1)[1]
-    given = load(row["files"]["inputs"])
+    feeds = load(row["files"]["inputs"])
     with tf.Graph().as_default(), tf.Session() as session:
-        inputs = {name: tf.constant(given[name]) for name in row["inputs"]}
+        inputs = {name: tf.constant(feeds[name]) for name in row["inputs"]}
         names = {"tf": tf, "tf2": tf, "np": np, **inputs}
         if "raises" in row:
             with pytest.raises(Exception) as caught:
@@ -116,10 +117,13 @@ def test_more_expressions(group, i):
             np.testing.assert_allclose(got, want, rtol, atol)
 
 
+REFUSED = [*function_errors.ERRORS, *expressions_edges.ERRORS]
+
+
 @pytest.mark.parametrize(
     ("expr", "kind", "words"),
-    function_errors.ERRORS,
-    ids=[row[0] for row in function_errors.ERRORS],
+    REFUSED,
+    ids=[row[0] for row in REFUSED],
 )
 def test_refused(expr, kind, words):
     kinds, message = function_errors.caught(tf, expr, make_expressions.INPUTS)

@@ -16,7 +16,7 @@ def graph():
     return graph
 
 
-GONE = "The name {!r} refers to a Tensor which does not exist. The operation, {!r}, "
+NO_OPERATION = "The name {!r} refers to a Tensor which does not exist. The operation, {!r}, "
 FORM = ' Tensor names must be of the form "<op_name>:<output_index>".'
 
 
@@ -42,13 +42,13 @@ FORM = ' Tensor names must be of the form "<op_name>:<output_index>".'
             "tensor",
             "x:1",
             KeyError,
-            GONE.format("x:1", "x") + "exists but only has 1 outputs.",
+            NO_OPERATION.format("x:1", "x") + "exists but only has 1 outputs.",
         ),
         (
             "tensor",
             "z:0",
             KeyError,
-            GONE.format("z:0", "z") + "does not exist in the graph.",
+            NO_OPERATION.format("z:0", "z") + "does not exist in the graph.",
         ),
         (
             "tensor",

@@ -10,7 +10,7 @@ import flatlite.compat.v1 as tf
 from . import lookup_programs as programs
 
 RECORDED = json.loads(Path(__file__).with_name("lookup_tables.json").read_text())
-OWN_WORDS = (" for '{{node", "<dtype:")
+DIFFERENT_WORDS = (" for '{{node", "<dtype:")
 """Where messages of TensorFlow begin to say what is not to be said here, or not in these words."""
 
 
@@ -29,6 +29,6 @@ def test_error(name, path):
     kind, words = programs.error_of(tf, programs.ERRORS[name], path)
     expected_kind, expected = RECORDED["errors"][name]
     assert kind == expected_kind != ""
-    for end in OWN_WORDS:
+    for end in DIFFERENT_WORDS:
         expected = expected.split(end)[0]
     assert words.startswith(expected.strip())

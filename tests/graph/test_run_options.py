@@ -59,3 +59,34 @@ def test_run_metadata_has_the_time_of_each_operation():
     assert nodes["y"].timeline_label == "y = MatMul(x:0, x:0)"
     starts = [node.all_start_nanos for node in device.node_stats]
     assert starts == sorted(starts)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_loop_that_never_ends_is_given_up(native):
+    with tf.Graph().as_default(), tf.Session() as session:
+
+        def body(i):
+            return i + 1 if native else tf.py_func(lambda i: i + np.float32(1), [i], tf.float32)
+
+        loop = tf.while_loop(lambda i: i > -1, body, [tf.constant(0.0)], [tf.TensorShape(None)])
+        with pytest.raises(tf.errors.DeadlineExceededError, match=r"^Timed out waiting for notif"):
+            session.run(loop, options=tf.RunOptions(timeout_in_ms=150))
+        assert session.run(tf.constant(2) + 3) == 5
+
+
+def test_memory_that_a_run_may_take():
+    with tf.Graph().as_default(), tf.Session(memory_limit=1_000_000) as session:
+        x = tf.placeholder(tf.float32, [None, 100])
+        y = tf.exp(tf.matmul(x, x, transpose_b=True)) * 2
+        assert session.run(y, {x: np.zeros((100, 100))}).shape == (100, 100)
+        words = "the tensors need [0-9,]+ bytes, at most 1,000,000 may be used"
+        with pytest.raises(tf.errors.ResourceExhaustedError, match=words):
+            session.run(y, {x: np.zeros((1000, 100))})
+        assert session.run(y, {x: np.zeros((101, 100))}).shape == (101, 101)
+
+
+def test_a_memory_limit_is_a_number_of_bytes():
+    with pytest.raises(TypeError, match=r"memory_limit must be a whole number of bytes, got 1\.5"):
+        tf.Session(memory_limit=1.5)
+    with pytest.raises(ValueError, match="memory_limit must not be negative, got -1"):
+        tf.Session(memory_limit=-1)

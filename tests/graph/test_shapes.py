@@ -86,7 +86,7 @@ def test_joined_unknown_numbers_leave_the_known_ones(make):
     n = make.input((), "int32")
     assert make.Fill(make.Pack(n, 3), make.input(())).shape == (None, 3)
     assert make.Fill(make.input((3,), "int32"), make.input(())).shape == (None, None, None)
-    assert make.Fill(make.input((None,), "int32"), make.input(())).shape is None
+    assert make.Fill(make.input((None,), "int32"), make.input(())).sizes is None
 
 
 def test_large_values_are_not_computed(make):
@@ -105,11 +105,47 @@ def test_a_placeholder_with_default_has_no_value(make):
 def test_reshape_to_unknown_numbers(make):
     x = make.input((2, None))
     assert make.Reshape(x, make.input((3,), "int32")).shape == (None, None, None)
-    assert make.Reshape(x, make.input((None,), "int32")).shape is None
+    assert make.Reshape(x, make.input((None,), "int32")).sizes is None
     assert make.Reshape(make.input((4, 6)), [-1, 8]).shape == (3, 8)
     assert make.Reshape(make.input((None, 0, 6)), [-1, 0]).shape == (None, 0)
     with pytest.raises(ValueError, match="Dimension size must be evenly divisible by 7 but is 24"):
         make.Reshape(make.input((4, 6)), [-1, 7])
+
+
+CANNOT, DIVIDE = "Cannot reshape a tensor with ", "Dimension size must be evenly divisible by "
+
+
+@pytest.mark.parametrize(
+    ("shape", "target", "text"),
+    [
+        ((2, 3), [0, -1], f"{CANNOT}6 elements to shape [0,?] (0 elements)"),
+        ((2, 3), [0, -1, 3], f"{CANNOT}6 elements to shape [0,?,3] (0 elements)"),
+        ((2, 3), [-1, 0], f"{CANNOT}6 elements to shape [?,0] (0 elements)"),
+        ((2, 3), [0, 0, -1], f"{CANNOT}6 elements to shape [0,0,?] (0 elements)"),
+        ((2, 3), [0], f"{CANNOT}6 elements to shape [0] (0 elements)"),
+        ((2, 3), [], f"{CANNOT}6 elements to shape [] (1 elements)"),
+        ((), [0, -1], f"{CANNOT}1 elements to shape [0,?] (0 elements)"),
+        ((0, 2, 3), [6], f"{CANNOT}0 elements to shape [6] (6 elements)"),
+        ((2, 3), [4, -1], f"{DIVIDE}4 but is 6"),
+        ((None, 2, 3), [5], f"{DIVIDE}6 but is 5"),
+        ((None, 2, 3), [], f"{DIVIDE}6 but is 1"),
+        ((2, None, 0), [5], f"{CANNOT}0 elements to shape [5] (5 elements)"),
+        (None, [-2, 3], "Invalid value in tensor used for shape: -2"),
+    ],
+)
+def test_reshapes_that_cannot_be(make, shape, target, text):
+    """In the words that TensorFlow 2.21 printed, when the graph is made."""
+    with pytest.raises(ValueError) as raised:
+        make.Reshape(make.input(shape), target)
+    assert str(raised.value).split("': ")[-1].split(" for '")[0] == text
+
+
+@pytest.mark.parametrize(
+    ("shape", "target"),
+    [((2, None, 0), [4, -1]), ((None, None), [5]), ((None, 2, 3), [0])],
+)
+def test_reshapes_that_may_be(make, shape, target):
+    assert make.Reshape(make.input(shape), target).shape == tuple(0 if n < 0 else n for n in target)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,14 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from flatlite.graph.core import protocols
+from flatlite.graph.core import (
+    allowed_types_table,
+    attribute_limits_table,
+    operand_ranks_table,
+    protocols,
+)
 from flatlite.graph.core.build import ops
+from flatlite.graph.core.op_limits import rank_limits
 from flatlite.graph.core.signatures import REQUIRED, op_types, signature_of
 from flatlite.schema.dtypes import RESOURCE
 
@@ -81,3 +87,23 @@ def test_types_of_ops_are_those_of_the_signatures():
         elif len(outputs) > 1 or any(argument.count or argument.is_list for argument in outputs):
             declared[kind] = "TensorsFunction"
     assert type(ops).__annotations__ == declared
+
+
+@pytest.mark.parametrize(
+    "table",
+    [allowed_types_table, attribute_limits_table, operand_ranks_table],
+    ids=lambda t: t.__name__,
+)
+def test_limits_are_of_what_ops_have(table):
+    places = [place for row in table.ROWS.split("\n") for place in row.rpartition(": ")[2].split()]
+    assert len(places) == len(set(places)) > 100
+    for kind, name in (place.split(".") for place in places):
+        signature = signature_of(kind)
+        names = signature.attrs if table is not operand_ranks_table else signature.inputs
+        assert name in {getattr(item, "name", item) for item in names}
+
+
+def test_ranks_behind_a_list_are_counted_from_the_end():
+    assert rank_limits("ConcatV2") == ((-1, 0, 0, "rank 0"),)
+    assert [limit[:2] for limit in rank_limits("Conv2D")] == [(0, 4), (1, 4)]
+    assert rank_limits("NoSuchOp") == ()

@@ -39,7 +39,7 @@ def test_random(name):
             np.testing.assert_allclose(array, recorded, rtol=2e-6, atol=1e-6)
 
 
-OWN_WORDS = (
+DIFFERENT_WORDS = (
     " for '{{node",
     " Debug info:",
     " (graphs are",
@@ -59,6 +59,6 @@ def test_error(name):
     assert kind == expected_kind
     if name in OTHER_WORDS:
         return
-    for words in OWN_WORDS:
+    for words in DIFFERENT_WORDS:
         expected = expected.split(words)[0]
     assert message[: len(expected)] == expected

@@ -55,15 +55,15 @@ def functions_of_updates(tf):
     """The functions of `tf` that change variables, on one behind a handle and its updates."""
     with tf.Graph().as_default() as graph:
         v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
-        made = [tf.assign(v, [3.0, 4.0])]
-        made.append(tf.assign_add(made[0], [1.0, 1.0]))
-        made.append(tf.scatter_update(v, [0], [9.0]))
-        made.append(made[-1].scatter_add(tf.IndexedSlices([1.0], [1])))
-        made.append(tf.scatter_nd_add(v, [[1]], [5.0]))
-        made.append(made[-1].scatter_nd_sub([[0]], [5.0]))
-        made.append(v[0].assign(7.0))
+        updates = [tf.assign(v, [3.0, 4.0])]
+        updates.append(tf.assign_add(updates[0], [1.0, 1.0]))
+        updates.append(tf.scatter_update(v, [0], [9.0]))
+        updates.append(updates[-1].scatter_add(tf.IndexedSlices([1.0], [1])))
+        updates.append(tf.scatter_nd_add(v, [[1]], [5.0]))
+        updates.append(updates[-1].scatter_nd_sub([[0]], [5.0]))
+        updates.append(v[0].assign(7.0))
         return [
-            [str(x) for x in made],
+            [str(x) for x in updates],
             waits(graph, "AssignVariableOp", "AssignAddVariableOp", "ResourceScatterUpdate"),
             waits(graph, "ResourceScatterAdd", "ResourceScatterNdAdd", "ResourceScatterNdSub"),
             [op.name for op in graph.get_operations() if op.type in ("Const", "ReadVariableOp")],

@@ -73,7 +73,7 @@ def products_over_unknown_sizes(tf):
     with tf.Graph().as_default():
         a = tf.placeholder(tf.float32, [None, 3, None])
         b = tf.placeholder(tf.float32, [3, None, 4])
-        made = [
+        products = [
             tf.tensordot(a, b, [[1], [0]]),
             tf.tensordot(a, b, [[2, 1], [1, 0]]),
             tf.tensordot(a, tf.ones([2, 5]), 1),
@@ -83,8 +83,8 @@ def products_over_unknown_sizes(tf):
             a: np.arange(12.0).reshape(2, 3, 2),
             b: np.arange(24.0).reshape(3, 2, 4) / 10.0,
         }
-        shapes = [x.get_shape().as_list() for x in made]
-        return [[np.round(x, 3).tolist() for x in run(tf, made, feeds)], shapes]
+        shapes = [x.get_shape().as_list() for x in products]
+        return [[np.round(x, 3).tolist() for x in run(tf, products, feeds)], shapes]
 
 
 @program

@@ -164,8 +164,8 @@ def names_for(tf, use_resource: bool) -> dict:
     def created():
         def doubled(next_creator, **kwargs):
             value = kwargs.pop("initial_value")
-            made = tf.convert_to_tensor(value() if callable(value) else value) * 2.0
-            return next_creator(initial_value=made, **kwargs)
+            names = tf.convert_to_tensor(value() if callable(value) else value) * 2.0
+            return next_creator(initial_value=names, **kwargs)
 
         with tf.variable_creator_scope(doubled), tf.variable_creator_scope(doubled):
             return tf.Variable([1.0, 2.0]) + get("created", initializer=[1.0, 3.0])
@@ -177,7 +177,7 @@ def names_for(tf, use_resource: bool) -> dict:
         infos = [info_of(optimizer.get_slot(x, "momentum")) for x in p]
         return [(info.full_name, info.spec) for info in infos]
 
-    made = {"tf": tf, "v": v, "n": n, "p": p, "late": late, "two": two, "M": M}
+    names = {"tf": tf, "v": v, "n": n, "p": p, "late": late, "two": two, "M": M}
     functions = (
         after,
         offsets,
@@ -192,17 +192,17 @@ def names_for(tf, use_resource: bool) -> dict:
         info_of,
         slots,
     )
-    return made | {function.__name__: function for function in functions}
+    return names | {function.__name__: function for function in functions}
 
 
 def run(tf, expression: str, use_resource: bool) -> list:
     """The values an expression gives, and the variable's behind it."""
     with tf.Graph().as_default(), tf.Session() as session:
         names = names_for(tf, use_resource)
-        given = eval(expression, names)
+        results = eval(expression, names)
         session.run(tf.global_variables_initializer())
-        given = given if isinstance(given, list) else [given]
-        return [*session.run(given), *session.run([names["v"], names["n"]])]
+        results = results if isinstance(results, list) else [results]
+        return [*session.run(results), *session.run([names["v"], names["n"]])]
 
 
 def fact(tf, expression: str, use_resource: bool) -> str:

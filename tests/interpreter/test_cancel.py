@@ -5,6 +5,8 @@ import time
 
 import numpy as np
 import pytest
+from building import Builder
+from declared import model
 from running import answers
 
 from flatlite.lite import Interpreter
@@ -73,6 +75,27 @@ def test_a_timeout_ends_random_numbers_without_end(builder, saved):
     with pytest.raises(TimeoutError, match="did not come to its end"):
         interpreter.invoke(timeout=0.05)
     assert answers(interpreter, i32([5]))[0].shape == (5,)
+
+
+def test_a_timeout_ends_a_sort_by_a_subgraph():
+    """It goes through Python step by step, each of them short."""
+    b = Builder("comparator")
+    parameters, sizes = ([make(n, ()) for n in "ab"] for make in (b.input, b.tensor))
+    for x, size in zip(parameters, sizes, strict=True):
+        b.op("ABS", [x], [size])
+    b.outputs(b.op("LESS", sizes, [b.tensor("less", (), "BOOL")]))
+    x = np.ones((16, 20_000), np.float32)
+    options = {"dimension": 1, "comparator_subgraph_index": 1}
+    file = model("SORT", [x], [(x.shape, x.dtype)], b, **options)
+    interpreter = Interpreter(model_content=file)
+    interpreter.allocate_tensors()
+    with pytest.raises(TimeoutError, match="did not come to its end"):
+        interpreter.invoke(timeout=0.05)
+    canceller = threading.Timer(0.05, interpreter.cancel)
+    canceller.start()
+    with pytest.raises(RuntimeError, match=r"^Client requested cancel during Invoke\(\)"):
+        interpreter.invoke()
+    canceller.join()
 
 
 def test_cancel_ends_an_invoke_of_another_thread(endless):

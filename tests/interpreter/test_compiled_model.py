@@ -18,7 +18,7 @@ from flatlite.litert import (
     TensorBuffer,
 )
 
-ASKED = """
+PROGRAM = """
 def told(model):
     keys = list(model.get_signature_list())
     seen = [model.get_signature_list(), model.get_num_signatures(), model.is_fully_accelerated()]
@@ -48,7 +48,7 @@ LITERT = f"""
 import json, sys
 import numpy as np
 from ai_edge_litert.compiled_model import CompiledModel
-{ASKED}
+{PROGRAM}
 print("told:" + told(CompiledModel.from_file(sys.argv[1])))
 """
 
@@ -85,7 +85,7 @@ def test_it_tells_what_litert_tells(content, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     (line,) = [x for x in done.stdout.splitlines() if x.startswith("told:")]
     scope = {"json": json, "np": np}
-    exec(ASKED, scope)
+    exec(PROGRAM, scope)
     for model in CompiledModel.from_file(path), CompiledModel.from_buffer(content()):
         assert json.loads(scope["told"](model)) == json.loads(line.removeprefix("told:"))
 
@@ -124,8 +124,8 @@ def test_open_dimensions():
 def refused():
     model = CompiledModel.from_buffer(two())
     inputs, outputs = model.create_input_buffers(1), model.create_output_buffers(1)
-    gone = model.create_input_buffers(0)[0]
-    gone.destroy()
+    released = model.create_input_buffers(0)[0]
+    released.destroy()
     f32 = np.float32
     yield RuntimeError, "Signature not found: no", lambda: model.get_input_tensor_details("no")
     yield RuntimeError, "Signature index is out of range", lambda: model.create_input_buffers(2)
@@ -150,8 +150,8 @@ def refused():
     yield RuntimeError, "source buffer is larger", lambda: inputs[0].write(np.zeros(3, f32))
     yield RuntimeError, "destination buffer is larger", lambda: inputs[0].read(3, f32)
     yield RuntimeError, "destination buffer is larger", lambda: inputs[0].read(-1, f32)
-    yield RuntimeError, "invalid capsule", lambda: gone.read(1, f32)
-    yield ValueError, "TensorBuffer has been destroyed", gone.get_tensor_details
+    yield RuntimeError, "invalid capsule", lambda: released.read(1, f32)
+    yield ValueError, "TensorBuffer has been destroyed", released.get_tensor_details
     yield ValueError, "must be a NumPy array", lambda: inputs[0].write([1, 2])
     yield ValueError, "Unsupported dtype", lambda: inputs[0].read(1, "U4")
     yield (

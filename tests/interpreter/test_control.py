@@ -212,9 +212,9 @@ def leaf(builder, kind="ABS", late=False):
     b = builder(kind)
     x, _ = b.input("x", (4,)), b.input("flag", (), "BOOL")
     if late:
-        flags, found = b.tensor("flags", (4,), "BOOL"), b.tensor("found", (1, 1), "INT64")
-        b.op("WHERE", [b.op("GREATER", [x, b.constant("zero", f32(0))], [flags])], [found])
-        places = b.op("CAST", [found], [b.tensor("places", (1, 1), "FLOAT32")])
+        flags, value = b.tensor("flags", (4,), "BOOL"), b.tensor("found", (1, 1), "INT64")
+        b.op("WHERE", [b.op("GREATER", [x, b.constant("zero", f32(0))], [flags])], [value])
+        places = b.op("CAST", [value], [b.tensor("places", (1, 1), "FLOAT32")])
         axes = b.constant("axes", i32([0, 1]))
         x = b.op(
             "ADD", [x, b.op("SUM", [places, axes], [b.tensor("sum", ())])], [b.tensor("s", (4,))]

@@ -342,26 +342,17 @@ def test_a_registered_class_goes_first(builder, saved, monkeypatch, tmp_path):
     assert np.array_equal(run(Interpreter(model_path=str(path)), *inputs)[0], inputs[0])
 
 
-def gru_by_definition(x, h, gate, gate_bias, candidate, candidate_bias):
-    states = []
-    for step in x.astype(float):
-        r, u = np.split(
-            1 / (1 + np.exp(-(np.concatenate([step, h], 1) @ gate.T + gate_bias))), 2, axis=1
-        )
-        c = np.tanh(np.concatenate([step, h * r], 1) @ candidate.T + candidate_bias)
-        h = (1 - u) * c + u * h
-        states.append(h)
-    return np.array(states), h
+GRU = np.load(Path(__file__).parent / "gru_goldens.npz")
 
 
-def test_unidirectional_sequence_gru(builder, saved):
-    inputs = [normal(4, 2, 3), normal(2, 5), normal(10, 8), normal(10), normal(5, 8), normal(5)]
-    outs = [((4, 2, 5), "f4"), ((2, 5), "f4")]
+@pytest.mark.parametrize("case", range(9))
+def test_unidirectional_sequence_gru_as_tensorflow(case, builder, saved):
+    inputs, want = [GRU[f"{case}:in:{i}"] for i in range(6)], GRU[f"{case}:out"]
+    outs = [(want.shape, "f4"), (want.shape[1:], "f4")]
     content = one_op(builder, saved, "UnidirectionalSequenceGru", inputs, outs, {})
-    for mine, want in zip(
-        run(Interpreter(model_content=content), *inputs), gru_by_definition(*inputs), strict=True
-    ):
-        np.testing.assert_allclose(mine, want, rtol=1e-5, atol=1e-5)
+    states, last = run(Interpreter(model_content=content), *inputs)
+    np.testing.assert_allclose(states, want, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(last, states[-1])
 
 
 GOLDENS = np.load(Path(__file__).parent / "custom_goldens.npz")

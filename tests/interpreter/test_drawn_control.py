@@ -20,8 +20,8 @@ def as_litert(kind, seeds, litert):
             continue
         n_runs += 1
         interpreter = Interpreter(model_content=file)
-        for step, wanted in zip(steps, theirs, strict=True):
-            for got, want in zip(answers(interpreter, *step), wanted, strict=True):
+        for step, expected in zip(steps, theirs, strict=True):
+            for got, want in zip(answers(interpreter, *step), expected, strict=True):
                 assert got.shape == want.shape, seed
                 assert got.dtype == want.dtype or got.dtype.hasobject, seed
                 assert got.tolist() == want.tolist(), seed

@@ -78,12 +78,16 @@ def test_every_public_name_and_argument(litert, ours, name):
     if not name.startswith("Environment") or name == "EnvironmentOptions":
         assert public <= set(dir(ours))
     for method in ("__init__", *sorted(public)):
-        function, own = getattr(theirs, method), getattr(ours, method, None)
-        if inspect.isroutine(function) and own is not None and hasattr(function, "__code__"):
+        function, our_function = getattr(theirs, method), getattr(ours, method, None)
+        if (
+            inspect.isroutine(function)
+            and our_function is not None
+            and hasattr(function, "__code__")
+        ):
             want = {n: p.default for n, p in inspect.signature(function).parameters.items()}
             if "c_model_ptr" in want or "capsule" in want:  # of native code
                 continue
-            got = {n: p.default for n, p in inspect.signature(own).parameters.items()}
+            got = {n: p.default for n, p in inspect.signature(our_function).parameters.items()}
             names = [*want]
             assert [n for n in got if n in names] == names, method
             assert {n: str(got[n]) for n in names} == {n: str(want[n]) for n in names}, method

@@ -401,6 +401,13 @@ def test_bytes_and_text_keep_their_zeros(builder, saved, value):
     assert type(got) is bytes and got == (value.encode() if isinstance(value, str) else value)
 
 
+def test_strings_come_in_arrays(builder, saved):
+    b = builder()
+    interpreter = Interpreter(model_content=saved(b.outputs(b.input("x", (2,), "STRING"))))
+    with pytest.raises(ValueError, match=r"^Passed in value type is not a numpy array, got type"):
+        run(interpreter, ["a", "b"])
+
+
 def test_strings_pass(builder, saved, make):
     b = builder()
     words = b.tensor("words", (2,), "STRING", data=np.array([b"ab", b""], object))

@@ -101,11 +101,11 @@ def loop(steps):
     """A model: the squares of 0, 1, ... collected by a WHILE."""
     main, cond, body = Lists("main"), Lists("cond"), Lists("body")
     n = main.input("n", (), "INT32")
-    made = main.list("TensorListReserve", [main.shape(), main.number(0)], INT32)
+    reserved = main.list("TensorListReserve", [main.shape(), main.number(0)], INT32)
     start = main.op("CAST", [n], [main.tensor("i", (), "INT32")])
     start = main.op("SUB", [start, n], [main.tensor("zero", (), "INT32")])
     ends = [main.tensor("i_end", (), "INT32"), main.tensor("list_end", (), "VARIANT")]
-    main.op("WHILE", [start, made], ends, cond_subgraph_index=1, body_subgraph_index=2)
+    main.op("WHILE", [start, reserved], ends, cond_subgraph_index=1, body_subgraph_index=2)
     main.outputs(main.custom("TensorListStack", [ends[1], main.shape()], ("INT32", (steps,))))
     i = cond.input("i", (), "INT32")
     cond.input("list", (), "VARIANT")

@@ -55,14 +55,14 @@ def stored(folder):
 def answers(interpreter, calls=2):
     interpreter.allocate_tensors()
     random = np.random.default_rng(3)
-    found = []
+    outputs = []
     for _ in range(calls):
         for detail in interpreter.get_input_details():
             array = random.uniform(0, 3, detail["shape"]).astype(detail["dtype"])
             interpreter.set_tensor(detail["index"], array)
         interpreter.invoke()
-        found += [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
-    return found
+        outputs += [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+    return outputs
 
 
 def described(interpreter):
@@ -103,10 +103,10 @@ def test_networks(name, threads, corpus, plans, lazy):
     check_cached(corpus / name, lazy, threads)
 
 
-KEPT = [sort for sort in SORTS if not sort.narrow]  # which numpy computes
+PLANNED = [sort for sort in SORTS if not sort.narrow]  # which numpy computes
 
 
-@pytest.mark.parametrize("sort", KEPT[::4], ids=lambda sort: sort.name)
+@pytest.mark.parametrize("sort", PLANNED[::4], ids=lambda sort: sort.name)
 def test_variables_last_from_call_to_call(sort, tmp_path, plans, lazy):
     path = written(tmp_path / "m.tflite", recurrent(sort))
     want = check_cached(path, lazy)

@@ -19,7 +19,7 @@ def feeds(model, sort):
     interpreter = Interpreter(model_content=model)
     random = np.random.default_rng(5)
     for call in range(CALLS):
-        found = []
+        arrays = []
         for detail in interpreter.get_input_details():
             shape, dtype = detail["shape"], detail["dtype"]
             if dtype == np.float32:
@@ -28,8 +28,8 @@ def feeds(model, sort):
                     array *= 0
             else:
                 array = random.integers(0, 256, shape).astype(np.uint8).view(dtype)
-            found.append(np.float32(array) if dtype == np.float32 else array)
-        yield found
+            arrays.append(np.float32(array) if dtype == np.float32 else array)
+        yield arrays
 
 
 def answers(model, steps):

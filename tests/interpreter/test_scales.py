@@ -115,14 +115,14 @@ def products(draw):
     values = numbers(dtype, (4, 8) if kind == "FULLY_CONNECTED" else (1, 3, 3, 8), 0)
     shape = shapes[kind]
     bias = np.zeros(8 if shape[0] == 1 else 5, np.int64 if dtype == "int16" else np.int32)
-    given = [values, numbers(weights, shape, 1), bias]
+    operands = [values, numbers(weights, shape, 1), bias]
     if kind == "FULLY_CONNECTED" and draw(st.booleans()) and dtype != "uint8":
         kind, options = "BATCH_MATMUL", {}
-        given = [values, numbers(dtype, (8, 5), 1)]
-    constants = range(1, len(given)) if kind != "BATCH_MATMUL" else ()
+        operands = [values, numbers(dtype, (8, 5), 1)]
+    constants = range(1, len(operands)) if kind != "BATCH_MATMUL" else ()
     of_bias = (float(np.float32(x[0]) * np.float32(w[0])), 0)
     schemes = {0: x, 1: w, 2: of_bias, "out0": out}
-    return Case(kind, kind, options, given, constants=constants, quantization=schemes)
+    return Case(kind, kind, options, operands, constants=constants, quantization=schemes)
 
 
 @st.composite

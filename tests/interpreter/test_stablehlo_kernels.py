@@ -18,9 +18,9 @@ def is_native(interpreter):
     return plan.reached is plan.first and not any(isinstance(emit, HostCall) for _, emit in steps)
 
 
-def compare(file, feeds, wanted, rtol=0.0):
+def compare(file, feeds, expected, rtol=0.0):
     interpreter = Interpreter(model_content=file)
-    for got, want in zip(answers(interpreter, *feeds), wanted, strict=True):
+    for got, want in zip(answers(interpreter, *feeds), expected, strict=True):
         assert got.dtype == want.dtype
         np.testing.assert_allclose(got, want, rtol=rtol, atol=rtol)
     return interpreter
@@ -29,19 +29,19 @@ def compare(file, feeds, wanted, rtol=0.0):
 @pytest.mark.parametrize("kind", KINDS)
 def test_drawn(kind):
     for seed in range(40):
-        file, feeds, wanted = KINDS[kind](Draw(seed))
-        is_float = any(x.dtype.kind in "fc" for x in wanted)
-        interpreter = compare(file, feeds, wanted, 1e-5 if is_float else 0)
-        assert is_native(interpreter) or wanted[0].itemsize == 16, (kind, seed)
+        file, feeds, expected = KINDS[kind](Draw(seed))
+        is_float = any(x.dtype.kind in "fc" for x in expected)
+        interpreter = compare(file, feeds, expected, 1e-5 if is_float else 0)
+        assert is_native(interpreter) or expected[0].itemsize == 16, (kind, seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_drawn(kind):
     for seed in range(1000, 1600):
-        file, feeds, wanted = KINDS[kind](Draw(seed))
-        is_float = any(x.dtype.kind in "fc" for x in wanted)
-        compare(file, feeds, wanted, 1e-5 if is_float else 0)
+        file, feeds, expected = KINDS[kind](Draw(seed))
+        is_float = any(x.dtype.kind in "fc" for x in expected)
+        compare(file, feeds, expected, 1e-5 if is_float else 0)
 
 
 @pytest.mark.parametrize("out", NUMBERS)

@@ -27,15 +27,15 @@ def parts(b, x, kind="SPLIT"):
 
 def where(b, x, name="found"):
     """A result of a size that only running can give."""
-    flags, found = b.tensor(f"{name} flags", (4, 6), "BOOL"), b.tensor(name, (1, 2), "INT64")
+    flags, positions = b.tensor(f"{name} flags", (4, 6), "BOOL"), b.tensor(name, (1, 2), "INT64")
     b.op("GREATER", [x, b.constant("zero", np.float32(0))], [flags])
-    return b.op("WHERE", [flags], [found])
+    return b.op("WHERE", [flags], [positions])
 
 
 @pytest.mark.parametrize("kind", ["SPLIT", "SPLIT_V"])
-@pytest.mark.parametrize("kept", [(0,), (1,), (0, 1), ()])
+@pytest.mark.parametrize("readable", [(0,), (1,), (0, 1), ()])
 @pytest.mark.parametrize("behind_abs", [False, True])
-def test_a_part_stays_readable_after_a_stage(builder, saved, litert, kind, kept, behind_abs):
+def test_a_part_stays_readable_after_a_stage(builder, saved, litert, kind, readable, behind_abs):
     b = builder()
     x = y = b.input("x", (4, 6))
     if behind_abs:
@@ -44,7 +44,7 @@ def test_a_part_stays_readable_after_a_stage(builder, saved, litert, kind, kept,
     actual = where(b, x)
     again = b.op("CAST", [actual], [b.tensor("again", (1, 2), "FLOAT32")])
     negative = b.op("NEG", [halves[0]], [b.tensor("negative", (2, 6))])
-    model = saved(b.outputs(again, negative, *(halves[i] for i in kept)))
+    model = saved(b.outputs(again, negative, *(halves[i] for i in readable)))
     theirs = litert.run(model, [[X]])[0]
     interpreter = Interpreter(model_content=model)
     for _ in range(2):

@@ -83,11 +83,11 @@ def test_what_nobody_has_a_kernel_for(kind, litert):
 
 def cases_with_options():
     """The first case of each operator with each set of options that are not the default."""
-    found = {}
+    cases = {}
     for case in all_cases():
         if isinstance(case, Case) and case.oracle and len(known_versions(case.op)) > 1:
-            found.setdefault((case.op, *sorted(case.options)), case)
-    return list(found.values())
+            cases.setdefault((case.op, *sorted(case.options)), case)
+    return list(cases.values())
 
 
 @pytest.mark.parametrize("case", cases_with_options(), ids=lambda case: case.name)

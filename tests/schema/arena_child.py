@@ -23,11 +23,11 @@ STEP = 16
 def measured(content: bytes) -> dict:
     """The bytes of a model's arena; what cannot be allocated raises RuntimeError."""
     with tempfile.TemporaryFile() as log:
-        kept = os.dup(2)
+        stderr_copy = os.dup(2)
         os.dup2(log.fileno(), 2)
         interpreter = runtime.Interpreter.from_bytes(content, arena_size=ARENA)
         interpreter.print_allocations()
-        os.dup2(kept, 2)
+        os.dup2(stderr_copy, 2)
         log.seek(0)
         text = log.read().decode()
     return {key: int(n) for key, n in re.findall(r"(head|tail) (\d+) bytes", text)}

@@ -96,7 +96,7 @@ def control_flow():
         [Operator("ADD", [0, 1], [2], add)],
     )
     handle = record("VarHandleOptions")(shared_name="w")
-    kept = Tensor(
+    unused = Tensor(
         "handle",
         (),
         "RESOURCE",
@@ -104,7 +104,7 @@ def control_flow():
     )
     setup = Subgraph(
         "setup",
-        [kept, Tensor("one", (2,), data=np.ones(2, "f4"))],
+        [unused, Tensor("one", (2,), data=np.ones(2, "f4"))],
         operators=[
             Operator("VAR_HANDLE", [], [0], handle),
             Operator("ASSIGN_VARIABLE", [0, 1], []),
@@ -224,8 +224,8 @@ def samples():
 @pytest.fixture(scope="session")
 def files(corpus):
     """Name -> bytes of the samples, and of all models of the corpus."""
-    found = {f"sample {name}": save(make()) for name, make in SAMPLES.items()}
+    contents = {f"sample {name}": save(make()) for name, make in SAMPLES.items()}
     for path in sorted(corpus.rglob("*.tflite")):
-        found[str(path.relative_to(corpus))] = path.read_bytes()
-    assert not corpus.exists() or len(found) > len(SAMPLES), f"no .tflite in {corpus}"
-    return found
+        contents[str(path.relative_to(corpus))] = path.read_bytes()
+    assert not corpus.exists() or len(contents) > len(SAMPLES), f"no .tflite in {corpus}"
+    return contents

@@ -46,7 +46,7 @@ def operators(python: str) -> dict[str, int]:
     """Operator -> the most bytes that it keeps."""
     measured.OPERATOR_BYTES.clear()
     measured.OPERATOR_BYTES[arena.MOST] = 0
-    kept: dict[str, int] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
     kinds = [row.split()[0] for row in target_types.MICRO.splitlines() if row]
     with tempfile.TemporaryDirectory() as folder:
         contents: dict[str, bytes] = {}
@@ -57,20 +57,20 @@ def operators(python: str) -> dict[str, int]:
             contents[name_of(path)] = path.read_bytes()
         for name, content in contents.items():
             Path(folder, f"{name}.tflite").write_bytes(content)
-        found = micro(python, folder, {})
-    used = {name: arena.operators_of(load(contents[name])) for name in found}
+        result = micro(python, folder, {})
+    used = {name: arena.operators_of(load(contents[name])) for name in result}
     # then what is the only one without a row in a file; then several together, each the same
-    for is_wanted in (_is_single, _is_only_one, any):
-        known = dict(kept)
+    for is_selected in (_is_single, _is_only_one, any):
+        known = dict(counts)
         measured.OPERATOR_BYTES.update(known)
-        for name, numbers in found.items():
+        for name, numbers in result.items():
             unknown = [kind for kind in used[name] if kind not in known]
-            if unknown and is_wanted([kind not in known for kind in used[name]]):
+            if unknown and is_selected([kind not in known for kind in used[name]]):
                 without = arena.arena_of(load(contents[name])).persistent
                 more = math.ceil((numbers["tail"] - without) / len(unknown))
                 for kind in unknown:
-                    kept[kind] = max(kept[kind], more)
-    return dict(sorted(kept.items()))
+                    counts[kind] = max(counts[kind], more)
+    return dict(sorted(counts.items()))
 
 
 def _is_single(unknown: list[bool]) -> bool:

@@ -148,7 +148,7 @@ def quantization(start: Start, place: int, code: str) -> model.Quantization | No
 
 def built(start: Start, codes: tuple[str, ...]) -> tuple[bytes, list[np.ndarray]]:
     """The model of a start with other types, and what to feed it."""
-    tensors, places, given, feeds = [], [], [], []
+    tensors, places, input_indices, feeds = [], [], [], []
     for place, (array, code) in enumerate(zip(start.inputs, codes, strict=False)):
         if code == "-":
             places.append(-1)
@@ -159,7 +159,7 @@ def built(start: Start, codes: tuple[str, ...]) -> tuple[bytes, list[np.ndarray]
             ("i2", "i4")
         )  # which Python cannot hand over
         if not fixed:
-            given.append(len(tensors))
+            input_indices.append(len(tensors))
             feeds.append(values)
         tensors.append(
             model.Tensor(
@@ -179,7 +179,7 @@ def built(start: Start, codes: tuple[str, ...]) -> tuple[bytes, list[np.ndarray]
         scales = quantization(start, place, code)
         tensors.append(model.Tensor(f"out{place}", (), kind, quantization=scales))
     step = model.Operator(start.kind, places, outputs, start.options(codes))
-    graph = model.Subgraph("main", tensors, given, outputs, [step])
+    graph = model.Subgraph("main", tensors, input_indices, outputs, [step])
     file = model.Model([graph])
     update_versions(file)
     return model.save(file), feeds
@@ -207,8 +207,8 @@ class Probe:
         plain = {one for one in self.wrong if not any(code.startswith("q") for code in one)}
         luck = {(i, one[i]) for one in plain for i in self.indices}
         luck -= {(i, start.codes[i]) for start in self.starts for i in self.indices}
-        for found in (self.accepted, self.theirs):
-            found -= {one for one in found if any(one[i] == code for i, code in luck)}
+        for accepted_set in (self.accepted, self.theirs):
+            accepted_set -= {one for one in accepted_set if any(one[i] == code for i, code in luck)}
         self.theirs -= self.accepted
 
     def _search(self, start: Start) -> None:
@@ -217,11 +217,11 @@ class Probe:
         n = len(start.inputs)
         while todo:
             codes = todo.pop()
-            found = self.runs(start, codes)
+            outcome = self.runs(start, codes)
             single = one_each(self.row, codes[:n], codes[n:])
-            if found is not None and single is not None:
-                found.add(single)
-            if found is not self.accepted and codes != start.codes:
+            if outcome is not None and single is not None:
+                outcome.add(single)
+            if outcome is not self.accepted and codes != start.codes:
                 continue
             for other in (*neighbours(codes, self.indices), *self.shortened(codes, n)):
                 if other not in seen:
@@ -237,25 +237,25 @@ class Probe:
     def runs(self, start: Start, codes: tuple[str, ...]) -> set | None:
         """Where a combination belongs that LiteRT runs, None when it refuses it."""
         content, feeds = built(start, codes)
-        found = self.litert_runs(content, feeds, start, codes)
-        if found is None:
+        outcome = self.litert_runs(content, feeds, start, codes)
+        if outcome is None:
             return None
         steps = 2 if any(code.startswith("q") for code in codes) else 0
-        right = agrees(content, feeds, [value for _, value in found], steps)
+        right = agrees(content, feeds, [value for _, value in outcome], steps)
         if right is None:
             return self.theirs if self.minds_result(start, codes) else None
         return self.accepted if right else self.wrong
 
     def litert_runs(self, content: bytes, feeds: list, start: Start, codes: tuple) -> list | None:
         """The results, None when LiteRT refuses the model or gives other types than it states."""
-        found = self.child.run(content, feeds, start.oracle)
+        outcome = self.child.run(content, feeds, start.oracle)
         stated = codes[len(start.inputs) :]
-        if isinstance(found, str):
+        if isinstance(outcome, str):
             return None
         right = all(
-            states(code, name, codes) for code, (name, _) in zip(stated, found, strict=True)
+            states(code, name, codes) for code, (name, _) in zip(stated, outcome, strict=True)
         )
-        return found if right else None
+        return outcome if right else None
 
     def minds_result(self, start: Start, codes: tuple[str, ...]) -> bool:
         """Whether LiteRT looks at the types at all: it refuses a result of another."""
@@ -345,26 +345,26 @@ def tied(combinations: set[tuple[str, ...]]) -> dict[int, int]:
     """
     some = next(iter(combinations))
     places = [i for i, code in enumerate(some) if code != "->"]
-    found: dict[int, int] = {}
+    groups: dict[int, int] = {}
     for place, earlier in product(places, places):
-        if earlier < place and not {earlier, place} & found.keys():
+        if earlier < place and not {earlier, place} & groups.keys():
             equal = [one for one in combinations if one[place] == one[earlier]]
             several = len({one[place] for one in equal}) > 1
             is_result = place > some.index("->") and earlier == 0
             if 2 * len(equal) >= len(combinations) and (several or is_result):
-                found[place] = earlier
-    return found
+                groups[place] = earlier
+    return groups
 
 
 def described(combinations: set[tuple[str, ...]]) -> str:
     """The combinations as a row has them: sets of types at each place, equal places as `=n`."""
     parts = []
-    rest = combinations
-    while rest:
-        ties = tied(rest)
-        chosen = {one for one in rest if all(one[i] == one[k] for i, k in ties.items())}
+    uncovered = combinations
+    while uncovered:
+        ties = tied(uncovered)
+        chosen = {one for one in uncovered if all(one[i] == one[k] for i, k in ties.items())}
         parts += _parts(chosen, ties)
-        rest = rest - chosen
+        uncovered = uncovered - chosen
     return " | ".join(parts)
 
 
@@ -400,10 +400,13 @@ def merged(rows: list[tuple[frozenset, ...]]) -> list[tuple[frozenset, ...]]:
         for place in reversed(range(len(rows[0]))):
             groups: dict[tuple, frozenset] = {}
             for row in rows:
-                rest = (*row[:place], *row[place + 1 :])
-                groups[rest] = groups.get(rest, frozenset()) | row[place]
+                other_columns = (*row[:place], *row[place + 1 :])
+                groups[other_columns] = groups.get(other_columns, frozenset()) | row[place]
             if len(groups) < len(rows):
-                rows = [(*rest[:place], sets, *rest[place:]) for rest, sets in groups.items()]
+                rows = [
+                    (*other_columns[:place], sets, *other_columns[place:])
+                    for other_columns, sets in groups.items()
+                ]
                 break
         else:
             return rows

@@ -74,9 +74,12 @@ def content(properties, *limits):
 def model(inputs, outputs, **fields):
     """A ModelMetadataT of one subgraph."""
     names = vars(fb.SubGraphMetadataT()).keys() - {"name", "description"}
-    own = {name: fields.pop(name) for name in names & fields.keys()}
+    fields_here = {name: fields.pop(name) for name in names & fields.keys()}
     graph = made(
-        fb.SubGraphMetadataT, inputTensorMetadata=inputs, outputTensorMetadata=outputs, **own
+        fb.SubGraphMetadataT,
+        inputTensorMetadata=inputs,
+        outputTensorMetadata=outputs,
+        **fields_here,
     )
     return made(fb.ModelMetadataT, subgraphMetadata=[graph], **fields)
 

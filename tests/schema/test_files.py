@@ -32,13 +32,13 @@ def test_map(tmp_path):
 def resident(path):
     """Kilobytes of memory that mappings of a file take in this process."""
     lines = Path("/proc/self/smaps").read_text().splitlines()
-    found, inside = 0, False
+    kilobytes, inside = 0, False
     for line in lines:
         if "-" in line.split(" ", 1)[0]:
             inside = line.endswith(str(path))
         elif inside and line.startswith("Rss:"):
-            found += int(line.split()[1])
-    return found
+            kilobytes += int(line.split()[1])
+    return kilobytes
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux's smaps")

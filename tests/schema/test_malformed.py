@@ -305,8 +305,8 @@ def model(*tensors, operators=(), codes=(), data=(), subgraphs=None, **fields):
     buffers = tuple(
         record("Buffer")(data=np.frombuffer(d, "u1") if d else None) for d in (b"", *data)
     )
-    given_fields = {"version": 3, "subgraphs": subgraphs or (main,), "buffers": buffers}
-    return record("Model")(**given_fields | {"operator_codes": codes} | fields)
+    default_fields = {"version": 3, "subgraphs": subgraphs or (main,), "buffers": buffers}
+    return record("Model")(**default_fields | {"operator_codes": codes} | fields)
 
 
 def calling(*indices):

@@ -23,7 +23,7 @@ from flatlite.schema import model, operators
 from flatlite.schema.flatbuffer import options_class
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-SAID_OTHERWISE = {"channels", "rank", "calls", "int8"}
+CHECKED_ELSEWHERE = {"channels", "rank", "calls", "int8"}
 """Facts that complaints() and the tests here look at by other names."""
 OUTSIDE = {"stateful", "typed", "writes"}
 """Traits that no single run tells."""
@@ -31,12 +31,12 @@ OUTSIDE = {"stateful", "typed", "writes"}
 
 @functools.cache
 def runs():
-    found = defaultdict(list)
+    runs_by_operator = defaultdict(list)
     for case in all_cases():
         run = run_of(case) if isinstance(case, Case) else None
         if run is not None:
-            found[case.op].append(run)
-    return found
+            runs_by_operator[case.op].append(run)
+    return runs_by_operator
 
 
 @pytest.mark.parametrize("kind", operators.kinds())
@@ -80,7 +80,7 @@ def test_rows_are_true_of_the_operators_of_files():
 def test_words_are_known(kind):
     row = operators.known(kind)
     assert row.traits <= TRAITS.keys() | OUTSIDE
-    assert row.facts.keys() <= FACTS.keys() | SAID_OTHERWISE
+    assert row.facts.keys() <= FACTS.keys() | CHECKED_ELSEWHERE
     assert row.fact("int8") in ("", "own", "same")
     for option in (*row.calls, *row.options):
         assert option in options_class(kind).__slots__

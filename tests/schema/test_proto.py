@@ -16,7 +16,7 @@ def unknown_fields(message, path="") -> list[str]:
     """The fields of a message and those in it that its .proto file does not have."""
     from google.protobuf.unknown_fields import UnknownFieldSet
 
-    found = [f"{path}.{field.field_number}" for field in UnknownFieldSet(message)]
+    paths = [f"{path}.{field.field_number}" for field in UnknownFieldSet(message)]
     for field, value in message.ListFields():
         if field.message_type is None:
             continue
@@ -27,8 +27,8 @@ def unknown_fields(message, path="") -> list[str]:
         else:
             values = value if field.is_repeated else [value]
         for item in values:
-            found += unknown_fields(item, f"{path}.{field.name}")
-    return found
+            paths += unknown_fields(item, f"{path}.{field.name}")
+    return paths
 
 
 def test_corpus_is_here():

@@ -91,8 +91,8 @@ def test_records_before_the_damage_are_given(tmp_path):
 
 
 def length(size):
-    stored = size.to_bytes(8, "little")
-    return stored + records.masked_crc32c(stored).to_bytes(4, "little")
+    size_bytes = size.to_bytes(8, "little")
+    return size_bytes + records.masked_crc32c(size_bytes).to_bytes(4, "little")
 
 
 def test_length_beyond_the_file(tmp_path):

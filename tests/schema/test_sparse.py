@@ -45,7 +45,7 @@ def test_blocks():
 
 
 @pytest.mark.parametrize(
-    ("given", "shape", "message"),
+    ("levels", "shape", "message"),
     [
         (sparsity([0, 0], [dense(2), dense(2)]), [2, 2], "traversal_order must hold 2 dimensions"),
         (sparsity([0], [dense(2)]), [2, 2], r"traversal_order must hold 2 .* got \[0\]"),
@@ -75,9 +75,9 @@ def test_blocks():
         (sparsity(None, []), [4], r"traversal_order must hold 1 dimensions .* got \[\]"),
     ],
 )
-def test_levels_that_do_not_fit(given, shape, message):
+def test_levels_that_do_not_fit(levels, shape, message):
     with pytest.raises(ModelError, match=message):
-        check_sparsity(given, shape)
+        check_sparsity(levels, shape)
 
 
 SPARSE_TENSORS = {

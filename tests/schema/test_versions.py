@@ -101,10 +101,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("op", "given", "types", "version"), CASES)
-def test_operator_version(op, given, types, version):
+@pytest.mark.parametrize(("op", "fields", "types", "version"), CASES)
+def test_operator_version(op, fields, types, version):
     inputs, outputs = (list(map(tensor, part.split())) for part in types.split("->"))
-    assert operator_version(op, given, inputs, outputs) == version
+    assert operator_version(op, fields, inputs, outputs) == version
 
 
 def test_a_mul_that_scales_up():

@@ -64,19 +64,19 @@ def draw(kind: str, seed: int) -> Drawn:
 
 def _inputs(rng: random.Random, kind: str) -> list[tuple]:
     """(name, dims, dtype) of one to three inputs; the first has an unknown size."""
-    found = []
+    inputs = []
     for i in range(rng.choice((1, 1, 1, 2, 2, 3))):
         dims = list(rng.choice(LAYOUTS[rng.choice((1, 2, 3, 3, 4, 4))]))
         dtype = "int32" if len(dims) == 2 and rng.random() < 0.2 else "float32"
         if kind == "onnx" and len(dims) > 2:
             dims = [dims[0], dims[-1], *dims[1:-1]]
-        taken = {d for _, row, _ in found for d in row if isinstance(d, str)}
+        taken = {d for _, row, _ in inputs for d in row if isinstance(d, str)}
         for axis, d in enumerate(dims):
             if isinstance(d, str):
                 old = sorted(taken)
                 dims[axis] = rng.choice(old) if old and rng.random() < 0.4 else f"{d}{i}"
-        found.append((f"x{i}", tuple(dims), dtype))
-    return found
+        inputs.append((f"x{i}", tuple(dims), dtype))
+    return inputs
 
 
 def _draw(writer, rng: random.Random) -> Drawn:
@@ -117,13 +117,13 @@ def _steps(p: Program) -> list[str]:
             attempt = function
         alive = p.alive
         try:
-            found = attempt(p)
+            step = attempt(p)
         except Refused:
             p.alive = alive
             continue
         if function is None:
             continue
-        p.arrays.append(found)
+        p.arrays.append(step)
         steps.append(function.__name__)
     if len(steps) < 2:
         raise Refused

@@ -119,9 +119,9 @@ def chunk(start: int) -> tuple[int, list[str]]:
     warnings.simplefilter("ignore")
     litert, numbers = LiteRT(), range(start, start + CHUNK // 2)
     names = [f"{kind}/{i}" for i in numbers for kind in ("tf", "onnx")]
-    found = [(name, report(name, litert)) for name in names]
+    reports = [(name, report(name, litert)) for name in names]
     litert.close()
-    return start, [f"{name}: {text}" for name, text in found if text]
+    return start, [f"{name}: {text}" for name, text in reports if text]
 
 
 def main() -> None:

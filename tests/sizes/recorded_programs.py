@@ -30,7 +30,7 @@ def read(path: Path = PATH) -> dict[str, Recorded]:
     contents = arrays["contents"].tobytes()
     places = {"f": 0, "i": 0, "l": 0}
     numbers = {kind: arrays[f"elements_{kind}"] for kind in places}
-    found, start = {}, 0
+    programs, start = {}, 0
     for row in rows:
         content = contents[start : start + row["bytes"]]
         start += row["bytes"]
@@ -42,10 +42,10 @@ def read(path: Path = PATH) -> dict[str, Recorded]:
                 places[kind] += n
             answers.append(([tuple(shape) for shape in shapes], pairs))
         name = row["name"]
-        found[name] = Recorded(
+        programs[name] = Recorded(
             name, content, row["inputs"], row["n_outputs"], row["steps"], answers
         )
-    return found
+    return programs
 
 
 def write(programs: list[Recorded], path: Path = PATH) -> None:

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-N_KEPT = 96  # elements of an answer that are stored; of larger ones, so many of them
+N_RECORDED = 96  # elements of an answer that are stored; of larger ones, so many of them
 
 
 def values(shape, dtype="float32", seed=0, high=7) -> np.ndarray:
@@ -17,10 +17,10 @@ def values(shape, dtype="float32", seed=0, high=7) -> np.ndarray:
         mixed = (mixed ^ (mixed >> np.uint32(shift))) * np.uint32(factor)
     dtype = np.dtype(dtype)
     if dtype.kind == "f":
-        found = (mixed >> np.uint32(12)).astype(np.float64) / 2**19 - 1
+        array = (mixed >> np.uint32(12)).astype(np.float64) / 2**19 - 1
     else:
-        found = mixed % (2 if dtype.kind == "b" else high)
-    return found.astype(dtype).reshape(shape)
+        array = mixed % (2 if dtype.kind == "b" else high)
+    return array.astype(dtype).reshape(shape)
 
 
 def feeds(inputs, shapes):
@@ -32,11 +32,11 @@ def feeds(inputs, shapes):
 
 
 def kept(array) -> np.ndarray:
-    """All elements of an array in a row, or N_KEPT of them, scattered from first to last."""
+    """All elements of an array in a row, or N_RECORDED of them, scattered from first to last."""
     row = np.asarray(array).ravel()
-    if row.size <= N_KEPT:
+    if row.size <= N_RECORDED:
         return row
-    places = np.arange(N_KEPT) * 0.6180339887498949 % 1 * row.size
+    places = np.arange(N_RECORDED) * 0.6180339887498949 % 1 * row.size
     places = np.sort(places.astype(np.int64))
     places[-1] = row.size - 1
     return row[places]

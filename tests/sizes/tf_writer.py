@@ -277,12 +277,12 @@ class TensorFlow:
         """The inputs and what the outputs need: steps that were given up leave operations."""
         message = to_graph_def(self.graph)
         expected = {t.op.name for t in [*self.inputs, *self.outputs]}
-        kept = []
+        live = []
         for node in reversed(message.node):
             if node.name in expected:
                 expected.update(name.split(":")[0] for name in node.input)
-                kept.append(node)
-        nodes = [type(node).FromString(node.SerializeToString()) for node in reversed(kept)]
+                live.append(node)
+        nodes = [type(node).FromString(node.SerializeToString()) for node in reversed(live)]
         del message.node[:]
         message.node.extend(nodes)
         return message.SerializeToString(deterministic=True)

@@ -64,14 +64,16 @@ def _written(symbol, wide, triple):
 def loops(lines):
     """The lines of each loop that has no other inside: from a label to the jump back to it."""
     labels = {line[:-1]: i for i, line in enumerate(lines) if line.endswith(":")}
-    found = []
+    addresses = []
     for i, line in enumerate(lines):
         words = re.split(r"[\s,]+", line)
         start = labels.get(words[-1]) if words[0].startswith(("j", "b", "cb", "tb")) else None
         if start is not None and start < i:
-            found.append((start, i))
+            addresses.append((start, i))
     inner = [
-        (a, b) for a, b in found if not any(a <= c and d < b for c, d in found if (a, b) != (c, d))
+        (a, b)
+        for a, b in addresses
+        if not any(a <= c and d < b for c, d in addresses if (a, b) != (c, d))
     ]
     return [lines[a : b + 1] for a, b in inner]
 

@@ -96,9 +96,9 @@ def content(case: Case | Refuse) -> bytes:
     for i, dtype in enumerate(case.outputs or [first.dtype]):
         outputs.append(len(tensors))
         tensors.append(_tensor(f"out{i}", np.dtype(dtype), (), case, f"out{i}"))
-    given = [t for i, t in enumerate(inputs) if t >= 0 and i not in case.constants]
+    inputs_given = [t for i, t in enumerate(inputs) if t >= 0 and i not in case.constants]
     step = model.Operator(case.op, inputs, outputs, options_record(case.op, case.options))
-    graph = model.Subgraph("main", tensors, given, outputs, [step])
+    graph = model.Subgraph("main", tensors, inputs_given, outputs, [step])
     file = model.Model([graph])
     update_versions(file)
     return model.save(file)
@@ -133,17 +133,17 @@ def options_record(op: str, options: dict[str, Any]):
 @lru_cache(1)
 def all_cases() -> tuple[Case | Refuse, ...]:
     """The cases of every file of cases/."""
-    found = []
+    cases = []
     for path in sorted((Path(__file__).parents[1] / "cases").glob("*.py")):
         spec = importlib.util.spec_from_file_location(f"cases_{path.stem}", path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        found += module.CASES
-    names = [case.name for case in found]
+        cases += module.CASES
+    names = [case.name for case in cases]
     repeated = {name for name in names if names.count(name) > 1}
     if repeated:
         raise ValueError(f"case names must be unique, got {sorted(repeated)} twice")
-    return tuple(found)
+    return tuple(cases)
 
 
 def floats(*shape: int, low: float = -1.0, high: float = 1.0, seed: int = 0) -> np.ndarray:

@@ -11,7 +11,7 @@ import os
 import numpy as np
 
 FROZEN = "../corpus/A/add/000/graph.pb"  # Add of input1, (2, ?), and input2, (?, 3, 2, 1)
-MADE = ("bad.pb", "unfrozen.pb")
+WRITTEN_FIRST = ("bad.pb", "unfrozen.pb")
 """Files that the tests and the script write to the current folder: see `write_files`."""
 
 
@@ -34,10 +34,10 @@ def v2(model, keys=None, tags=None, **attributes):
     )
 
 
-def v1(model, /, **given):
+def v1(model, /, **settings):
     """Of tf.compat.v1.lite: `from_saved_model(model, **given)`; capitals are attributes."""
-    arguments = {key: value for key, value in given.items() if key.islower()}
-    attributes = {key.lower(): value for key, value in given.items() if not key.islower()}
+    arguments = {key: value for key, value in settings.items() if key.islower()}
+    attributes = {key.lower(): value for key, value in settings.items() if not key.islower()}
     return lambda lite, v1, folder: converted(
         v1, v1.TFLiteConverter.from_saved_model(model(folder), **arguments), attributes
     )
@@ -47,7 +47,7 @@ def frozen(inputs, outputs, shapes=None, path=FROZEN, **attributes):
     return lambda lite, v1, folder: converted(
         v1,
         v1.TFLiteConverter.from_frozen_graph(
-            path if path in MADE else os.path.join(folder, path), inputs, outputs, shapes
+            path if path in WRITTEN_FIRST else os.path.join(folder, path), inputs, outputs, shapes
         ),
         attributes,
     )
@@ -218,7 +218,7 @@ def outcome(call, lite, v1, folder):
 
 
 def write_files(unfrozen):
-    """Writes what MADE names; `unfrozen` are the bytes of a GraphDef with variables."""
-    for name, content in zip(MADE, (b"bad data", unfrozen), strict=True):
+    """Writes what WRITTEN_FIRST names; `unfrozen` are the bytes of a GraphDef with variables."""
+    for name, content in zip(WRITTEN_FIRST, (b"bad data", unfrozen), strict=True):
         with open(name, "wb") as file:
             file.write(content)

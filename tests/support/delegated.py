@@ -33,14 +33,14 @@ def network(text, outputs, **more):
         shape = shapes[inputs[0]]
         if kind == "VIEW":
             shape = shape[::-1]
-            given = [tensors[inputs[0]], b.constant(f"{name}/to", np.array(shape, np.int32))]
+            operands = [tensors[inputs[0]], b.constant(f"{name}/to", np.array(shape, np.int32))]
         else:
-            given = [
+            operands = [
                 b.constant(f"{name}/c", constant.reshape(shape)) if i == "CONSTANT" else tensors[i]
                 for i in inputs
             ]
         tensors[name], shapes[name] = b.tensor(name, shape), shape
-        b.op("RESHAPE" if kind == "VIEW" else kind, given, [tensors[name]])
+        b.op("RESHAPE" if kind == "VIEW" else kind, operands, [tensors[name]])
     b.outputs(*(tensors[name] for name in outputs))
     return save(b, **more)
 

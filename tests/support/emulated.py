@@ -82,17 +82,19 @@ def compiled(module: str, folder: Path) -> image.Image:
         pytest.skip(f"needs {EMULATORS[0]} and {LINKER}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiler, "_machine", machine)
-        made = compiler.compile_module(module, CORTEX)
-    symbols = list(made.symbols.values())
+        machine_code = compiler.compile_module(module, CORTEX)
+    symbols = list(machine_code.symbols.values())
     declared = "".join(f"void {symbol}(int64_t, int64_t, int64_t);" for symbol in symbols)
     source, code, program = (folder / f"{module}{end}" for end in (".c", ".o", ""))
     source.write_text(SERVER % (declared, ",".join(symbols), BASE, ROOM))
-    code.write_bytes(made.machine.emit_object(made.module))
+    code.write_bytes(machine_code.machine.emit_object(machine_code.module))
     subprocess.run([LINKER, "-O1", "-static", "-o", program, source, code, "-lm"], check=True)
     server = Server([emulator(), str(program)])
     entries = [server.entry(i) for i in range(len(symbols))]
     addresses = [ctypes.cast(entry, ctypes.c_void_p).value for entry in entries]
-    return image.Image(made.kernels, dict(zip(made.symbols, addresses, strict=True)), entries)
+    return image.Image(
+        machine_code.kernels, dict(zip(machine_code.symbols, addresses, strict=True)), entries
+    )
 
 
 def machine(cpu: str, features: str) -> llvm.TargetMachine:

@@ -154,8 +154,8 @@ def _answer(holds: Holds, row: Operator, run: Run) -> bool | None:
     """Whether a word holds in a run; it does not where the operator refuses the proof."""
     try:
         with np.errstate(all="ignore"):
-            answer = holds(row, run)
-            return None if answer is None else bool(answer)
+            holds_here = holds(row, run)
+            return None if holds_here is None else bool(holds_here)
     except REFUSED:
         return False
 
@@ -270,9 +270,9 @@ def _is_reduction(row: Operator, run: Run) -> bool | None:
     if x.ndim == 0:
         return None
     folded = {int(axis) % x.ndim for axis in axes.ravel()}
-    kept = [n for i, n in enumerate(x.shape) if i not in folded]
+    remaining = [n for i, n in enumerate(x.shape) if i not in folded]
     whole = [1 if i in folded else n for i, n in enumerate(x.shape)]
-    if run.results[0].shape != tuple(whole if run.record.keep_dims else kept):
+    if run.results[0].shape != tuple(whole if run.record.keep_dims else remaining):
         return False
     if run.case.quantization:  # which is rounded after each step
         return None
@@ -406,8 +406,8 @@ def _slides(row: Operator, run: Run) -> bool:
     """There is a stride for each spatial axis, and the weights have two axes beside them."""
     (i,), axes = row.operand_numbers("weights"), row.numbers("spatial")
     strides = [name for name in type(options_record(row.kind, {})).__slots__ if "stride_" in name]
-    rest = {*row.numbers("channels"), *axes}
-    return len(strides) == len(axes) == run.inputs[i].ndim - 2 and len(rest) == len(axes) + 1
+    excluded = {*row.numbers("channels"), *axes}
+    return len(strides) == len(axes) == run.inputs[i].ndim - 2 and len(excluded) == len(axes) + 1
 
 
 def _is_hybrid(row: Operator, run: Run) -> bool | None:

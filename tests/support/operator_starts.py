@@ -59,14 +59,14 @@ class Start:
 
 def starts(kind: str) -> list[Start]:
     """The cases of an operator that differ in more than numbers."""
-    found: dict[tuple, Start] = {}
+    by_key: dict[tuple, Start] = {}
     for case in (*all_cases(), *MORE):
         if isinstance(case, Case) and case.op == kind:
             start = _of(case)
             mask = tuple(x is None for x in start.inputs)
             if all(x is None or x.size for x in start.inputs):
-                found.setdefault((start.codes, mask, start.constants), start)
-    return list(found.values())
+                by_key.setdefault((start.codes, mask, start.constants), start)
+    return list(by_key.values())
 
 
 INDICES = ("i16", "i32", "i64")
@@ -76,10 +76,12 @@ def indices(every: list[Start]) -> frozenset[int]:
     """The operands that are integers whatever the results are: indices, sizes, axes."""
     if not every:
         return frozenset()
-    found = set(range(min(len(one.inputs) for one in every)))
+    positions = set(range(min(len(one.inputs) for one in every)))
     for one in every:
-        found = {i for i in found if one.codes[i] in INDICES}
-    apart = {i for one in every for i in found if one.codes[i] not in one.codes[len(one.inputs) :]}
+        positions = {i for i in positions if one.codes[i] in INDICES}
+    apart = {
+        i for one in every for i in positions if one.codes[i] not in one.codes[len(one.inputs) :]
+    }
     return frozenset(apart)
 
 
@@ -126,7 +128,7 @@ def retyped(array: np.ndarray, code: str) -> np.ndarray:
         array = np.arange(array.size, dtype=np.int32).reshape(array.shape)
     if array.dtype.name in ("bfloat16", "int4"):
         array = array.astype(np.float32)
-    kind = "f" if name == "BFLOAT16" else dtype.kind
+    kind = "f" if name.startswith(("BFLOAT", "FLOAT")) else dtype.kind
     if array.dtype.kind in "fc" and kind not in "fc" and name != "BOOL":
         array = np.asarray(np.rint(array.real * 4))
         array = np.clip(array, *limits(dtype))

@@ -42,9 +42,11 @@ def random_inputs(shapes, seed: int, n: int) -> list[list[np.ndarray]]:
     return [[random.normal(0, 1, shape).astype(np.float32) for shape in shapes] for _ in range(n)]
 
 
-def error_of(found, wanted) -> float:
+def error_of(actual, expected) -> float:
     """The root of the mean square of the difference over the outputs of some runs."""
-    pairs = [pair for runs in zip(found, wanted, strict=True) for pair in zip(*runs, strict=True)]
+    pairs = [
+        pair for runs in zip(actual, expected, strict=True) for pair in zip(*runs, strict=True)
+    ]
     gaps = [(x.astype(np.float64) - y).ravel() for x, y in pairs]
     return float(np.sqrt(np.mean(np.square(np.concatenate(gaps)))))
 
@@ -67,19 +69,19 @@ def described(subgraph, i: int) -> list | None:
     params, data = tensor.quantization, tensor.data
     if params is None or not len(params.scales):
         return [tensor.dtype]
-    found = [tensor.dtype, float(params.scales[0]), int(params.zero_points[0])]
+    row = [tensor.dtype, float(params.scales[0]), int(params.zero_points[0])]
     if data is not None and np.size(data):
         elements = np.asarray(data, np.int64)
-        found += [int(elements.sum()), int(np.abs(elements).sum())]
-    return found
+        row += [int(elements.sum()), int(np.abs(elements).sum())]
+    return row
 
 
 def variable_uses(content: bytes) -> list[list]:
     """[operator, type, scale, zero point] of all that a file reads of variables and assigns."""
-    found = []
+    uses = []
     for subgraph in load(content).subgraphs:
         for op in subgraph.operators:
             if op.op in ("READ_VARIABLE", "ASSIGN_VARIABLE"):
                 value = op.outputs[0] if op.op == "READ_VARIABLE" else op.inputs[1]
-                found.append([op.op, *described(subgraph, value)[:3]])
-    return sorted(found)
+                uses.append([op.op, *described(subgraph, value)[:3]])
+    return sorted(uses)

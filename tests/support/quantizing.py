@@ -26,10 +26,10 @@ INT16X8_OPS = flatlite.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT1
 
 def variant_of(row: dict) -> str | None:
     """How TensorFlow quantized the row's file: a key of KINDS, None for another way."""
-    found = row.get("variant") or row.get("quant")
+    variant = row.get("variant") or row.get("quant")
     if row["kind"] == "model_tflite":
-        found = re.sub(r".*/tflite_(b1_)?", "", row["id"])
-    return found if found in KINDS else None
+        variant = re.sub(r".*/tflite_(b1_)?", "", row["id"])
+    return variant if variant in KINDS else None
 
 
 def quantized_rows():
@@ -56,8 +56,8 @@ def source_arrays(row: dict) -> dict:
 
 def input_names(row: dict) -> list[str]:
     """The names under which the source's inputs are recorded, in its order."""
-    found = row["tf_inputs"] if row["kind"] == "tflite_case" else row["inputs"]
-    return [one["name"] for one in found]
+    names = row["tf_inputs"] if row["kind"] == "tflite_case" else row["inputs"]
+    return [one["name"] for one in names]
 
 
 def recorded(row: dict) -> tuple[list, list]:
@@ -88,7 +88,7 @@ def converter_for(row: dict):
     """A converter with the settings that made the row's file."""
     files, variant = row["files"], variant_of(row)
     if "graphdef" not in files:
-        converter = model_converter(files)
+        converter = model_converter(row)
     elif row["kind"] == "tflite_case":
         converter = frozen(files, row["graph_inputs"], row["graph_outputs"])
     else:
@@ -120,10 +120,17 @@ def frozen(files: dict, inputs, outputs, shapes=None):
     return flatlite.lite.TFLiteConverter.from_frozen_graph(path, inputs, outputs, shapes)
 
 
-def model_converter(files: dict):
-    """A converter for a whole model."""
+def model_converter(row: dict):
+    """A converter for a whole model, of batches of one where TensorFlow's file was made of such."""
+    files = row["files"]
     if "saved_model" in files:
-        return flatlite.lite.TFLiteConverter.from_saved_model(folder() / files["saved_model"])
+        shapes = None
+        if "/tflite_b1_" in row["id"]:
+            arrays = source_arrays(row)
+            names = zip(input_names(row), row["signature_inputs"], strict=True)
+            shapes = {key: [1, *arrays[f"in0:{name}"].shape[1:]] for name, key in names}
+        path = folder() / files["saved_model"]
+        return flatlite.lite.TFLiteConverter.from_saved_model(path, input_shapes=shapes)
     return flatlite.lite.TFLiteConverter.from_keras_model_file(folder() / files["keras"])
 
 
@@ -181,8 +188,8 @@ class File:
     def real(self, arrays) -> list[np.ndarray]:
         """The file's real answers to the source's inputs, in the source's order."""
         outputs = answers(self.interpreter, *self.stored(arrays))
-        found = [real(x, d) for x, d in zip(outputs, self.outputs, strict=True)]
-        return [found[list(self._order[1]).index(i)] for i in range(len(found))]
+        values = [real(x, d) for x, d in zip(outputs, self.outputs, strict=True)]
+        return [values[list(self._order[1]).index(i)] for i in range(len(values))]
 
     def schemes(self) -> list[tuple[float, int]]:
         """(scale, zero point) of the inputs, then of the outputs, in the source's order."""

@@ -63,19 +63,19 @@ class Runs:
 
     def expected(self, step: int, tag: str) -> dict[str, np.ndarray]:
         """Outputs of a step as runtime `tag` gave them, those equal to the first runtime's too."""
-        found = {}
+        arrays = {}
         for name in dict.fromkeys((self.tags[0], tag)):
             if self.row["kind"] == "third_party_tflite_sequence":
-                found = (
+                arrays = (
                     {"0": self.arrays[f"{name}:seq"][step]}
                     if f"{name}:seq" in self.arrays
-                    else found
+                    else arrays
                 )
             elif self.row["kind"] == "op_test":
-                found.update(group(self.arrays, name))
+                arrays.update(group(self.arrays, name))
             else:
-                found.update(group(self.arrays, f"{name}{step}"))
-        return found
+                arrays.update(group(self.arrays, f"{name}{step}"))
+        return arrays
 
     @property
     def tags(self) -> list[str]:

@@ -69,8 +69,8 @@ class Maker:
 
     def given(self, shape):
         """An input of the model."""
-        stored = self.sort.numbers == "int8"
-        place = self.tensor(shape, *(("INT8", 0.02, 3) if stored else ("FLOAT32",)))
+        is_int8 = self.sort.numbers == "int8"
+        place = self.tensor(shape, *(("INT8", 0.02, 3) if is_int8 else ("FLOAT32",)))
         self.graph.inputs.append(place)
         self.inputs.append(place)
 
@@ -98,8 +98,8 @@ class Maker:
         self.inputs.append(self.tensor(shape, dtype, scale, zero, is_variable=True))
 
     def result(self, shape):
-        stored = self.sort.numbers == "int8"
-        scheme = ("INT8", 0.0078, 4) if stored else ("FLOAT32",)
+        is_int8 = self.sort.numbers == "int8"
+        scheme = ("INT8", 0.0078, 4) if is_int8 else ("FLOAT32",)
         self.outputs.append(self.tensor(shape, *scheme))
 
     def content(self):
@@ -187,10 +187,12 @@ def intermediates(maker):
     maker.intermediates.append(maker.tensor((0,), "INT8", *scheme))
 
 
-def sequence(sort, *rest):
+def sequence(sort, *others):
     """The shape of a sequence."""
     batch, steps = sort.sizes[:2]
-    return (steps, batch, *rest) if dict(sort.options).get("time_major") else (batch, steps, *rest)
+    return (
+        (steps, batch, *others) if dict(sort.options).get("time_major") else (batch, steps, *others)
+    )
 
 
 def lstm(sort):
@@ -306,10 +308,10 @@ def svdf(sort):
     maker = Maker(sort)
     batch, memory, depth, units, _ = sort.sizes
     filters = units * dict(sort.options)["rank"]
-    stored = sort.numbers == "int8"
+    is_int8 = sort.numbers == "int8"
     maker.given((batch, depth))
     maker.weights(filters, depth)
-    if stored:
+    if is_int8:
         maker.whole("int16", 30000, (filters, memory), 0.00003)
     else:
         maker.weights(filters, memory)
@@ -317,7 +319,7 @@ def svdf(sort):
         maker.omitted()
     else:
         biases(maker, units)
-    kind = {"dtype": "INT16", "scale": 0.0005} if stored else {}
+    kind = {"dtype": "INT16", "scale": 0.0005} if is_int8 else {}
     maker.state(batch, filters * memory, **kind)
     maker.result((batch, units))
     return maker.content()

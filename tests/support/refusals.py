@@ -19,12 +19,12 @@ WORDS = {"computed": "{} by a computed value"}
 
 def entries(text: str) -> list[str]:
     """What an error refuses, as the lines of not_yet.txt say it."""
-    found = []
+    rows = []
     for match in REFUSED.finditer(text):
         ((name, value),) = ((k, v) for k, v in match.groupdict().items() if v and k != "dtype")
         value = f"{value} {match['dtype']}" if name == "op" else value
-        found.append(WORDS.get(name, "{}").format(value))
-    return found
+        rows.append(WORDS.get(name, "{}").format(value))
+    return rows
 
 
 def not_yet(room: str, error: Exception, record_property) -> None:

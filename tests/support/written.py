@@ -91,10 +91,10 @@ def has_blocks(content):
     return any(t.quantization is not None and t.quantization.details is not None for t in tensors)
 
 
-def problem_of(answer):
+def problem_of(outcome):
     """LiteRT's message, unless it is one of EXCEPTIONS."""
-    if isinstance(answer, str) and not any(part in answer for part in EXCEPTIONS):
-        yield answer
+    if isinstance(outcome, str) and not any(part in outcome for part in EXCEPTIONS):
+        yield outcome
 
 
 def close(one, two):

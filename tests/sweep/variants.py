@@ -34,14 +34,14 @@ NEUTRAL = {
 
 def starts(kind: str) -> list[Case]:
     """The cases of an operator that differ in their types, the operands left out and the ranks."""
-    found: dict[Any, Case] = {}
+    cases: dict[Any, Case] = {}
     for case in (*all_cases(), *MORE):
         if isinstance(case, Case) and case.op == kind and case.oracle is not None:
             forms = [None if x is None else (x.dtype, x.ndim) for x in case.inputs]
             quantized = sorted(map(str, case.quantization or ()))
             key = *forms, *quantized, *case.constants, *map(np.dtype, case.outputs or ())
-            found.setdefault(key, case)
-    return sorted(found.values(), key=lambda case: "float32" not in str(_first(case).dtype))
+            cases.setdefault(key, case)
+    return sorted(cases.values(), key=lambda case: "float32" not in str(_first(case).dtype))
 
 
 def variants(case: Case) -> Iterator[Case]:

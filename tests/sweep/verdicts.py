@@ -62,8 +62,8 @@ class Interpreters:
         if refusal:
             founded = self._founded(ours, case, start, tolerance)
             return Verdict("beyond" if founded else "unfounded", refusal, ours)
-        found = difference(ours, theirs[0], tolerance)
-        return Verdict("differs", found, ours) if found else Verdict("equal", "", ours)
+        problem = difference(ours, theirs[0], tolerance)
+        return Verdict("differs", problem, ours) if problem else Verdict("equal", "", ours)
 
     def _founded(self, ours: list, case: Case, start: Case, tolerance: float) -> bool:
         """Whether something other than LiteRT says what the answer is."""
@@ -72,10 +72,12 @@ class Interpreters:
         expected = _defined(case)
         if expected is not None and not difference(ours, expected, tolerance):
             return True
-        own = self.ours.run((content(start), start.feeds))
-        if not isinstance(own, list) or [x.size for x in own] != [x.size for x in ours]:
+        our_outputs = self.ours.run((content(start), start.feeds))
+        if not isinstance(our_outputs, list) or [x.size for x in our_outputs] != [
+            x.size for x in ours
+        ]:
             return False
-        flat = [[x.ravel() for x in one] for one in (ours, own)]
+        flat = [[x.ravel() for x in one] for one in (ours, our_outputs)]
         return not difference(flat[0], flat[1], tolerance)
 
     def close(self) -> None:

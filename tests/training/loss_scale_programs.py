@@ -46,13 +46,13 @@ def run(tf, name) -> dict:
         opt = wrap(tf, getattr(tf.train, kind)(0.1))
         step = opt.minimize(loss, global_step=count)
         session.run(tf.global_variables_initializer())
-        own = opt.variables()
+        variables = opt.variables()
         steps = []
         for value in GRADIENTS[: 3 if name == "fixed" else None]:
             session.run(step, {factor: value})
-            values = session.run([v, table, count, *own])
+            values = session.run([v, table, count, *variables])
             steps.append([float(x) for array in values for x in array.ravel()])
-        return {"names": sorted(x.name for x in own), "steps": steps}
+        return {"names": sorted(x.name for x in variables), "steps": steps}
 
 
 if __name__ == "__main__":
@@ -60,6 +60,6 @@ if __name__ == "__main__":
     import tensorflow.compat.v1 as tensorflow
 
     tensorflow.disable_v2_behavior()
-    made = {name: run(tensorflow, name) for name in PROGRAMS}
-    text = json.dumps(made, indent=1) + "\n"
+    recorded = {name: run(tensorflow, name) for name in PROGRAMS}
+    text = json.dumps(recorded, indent=1) + "\n"
     Path(__file__).with_name("loss_scales.json").write_text(text)

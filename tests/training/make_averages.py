@@ -73,6 +73,6 @@ if __name__ == "__main__":
     import tensorflow as tf
 
     tf.compat.v1.disable_v2_behavior()
-    made = {expr: rates(tf, expr) for expr in SCHEDULES}
-    made |= {expr: averages(tf, expr) for expr in AVERAGES}
-    GOLDENS.write_text(json.dumps(made, indent=1) + "\n")
+    recorded = {expr: rates(tf, expr) for expr in SCHEDULES}
+    recorded |= {expr: averages(tf, expr) for expr in AVERAGES}
+    GOLDENS.write_text(json.dumps(recorded, indent=1) + "\n")

@@ -42,23 +42,23 @@ def results(tf, shape: tuple, options: str, is_tensor: bool) -> tuple[list, list
         gradient = tf.gradients(tf.reduce_sum(tf.sin(y)), x)[0]
         updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
         session.run(tf.global_variables_initializer())
-        found = []
+        arrays = []
         for flag in (True, True, False) if is_tensor else (True, True):
             feeds = {training: flag} if is_tensor else {}
-            found += session.run([y, gradient], feeds)
+            arrays += session.run([y, gradient], feeds)
             session.run(updates, feeds)
-            found += session.run(tf.global_variables())
-        return found, [v.op.name for v in tf.global_variables()]
+            arrays += session.run(tf.global_variables())
+        return arrays, [v.op.name for v in tf.global_variables()]
 
 
 if __name__ == "__main__":
     import tensorflow.compat.v1 as tf
 
     tf.disable_v2_behavior()
-    made = {}
+    recorded = {}
     for case, (shape, options) in CASES.items():
         for is_tensor in (False, True):
             arrays, names = results(tf, shape, options, is_tensor)
-            made[f"{case}:{is_tensor}:names"] = np.array(names)
-            made |= {f"{case}:{is_tensor}:{i:02}": array for i, array in enumerate(arrays)}
-    np.savez_compressed(GOLDENS, **made)
+            recorded[f"{case}:{is_tensor}:names"] = np.array(names)
+            recorded |= {f"{case}:{is_tensor}:{i:02}": array for i, array in enumerate(arrays)}
+    np.savez_compressed(GOLDENS, **recorded)

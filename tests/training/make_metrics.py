@@ -102,11 +102,14 @@ if __name__ == "__main__":
     import tensorflow.compat.v1 as tf
 
     tf.disable_v2_behavior()
-    made = {}
+    recorded = {}
     for i, expr in enumerate(METRICS):
         values, updates = metric(tf, expr)
-        made[f"metric{i}:values"], made[f"metric{i}:updates"] = np.array(values), np.array(updates)
+        recorded[f"metric{i}:values"], recorded[f"metric{i}:updates"] = (
+            np.array(values),
+            np.array(updates),
+        )
     for i, expr in enumerate(LOSSES):
-        made[f"loss{i}"], count = loss(tf, expr)
-        made[f"loss{i}:count"] = np.array(count)
-    np.savez_compressed(GOLDENS, **made)
+        recorded[f"loss{i}"], count = loss(tf, expr)
+        recorded[f"loss{i}:count"] = np.array(count)
+    np.savez_compressed(GOLDENS, **recorded)

@@ -78,9 +78,9 @@ if __name__ == "__main__":
     for function in ("dynamic_rnn", "bidirectional_dynamic_rnn", "static_rnn"):
         setattr(tf.nn, function, getattr(rnn, function))
     tf.nn.static_bidirectional_rnn = rnn.static_bidirectional_rnn
-    made = {}
+    recorded = {}
     for i, expr in enumerate(NETS):
         names, arrays = results(tf, expr)
-        made[f"{i}:names"] = np.array(names)
-        made |= {f"{i}:{j:03}": array for j, array in enumerate(arrays)}
-    np.savez_compressed(GOLDENS, **made)
+        recorded[f"{i}:names"] = np.array(names)
+        recorded |= {f"{i}:{j:03}": array for j, array in enumerate(arrays)}
+    np.savez_compressed(GOLDENS, **recorded)

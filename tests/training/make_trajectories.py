@@ -39,8 +39,8 @@ ROWS = [
 if __name__ == "__main__":
     import tensorflow.compat.v1 as tf
 
-    found = {}
+    recorded = {}
     for row in ROWS:
         data, _, _ = trajectory(tf, row)
-        found |= {f"{row['id']}:{key}": data[key] for key in data if key.startswith("step10")}
-    np.savez_compressed(GOLDENS, **found)
+        recorded |= {f"{row['id']}:{key}": data[key] for key in data if key.startswith("step10")}
+    np.savez_compressed(GOLDENS, **recorded)

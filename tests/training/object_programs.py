@@ -93,7 +93,7 @@ ASSERTIONS = (
 
 def outcomes(tf, prefix):
     """What each assertion says of each program, with a checkpoint that `single` has written."""
-    found = {}
+    rows = {}
     for name, program in RESTORING.items():
         for assertion in ASSERTIONS:
             with tf.Graph().as_default(), tf.Session() as session:
@@ -103,11 +103,11 @@ def outcomes(tf, prefix):
                     status = checkpoint.restore(prefix)
                     with session.as_default():
                         getattr(status, assertion)()
-                    found[f"{name} {assertion}"] = ["", ""]
+                    rows[f"{name} {assertion}"] = ["", ""]
                 except Exception as error:  # recorded: what TensorFlow raises is the question
                     text = getattr(error, "message", None) or str(error)
-                    found[f"{name} {assertion}"] = [type(error).__name__, text.split("\n")[0]]
-    return found
+                    rows[f"{name} {assertion}"] = [type(error).__name__, text.split("\n")[0]]
+    return rows
 
 
 def managed(tf, folder):

@@ -77,11 +77,11 @@ def raw_with_lengths(tf):
     def step(time, output, state, loop_state):
         finished = time >= lengths
         after = tf.zeros([2, 3]) if output is None else state
-        given = tf.cond(
+        cell_input = tf.cond(
             tf.reduce_all(finished), lambda: tf.zeros([2, 3]), lambda: inputs.read(time)
         )
-        given.set_shape([2, 3])
-        return finished, given, after, output, None
+        cell_input.set_shape([2, 3])
+        return finished, cell_input, after, output, None
 
     emitted, last, loop_state = tf.nn.raw_rnn(Cell(tf), step)
     y = emitted.stack()

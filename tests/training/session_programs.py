@@ -248,14 +248,18 @@ def scaffold(tf, folder):
         build(tf)
         ready = tf.constant([], tf.string, name="mine")
         tf.add_to_collection(tf.GraphKeys.READY_OP, ready)
-        made = tf.train.Scaffold(init_fn=lambda s, session: log.append(type(s).__name__))
-        log += [made.init_op is None, made.saver is None]
-        made.finalize()
-        log += [made.ready_op is ready, made.summary_op.op.type, made.init_op.type]
-        log += [tf.get_collection(tf.GraphKeys.SAVERS) == [made.saver]]
-        copied = tf.train.Scaffold(copy_from_scaffold=made, local_init_op="other")
-        log += [copied.init_op is made.init_op, copied.local_init_op]
-        with tf.train.MonitoredSession(tf.train.ChiefSessionCreator(made)) as session:
+        hooked = tf.train.Scaffold(init_fn=lambda s, session: log.append(type(s).__name__))
+        log += [hooked.init_op is None, hooked.saver is None]
+        hooked.finalize()
+        log += [
+            hooked.ready_op is ready,
+            hooked.summary_op.op.type,
+            hooked.init_op.type,
+        ]
+        log += [tf.get_collection(tf.GraphKeys.SAVERS) == [hooked.saver]]
+        copied = tf.train.Scaffold(copy_from_scaffold=hooked, local_init_op="other")
+        log += [copied.init_op is hooked.init_op, copied.local_init_op]
+        with tf.train.MonitoredSession(tf.train.ChiefSessionCreator(hooked)) as session:
             log.append(session.run("w:0").tolist())
     return log
 
@@ -511,9 +515,9 @@ def refusal(tf, expression: str, folder) -> list[str]:
         tf.get_variable("v", [])
         tf.train.Supervisor(is_chief=False)
 
-    made = (two_savers, not_initialised, fed_twice, run_after_stop, closed_twice, nan)
-    made += (live_threads, worker)
-    names = {"tf": tf, "folder": folder, **{function.__name__: function for function in made}}
+    programs = (two_savers, not_initialised, fed_twice, run_after_stop, closed_twice, nan)
+    programs += (live_threads, worker)
+    names = {"tf": tf, "folder": folder, **{function.__name__: function for function in programs}}
     try:
         with tf.Graph().as_default():
             eval(expression, names)

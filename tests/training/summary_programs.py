@@ -112,10 +112,10 @@ def names_for(tf) -> dict:
     def node(kind, *inputs, **attrs):
         """An operation that Python's functions make no more."""
         definition = tf.GraphDef()
-        made = definition.node.add(name="n", op=kind)
-        made.input.extend(f"x{i}" for i in range(len(inputs)))
+        node_def = definition.node.add(name="n", op=kind)
+        node_def.input.extend(f"x{i}" for i in range(len(inputs)))
         for name, value in attrs.items():
-            setattr(made.attr[name], "type" if name == "T" else "f", value)
+            setattr(node_def.attr[name], "type" if name == "T" else "f", value)
         inputs = {f"x{i}": tf.constant(value) for i, value in enumerate(inputs)}
         return tf.import_graph_def(definition, inputs, ["n:0"], name="old")[0]
 

@@ -64,8 +64,8 @@ def disturb(tf, session, words, rows):
 def contents(tf, session, words, rows):
     """What the tables have now, by the keys of `fill` and one more."""
     keys = tf.constant([b"a", b"b", b"z"]), tf.constant([3, 8, 9], tf.int64)
-    found = [words.lookup(keys[0]), rows.lookup(keys[1]), words.size(), rows.size()]
-    return [value.tolist() for value in session.run(found)]
+    values = [words.lookup(keys[0]), rows.lookup(keys[1]), words.size(), rows.size()]
+    return [value.tolist() for value in session.run(values)]
 
 
 def names_of_operations(tf):

@@ -25,9 +25,9 @@ def leaves(value, path=""):
 def test_recorded(row, record_property):
     record_property("corpus", "tf1_grad")
     key = row["id"].rsplit("/", 1)[1]
-    recorded, given = load(row["files"]["data"]), load(row["files"]["inputs"])
+    recorded, feeds = load(row["files"]["data"]), load(row["files"]["inputs"])
     with tf.Graph().as_default(), tf.Session() as session:
-        inputs = {name: tf.constant(given[name]) for name in row["inputs"]}
+        inputs = {name: tf.constant(feeds[name]) for name in row["inputs"]}
         if row["id"] in MISSING:
             with pytest.raises(AttributeError, match=f"'{MISSING[row['id']]}'"):
                 eval(row["expr"], {"tf": tf, "np": np, **inputs})

@@ -13,15 +13,15 @@ from flatlite.schema import proto
 
 FOLDER = Path(__file__).with_name("warm_start")
 RECORDED = json.loads((FOLDER / "recorded.json").read_text())
-FOUND = {}
+OUTCOMES = {}
 LEADING = 48
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_recorded(name):
-    if not FOUND:
-        FOUND.update(json.loads(json.dumps(outcomes(tf, FOLDER))))
-    ours, theirs = FOUND[name], RECORDED[name]
+    if not OUTCOMES:
+        OUTCOMES.update(json.loads(json.dumps(outcomes(tf, FOLDER))))
+    ours, theirs = OUTCOMES[name], RECORDED[name]
     if isinstance(theirs, list):
         assert ours[0] == theirs[0]
         assert ours[1][:LEADING] == theirs[1][:LEADING]

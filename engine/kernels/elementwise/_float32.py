@@ -51,23 +51,10 @@ _TAIL_DENOMINATOR = (1.0, 1.6882874, 1.2234589, 0.4825718, 0.105968066, 0.010909
 _HALF_LOG2_E = _LOG2_E / 2
 """P(normal variable > a) = 2^(-a^2 _HALF_LOG2_E) (_TAIL_NUMERATOR[0] + ...) /
 (_TAIL_DENOMINATOR[0] + ...), where _HALF_LOG2_E is the float32 next to it."""
-_NEAR_NUMERATOR = (
-    119.8468017578125,
-    105.53694152832031,
-    44.243316650390625,
-    9.84093189239502,
-    1.0,
-)
-_NEAR_DENOMINATOR = (
-    184.35568237304688,
-    309.4380187988281,
-    222.77484130859375,
-    87.20304107666016,
-    18.973329544067383,
-    1.927922248840332,
-)
+_NEAR_NUMERATOR = (898717.875, 585246.875, 180305.6875, 22990.54296875, 1.0)
+_NEAR_DENOMINATOR = (1382462.875, 2003304.25, 1184570.5, 346398.5, 44397.14453125)
 """The same quotient up to USUAL_GELU, divided by _EXP2_FACTOR."""
-USUAL_EXP, USUAL_GELU, USUAL_GELU_TANH = 87.0, 13.0, 9.5
+USUAL_EXP, USUAL_GELU, USUAL_GELU_TANH = 87.0, 9.0, 9.5
 """How large |x| may be where exp and the kinds of gelu take their shorter forms."""
 _FARTHEST, _FARTHEST_TANH = 15.0, 11.0
 """Where the normal distribution, and its approximation by tanh, end in float32."""
@@ -99,7 +86,7 @@ _EXP2_SHORT = (
 """2^r = _EXP2[0] + r _EXP2[1] ... between -1 / 2 and 1 / 2, of float64 and of float32."""
 _EXP2_FACTOR = 0.7691305875778198
 """Its products with 2^(i / 8) hardly differ from float32."""
-_EXP2_EIGHTH = (0.6931471824645996, 0.24022650718688965, 0.055508024990558624, 0.009618673473596573)
+_EXP2_EIGHTH = (0.6931472420692444, 0.2402576208114624, 0.05549206957221031)
 """2^r - 1 = r (_EXP2_EIGHTH[0] + r ...) between -1 / 16 and 1 / 16."""
 _PI = (3.1415927410125732, -8.742277657347586e-08, -3.4302490200960116e-15)
 _PI_64, _PI_64_LOW = 3.1415926534682512, 1.2154201013012385e-10
@@ -186,8 +173,8 @@ def expm1(x):
 
 
 def exp_nonpositive(x):
-    """The exponential of what is not positive."""
-    return _exp_times(x.maximum(_UNDERFLOW), 64.0) * _FRACTION
+    """The exponential of what is not positive, 2 ** 64 too large: so it is never denormal."""
+    return _exp_times(x.maximum(_UNDERFLOW), 64.0)
 
 
 def logistic(x):

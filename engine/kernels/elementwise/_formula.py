@@ -262,14 +262,16 @@ def elementwise(formula, operands=1, numbers=0, total=False, within=None, unroll
     Its arguments are the addresses x, ... and out, then count, then the numbers, of float32; with
     `total` it gives the sum of `out` in float64. `formula` takes and gives FloatVectors. With
     `within`, which gives a mask of the first operand, it gives whether that is set everywhere.
-    Long formulas have no registers for as many vectors as others at a time: `unroll`.
+    Long formulas have no registers for as many vectors as others at a time: `unroll`. Sums of
+    exponentials without tables are that long.
     """
 
     def emit(builder, simd, *arguments):
         loops = _Loops(Writer(builder, simd), formula, total, within)
         *sources, out = (loops.w.pointer(p) for p in arguments[: operands + 1])
         count, *scalars = arguments[operands + 1 :]
-        return loops.write(sources, out, count, scalars, unroll)
+        has_room = not total or simd.width in _LOOK_UPS
+        return loops.write(sources, out, count, scalars, unroll if has_room else min(unroll, 2))
 
     emit.__name__ = f"{formula.__name__}_{operands}_{numbers}"
     emit.__module__ = formula.__module__

@@ -32,6 +32,16 @@ def shift_right_of(max_shift):
     return shifted
 
 
+def shift_left_of(bits):
+    """a shifted left by b; 0 where b is negative or leaves none of `bits`."""
+
+    @inline
+    def shifted(a, b):
+        return a << b if 0 <= b < bits else a - a
+
+    return shifted
+
+
 kernel(PLAIN, name="bitwise_and", T=("uint8",))(plain(bitwise_and_of))
 kernel(PLAIN, name="bitwise_or", T=("uint8",))(plain(bitwise_or_of))
 kernel(PLAIN, name="bitwise_xor", T=WIDTHS)(plain(bitwise_xor_of))
@@ -39,3 +49,4 @@ for _bits in (8, 16, 32):
     kernel(PLAIN, name=f"shift_right_{_bits}", T=(f"int{_bits}", f"uint{_bits}"))(
         strided(shift_right_of(_bits - 1))
     )
+kernel(PLAIN, name="shift_left_32", T=("int32", "uint32"))(strided(shift_left_of(32)))

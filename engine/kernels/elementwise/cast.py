@@ -1,7 +1,7 @@
 """Numbers of one type as numbers of another."""
 
 import numpy as np
-from numba import float32, float64, int64, uint16, uint32
+from numba import float32, float64, int64, uint8, uint16, uint32
 
 from ...build.kernel import WIDTHS, inline, kernel
 
@@ -107,3 +107,68 @@ def to_bfloat16(x, out, first, last, fault):
         else:
             odd = (bits >> uint32(16)) & uint32(1)
             out[i] = uint16((bits + uint32(0x7FFF) + odd) >> uint32(16))
+
+
+def from_float8(mantissa, bias, infinity, nan):
+    """out = the float of 8 bits x; exact
+
+    It has `mantissa` bits of its fraction and the exponent's `bias`; magnitudes from `infinity` on
+    are infinite, from `nan` on they are nan.
+    """
+    fraction, step = 23 - mantissa, float32(2.0 ** (1 - bias - mantissa))
+
+    def run(x, out, first, last, fault):
+        for i in range(first, last):
+            magnitude = uint32(x[i] & 0x7F)
+            if magnitude >= infinity:
+                special = uint32(0x7F800000) if magnitude < nan else uint32(0x7FC00000)
+                value = np.uint32(special).view(np.float32)
+            elif magnitude >> uint32(mantissa):
+                bits = uint32(magnitude << uint32(fraction)) + uint32((127 - bias) << 23)
+                value = np.uint32(bits).view(np.float32)
+            else:
+                value = float32(magnitude) * step
+            out[i] = -value if x[i] & 0x80 else value
+
+    return run
+
+
+def to_float8(mantissa, bias, above, nan):
+    """out = the bits of x as a float of 8 bits, rounded to nearest even
+
+    Magnitudes from `above` on are `above`.
+    """
+    drop = 23 - mantissa
+    least, offset = (128 - bias) << 23, (127 - bias) << mantissa  # of normal numbers
+    unit = float32(2.0 ** (24 - bias - mantissa))  # in it a step of subnormal ones is the last bit
+
+    def run(x, out, first, last, fault):
+        unit_bits = np.float32(unit).view(np.uint32)
+        for i in range(first, last):
+            bits = np.float32(x[i]).view(np.uint32)
+            magnitude = bits & uint32(0x7FFFFFFF)
+            if magnitude > uint32(0x7F800000):
+                rounded = uint32(nan)
+            else:
+                if magnitude < uint32(least):
+                    rounded = np.float32(abs(x[i]) + unit).view(np.uint32) - unit_bits
+                else:
+                    odd = (magnitude >> uint32(drop)) & uint32(1)
+                    half = uint32((1 << (drop - 1)) - 1)
+                    rounded = ((magnitude + half + odd) >> uint32(drop)) - uint32(offset)
+                rounded = min(rounded, uint32(above))
+            out[i] = uint8(((bits >> uint32(24)) & uint32(0x80)) | rounded)
+
+    return run
+
+
+for _name, _mantissa, _bias, _above, _nan in (
+    ("float8_e4m3fn", 3, 7, 0x7F, 0x7F),  # there is no infinity
+    ("float8_e5m2", 2, 15, 0x7C, 0x7E),
+):
+    kernel("x:uint8[1] out~x:float32[1]", name=f"from_{_name}")(
+        from_float8(_mantissa, _bias, _above, min(_above + 1, 0x7F))
+    )
+    kernel("x:float32[1] out~x:uint8[1]", name=f"to_{_name}")(
+        to_float8(_mantissa, _bias, _above, _nan)
+    )

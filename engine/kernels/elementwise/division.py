@@ -83,6 +83,34 @@ def power_integer_of(a, b):
 
 
 @inline
+def quotient_of(a, b):
+    """a / b of integers, rounded towards zero; -1 where b is 0"""
+    if b == 0:
+        return b - 1
+    if b == -1:
+        return b - b - a
+    quotient = a // b
+    return quotient + 1 if quotient < 0 and quotient * b != a else quotient
+
+
+@inline
+def remainder_of(a, b):
+    """a - quotient_of(a, b) * b; a where b is 0"""
+    if b == 0:
+        return a
+    if b == -1:
+        return b - b
+    remainder = a % b
+    return remainder - b if remainder != 0 and (a < 0) != (b < 0) else remainder
+
+
+@inline
+def float_remainder_of(a, b):
+    """a - b * n for the whole n next to a / b towards zero; with the sign of a"""
+    return math.copysign(abs(a) % abs(b), a)
+
+
+@inline
 def angle_of(a, b):
     """The angle of the point (b, a)"""
     return math.atan2(a, b)
@@ -99,6 +127,9 @@ for _name, _formula, _types in (
     ("floor_divide_float", floor_divide_float_of, ("float32",)),
     ("floor_modulo_float", floor_modulo_float_of, ("float32",)),
     ("angle", angle_of, ("float32", "float64")),
+    ("quotient", quotient_of, ("int32", "int64")),
+    ("remainder", remainder_of, ("int32", "int64")),
+    ("float_remainder", float_remainder_of, ("float32",)),
 ):
     kernel(PLAIN, name=_name, T=_types)(strided(_formula))
 

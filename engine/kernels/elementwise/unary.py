@@ -12,6 +12,7 @@ from ._formula import elementwise
 MAX_ANGLE = float32(_float32.MAX_ANGLE)
 _BLOCK = 1024  # elements at a time of functions that have a form for the usual numbers
 _SIXTH = np.float32(1 / 6)
+_THIRD = 1 / 3
 
 
 @inline
@@ -112,6 +113,7 @@ for _name, _scalar in (("cos", math.cos), ("sin", math.sin)):
     kernel(_X_OUT, name=_name)(_function)
 
 FLOAT = {
+    "cbrt": inline(lambda x: math.copysign(math.pow(abs(float64(x)), _THIRD), x)),
     "ceil": inline(lambda x: np.ceil(x)),
     "floor": inline(lambda x: np.floor(x)),
     "hard_swish": hard_swish,

@@ -20,6 +20,8 @@ _ROW = 4 * PANEL  # bytes of a row of a panel
 _TABLE = 8 * BLOCK_ROWS  # bytes of a table
 _TILES = {(16, 32): (14, 2), (8, 16): (6, 2), (4, 32): (6, 4), (4, 16): (4, 2)}
 """Width and number of the vector registers -> rows and vectors of a tile."""
+_TABLE_ROWS = {8: 8, 4: 8}
+"""Width of the vector registers -> rows of a tile of one vector, where that is more than others."""
 
 
 def shape(simd):
@@ -31,6 +33,17 @@ def shape(simd):
 def tile_rows(builder, simd):
     """How many rows a tile has."""
     return WORD(shape(simd)[0])
+
+
+def _narrow_rows(simd):
+    """Rows of a tile of one vector: more sums wait for each other less."""
+    return max(shape(simd)[0], _TABLE_ROWS.get(simd.width, 0))
+
+
+@microkernel(types.int64(), inline=True)
+def narrow_rows(builder, simd):
+    """How many rows a tile of one vector has where the whole product is that narrow."""
+    return WORD(_narrow_rows(simd))
 
 
 @microkernel(types.int64(), inline=True)
@@ -179,6 +192,12 @@ def partial_tile(builder, simd, *arguments):
     _tile(builder, simd, shape(simd)[0], 1, arguments)
 
 
+@microkernel(_SIGNATURE)
+def narrow_tile(builder, simd, *arguments):
+    """What `partial_tile` does, for `narrow_rows` rows."""
+    _tile(builder, simd, _narrow_rows(simd), 1, arguments)
+
+
 def _part_of_tile(fourteenths):
     """What `tile` does, for the first rows only: `fourteenths` of 14, rounded up."""
 
@@ -204,31 +223,71 @@ def part_for(builder, simd, n_rows):
     return number
 
 
-@microkernel(types.void(*[types.int64] * 4), inline=True)
-def point(builder, simd, table, begin, step, n_rows):
-    """Fills a table: row m begins at `begin + m * step`, and rows beyond `n_rows` like the last."""
-    vectors = _Int64Vector(builder)
-    row = vectors.minimum(vectors.indices(), builder.sub(n_rows, WORD(1)))
-    vectors.store(builder.add(vectors.repeat(begin), builder.mul(row, vectors.repeat(step))), table)
+def _entries(simd):
+    """Entries of a table that a tile may read: its rows, and what a vector has more."""
+    return 4 * -(-_narrow_rows(simd) // 4)
 
 
-@microkernel(types.void(*[types.int64] * 8), inline=True)
-def point_tap(builder, simd, table, pixels, offset, down, right, height, width, padding):
-    """Fills the table of one tap of a filter.
+def _block_entries(simd):
+    return BLOCK_ROWS
+
+
+@microkernel(types.int64(), inline=True)
+def tile_entries(builder, simd):
+    """Entries of a table that a tile may read."""
+    return WORD(_entries(simd))
+
+
+@microkernel(types.int64(), inline=True)
+def block_entries(builder, simd):
+    """Entries of a whole table."""
+    return WORD(BLOCK_ROWS)
+
+
+def _pointing(entries, name):
+    """`point` for tables of `entries(simd)`."""
+
+    def emit(builder, simd, table, begin, step, n_rows):
+        vectors = _Int64Vector(builder, entries(simd))
+        row = vectors.minimum(vectors.indices(), builder.sub(n_rows, WORD(1)))
+        rows = builder.mul(row, vectors.repeat(step))
+        vectors.store(builder.add(vectors.repeat(begin), rows), table)
+
+    emit.__name__ = name
+    emit.__doc__ = """Fills a table: row m begins at `begin + m * step`.
+
+    Rows beyond `n_rows` are like the last.
+    """
+    return microkernel(types.void(*[types.int64] * 4), inline=True)(emit)
+
+
+def _pointing_tap(entries, name):
+    """`point_tap` for tables of `entries(simd)`."""
+
+    def emit(builder, simd, table, pixels, offset, down, right, height, width, padding):
+        vectors = _Int64Vector(builder, entries(simd))
+        begin, y, x = (vectors.load(pixels, i) for i in range(3))
+        y, x = builder.add(y, vectors.repeat(down)), builder.add(x, vectors.repeat(right))
+        inside = builder.and_(
+            builder.icmp_unsigned("<", y, vectors.repeat(height)),
+            builder.icmp_unsigned("<", x, vectors.repeat(width)),
+        )
+        begin = builder.add(begin, vectors.repeat(offset))
+        vectors.store(builder.select(inside, begin, vectors.repeat(padding)), table)
+
+    emit.__name__ = name
+    emit.__doc__ = """Fills the table of one tap of a filter.
 
     `pixels` are three tables: addresses, rows and columns of the input under the first tap. The
     tap is `down` rows and `right` columns further, `offset` bytes in all; where that is outside the
     input, the row begins at `padding`.
     """
-    vectors = _Int64Vector(builder)
-    begin, y, x = (vectors.load(pixels, i) for i in range(3))
-    y, x = builder.add(y, vectors.repeat(down)), builder.add(x, vectors.repeat(right))
-    inside = builder.and_(
-        builder.icmp_unsigned("<", y, vectors.repeat(height)),
-        builder.icmp_unsigned("<", x, vectors.repeat(width)),
-    )
-    begin = builder.add(begin, vectors.repeat(offset))
-    vectors.store(builder.select(inside, begin, vectors.repeat(padding)), table)
+    return microkernel(types.void(*[types.int64] * 8), inline=True)(emit)
+
+
+point, tile_point = _pointing(_block_entries, "point"), _pointing(_entries, "tile_point")
+point_tap = _pointing_tap(_block_entries, "point_tap")
+tile_point_tap = _pointing_tap(_entries, "tile_point_tap")
 
 
 @microkernel(types.void(types.int64, types.int64, types.int64), inline=True)
@@ -239,18 +298,18 @@ def put(builder, simd, table, i, value):
 
 
 class _Int64Vector:
-    """Whole tables as vectors of int64."""
+    """The first entries of tables as vectors of int64."""
 
-    def __init__(self, builder):
-        self.builder, self.kind = builder, ir.VectorType(WORD, BLOCK_ROWS)
+    def __init__(self, builder, n):
+        self.builder, self.kind, self._n = builder, ir.VectorType(WORD, n), n
 
     def indices(self):
-        return ir.Constant(self.kind, list(range(BLOCK_ROWS)))
+        return ir.Constant(self.kind, list(range(self._n)))
 
     def repeat(self, value):
         undefined = ir.Constant(self.kind, ir.Undefined)
         first_lane = self.builder.insert_element(undefined, value, INT(0))
-        order = ir.Constant(ir.VectorType(INT, BLOCK_ROWS), [0] * BLOCK_ROWS)
+        order = ir.Constant(ir.VectorType(INT, self._n), [0] * self._n)
         return self.builder.shuffle_vector(first_lane, undefined, order)
 
     def minimum(self, value, limit):

@@ -10,7 +10,7 @@ from ...records import PoolWindow
 from ...run.faults import INDEX_OUT_OF_RANGE
 from ..elementwise._broadcast import PLAIN, plain
 from ..reduction._sums import largest_of
-from ._exponentials import exponentials
+from ._exponentials import SHRINK, exponentials
 
 
 @inline
@@ -140,7 +140,7 @@ def average_pool(dy, inout, window, first, last, fault):
 
 @inline
 def shifted(row, target):
-    """target = exp(row - max); gives the maximum and the sum of target."""
+    """target = exp(row - max) / SHRINK; gives the maximum and the sum of target."""
     top = largest_of(address(row), row.size, row[0])
     return float64(top), float64(exponentials(row, target, top, float32(1.0)))
 
@@ -151,7 +151,7 @@ def cross_entropy(x, labels, out_loss, out, first, last, fault):
     for r in range(first, last):
         row, target, label = x[r], out[r], labels[r]
         top, total = shifted(row, target)
-        shift, loss, part = top + math.log(total), 0.0, float32(1.0 / total)
+        shift, loss, part = top + math.log(total * SHRINK), 0.0, float32(1.0 / total)
         for i in range(row.size):
             loss += float64(label[i]) * (shift - float64(row[i]))
             target[i] = target[i] * part - label[i]
@@ -174,7 +174,7 @@ def sparse_cross_entropy(x, labels, out_loss, out, first, last, fault):
         for i in range(row.size):
             target[i] = target[i] * part
         target[label] -= float32(1.0)
-        out_loss[r] = float32(top + math.log(total) - float64(row[label]))
+        out_loss[r] = float32(top + math.log(total * SHRINK) - float64(row[label]))
 
 
 @kernel("inout:T[n] rate:T[1] grad:T[n]", T=("float32", "float64"))

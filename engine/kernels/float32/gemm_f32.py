@@ -10,18 +10,20 @@ from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, ItemSize
 from ...tiling import BLOCK_ROWS, PANEL, TABLES
 from .._items import Panels, even_rows, part_of
-from .._pixels import point_pixels
+from .._pixels import tile_point_pixels
 from ._gemm_f32_tile import (
     CHAIN,
+    narrow_rows,
+    narrow_tile,
     part_4,
     part_7,
     part_10,
     part_for,
     partial_tile,
-    point,
-    point_tap,
     tile,
     tile_columns,
+    tile_point,
+    tile_point_tap,
     tile_rows,
     vector_width,
 )  # fmt: skip
@@ -31,11 +33,17 @@ ROWS = 168
 """Done at once, at most: a multiple of what each processor's tile has."""
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
-_tile = choose(part_4, part_7, part_10, tile, partial_tile)
-_PARTIAL = 4
+_tile = choose(part_4, part_7, part_10, tile, partial_tile, narrow_tile)
+_PARTIAL, _NARROW = 4, 5
 _tables = stack_buffer(TABLES * _TABLE)
 _sums = stack_buffer(BLOCK_ROWS * _ROW)
 _pixels = stack_buffer(3 * _TABLE)
+
+
+@inline
+def rows_for(n):
+    """Rows of the tiles of a product with `n` columns."""
+    return narrow_rows() if n <= vector_width() else tile_rows()
 
 
 @inline
@@ -44,7 +52,8 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, low, high, sums)
 
     The tables of a tile, the results' first, then the inputs', follow those of another.
     """
-    height, width = tile_rows(), tile_columns()
+    height, width = rows_for(panels.n), tile_columns()
+    partial = _NARROW if panels.n <= vector_width() else _PARTIAL
     n_chains = (depth + CHAIN - 1) // CHAIN
     chain, per_chain = (depth + n_chains - 1) // n_chains, max(1, CHAIN // depth)
     tile_bytes = 4 * segments * depth * width
@@ -57,7 +66,7 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, low, high, sums)
         row = 0
         at = tables
         while row < n_rows:
-            part = _PARTIAL if columns <= vector_width() else part_for(n_rows - row)
+            part = partial if columns <= vector_width() else part_for(n_rows - row)
             _tile(part, at + _TABLE, segments, depth, chain, per_chain, bias, weights, at,
                   4 * column, columns, sums, low, high, next_weights)  # fmt: skip
             if row <= height:
@@ -83,7 +92,7 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
     height, n, pitch = out.shape[1], out.shape[2], 4 * a.shape[2]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (height + rows - 1) // rows, (n + columns - 1) // columns
-    tables, sums, tile = _tables(), _sums(), tile_rows()
+    tables, sums, tile = _tables(), _sums(), rows_for(n)
     item = first
     while item < last:
         batch, share, n_shares, block, n_blocks = part_of(item, last, shares, blocks)
@@ -99,8 +108,8 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
             limit, tile_row, entry = min(row + at_once, stop), row, tables
             while tile_row < limit:
                 count = min(tile, limit - tile_row)
-                point(entry, target + tile_row * 4 * n, 4 * n, count)
-                point(entry + _TABLE, begin + tile_row * pitch, pitch, count)
+                tile_point(entry, target + tile_row * 4 * n, 4 * n, count)
+                tile_point(entry + _TABLE, begin + tile_row * pitch, pitch, count)
                 tile_row += tile
                 entry += 2 * _TABLE
             tiles(tables, limit - row, 1, depth, panels, column, end, low, high, sums)
@@ -127,7 +136,7 @@ def convolution(
     total = x.shape[0] * geometry[COUNTS, HEIGHT] * geometry[COUNTS, WIDTH]
     panel_bytes = packed.shape[2] * _ROW
     blocks, shares = (total + pixels - 1) // pixels, (n + columns - 1) // columns
-    tables, sums, starts, tile = _tables(), _sums(), _pixels(), tile_rows()
+    tables, sums, starts, tile = _tables(), _sums(), _pixels(), rows_for(n)
     max_rows = min(ROWS, max(1, TABLES // (1 + segments)) * tile)
     item = first
     while item < last:
@@ -143,16 +152,16 @@ def convolution(
             entry = tables
             row = 0
             while row < count:
-                point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
-                             group * n, geometry, 4, 4)  # fmt: skip
+                tile_point_pixels(starts, entry, x, out, pixel + row, end, tile, group * depth,
+                                  group * n, geometry, 4, 4)  # fmt: skip
                 entry += _TABLE
                 for i in range(taps_h):
                     for j in range(taps_w):
                         down = i * geometry[DILATION, HEIGHT]
                         right = j * geometry[DILATION, WIDTH]
                         offset = 4 * (down * x.shape[2] + right) * x.shape[3]
-                        point_tap(entry, starts, offset, down, right, x.shape[1], x.shape[2],
-                                  address(zeros))  # fmt: skip
+                        tile_point_tap(entry, starts, offset, down, right, x.shape[1],
+                                       x.shape[2], address(zeros))  # fmt: skip
                         entry += _TABLE
                 row += tile
             tiles(tables, count, segments, depth, panels, column, limit, low, high, sums)

@@ -1,25 +1,21 @@
-"""Convolution of 3x3 by fewer products: F(2x2, 3x3) of Winograd (Lavin and Gray 2015).
-
-Of each tile of 2x2 results the 4x4 inputs under it, transformed, are multiplied element by element
-with transformed filters and summed over the channels: 16 matrix products in the place of 36. The
-transforms of inputs and results add and subtract only.
-
-Matrices are [16, tiles, channels]; tiles follow one another as results do, row by row.
-"""
+"""Convolution of 3x3 of float32 by fewer products (_winograd.py)."""
 
 from numba import float64, types
 
-from ...build.kernel import address, inline, kernel, microkernel, stack_buffer
+from ...build.kernel import address, kernel, microkernel
 from ...build.vector import WORD, Writer
-from .._columns import TABLE, point_columns
+from .._winograd import (
+    columns_of,
+    filter_element,
+    left_result,
+    matrices_of,
+    right_result,
+    rows_of_tile,
+    tile_inputs,
+    transform_tile,
+)
 
-TILES = 7
-"""Tiles next to each other whose 16 columns of inputs are in a table."""
-_tables = stack_buffer(4 * TABLE)
-
-
-def _sub(w, a, b):
-    return w.builder.fsub(a, b)
+_element_of = filter_element(float64, 1.0, 0.5)
 
 
 def _channel_vectors(w, channels, emit):
@@ -41,21 +37,14 @@ def transform_inputs(builder, simd, tables, channels, out, pitch):
     where the first matrix has the tile, and the bytes from one matrix to the next.
     """
     w = Writer(builder, simd)
-    columns = [
-        [w.load_pointer(w.pointer(tables), TABLE * i + 8 * j) for j in range(4)] for i in range(4)
-    ]
-    matrices = [w.pointer(out)]
-    for _ in range(15):
-        matrices.append(w.move(matrices[-1], pitch))
+    columns, matrices = columns_of(w, tables), matrices_of(w, out, pitch)
 
     def emit(at, mask):
         def row(i):
             pointers = [w.move(pointer, at) for pointer in columns[i]]
             return [w.load(p) if mask is None else w.load_masked(p, mask) for p in pointers]
 
-        def put(i, t):
-            values = (_sub(w, t[0], t[2]), w.add(t[1], t[2]), _sub(w, t[2], t[1]),
-                      _sub(w, t[1], t[3]))  # fmt: skip
+        def put(i, values):
             for j, value in enumerate(values):
                 target = w.move(matrices[4 * i + j], at)
                 if mask is None:
@@ -63,11 +52,7 @@ def transform_inputs(builder, simd, tables, channels, out, pitch):
                 else:
                     w.store_masked(value, target, mask)
 
-        second, third = row(1), row(2)
-        put(1, [w.add(a, b) for a, b in zip(second, third, strict=True)])
-        put(2, [_sub(w, b, a) for a, b in zip(second, third, strict=True)])
-        put(0, [_sub(w, a, b) for a, b in zip(row(0), third, strict=True)])
-        put(3, [_sub(w, a, b) for a, b in zip(second, row(3), strict=True)])
+        transform_tile(row, w.add, builder.fsub, put)
 
     _channel_vectors(w, channels, emit)
 
@@ -81,9 +66,7 @@ def transform_results(builder, simd, sums, pitch, channels, bias, out, right, do
     the one below: 0 where it is not wanted.
     """
     w = Writer(builder, simd)
-    matrices = [w.pointer(sums)]
-    for _ in range(15):
-        matrices.append(w.move(matrices[-1], pitch))
+    matrices = matrices_of(w, sums, pitch)
     target, bias = w.pointer(out), w.pointer(bias)
     below = w.move(target, down)
     low, high = w.repeat(low), w.repeat(high)
@@ -93,17 +76,15 @@ def transform_results(builder, simd, sums, pitch, channels, bias, out, right, do
             pointer = w.move(pointer, at)
             return w.load(pointer) if mask is None else w.load_masked(pointer, mask)
 
-        upper, lower = [], []
-        for j in range(4):
-            m = [load(matrices[4 * i + j]) for i in range(4)]
-            middle, difference = w.add(m[1], m[2]), _sub(w, m[1], m[2])
-            upper.append(w.add(m[0], middle))
-            lower.append(_sub(w, difference, m[3]))
+        def element(i, j):
+            return load(matrices[4 * i + j])
+
+        upper, lower = rows_of_tile(element, w.add, builder.fsub)
         start = load(bias)
         # What is not wanted is overwritten by what comes after it.
-        for pointer, s in ((below, lower), (target, upper)):
-            left = w.add(w.add(s[0], w.add(s[1], s[2])), start)
-            other = w.add(_sub(w, _sub(w, s[1], s[2]), s[3]), start)
+        for pointer, row in ((below, lower), (target, upper)):
+            left = w.add(left_result(row, w.add), start)
+            other = w.add(right_result(row, builder.fsub), start)
             for value, place in ((other, w.move(pointer, right)), (left, pointer)):
                 value, place = w.clamp(value, low, high), w.move(place, at)
                 if mask is None:
@@ -112,6 +93,11 @@ def transform_results(builder, simd, sums, pitch, channels, bias, out, right, do
                     w.store_masked(value, place, mask)
 
     _channel_vectors(w, channels, emit)
+
+
+_inputs = tile_inputs(
+    lambda tables, channels, zero, target, pitch: transform_inputs(tables, channels, target, pitch)
+)
 
 
 @kernel(
@@ -123,25 +109,7 @@ def inputs(x, zeros, out, tiles_h, tiles_w, top, left, begin, first, last, fault
 
     An item is a row of tiles, the first of them row `begin`.
     """
-    height, width, channels = x.shape[1], x.shape[2], x.shape[3]
-    pixel, pitch = 4 * channels, 4 * channels * out.shape[1]
-    tables, padding = _tables(), address(zeros)
-    for item in range(first, last):
-        n = (begin + item) // tiles_h
-        y = 2 * (begin + item - n * tiles_h) - top
-        target = address(out) + item * tiles_w * pixel
-        tile = 0
-        while tile < tiles_w:
-            for i in range(4):
-                is_inside = 0 <= y + i < height
-                row = address(x) + (n * height + y + i) * width * pixel
-                point_columns(tables + TABLE * i, row, 2 * tile - left, 1,
-                              width if is_inside else 0, pixel, padding)  # fmt: skip
-            count = min(TILES, tiles_w - tile)
-            for j in range(count):
-                transform_inputs(tables + 16 * j, channels, target, pitch)
-                target += pixel
-            tile += count
+    _inputs(x, address(zeros), 0, out, tiles_h, tiles_w, top, left, begin, first, last)
 
 
 @kernel(
@@ -166,23 +134,6 @@ def results(sums, bias, out, low, high, begin, first, last, fault):
             target += 2 * pixel
 
 
-@inline
-def _of_three(a, b, c, i):
-    """Element i of the four that the filters of a row or column become."""
-    if i == 0:
-        return a
-    if i == 3:
-        return c
-    return 0.5 * (a + c + b) if i == 1 else 0.5 * (a + c - b)
-
-
-@inline
-def _row_of(weights, f, i, column, k):
-    """Row i of what a column of a filter becomes."""
-    return _of_three(float64(weights[f, 0, column, k]), float64(weights[f, 1, column, k]),
-                     float64(weights[f, 2, column, k]), i)  # fmt: skip
-
-
 @kernel("weights:float32[n,3,3,c] out:float32[16,n,c]")
 def filters(weights, out, first, last, fault):
     """The transformed filters, rounded once. An item is a filter."""
@@ -191,7 +142,4 @@ def filters(weights, out, first, last, fault):
             for j in range(4):
                 target = out[4 * i + j, f]
                 for k in range(target.size):
-                    left = _row_of(weights, f, i, 0, k)
-                    middle = _row_of(weights, f, i, 1, k)
-                    right = _row_of(weights, f, i, 2, k)
-                    target[k] = _of_three(left, middle, right, j)
+                    target[k] = _element_of(weights, f, i, j, k)

@@ -6,22 +6,21 @@ from numba import types
 from ...build.kernel import microkernel
 from ...build.vector import BYTE, INT, WORD
 from ...tiling import PANEL
-from .._columns import TABLE
 from .._int32 import SHORT, Integers
+from .._winograd import (
+    columns_of,
+    left_result,
+    matrices_of,
+    right_result,
+    rows_of_tile,
+    transform_tile,
+)
 from ..float32._gemm_f32_tile import PARTS
 from ..int16._gemm_i16_tile import i16_shape
 
 LANES = 16
 """Channels of which a tile is transformed at a time."""
 _ROW = 4 * PANEL
-
-
-def _matrices(w, address, pitch):
-    """Where each of the 16 matrices has the tile that the first has at `address`."""
-    matrices = [w.pointer(address)]
-    for _ in range(15):
-        matrices.append(w.move(matrices[-1], pitch))
-    return matrices
 
 
 @microkernel(types.void(*[types.int64] * 5))
@@ -33,10 +32,7 @@ def transform_inputs(builder, simd, tables, channels, zero, out, pitch):
     matrix to the next.
     """
     w, b = Integers(builder, simd), builder
-    columns = [
-        [w.load_pointer(w.pointer(tables), TABLE * i + 8 * j) for j in range(4)] for i in range(4)
-    ]
-    matrices = _matrices(w, out, pitch)
+    columns, matrices = columns_of(w, tables), matrices_of(w, out, pitch)
     i8_lanes, i16_lanes = ir.VectorType(BYTE, LANES), ir.VectorType(SHORT, LANES)
     # The zero point is in all sixteen inputs: only one of their sums has it, four times.
     fourfold = w.splat(b.trunc(w.mul(zero, 4), SHORT), SHORT, LANES)
@@ -46,18 +42,13 @@ def transform_inputs(builder, simd, tables, channels, zero, out, pitch):
         def row(i):
             return [b.sext(w.read(pointer, at, i8_lanes), i16_lanes) for pointer in columns[i]]
 
-        def put(i, t):
-            values = [b.sub(t[0], t[2]), b.add(t[1], t[2]), b.sub(t[2], t[1]), b.sub(t[1], t[3])]
+        def put(i, values):
             if i == 1:
                 values[1] = b.sub(values[1], fourfold)
             for j, value in enumerate(values):
                 w.write(value, matrices[4 * i + j], target_offset)
 
-        second, third = row(1), row(2)
-        put(1, [b.add(*pair) for pair in zip(second, third, strict=True)])
-        put(2, [b.sub(y, x) for x, y in zip(second, third, strict=True)])
-        put(0, [b.sub(*pair) for pair in zip(row(0), third, strict=True)])
-        put(3, [b.sub(*pair) for pair in zip(second, row(3), strict=True)])
+        transform_tile(row, b.add, b.sub, put)
 
 
 def _product(fourteenths):
@@ -105,17 +96,16 @@ def transform_sums(builder, simd, sums, pitch, start, out):
     start from; and where they go: lower right, lower left, upper right, upper left.
     """
     w, b = Integers(builder, simd), builder
-    matrices, start, out = _matrices(w, sums, pitch), w.pointer(start), w.pointer(out)
+    matrices, start, out = matrices_of(w, sums, pitch), w.pointer(start), w.pointer(out)
     two = w.splat(2)
     with w.loop(0, _ROW, w.bytes) as (at, _):
-        upper, lower = [], []
-        for j in range(4):
-            m = [w.read(matrices[4 * i + j], at, w.i32_vector, 4) for i in range(4)]
-            upper.append(b.add(m[0], b.add(m[1], m[2])))
-            lower.append(b.sub(b.sub(m[1], m[2]), m[3]))
+
+        def element(i, j):
+            return w.read(matrices[4 * i + j], at, w.i32_vector, 4)
+
+        upper, lower = rows_of_tile(element, b.add, b.sub)
         first = w.read(start, at, w.i32_vector, 4)
-        for i, s in ((0, lower), (2, upper)):
-            right = b.sub(b.sub(s[1], s[2]), s[3])
-            left = b.add(s[0], b.add(s[1], s[2]))
-            for k, value in ((i, right), (i + 1, left)):  # filters are four times as large
+        for i, row in ((0, lower), (2, upper)):
+            values = right_result(row, b.sub), left_result(row, b.add)
+            for k, value in enumerate(values, i):  # filters are four times as large
                 w.write(b.add(b.ashr(value, two), first), out, w.add(at, k * _ROW))

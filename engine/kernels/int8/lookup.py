@@ -3,11 +3,11 @@
 from functools import reduce
 
 from llvmlite import ir
-from numba import types
+from numba import int64, types
 
 from ...build.kernel import address, kernel, microkernel
-from ...build.vector import BYTE, WORD
-from .._int32 import Integers
+from ...build.vector import BYTE, INT, WORD
+from .._int32 import SHORT, Integers
 from ._permute import LOOKUP_BYTES, VALUES, look_up_vectors, tail_mask
 
 _FRACTION_BITS = 13
@@ -83,6 +83,74 @@ def look_up_int16(x, table, out, first, last, fault):
     """out = table[x]"""
     for i in range(first, last):
         out[i] = table[x[i]]
+
+
+def _lines(n_lines):
+    """The microkernel out[i] = the largest of some lines at x[i], within limits.
+
+    A line is three int16: (x * multiplier / 256 + offset) / 2 ** shift, each quotient rounded down.
+    It does whole vectors, and gives how many elements these are.
+    """
+
+    def emit(builder, simd, x, out, count, lines, low, high):
+        w = Integers(builder, simd)
+        n, x, out, lines = 4 * w.width, w.pointer(x), w.pointer(out), w.pointer(lines)
+        bytes_kind, kind = ir.VectorType(BYTE, n), ir.VectorType(SHORT, n // 2)
+        wide = ir.VectorType(INT, n // 2)
+
+        def term(i, j):
+            value = builder.trunc(w.read(lines, 24 * i + 8 * j, WORD, 8), SHORT)
+            return w.splat(value, SHORT, n // 2)
+
+        terms = [[term(i, j) for j in range(3)] for i in range(n_lines)]
+        limits = [w.splat(builder.trunc(k, BYTE), BYTE, n) for k in (low, high)]
+
+        def largest(words):
+            values = []
+            for multiplier, offset, shift in terms:
+                product = builder.mul(builder.sext(words, wide), builder.sext(multiplier, wide))
+                product = builder.trunc(builder.lshr(product, w.splat(16, INT, n // 2)), kind)
+                total = w.call(f"llvm.sadd.sat.v{n // 2}i16", kind, [product, offset])
+                values.append(builder.ashr(total, shift))
+            return reduce(w.maximum, values)
+
+        end = builder.and_(count, WORD(-n))
+        zeros = ir.Constant(bytes_kind, None)
+        with w.loop(0, end, n) as (at, _):
+            elements = w.read(x, at, bytes_kind)
+            halves = []
+            for start in (0, 8):  # in each part of 16 bytes: 256 times the first eight, the others
+                order = [
+                    part + start + i // 2 + (n if i % 2 else 0)
+                    for part in range(0, n, 16)
+                    for i in range(16)
+                ]
+                words = builder.bitcast(w.shuffle(zeros, elements, order), kind)
+                halves.append(largest(words))
+            w.write(w.clamp_int(w.saturated_shorts(*halves), *limits), out, at)
+        return end
+
+    emit.__name__ = f"lines_{n_lines}"
+    return microkernel(types.int64(*[types.int64] * 6))(emit)
+
+
+_one_line, _two_lines = _lines(1), _lines(2)
+
+
+@kernel("x:int8[1] lines:int64[lines,3] out~x:int8[1] low:i high:i")
+def largest_line(x, lines, out, low, high, first, last, fault):
+    """out = the largest of one or two lines at x, within limits"""
+    source, target, count = address(x) + first, address(out) + first, last - first
+    if lines.shape[0] == 1:
+        i = _one_line(source, target, count, address(lines), low, high)
+    else:
+        i = _two_lines(source, target, count, address(lines), low, high)
+    for k in range(first + i, last):
+        y = low
+        for line in range(lines.shape[0]):
+            product = (int64(x[k]) * lines[line, 0]) >> 8
+            y = max(y, (product + lines[line, 1]) >> lines[line, 2])
+        out[k] = min(y, high)
 
 
 @microkernel(

@@ -5,12 +5,10 @@ from numba import float32, types
 
 from ...build.kernel import address, kernel, microkernel
 from ...build.vector import BYTE, FLOAT, INT, WORD
-from .._int32 import Integers
+from .._int32 import SHORT, Integers
 
-_FRACTION_BITS = 13
-_TO_FRACTION, _TO_FRACTION_BITS = 1.5 * 2.0 ** (23 - _FRACTION_BITS), 0x44C00000
-"""What numbers are added to, to have as many bits of a fraction in their last bits."""
-_MARGIN = 2  # of these fractions: twice the error of a product with the inverse
+_FRACTION_BITS = 16  # of an int32: the results are its upper half
+_MARGIN = 8  # of these fractions: twice the error of a product with the inverse, for 9 bits
 _BELOW_HALF = 0.49999997  # the largest float32 below it: with a half, numbers below halves go up
 
 
@@ -82,35 +80,58 @@ class _Rounding(Integers):
 
         It does unless one lies so near to a half that the error of a product with the inverse could
         matter: where the fraction of the number and a half, and the margin, is below twice that.
+        What is too large for int32 has no fraction, and nan none or any.
         """
-        builder, vectors, least = self.builder, [], self.splat(-1)
-        lowest, highest, offset, first = self._quick_terms()
-        for value in values:
-            value = self.fma(_clamped(self, value, lowest, highest), self.inverse, offset)
-            bits = builder.bitcast(value, self.i32_vector)
-            bits = builder.sub(bits, self.splat(_TO_FRACTION_BITS))
-            vectors.append(builder.ashr(bits, self.splat(_FRACTION_BITS)))
-            fraction = builder.shl(bits, self.splat(32 - _FRACTION_BITS))
-            least = self._either("umin", least, fraction)
-        near = builder.icmp_unsigned("<", least, self.splat(2 * _MARGIN << (32 - _FRACTION_BITS)))
-        mask = builder.bitcast(near, ir.IntType(self.width))
-        block = self.block_in_order(self.saturated_bytes(vectors))
+        builder = self.builder
+        highest, inverse, offset, first = self._quick_terms()
+        shift = self.splat(_FRACTION_BITS)
+        results, fractions = [], []
+        for pair in (values[:2], values[2:]):
+            fixed = []
+            for value in pair:
+                is_above = builder.fcmp_ordered("<", highest, value)
+                value = builder.select(is_above, highest, value)
+                fixed.append(builder.fptosi(self.fma(value, inverse, offset), self.i32_vector))
+            even, odd = fixed
+            results.append(self._alternating(builder.lshr(even, shift), odd))
+            fractions.append(self._alternating(even, builder.shl(odd, shift)))
+        least, kind = self._either("umin", *fractions), fractions[0].type
+        near = builder.icmp_unsigned("<", least, self.splat(2 * _MARGIN, SHORT, kind.count))
+        mask = builder.bitcast(near, ir.IntType(kind.count))
+        block = self._in_order(self.saturated_shorts(*results))
         first = self.splat(builder.trunc(first, BYTE), BYTE, block.type.count)
         return builder.add(block, first), builder.icmp_unsigned("==", mask, mask.type(0))
 
+    def _alternating(self, even, odd):
+        """The even int16 of a vector of int32, and the odd ones of another."""
+        n = 2 * self.width
+        kind = ir.VectorType(SHORT, n)
+        even, odd = (self.builder.bitcast(x, kind) for x in (even, odd))
+        return self.shuffle(even, odd, [i + n * (i % 2) for i in range(n)])
+
+    def _in_order(self, block):
+        """The bytes of two pairs of vectors, each pair alternating, one vector after the other."""
+        lane = [2 * (i % 4) + i // 4 % 2 + 8 * (i // 8) for i in range(16)]
+        order = [start + i for start in range(0, block.type.count, 16) for i in lane]
+        return self.block_in_order(self.shuffle(block, block, order))
+
     def _quick_terms(self):
-        """What numbers are clamped to, what is added to their multiples, and what to the bytes.
+        """Above what numbers are reduced, what they are multiplied by, what is added to that, and
+        what to the bytes.
 
         The bytes are those of the results less the last, which are signed.
         """
         builder = self.builder
         zero, low, high = self._numbers
         first = builder.add(low, INT(128))
-        terms = [builder.sub(low, zero), builder.sub(high, zero), builder.sub(zero, first)]
-        low, high, offset = (self.repeat(builder.sitofp(term, FLOAT)) for term in terms)
-        half = _TO_FRACTION + 0.5 + _MARGIN * 2.0**-_FRACTION_BITS
-        offset = self.add(offset, self.repeat(half))
-        return self.mul(low, self.scale), self.mul(high, self.scale), offset, first
+        highest, offset = (
+            self.repeat(builder.sitofp(term, FLOAT))
+            for term in (builder.sub(high, zero), builder.sub(zero, first))
+        )
+        unit = self.repeat(2.0**_FRACTION_BITS)
+        half = self.repeat(0.5 * 2.0**_FRACTION_BITS + _MARGIN)
+        inverse, offset = self.mul(self.inverse, unit), self.fma(offset, unit, half)
+        return self.mul(highest, self.scale), inverse, offset, first
 
 
 def _blocks(w, x, out, count):

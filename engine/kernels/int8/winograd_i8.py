@@ -1,6 +1,6 @@
 """Convolution of 3x3 of int8 by fewer products: F(2x2, 3x3) of Winograd in int16, exact.
 
-As winograd_f32.py. Transformed inputs are sums of four int8, less their zero point. Filters are
+As _winograd.py. Transformed inputs are sums of four int8, less their zero point. Filters are
 transformed without fractions, hence four times as large, and so are the sums, whose low 32 bits
 are right whatever overflows. For processors that multiply no bytes: they multiply int16 as fast.
 
@@ -14,7 +14,7 @@ from ...build.declaration import Widths
 from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import Int8Epilogue
 from ...tiling import BLOCK_ROWS, PANEL
-from .._columns import TABLE, point_columns
+from .._winograd import filter_element, tile_inputs
 from ..float32._gemm_f32_tile import point, put
 from ..int16._gemm_i16_tile import i16_columns, i16_part_for, i16_rows
 from ._gemm_i8_results import finish, float32_epilogue
@@ -27,32 +27,19 @@ from ._winograd_i8 import (
     transform_sums,
 )
 
-_TILES = 7  # next to each other whose 16 columns of inputs are in a table
 _PIXELS = 4  # of a tile
 _ROW = 4 * PANEL
 _ENTRIES = 8 * BLOCK_ROWS
 _BYTE = Widths(("uint8",))
 _product = choose(product_4, product_7, product_10, product)
-_tables = stack_buffer(4 * TABLE)
 _headers = stack_buffer(3 * _ENTRIES)
 _sums = stack_buffer(BLOCK_ROWS * _ROW)
-
-
-@inline
-def _of_three(a, b, c, i):
-    """Element i of the four that the filters of a row or column become, times 2."""
-    if i == 0:
-        return 2 * a
-    if i == 3:
-        return 2 * c
-    return a + c + b if i == 1 else a + c - b
-
-
-@inline
-def _row_of(weights, f, i, column, k):
-    """Row i of what a column of a filter becomes."""
-    return _of_three(int64(weights[f, 0, column, k]), int64(weights[f, 1, column, k]),
-                     int64(weights[f, 2, column, k]), i)  # fmt: skip
+_element_of = filter_element(int64, 2, 1)
+_inputs = tile_inputs(
+    lambda tables, channels, zero, target, pitch: transform_inputs(
+        tables, channels, int64(zero[0]), target, pitch
+    )
+)
 
 
 @kernel("weights:int8[n,3,3,c] out:int16[16,panels,*]")
@@ -68,10 +55,7 @@ def filters(weights, out, first, last, fault):
                 for k in range(channels):
                     value = int64(0)
                     if f < n:
-                        left = _row_of(weights, f, i, 0, k)
-                        middle = _row_of(weights, f, i, 1, k)
-                        right = _row_of(weights, f, i, 2, k)
-                        value = _of_three(left, middle, right, j)
+                        value = _element_of(weights, f, i, j, k)
                     target[begin + k // 2 * 2 * width + k % 2] = int16(value)
 
 
@@ -81,25 +65,8 @@ def filters(weights, out, first, last, fault):
 )
 def inputs(x, padding, zero, out, tiles_h, tiles_w, top, left, begin, first, last, fault):
     """As winograd_f32.inputs; `padding` is the zero point, which is subtracted."""
-    height, width, channels = x.shape[1], x.shape[2], x.shape[3]
-    pixel, pitch = 2 * channels, 2 * channels * out.shape[1]
-    tables, around = _tables(), address(padding)
-    for item in range(first, last):
-        n = (begin + item) // tiles_h
-        y = 2 * (begin + item - n * tiles_h) - top
-        target = address(out) + item * tiles_w * pixel
-        tile = 0
-        while tile < tiles_w:
-            for i in range(4):
-                is_inside = 0 <= y + i < height
-                row = address(x) + (n * height + y + i) * width * channels
-                point_columns(tables + TABLE * i, row, 2 * tile - left, 1,
-                              width if is_inside else 0, channels, around)  # fmt: skip
-            count = min(_TILES, tiles_w - tile)
-            for j in range(count):
-                transform_inputs(tables + 16 * j, channels, int64(zero[0]), target, pitch)
-                target += pixel
-            tile += count
+    _inputs(x, address(padding), zero, out, tiles_h, tiles_w, top, left, begin, first,
+            last)  # fmt: skip
 
 
 @kernel("a:int16[16,m,*] packed:int16[16,panels,*] out:int32[16,m,*] n:i rows:i")

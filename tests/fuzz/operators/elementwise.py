@@ -72,8 +72,8 @@ def unary(d: Draw, op, kind):
 
 def repeatable(d: Draw, shape):
     """A shape that broadcasts to `shape` or, dimension by dimension, the other way."""
-    kept = shape[d.integer(0, len(shape)) :] if d.chance(0.3) else shape
-    return tuple(1 if d.chance(0.15) else n for n in kept)
+    suffix = shape[d.integer(0, len(shape)) :] if d.chance(0.3) else shape
+    return tuple(1 if d.chance(0.15) else n for n in suffix)
 
 
 def broadcast(d: Draw, *operands):
@@ -142,11 +142,11 @@ def compare(d: Draw, op, kind):
 def select(d: Draw, op, kind):
     x = d.x(kind, ranks=range(5))
     shape, scheme = d.at(x).shape, d.at(x).quantization
-    own = [repeatable(d, shape) if op == "SELECT_V2" else shape for _ in range(2)]
+    operand_shapes = [repeatable(d, shape) if op == "SELECT_V2" else shape for _ in range(2)]
     if op == "SELECT":
-        own[0] = d.pick([shape, shape, shape[:1]])
-    y = d.x(kind, shape=own[1], scheme=scheme)
-    condition = d.x("bool", shape=own[0])
+        operand_shapes[0] = d.pick([shape, shape, shape[:1]])
+    y = d.x(kind, shape=operand_shapes[1], scheme=scheme)
+    condition = d.x("bool", shape=operand_shapes[0])
     d.add(op, [condition, x, y], [d.like(x)])
 
 
@@ -161,8 +161,8 @@ def add_n(d: Draw, op, kind):
 def prelu(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     shape = d.at(x).shape
-    own = d.pick([shape[1:], shape[-1:], tuple(1 if d.flag() else n for n in shape)])
-    d.add(op, [x, d.constant(kind, own)], [d.rescaled(x)])
+    slope_shape = d.pick([shape[1:], shape[-1:], tuple(1 if d.flag() else n for n in shape)])
+    d.add(op, [x, d.constant(kind, slope_shape)], [d.rescaled(x)])
 
 
 CASTS = ("float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "bool")

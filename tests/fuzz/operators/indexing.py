@@ -17,11 +17,11 @@ def gather(d: Draw, op, kind):
     shape = d.at(x).shape
     axis = d.integer(0, len(shape) - 1)
     batch = d.integer(0, axis) if d.chance(0.3) else 0
-    own = (*shape[:batch], *(d.shape(range(3)) if shape[axis] else (0,)))
-    at = indices(d, shape[axis], own, ("int32", "int64", "int16"))
-    expected = (*shape[:axis], *own[batch:], *shape[axis + 1 :])
-    asked = axis - len(shape) if d.chance(0.2) else axis
-    d.add(op, [x, at], [d.like(x, expected)], axis=asked, batch_dims=batch)
+    indices_shape = (*shape[:batch], *(d.shape(range(3)) if shape[axis] else (0,)))
+    at = indices(d, shape[axis], indices_shape, ("int32", "int64", "int16"))
+    expected = (*shape[:axis], *indices_shape[batch:], *shape[axis + 1 :])
+    signed_axis = axis - len(shape) if d.chance(0.2) else axis
+    d.add(op, [x, at], [d.like(x, expected)], axis=signed_axis, batch_dims=batch)
 
 
 @rows({"GATHER_ND": COMMON + " bool int16"})
@@ -29,19 +29,19 @@ def gather_nd(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     shape = d.at(x).shape
     depth = d.integer(1, len(shape))
-    own = d.shape(range(3)) if all(shape[:depth]) else (0,)
-    points = np.stack([d.rng.integers(0, max(n, 1), own) for n in shape[:depth]], -1)
+    outer_shape = d.shape(range(3)) if all(shape[:depth]) else (0,)
+    points = np.stack([d.rng.integers(0, max(n, 1), outer_shape) for n in shape[:depth]], -1)
     at = d.known(points, d.pick(["int32", "int64"]), at_run_time=0.5)
-    d.add(op, [x, at], [d.like(x, (*own, *shape[depth:]))])
+    d.add(op, [x, at], [d.like(x, (*outer_shape, *shape[depth:]))])
 
 
 @rows({"SCATTER_ND": "float32 int32 int64 int8 uint8 bool"})
 def scatter_nd(d: Draw, op, kind):
     shape = tuple(max(n, 1) for n in d.shape(range(1, 4)))
     depth = d.integer(1, len(shape))
-    own = d.shape((1, 1, 2))
-    points = np.stack([d.rng.integers(0, n, own) for n in shape[:depth]], -1)
-    updates = d.x(kind, shape=(*own, *shape[depth:]))
+    outer_shape = d.shape((1, 1, 2))
+    points = np.stack([d.rng.integers(0, n, outer_shape) for n in shape[:depth]], -1)
+    updates = d.x(kind, shape=(*outer_shape, *shape[depth:]))
     at = d.known(points, at_run_time=0.5)
     d.add(op, [at, updates, d.known(shape)], [d.like(updates, shape)])
 

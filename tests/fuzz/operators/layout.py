@@ -26,13 +26,13 @@ def reshape(d: Draw, op, kind):
     expected = list(
         d.pick([shape[::-1], (prod(shape),), (1, *shape), (*shape, 1), merged(d, shape)])
     )
-    asked = list(expected)
+    new_shape = list(expected)
     if expected and prod(shape) and d.chance(0.4):
-        asked[d.integer(0, len(asked) - 1)] = -1
+        new_shape[d.integer(0, len(new_shape) - 1)] = -1
     if d.chance(0.2):
-        d.add(op, [x], [d.like(x, expected)], new_shape=np.array(asked, np.int32))
+        d.add(op, [x], [d.like(x, expected)], new_shape=np.array(new_shape, np.int32))
     else:
-        d.add(op, [x, d.known(asked)], [d.like(x, expected)])
+        d.add(op, [x, d.known(new_shape)], [d.like(x, expected)])
 
 
 def merged(d: Draw, shape):
@@ -49,10 +49,10 @@ def squeeze(d: Draw, op, kind):
     shape = d.at(x).shape
     ones = [i for i, n in enumerate(shape) if n == 1]
     chosen = [i for i in ones if d.flag()]
-    gone = chosen or ones
-    asked = [i - len(shape) if d.chance(0.3) else i for i in chosen]
-    expected = [n for i, n in enumerate(shape) if i not in gone]
-    d.add(op, [x], [d.like(x, expected)], squeeze_dims=np.array(asked, np.int32))
+    squeezed_axes = chosen or ones
+    signed_axes = [i - len(shape) if d.chance(0.3) else i for i in chosen]
+    expected = [n for i, n in enumerate(shape) if i not in squeezed_axes]
+    d.add(op, [x], [d.like(x, expected)], squeeze_dims=np.array(signed_axes, np.int32))
 
 
 @rows({"EXPAND_DIMS": ANY})
@@ -68,8 +68,8 @@ def transpose(d: Draw, op, kind):
     x = d.x(kind)
     order = d.rng.permutation(len(d.at(x).shape)).tolist()
     expected = [d.at(x).shape[i] for i in order]
-    asked = [i - len(order) if d.chance(0.1) else i for i in order]
-    d.add(op, [x, d.known(np.array(asked, np.int32))], [d.like(x, expected)])
+    permutation = [i - len(order) if d.chance(0.1) else i for i in order]
+    d.add(op, [x, d.known(np.array(permutation, np.int32))], [d.like(x, expected)])
 
 
 @rows({"CONCATENATION": ANY})
@@ -79,10 +79,10 @@ def concatenation(d: Draw, op, kind):
     axis = axis_of(d, len(shape))
     parts = [x]
     for _ in range(d.integer(0, 3)):
-        own = list(shape)
-        own[axis] = d.pick([shape[axis], d.size()])
+        input_shape = list(shape)
+        input_shape[axis] = d.pick([shape[axis], d.size()])
         free = kind in ("qint8", "quint8") and d.chance(0.3)
-        parts.append(d.x(kind, shape=own, scheme=d.scheme(kind) if free else scheme))
+        parts.append(d.x(kind, shape=input_shape, scheme=d.scheme(kind) if free else scheme))
     expected = list(shape)
     expected[axis] = sum(d.at(part).shape[axis] for part in parts)
     d.rng.shuffle(parts)
@@ -130,9 +130,9 @@ def split_v(d: Draw, op, kind):
     sizes = np.diff([0, *cuts, shape[axis]]).tolist()
     outs = []
     for size in sizes:
-        own = list(shape)
-        own[axis] = size
-        outs.append(d.like(x, own))
+        input_shape = list(shape)
+        input_shape[axis] = size
+        outs.append(d.like(x, input_shape))
     if d.chance(0.3):
         sizes[d.integer(0, len(sizes) - 1)] = -1
     d.add(op, [x, d.known(sizes), d.known(axis)], outs, num_splits=len(sizes))
@@ -147,12 +147,12 @@ def slices(d: Draw, op, kind):
         d.integer(0 if d.hollow else min(1, n - b), n - b)
         for b, n in zip(begin, shape, strict=True)
     ]
-    asked = [
+    sizes_with_ends = [
         -1 if d.chance(0.2) and s == n - b else s
         for s, b, n in zip(size, begin, shape, strict=True)
     ]
     dtype = d.pick(["int32", "int64"])
-    d.add(op, [x, d.known(begin, dtype), d.known(asked, dtype)], [d.like(x, size)])
+    d.add(op, [x, d.known(begin, dtype), d.known(sizes_with_ends, dtype)], [d.like(x, size)])
 
 
 @rows({"STRIDED_SLICE": ANY})
@@ -282,16 +282,18 @@ def tile(d: Draw, op, kind):
 @rows({"BROADCAST_TO": ANY})
 def broadcast_to(d: Draw, op, kind):
     expected = d.shape(range(1, 6))
-    own = tuple(1 if d.chance(0.4) else n for n in expected)[d.integer(0, len(expected) - 1) :]
-    x = d.x(kind, shape=own)
+    input_shape = tuple(1 if d.chance(0.4) else n for n in expected)[
+        d.integer(0, len(expected) - 1) :
+    ]
+    x = d.x(kind, shape=input_shape)
     d.add(op, [x, d.known(expected, d.pick(["int32", "int64"]))], [d.like(x, expected)])
 
 
 @rows({"BROADCAST_ARGS": "int32 int64"})
 def broadcast_args(d: Draw, op, kind):
     expected = d.shape(range(1, 5))
-    own = [tuple(1 if d.chance(0.4) else n for n in expected) for _ in range(2)]
-    operands = [d.known(shape, kind, at_run_time=0.5) for shape in own]
+    input_shapes = [tuple(1 if d.chance(0.4) else n for n in expected) for _ in range(2)]
+    operands = [d.known(shape, kind, at_run_time=0.5) for shape in input_shapes]
     d.add(op, operands, [d.tensor(kind, (len(expected),))])
 
 

@@ -76,22 +76,22 @@ def images(d: Draw, kind):
     return d.x(typed(kind), shape=(n, h, w, d.pick([1, 2, 3, 4, 8, 17])))
 
 
-def result(d: Draw, own, shape, x, weights, depth):
+def result(d: Draw, is_typed, shape, x, weights, depth):
     """A result whose scale suits a sum of `depth` products, mostly."""
-    if own == "float32":
-        return d.tensor(own, shape)
-    scheme = d.scheme(own)
+    if is_typed == "float32":
+        return d.tensor(is_typed, shape)
+    scheme = d.scheme(is_typed)
     if d.chance(0.8):
         unit = d.at(x).quantization.scales[0] * np.mean(d.at(weights).quantization.scales)
         spread = unit * 40 * max(depth, 1) ** 0.5 * d.rng.uniform(0.3, 3)
         scheme.scales = np.array([max(spread, 1e-30)], np.float32)
-    return d.tensor(own, shape, scheme)
+    return d.tensor(is_typed, shape, scheme)
 
 
 @rows({"CONV_2D": WEIGHTED, "DEPTHWISE_CONV_2D": WEIGHTED}, sums=True)
 def conv(d: Draw, op, kind):
     deep = op == "DEPTHWISE_CONV_2D"
-    x, own = images(d, kind), typed(kind)
+    x, is_typed = images(d, kind), typed(kind)
     n, h, w, c = d.at(x).shape
     taps, strides, dilations, padding, counts = window(d, (h, w))
     out = c * d.pick([1, 1, 2, 3]) if deep else d.pick([1, 2, 5, 8, 16, 33])
@@ -99,7 +99,7 @@ def conv(d: Draw, op, kind):
     weights = weights_of(d, kind, shape, out, 3 if deep else 0)
     bias = bias_of(d, kind, x, weights, out)
     options = {"depth_multiplier": out // c} if deep else {}
-    target = result(d, own, (n, *counts, out), x, weights, np.prod(taps) * (1 if deep else c))
+    target = result(d, is_typed, (n, *counts, out), x, weights, np.prod(taps) * (1 if deep else c))
     d.add(
         op, [x, weights, bias], [target], padding=padding, stride_h=strides[0],
         stride_w=strides[1], dilation_h_factor=dilations[0], dilation_w_factor=dilations[1],
@@ -109,7 +109,7 @@ def conv(d: Draw, op, kind):
 
 @rows({"TRANSPOSE_CONV": "float32 qint8 quint8 qint16"}, sums=True)
 def transpose_conv(d: Draw, op, kind):
-    x, own = images(d, kind), typed(kind)
+    x, is_typed = images(d, kind), typed(kind)
     n, h, w, c = d.at(x).shape
     strides, taps = [d.integer(1, 3) for _ in "hw"], [d.integer(1, 4) for _ in "hw"]
     padding, out = d.pick(["SAME", "VALID"]), d.pick([1, 2, 5, 16])
@@ -119,10 +119,10 @@ def transpose_conv(d: Draw, op, kind):
     ]
     weights = weights_of(d, kind, (out, *taps, c), out, 0)
     bias = bias_of(d, kind, x, weights, out)
-    target = result(d, own, (n, *sizes, out), x, weights, np.prod(taps) * c)
+    target = result(d, is_typed, (n, *sizes, out), x, weights, np.prod(taps) * c)
     shape = d.known([n, *sizes, out])
-    given = [shape, weights, x] + ([bias] if bias >= 0 else [])
-    d.add(op, given, [target], padding=padding, stride_h=strides[0], stride_w=strides[1],
+    operands = [shape, weights, x] + ([bias] if bias >= 0 else [])
+    d.add(op, operands, [target], padding=padding, stride_h=strides[0], stride_w=strides[1],
           fused_activation_function=d.pick(ACTIVATIONS[:3]))  # fmt: skip
 
 
@@ -153,14 +153,14 @@ def pool(d: Draw, op, kind):
 
 @rows({"FULLY_CONNECTED": WEIGHTED}, sums=True)
 def fully_connected(d: Draw, op, kind):
-    x, own = d.x(typed(kind), ranks=(1, 2, 3)), typed(kind)
+    x, is_typed = d.x(typed(kind), ranks=(1, 2, 3)), typed(kind)
     shape = d.at(x).shape
     depth, out = shape[-1], d.pick([1, 2, 5, 8, 16, 33])
     weights = weights_of(d, kind, (out, depth), out, 0)
     bias = bias_of(d, kind, x, weights, out)
     keep = d.flag()
     expected = (*shape[:-1], out) if keep else (int(np.prod(shape[:-1])), out)
-    target = result(d, own, expected, x, weights, depth)
+    target = result(d, is_typed, expected, x, weights, depth)
     d.add(op, [x, weights, bias], [target], keep_num_dims=keep,
           asymmetric_quantize_inputs=kind == "hybrid" and d.flag(),
           fused_activation_function=d.pick(ACTIVATIONS))  # fmt: skip
@@ -168,9 +168,9 @@ def fully_connected(d: Draw, op, kind):
 
 @rows({"BATCH_MATMUL": "float32 qint8 qint16 hybrid"}, sums=True)
 def batch_matmul(d: Draw, op, kind):
-    own = typed(kind)
+    is_typed = typed(kind)
     adj_x, adj_y, m = d.flag(), d.flag(), d.size()
-    x = d.x(own, ranks=(2, 2, 3, 4))
+    x = d.x(is_typed, ranks=(2, 2, 3, 4))
     *outer, n, k = d.at(x).shape
     n, k = (k, n) if adj_x else (n, k)
     right = (m, k) if adj_y else (k, m)
@@ -179,7 +179,7 @@ def batch_matmul(d: Draw, op, kind):
         scheme = Quantization(d.scheme("qint8").scales, np.zeros(1, np.int64))
         y = d.tensor("qint8", right, scheme, d.values("int8", right, -127, 127))
     else:
-        y = d.x(own, shape=(*other, *right))
-    target = result(d, own, (*outer, n, m), x, y, k)
+        y = d.x(is_typed, shape=(*other, *right))
+    target = result(d, is_typed, (*outer, n, m), x, y, k)
     d.add(op, [x, y], [target], adj_x=adj_x, adj_y=adj_y,
           asymmetric_quantize_inputs=kind == "hybrid" and d.flag())  # fmt: skip

@@ -23,14 +23,14 @@ def reduce(d: Draw, op, kind):
     x = d.x(kind)
     shape = d.at(x).shape
     axes = [i for i in range(len(shape)) if d.flag()]
-    kept = d.flag()
-    expected = [1 if i in axes else n for i, n in enumerate(shape) if kept or i not in axes]
-    asked = [i - len(shape) if d.chance(0.3) else i for i in axes]
-    if asked and d.chance(0.1):
-        asked.append(asked[0])
+    keep_dims = d.flag()
+    expected = [1 if i in axes else n for i, n in enumerate(shape) if keep_dims or i not in axes]
+    signed_axes = [i - len(shape) if d.chance(0.3) else i for i in axes]
+    if signed_axes and d.chance(0.1):
+        signed_axes.append(signed_axes[0])
     same = op in ("REDUCE_MAX", "REDUCE_MIN")
     out = d.like(x, expected) if same else d.rescaled(x, expected)
-    d.add(op, [x, d.known(np.array(asked))], [out], keep_dims=kept)
+    d.add(op, [x, d.known(np.array(signed_axes))], [out], keep_dims=keep_dims)
 
 
 @rows({"CUMSUM": NUMBERS}, sums=True)

@@ -1,0 +1,6 @@
+"""The names of `tf.queue`."""
+
+from ...facade import facade
+from .homes import QUEUE
+
+__all__, __getattr__, __dir__ = facade(__name__, QUEUE)

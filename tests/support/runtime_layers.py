@@ -1,0 +1,169 @@
+"""More nodes of com.microsoft: parts of diffusion and language models.
+
+ONNX Runtime's answers are in tests/converter/runtime_layers.npz, which make_runtime_nodes.py there
+recorded. It has kernels for graphics processors alone for those with a `definition`: nodes of
+ai.onnx that say what ONNX Runtime's documentation of the operator says.
+"""
+
+import numpy as np
+from runtime_nodes import WIDE_CACHE, Row, bytes_of, floats, i32, ints, scales
+
+WAVE, BLOCK = floats(2, 5, 5, 8), floats(2, 3, 8)
+NORM = {"g": floats(8), "o": floats(8)}
+GROUPS = """c = Transpose<perm=[0,3,1,2]>({x})
+n = GroupNormalization<num_groups={n}, epsilon=1e-05>(c, g, o)
+y0 = Transpose<perm=[0,2,3,1]>(n)"""  # fmt: skip
+SILU = " s = Sigmoid(y0) y = Mul(y0, s)"
+SAME = " y = Identity(y0)"
+LENGTHS = {"a": np.array(6), "b": np.array(6)}
+HEADS = {"q": floats(2, 3, 4, 8), "qt": floats(2, 3, 4, 8), "k": floats(2, 3, 4, 8),
+    "kt": floats(2, 3, 4, 8)}  # fmt: skip
+EXPERTS = {"u": floats(4, 6, 8), "ub": floats(4, 6), "d": floats(4, 8, 6), "db": floats(4, 8)}
+NBITS4 = {"w": bytes_of(24 * 32), "m": floats(24 * 64 // 32)}
+T5 = """one = Constant<value_ints=[1]>() zero = Constant<value_int=0>()
+step = Constant<value_int=1>() keys = Range(zero, b, step) rows = Range(zero, a, step)
+rows2 = Unsqueeze(rows, one)
+ahead = Sub(keys, rows2)"""
+
+ROWS = {
+    "GroupNorm": Row("GroupNorm", "x g o", {"x": WAVE}, NORM, groups=4, activation=0),
+    "GroupNorm SiLU": Row("GroupNorm", "x g o", {"x": WAVE}, NORM, groups=2, activation=1),
+    "SkipGroupNorm": Row("SkipGroupNorm", "x g o k b", {"x": WAVE, "k": floats(2, 1, 1, 8)},
+        {**NORM, "b": floats(8)}, "y t", groups=2, activation=1),
+    "SkipGroupNorm 2-D": Row("SkipGroupNorm", "x g o k", {"x": WAVE, "k": floats(2, 8)},
+        NORM, groups=4, activation=0),
+    "BiasSplitGelu": Row("BiasSplitGelu", "x b", {"x": BLOCK}, {"b": floats(8)}),
+    "BiasSoftmax": Row("BiasSoftmax", "x b", {"x": floats(2, 3, 4, 5), "b": floats(2, 1, 1, 5)},
+        axis=3, is_inner_broadcast=1),
+    "BiasDropout": Row("BiasDropout", "x b r", {"x": BLOCK, "r": floats(2, 3, 8)},
+        {"b": floats(8)}),
+    "GemmFastGelu": Row("GemmFastGelu", "x w b", {"x": BLOCK}, {"w": floats(8, 5),
+        "b": floats(5)}, tolerance=1e-3),
+    "FusedMatMulActivation": Row("FusedMatMulActivation", "x w", {"x": BLOCK},
+        {"w": floats(5, 8)}, transB=1, alpha=0.5, activation="LeakyRelu", activation_alpha=0.2),
+    "TorchEmbedding": Row("TorchEmbedding", "w i", {"i": ints(0, 9, 2, 3)}, {"w": floats(9, 4)}),
+    "NhwcConv": Row("NhwcConv", "x w b", {"x": WAVE}, {"w": floats(6, 8, 3, 3),
+        "b": floats(6)}, pads=[1, 1, 1, 1], strides=[2, 2]),
+    "NhwcFusedConv": Row("NhwcFusedConv", "x w b z", {"x": WAVE, "z": floats(2, 3, 3, 6)},
+        {"w": floats(6, 8, 3, 3), "b": floats(6)}, activation="Relu"),
+    "SwiGLU": Row("SwiGLU", "x u", {"x": BLOCK, "u": floats(2, 3, 8)}, activation_alpha=1.5,
+        activation_beta=0.5, limit=0.7),
+    "SwiGLU halves": Row("SwiGLU", "x", {"x": BLOCK}),
+    "ComplexMul": Row("ComplexMul", "p q", {"p": floats(3, 2), "q": floats(3, 2)}),
+    "ComplexMulConj": Row("ComplexMulConj", "p q", {"p": floats(3, 2), "q": floats(3, 2)}),
+    "Rfft": Row("Rfft", "x", {"x": BLOCK}, signal_ndim=1),
+    "RelativePositionBias": Row("RelativePositionBias", "t a b", LENGTHS, {"t": floats(8, 4)},
+        is_bidirectional=1, max_distance=5),
+    "GatedRelativePositionBias": Row("GatedRelativePositionBias", "q c s w b e",
+        {"q": floats(2, 6, 16), "s": floats(1, 4, 6, 6)}, {"c": floats(16), "w": floats(4, 8),
+         "b": floats(8), "e": floats(1, 4, 1, 1)}, num_heads=4),
+    "GemmaRotaryEmbedding": Row("GemmaRotaryEmbedding", "e q qt k kt",
+        {"e": floats(2, 4, 8), **HEADS}, None, "y z"),
+    "MulInteger": Row("MulInteger", "p pz q qz", {"p": bytes_of(2, 3), "q": bytes_of(3)},
+        {"pz": np.uint8(7), "qz": np.uint8(200)}),
+    "ReduceSumInteger": Row("ReduceSumInteger", "x", {"x": bytes_of(2, 3, 4)}, axes=[1],
+        keepdims=0),
+    "QLinearReduceMean": Row("QLinearReduceMean", "x xs xz os oz", {"x": bytes_of(2, 3, 4)},
+        {**scales("x"), **scales("o", size=0.01)}, axes=[1, 2], keepdims=1, tolerance=1),
+    "ScaledSiLU": Row("ScaledSiLU", "x", {"x": BLOCK}, alpha=1.7),
+    "GatedAdd": Row("GatedAdd", "x k g", {"x": BLOCK, "k": floats(2, 3, 8),
+        "g": floats(2, 3, 1)}),
+    "BranchwiseRMSNorm": Row("BranchwiseRMSNorm", "x g", {"x": BLOCK}, {"g": floats(8)},
+        num_branches=2),
+    "BranchwiseRMSNorm grouped": Row("BranchwiseRMSNorm", "x g", {"x": floats(2, 3, 2, 4)},
+        {"g": floats(4)}),
+    "LinearAttentionGate": Row("LinearAttentionGate", "a d s b",
+        {"a": floats(2, 3, 4), "b": floats(2, 3, 4)}, {"d": floats(4), "s": floats(4)}, "y z"),
+    "CausalConvWithState": Row("CausalConvWithState", "x w b p",
+        {"x": floats(2, 4, 6), "p": floats(2, 4, 2)}, {"w": floats(4, 1, 3), "b": floats(4)},
+        "y t", activation="silu"),
+    "CausalConvWithState dilation": Row("CausalConvWithState", "x w", {"x": floats(2, 4, 7)},
+        {"w": floats(4, 1, 3)}, "y t", dilation=2),
+    "MoE": Row("MoE", "x r u ub d db", {"x": BLOCK, "r": floats(6, 4)}, EXPERTS, k=2,
+        activation_type="gelu"),
+    "MoE normalized": Row("MoE", "x r u - d", {"x": BLOCK, "r": floats(6, 4)},
+        {k: EXPERTS[k] for k in "ud"}, k=2, normalize_routing_weights=1, activation_type="silu"),
+    "MoE SwiGLU": Row("MoE", "x r u ub d db", {"x": floats(5, 8), "r": floats(5, 4)},
+        {"u": floats(4, 12, 8), "ub": floats(4, 12), "d": EXPERTS["d"], "db": EXPERTS["db"]},
+        k=3, activation_type="swiglu", swiglu_fusion=1, activation_alpha=1.702,
+        activation_beta=1.0, swiglu_limit=0.9, normalize_routing_weights=1),
+    "MatMulBnb4": Row("MatMulBnb4", "x w m", {"x": floats(3, 64)}, NBITS4, K=64, N=24,
+        block_size=32, quant_type=1, tolerance=1e-4),
+    "MatMulBnb4 FP4": Row("MatMulBnb4", "x w m", {"x": floats(3, 64)}, NBITS4, K=64, N=24,
+        block_size=32, quant_type=0, tolerance=1e-4),
+    "MRotaryEmbedding": Row("MRotaryEmbedding", "x p c n",
+        {"x": floats(2, 6, 32), "p": ints(0, 12, 3, 2, 6)},
+        {"c": WIDE_CACHE[0], "n": WIDE_CACHE[1]}, mrope_section=[4, 2, 2],
+        num_heads=2),
+    "MRotaryEmbedding interleaved": Row("MRotaryEmbedding", "x p c n",
+        {"x": floats(2, 2, 6, 16), "p": ints(0, 12, 3, 2, 6)},
+        {"c": WIDE_CACHE[0], "n": WIDE_CACHE[1]}, mrope_section=[4, 2, 2], mrope_layout=1),
+    "DecoderMaskedMultiHeadAttention cross": Row("DecoderMaskedMultiHeadAttention", "q k v",
+        {"q": floats(2, 1, 16), "k": floats(2, 4, 7, 4), "v": floats(2, 4, 7, 4)}, num_heads=4),
+    "Inverse": Row("Inverse", "x", {"x": floats(2, 4, 4) + 3 * np.eye(4, dtype=np.float32)}),
+    "GroupQueryAttention past": Row("GroupQueryAttention", "q k v pk pv n t c r",
+        {"q": floats(1, 2, 32), "k": floats(1, 2, 16), "v": floats(1, 2, 16),
+         "pk": floats(1, 1, 3, 16), "pv": floats(1, 1, 3, 16)},
+        {"n": i32(4), "t": np.int32(5), "c": WIDE_CACHE[0], "r": WIDE_CACHE[1]}, "y kk vv",
+        num_heads=2, kv_num_heads=1, do_rotary=1),
+}  # fmt: skip
+
+DEFINITIONS = {
+    "GroupNorm": GROUPS.format(x="x", n=4) + SAME,
+    "GroupNorm SiLU": GROUPS.format(x="x", n=2) + SILU,
+    "SkipGroupNorm": "xk = Add(x, k) t = Add(xk, b) " + GROUPS.format(x="t", n=2) + SILU,
+    "SkipGroupNorm 2-D": "a = Constant<value_ints=[1, 2]>() kk = Unsqueeze(k, a) t = Add(x, kk) "
+    + GROUPS.format(x="t", n=4) + SAME,
+    "BiasSplitGelu": "t = Add(x, b) l, r = Split<axis=-1, num_outputs=2>(t) g = Gelu(r)"
+    " y = Mul(l, g)",
+    "BiasSoftmax": "t = Add(x, b) y = Softmax<axis=-1>(t)",
+    "BiasDropout": "t = Add(x, b) y = Add(t, r)",
+    "GemmFastGelu": 'm = MatMul(x, w) t = Add(m, b) y = Gelu<approximate="tanh">(t)',
+    "FusedMatMulActivation": "v = Transpose<perm=[1,0]>(w) m = MatMul(x, v)"
+    " h = Constant<value_float=0.5>() t = Mul(m, h) y = LeakyRelu<alpha=0.2>(t)",
+    "TorchEmbedding": "y = Gather(w, i)",
+    "NhwcConv": "c = Transpose<perm=[0,3,1,2]>(x)"
+    " n = Conv<pads=[1,1,1,1], strides=[2,2]>(c, w, b) y = Transpose<perm=[0,2,3,1]>(n)",
+    "NhwcFusedConv": "c = Transpose<perm=[0,3,1,2]>(x) n = Conv(c, w, b)"
+    " l = Transpose<perm=[0,2,3,1]>(n) t = Add(l, z) y = Relu(t)",
+    "SwiGLU": "n = Constant<value_float=-0.7>() p = Constant<value_float=0.7>()"
+    " a = Constant<value_float=1.5>() h = Constant<value_float=0.5>() gg = Min(x, p)"
+    " ll = Clip(u, n, p) ag = Mul(gg, a) s = Sigmoid(ag) t = Mul(gg, s) lb = Add(ll, h)"
+    " y = Mul(t, lb)",
+    "SwiGLU halves": "g, u = Split<axis=-1, num_outputs=2>(x) s = Sigmoid(g) t = Mul(g, s)"
+    " y = Mul(t, u)",
+    "ComplexMul": "a, b = Split<axis=-1, num_outputs=2>(p) c, d = Split<axis=-1, num_outputs=2>(q)"
+    " ac = Mul(a, c) bd = Mul(b, d) ad = Mul(a, d) bc = Mul(b, c) re = Sub(ac, bd)"
+    " im = Add(ad, bc) y = Concat<axis=-1>(re, im)",
+    "ComplexMulConj": "a, b = Split<axis=-1, num_outputs=2>(p)"
+    " c, d = Split<axis=-1, num_outputs=2>(q) ac = Mul(a, c) bd = Mul(b, d)"
+    " ad = Mul(a, d) bc = Mul(b, c) re = Add(ac, bd)"
+    " im = Sub(bc, ad) y = Concat<axis=-1>(re, im)",
+    "Rfft": "a = Constant<value_ints=[-1]>() z = Unsqueeze(x, a) y = DFT<axis=2, onesided=1>(z)",
+    "RelativePositionBias": T5
+    + " h = Constant<value_int=4>() zz = Constant<value_int=0>() d = Abs(ahead)"
+    " far = Greater(ahead, zz) e = Constant<value_int=2>() last = Constant<value_int=3>()"
+    " df = Cast<to=1>(d) ef = Cast<to=1>(e) r = Div(df, ef) lr = Log(r)"
+    " q = Constant<value_float=2.5>() lq = Log(q) sh = Div(lr, lq)"
+    " two = Constant<value_float=2.0>()"
+    " m = Mul(sh, two) fl = Floor(m) w = Cast<to=7>(fl) wide = Add(w, e)"
+    " cut = Min(wide, last) near = Less(d, e) pl = Where(near, d, cut) off = Where(far, h, zz)"
+    " all = Add(pl, off) g = Gather(t, all) tr = Transpose<perm=[2,0,1]>(g)"
+    " ax = Constant<value_ints=[0]>() y = Unsqueeze(tr, ax)",
+    "GatedRelativePositionBias": "qb = Add(q, c) sp = Constant<value_ints=[2,6,4,4]>()"
+    " r = Reshape(qb, sp) h = Transpose<perm=[0,2,1,3]>(r) m = MatMul(h, w) l = Add(m, b)"
+    " sq = Constant<value_ints=[2,4,6,2,4]>() lr = Reshape(l, sq) ax = Constant<value_ints=[-1]>()"
+    " su = ReduceSum<keepdims=0>(lr, ax) sg = Sigmoid(su)"
+    " gu, gr = Split<axis=-1, num_outputs=2>(sg) one = Constant<value_float=1.0>()"
+    " two = Constant<value_float=2.0>() ge = Mul(gr, e) g1 = Sub(ge, one) g2 = Mul(gu, g1)"
+    " gate = Add(g2, two) y = Mul(gate, s)",
+    "GemmaRotaryEmbedding": "ax = Constant<value_ints=[1]>() s = Sin(e) co = Cos(e)"
+    " su = Unsqueeze(s, ax) cu = Unsqueeze(co, ax) q1 = Mul(q, cu) q2 = Mul(qt, su)"
+    " y = Add(q1, q2) k1 = Mul(k, cu) k2 = Mul(kt, su) z = Add(k1, k2)",
+    "MulInteger": "a = Cast<to=6>(p) b = Cast<to=6>(pz) c = Cast<to=6>(q) d = Cast<to=6>(qz)"
+    " e = Sub(a, b) f = Sub(c, d) y = Mul(e, f)",
+    "ReduceSumInteger": "a = Cast<to=6>(x) ax = Constant<value_ints=[1]>()"
+    " y = ReduceSum<keepdims=0>(a, ax)",
+    "QLinearReduceMean": "f = DequantizeLinear(x, xs, xz) ax = Constant<value_ints=[1, 2]>()"
+    " m = ReduceMean<keepdims=1>(f, ax) y = QuantizeLinear(m, os, oz)",
+}  # fmt: skip
