@@ -51,6 +51,8 @@ def member(owner: Any, name: str) -> Any:
         return getattr(owner, name)
     except AttributeError:
         pass
+    if name in getattr(getattr(owner, "DESCRIPTOR", None), "fields_by_name", ()):
+        return None  # a field of a message
     return None if isinstance(owner, type) and name in instance_attributes(owner) else ABSENT
 
 

@@ -46,3 +46,9 @@ def test_attributes_of_instances():
     assert {"declared", "assigned"} <= symbols.instance_attributes(Owner)
     assert symbols.member(Owner, "assigned") is not symbols.ABSENT
     assert symbols.member(Owner, "other") is symbols.ABSENT
+
+
+def test_fields_of_messages():
+    saver_def = symbols.resolved("tf.compat.v1.train.SaverDef")
+    assert symbols.member(saver_def, "max_to_keep") is None
+    assert symbols.member(saver_def, "other") is symbols.ABSENT

@@ -156,7 +156,7 @@ def tensor_scatter_sub(op: Operation, dy: Tensor) -> tuple[Tensor, None, Tensor]
 def approx_top_k(op: Operation, dy: Tensor, _: Tensor | None) -> Tensor:
     """To the elements that were picked, along any axis."""
     x, indices = op.inputs[0], op.outputs[1]
-    axis = _from_front(op.get_attr("reduction_dimension"), x)
+    axis = _from_front(cast("int", op.get_attr("reduction_dimension")), x)
     n = ops.Reshape(ops.GatherV2(ops.Shape(x), axis, np.int32(0)), np.array([], np.int32))
     one = np.ones((), dy.dtype)
     hits = ops.OneHot(indices, n, one, one - one, axis=-1)

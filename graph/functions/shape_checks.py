@@ -12,6 +12,7 @@ from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.dtype import DType, as_dtype
 from ..core.graph import Operation, Tensor
+from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import control_dependencies, name_scope
 from ..core.sparse_tensor import SparseTensor
 from .checks import prefix, value_of
@@ -194,7 +195,7 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
 
 
 def assert_type(
-    tensor: TensorLike | SparseTensor,
+    tensor: TensorLike | SparseTensor | RaggedTensor,
     tf_type: DTypeLike,
     message: str | None = None,
     name: str | None = None,
@@ -202,7 +203,7 @@ def assert_type(
     """An operation that does nothing; TypeError unless `tensor` has this type."""
     expected = as_dtype(tf_type)
     with name_scope(name, "assert_type"):
-        value = tensor if isinstance(tensor, SparseTensor) else convert_to_tensor(tensor)
+        value = tensor.flat_values if isinstance(tensor, RaggedTensor) else _tensor(tensor)
         if value.dtype != expected:
             raise TypeError(
                 f"{prefix(message)}{_name(value) or 'tensor'} must be of type {expected!r}; got "

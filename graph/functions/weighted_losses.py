@@ -11,7 +11,7 @@ from ..core.build import ops
 from ..core.create import constant, convert_to_tensor
 from ..core.graph import Tensor
 from ..core.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
-from . import array, creation, losses
+from . import creation, losses
 from .arguments import one_of
 from .arithmetic import add_n
 from .casting import cast
@@ -22,6 +22,7 @@ from .weights import (
     n_present,
     require_compatible,
     squeezed,
+    squeezed_weights,
 )
 
 if TYPE_CHECKING:
@@ -373,10 +374,7 @@ def sparse_softmax_cross_entropy(
     operands = [logits, labels]
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", operands) as inner:
         classes, scores = squeezed(labels, logits, expected_rank_diff=1)
-        factors = convert_to_tensor(weights)
-        n_dims = None if classes.sizes is None else len(classes.sizes) + 1
-        if factors.sizes and len(factors.sizes) == n_dims:
-            factors = array.squeeze(factors, [-1])
+        factors = squeezed_weights(convert_to_tensor(weights), classes)
         values = losses.sparse_softmax_cross_entropy_with_logits(
             labels=classes, logits=scores, name="xentropy"
         )

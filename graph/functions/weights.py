@@ -33,7 +33,31 @@ def squeezed(
             predictions = array.squeeze(predictions, [-1])
         elif difference == -1 and a[-1] in (1, None):
             labels = array.squeeze(labels, [-1])
+        return labels, predictions
+    difference = ops.Rank(predictions) - ops.Rank(labels) - np.int32(expected_rank_diff)
+    if b is None or (b and b[-1] in (1, None)):
+        predictions = _without_last(predictions, ops.Equal(difference, np.int32(1)))
+    if a is None or (a and a[-1] in (1, None)):
+        labels = _without_last(labels, ops.Equal(difference, np.int32(-1)))
     return labels, predictions
+
+
+def _without_last(x: Tensor, condition: Tensor) -> Tensor:
+    """`x`, where a condition holds without its last dimension, which is then 1."""
+    rank = ops.Rank(x)
+    stays = ops.SelectV2(condition, rank - np.int32(1), rank)
+    return ops.Reshape(x, ops.Shape(x)[:stays])
+
+
+def squeezed_weights(weights: TensorLike, labels: Tensor) -> Tensor:
+    """Weights, which lose a last dimension of 1 where they have one dimension more than labels."""
+    factors = convert_to_tensor(weights)
+    if factors.sizes is not None and labels.sizes is not None:
+        is_more = len(factors.sizes) == len(labels.sizes) + 1
+        return array.squeeze(factors, [-1]) if is_more else factors
+    if factors.sizes == ():
+        return factors
+    return _without_last(factors, ops.Equal(ops.Rank(factors), ops.Rank(labels) + np.int32(1)))
 
 
 def fitted_weights(weights: TensorLike, values: Tensor) -> Tensor:

@@ -70,3 +70,20 @@ def test_approximate_extremes_are_exact():
             assert indices.tolist() == expected[1].tolist()
         values, _ = session.run(tf.nn.approx_min_k(x, 2, 0))
         assert values.tolist() == np.sort(x, 0)[:2].tolist()
+
+
+@pytest.mark.parametrize("unknown", [(0,), (1,), (2,), (0, 1, 2)])
+def test_loss_of_unknown_ranks(unknown):
+    """As where ranks are known: what TensorFlow gives for these numbers."""
+    arrays = [
+        np.array([[0], [1], [2]], np.int32),
+        np.float32([[2, 1, 0], [3, -1, 0], [0, 1, -2]]),
+        np.float32([[1.2], [3.4], [5.6]]),
+    ]
+    with tf.Graph().as_default(), tf.Session() as session:
+        operands = [
+            tf.placeholder_with_default(x, None) if i in unknown else tf.constant(x)
+            for i, x in enumerate(arrays)
+        ]
+        loss = tf.losses.sparse_softmax_cross_entropy(*operands)
+        np.testing.assert_allclose(session.run(loss), 11.022533, rtol=1e-5)
