@@ -50,6 +50,8 @@ def infer(op: Operation) -> None:
     Raises ValueError when the inputs cannot go together.
     """
     row = row_of(op.type)
+    for limit in rank_limits(op.type):
+        _require_rank(op, limit)
     for tensor, shape in zip(op.outputs, infer_shapes(op, row), strict=True):
         tensor.set_shape(shape)
     if row is not None and row.is_pure:
@@ -61,8 +63,6 @@ def infer_shapes(op: OperationView, row: Row | None) -> list[Shape]:
     """One shape for each output of `op`."""
     if row is None:
         return declared(op)
-    for limit in rank_limits(op.type):
-        _require_rank(op, limit)
     try:
         shapes = row.shape(op)
     except UnknownRank:

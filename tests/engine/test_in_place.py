@@ -17,6 +17,7 @@ ARGUMENTS = {
     "low": 5,
     "high": 90,
     "limits": [5, 90],
+    "lines": [[100, 512, 8], [300, -256, 8]],
     "scale": 0.25,
     "reach": 600,
     "x_zero": 3,
