@@ -16,6 +16,7 @@ from ..graph.core.graph import Graph
 from ..graph.core.infer import KERNEL_ERRORS, call_kernel, each_output
 from ..graph.core.registry import row_of
 from ..graph.core.shapes import is_static
+from ..graph.core.signatures import signature_of
 from ..graph.format.graphdef import import_node
 from ..graph.session.hosted import HOSTED
 from ..graph.session.state import State
@@ -90,7 +91,13 @@ def prepare_select_op(node: Node) -> Prepared:
 
 
 def _operation(node: Node) -> Operation:
-    """The operation that a node's options describe, in a graph of its own with its inputs."""
+    """The operation that a node's options describe, in a graph of its own with its inputs.
+
+    Those that would do more than compute are refused.
+    """
+    reason = reason_against(node.kind.removeprefix("Flex"))
+    if reason:
+        node.fail(reason)
     try:
         content = node_def_of(bytes(node.custom_options))
         if content is None:
@@ -118,14 +125,14 @@ def node_def_of(options: bytes) -> bytes | None:
     return content if isinstance(content, bytes) else None
 
 
-def reason_against(op: Operation) -> str:
-    """Why no model may have an operation, which would do more than compute; empty when it may."""
-    row, signature = row_of(op.type), op.signature
-    if op.type in _FILES or (row is not None and row.writes):
-        return f"{op.type} opens files or changes variables, which no model may"
-    hosted = HOSTED.get(op.type) if op.type in _RANDOM | _CHECKPOINTS else None
+def reason_against(kind: str) -> str:
+    """Why no model may have an op, which would do more than compute; empty when it may."""
+    row, signature = row_of(kind), signature_of(kind)
+    if kind in _FILES or (row is not None and row.writes):
+        return f"{kind} opens files or changes variables, which no model may"
+    hosted = HOSTED.get(kind) if kind in _RANDOM | _CHECKPOINTS else None
     if signature is not None and signature.is_stateful and hosted is None:
-        return f"{op.type} keeps a state, which Flex operators may not in flatlite"
+        return f"{kind} keeps a state, which Flex operators may not in flatlite"
     return ""
 
 
@@ -142,10 +149,7 @@ def _input(graph: Graph, node: Node, i: int, x: Operand | None) -> Tensor:
 
 
 def _kernel(node: Node, op: Operation) -> Kernel:
-    """What computes an operation; refuses those that would do more than that."""
-    reason = reason_against(op)
-    if reason:
-        node.fail(reason)
+    """What computes an operation."""
     if op.type in _RANDOM and HOSTED.get(op.type) is not None:
         return _random_kernel(node, op)
     if op.type in _CHECKPOINTS:

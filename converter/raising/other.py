@@ -50,7 +50,7 @@ def flex(node: Node, *operands: Tensor):
         op = import_node(alone, content, inputs)
     except (ModelError, ValueError, TypeError) as error:
         node.fail(f"{error}")
-    reason = reason_against(op)
+    reason = reason_against(op.type)
     node.require(not reason, reason)
     graph = get_default_graph()
     return append(graph, op.type, graph.unique_name(op.type), operands, op.attrs).outputs

@@ -109,7 +109,7 @@ class OnnxSource:
         from ..onnx.lower import lower_model
 
         ports = tuple(
-            replace(port, tensor=replace(port.tensor, shape=shapes[port.name]))
+            replace(port, tensor=replace(port.tensor, sizes=shapes[port.name]))
             if port.name in shapes
             else port
             for port in self.inputs
@@ -216,7 +216,7 @@ def with_channels_last(port: Port) -> Port:
     """An input with its channels, the second of its dimensions, at the end."""
     n, c, *spatial = port.tensor.sizes
     dims = port.dims and (port.dims[0], *port.dims[2:], port.dims[1])
-    return replace(port, tensor=replace(port.tensor, shape=(n, *spatial, c)), dims=dims)
+    return replace(port, tensor=replace(port.tensor, sizes=(n, *spatial, c)), dims=dims)
 
 
 def _dim_names(value: ValueInfoProto) -> tuple[str | None, ...]:
