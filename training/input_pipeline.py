@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def string_input_producer(
     without elements.
     """
     words = "string_input_producer requires a non-null input tensor"
-    if not isinstance(string_tensor, Tensor) and not np.size(string_tensor):
+    if not isinstance(string_tensor, Tensor) and not np.size(np.asarray(string_tensor)):
         raise ValueError(words)
     with name_scope(name, "input_producer", [string_tensor]) as scope:
         strings = convert_to_tensor(string_tensor, np.dtype(object))
@@ -168,7 +168,7 @@ def slice_input_producer(
             raise ValueError("Expected at least one tensor in slice_input_producer().")
         count = ops.StridedSlice(ops.Shape(tensors[0]), [0], [1], [1], shrink_axis_mask=1)
         queue = range_input_producer(count, num_epochs, shuffle, seed, capacity, shared_name)
-        index = queue.dequeue()
+        index = cast("Tensor", queue.dequeue())
         return [gather(tensor, index) for tensor in tensors]
 
 
@@ -418,7 +418,7 @@ def _batched(
         note_size(queue.size())
         take = queue.dequeue_up_to if may_be_smaller else queue.dequeue_many
         taken = take(batch_size, name=scope)
-        tensors = [taken] if isinstance(taken, Tensor) else list(taken)
+        tensors = [taken] if isinstance(taken, Tensor) else cast("list[Tensor]", list(taken))
         pairs = zip(converted[0], tensors, strict=True)
         results = [restored(part, tensor, enqueue_many) for part, tensor in pairs]
     first = tensors_list[0]
@@ -497,4 +497,4 @@ def _adding(
         return add([boolean_mask(part, keep) for part in parts])
     if keep.value is not None:
         return add(parts) if keep.value.item() else no_op()
-    return cond(keep, lambda: add(parts), no_op)
+    return cast("Operation", cond(keep, lambda: add(parts), no_op))

@@ -70,9 +70,9 @@ class QueueRunner:
         self.queue = queue
         self.enqueue_ops = list(enqueue_ops)
         self.close_op = queue.close() if close_op is None else close_op
-        self.cancel_op = cancel_op
         if cancel_op is None:
-            self.cancel_op = queue.close(cancel_pending_enqueues=True)
+            cancel_op = queue.close(cancel_pending_enqueues=True)
+        self.cancel_op = cancel_op
         self.queue_closed_exception_types = types or (OutOfRangeError,)
 
     def _read(self, definition, scope: str | None) -> None:

@@ -186,7 +186,7 @@ def _follow_vocabulary(parts: Sequence[Variable], path: str, name: str, info: Vo
             "Invalid args: Must provide all of [current_vocab_path, current_vocab_size, "
             "prev_ckpt, prev_vocab_path}."
         )
-    variable, sizes = parts[0], whole_shape(parts).as_list()
+    variable, sizes = parts[0], [int(n or 0) for n in whole_shape(parts).as_list()]
     if len(sizes) <= info.axis or sizes[info.axis] != info.new_vocab_size + info.num_oov_buckets:
         raise ValueError(
             f"variable '{variable.name}' must have {info.new_vocab_size} + {info.num_oov_buckets} "

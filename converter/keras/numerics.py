@@ -19,8 +19,8 @@ operation("Erfinv")(unary("Erfinv"))
 operation("I0")(unary("BesselI0"))
 
 
-def like(call: Call, value: float, x: Tensor) -> Tensor:
-    """A number of the type of `x`."""
+def like(call: Call, value: float | np.ndarray, x: Tensor) -> Tensor:
+    """Numbers of the type of `x`."""
     return call.constant_of(value, x.dtype)
 
 

@@ -296,7 +296,7 @@ def _pixel(
         inner.append(call.cast(cut, np.int32))
     at = call.op("AddV2", call.op("Mul", inner[0], call.constant(sizes[1])), inner[1])
     value = call.op("GatherV2", pixels, at, call.constant(1), batch_dims=1)
-    if fill is None:
+    if fill is None or inside is None:
         return value
     mask = call.op("ExpandDims", inside, call.constant(-1))
     return call.op("SelectV2", mask, value, like(call, fill, value))

@@ -168,7 +168,8 @@ def multimodal_rotary_embedding(node, b):
         each = transposed(b.GATHER(cache, as_int32(positions, b)), (1, 2, 0, 3), b)
         flat = reshaped(each, (each.dims[0] or -1, each.dims[1] or -1, 3 * half), b)
         angles.append(b.EXPAND_DIMS(b.GATHER(flat, places, axis=2), np.int32(1)))
-    out = _turned(node, b, x, *angles, node.attr("interleaved", 0))
+    cos, sin = angles
+    out = _turned(node, b, x, cos, sin, node.attr("interleaved", 0))
     return out if is_split else _joined(node, b, out)
 
 
@@ -222,7 +223,7 @@ def gated_relative_position_bias(node, b):
     sums = b.ADD(b.BATCH_MATMUL(q, weights), bias)
     width = weights.dims[1]
     node.require(width is not None, "the shape of the weights must be known")
-    axis = np.int32([3])
+    axis = np.array([3], np.int32)
     gates = [
         b.LOGISTIC(b.SUM(part, axis, keep_dims=True))
         for part in _parts(b, sums, [width // 2] * 2, 3)

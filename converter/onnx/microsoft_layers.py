@@ -59,14 +59,16 @@ def _group_norm(node, b, x, scale, offset):
     sizes = [batch or -1, height or -1, width or -1]
     if sizes.count(-1) > 1:
         shape = b.SHAPE(x, out_type="INT32")
-        tail = b.constant(np.int32([n_groups, channels // n_groups]))
-        split = b.CONCATENATION(b.SLICE(shape, np.int32([0]), np.int32([3])), tail, axis=0)
+        tail = b.constant(np.array([n_groups, channels // n_groups], np.int32))
+        split = b.CONCATENATION(
+            b.SLICE(shape, np.array([0], np.int32), np.array([3], np.int32)), tail, axis=0
+        )
         groups, restored = b.RESHAPE(x, split), shape
     else:
         groups = reshaped(x, (*sizes, n_groups, channels // n_groups), b)
-        restored = np.int32([*sizes, channels])
+        restored = np.array([*sizes, channels], np.int32)
     epsilon = like(x, node.attr("epsilon", EPSILON), b)
-    out, *_ = formulas.standardized(b, groups, np.int32([1, 2, 4]), epsilon)
+    out, *_ = formulas.standardized(b, groups, np.array([1, 2, 4], np.int32), epsilon)
     out = formulas.scaled(b, b.RESHAPE(out, restored), scale, offset)
     if node.attr("activation"):
         out = b.MUL(out, b.LOGISTIC(out))
@@ -126,15 +128,16 @@ def branchwise_rms_norm(node, b):
     x, scale, n = node.input(0), node.input(1), node.attr("num_branches", 0)
     width = x.dims[-1]
     node.require(width is not None, "the number of features must be known")
+    assert width is not None
     head = [size or -1 for size in x.dims[:-1]]
     node.require(head.count(-1) < 2, f"at most one size may be unknown, got {x.shape}")
     split = reshaped(x, (*head, n, width // n), b) if n else x
     branch_shape = tuple(split.dims[-2:])
     scale = b.constant(np.float32(1)) if scale is None else scale
     if scale.rank == 1 and scale.dims[0] != branch_shape[1]:
-        scale = reshaped(scale, branch_shape, b)
-    out = rms_norm(b, split, scale, node.attr("epsilon", EPSILON), [split.rank - 1])
-    return reshaped(out, (*head, width), b) if n else out
+        scale = reshaped(scale, [n or -1 for n in branch_shape], b)
+    out = rms_norm(b, split, scale, node.attr("epsilon", EPSILON), [len(split.dims) - 1])
+    return reshaped(out, [*head, width], b) if n else out
 
 
 @lower(f"{DOMAIN}LinearAttentionGate")
@@ -225,7 +228,7 @@ def causal_conv_with_state(node, b):
     dilation = node.attr("dilation", 1)
     length = (node.shape(1)[2] - 1) * dilation
     if past is None:
-        padded = b.PAD(x, np.int32([[0, 0], [0, 0], [length, 0]]))
+        padded = b.PAD(x, np.array([[0, 0], [0, 0], [length, 0]], np.int32))
     else:
         padded = b.CONCATENATION(past, x, axis=2)
     one = as_onnx(
@@ -237,7 +240,7 @@ def causal_conv_with_state(node, b):
     if name != "none":
         out = b.MUL(out, b.LOGISTIC(out))
     state = b.STRIDED_SLICE(
-        padded, np.int32([0, 0, -length]), np.int32([0, 0, 0]), np.int32([1, 1, 1]),
+        padded, np.array([0, 0, -length], np.int32), np.zeros(3, np.int32), np.ones(3, np.int32),
         begin_mask=3, end_mask=7,
     )  # fmt: skip
     return out, state
@@ -258,7 +261,7 @@ def mixture_of_experts(node, b):
     out = _experts(b, _expert_activation(node, b, inner, states, gate, gate_bias), down, down_bias)
     weights = _routed(node, b, router)
     weights = b.EXPAND_DIMS(transposed(weights, (1, 0), b), np.int32(2))
-    total = b.SUM(b.MUL(out, weights), np.int32([0]))
+    total = b.SUM(b.MUL(out, weights), np.array([0], np.int32))
     shape = [size or -1 for size in node.shape()]
     node.require(shape.count(-1) < 2, f"at most one size may be unknown, got {node.shape()}")
     return total if len(shape) == 2 else reshaped(total, shape, b)
@@ -289,10 +292,11 @@ def _expert_activation(node, b, inner, states, gate, gate_bias):
     if fusion == 0:
         return _swiglu(node, b, inner, _experts(b, states, gate, gate_bias), limit)
     if fusion == 2:
-        return _swiglu(node, b, *_halves(b, inner), limit)
+        gate, up = _halves(b, inner)
+        return _swiglu(node, b, gate, up, limit)
     width = inner.dims[2]
-    parts = (b.GATHER(inner, np.arange(i, width, 2, dtype=np.int32), axis=2) for i in (0, 1))
-    return _swiglu(node, b, *parts, limit)
+    gate, up = (b.GATHER(inner, np.arange(i, width, 2, dtype=np.int32), axis=2) for i in (0, 1))
+    return _swiglu(node, b, gate, up, limit)
 
 
 def _routed(node, b, router):
@@ -305,7 +309,7 @@ def _routed(node, b, router):
     else:
         shares, places = b.TOPK_V2(b.SOFTMAX(router, beta=1.0), np.int32(k), n_outputs=2)
     chosen = b.ONE_HOT(places, np.int32(n_experts), np.float32(1), np.float32(0), axis=-1)
-    return b.SUM(b.MUL(chosen, b.EXPAND_DIMS(shares, np.int32(2))), np.int32([1]))
+    return b.SUM(b.MUL(chosen, b.EXPAND_DIMS(shares, np.int32(2))), np.array([1], np.int32))
 
 
 @lower(f"{DOMAIN}ComplexMul", f"{DOMAIN}ComplexMulConj")
@@ -330,7 +334,7 @@ def real_fourier(node, b):
         return linear_algebra.dft(one, b)
     one = as_onnx(node, x, kind="DFT", opset=17, axis=x.rank - 2, inverse=1, onesided=1)
     out = linear_algebra.dft(one, b)
-    return b.SQUEEZE(out, squeeze_dims=np.int32([out.rank - 1]))
+    return b.SQUEEZE(out, squeeze_dims=np.array([out.rank - 1], np.int32))
 
 
 @lower(f"{DOMAIN}Inverse")

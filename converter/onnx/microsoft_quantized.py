@@ -10,16 +10,17 @@ from .microsoft import DOMAIN, as_onnx, embedded, swapped
 from .microsoft_attention import self_attention
 from .registry import lower
 
-FP4 = np.float32([0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4])
+FP4 = np.array([0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4], np.float32)
 FP4 = np.concatenate([FP4, -FP4])
 """bitsandbytes' floating-point numbers of 4 bits, in parts of the largest."""
-NF4 = np.float32(
+NF4 = np.array(
     [
         *(-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453),
         *(-0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0.0),
         *(0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224),
         *(0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0),
-    ]
+    ],
+    np.float32,
 )
 """Quantiles of the normal distribution (QLoRA, appendix E), of which 0 is one."""
 LSTM_INPUTS = 8

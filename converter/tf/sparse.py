@@ -22,7 +22,8 @@ def sparse_rank(node: Node, position: int = 0) -> int:
     """The length of index tuples."""
     shape = node.shape(position)
     rank = None if shape is None else shape[-1]
-    node.require(rank is not None, "the length of its index tuples must be known")
+    if rank is None:
+        node.fail("the length of its index tuples must be known")
     return rank
 
 
@@ -130,7 +131,8 @@ def sparse_reshape(node: Node, b: Builder) -> list[Tensor]:
     indices, shape, new_shape = node.inputs
     pairs, sizes, wanted = (as_int32(x, b) for x in (indices, shape, new_shape))
     rank = node.shape(2)[0]
-    node.require(rank is not None, "the length of its new shape must be known")
+    if rank is None:
+        node.fail("the length of its new shape must be known")
     ids, count = numbers(pairs, sizes, list(range(sparse_rank(node))), b)
     is_open = b.LESS(wanted, np.int32(0))
     known = b.REDUCE_PROD(b.SELECT_V2(is_open, np.int32(1), wanted), FIRST)
