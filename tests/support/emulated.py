@@ -24,7 +24,7 @@ EMULATORS = ("qemu-aarch64-static", "qemu-aarch64")
 LINKER = "aarch64-linux-gnu-gcc"
 BASE, ROOM, PAGE = 1 << 36, 1 << 32, 4096  # of the memory that calls see
 RECORD_WORDS = 96  # more than any record has
-BEFORE, BEHIND = PAGE, 1 << 21  # bytes around a pointer that go along
+BEFORE, BEHIND = PAGE, 1 << 22  # bytes around a pointer that go along
 
 SERVER = """
 #include <stdint.h>
