@@ -90,9 +90,9 @@ def sparse_reduce(node: Node, b: Builder) -> Tensor:
         result = b.UNSORTED_SEGMENT_SUM(values, ids, count)
     else:
         ones = b.FILL(b.SHAPE(ids, out_type="INT32"), np.int32(1))
-        found = b.GREATER(b.UNSORTED_SEGMENT_SUM(ones, ids, count), np.int32(0))
+        is_occupied = b.GREATER(b.UNSORTED_SEGMENT_SUM(ones, ids, count), np.int32(0))
         largest = b.UNSORTED_SEGMENT_MAX(values, ids, count)
-        result = b.SELECT_V2(found, largest, like(values, 0, b))
+        result = b.SELECT_V2(is_occupied, largest, like(values, 0, b))
     if node.attr("keep_dims"):
         parts = [b.constant(np.int32(1)) if i in reduced else element(sizes, i, b)
                  for i in range(rank)]  # fmt: skip

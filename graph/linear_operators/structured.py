@@ -83,9 +83,9 @@ class LinearOperatorHouseholder(LinearOperator):
         return zeros(self.batch_shape_tensor(), self._dtype)
 
     def _eigvals(self) -> Tensor:
-        rest = ones(self.shape_tensor()[:-1], self._dtype)
-        first = rest[..., :1]
-        return concat([-first, rest[..., 1:]], -1)
+        positive = ones(self.shape_tensor()[:-1], self._dtype)
+        first = positive[..., :1]
+        return concat([-first, positive[..., 1:]], -1)
 
     def _inverse(self) -> LinearOperator:
         return self

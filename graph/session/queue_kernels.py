@@ -62,8 +62,8 @@ def _queue(op: Operation, state: State, kind: type[Queue], make: Callable[..., Q
         shapes = [(), *(shapes or ())]
     queue = shared(op, state, lambda name: make(name, shapes, capacity))
     if not isinstance(queue, Queue) or queue.kind != kind.kind:
-        found = type(queue).__name__ if not isinstance(queue, Queue) else queue.kind
-        raise InvalidArgumentError(None, None, f"Expected {found}, found {op.type}")
+        shared_kind = type(queue).__name__ if not isinstance(queue, Queue) else queue.kind
+        raise InvalidArgumentError(None, None, f"Expected {shared_kind}, found {op.type}")
     declared = (queue.capacity, queue.shapes, queue.types or types)
     queue.types = declared[2]
     words = f"Shared queue '{queue.name}' has"

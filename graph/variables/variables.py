@@ -22,7 +22,6 @@ from ..core.scopes import (
 )
 from ..core.shapes import Shape, is_static
 from ..core.tensor_shape import TensorShape
-from .batch_positions import batch_positions
 from .creators import Created
 from .distribution import (
     VariableAggregation,
@@ -31,6 +30,7 @@ from .distribution import (
     checked_synchronization,
 )
 from .guarded import guarded
+from .scatter_updates import ScatterUpdates
 from .slice_info import SaveSliceInfo
 from .variable_reference import VariableReference
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ..core.indexed_slices import IndexedSlices
     from ..core.protocols import AttrValue, DeviceSpec, Evaluated
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from ..format.messages import VariableDef
@@ -63,7 +62,7 @@ def use_resources(yes: bool | None = None) -> bool:
     return _DEFAULTS["use_resource"]
 
 
-class Variable(Operands, metaclass=Created):
+class Variable(ScatterUpdates, Operands, metaclass=Created):
     """A tensor that keeps its value between runs of a Session.
 
     It must be initialised before it is read: run its `initializer`, or `load` a value.
@@ -383,23 +382,6 @@ class Variable(Operands, metaclass=Created):
         """Adds the operation of one of the methods above."""
         raise NotImplementedError
 
-    def _scatter(
-        self, kind: str, sparse_delta: IndexedSlices, use_locking: bool | None, name: str | None
-    ) -> Updated:
-        """Changes the rows that IndexedSlices name."""
-        delta = self._slices(sparse_delta)
-        return self._change(kind, delta.indices, delta.values, use_locking, name)
-
-    def _slices(self, sparse_delta: IndexedSlices) -> IndexedSlices:
-        """IndexedSlices; TypeError for anything else."""
-        if hasattr(sparse_delta, "indices") and hasattr(sparse_delta, "values"):
-            return sparse_delta
-        if self._is_reference:
-            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
-        raise TypeError(
-            f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}"
-        )
-
     def _change(
         self,
         kind: str,
@@ -420,75 +402,6 @@ class Variable(Operands, metaclass=Created):
     ) -> Updated:
         """Gives the part that a StridedSlice with these inputs and masks takes a value."""
         raise NotImplementedError
-
-    def scatter_add(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Updated:
-        """Adds IndexedSlices; the new value."""
-        return self._scatter("ScatterAdd", sparse_delta, use_locking, name)
-
-    def scatter_sub(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Updated:
-        """Subtracts IndexedSlices; the new value."""
-        return self._scatter("ScatterSub", sparse_delta, use_locking, name)
-
-    def scatter_mul(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Updated:
-        """Multiplies by IndexedSlices; the new value."""
-        return self._scatter("ScatterMul", sparse_delta, use_locking, name)
-
-    def scatter_div(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Updated:
-        """Divides by IndexedSlices; the new value."""
-        return self._scatter("ScatterDiv", sparse_delta, use_locking, name)
-
-    def scatter_max(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Updated:
-        """The larger of it and IndexedSlices; the new value."""
-        return self._scatter("ScatterMax", sparse_delta, use_locking, name)
-
-    def scatter_min(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Updated:
-        """The smaller of it and IndexedSlices; the new value."""
-        return self._scatter("ScatterMin", sparse_delta, use_locking, name)
-
-    def scatter_update(
-        self, sparse_delta: IndexedSlices, use_locking: bool | None = None, name: str | None = None
-    ) -> Updated:
-        """Sets the rows that IndexedSlices name; the new value."""
-        return self._scatter("ScatterUpdate", sparse_delta, use_locking, name)
-
-    def batch_scatter_update(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Updated:
-        """Sets var[i, ..., indices[i, ..., j]] to values[i, ..., j]; the new value."""
-        delta = self._slices(sparse_delta)
-        with name_scope(name):
-            positions = batch_positions(delta.indices)
-            return self._change("ScatterNdUpdate", positions, delta.values, use_locking, None)
-
-    def scatter_nd_add(
-        self, indices: TensorLike, updates: TensorLike, name: str | None = None
-    ) -> Updated:
-        """Adds updates at index tuples; the new value."""
-        return self._change("ScatterNdAdd", indices, updates, True, name)
-
-    def scatter_nd_sub(
-        self, indices: TensorLike, updates: TensorLike, name: str | None = None
-    ) -> Updated:
-        """Subtracts updates at index tuples; the new value."""
-        return self._change("ScatterNdSub", indices, updates, True, name)
-
-    def scatter_nd_update(
-        self, indices: TensorLike, updates: TensorLike, name: str | None = None
-    ) -> Updated:
-        """Sets what is at index tuples; the new value."""
-        return self._change("ScatterNdUpdate", indices, updates, True, name)
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The rows at `indices`."""

@@ -254,6 +254,6 @@ def test_weights_stay_on_the_grid_that_they_were_trained_on(low, scale):
     converter.optimizations = [Optimize.DEFAULT]
     (subgraph,) = load(converter.convert()).subgraphs
     (op,) = (op for op in subgraph.operators if op.op == "FULLY_CONNECTED")
-    stored = subgraph.tensors[op.inputs[1]]
-    assert stored.dtype == "INT8"
-    assert stored.quantization.scale == pytest.approx(scale, rel=1e-6)
+    kernel = subgraph.tensors[op.inputs[1]]
+    assert kernel.dtype == "INT8"
+    assert kernel.quantization.scale == pytest.approx(scale, rel=1e-6)

@@ -106,13 +106,15 @@ def declarations(tf):
         )
         many = queue.dequeue_many(tf.placeholder(tf.int32, []))
         single = tf.FIFOQueue(2, tf.float32)
-        made = [
+        dequeued = [
             *(queue.dequeue_many(2).values(), many.values(), queue.dequeue_up_to(2).values()),
             *(queue.dequeue().values(), [single.dequeue(), queue.size(), queue.is_closed()]),
             tf.PaddingFIFOQueue(10, [tf.float32], [[None]]).dequeue_many(3),
             tf.PriorityQueue(10, tf.string, [[]]).dequeue(),
         ]
-        tensors = [x for group in made for x in (group if not hasattr(group, "op") else [group])]
+        tensors = [
+            x for group in dequeued for x in (group if not hasattr(group, "op") else [group])
+        ]
         operations = [
             *(queue.enqueue({"a": [1.0, 2.0], "b": 1}), single.enqueue(1.0), single.close()),
             single.enqueue_many([[1.0]]),
