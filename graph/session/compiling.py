@@ -34,6 +34,7 @@ from ..emit.registry import EMITTERS
 from .hosted import HOSTED
 from .plan_variables import CALLS, HANDLERS, PlanVariables, is_handle
 from .run_errors import failed, fault_words, located
+from .run_limits import check_counts, check_size
 from .stage import Site, StageVariables
 from .state import State
 
@@ -87,6 +88,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         self.n_threads = n_threads
         self.fetched = dict.fromkeys(item for item in fetches if isinstance(item, Tensor))
         self.order = needed(fetches, feeds)
+        check_counts(state.limits, self.order)
         self.last_use: dict[Tensor, float] = {}
         for position, op in enumerate(self.order):
             self.last_use.update((tensor, position) for tensor in op.inputs)
@@ -154,6 +156,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             raise errors.ResourceExhaustedError(None, None, str(error)) from None
 
     def _bound(self, name: Tensor, array: np.ndarray) -> Buffer:
+        check_size(self.state.limits, name.op, name.name, array.shape)
         return bound(array.shape, array.dtype, name.name)
 
     def _known(self, name: Tensor, value: np.ndarray) -> Buffer:
@@ -263,6 +266,9 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
 
     def _define(self, stage: PlanStage, op: Operation, outputs: Buffer | Sequence[Buffer]) -> bool:
         outputs = [outputs] if isinstance(outputs, Buffer) else outputs
+        if self.state.limits is not None:
+            for tensor, buffer in zip(op.outputs, outputs, strict=True):
+                check_size(self.state.limits, op, tensor.name, buffer.shape)
         stage.operands.update(zip(op.outputs, outputs, strict=True))
         return True
 

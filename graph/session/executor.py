@@ -6,6 +6,7 @@ A plan is a chain of stages (engine/run/stages.py), whose operations compiling.p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..core.hooks import hook
 from .compiling import Compiler
 from .inlining import inline
 from .run_errors import uninitialized
+from .run_limits import check_size
 from .state import State
 
 if TYPE_CHECKING:
@@ -47,8 +49,15 @@ class Plan(Compiler):
         n_threads: int = 1,
     ):
         super().__init__(state, fetches, feeds, n_threads)
+        for tensor, (shape, _) in feeds.items():
+            check_size(state.limits, tensor.op, tensor.name, shape)
         operands = {t: bound(shape, dtype, t.name) for t, (shape, dtype) in feeds.items()}
         self.first = self.reached = self._stage(self._empty(operands, {}, operands), 0)
+
+    @cached_property
+    def positions(self) -> dict[Operation, int]:
+        """Where each operation stands in the run."""
+        return {op: position for position, op in enumerate(self.order)}
 
     @property
     def is_stale(self) -> bool:
