@@ -104,7 +104,7 @@ def test_limits_of_a_run():
             session.run(y, {x: np.zeros((71, 10))})
         with pytest.raises(tf.errors.ResourceExhaustedError, match=r"in tensor 'x:0' .* 5,010"):
             session.run(y, {x: np.zeros((501, 10))})
-        with pytest.raises(tf.errors.ResourceExhaustedError, match="at most 4 operators .* 5"):
+        with pytest.raises(tf.errors.ResourceExhaustedError, match=r"at most 4 operators .* 5"):
             session.run(tf.exp(tf.exp(tf.exp(tf.exp(y)))), {x: np.zeros((1, 10))})
         assert session.run(y, {x: np.zeros((2, 10))}).shape == (2, 2)
 
