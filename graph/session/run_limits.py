@@ -1,4 +1,4 @@
-"""What a caller allows the runs of a Session at most, and where that is checked."""
+"""What a caller allows the runs of a Session, and where that is checked."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .run_errors import located
 
 if TYPE_CHECKING:
     from ..core.graph import Operation
+    from .delegated import SessionDelegate
 
 OF_FILES = ("subgraphs", "file_bytes")
 
@@ -41,6 +42,20 @@ def checked_limits(limits: Limits | None, memory_limit: int | None) -> Limits | 
             f"memory_limit is limits.memory, got {memory_limit:,} and {limits.memory:,}"
         )
     return Limits(memory=memory_limit) if limits is None else replace(limits, memory=memory_limit)
+
+
+def checked_delegates(delegates: Sequence[SessionDelegate]) -> Sequence[SessionDelegate]:
+    """The delegates of a Session; raises TypeError for something that is none."""
+    if isinstance(delegates, str) or not isinstance(cast("object", delegates), Sequence):
+        raise TypeError(f"delegates must be a list of delegates, got {delegates!r}")
+    for delegate in delegates:
+        methods = (getattr(delegate, name, None) for name in ("parts", "compile"))
+        if isinstance(delegate, type) or not all(map(callable, methods)):
+            raise TypeError(
+                "delegates must hold objects with a name and the methods parts and compile, got "
+                f"{delegate!r}; flatlite.lite.load_delegate makes one"
+            )
+    return tuple(delegates)
 
 
 def check_size(limits: Limits | None, op: Operation, name: str, shape: Iterable[int]) -> None:

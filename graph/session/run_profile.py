@@ -8,19 +8,21 @@ import numpy as np
 
 from ...engine.run.times import OperatorTime, Times
 from ..core.graph import Operation
+from .delegated import DelegatedPart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ...engine.run.times import Run
+    from .delegated import Step
     from .executor import Times as RunTimes
 
 
-def by_operation(times: RunTimes, positions: Mapping[Operation, int]) -> Run:
+def by_operation(times: RunTimes, positions: Mapping[Step, int]) -> Run:
     """The sums of the times of each operation's instructions and steps, in the order they ran."""
     run: Run = {}
     for op, seconds in times:
-        if isinstance(op, Operation):
+        if isinstance(op, (Operation, DelegatedPart)):
             key = positions.get(op, -1), op.type, op.name
             run[key] = run.get(key, 0.0) + seconds
     return run

@@ -35,7 +35,7 @@ from .feeds import fed_array, fed_parts
 from .fetches import Fetches
 from .partial_runs import PartialRun
 from .plan_pool import PlanPool
-from .run_limits import checked_limits
+from .run_limits import checked_delegates, checked_limits
 from .run_metadata import write_times
 from .run_profile import by_operation, recorded
 from .state import State
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ...schema.proto import Message
     from ..core.protocols import Evaluated, FeedDict, FeedKey
     from ..format.messages import GraphDef
+    from .delegated import DelegationReport, SessionDelegate
     from .fetches import FetchNest
 
 Blocks: TypeAlias = "tuple[AbstractContextManager[Graph], AbstractContextManager[Session]]"
@@ -91,6 +92,8 @@ class Session:
         limits: What a run may ask for at most: a `flatlite.lite.Limits` of memory, elements,
             tensors and operators.
         profile: Time every operation of each run, for the method `profile`.
+        delegates: Who may run parts of each run elsewhere, such as `flatlite.lite.load_delegate`
+            gives; the first may choose first. See `delegate_report`.
 
     Raises:
         TypeError: `graph`, `config`, `memory_limit` or `limits` is something else.
@@ -113,6 +116,7 @@ class Session:
         memory_limit: int | None = None,
         limits: Limits | None = None,
         profile: bool = False,
+        delegates: Sequence[SessionDelegate] = (),
     ):
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(
@@ -142,6 +146,8 @@ class Session:
         self._n_threads = threads or _processors()
         self.state = State(checked_limits(limits, memory_limit))
         self._times = RunTimes() if profile else None
+        self._delegates = checked_delegates(delegates)
+        self._report: DelegationReport | None = None
         self._closed = False
         self._plans: PlanPool[PlanKey] = PlanPool(MAX_PLANS)
         self._fetches: dict[Hashable, Fetches] = {}
@@ -305,7 +311,8 @@ class Session:
                 raise TypeError(f"takes {len(keys)} values, got {len(values)}")
             if more and not (accept_options and more.keys() <= {"options", "run_metadata"}):
                 raise TypeError(f"got unexpected keyword arguments: {', '.join(sorted(more))}")
-            return self.run(fetches, dict(zip(keys, values, strict=True)), **more)
+            feeds = dict(zip(keys, values, strict=True))
+            return self.run(fetches, feeds, more.get("options"), more.get("run_metadata"))
 
         return call
 
@@ -331,6 +338,19 @@ class Session:
         a run was compiled are not listed.
         """
         return recorded(self._times)
+
+    def delegate_report(self) -> DelegationReport:
+        """Which operations of the last run the delegates have, why not the others, what is copied.
+
+        It prints as a table, and has `operators`, `parts` and `bytes_copied` as that of
+        `Interpreter.delegate_report`; an operation is in a part where operators of TFLite that
+        it becomes, or is part of, are. Raises RuntimeError before a run, or without delegates.
+        """
+        if self._report is None:
+            raise RuntimeError(
+                "nothing was run with delegates: make the session with delegates=[...] and run it"
+            )
+        return self._report
 
     def close(self) -> None:
         """Frees variables and compiled runs; the session cannot be used afterwards.
@@ -406,7 +426,8 @@ class Session:
         try:
             if plan is None or plan.is_stale:
                 with state.lock:
-                    plan = Plan(state, elements, shapes, self._n_threads)
+                    plan = Plan(state, elements, shapes, self._n_threads, self._delegates)
+            self._report = plan.report
             arrays = plan.fetch(feeds, times)
             if times is not None and self._times is not None:
                 self._times.append(by_operation(times, plan.positions))
@@ -481,9 +502,16 @@ class InteractiveSession(Session):
         memory_limit: int | None = None,
         limits: Limits | None = None,
         profile: bool = False,
+        delegates: Sequence[SessionDelegate] = (),
     ):
         super().__init__(
-            target, graph, config, memory_limit=memory_limit, limits=limits, profile=profile
+            target,
+            graph,
+            config,
+            memory_limit=memory_limit,
+            limits=limits,
+            profile=profile,
+            delegates=delegates,
         )
         if InteractiveSession._active_session_count:
             LOGGER.error(

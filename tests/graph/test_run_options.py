@@ -136,7 +136,7 @@ def test_the_time_of_a_call():
     with tf.Graph().as_default(), tf.Session() as session:
         with pytest.raises(tf.errors.DeadlineExceededError, match=r"^Timed out waiting for notif"):
             session.run(endless(), options=tf.RunOptions(timeout_in_ms=10**6), timeout=0.1)
-        with pytest.raises(ValueError, match="timeout must be a number of seconds, .* got -1"):
+        with pytest.raises(ValueError, match=r"timeout must be a number of seconds, .* got -1"):
             session.run(tf.constant(2), timeout=-1)
         assert session.run(tf.constant(2) + 3, timeout=60) == 5
 
@@ -148,7 +148,7 @@ def test_cancel_ends_runs_of_other_threads_and_the_session_stays_usable():
         loop, errors = endless(), []
 
         def run():
-            with pytest.raises(tf.errors.CancelledError, match="^Run call was cancelled") as error:
+            with pytest.raises(tf.errors.CancelledError, match=r"^Run call was cancelled") as error:
                 session.run(loop)
             errors.append(error)
 
