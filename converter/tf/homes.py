@@ -6,9 +6,9 @@ A name that is missing here is looked for in all of them.
 
 HOMES = """
 array: ApproxTopK BatchToSpace BatchToSpaceND Bitcast BroadcastArgs BroadcastGradientArgs BroadcastTo Bucketize Cast CheckNumerics Concat ConcatOffset ConcatV2 DepthToSpace Empty EnsureShape ExpandDims Fill Gather GatherNd GatherV2 GuaranteeConst Identity IdentityN LinSpace MirrorPad OneHot OnesLike Pack Pad PadV2 PlaceholderWithDefault PreventGradient Print Range Rank Reshape Reverse ReverseSequence ReverseV2 Roll Shape ShapeN Size Slice Snapshot SpaceToBatch SpaceToBatchND SpaceToDepth Split SplitV Squeeze StopGradient StridedSlice Tile TopK TopKV2 Transpose Unpack UnravelIndex Where XlaDynamicSlice XlaDynamicUpdateSlice ZerosLike
-control: Case If StatelessCase StatelessIf StatelessWhile While
+control: Case If StatelessCase StatelessIf StatelessWhile While XlaWhile
 decompositions: Cholesky LogMatrixDeterminant MatrixDeterminant MatrixInverse MatrixSolve MatrixTriangularSolve
-einsum: Einsum
+einsum: Einsum XlaEinsum
 gradients: AvgPoolGrad Conv2DBackpropFilter DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 MaxPoolGrad
 image: AdjustContrastv2 CropAndResize HSVToRGB NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 RGBToHSV ResizeBicubic ResizeBilinear ResizeNearestNeighbor
 lists: EmptyTensorList TensorListConcat TensorListConcatV2 TensorListElementShape TensorListFromTensor TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
@@ -24,4 +24,7 @@ sparse: SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul SparseReduce
 special: BatchNormWithGlobalNormalization BesselI0 BesselI0e BesselI1 BesselI1e Cross CumulativeLogsumexp Digamma Lgamma
 spectral: Angle Complex ComplexAbs Conj ConjugateTranspose FFT FFT2D IFFT IFFT2D IRFFT IRFFT2D Imag RFFT RFFT2D Real
 tables: HashTable HashTableV2 LookupTableFind LookupTableFindV2 LookupTableSizeV2 StringToHashBucketFast
+xla: XlaBroadcastHelper XlaConv XlaConvV2 XlaDot XlaDotV2 XlaOptimizationBarrier XlaPad XlaReplicaId XlaSetBound XlaSharding
+xla_gather: XlaGather XlaScatter
+xla_reduce: XlaKeyValueSort XlaReduce XlaReduceWindow XlaSort XlaVariadicReduce XlaVariadicReduceV2 XlaVariadicSort
 """
