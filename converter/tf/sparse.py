@@ -176,3 +176,11 @@ def sparse_fill_empty_rows(node: Node, b: Builder) -> list[Tensor]:
         is_empty,
         as_type(moved, np.int64, b),
     ]
+
+
+@lower("SparseFillEmptyRowsGrad")
+def sparse_fill_empty_rows_grad(node: Node, b: Builder) -> list[Tensor]:
+    """The gradients of the elements that were there, and the sum of those of the added ones."""
+    moved, dy = node.inputs
+    values = b.GATHER(dy, as_int32(moved, b), axis=0)
+    return [values, b.SUB(b.SUM(dy, FIRST), b.SUM(values, FIRST))]

@@ -204,6 +204,10 @@ TRAINING = {
         ),
         reals((1, 2, 3, 7), (1, 2, 3, 7)),
     ),
+    "empty_rows": (
+        lambda tf, dy: raw(tf, "SparseFillEmptyRowsGrad", np.int64([0, 2, 3, 5]), dy),
+        reals((7,)),
+    ),
     "fake_quant": (
         lambda tf, dy, x: tf.quantization.fake_quant_with_min_max_args_gradient(dy, x, -1.1, 1.3),
         reals((4, 5), (4, 5)),
