@@ -123,13 +123,13 @@ def fft(node, b):
 def rfft(node, b):
     """The half of the transform of real numbers that says all."""
     rank = 2 if node.type == "RFFT2D" else 1
-    lengths = lengths_of(node, rank)
-    x = cut(node.inputs[0], lengths, b)
-    if all(map(is_power, lengths)):
+    x, lengths = node.inputs[0], lengths_of(node, rank)
+    if all(map(is_power, lengths)):  # RFFT2D cuts by itself
         if rank == 2:
             return b.RFFT2D(x, np.array(lengths, np.int32))
         rows = b.RFFT2D(b.EXPAND_DIMS(x, np.int32(-2)), np.array([1, *lengths], np.int32))
         return b.RESHAPE(rows, shape_without(rows, b))
+    x = cut(x, lengths, b)
     parts = product((x, None), waves(lengths[-1], lengths[-1] // 2 + 1, lengths[-1], -1), b)
     if rank == 2:
         parts = [swapped(t, b) for t in parts]
