@@ -324,14 +324,15 @@ def test_targets_are_looked_at_before_the_work(cli, tmp_path):
 
 
 def test_a_warning_is_one_line(cli, tmp_path):
-    node = 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_STRING } } '
+    node = 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } } '
     shape = 'attr { key: "shape" value { shape { dim { size: 2 } } } } } '
-    identity = 'node { name: "y" op: "Identity" input: "x" attr { key: "T" value { type: 7 } } }'
-    (tmp_path / "x.pbtxt").write_text(node + shape + identity)
+    types = 'attr { key: "T" value { type: DT_INT32 } } attr { key: "dtype" value { type: 1 } }'
+    noise = f'node {{ name: "y" op: "RandomUniform" input: "x" {types} }}'
+    (tmp_path / "x.pbtxt").write_text(node + shape + noise)
     status, out, err = cli("convert", tmp_path / "x.pbtxt", "-o", tmp_path / "out.tflite")
     assert status == 0
     assert out.endswith(", not verified\n")
-    assert err.startswith("flatlite: warning: the converted model was not verified: input 'x:0'")
+    assert err.startswith("flatlite: warning: the converted model was not verified: RandomUniform 'y'")
     assert len(err.splitlines()) == 1
 
 
