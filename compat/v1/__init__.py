@@ -11,6 +11,7 @@ MODULES = {
     "app": "compat.v1.app",
     "bitwise": "compat.v1.bitwise",
     "compat": "compat.v1.compat",
+    "config": "compat.v1.config",
     "debugging": "compat.v1.debugging",
     "dtypes": "compat.v1.dtypes",
     "errors": "errors",

@@ -30,6 +30,7 @@ from ..core.scopes import (
     push_session,
 )
 from ..format.prune import prune
+from .devices import get_intra_op_parallelism_threads
 from .executor import Plan, Times
 from .feeds import fed_array, fed_parts
 from .fetches import Fetches
@@ -85,8 +86,8 @@ class Session:
         target: "" or "local" for this process.
         graph: The default graph when left out.
         config: A ConfigProto. `intra_op_parallelism_threads` is the number of threads that share
-            the work of a run, 0 for one per processor; `operation_timeout_in_ms` limits runs that
-            have no limit of their own.
+            the work of a run, 0 for what `tf.config.threading` says, or one per processor;
+            `operation_timeout_in_ms` limits runs that have no limit of their own.
         memory_limit: Bytes that the tensors of one run may take together where it is compiled; 3/4
             of the memory left, at most 64 GiB, when left out.
         limits: What a run may ask for at most: a `flatlite.lite.Limits` of memory, elements,
@@ -143,7 +144,7 @@ class Session:
         threads = self._config.intra_op_parallelism_threads
         if threads < 0:
             raise ValueError(f"intra_op_parallelism_threads must not be negative, got {threads}")
-        self._n_threads = threads or _processors()
+        self._n_threads = threads or get_intra_op_parallelism_threads() or _processors()
         self.state = State(checked_limits(limits, memory_limit))
         self._times = RunTimes() if profile else None
         self._delegates = checked_delegates(delegates)
