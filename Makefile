@@ -13,7 +13,7 @@ BENCH ?=
 TENSORFLOW := $(or $(TENSORFLOW_PYTHON),$(VENV)-tensorflow/bin/python)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all test-pythons test-tf fuzz operators targets support arenas stubs symbols check dev bench wheel clean
+.PHONY: demo test test-all test-pythons test-tf fuzz operators targets support arenas stubs bitcode symbols check dev bench wheel clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
@@ -57,6 +57,11 @@ test-tf: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 stubs: $(VENV)/.core
 	$(BIN)/python tests/write_stubs.py
 	$(BIN)/python tests/write_homes.py
+
+# LLVM code of the kernels that have changed, into engine/bitcode: a first start on a machine goes
+# without numba's work on them. The seed keeps numba's order from run to run.
+bitcode: $(VENV)/.core
+	PYTHONHASHSEED=0 $(BIN)/python -m flatlite.engine.build --bitcode
 
 # Which symbols of an API description exist, and whose signatures are alike, by area. AREAS: those
 # (or all) whose differences are listed.
@@ -107,6 +112,7 @@ bench: $(VENV)/.test $(if $(TENSORFLOW_PYTHON),,$(VENV)-tensorflow/.ready)
 
 wheel: $(VENV)/.dev
 	rm -rf build/lib build/bdist.*
+	PYTHONHASHSEED=0 $(BIN)/python -m flatlite.engine.build --bitcode
 	$(BIN)/python -m flatlite.engine.build --package
 	$(BIN)/python -m build --wheel
 

@@ -15,7 +15,6 @@ from .arguments import check_fits, check_shape, check_strict, check_type, string
 from .collection import collection_paused
 from .pending_plans import PendingPlan, postpone
 from .plan import Plan
-from .recent_plans import RecentPlans
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from .options import Options
     from .partition import AnyDelegate
     from .planner import LayoutCallback
+    from .recent_plans import RecentPlans
     from .scope import Scope
     from .stage import Stage
 
@@ -64,7 +64,7 @@ class Allocation:
         self.plans: dict[int, Plan] = {}
         self.shapes: dict[tuple[int, int], tuple[int, ...]] = {}
         self._inputs: dict[int, dict[int, np.ndarray]] = {}
-        self._recent = RecentPlans()
+        self._recent: RecentPlans | None = None  # from the first resize on
 
     def details(self, subgraph: int, tensor: int) -> TensorDetails:
         """The dictionary of a tensor, with the shape it has now."""
@@ -98,7 +98,9 @@ class Allocation:
             return
         model, inputs = self._model, self._inputs.get(subgraph, {})
         usual = subgraph == 0 and not self.shapes
-        plan = self._recent.take(subgraph, partial(self.shape, subgraph), inputs)
+        plan = None
+        if self._recent is not None:
+            plan = self._recent.take(subgraph, partial(self.shape, subgraph), inputs)
         if plan is None and usual and model.cached_plan is not None:
             plan = Plan.from_cache(self._scope, model.cached_plan)
         if plan is None:
@@ -190,6 +192,10 @@ class Allocation:
         if plan is None:
             return False
         self._inputs[subgraph] = {t: plan.first.arrays[t] for t in plan.inputs}
+        if self._recent is None:
+            from .recent_plans import RecentPlans
+
+            self._recent = RecentPlans()
         self._recent.put(subgraph, plan)
         return True
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.run.stages import Control
-from ..schema.operators import known
 from .node import NodeError
 from .plan import Plan
 
@@ -140,6 +139,8 @@ class Scope:
 
     def _called_by(self, spec: SubgraphSpec) -> list[SubgraphSpec]:
         """The subgraphs that live operators of `spec` call, each as often as it is called."""
+        from ..schema.operators import known  # a plan that was stored needs no operators
+
         operators = [spec.operators[position] for position in self.live(spec)]
         return [
             self.callee(getattr(operator.options, field))

@@ -376,7 +376,8 @@ class _Freezer:
         controls = self.copy.control_inputs(op) if self.is_ordered else ()
         inputs = self.copy.inputs(op)
         graph, n_outputs = self.copy.graph, len(op.outputs)
-        new = graph.add(kind, op.name, inputs, attrs, controls, op.device, n_outputs)
+        like = op if kind == op.type and attrs is op.attrs else None
+        new = graph.add(kind, op.name, inputs, attrs, controls, op.device, n_outputs, like)
         self._map_to(op, new.outputs, [new])
 
     def _map_to(self, op: Operation, tensors: list[Tensor], ends: Iterable[Operation] = ()) -> None:

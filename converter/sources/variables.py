@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,15 +13,22 @@ from ...graph.core.evaluate import evaluate
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.order import data_and_control_inputs, ordered
 from ...graph.core.shapes import Shape, merge
-from ...graph.format.inline import called_function
+from ...graph.format.inline import CALLS, called_function
+from ...graph.format.nodedef import Reference
+from ...graph.format.tensor_proto import TensorReader
 from ...schema.bundle import Bundle, Slice, open_bundle
 from ...schema.errors import ModelError, NotFoundError
 from .source import some
 from .state import Table
 
+if TYPE_CHECKING:
+    from ...graph.core.library import FunctionLibrary
+    from ...graph.format.messages import FunctionDef, NodeDef
+
 RESTORING = "RestoreV2"
 ASSIGNING = ("Assign", "AssignVariableOp")
 IMPORTING = ("LookupTableImport", "LookupTableImportV2")
+STORING = (*ASSIGNING, *IMPORTING)
 MAX_DEPTH = 8  # of functions that call functions to restore
 
 
@@ -162,44 +170,138 @@ def restored(graph: Graph, restore_op: str) -> Restored:
     result = Restored({}, {})
     if restore_op in graph:
         needed = ordered([graph.get_operation_by_name(restore_op)], data_and_control_inputs)
-        _collect(needed, {}, result, MAX_DEPTH)
+        steps = [_Operation(op) for op in needed if op.type in STORING or called_function(op)]
+        _collect(steps, graph.functions, result, MAX_DEPTH)
     return result
 
 
+class _Operation:
+    """An operation of a graph as `_collect` sees it."""
+
+    def __init__(self, op: Operation):
+        self._op = op
+        self.kind, self.name = op.type, op.name
+
+    @property
+    def function(self) -> str | None:
+        """The function that it calls."""
+        reference = called_function(self._op)
+        return None if reference is None else reference.name
+
+    @property
+    def inputs(self) -> list[_Output]:
+        """Where its inputs come from."""
+        return [_origin(tensor) for tensor in self._op.inputs]
+
+    @property
+    def strings(self) -> np.ndarray | None:
+        """The value of a constant."""
+        value = self._op.attrs.get("value")
+        return value if isinstance(value, np.ndarray) else None
+
+
+def _origin(tensor: Tensor) -> _Output:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return _Output(_Operation(tensor.op), tensor.value_index)
+
+
+class _Node:
+    """A node of a function's body as `_collect` sees it."""
+
+    def __init__(self, node: NodeDef, body: _Body):
+        self._node, self._body = node, body
+        self.kind, self.name = node.op, node.name
+        self.texts = [text for text in node.input if not text.startswith("^")]
+
+    @property
+    def function(self) -> str | None:
+        """The function that it calls."""
+        if self.kind in CALLS:
+            return self._node.attr["f"].func.name
+        return self.kind if self.kind in self._body.functions else None
+
+    @cached_property
+    def inputs(self) -> list[_Output]:
+        """Where its inputs come from."""
+        return [self._body.origin(text) for text in self.texts]
+
+    @cached_property
+    def strings(self) -> np.ndarray | None:
+        """The value of a constant."""
+        if "value" not in self._node.attr:
+            return None
+        return TensorReader().read(self._node.attr["value"].tensor, f"Const '{self.name}'")
+
+
+class _Output(NamedTuple):
+    """One of the outputs of an operation."""
+
+    op: _Operation | _Node
+    position: int
+
+
+class _Body:
+    """The nodes of a function: hundreds are read for their names alone, of which no graph is made.
+
+    `arguments` are what it is called with.
+    """
+
+    def __init__(
+        self, message: FunctionDef, functions: FunctionLibrary, arguments: Sequence[_Output]
+    ):
+        self.functions = functions
+        self._nodes = {node.name: _Node(node, self) for node in message.node_def}
+        names = [argument.name for argument in message.signature.input_arg]
+        self._arguments = dict(zip(names, arguments, strict=False))
+
+    def origin(self, text: str) -> _Output:
+        """What gives the input that a node calls `text`."""
+        for _ in range(len(self._nodes) + 1):
+            reference = Reference(text)
+            if reference.node in self._arguments:
+                return self._arguments[reference.node]
+            node = self._nodes.get(reference.node)
+            if node is None:
+                raise ModelError(f"a function reads '{text}', which it does not have")
+            if node.kind != "Identity" or not node.texts:
+                return _Output(node, reference.index)
+            text = node.texts[0]
+        raise ModelError(f"a function reads '{text}', which reads itself")
+
+    def steps(self) -> list[_Node]:
+        """The nodes that restore, or call functions that may."""
+        return [node for node in self._nodes.values() if node.kind in STORING or node.function]
+
+
 def _collect(
-    operations: Iterable[Operation],
-    arguments: Mapping[Tensor, Tensor],
+    steps: Iterable[_Operation | _Node],
+    functions: FunctionLibrary,
     result: Restored,
     depth: int,
 ) -> None:
-    """Adds what operations restore, and functions they call, `arguments` by their tensors there."""
+    """Adds what operations restore, and functions they call."""
+    for step in steps:
+        function = None if step.function is None else functions.get(step.function)
+        if function is not None and depth:
+            assert function.message is not None  # it was read from a file
+            body = _Body(function.message, functions, step.inputs)
+            _collect(body.steps(), functions, result, depth - 1)
+        elif step.kind in STORING:
+            place, *values = step.inputs
+            entries = [entry for entry in map(_entry_of, values) if entry is not None]
+            if step.kind in IMPORTING and len(entries) == 2:
+                result.tables[place.op.name] = entries[0], entries[1]
+            elif step.kind in ASSIGNING and entries:
+                result.variables[place.op.name] = entries[0]
 
-    def origin(tensor: Tensor) -> Tensor:
-        while tensor.op.type == "Identity":
-            tensor = tensor.op.inputs[0]
-        return arguments.get(tensor, tensor)
 
-    def entry_of(value: Tensor) -> CheckpointEntry | None:
-        value = origin(value)
-        if value.op.type != RESTORING:
-            return None
-        keys, slices = (origin(tensor) for tensor in value.op.inputs[1:])
-        return CheckpointEntry(_item(keys, value.value_index), _item(slices, value.value_index))
-
-    for op in operations:
-        reference = called_function(op)
-        if reference is not None and reference.name in op.graph.functions and depth:
-            body = op.graph.functions.body(reference)
-            body_arguments = dict(zip(body.inputs or (), map(origin, op.inputs), strict=False))
-            _collect(body.operations, body_arguments, result, depth - 1)
-        elif op.type in ASSIGNING:
-            entry = entry_of(op.inputs[1])
-            if entry is not None:
-                result.variables[origin(op.inputs[0]).op.name] = entry
-        elif op.type in IMPORTING:
-            keys, values = map(entry_of, op.inputs[1:])
-            if keys is not None and values is not None:
-                result.tables[origin(op.inputs[0]).op.name] = keys, values
+def _entry_of(value: _Output) -> CheckpointEntry | None:
+    """Where a value comes from in the checkpoint, if it does."""
+    if value.op.kind != RESTORING:
+        return None
+    keys, slices = (output.op.strings for output in value.op.inputs[1:])
+    return CheckpointEntry(_item(keys, value.position), _item(slices, value.position))
 
 
 def parse_slice(text: str, variable: str) -> Slice:
@@ -218,10 +320,9 @@ def parse_slice(text: str, variable: str) -> Slice:
     return Slice(start, sizes)
 
 
-def _item(tensor: Tensor, i: int) -> str:
+def _item(strings: np.ndarray | None, i: int) -> str:
     """An element of a constant of strings; empty when there is none."""
-    value = tensor.op.attrs.get("value")
-    if not isinstance(value, np.ndarray) or i >= value.size:
+    if strings is None or i >= strings.size:
         return ""
-    item = value.flat[i]
+    item = strings.flat[i]
     return item.decode("utf-8", "surrogateescape") if isinstance(item, bytes) else ""

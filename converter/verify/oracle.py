@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ...graph.core.evaluate import evaluate
-from ...graph.core.registry import kernel_of
+from ...graph.core.registry import is_pure, kernel_of
 
 if TYPE_CHECKING:
-    from ...graph.core.graph import Graph, Tensor
+    from ...graph.core.graph import Graph, Operation, Tensor
     from ..sources.source import Typed
 
 
@@ -79,6 +79,7 @@ class GraphOracle:
         self.n_outputs = n_outputs
         self.inputs = [tensor for tensor in graph.inputs or () if tensor not in self.replaced]
         self.outputs = [tensor.name for tensor in list(graph.outputs or ())[:n_outputs]]
+        self._constants: dict[Tensor, np.ndarray] | None = None
 
     def check(self) -> None:
         """Raises NotVerified when the graph has operations without a reference kernel."""
@@ -107,6 +108,21 @@ class GraphOracle:
         memory: int | None = None,
     ) -> list[np.ndarray]:
         """The tensors of these names, for one array per input."""
+        if self._constants is None:
+            constants = self._constant_tensors()
+            values = evaluate(self.graph, constants, self.replaced, memory=memory, seconds=seconds)
+            self._constants = dict(zip(constants, values, strict=True))
         tensors = [self.graph.get_tensor(name) for name in names]
-        feeds = self.replaced | dict(zip(self.inputs, arrays, strict=True))
+        feeds = self._constants | self.replaced | dict(zip(self.inputs, arrays, strict=True))
         return evaluate(self.graph, tensors, feeds, memory=memory, seconds=seconds)
+
+    def _constant_tensors(self) -> list[Tensor]:
+        """What no input changes and others are computed from, which every run has in common."""
+        fed = {tensor.op for tensor in self.inputs}
+        varying: set[Operation] = set()
+        constants: dict[Tensor, None] = {}
+        for op in self.graph.operations:  # each after those it reads
+            if op in fed or not is_pure(op.type) or any(t.op in varying for t in op.inputs):
+                varying.add(op)
+                constants.update((t, None) for t in op.inputs if t.op not in varying)
+        return list(constants)

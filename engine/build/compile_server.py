@@ -7,7 +7,8 @@ import json
 import os
 import select
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import TypeVar
 
 from . import driver
@@ -22,7 +23,6 @@ def serve() -> None:
     # Where scipy is, numba imports it to look for LAPACK.
     sys.modules["scipy"] = None  # pyright: ignore[reportArgumentType]
     driver.compile_unoptimised()
-    _import_compiler()
     poll = select.poll()
     poll.register(sys.stdin.fileno(), select.POLLIN)
     while poll.poll(IDLE):
@@ -30,18 +30,20 @@ def serve() -> None:
         if not order:
             break
         os.environ["FLATLITE_CACHE"], *parts = json.loads(order)
+        _import_compiler(chain.from_iterable(parts))
         children = [_fork(driver.build_here, part) for part in parts]
         codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
         print(json.dumps(codes), flush=True)
     os._exit(0)  # without clearing up after numba
 
 
-def _import_compiler() -> None:
-    """Imports all that compiling needs, what numba puts off until it compiles included."""
-    from . import compiler
+def _import_compiler(requests: Iterable[str]) -> None:
+    """Imports all that the processes which compile will need."""
+    from . import bitcode, compiler
 
-    compiler.cpu_target.typing_context.refresh()
-    compiler.cpu_target.target_context.refresh()
+    modules = {request.partition(".")[0] for request in requests}
+    if not all(bitcode.is_current(module) for module in modules):
+        compiler.import_numba()
 
 
 def _fork(function: Callable[[T], object], argument: T) -> int:

@@ -1,14 +1,16 @@
 """Turns the kernels of one module into one LLVM module. Imports numba.
 
-numba types and lowers each specialisation without optimising it; a small entry function around it
-unpacks the record; all are linked, everything but the entries made internal, and optimised once.
+numba types and lowers each specialisation without optimising it, unless the package brings what
+comes of that (bitcode.py); a small entry function around it unpacks the record; all are linked,
+everything but the entries made internal, and optimised once.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -25,8 +27,8 @@ from numba.np import numpy_support
 from numba.np.arrayobj import make_array, populate_array
 
 from ..abi import FAULT, FAULT_WORDS, ITEMS
+from . import bitcode, target
 from . import kernel as kernels
-from . import target
 from .arrays import KernelArray
 from .cache import path_of
 from .declaration import READ, named
@@ -47,7 +49,11 @@ if TYPE_CHECKING:
     """letter -> dtype of a specialisation; None of a native function"""
 
 WORD = ir.IntType(64)
+VERSION: int = llvm.llvm_version_info[0]
+"""Of LLVM."""
 RAISES = "flatlite_kernel_raises"
+_ADDRESS = re.compile(r"(?<= = internal global ptr )inttoptr \(i64 \d+ to ptr\)")
+_COUNT = re.compile(r"B\d+v\d+(?=B)")
 _FAULTS = " cmpxchg "  # what reporting a fault comes to
 _RAISING = (
     "may raise an exception: write `while` for a range() with a variable step, make no arrays,"
@@ -81,14 +87,41 @@ def compile_module(
 ) -> Compiled:
     """Compiles kernel module `name`: all of it, or what `selected` says (declaration.py).
 
-    Raises KernelError.
+    Code that the package brings is taken from there. Raises KernelError.
     """
     declared = kernels.KERNELS.get(import_kernels(name), {})
+    for key, code in bitcode.read(name, VERSION).items():
+        declared[key.partition("[")[0]].lowered.setdefault(key, code)
     keys = None
     if selected is not None:
         declarations = {key: row.declaration for key, row in declared.items() if row.declaration}
         keys = {named(request, declarations) for request in selected}
     return compile_kernels(name, declared.values(), aim, keys)
+
+
+def lower_module(name: str) -> bitcode.Codes:
+    """What numba makes of all kernels of a module, for other processes. Raises KernelError."""
+    declared = kernels.KERNELS.get(import_kernels(name), {}).values()
+    return {
+        key: _portable(_lowered(name, key, kernel, choice))
+        for kernel in declared
+        for key, choice in _specialisations(kernel)
+    }
+
+
+def _portable(code: bytes) -> bytes:
+    """Bitcode without what means something in this process alone.
+
+    That are the addresses of exceptions, which no kernel raises, and the numbers of functions.
+    """
+    text = _ADDRESS.sub("null", str(llvm.parse_bitcode(code)))
+    return llvm.parse_assembly(_COUNT.sub("", text)).as_bitcode()
+
+
+def import_numba() -> None:
+    """Imports what numba puts off until it types a function."""
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
 
 
 def compile_kernels(
@@ -103,14 +136,11 @@ def compile_kernels(
     """
     compiled = _empty(label, aim)
     for kernel in declared:
-        if kernel.declaration is None:
-            _add(compiled, kernel.name, kernel, None)
-            continue
         declaration = kernel.declaration
-        compiled.kernels[kernel.name] = (declaration.text, declaration.described_sets())
-        for choice in declaration.specialisations():
-            key = declaration.key(choice)
-            if selected is None or key in selected:
+        if declaration is not None:
+            compiled.kernels[kernel.name] = (declaration.text, declaration.described_sets())
+        for key, choice in _specialisations(kernel):
+            if declaration is None or selected is None or key in selected:
                 _add(compiled, key, kernel, choice)
     _add_microkernels(compiled, widest_simd(aim.needs if aim.cpu else _host_features()))
     _optimise(compiled)
@@ -141,27 +171,50 @@ def _machine(cpu: str, features: str) -> llvm.TargetMachine:
     )
 
 
+def _specialisations(kernel: kernels.Kernel) -> Iterator[tuple[str, Choice]]:
+    """The keys of all that a kernel is compiled for, and the dtypes; the name of what has none."""
+    if kernel.declaration is None:
+        yield kernel.name, None
+        return
+    for choice in kernel.declaration.specialisations():
+        yield kernel.declaration.key(choice), choice
+
+
 def _add(compiled: Compiled, key: str, kernel: kernels.Kernel, choice: Choice) -> None:
-    """Links one specialisation and its entry into the module."""
-    signature = _signature(kernel, choice)
-    if signature not in kernel.lowered:  # the same for all processors
-        kernel.lowered[signature] = _lowered(f"{compiled.label}.{key}", kernel, signature)
-    content, body = kernel.lowered[signature]
-    code = llvm.parse_bitcode(content)
-    code.get_function(body).add_function_attribute("alwaysinline")
+    """Links one specialisation into the module."""
+    if key not in kernel.lowered:  # the same for all processors
+        kernel.lowered[key] = _lowered(compiled.label, key, kernel, choice)
     symbol = f"flatlite_{len(compiled.symbols)}"
-    emit = _record_entry if kernel.declaration else _plain_entry
-    entry = llvm.parse_assembly(emit(kernel, signature, body, symbol))
+    code = llvm.parse_bitcode(kernel.lowered[key])
+    code.triple, code.data_layout = compiled.module.triple, compiled.module.data_layout
+    code.get_function(bitcode.ENTRY).name = symbol
     compiled.module.link_in(code)
-    compiled.module.link_in(entry)
     compiled.symbols[key] = symbol
     for item in [*compiled.module.functions, *compiled.module.global_variables]:
         if not item.is_declaration and item.name not in compiled.symbols.values():
             item.linkage = "internal"
 
 
-def _lowered(label: str, kernel: kernels.Kernel, signature: Types) -> tuple[bytes, str]:
-    """What numba makes of a function: LLVM code as bitcode, and the function's name there."""
+def _lowered(label: str, key: str, kernel: kernels.Kernel, choice: Choice) -> bytes:
+    """What numba makes of a kernel, with the function `bitcode.ENTRY` around it: bitcode."""
+    signature = _signature(kernel, choice)
+    module, body = _typed(f"{label}.{key}", kernel, signature)
+    module.get_function(body).add_function_attribute("alwaysinline")
+    emit = _record_entry if kernel.declaration else _plain_entry
+    module.link_in(llvm.parse_assembly(emit(kernel, signature, body, bitcode.ENTRY)))
+    for item in [*module.functions, *module.global_variables]:
+        if not item.is_declaration and item.name != bitcode.ENTRY:
+            item.linkage = "internal"
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.add_strip_dead_prototype_pass()
+    passes.add_strip_symbols_pass()
+    passes.run(module, _inliner()[0])
+    return module.as_bitcode()
+
+
+def _typed(label: str, kernel: kernels.Kernel, signature: Types) -> tuple[llvm.ModuleRef, str]:
+    """What numba makes of a function: LLVM code, and the function's name there."""
     dispatcher = cast("Dispatcher", njit(kernel.function, **kernels.OPTIONS))
     try:
         with economy():
@@ -180,7 +233,7 @@ def _lowered(label: str, kernel: kernels.Kernel, signature: Types) -> tuple[byte
         if _FAULTS in text:
             raise KernelError(f"{label} must report no fault: its result may lie on an argument")
         module = llvm.parse_assembly(independent(text))
-    return module.as_bitcode(), result.fndesc.llvm_func_name
+    return module, result.fndesc.llvm_func_name
 
 
 def _inline_helpers(module: llvm.ModuleRef) -> None:

@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from . import cache, image, target
+from . import bitcode, cache, image, target
 
 if TYPE_CHECKING:
     from .compiler import Compiled
@@ -117,17 +117,21 @@ def main(arguments: Iterable[str] | None = None) -> int:
     """The command: builds what is asked for (all modules by default), a line for each module done.
 
     After `--package` it builds modules for the wheel: into the package, for each shipped target.
+    After `--bitcode` it writes the package's LLVM code of those that it has of other sources.
     """
     names = sys.argv[1:] if arguments is None else list(arguments)
-    packaged = names[:1] == ["--package"]
-    orders = _by_module(names[packaged:] or cache.modules())
+    option = names.pop(0) if names[:1] in (["--package"], ["--bitcode"]) else ""
+    orders = _by_module(names or cache.modules())
     unknown = sorted(set(orders) - set(cache.modules()))
     if unknown:
         known = ", ".join(cache.modules())
         print(f"no kernel module '{unknown[0]}'; there are {known}", file=sys.stderr)
         return 2
     compile_unoptimised()
-    if packaged:
+    if option == "--bitcode":
+        write_bitcode(orders, print_line)
+        return 0
+    if option:
         for module in orders:
             write_packaged(cache.PACKAGED, [module])
             print(module, flush=True)
@@ -213,6 +217,22 @@ def write_packaged(
         for name, aim in selected.items():
             path = os.path.join(folder, name)
             files.write_atomic(path, image.pack(*compile_flat(module, aim)))
+
+
+def write_bitcode(modules: Iterable[str], written: Callable[[str], object]) -> None:
+    """Writes the LLVM code of modules into the package, where it is not of the present sources.
+
+    That of modules which are no more goes.
+    """
+    from . import compiler
+
+    for module in modules:
+        if not bitcode.is_current(module):
+            bitcode.write(module, compiler.lower_module(module), compiler.VERSION)
+            written(module)
+    for module in bitcode.modules():
+        if module not in cache.modules():
+            os.unlink(bitcode.path_of(module))
 
 
 def _writable_folder() -> tuple[str | None, str]:

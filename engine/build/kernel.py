@@ -110,8 +110,7 @@ class Kernel:
     ) -> None:
         self.name, self.function, self.declaration, self.arity = name, function, declaration, arity
         self.records = records or {}
-        # What the compiler makes of it, by signature: bitcode, and the function's name there.
-        self.lowered: dict[tuple[types.Type, ...], tuple[bytes, str]] = {}
+        self.lowered: dict[str, bytes] = {}  # the bitcode made of it, by key of a specialisation
 
 
 def kernel(

@@ -154,7 +154,7 @@ def _int16_line(x: np.ndarray, y: np.ndarray) -> tuple[int, int, int] | None:
         shift -= 1
     unit, reach = 2 ** (8 + shift), 0.6 / (x[-1] - x[0])
     least, most = (int((slope + sign * reach) * unit) for sign in (-1, 1))
-    multipliers = np.unique(np.linspace(max(least, 0), min(most, _MAX_MULTIPLIER), _LINES))
+    multipliers = np.linspace(max(least, 0), min(most, _MAX_MULTIPLIER), _LINES)
     multipliers = multipliers.astype(np.int64)[:, None]
     lowest = (y << shift) - (x * multipliers >> 8)
     first, last = lowest.max(1), lowest.min(1) + (1 << shift) - 1

@@ -36,13 +36,10 @@ from .. import abi
 from ..build import image, on_demand
 from ..run.faults import Fault
 from ..run.plan_runner import PlanRunner
-from . import arena, planner
+from . import arena
 from .branches import Branch, is_conditional, resolve_targets
 from .buffer import ARENA, BOUND, CONSTANT, PERSISTENT, window
-from .cse import eliminate_common
 from .instruction import HostStep, Instruction
-from .invariants import hoist_invariants
-from .shared_constants import to_make
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -176,13 +173,18 @@ class Program:
         Raises MemoryError when the tensors need more than the memory limit, Fault when a constant
         instruction refuses its data.
         """
+        from .cse import eliminate_common  # serialized programs need none of this
+
         self._require_open()
         self._compile()
         may_split = any((x.split or 0) > 1 for x in self.instructions if x.is_pure)
         faults = np.zeros((MOST_CHUNKS if may_split else 1, abi.FAULT_WORDS), np.int64)
         self._faults, self._faults_address = faults, arena.address(faults)
         self.instructions = eliminate_common(self.instructions, self.live_out)
-        self.instructions = hoist_invariants(self.instructions)
+        if any(type(instruction) is Branch for instruction in self.instructions):
+            from .invariants import hoist_invariants
+
+            self.instructions = hoist_invariants(self.instructions)
         layout = self._run_constants(note)
         self._place_all(layout)
         self._make_segments(layout)
@@ -300,6 +302,8 @@ class Program:
         One that refuses its data where a branch may lead past it is left to those runs that come
         to it.
         """
+        from . import planner
+
         instructions, deferred = self.instructions, list["Instruction | Branch"]()
         while True:
             layout = planner.layout(instructions, self.live_out, deferred)
@@ -324,6 +328,8 @@ class Program:
 
         What another program that shares constants with this one holds already is not made again.
         """
+        from .shared_constants import to_make
+
         needed = self.live_out.union(*(instruction.reads for instruction in self.instructions))
         shared = None if self._guard else self.shared_constants
         keys = {} if shared is None else shared.keys(instructions)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .elements import Operation, Tensor
 from .hooks import hook, implementation
-from .infer import infer
+from .infer import gives_the_same, infer
 from .input_checks import output_dtypes
 from .library import FunctionLibrary
 from .scopes import (
@@ -160,6 +160,7 @@ class Graph:
         control_inputs: Iterable[Operation] = (),
         device: str = "",
         n_outputs: int = 0,
+        like: Operation | None = None,
     ) -> Operation:
         """Appends an operation and infers the dtypes and shapes of its outputs.
 
@@ -171,6 +172,8 @@ class Graph:
             control_inputs: Operations that must run before.
             device: Kept and written back.
             n_outputs: Of an unknown op type.
+            like: An operation of this type, of any graph, whose attributes are `attrs`: what was
+                inferred of it is taken over where the inputs are as its own.
 
         Raises:
             ValueError: the name is taken or malformed, an attribute is missing, the inputs do not
@@ -185,15 +188,21 @@ class Graph:
         for position, tensor in enumerate(op.all_inputs):
             if tensor is not None and tensor.graph is not self:
                 raise ValueError(f"{kind} '{name}': input {position} is of another graph")
+        same = like.outputs if like is not None and gives_the_same(op, like) else None
         try:
-            dtypes = output_dtypes(op, n_outputs)
+            dtypes = output_dtypes(op, n_outputs) if same is None else [t.dtype for t in same]
         except ValueError as error:
             raise ValueError(f"{kind} '{name}': {error}") from None
         op.outputs = [Tensor(op, i, dtype) for i, dtype in enumerate(dtypes)]
         self._n_tensors += len(op.outputs)
         if self._n_tensors > MAX_TENSORS:
             raise ValueError(f"{kind} '{name}': a graph may have {MAX_TENSORS} tensors")
-        infer(op)
+        if same is None:
+            infer(op)
+        else:
+            for tensor, other in zip(op.outputs, same, strict=True):
+                tensor.set_shape(other.sizes)
+                tensor.value = other.value
         self._operations[name] = op
         self._names_in_use.setdefault(name.lower(), 1)
         for tensor in op.all_inputs:

@@ -59,6 +59,30 @@ def infer(op: Operation) -> None:
             tensor.value = array
 
 
+def gives_the_same(op: Operation, other: Operation) -> bool:
+    """Whether what was inferred of `other`, of the same attributes, holds for `op`.
+
+    That is so where its results depend on nothing but what is known of its inputs.
+    """
+    row = row_of(op.type)
+    if row is None or not row.is_pure or op.signature is not other.signature:
+        return False
+    inputs, others = op.all_inputs, other.inputs
+    return len(inputs) == len(others) and all(map(_is_known_alike, inputs, others))
+
+
+def _is_known_alike(tensor: Tensor | None, other: Tensor) -> bool:
+    """Whether the same is known of two tensors that are no handles."""
+    return (
+        tensor is not None
+        and tensor.dtype is not None
+        and tensor.dtype.kind != "V"
+        and tensor.dtype == other.dtype
+        and tensor.sizes == other.sizes
+        and tensor.value is other.value
+    )
+
+
 def infer_shapes(op: OperationView, row: Row | None) -> list[Shape]:
     """One shape for each output of `op`."""
     if row is None:

@@ -81,6 +81,8 @@ class AttrValueMessage(Message, Protocol):
     type: int
     i: int
     s: bytes
+    tensor: TensorProto
+    func: NameAttrList
 
 
 class NameAttrList(Message, Protocol):

@@ -53,6 +53,7 @@ class Copy:
             controls,
             op.device,
             len(op.outputs),
+            op if attrs is None or attrs is op.attrs else None,
         )
 
     def maps_to(self, op: Operation, tensors: Iterable[Tensor], ends: Iterable[Operation]) -> None:

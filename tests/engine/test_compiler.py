@@ -91,7 +91,7 @@ def lowered(function):
     declaration = Declaration(function.__name__, "x:float32[1] out:float32[1]", {})
     kernel = Kernel(function.__name__, function, declaration)
     compiler.compile_kernels("testing", [kernel])
-    (content, _), *_ = kernel.lowered.values()
+    (content,) = kernel.lowered.values()
     text = str(llvm.parse_bitcode(content))
     return re.sub(r"B\dv\d+B", "", text)  # which counts the functions numba has compiled
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from flatlite.graph.core import graph as graphs
 from flatlite.graph.core.attributes import FunctionRef
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
@@ -49,6 +50,35 @@ def test_a_copy_is_a_copy():
     assert copy.get_tensor("a:0") is not graph.get_tensor("a:0")
     assert [t.name for t in copy.inputs + copy.outputs] == ["x:0", "b:0"]
     assert copy.functions is graph.functions
+
+
+def test_a_copy_is_inferred_anew_where_its_inputs_are_others(monkeypatch):
+    """... and only there: what was inferred of the original holds for the same inputs."""
+    inferred = []
+    infer = graphs.infer
+    monkeypatch.setattr(graphs, "infer", lambda op: inferred.append(op.name) or infer(op))
+    graph = Graph()
+    x, y = placeholder(graph, "x", (None, 2)), placeholder(graph, "y", (1, 2))
+    size = add(graph, "Shape", "size", add(graph, "AddV2", "sum", x, y))
+    add(graph, "Neg", "minus", size)
+    inferred.clear()
+    same = rebuild(graph)
+    assert inferred == ["x", "y"]
+    assert same.get_tensor("sum:0").sizes == (None, 2)
+    assert same.get_tensor("minus:0").value is graph.get_tensor("minus:0").value
+
+    def narrow(op, copy):
+        if op.name != "x":
+            return False
+        new = copy.add(op, attrs={**op.attrs, "shape": (3, 2)})
+        copy.maps_to(op, new.outputs, [new])
+        return True
+
+    inferred.clear()
+    narrowed = rebuild(graph, replace=narrow)
+    assert inferred == ["x", "y", "sum", "size", "minus"]
+    assert narrowed.get_tensor("sum:0").sizes == (3, 2)
+    assert narrowed.get_tensor("minus:0").value.tolist() == [-3, -2]
 
 
 def test_a_copy_of_what_a_loop_gives_has_the_whole_loop():
