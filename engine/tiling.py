@@ -45,8 +45,8 @@ CRITICAL_PAIRS = 1024
 FORM = 6
 """The one of the numbers of a sum or product of two int8 that says whether they fit all pairs."""
 
-SUM_FORM, PRODUCT_FORM = 1, 2
-"""What it says then: of which of both they are."""
+SUM_FORM, PRODUCT_FORM, AWAY_SUM_FORM = 1, 2, 3
+"""What it says then: of which they are; the last is a sum whose halves go away from zero."""
 
 HISTOGRAM = 2048
 """Intervals of a histogram over the values that are seen first; up to twice as many later."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..build import target
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
 from ..records import ConvGeometry, ConvWindow, ItemSize
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from .parameters import Clamp
 
 HALF_TILE = 7  # rows of an item: half the tallest tile
+_STEP = 6  # the same where no tile is that tall: a whole one, or several
+_SHORT_SHARE = 8  # of steps: a thread reads weights once for all of them
 _MANY_ROWS = 98  # rows of a thread that are enough for items twice as high
 _PRODUCTS_PER_TRANSFER = 27  # done while a thread fetches an element that another one wrote
 _PAGE = 4096  # rows that many bytes apart lie in the same few places of the nearest cache
@@ -175,6 +178,11 @@ def _widen_rows(program: Program, a: Buffer) -> Buffer:
     return out
 
 
+def tile_step() -> int:
+    """Rows that this processor's tiles are no taller than, or twice as tall."""
+    return HALF_TILE if "avx512f" in target.flags() else _STEP
+
+
 def by_rows(program: Program, height: int, depth: int, n: int, step: int = HALF_TILE) -> bool:
     """Whether the threads share out the rows, as they do in the instructions before and after.
 
@@ -197,8 +205,14 @@ def _shares_weights(program: Program, height: int, depth: int, n: int) -> bool:
 
 def partition(program: Program, height: int, depth: int, n: int) -> tuple[ItemSize, int]:
     """The size of an item, and how many items `height` rows of `n` results are."""
-    rows = 2 * HALF_TILE if height >= _MANY_ROWS * program.threads else HALF_TILE
-    row_wise = by_rows(program, height, depth, n) and not _shares_weights(program, height, depth, n)
+    step = tile_step()
+    row_wise = by_rows(program, height, depth, n, step) and not _shares_weights(
+        program, height, depth, n
+    )
+    steps = ceil(ceil(height / step) / program.threads)
+    rows = 2 * step if height >= _MANY_ROWS * program.threads else step
+    if row_wise and program.threads > 1 and steps <= _SHORT_SHARE:
+        rows = step * steps
     columns = PANEL * ceil(n / PANEL) if row_wise else PANEL
     return ItemSize(rows, columns), ceil(height / rows) * ceil(n / columns)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
-from ..tiling import CRITICAL_PAIRS
+from ..tiling import CRITICAL_PAIRS, FORM
 from . import fixedpoint
 from .elementwise import elementwise
 from .multipliers import value_of
@@ -75,7 +75,7 @@ def _line(program: Program, signs: tuple[int, int], terms: list[list[int]]) -> B
     c = round((zero + 0.5) * (1 << bits)) - a_zero * p - b_zero * q
     limit = signs[0] * (a_zero << (left - 1))
     rescale = [multiplier, _start(zero, multiplier, -shift, limit), -shift, limit, low, high]
-    guess, line = [p, q, c, bits, a_zero, b_zero], arena((8,), np.int64)
+    guess, line = [p, q, c, bits, a_zero, b_zero], arena((FORM + 3,), np.int64)
     operands = (constant(np.array(row, np.int64)) for row in (contributions, rescale, guess))
     program.call("rescaled_sum.fit", *operands, arena((3 * CRITICAL_PAIRS,), np.int64), line)
     return line

@@ -147,6 +147,19 @@ class Integers(Writer):
         value = self.clamp_int(value, self.splat(-128, SHORT, n), self.splat(127, SHORT, n))
         return self.builder.trunc(value, ir.VectorType(BYTE, n))
 
+    def shorts_in_order(self, a, b):
+        """The nearest int16 of two vectors of int32, those of the first one first."""
+        n = 2 * self.width
+        kind = ir.VectorType(SHORT, n)
+        if 2 * n not in _PACKS:
+            value = self.shuffle(a, b, list(range(n)))
+            low, high = (self.splat(number, INT, n) for number in (-(1 << 15), (1 << 15) - 1))
+            return self.builder.trunc(self.clamp_int(value, low, high), kind)
+        packed = self.call(_PACKS[2 * n][0], kind, [a, b])
+        fours = self.builder.bitcast(packed, self.words())
+        order = [*range(0, n // 4, 2), *range(1, n // 4, 2)]
+        return self.builder.bitcast(self.shuffle(fours, fours, order), kind)
+
     def block_in_order(self, block):
         """The bytes of a block, those of the first vector first."""
         n, lanes = self.width, self.width // 4

@@ -16,7 +16,7 @@ TILES = ("tile", "partial_tile", "part_4", "part_7", "part_10")
 MICROKERNELS = {
     "gemm_f32": [
         *(f"_gemm_f32_tile_{name}" for name in TILES),
-        *(f"_gemm_f32_strip_{name}" for name in ("strip", "narrow_strip")),
+        *(f"_gemm_f32_strip_{name}" for name in ("strip", "narrow_strip", "part_strip")),
     ],
     "depthwise_f32": [f"depthwise_f32_strip_{kind}" for kind in KINDS],
     "depthwise_i8": [

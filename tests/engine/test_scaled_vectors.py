@@ -10,7 +10,7 @@ from flatlite.engine.families.multipliers import common_terms, product_terms
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
-from flatlite.engine.tiling import FORM, PRODUCT_FORM, SUM_FORM
+from flatlite.engine.tiling import AWAY_SUM_FORM, FORM, PRODUCT_FORM, SUM_FORM
 
 MODULES = ("rescaled_simd", "rescaled_product")
 ON_AARCH64 = True
@@ -144,7 +144,26 @@ def test_short_form(vectors, kind, seed):
     if kind == "product":
         factor = schemes[0][0] * schemes[1][0] / schemes[2][0]
         terms = product_terms(*schemes, limits, factor)
-    finder, form = ("_product", PRODUCT_FORM) if kind == "product" else ("_line", SUM_FORM)
+    check_short_form(kind, terms, PRODUCT_FORM if kind == "product" else SUM_FORM)
+
+
+@pytest.mark.parametrize("kind", ["sum", "difference"])
+@pytest.mark.parametrize(
+    "schemes",
+    [
+        ((0.05, 3), (0.05, -5), (0.1, 7)),
+        ((0.02, -128), (0.04, 127), (0.04, -128)),
+        ((0.1, 1), (0.05, 3), (0.1, -10)),
+    ],
+)
+def test_short_form_where_halves_abound(vectors, kind, schemes):
+    """Those of negative totals go away from zero, which no line does."""
+    check_short_form(kind, common_terms(*schemes, (-128, 127), 20), AWAY_SUM_FORM)
+
+
+def check_short_form(kind, terms, form):
+    """All pairs go by the form, in all ways to repeat an operand, and are right."""
+    finder = "_product" if kind == "product" else "_line"
     (a, b), shorts = grid(), []
     with pytest.MonkeyPatch.context() as patch:
         built = getattr(rescaled, finder)
@@ -166,9 +185,9 @@ def test_short_form(vectors, kind, seed):
         np.testing.assert_array_equal(got, run(kind, *operands, terms, plain=True)[0])
 
 
-def test_no_line_where_halves_abound(vectors):
-    """Negative halves round away from zero, which no line does."""
-    terms = common_terms((0.05, 3), (0.05, -5), (0.1, 7), (-128, 127), 20)
+def test_no_form_where_sums_are_almost_halves(vectors):
+    """Each goes where the rounding of its operands takes it."""
+    terms = common_terms((0.02, 3), (0.03, -5), (0.04, 2), (-128, 127), 20)
     a, b = grid()
     got, name = run("sum", a, b, terms)
     assert name == "rescaled_simd.pairs_8"

@@ -11,7 +11,7 @@ from ...build.kernel import microkernel
 from ...build.vector import DOUBLE, FLOAT, INT, WORD, Writer
 
 _POINTS = {FLOAT: INT, DOUBLE: WORD}
-_UNROLL = 4
+_UNROLL, _FEW_REGISTERS = 4, 16
 """Vectors at a time, as each instruction of a formula waits for the one before."""
 _ESTIMATES = 16
 """float32 in the vectors of processors that estimate reciprocals to 14 bits (AVX-512)."""
@@ -256,14 +256,16 @@ class FloatVector:
         return FloatVector(self.w, self.builder.fptrunc(self.value, kind))
 
 
-def elementwise(formula, operands=1, numbers=0, total=False, within=None, unroll=_UNROLL):
+def elementwise(
+    formula, operands=1, numbers=0, total=False, within=None, unroll=_UNROLL, few=_UNROLL
+):
     """The microkernel out[i] = formula(x[i], ..., number, ...) for `count` float32.
 
     Its arguments are the addresses x, ... and out, then count, then the numbers, of float32; with
     `total` it gives the sum of `out` in float64. `formula` takes and gives FloatVectors. With
     `within`, which gives a mask of the first operand, it gives whether that is set everywhere.
-    Long formulas have no registers for as many vectors as others at a time: `unroll`. Sums of
-    exponentials without tables are that long.
+    Long formulas have no registers for as many vectors as others at a time: `unroll`, or `few`
+    where there are but 16. Sums of exponentials without tables are that long.
     """
 
     def emit(builder, simd, *arguments):
@@ -271,7 +273,8 @@ def elementwise(formula, operands=1, numbers=0, total=False, within=None, unroll
         *sources, out = (loops.w.pointer(p) for p in arguments[: operands + 1])
         count, *scalars = arguments[operands + 1 :]
         has_room = not total or simd.width in _LOOK_UPS
-        return loops.write(sources, out, count, scalars, unroll if has_room else min(unroll, 2))
+        most = unroll if simd.registers > _FEW_REGISTERS else min(unroll, few)
+        return loops.write(sources, out, count, scalars, most if has_room else min(most, 2))
 
     emit.__name__ = f"{formula.__name__}_{operands}_{numbers}"
     emit.__module__ = formula.__module__

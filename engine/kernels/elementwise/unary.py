@@ -44,13 +44,13 @@ def in_vectors(formula):
     return apply
 
 
-def in_blocks(usual, within, other):
+def in_blocks(usual, within, other, few):
     """The kernel out = usual(x), a formula of vectors; other(x) in blocks that are not within it.
 
     `within` gives the mask of numbers that it is for, `other` is a function of arrays x and out and
-    a number of elements.
+    a number of elements; `few` is how many vectors at a time 16 registers are enough for.
     """
-    vectors = elementwise(usual, within=within)
+    vectors = elementwise(usual, within=within, few=few)
 
     def apply(x, out, first, last, fault):
         while first < last:
@@ -98,18 +98,20 @@ def normal(x):
 _X_OUT = "x:float32[n] out:float32[n]"
 for _name in ("elu", "logistic", "tanh"):
     kernel(_X_OUT, name=_name)(in_vectors(getattr(_float32, _name)))
-for _name, _within in (
-    ("exp", up_to(_float32.USUAL_EXP)),
-    ("gelu", up_to(_float32.USUAL_GELU)),
-    ("gelu_tanh", up_to(_float32.USUAL_GELU_TANH)),
-    ("log", normal),
-    ("rsqrt", normal),
+for _name, _within, _few in (
+    ("exp", up_to(_float32.USUAL_EXP), 4),
+    ("gelu", up_to(_float32.USUAL_GELU), 4),
+    ("gelu_tanh", up_to(_float32.USUAL_GELU_TANH), 2),
+    ("log", normal, 4),
+    ("rsqrt", normal, 4),
 ):
     _usual = getattr(_float32, f"{_name}_{'normal' if _within is normal else 'usual'}")
-    _function = in_blocks(_usual, _within, formula_of(getattr(_float32, _name)))
+    _function = in_blocks(_usual, _within, formula_of(getattr(_float32, _name)), _few)
     kernel(_X_OUT, name=_name)(_function)
 for _name, _scalar in (("cos", math.cos), ("sin", math.sin)):
-    _function = in_blocks(getattr(_float32, _name), up_to(_float32.MAX_ANGLE), where_far(_scalar))
+    _function = in_blocks(
+        getattr(_float32, _name), up_to(_float32.MAX_ANGLE), where_far(_scalar), 4
+    )
     kernel(_X_OUT, name=_name)(_function)
 
 FLOAT = {

@@ -9,9 +9,12 @@ from numba import types
 
 from ...build.kernel import microkernel
 from ...build.vector import FLOAT, WORD, Writer
-from ._gemm_f32_tile import Totals, finish, narrow_height, shape
+from ._gemm_f32_tile import ROW, Totals, finish, narrow_height, shape
 
 _SIGNATURE = types.void(*[types.int64] * 14, types.float32, types.float32)
+_SIGNATURE_PART = types.void(
+    *[types.int64] * 14, types.float32, types.float32, types.int64, types.int64
+)
 
 
 class _Strip:
@@ -20,7 +23,8 @@ class _Strip:
     def __init__(self, builder, simd, n_vectors, arguments):
         self.w, self.n_vectors = Writer(builder, simd), n_vectors
         self.row_bytes = self.w.bytes * shape(simd)[1]
-        self.inputs, self.sums, self.results = arguments[:4], arguments[4:10], arguments[10:]
+        self.inputs, self.sums, self.results = arguments[:4], arguments[4:10], arguments[10:16]
+        self.part = arguments[16:]
 
     def tile(self, row, height):
         """`height` rows from `row` on; those beyond the last are like it."""
@@ -31,31 +35,66 @@ class _Strip:
         last = builder.sub(builder.sub(n_rows, row), WORD(1))
         begins = self._rows(x, x_step, row, last, height)
         totals = Totals(w, height, n_vectors, sums)
-        n_pointers = 4 + height
+        n_pointers = 5 + height
         last_segment, end = builder.sub(segments, WORD(1)), w.mul(depth, 4)
-        carried = [per_chain, w.pointer(bias), WORD(0), w.pointer(weights), *begins]
+        targets = self._rows(out, out_step, row, last, height)
+        start, step = w.pointer(bias), WORD(0)
+        if self.part:
+            start, step = self._first_totals(totals, targets, start)
+        carried = [per_chain, start, step, w.pointer(weights), self._ahead(row, height), *begins]
         carried += [w.zero()] * (height * n_vectors)
         with w.loop(0, segments, 1, carried) as (segment, state):
-            begins = state[4:n_pointers]
-            inner = [state[3], *state[n_pointers:]]
+            begins = state[5:n_pointers]
+            inner = [*state[3:5], *state[n_pointers:]]
             with w.loop(0, end, 4, inner) as (at, values):
+                if self.part:
+                    w.prefetch(values[1])
+                    values[1] = w.move(values[1], self.row_bytes // 2)
                 vectors = [w.load(values[0], v * w.bytes) for v in range(n_vectors)]
                 for m in range(height):
                     factor = w.repeat(w.load(begins[m], at, FLOAT))
                     for v, vector in enumerate(vectors):
-                        i = 1 + m * n_vectors + v
+                        i = 2 + m * n_vectors + v
                         values[i] = w.fma(factor, vector, values[i])
                 values[0] = w.move(values[0], self.row_bytes)
             left = builder.sub(state[0], WORD(1))
             is_full = builder.icmp_signed("==", left, WORD(0))
             is_last = builder.icmp_signed("==", segment, last_segment)
             is_full = builder.and_(is_full, builder.not_(is_last))
-            start, step, values = totals.flushed(is_full, *state[1:3], w.results[1:])
-            pointers = [w.move(state[3], weights_pitch), *(w.move(p, x_pitch) for p in begins)]
+            start, step, values = totals.flushed(is_full, *state[1:3], w.results[2:])
+            pointers = [w.move(state[3], weights_pitch), w.results[1]]
+            pointers += [*(w.move(p, x_pitch) for p in begins)]
             state[:] = [builder.select(is_full, per_chain, left), start, step, *pointers, *values]
         values = totals.added(w.results[n_pointers:], *w.results[1:3])
-        targets = self._rows(out, out_step, row, last, height)
         finish(w, values, targets, columns, low, high)
+
+    def _first_totals(self, totals, targets, bias):
+        """Where totals lie at first, and bytes between rows: the bias, or what `out` has so far."""
+        w, builder = self.w, self.w.builder
+        before, goes_on = builder.block, builder.icmp_signed("!=", self.part[0], WORD(0))
+        with builder.if_then(goes_on):
+            totals.store([w.load(t, v * w.bytes) for t in targets for v in range(self.n_vectors)])
+            inside = builder.block
+        merged = []
+        for old, new in ((bias, totals.sums), (WORD(0), WORD(ROW))):
+            phi = builder.phi(old.type)
+            phi.add_incoming(old, before)
+            phi.add_incoming(new, inside)
+            merged.append(phi)
+        return merged
+
+    def _ahead(self, row, height):
+        """From where the tile at `row` fetches ahead: the first two share what comes next."""
+        w, builder = self.w, self.w.builder
+        weights = w.pointer(self.sums[3])
+        if not self.part:
+            return weights
+        products = builder.mul(self.inputs[2], self.sums[0])
+        following = w.pointer(self.part[1])
+        half = w.move(following, w.mul(products, self.row_bytes // 2))
+        is_first = builder.icmp_signed("==", row, WORD(0))
+        is_second = builder.icmp_signed("==", row, WORD(height))
+        return builder.select(is_first, following, builder.select(is_second, half, weights))
 
     def _rows(self, begin, step, row, last, height):
         """Pointers to rows from `row` on; `last` is the number of the last of them."""
@@ -100,3 +139,13 @@ def strip(builder, simd, *arguments):
 def narrow_strip(builder, simd, *arguments):
     """What `strip` does, for one vector of columns."""
     _strip(builder, simd, 1, arguments)
+
+
+@microkernel(_SIGNATURE_PART)
+def part_strip(builder, simd, *arguments):
+    """What `strip` does, for some of the products: `out` has the totals so far, or none yet.
+
+    It goes on with them where the argument after those of `strip` is not 0. The last is an address
+    from where to fetch ahead as many weights as it reads.
+    """
+    _strip(builder, simd, shape(simd)[1], arguments)

@@ -13,7 +13,7 @@ from ...build.kernel import microkernel
 from ...build.vector import FLOAT, INT, POINTER, WORD, Writer
 from ...tiling import BLOCK_ROWS, PANEL
 
-_ROW = 4 * PANEL  # bytes of a row of a panel
+ROW = 4 * PANEL  # bytes of a row of a panel
 _TABLE = 8 * BLOCK_ROWS  # bytes of a table
 _TILES = {(16, 32): (14, 2), (8, 16): (6, 2), (4, 32): (6, 4), (4, 16): (4, 2)}
 """Width and number of the vector registers -> rows and vectors of a tile."""
@@ -82,7 +82,7 @@ class Totals:
         """Makes the values totals."""
         for i, value in enumerate(values):
             m, v = divmod(i, self.n_vectors)
-            self.w.store(value, self.sums, m * _ROW + v * self.w.bytes)
+            self.w.store(value, self.sums, m * ROW + v * self.w.bytes)
 
     def flushed(self, condition, start, step, values):
         """(start, step, values) after the values have become totals where `condition` holds."""
@@ -91,7 +91,7 @@ class Totals:
             self.store(self.added(values, start, step))
             inside = builder.block
         merged = []
-        changed = [self.sums, WORD(_ROW), *[self.w.zero()] * len(values)]
+        changed = [self.sums, WORD(ROW), *[self.w.zero()] * len(values)]
         for old, new in zip([start, step, *values], changed, strict=True):
             phi = builder.phi(old.type)
             phi.add_incoming(old, before)

@@ -6,12 +6,15 @@ is computed in. The weights of a convolution are packed with the taps of the fil
 other.
 """
 
+import numpy as np
+from numba import float32
+
 from ...build.kernel import address, choose, inline, kernel, stack_buffer
 from ...records import COUNTS, DILATION, HEIGHT, WIDTH, ConvWindow, ItemSize
 from ...tiling import BLOCK_ROWS, CHAIN, PANEL, TABLES
 from .._items import Panels, even_rows, part_of
 from .._pixels import tile_point_pixels
-from ._gemm_f32_strip import narrow_strip, strip
+from ._gemm_f32_strip import narrow_strip, part_strip, strip
 from ._gemm_f32_tile import (
     narrow_rows,
     narrow_tile,
@@ -34,6 +37,8 @@ ROWS = 168
 _NEAR = 1 << 14
 """Inputs, or about as many, that a strip of few products reads for one tile of columns after the
 other."""
+_NEAR_WEIGHTS = 1 << 16
+"""Bytes of weights that are read again for each tile of rows, before the next ones are."""
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _tile = choose(part_4, part_7, part_10, tile, partial_tile, narrow_tile)
@@ -108,6 +113,36 @@ def strips(inputs, n_rows, out, out_step, weights, panels, begin, end, sums, low
         column += width
 
 
+@inline
+def deep_strips(
+    x, x_step, n_rows, out, out_step, depth, chain, panels, begin, end, sums, low, high
+):
+    """Rows of products of matrices, for the whole tiles of columns from `begin` to `end`.
+
+    Some products at a time are added to all rows, as many as are near when the next rows come.
+    """
+    width, column, far = tile_columns(), begin, float32(np.inf)
+    at_once = max(1, _NEAR_WEIGHTS // (4 * chain * width))
+    while column < end:
+        panel = column // PANEL
+        start, within = panels.start + panel * panels.pitch, column - panel * PANEL
+        weights = start + _ROW + 4 * (within // width * depth) * width
+        product = 0
+        while product < depth:
+            segments, count = min(at_once, (depth - product) // chain), chain
+            if segments == 0:
+                segments, count = 1, depth - product
+            stop = product + segments * count
+            nearby = 4 * segments * count * width
+            part_strip(x + 4 * product, x_step, segments, 4 * chain, count, 1, start + 4 * within,
+                       weights, 4 * chain * width, sums, out + 4 * column, out_step, n_rows, width,
+                       low if stop == depth else -far, high if stop == depth else far,
+                       product, weights + nearby)  # fmt: skip
+            product = stop
+            weights += nearby
+        column += width
+
+
 @kernel(
     "a:float32[*,m,*] packed:float32[*,panels,*,32] a_of:int32[batch] b_of:int32[batch] "
     "out:float32[batch,m,n] depth:i item_size:ItemSize low:float32 high:float32",
@@ -134,8 +169,18 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
         start = address(packed) + b_of[batch] * packed.shape[1] * panel_bytes
         panels = Panels(start, panel_bytes, n)
         n_chains = (depth + CHAIN - 1) // CHAIN
-        chain = depth // n_chains
-        if n_chains <= 2 and chain * n_chains == depth:
+        chain = (depth + n_chains - 1) // n_chains
+        if n_chains > 1:
+            whole = column + (end - column) // tile_columns() * tile_columns()
+            at_once = even_rows(stop - row, ROWS, tile)
+            part = row
+            while part < stop:
+                count = min(at_once, stop - part)
+                deep_strips(begin + part * pitch, pitch, count, target + part * 4 * n, 4 * n,
+                            depth, chain, panels, column, whole, sums, low, high)  # fmt: skip
+                part += count
+            column = whole
+        elif chain * n_chains == depth:
             at_once = even_rows(stop - row, _NEAR // depth, tile)
             while row < stop:
                 count = min(at_once, stop - row)
@@ -144,7 +189,7 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
                        end, sums, low, high)  # fmt: skip
                 row += count
         at_once = even_rows(stop - row, ROWS, tile)
-        while row < stop:
+        while row < stop and column < end:
             limit, tile_row, entry = min(row + at_once, stop), row, tables
             while tile_row < limit:
                 count = min(tile, limit - tile_row)

@@ -96,6 +96,22 @@ def _lines(w, numbers):
     return lambda x, y: b.ashr(b.add(b.add(b.mul(x, p), b.mul(y, q)), c), s)
 
 
+def _away_lines(w, numbers):
+    """The same with halves away from 0.
+
+    Beyond FORM `numbers` have the total of what is 0, and what totals below it have less.
+    """
+    b = w.builder
+    p, q, c, s, *_, pivot, less = (w.splat(number) for number in _numbers(w, numbers, FORM + 3))
+
+    def total(x, y):
+        value = b.add(b.add(b.mul(x, p), b.mul(y, q)), c)
+        below = b.select(b.icmp_signed("<", value, pivot), less, w.splat(0))
+        return b.ashr(b.sub(value, below), s)
+
+    return total
+
+
 def _products(w, numbers):
     """(a - a_zero) * (b - b_zero) * scale + zero, rounded up from a bit below halves.
 
@@ -117,4 +133,4 @@ def _products(w, numbers):
     return total
 
 
-lines, products = _pairs(_lines), _pairs(_products)
+lines, away_lines, products = (_pairs(total) for total in (_lines, _away_lines, _products))

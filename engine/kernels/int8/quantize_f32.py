@@ -9,6 +9,10 @@ from .._int32 import SHORT, Integers
 
 _FRACTION_BITS = 16  # of an int32: the results are its upper half
 _MARGIN = 8  # of these fractions: twice the error of a product with the inverse, for 9 bits
+_TO_WHOLE, _WHOLE_BITS = 1.5 * 2.0**23, 0x4B400000  # rounds what is added to it; its bits
+_QUOTIENT_ERROR = 2.0**-23  # of a quotient, twice; numbers above 2 ** 22 are never sure by it
+_SURE_HALF = 0.5 - 2.0**-20  # of a scale
+_LEAST_SCALE = 2.0**-90  # whose error is still a normal number
 _BELOW_HALF = 0.49999997  # the largest float32 below it: with a half, numbers below halves go up
 
 
@@ -58,13 +62,16 @@ class _Rounding(Integers):
         self.limits = [self.splat(number) for number in self._numbers]
 
     def exact(self, value):
-        """The results as int32.
+        """The results as int32, within the limits."""
+        return self.clamp_int(self.unlimited(value), *self.limits[1:])
+
+    def unlimited(self, value):
+        """The results as int32, but for the limits.
 
         The quotient takes no division: a product with the inverse, corrected by its remainder,
         twice.
         """
         builder = self.builder
-        zero, low, high = self.limits
         value = _clamped(self, value, self.lowest, self.reach)
         if self.simd.fused:
             quotient = self.mul(value, self.inverse)
@@ -73,7 +80,12 @@ class _Rounding(Integers):
                 quotient = self.fma(remainder, self.inverse, quotient)
         else:
             quotient = builder.fdiv(value, self.scale)
-        return self.clamp_int(builder.add(_nearest(self, quotient), zero), low, high)
+        return builder.add(_nearest(self, quotient), self.limits[0])
+
+    def short_limits(self, count):
+        """The limits as vectors of `count` int16, once and for all."""
+        shorts = (self.builder.trunc(number, SHORT) for number in self._numbers[1:])
+        return [self.splat(number, SHORT, count) for number in shorts]
 
     def quick(self, values):
         """The results of four vectors as bytes in order, and whether `exact` gives the same.
@@ -101,6 +113,36 @@ class _Rounding(Integers):
         block = self._in_order(self.saturated_shorts(*results))
         first = self.splat(builder.trunc(first, BYTE), BYTE, block.type.count)
         return builder.add(block, first), builder.icmp_unsigned("==", mask, mask.type(0))
+
+    def quick_shorts(self, values):
+        """The results of vectors as int32, but for the limits, and whether `unlimited` gives them.
+
+        It does unless what is left of a number is so near to half the scale that the error of the
+        quotient, or of what is left, could matter; or the number so large that the error is a half.
+        """
+        builder = self.builder
+        offset = builder.sub(self.limits[0], self.splat(_WHOLE_BITS))
+        whole, results, largest = self.splat(_TO_WHOLE, FLOAT), [], None
+        unsure = self.mul(self.scale, self.splat(_QUOTIENT_ERROR, FLOAT))
+        for value in values:
+            product = self.mul(value, self.inverse)
+            shifted = builder.fadd(product, whole)
+            rounded = builder.fsub(shifted, whole)
+            rest = self.abs(self.fma(builder.fneg(rounded), self.scale, value))
+            bound = self.fma(self.abs(product), unsure, rest)
+            bound = builder.bitcast(bound, self.i32_vector)
+            largest = bound if largest is None else self._either("umax", largest, bound)
+            results.append(builder.add(builder.bitcast(shifted, self.i32_vector), offset))
+        half = self.mul(self.scale, self.splat(_SURE_HALF, FLOAT))
+        has_room = builder.fcmp_ordered(">", self.scale, self.splat(_LEAST_SCALE, FLOAT))
+        half = builder.select(has_room, half, self.zero())
+        near = builder.icmp_unsigned(">=", largest, builder.bitcast(half, self.i32_vector))
+        mask = builder.bitcast(near, ir.IntType(self.width))
+        return results, builder.icmp_unsigned("==", mask, mask.type(0))
+
+    def abs(self, value):
+        """The absolute values of float32."""
+        return self.call(f"llvm.fabs.v{self.width}f32", self.vector, [value])
 
     def _alternating(self, even, odd):
         """The even int16 of a vector of int32, and the odd ones of another."""
@@ -150,13 +192,34 @@ def _blocks(w, x, out, count):
     return end
 
 
+def _pairs_of_shorts(w, x, out, count):
+    """Pairs of two vectors as int16; where they end."""
+    builder, n = w.builder, 2 * w.width
+    end, (low, high) = builder.and_(count, WORD(-n)), w.short_limits(n)
+    with w.loop(0, end, n) as (at, _):
+        row = w.move(x, w.mul(at, 4))
+        values = [w.load(row, i * w.bytes) for i in range(2)]
+        target = w.move(out, w.mul(at, 2))
+
+        def write(pair, target=target):
+            w.write(w.clamp_int(w.shorts_in_order(*pair), low, high), target)
+
+        results, is_exact = w.quick_shorts(values)
+        with builder.if_else(is_exact) as (quick, exact):
+            with quick:
+                write(results)
+            with exact:
+                write([w.unlimited(value) for value in values])
+    return end
+
+
 def quantizer_of(nbytes):
     """The microkernel out[i] = round(x[i] / scale) + zero within [low, high]."""
 
     def emit(builder, simd, x, out, count, scale, inverse, reach, zero, low, high):
         w = _Rounding(builder, simd, scale, inverse, reach, (zero, low, high))
         x, out = w.pointer(x), w.pointer(out)
-        begin = _blocks(w, x, out, count) if nbytes == 1 else WORD(0)
+        begin = (_blocks if nbytes == 1 else _pairs_of_shorts)(w, x, out, count)
         _each_vector(w, x, out, nbytes, begin, count, w.exact)
 
     emit.__name__ = f"steps_{nbytes}"

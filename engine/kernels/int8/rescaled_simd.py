@@ -14,10 +14,10 @@ from numba import types
 
 from ...build.kernel import address, choose, kernel, microkernel
 from ...build.vector import BYTE, INT, WORD
-from ...tiling import FORM, PRODUCT_FORM, SUM_FORM
+from ...tiling import AWAY_SUM_FORM, FORM, PRODUCT_FORM, SUM_FORM
 from .._int32 import SHORT, Integers
 from ..elementwise._broadcast import SHAPE, A, B, row_step, rows_from, start_of
-from ._rescaled_sum import lines, products
+from ._rescaled_sum import away_lines, lines, products
 
 NAMES = (
     *("flip", "a_zero", "b_zero", "a_left", "b_left"),
@@ -313,6 +313,8 @@ def pairs_of(size, forms):
             target = address(out) + size * item
             if short[FORM] == SUM_FORM:
                 lines(p, q, target, address(short), n, count, a_row, b_row, a_step, b_step)
+            elif short[FORM] == AWAY_SUM_FORM:
+                away_lines(p, q, target, address(short), n, count, a_row, b_row, a_step, b_step)
             elif short[FORM] == PRODUCT_FORM:
                 products(p, q, target, address(short), n, count, a_row, b_row, a_step, b_step)
             elif a_step == 0:

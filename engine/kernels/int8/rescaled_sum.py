@@ -10,12 +10,13 @@ whether there are such numbers.
 from numba import int64
 
 from ...build.kernel import inline, kernel
-from ...tiling import CRITICAL_PAIRS, FORM, SUM_FORM
+from ...tiling import AWAY_SUM_FORM, CRITICAL_PAIRS, FORM, SUM_FORM
 from ._rescaling import HIGH, LOW, exact
 
 _REACH = 1  # how far p and q are moved
 _OFFSETS, _OFFSET = 8, 16  # how often and by what c is moved to each side
 _MARGIN = 256 * 2 * _REACH + _OFFSETS * _OFFSET
+_LEAST_AWAY, _MOST_AWAY = 128, 4096  # how far halves and what is near them go away from 0
 _P, _Q, _C, _S = range(4)  # what a line has; `guess` goes on with zero points
 _A_ZERO, _B_ZERO = range(4, 6)
 _A, _B = range(2)  # the rows of contributions
@@ -31,11 +32,36 @@ def _fits(critical, n, p, q, c, s, low, high):
     return True
 
 
+@inline
+def _fit_away(contributions, rescaling, guess, out_line):
+    """The numbers of the second form in `out_line`, and AWAY_SUM_FORM if they are right."""
+    p, q, s = guess[_P], guess[_Q], guess[_S]
+    low, high = rescaling[LOW], rescaling[HIGH]
+    pivot = guess[_C] + guess[_A_ZERO] * p + guess[_B_ZERO] * q
+    away = int64(_LEAST_AWAY)
+    while away <= _MOST_AWAY:
+        c, zero, less, n_wrong, i = guess[_C] + away, pivot + away, 2 * away, int64(0), 0
+        while i < 256 and n_wrong == 0:
+            begin, a_term = (i - 128) * p + c, contributions[_A, i]
+            for j in range(256):
+                total = begin + (j - 128) * q
+                value = (total - (less if total < zero else 0)) >> s
+                fitted = min(max(value, low), high)
+                n_wrong += fitted != exact(a_term + contributions[_B, j], rescaling)
+            i += 1
+        if n_wrong == 0:
+            out_line[_P], out_line[_Q], out_line[_C], out_line[_S] = p, q, c, s
+            out_line[FORM], out_line[FORM + 1] = AWAY_SUM_FORM, zero
+            out_line[FORM + 2] = less
+            return
+        away *= 2
+
+
 @kernel(
     "contributions:int64[*,*] rescaling:int64[*] guess:int64[*] scratch:int64[*] out_line:int64[*]"
 )
 def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
-    """p, q, c, s, the limits, and SUM_FORM if that is right for all pairs, else 0.
+    """p, q, c, s, the limits, and SUM_FORM if that is right for all pairs, else another form or 0.
 
     `contributions` are the terms a total is the sum of, for each a and each b from -128 on.
     `rescaling` is what makes it a result: multiplier, start, shift, the limit below which it is
@@ -45,7 +71,7 @@ def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
     p, q, c, s = guess[_P], guess[_Q], guess[_C], guess[_S]
     low, high, n = rescaling[LOW], rescaling[HIGH], 0
     mask, half = (int64(1) << s) - 1, int64(1) << (s - 1)
-    for i in range(FORM + 2):
+    for i in range(FORM + 3):
         out_line[i] = rescaling[min(i, HIGH)] if LOW <= i <= HIGH else 0
     for i in range(256):
         n_critical, n_wrong = int64(0), int64(0)
@@ -58,6 +84,7 @@ def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
             n_critical += near_half
             n_wrong += differs & (1 - near_half)
         if n_wrong or n + n_critical > CRITICAL_PAIRS:
+            _fit_away(contributions, rescaling, guess, out_line)
             return
         for j in range(256 if n_critical else 0):
             value = begin + (j - 128) * q
@@ -74,3 +101,4 @@ def fit(contributions, rescaling, guess, scratch, out_line, first, last, fault):
                     out_line[_P], out_line[_Q] = p + i, q + j
                     out_line[_C], out_line[_S], out_line[FORM] = constant, s, SUM_FORM
                     return
+    _fit_away(contributions, rescaling, guess, out_line)

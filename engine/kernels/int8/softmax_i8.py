@@ -16,7 +16,8 @@ from ._permute import LOOKUP_BYTES, VALUES, look_up_vectors, tail_mask
 
 _GROUP = 16  # bytes that are results or all the lowest one
 _MAX_SHIFT = 30  # of a scaled exponential to the right, for int64 to have room
-_table_buffer = stack_buffer(VALUES + 8 * 16)
+_AT_ONCE = 8  # look-ups where a processor does one after the other
+_table_buffer, _joined_buffer = stack_buffer(VALUES + 8 * 16), stack_buffer(4 * VALUES)
 
 
 def largest_of(signed):
@@ -44,19 +45,45 @@ def largest_of(signed):
 largest_signed, largest_unsigned = largest_of(True), largest_of(False)
 
 
-@microkernel(types.int64(*[types.int64] * 4))
-def sum_of_planes(builder, simd, x, count, top, planes):
+@microkernel(types.void(*[types.int64] * 2))
+def join_planes(builder, simd, planes, joined):
+    """What the planes have, as int32, where `sum_of_planes` looks up one after the other."""
+    if simd.permutes:
+        return
+    w = Integers(builder, simd)
+    planes, joined = w.pointer(planes), w.pointer(joined)
+    with w.loop(0, VALUES, w.width) as (at, _):
+        total = w.splat(0)
+        for i in range(3):
+            part = w.read(w.move(planes, i * VALUES), at, w.i8_vector)
+            part = builder.shl(builder.zext(part, w.i32_vector), w.splat(8 * i))
+            total = builder.or_(total, part)
+        w.write(total, joined, w.mul(at, 4))
+
+
+def _sum_of_joined(w, x, count, top, joined):
+    """`sum_of_planes`, of `joined`."""
+    builder, carried, begin = w.builder, [w.word(0)], WORD(0)
+    for n in (_AT_ONCE, 1):
+        end = builder.and_(count, WORD(-n))
+        with w.loop(begin, end, n, carried) as (at, totals):
+            for i in range(n):
+                value = w.read(x, w.add(at, i), BYTE)
+                down = builder.zext(builder.sub(top, value), WORD)
+                part = builder.zext(w.read(joined, w.mul(down, 4), INT), WORD)
+                totals[0] = builder.add(totals[0], part)
+        carried, begin = w.results, end
+    return carried[0]
+
+
+@microkernel(types.int64(*[types.int64] * 5))
+def sum_of_planes(builder, simd, x, count, top, planes, joined):
     """The sum over a row of what the planes have for top - x[i]."""
     w = Integers(builder, simd)
     x, planes = w.pointer(x), w.pointer(planes)
     top = builder.trunc(top, BYTE)
     if not simd.permutes:
-        with w.loop(0, count, 1, [w.word(0)]) as (at, carried):
-            down = builder.zext(builder.sub(top, w.read(x, at, BYTE)), WORD)
-            for i in range(3):
-                part = builder.zext(w.read(w.move(planes, i * VALUES), down, BYTE), WORD)
-                carried[0] = builder.add(carried[0], builder.shl(part, WORD(8 * i)))
-        return w.results[0]
+        return _sum_of_joined(w, x, count, top, w.pointer(joined))
     kind = ir.VectorType(BYTE, LOOKUP_BYTES)
     tables = [
         [w.read(planes, i * VALUES + at, kind) for at in range(0, VALUES, LOOKUP_BYTES)]
@@ -127,9 +154,15 @@ def look_up_down(builder, simd, x, out, count, top, table):
     x, out, table = (w.pointer(p) for p in (x, out, table))
     top = builder.trunc(top, BYTE)
     if not simd.permutes:
-        with w.loop(0, count, 1) as (at, _):
-            down = builder.zext(builder.sub(top, w.read(x, at, BYTE)), WORD)
-            w.write(w.read(table, down, BYTE), out, at)
+        begin = WORD(0)
+        for n in (_AT_ONCE, 1):
+            end = builder.and_(count, WORD(-n))
+            with w.loop(begin, end, n) as (at, _):
+                values = [w.read(x, w.add(at, i), BYTE) for i in range(n)]
+                downs = [builder.zext(builder.sub(top, value), WORD) for value in values]
+                for i, result in enumerate([w.read(table, down, BYTE) for down in downs]):
+                    w.write(result, out, w.add(at, i))
+            begin = end
         return
     kind = ir.VectorType(BYTE, LOOKUP_BYTES)
     quarters = [w.read(table, at, kind) for at in range(0, VALUES, LOOKUP_BYTES)]
@@ -167,13 +200,14 @@ def softmax_with(largest):
     """The kernel out[r, i] = exp(x[r, i] - max) / sum of it over i; `largest` is a microkernel."""
 
     def softmax(x, exps, planes, out, low, high, first, last, fault):
-        n, table = x.shape[1], _table_buffer()
+        n, table, joined = x.shape[1], _table_buffer(), _joined_buffer()
+        join_planes(address(planes), joined)
         count = _n_results(exps, planes, low, high)
         fill(table + count, low, VALUES - count)
         for r in range(first, last):
             row, target = address(x) + r * n, address(out) + r * n
             top = largest(row, n)
-            total = sum_of_planes(row, n, top, address(planes))
+            total = sum_of_planes(row, n, top, address(planes), joined)
             inverse, shift = reciprocal(min(total, HIGHEST))
             shift += 12 - 8
             if shift <= _MAX_SHIFT:

@@ -34,6 +34,9 @@ from ._memory import (
     wake,
 )
 
+_YIELDING = 511
+"""Pauses, about 10 us, before a thread that waits lets others run: one of them may be the thread it
+waits for."""
 _GRACE = 32
 """Pauses, about 1 us, before a thread claims what is another's, unless one is asleep."""
 
@@ -295,7 +298,10 @@ def _wait(pool, offer, is_caller):
     while read(pool, abi.OFFER) == offer:
         n_pauses += 1
         if n_pauses < spins:
-            pause()
+            if n_pauses & _YIELDING:
+                pause()
+            else:
+                give_way()
         elif FUTEX and get(pool, abi.NATIVE_SLEEP):
             add(pool, abi.SLEEPERS, 1)
             sleep(pool, abi.OFFER, offer)
