@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from ..sources.source import GraphSource
 
 HINTS = {
-    "XlaCallModule": "XlaCallModule holds a module of StableHLO: export the model with "
-    "jax2tf.convert(..., native_serialization=False), or as ONNX.",
+    "XlaCallModule": "XlaCallModule holds a module of StableHLO, as JAX writes: export the model "
+    "under Keras' TensorFlow backend, with jax2tf.convert(..., native_serialization=False), or as "
+    "ONNX.",
 }
 """What to do about operations that no graph of builtins can have."""
 CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+(?=.)")  # around user's names
