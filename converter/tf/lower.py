@@ -190,12 +190,12 @@ def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:
         missing.setdefault(op.type, []).append(op.name)
         if not is_flex(op):
             has_no_flex.add(op.type)
-    flex = ", or have them run by TensorFlow's own kernels (OpsSet.SELECT_TF_OPS)"
+    flex = ", or have them run by TensorFlow's own kernels (OpsSet.SELECT_TF_OPS, --select-tf-ops)"
     flex *= not has_no_flex
     hints = "".join(f"{HINTS[type_]}\n" for type_ in missing if type_ in HINTS)
     unsupported.refuse(
         missing,
         f"{hints}Replace these layers, cut the graph before them with output_arrays, or set "
-        f"allow_custom_ops to write them as custom operators{flex}.",
+        f"allow_custom_ops (--allow-custom-ops) to write them as custom operators{flex}.",
         set(missing) - has_no_flex,
     )
