@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from ..schema import target_ranks, target_types
 from ..schema.errors import ConverterError
 from ..schema.model import Tensor as FileTensor
@@ -176,7 +178,9 @@ def _against_release(op: Op, minor: int) -> str:
         return f"version {version} of it came with TensorFlow {'.'.join(release.split('.')[:2])}"
     if minor <= RECORDED and _facts(target_types.TF_2_14, op.kind) is not None:
         reason = _against_types(op, target_types.TF_2_14)
-        return reason or _against_rank(op, target_ranks.TF_2_14, target_ranks.TF_2_14_BROADCAST)
+        is_float = bool(op.present_inputs) and op.present_inputs[0].dtype == np.float32
+        tables = target_ranks.TF_2_14_BROADCAST_INTEGERS, target_ranks.TF_2_14_BROADCAST
+        return reason or _against_rank(op, target_ranks.TF_2_14, tables[is_float])
     return ""
 
 
@@ -185,7 +189,7 @@ def _against_rank(op: Op, limits: Mapping[str, int], broadcast: Mapping[str, int
     limit = limits.get(op.kind)
     if len({tensor.sizes for tensor in op.present_inputs}) > 1:
         limit = broadcast.get(op.kind, limit)
-    rank = max(tensor.rank or 0 for tensor in (*op.present_inputs, *op.outputs))
+    rank = max((tensor.rank or 0 for tensor in (*op.present_inputs, *op.outputs)), default=0)
     if limit is None or rank <= limit:
         return ""
     return f"it takes at most {limit} dimensions there, got {rank}"

@@ -25,6 +25,7 @@ TF_2_14 = {
     "TRANSPOSE": 6,
 }
 TF_2_14_BROADCAST = {
+    "ADD": 6,
     "DIV": 6,
     "EQUAL": 4,
     "GREATER": 4,
@@ -33,7 +34,25 @@ TF_2_14_BROADCAST = {
     "LESS_EQUAL": 4,
     "MAXIMUM": 6,
     "MINIMUM": 6,
+    "MUL": 6,
     "NOT_EQUAL": 4,
     "SQUARED_DIFFERENCE": 6,
     "SUB": 6,
 }
+"""Of float32."""
+TF_2_14_BROADCAST_INTEGERS = {
+    "ADD": 6,
+    "DIV": 5,
+    "EQUAL": 4,
+    "GREATER": 4,
+    "GREATER_EQUAL": 4,
+    "LESS": 4,
+    "LESS_EQUAL": 4,
+    "MAXIMUM": 5,
+    "MINIMUM": 5,
+    "MUL": 4,
+    "NOT_EQUAL": 4,
+    "SQUARED_DIFFERENCE": 4,
+    "SUB": 5,
+}
+"""Of integers, quantized ones too; some of those that have more end the process."""

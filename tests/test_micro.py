@@ -144,7 +144,7 @@ def test_the_command(cli, tmp_path):
     assert (status, err) == (0, "")
     files = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert files == ["lenet.cc", "lenet.h", "lenet_ops.h"]
-    size = micro.arena_of(edit.load(LENET.read_bytes())).size
+    size = micro.arena_of(LENET.read_bytes()).size
     assert f"arena {size:,} bytes: 9,408 of activations" in out
     assert f"lenet_arena_size = {size};" in (tmp_path / "out" / "lenet.h").read_text()
     shown = json.loads(cli("micro", LENET, "--json")[1])

@@ -192,16 +192,21 @@ def _transposed_length(call: Call, length: Any, i: int, n: int) -> Any:
     window, stride = call.integers("kernel_size", n)[i], call.integers("strides", n)[i]
     window = (window - 1) * call.integers("dilation_rate", n)[i] + 1
     is_same = call.setting("padding") == "same"
-    if call.setting("output_padding") is None:
-        return _linear(call, length, stride, 0 if is_same else max(window - stride, 0))
     output_padding: Any = call.setting("output_padding")
-    padding: Any = (
-        output_padding[i]
-        if isinstance(output_padding, list) and len(output_padding) == n
-        else output_padding
-    )
-    call.check(is_integer(padding) and 0 <= padding < stride, "output_padding", "below the strides")
-    offset = window - stride - 2 * (window // 2 if is_same else 0) + padding
+    if isinstance(output_padding, list) and len(output_padding) == n:
+        output_padding = output_padding[i]
+    return transposed_length(call, length, window, stride, is_same, output_padding)
+
+
+def transposed_length(
+    call: Call, length: Any, window: int, stride: int, is_same: bool, output_padding: Any
+) -> Any:
+    """The size of what `length` elements spread to, a number or a scalar."""
+    if output_padding is None:
+        return _linear(call, length, stride, 0 if is_same else max(window - stride, 0))
+    is_valid = is_integer(output_padding) and 0 <= output_padding < stride
+    call.check(is_valid, "output_padding", "below the strides")
+    offset = window - stride - 2 * (window // 2 if is_same else 0) + output_padding
     return _linear(call, length, stride, offset)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...graph.core.graph import Tensor
 from . import activation
 from .arrange import integers
+from .conv import transposed_length
 from .operations import floating, operation, tensor
 from .reductions import moments, reduced
 from .registry import Call, is_integer
@@ -141,6 +142,43 @@ def conv(
     )
     kind = "DepthwiseConv2dNative" if call.layer.kind == "ops.DepthwiseConv" else f"Conv{rank - 2}D"
     return call.op(kind, inputs, tensor(call, kernel), padding=padding_of(call, padding), **attrs)
+
+
+@operation("ConvTranspose")
+def conv_transpose(
+    call: Call,
+    inputs: Tensor,
+    kernel: Any,
+    strides: Any = 1,
+    padding: Any = "valid",
+    output_padding: Any = None,
+    data_format: Any = None,
+    dilation_rate: Any = 1,
+) -> Tensor:
+    """What each pixel spreads by a kernel [*window, filters, channels]."""
+    shape = call.shape(inputs, 3, 4, 5)
+    n = len(shape) - 2
+    kernel = tensor(call, kernel)
+    attrs = window_attributes(
+        call, n + 2, strides=strides, dilations=dilation_rate, data_format=data_format
+    )
+    *window, filters, _ = (call.known(size, "the kernel's shape") for size in call.shape(kernel))
+    pads = output_padding if isinstance(output_padding, list) else [output_padding] * n
+    is_same, lengths = padding_of(call, padding) == "SAME", []
+    for i in range(n):
+        size = call.size(inputs, i + 1) if shape[i + 1] is None else shape[i + 1]
+        extent = (window[i] - 1) * attrs["dilations"][i + 1] + 1
+        step = attrs["strides"][i + 1]
+        lengths.append(transposed_length(call, size, extent, step, is_same, pads[i]))
+    if n == 1:
+        inputs = call.op("ExpandDims", inputs, call.constant(1))
+        kernel = call.op("ExpandDims", kernel, call.constant(0))
+        lengths, attrs = [1, *lengths], {k: [1, *v] for k, v in attrs.items()}
+    batch = call.size(inputs, 0) if shape[0] is None else shape[0]
+    kind = "Conv3DBackpropInputV2" if n == 3 else "Conv2DBackpropInput"
+    sizes = call.sizes([batch, *lengths, filters])
+    y = call.op(kind, sizes, kernel, inputs, padding=padding_of(call, padding), **attrs)
+    return call.op("Squeeze", y, squeeze_dims=[1]) if n == 1 else y
 
 
 @operation("tf.nn.bias_add")

@@ -87,14 +87,14 @@ def stft(
         x, n = call.op("MirrorPad", x, call.constant(pairs), mode="REFLECT"), n + size // 2 * 2
     places = np.arange(0, n - size + 1, step)[:, None] + np.arange(size)
     parts = call.op("GatherV2", x, call.constant(places), call.constant(len(shape) - 1))
-    factors = _window(call, window, length)
+    factors = window_of(call, window, length)
     before = (size - length) // 2
     factors = np.pad(factors, (before, size - length - before))
     spectrum = call.op("RFFT", call.op("Mul", parts, like(call, factors, x)), call.constant([size]))
     return [call.op("Real", spectrum), call.op("Imag", spectrum)]
 
 
-def _window(call: Call, window: Any, length: int) -> np.ndarray:
+def window_of(call: Call, window: Any, length: int) -> np.ndarray:
     """The factors of a stretch's samples."""
     if window is None:
         return np.ones(length)
@@ -302,7 +302,7 @@ def _pixel(
     return call.op("SelectV2", mask, value, like(call, fill, value))
 
 
-@operation("Linspace", "Logspace")
+@operation("Linspace", "Logspace", "Geomspace")
 def evenly_spaced(
     call: Call,
     start: Any,
@@ -314,9 +314,15 @@ def evenly_spaced(
     axis: Any = 0,
     retstep: Any = False,
 ) -> Tensor:
-    """Numbers in even steps from one to another, or a base to the power of them."""
+    """Numbers in even steps from one to another, or a base to the power of them.
+
+    Those of Geomspace are powers of 10 between two numbers, with the sign of the first.
+    """
     call.require(dtype in (None, "float32") and retstep is False, "must give float32 alone")
-    x, y = (floating(call, v) for v in operands(call, start, stop))
+    x, y = first, _ = [floating(call, v) for v in operands(call, start, stop)]
+    if call.layer.kind == "ops.Geomspace":
+        digits = like(call, 1 / np.log(10), x)
+        x, y = (call.op("Mul", call.op("Log", call.op("Abs", v)), digits) for v in (x, y))
     n = positive(call, num, "num")
     step = call.op("Sub", y, x)
     rank = len(call.shape(step))
@@ -327,7 +333,10 @@ def evenly_spaced(
     out = call.op("AddV2", x, call.op("Mul", step, shares))
     if call.layer.kind == "ops.Linspace":
         return out
-    return call.op("Pow", like(call, number_of(call, base, "base"), out), out)
+    out = call.op("Pow", like(call, number_of(call, base, "base"), out), out)
+    if call.layer.kind == "ops.Logspace":
+        return out
+    return call.op("Mul", out, call.op("ExpandDims", call.op("Sign", first), call.constant(axis)))
 
 
 @operation("Correlate")

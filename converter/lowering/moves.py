@@ -108,3 +108,34 @@ def regrouped(x: Tensor, sizes: Sequence[Tensor | int], b: Builder) -> Tensor:
     """`x` in a shape of numbers, one of them -1, and int32 scalars."""
     parts = [b.constant(np.int32(n)) if isinstance(n, int) else n for n in sizes]
     return b.RESHAPE(x, b.PACK(*parts, axis=0, values_count=len(parts)))
+
+
+def cropped(x: Tensor, crops: Sequence[Sequence[int]], b: Builder) -> Tensor:
+    """`x` without so many elements at the beginning and at the end of each dimension."""
+    if not np.any(crops):
+        return x
+    ends = [-after for _, after in crops]
+    return b.STRIDED_SLICE(
+        x,
+        int32s([before for before, _ in crops]),
+        int32s(ends),
+        int32s([1] * len(crops)),
+        end_mask=sum((end == 0) << i for i, end in enumerate(ends)),
+    )
+
+
+def spread(x: Tensor, steps: Sequence[int], value: Tensor, b: Builder) -> Tensor:
+    """`x` with `steps - 1` values between its elements along each dimension."""
+    for axis, step in enumerate(steps):
+        if step == 1:
+            continue
+        sizes = [extent(x, i, b) for i in range(x.rank)]
+        x = b.EXPAND_DIMS(x, np.int32(axis + 1))
+        pairs = np.zeros((x.rank, 2), np.int32)
+        pairs[axis + 1, 1] = step - 1
+        x = b.PADV2(x, b.constant(pairs), value)
+        sizes[axis] = b.MUL(sizes[axis], np.int32(step))
+        x = cropped(
+            regrouped(x, sizes, b), [[0, (step - 1) * (i == axis)] for i in range(len(sizes))], b
+        )
+    return x

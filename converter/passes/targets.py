@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...schema import target_ranks
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from ..targets import Target
@@ -19,6 +20,7 @@ from .rewrite import builder, constant_of, options_of, scalar_of
 Rule = Callable[[Op, Builder], "Tensor | None"]
 MAX_POWER = 64  # a whole exponent that becomes multiplications
 MAX_PARTS = 256  # parts of a product or of a repetition
+MANY_AXES = 5  # what some runtimes do not repeat operands along
 
 
 def rewrite_for_target(graph: Graph, target: Target) -> int:
@@ -134,7 +136,45 @@ def _with_float_weights(position: int) -> Rule:
     return rule
 
 
+def _with_fewer_axes(op: Op, b: Builder) -> Tensor | None:
+    """The same operator on operands whose neighbouring axes are one where both repeat alike."""
+    rank = op.output.rank or 0
+    if rank < MANY_AXES or not all(tensor.is_static for tensor in (*op.inputs, op.output)):
+        return None
+    shape = [n or 0 for n in op.output.dims]
+    operands = [[1] * (rank - len(x.dims)) + [n or 0 for n in x.dims] for x in op.inputs]
+    groups: list[list[int]] = []
+    repeats: list[tuple[bool, ...]] = []
+    for axis, size in enumerate(shape):
+        if size == 1:
+            continue
+        repeated = tuple(dims[axis] == 1 for dims in operands)
+        if repeats and repeats[-1] == repeated:
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+            repeats.append(repeated)
+    if len(groups) == rank:
+        return None
+
+    def joined(x: Tensor, dims: list[int]) -> Tensor:
+        sizes = np.array([prod(dims[axis] for axis in group) for group in groups], np.int32)
+        if x.value is not None:
+            result = b.constant(np.reshape(x.value, sizes))
+        else:
+            result = b.RESHAPE(x, sizes, new_shape=sizes)
+        result.quantization = x.quantization
+        return result
+
+    inputs = [joined(x, dims) for x, dims in zip(op.inputs, operands, strict=True)]
+    y = b.op(op.kind, *inputs, **options_of(op))
+    y.quantization = op.output.quantization
+    sizes = np.array(shape, np.int32)
+    return b.RESHAPE(y, sizes, new_shape=sizes)
+
+
 RULES: dict[str, Rule] = {
+    **dict.fromkeys(target_ranks.TF_2_14_BROADCAST, _with_fewer_axes),
     "CONV_2D": _with_float_weights(1),
     "DEPTHWISE_CONV_2D": _with_float_weights(1),
     "FULLY_CONNECTED": _with_float_weights(1),

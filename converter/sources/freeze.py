@@ -14,7 +14,7 @@ from ...graph.core.order import is_back_edge, ordered
 from ...graph.core.shapes import Shape
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
-from ...graph.ops.tables import TABLE_KEYS, TABLE_VALUES
+from ...graph.ops.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
 from ...schema.errors import ModelError, UnsupportedOps
 from .branches import has_branches, resolve_branches
 from .effects import (
@@ -42,7 +42,7 @@ from .handles import (
 from .learned_ranges import stop_learning
 from .source import PlaceholdersError, some
 from .state import Place, State, Table
-from .tables import HASH_TABLES, MUTABLE_TABLES
+from .tables import HASH_TABLES
 from .writes import WRITING, written
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.format.graphdef import import_graph_def
@@ -22,6 +22,7 @@ from .source import (
     short_name,
     some,
 )
+from .state import Table
 from .tables import FILLING, Tables
 
 STATISTICS = "FusedBatchNorm"  # its further results are for training
@@ -34,6 +35,7 @@ def load(
     input_shapes: Shapes | None = None,
     values: Values | None = None,
     model: str = "graph_def",
+    saved_table: Callable[[Operation], Table | None] | None = None,
 ) -> GraphSource:
     """The computation of `output_arrays` from `input_arrays` in a frozen graph.
 
@@ -45,6 +47,7 @@ def load(
         input_shapes: What is known of the shapes of inputs, by their names.
         values: Gives the values of variables, where the graph is not frozen.
         model: What the source is, as `GraphSource.model`.
+        saved_table: Gives the contents of a table that nothing in the graph fills.
 
     Raises:
         OSError: The file is missing or holds no GraphDef.
@@ -64,7 +67,8 @@ def load(
     outputs = dict(zip(output_arrays, tensors[len(input_arrays) :], strict=True))
     shapes = set_shapes(inputs, input_shapes or {})
     pairs = [(inputs[name], shapes[name]) for name in inputs]
-    tables = Tables(graph, [op.name for op in graph.operations if op.type in FILLING])
+    filling = [op.name for op in graph.operations if op.type in FILLING]
+    tables = Tables(graph, filling, saved=saved_table)
     frozen = freeze(graph, pairs, list(outputs.values()), values or _refuse_variables, tables)
     return GraphSource(
         None,

@@ -13,6 +13,8 @@ from ...graph.session.session import Session
 from ...graph.session.state import variable_key
 from . import frozen
 from .source import GraphSource, Shapes
+from .state import Table
+from .tables import used_entries
 
 
 def load(
@@ -37,5 +39,10 @@ def load(
     def values(operations: list[Operation]) -> Mapping[Operation, np.ndarray]:
         return {op: session.state.value(variable_key(op)) for op in operations}
 
+    def table(op: Operation) -> Table | None:
+        contents = session.state.tables.get(variable_key(op))
+        return None if contents is None else used_entries(op, *contents.export())
+
     names = [tensor.name for tensor in inputs], [tensor.name for tensor in outputs]
-    return frozen.load(to_graph_def(session.graph), *names, shapes, values, "session")
+    definition = to_graph_def(session.graph)
+    return frozen.load(definition, *names, shapes, values, "session", table)

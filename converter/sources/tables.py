@@ -19,8 +19,6 @@ from .source import short_name
 from .state import Table
 
 HASH_TABLES = ("HashTable", "HashTableV2")
-MUTABLE_TABLES = ("MutableHashTable", "MutableHashTableV2", "MutableDenseHashTableV2")
-"""Tables that may change; with contents of a checkpoint, one that does not is as a HashTable."""
 FILLING = (
     *("InitializeTable", "InitializeTableV2", "LookupTableImport", "LookupTableImportV2"),
     *("InitializeTableFromTextFile", "InitializeTableFromTextFileV2"),
@@ -127,3 +125,19 @@ def _of_file(op: Operation, handle: Operation, path: Path) -> Table:
         return Table(*text_columns(lines, columns, types, delimiter, str(path)))
     except OpError as error:
         raise ModelError(f"{op.type} '{op.name}': {error}") from None
+
+
+def used_entries(op: Operation, keys: np.ndarray, values: np.ndarray) -> Table | None:
+    """The contents of the table that `op` makes, of what is exported of it.
+
+    Of a dense table that is all buckets, [n, 1], of which some have no key. None for keys or values
+    that are vectors.
+    """
+    if keys.size != values.size:
+        return None
+    keys, values = keys.ravel(), values.ravel()
+    if op.inputs:
+        unused = [key.tolist() for key in evaluate(op.graph, op.inputs, {})]
+        is_used = np.array([key not in unused for key in keys.tolist()], bool)
+        keys, values = keys[is_used], values[is_used]
+    return Table(keys, values)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...graph.core.evaluate import evaluate
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.order import data_and_control_inputs, ordered
 from ...graph.core.shapes import Shape, merge
@@ -20,6 +19,7 @@ from ...schema.bundle import Bundle, Slice, open_bundle
 from ...schema.errors import ModelError, NotFoundError
 from .source import some
 from .state import Table
+from .tables import used_entries
 
 if TYPE_CHECKING:
     from ...graph.core.library import FunctionLibrary
@@ -101,14 +101,7 @@ class Variables:
             keys, values = (bundle.read(entry.key) for entry in entries)
         except NotFoundError as error:
             raise OSError(f"The model has tables, but {error.message}") from None
-        if op.inputs:  # a dense table's buckets [n, key], of which some have no key
-            unused = [key.tolist() for key in evaluate(op.graph, op.inputs, {})]
-            if isinstance(unused[0], list) or keys.size != values.size:
-                return None
-            keys, values = keys.ravel(), values.ravel()
-            is_used = np.array([key not in unused for key in keys.tolist()], bool)
-            keys, values = keys[is_used], values[is_used]
-        return Table(keys, values)
+        return used_entries(op, keys, values)
 
 
 def _read(

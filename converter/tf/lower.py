@@ -11,6 +11,7 @@ from ...graph.core.attributes import FunctionRef
 from ...graph.core.custom import custom_options
 from ...graph.core.order import data_inputs, ordered
 from ...graph.format.fold import fold
+from ...graph.ops.tables import MUTABLE_TABLES
 from ...schema.errors import ConverterError
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Origin, Signature
@@ -28,8 +29,14 @@ if TYPE_CHECKING:
     from ..sources.source import GraphSource
 
 HINTS = {
-    "XlaCallModule": "XlaCallModule holds a module of StableHLO: export the model with "
-    "jax2tf.convert(..., native_serialization=False), or as ONNX.",
+    "XlaCallModule": "XlaCallModule holds a module of StableHLO, as JAX writes: export the model "
+    "under Keras' TensorFlow backend, with jax2tf.convert(..., native_serialization=False), or as "
+    "ONNX.",
+    **dict.fromkeys(
+        MUTABLE_TABLES,
+        "Tables that may change need contents: fill them before the model is saved, or use "
+        "StaticHashTable.",
+    ),
 }
 """What to do about operations that no graph of builtins can have."""
 CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+(?=.)")  # around user's names
@@ -191,7 +198,7 @@ def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:
             has_no_flex.add(op.type)
     flex = ", or have them run by TensorFlow's own kernels (OpsSet.SELECT_TF_OPS, --select-tf-ops)"
     flex *= not has_no_flex
-    hints = "".join(f"{HINTS[type_]}\n" for type_ in missing if type_ in HINTS)
+    hints = "".join(f"{hint}\n" for hint in dict.fromkeys(map(HINTS.get, missing)) if hint)
     unsupported.refuse(
         missing,
         f"{hints}Replace these layers, cut the graph before them with output_arrays, or set "

@@ -13,6 +13,7 @@ from ..lowering.moves import (
     like,
     reshaped,
     slice_along,
+    spread,
     transposed,
 )
 from .registry import lower, lower_rows
@@ -103,23 +104,30 @@ def depthwise_conv2d(node, b, x, spatial):
     )
 
 
+def dilated(filters, rates, b):
+    """Filters with zeros between their elements, as operators without dilation take them."""
+    if max(rates) == 1 or filters.value is None:
+        return spread(filters, rates, like(filters, 0, b), b)
+    sizes = [(n - 1) * rate + 1 for n, rate in zip(filters.dims, rates, strict=True)]
+    values = np.zeros(sizes, filters.dtype)
+    values[tuple(slice(None, None, rate) for rate in rates)] = filters.value
+    return b.constant(values)
+
+
 @lower("Conv2DBackpropInput")
 def conv2d_backprop_input(node, b):
     """Transposed convolution: output shape, filters (TF: HWOI, TFLite: OHWI), input."""
     shape, filters, _ = node.inputs
     is_nchw = node.text("data_format") == "NCHW"
-    node.require(
-        all(d == 1 for d in node.attr("dilations")),
-        f"dilations of a transposed convolution must be 1, got {node.attr('dilations')}",
-    )
 
     def lowered(node, b, x, spatial):
+        rates = [*spatial(node.attr("dilations")), 1, 1]
         stride_h, stride_w = spatial(node.attr("strides"))
         padding = node.text("padding")
         node.require(padding != "EXPLICIT", "explicit padding is not supported, use SAME or VALID")
         return b.TRANSPOSE_CONV(
             b.GATHER(shape, b.constant(np.asarray(TO_NHWC, np.int32))) if is_nchw else shape,
-            transposed(filters, (2, 0, 1, 3), b),
+            transposed(dilated(filters, rates, b), (2, 0, 1, 3), b),
             x,
             padding=padding,
             stride_h=stride_h,

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...graph.ops.xla_numbers import dimension_numbers
-from ..lowering.moves import as_type, extent, int32s, like, regrouped, reshaped, transposed
+from ..lowering.moves import (
+    as_type,
+    cropped,
+    extent,
+    like,
+    regrouped,
+    reshaped,
+    spread,
+    transposed,
+)
 from .einsum import Operand, contract
 from .registry import lower
 
@@ -194,23 +203,6 @@ def _conv(node, conv: Convolution, b: Builder) -> Tensor:
     return b.CONV_2D(x, transposed(conv.filters, (3, 0, 1, 2), b), padding="VALID", **options)
 
 
-def spread(x: Tensor, steps: Sequence[int], value: Tensor, b: Builder) -> Tensor:
-    """`x` with `steps - 1` values between its elements along each dimension."""
-    for axis, step in enumerate(steps):
-        if step == 1:
-            continue
-        sizes = [extent(x, i, b) for i in range(x.rank)]
-        x = b.EXPAND_DIMS(x, np.int32(axis + 1))
-        pairs = np.zeros((x.rank, 2), np.int32)
-        pairs[axis + 1, 1] = step - 1
-        x = b.PADV2(x, b.constant(pairs), value)
-        sizes[axis] = b.MUL(sizes[axis], np.int32(step))
-        x = cropped(
-            regrouped(x, sizes, b), [[0, (step - 1) * (i == axis)] for i in range(len(sizes))], b
-        )
-    return x
-
-
 def surrounded(x: Tensor, pads: Sequence[Sequence[int]], value: Tensor, b: Builder) -> Tensor:
     """`x` with a value around it, or less of it where numbers are below 0."""
     pairs = np.array(pads, np.int32).reshape(-1, 2)
@@ -219,20 +211,6 @@ def surrounded(x: Tensor, pads: Sequence[Sequence[int]], value: Tensor, b: Build
         is_zero = value.value is not None and not value.value.any()
         x = b.PAD(x, around) if is_zero else b.PADV2(x, around, value)
     return cropped(x, np.maximum(-pairs, 0).tolist(), b)
-
-
-def cropped(x: Tensor, crops: Sequence[Sequence[int]], b: Builder) -> Tensor:
-    """`x` without so many elements at the beginning and at the end of each dimension."""
-    if not np.any(crops):
-        return x
-    ends = [-after for _, after in crops]
-    return b.STRIDED_SLICE(
-        x,
-        int32s([before for before, _ in crops]),
-        int32s(ends),
-        int32s([1] * len(crops)),
-        end_mask=sum((end == 0) << i for i, end in enumerate(ends)),
-    )
 
 
 @lower("XlaPad")

@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...graph.ops.xla_numbers import Windows, gather_numbers, permuted, scatter_numbers
-from ..lowering.moves import as_int32, extent, int32s, positions, regrouped, reshaped, transposed
+from ..lowering.moves import (
+    as_int32,
+    cropped,
+    extent,
+    int32s,
+    positions,
+    regrouped,
+    reshaped,
+    transposed,
+)
 from .control import body_of
 from .registry import lower
 from .scatter import rows_replaced
-from .xla import cropped, shape_of_parts
+from .xla import shape_of_parts
 from .xla_reduce import JOINS, copied, fold_of
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..lowering.moves import extent, int32s, like, slice_along, transposed
+from ..lowering.moves import cropped, extent, int32s, like, slice_along, spread, transposed
 from .control import body_of, inlined
 from .registry import lower
-from .xla import cropped, shape_of_parts, spread, surrounded
+from .xla import shape_of_parts, surrounded
 
 if TYPE_CHECKING:
     from ...graph.core import graph as tf

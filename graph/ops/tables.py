@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 TABLE_KEYS, TABLE_VALUES = "_table_keys", "_table_values"
 """Attributes of a HashTable whose contents are known."""
+MUTABLE_TABLES = ("MutableHashTable", "MutableHashTableV2", "MutableDenseHashTableV2")
+"""Tables that may change; with contents of a checkpoint, one that does not is as a HashTable."""
 WHOLE_LINE, LINE_NUMBER = -2, -1
 """Columns of a text file that are none."""
 

@@ -6,7 +6,7 @@ Source: XLA's "Operation Semantics".
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def optimization_barrier(*inputs: np.ndarray) -> np.ndarray | Sequence[np.ndarra
 @op("XlaReplicaId", shape=scalar)
 def replica_id() -> np.ndarray:
     """0: the only one of one replica."""
-    return np.int32(0)[()]
+    return np.asarray(np.int32(0))
 
 
 def _free(rank: int, *taken: Sequence[int]) -> list[int]:
@@ -57,7 +57,7 @@ def _dot_shape(op: OperationView) -> Shape:
     numbers = dimension_numbers(op, "Dot")
     left = _free(len(x), numbers.lhs_batch_dimensions, numbers.lhs_contracting_dimensions)
     right = _free(len(y), numbers.rhs_batch_dimensions, numbers.rhs_contracting_dimensions)
-    batch = [x[i] for i in numbers.lhs_batch_dimensions]
+    batch: list[Dim] = [x[i] for i in numbers.lhs_batch_dimensions]
     return (*batch, *(x[i] for i in left), *(y[i] for i in right))
 
 
@@ -65,11 +65,13 @@ def _dot_shape(op: OperationView) -> Shape:
 def dot(x: np.ndarray, y: np.ndarray, *, op: OperationView) -> np.ndarray:
     """Sums of products: batch dimensions, then the free ones of `x` and of `y`."""
     numbers, dtype = dimension_numbers(op, "Dot"), op.outputs[0].dtype
-    matrices, sizes = [], []
-    for array, batch, depth in (
+    matrices: list[np.ndarray] = []
+    sizes: list[list[list[int]]] = []
+    rows: list[tuple[np.ndarray, list[int], list[int]]] = [
         (x, [*numbers.lhs_batch_dimensions], [*numbers.lhs_contracting_dimensions]),
         (y, [*numbers.rhs_batch_dimensions], [*numbers.rhs_contracting_dimensions]),
-    ):
+    ]
+    for array, batch, depth in rows:
         free = _free(array.ndim, batch, depth)
         sizes.append([[array.shape[i] for i in axes] for axes in (batch, free)])
         shape = [int(np.prod([array.shape[i] for i in axes])) for axes in (batch, free, depth)]
@@ -139,21 +141,28 @@ def _conv_sizes(op: OperationView) -> tuple[list[int] | None, ...]:
     return tuple(integers(op, i) for i in range(2, 7))
 
 
+def _batch_groups(op: OperationView) -> int:
+    """Into how many groups the batch is divided."""
+    return cast("int", op.get_attr("batch_group_count")) if op.type == "XlaConvV2" else 1
+
+
 def _conv_shape(op: OperationView) -> Shape:
     x, filters, numbers = known(op, 0), known(op, 1), dimension_numbers(op, "Convolution")
     strides, pads, base, dilations, _ = _conv_sizes(op)
-    groups = op.get_attr("batch_group_count") if op.type == "XlaConvV2" else 1
-    sizes: list[Dim] = [None] * len(numbers.input_spatial_dimensions)
+    groups = _batch_groups(op)
+    places: list[int] = [*numbers.input_spatial_dimensions]
+    windows: list[int] = [*numbers.kernel_spatial_dimensions]
+    sizes: list[Dim] = [None] * len(places)
     if not (strides is None or pads is None or base is None or dilations is None):
         sizes = _window_counts(
-            [x[i] for i in numbers.input_spatial_dimensions],
+            [x[i] for i in places],
             list(zip(pads[::2], pads[1::2], strict=True)),
-            [filters[i] for i in numbers.kernel_spatial_dimensions],
+            [filters[i] for i in windows],
             strides,
             base,
             dilations,
         )
-    batch = x[numbers.input_batch_dimension]
+    batch: Dim = x[numbers.input_batch_dimension]
     shape: list[Dim] = [None] * len(x)
     shape[numbers.output_batch_dimension] = None if batch is None else batch // groups
     shape[numbers.output_feature_dimension] = filters[numbers.kernel_output_feature_dimension]
@@ -176,8 +185,8 @@ def conv(
 ) -> np.ndarray:
     """The convolution over any dimensions, with holes in both operands and groups."""
     numbers, dtype = dimension_numbers(op, "Convolution"), op.outputs[0].dtype
-    batch_groups = op.get_attr("batch_group_count") if op.type == "XlaConvV2" else 1
-    spatial = [*numbers.input_spatial_dimensions]
+    batch_groups = _batch_groups(op)
+    spatial: list[int] = [*numbers.input_spatial_dimensions]
     wide = x if dtype is None else x.astype(dtype.dtype)
     wide = wide.transpose(
         [numbers.input_batch_dimension, *spatial, numbers.input_feature_dimension]
@@ -196,7 +205,7 @@ def conv(
     inputs = np.split(wide, groups, 0 if batch_groups > 1 else -1)
     n = len(spatial)
     ones, kernel = [1] * n, list(filters.shape[:n])
-    results = []
+    results: list[np.ndarray] = []
     for part, weights in zip(inputs, np.split(filters, groups, -1), strict=True):
         window = [1, *kernel, 1]
         view = _windows(part, window, [1, *strides.tolist(), 1], [1, *dilations.tolist(), 1])
@@ -204,7 +213,7 @@ def conv(
         axes = [n + 1, *range(n + 2, 2 * n + 2)]
         results.append(np.tensordot(view, weights, (axes, [n, *range(len(ones))])))
     result = np.concatenate(results, -1)
-    order = [numbers.output_batch_dimension, *numbers.output_spatial_dimensions]
+    order: list[int] = [numbers.output_batch_dimension, *numbers.output_spatial_dimensions]
     return result.transpose(np.argsort([*order, numbers.output_feature_dimension]))
 
 
@@ -264,7 +273,8 @@ def gather(
     numbers = gather_numbers(op, operand.ndim)
     corners = _corners(indices, operand.ndim, numbers.index_axis, numbers.targets, numbers.batching)
     corners = np.clip(corners, 0, np.array(operand.shape) - sizes)
-    grid = np.moveaxis(np.indices(sizes.tolist()), 0, -1)
+    window: tuple[int, ...] = tuple(sizes.tolist())
+    grid = np.moveaxis(np.indices(window), 0, -1)
     batch = corners.shape[:-1]
     places = corners.reshape(*batch, *[1] * operand.ndim, operand.ndim) + grid
     result = operand[tuple(np.moveaxis(places, -1, 0))]
@@ -312,7 +322,7 @@ def _reduced(shape: Sequence[Dim], axes: Sequence[int]) -> Shape:
 
 
 def _reduce_shape(op: OperationView) -> list[Shape]:
-    axes = op.get_attr("dimensions_to_reduce")
+    axes = cast("list[int]", op.get_attr("dimensions_to_reduce"))
     return [_reduced(known(op, i), axes) for i in range(len(op.outputs))]
 
 
@@ -414,7 +424,7 @@ def broadcast_helper(x: np.ndarray, y: np.ndarray, axes: np.ndarray) -> list[np.
     if x.ndim == y.ndim or not axes.size:
         return [x, y]
     rank = max(x.ndim, y.ndim)
-    results = []
+    results: list[np.ndarray] = []
     for side in (x, y):
         shape = [1] * rank
         for axis, n in zip(axes.tolist(), side.shape, strict=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from ..core.shapes import require
 
@@ -42,7 +42,7 @@ def dimension_numbers(op: OperationView, kind: str) -> Message:
 
     from ...schema.proto import message
 
-    content = op.get_attr("dimension_numbers")
+    content = cast("bytes", op.get_attr("dimension_numbers"))
     try:
         return message(f"{kind}DimensionNumbers").FromString(content)
     except DecodeError as error:

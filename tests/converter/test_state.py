@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import flatlite.compat.v1 as tf
 from flatlite.converter.sources import saved_model
 from flatlite.errors import ConverterError, ModelError
 from flatlite.lite import Interpreter, TFLiteConverter
@@ -67,6 +68,32 @@ def test_a_table_that_changes():
     path = MODELS / "filled"
     with pytest.raises(ConverterError, match="LookupTableInsertV2"):
         TFLiteConverter.from_saved_model(path, signature_keys=["add"]).convert()
+
+
+def test_tables_of_a_session():
+    with tf.Graph().as_default(), tf.Session() as session:
+        keys = tf.constant([3, 4], tf.int64)
+        words = tf.lookup.experimental.MutableHashTable(tf.int64, tf.float32, -1.0)
+        dense = tf.lookup.experimental.DenseHashTable(
+            tf.int64, tf.int64, -1, empty_key=0, deleted_key=9
+        )
+        session.run([words.insert(keys, tf.constant([0.5, 0.25])), dense.insert(keys, keys + 4)])
+        x = tf.placeholder(tf.int64, [3])
+        y = [words.lookup(x), dense.lookup(x)]
+        fed = np.int64([3, 4, 5])
+        expected = session.run(y, {x: fed})
+        content = TFLiteConverter.from_session(session, [x], y).convert()
+        empty = tf.lookup.experimental.MutableHashTable(tf.int64, tf.float32, -1.0)
+        converter = TFLiteConverter.from_session(session, [x], [empty.lookup(x)])
+        with pytest.raises(ConverterError, match=r"(?s)MutableHashTableV2.*need contents: fill"):
+            converter.convert()
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], fed)
+    interpreter.invoke()
+    for detail, want in zip(interpreter.get_output_details(), expected, strict=True):
+        assert close(want, interpreter.get_tensor(detail["index"]))
+    assert expected[0].tolist() == [0.5, 0.25, -1.0] and expected[1].tolist() == [7, 8, -1]
 
 
 ALONE = [(name, keys[0]) for name, keys in SIGNATURES.items() if len(keys) == 1]

@@ -110,6 +110,46 @@ def test_weights_of_dynamic_ranges(source, target):
 
 
 @pytest.mark.parametrize(
+    ("kind", "shape", "other"),
+    [
+        ("MUL", (3, 8, 1, 32, 1), (1, 1, 2, 1, 2)),
+        ("ADD", (2, 1, 3, 2, 2, 1, 2), (1, 3, 2, 2, 3, 1)),
+        ("GREATER", (2, 3, 2, 1, 2), (2, 1, 2)),
+        ("SUB", (1, 2, 1, 2, 3), (2, 1, 2, 1, 1)),
+    ],
+)
+def test_operands_that_repeat_along_many_axes(kind, shape, other):
+    b = Builder()
+    constant = np.arange(np.prod(other), dtype=np.int32).reshape(other)
+    out = np.broadcast_shapes(shape, other)
+    x, c = b.input("x", shape, "INT32"), b.constant("c", constant)
+    y = b.tensor("y", out, "BOOL" if kind == "GREATER" else "INT32")
+    b.op(kind, [x, c], [y])
+    content = save(b.outputs(y))
+    written = converted(content, "tf-2.14")
+    kinds = kinds_of(written)
+    assert kinds.count(kind) == 1 and set(kinds) <= {kind, "RESHAPE"}
+    (op,) = [op for op in load(written).subgraphs[0].operators if op.op == kind]
+    tensors = load(written).subgraphs[0].tensors
+    assert len(tensors[op.outputs[0]].shape) <= 6
+    x = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    np.testing.assert_array_equal(run(written, x), run(content, x))
+
+
+def test_an_operator_without_operands():
+    """A variable's handle has none; its target says nothing of dimensions."""
+    b = Builder()
+    handle, y = b.tensor("h", (), "RESOURCE"), b.tensor("y", (2, 3))
+    x = b.input("x", (2, 3))
+    b.op("VAR_HANDLE", [], [handle], container="", shared_name="v")
+    b.op("ASSIGN_VARIABLE", [handle, x], [])
+    b.op("READ_VARIABLE", [handle], [y])
+    written = TFLiteConverter.from_tflite_model(save(b.outputs(y)))
+    written.target, written.verify = "tf-2.14", False
+    assert kinds_of(written.convert()) == ["VAR_HANDLE", "ASSIGN_VARIABLE", "READ_VARIABLE"]
+
+
+@pytest.mark.parametrize(
     ("content", "target", "message"),
     [
         (model_of("FLOOR_MOD", (2, 3), (2, 3), np.float32([3])), "edgetpu", "no such operator"),
@@ -117,9 +157,9 @@ def test_weights_of_dynamic_ranges(source, target):
         (model_of("GELU", (2, 3), (2, 3)), "tf-2.8", "version 1 of it came with TensorFlow 2.9"),
         (model_of("GELU", (2, 3), (2, 3)), "tflm", "it has no such operator"),
         (
-            model_of("SUB", (2,) * 7, (2,) * 7, np.ones((1, *[2] * 6), np.float32)),
+            model_of("SUB", (2, 1) * 4, (2,) * 8, np.ones((1, 2) * 4, np.float32)),
             "tf-2.14",
-            "at most 6 dimensions there, got 7",
+            "at most 6 dimensions there, got 8",
         ),
         (
             model_of("TRANSPOSE", (2,) * 6, (2,) * 6, np.int32([5, 4, 3, 2, 1, 0])),

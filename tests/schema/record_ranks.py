@@ -3,7 +3,8 @@
     .venv/bin/python tests/schema/record_ranks.py tflite_micro PYTHON
     .venv/bin/python tests/schema/record_ranks.py tflite_runtime PYTHON
 
-PYTHON has the runtime, as for record_targets.py. Elementwise operators get operands of two shapes.
+PYTHON has the runtime, as for record_targets.py. Elementwise operators get operands of two shapes,
+one that each other dimension is repeated of, as float32, int32 and int8 with scales.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from flatlite.converter.ir.graph import Graph
 from flatlite.converter.ir.write import write
 from flatlite.errors import ConverterError
 from flatlite.schema.model import save
+from flatlite.schema.quantization import Quantization
 
 CHILD = Path(__file__).with_name("runtime_child.py")
 RANKS = range(3, 8)
@@ -55,13 +57,53 @@ OPERATORS = {
     "SUM": lambda b, x, n: b.SUM(x, i32(1)),
     "TRANSPOSE": lambda b, x, n: b.TRANSPOSE(x, i32(*reversed(range(n)))),
     "UNPACK": lambda b, x, n: b.UNPACK(x, axis=1, num=2)[0],
-} | {
-    kind: lambda b, x, n, kind=kind: getattr(b, kind)(x, np.ones((1, *[2] * (n - 1)), np.float32))
-    for kind in BINARY
 }  # fmt: skip
 
 
+def broadcast(kind: str, dtype: str, rank: int):
+    """The graph of an operator whose operands repeat each other's dimensions in turn."""
+    graph = Graph()
+    b = Builder(graph)
+    x, y = (
+        b.input(name, np.dtype(dtype), tuple(1 + (i % 2 == first) for i in range(rank)))
+        for first, name in enumerate("xy")
+    )
+    if dtype == "int8":
+        for tensor in (x, y):
+            tensor.quantization = Quantization([0.5], [0])
+    result = getattr(b, kind)(x, y)
+    if dtype == "int8" and result.dtype == np.int8:
+        result.quantization = Quantization([0.5], [0])
+    graph.outputs = [result]
+    return graph, {str(i): np.ones(t.shape, t.dtype) for i, t in enumerate((x, y))}
+
+
+def broadcasts(runtime: str, python: str) -> None:
+    """Prints how many dimensions operands may have that repeat each other's."""
+    for dtype in ("float32", "int32", "int8"):
+        tried: dict[str, list[int]] = {}
+        with tempfile.TemporaryDirectory() as folder:
+            for kind in BINARY:
+                for rank in RANKS:
+                    try:
+                        graph, arrays = broadcast(kind, dtype, rank)
+                        content = save(write(graph).model)
+                    except ConverterError:
+                        continue  # LiteRT itself does not take it
+                    path = Path(folder, f"{kind}-{rank}.tflite")
+                    path.write_bytes(content)
+                    np.savez(path.with_suffix(".npz"), **arrays)
+                    tried.setdefault(kind, []).append(rank)
+            command = [python, str(CHILD), runtime, folder]
+            ran = set(subprocess.run(command, capture_output=True, text=True).stdout.split())
+        for kind, ranks in sorted(tried.items()):
+            works = [rank for rank in ranks if f"{kind}-{rank}" in ran]
+            if works != ranks:
+                print(f'    "{kind}": {max(works, default=0)},  # {dtype}')
+
+
 def main(runtime: str, python: str) -> None:
+    broadcasts(runtime, python)
     with tempfile.TemporaryDirectory() as folder:
         tried = {}
         for kind, make in OPERATORS.items():

@@ -38,8 +38,8 @@ def add(message, kind, name, inputs, **attrs):
 def set_value(attr, value):
     if isinstance(value, np.dtype):
         attr.type = TYPES[value.kind]
-    elif isinstance(value, str):
-        attr.s = value.encode()
+    elif isinstance(value, str | bytes):
+        attr.s = value.encode() if isinstance(value, str) else value
     elif isinstance(value, tuple):
         attr.shape.SetInParent()
         for size in value:
@@ -51,6 +51,8 @@ def set_value(attr, value):
             set_value(part, one)
             field = part.WhichOneof("value")
             getattr(attr.list, field).append(getattr(part, field))
+    elif isinstance(value, bool):
+        attr.b = value
     else:
         attr.i = value
 
@@ -255,6 +257,19 @@ def unknown_ops(message):
         add(message, f"Unheard{i:02}", f"n{i}", f"n{i - 1}" if i else "x", T=FLOAT)
 
 
+def stablehlo(message):
+    del message.node[2:]
+    add(message, "XlaCallModule", "module", "x", module=b"ML\xefR", version=9)
+
+
+def bad_dimensions(message):
+    constant(message, "starts", np.int32([[1]]))
+    constant(message, "sizes", np.int32([1, 3]))
+    attrs = {"T": FLOAT, "Tindices": INT, "indices_are_sorted": False}
+    attrs["dimension_numbers"] = b"\x1a\x01\x07"
+    add(message, "XlaGather", "rows", "x starts sizes", **attrs)
+
+
 def control_characters(message):
     node(message, "w").name = "w\x1b[31m\n\n\n"
 
@@ -286,6 +301,8 @@ GRAPHS = {
     "constants too large": (
         changed(set_repeated),
         "the constants of the source have 6442450944 bytes, a .tflite file at most"),
+    "StableHLO": (changed(stablehlo), "first at node 'module'", "native_serialization=False"),
+    "dimensions of XLA": (changed(bad_dimensions), "XlaGather 'rows'", "must be among 2"),
     "file that is read": (changed(set_reading), "ReadFile"),
     "Python": (changed(set_python), "PyFunc"),
     "length beyond the end": (written(long_length()), "graph.pb"),

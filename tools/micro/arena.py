@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import prod
 
 from ...schema.dtypes import PACKED_BITS, TENSOR_TYPES
-from ...schema.model import Model, Operator, Subgraph, Tensor
+from ...schema.model import Model, Operator, Subgraph, Tensor, load
 from ...schema.operators import operator
 from .measured import OPERATOR_BYTES
 
@@ -62,8 +62,12 @@ class _Buffer:
     last: int
 
 
-def arena_of(model: Model) -> Arena:
-    """The arena of a model in TensorFlow Lite Micro."""
+def arena_of(model: Model | bytes) -> Arena:
+    """The arena of a model, or of a `.tflite` file's bytes, in TensorFlow Lite Micro.
+
+    Raises ModelError when the bytes are no `.tflite` file.
+    """
+    model = load(model) if isinstance(model, bytes) else model
     plan = _Lifetimes(model)
     scratch = sum(len(_scratch(op, graph)) for graph in model.subgraphs for op in graph.operators)
     n_tensors = sum(len(graph.tensors) for graph in model.subgraphs)
