@@ -293,7 +293,9 @@ def test_a_warning_is_one_line(cli, tmp_path):
     status, out, err = cli("convert", tmp_path / "x.pbtxt", "-o", tmp_path / "out.tflite")
     assert status == 0
     assert out.endswith(", not verified\n")
-    assert err.startswith("flatlite: warning: the converted model was not verified: RandomUniform 'y'")
+    assert err.startswith(
+        "flatlite: warning: the converted model was not verified: RandomUniform 'y'"
+    )
     assert len(err.splitlines()) == 1
 
 

@@ -300,10 +300,9 @@ def scatter(
     attributes: Mapping[str, Any], x: np.ndarray, indices: np.ndarray, updates: np.ndarray
 ) -> np.ndarray:
     """Scatter, which the evaluator does not have."""
-    axis, result = attributes.get("axis", 0), x.copy()
-    np.put_along_axis(
-        result, np.where(indices < 0, indices + x.shape[axis], indices), updates, axis
-    )
+    axis, result, places = attributes.get("axis", 0), x.copy(), np.indices(indices.shape)
+    places[axis] = indices
+    result[tuple(places)] = updates
     return result
 
 
