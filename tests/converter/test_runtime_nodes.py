@@ -31,13 +31,14 @@ def close(result, want, tolerance):
 
 
 def converted(row):
-    """The file; only of ai.onnx there is an oracle to verify it with."""
+    """The file; most operators of com.microsoft have no oracle to verify it with."""
+    has_oracle = not row.domain and row.kind != "MaxRoiPool"
     converter = TFLiteConverter.from_onnx_model(row.model())
     with warnings.catch_warnings():
-        if row.domain:
-            warnings.filterwarnings("ignore", "the converted model was not verified")
+        if not has_oracle:
+            warnings.filterwarnings("ignore", "the converted model was not verified: .* has no ref")
         content = converter.convert()
-    assert converter.verified or row.domain
+    assert converter.verified or not has_oracle
     return content
 
 

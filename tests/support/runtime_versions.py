@@ -28,6 +28,7 @@ IMAGE = floats(2, 3, 4, 5)
 BOXES = np.float32([[0.3, 1, 2.9, 3.2], [0, 0, 3, 3], [1.1, 0.4, 3.7, 2.2]])
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 STEPS, BATCH, WIDTH, UNITS = 6, 3, 4, 5
+WORDS = np.int64([[2, 3, 4, 5, 6, 7, 8], [5, 4, 5, 6, 2, 2, 3]])
 LENGTHS = np.int32([6, 1, 3])
 OUTPUTS = {"RNN": "y h", "GRU": "y h", "LSTM": "y h c"}
 
@@ -132,6 +133,19 @@ ROWS = {
         "u": floats(2, 5)}),
     "ScatterElements": version(16, "ScatterElements", "x i u", {"x": X,
         "i": np.array([[[2, 0], [1, 3]]]), "u": floats(1, 2, 2)}, axis=2),
+    "MaxRoiPool": version(1, "MaxRoiPool", "x r", {"x": floats(2, 3, 9, 8), "r": np.float32(
+        [[0, 1, 1, 6, 6], [1, 0, 2, 15, 12], [1, 5, 5, 4, 2], [0, 14, 16, 20, 20]])},
+        pooled_shape=[2, 3], spatial_scale=0.5),
+    "MelWeightMatrix": version(17, "MelWeightMatrix", "n l r a z", {}, {"n": np.array(8),
+        "l": np.array(32), "r": np.array(8000), "a": np.float32(20), "z": np.float32(4000)}),
+    **{
+        f"TfIdfVectorizer {mode} {skips}": version(9, "TfIdfVectorizer", "x", {"x": WORDS},
+            mode=mode, min_gram_length=1, max_gram_length=3, max_skip_count=skips,
+            pool_int64s=[2, 3, 5, 4, 5, 5, 6, 7, 8, 3, 4, 5], ngram_counts=[0, 3, 9],
+            ngram_indexes=[0, 3, 2, 1, 6, 4, 5], weights=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+        for mode in ("TF", "IDF", "TFIDF")
+        for skips in (0, 2)
+    },
     "MaxUnpool": version(11, "MaxUnpool", "x i", {"x": floats(1, 1, 2, 2),
         "i": np.array([[[[5, 7], [13, 15]]]])}, kernel_shape=[2, 2], strides=[2, 2]),
 }  # fmt: skip
