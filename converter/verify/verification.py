@@ -85,9 +85,9 @@ class Function:
         if self.signature is not None:
             named = interpreter.get_signature_runner(self.signature.key).get_input_details()
             details = [named[name] for name in self.signature.inputs]
-        for detail, shape in zip(details, shapes, strict=True):
-            interpreter.resize_tensor_input(detail["index"], shape)
         try:
+            for detail, shape in zip(details, shapes, strict=True):
+                interpreter.resize_tensor_input(detail["index"], shape)
             interpreter.allocate_tensors()
         except (RuntimeError, ValueError, MemoryError):
             return True
