@@ -52,7 +52,8 @@ def solve(
     if isinstance(difference, int):
         return None
     reduced, _ = dims.cancel_factors(difference, 0)
-    assert isinstance(reduced, Dim)
+    if isinstance(reduced, int):  # the difference is a product, of which any factor may be 0
+        return None
     if even_empty and not dims.never_zero(dims.divide_exactly(difference, reduced) or 0):
         return None
     for monomial, c in reversed(reduced.terms):

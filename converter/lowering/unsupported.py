@@ -46,6 +46,18 @@ OTHERWISE_NAMED = {
 }
 """Operations whose builtin has another name."""
 
+NO_TEXTS = "TFLite has no operators that change texts"
+REASONS = {
+    "ImageDecoder": "decode images before the model runs",
+    "RegexFullMatch": NO_TEXTS,
+    "StringConcat": NO_TEXTS,
+    "StringSplit": NO_TEXTS,
+    "ai.onnx.ml.CastMap": "TFLite has no maps",
+    "ai.onnx.ml.DictVectorizer": "TFLite has no maps",
+    "ai.onnx.preview.training.Gradient": "it is of training",
+}
+"""Operators of ONNX that have no meaning in TFLite, and why."""
+
 CONTROL = ("Switch", "Merge", "Enter", "Exit", "LoopCond", "NextIteration")
 """What TensorFlow 1's branches and loops are made of; those that have a form are IF and WHILE."""
 HEADS = {
@@ -98,8 +110,9 @@ def _listed(missing: Mapping[str, Sequence[str]]) -> str:
             continue
         lines.append(head)
         for type_, names in of_kind[:MAX_SHOWN]:
-            builtin = f" ({builtin_of(type_)})" if kind == "builtin" else ""
-            lines.append(f"  {type_} x {len(names)}, first at node '{names[0]}'{builtin}")
+            remark = builtin_of(type_) if kind == "builtin" else REASONS.get(type_)
+            remark = f" ({remark})" if remark else ""
+            lines.append(f"  {type_} x {len(names)}, first at node '{names[0]}'{remark}")
         if of_kind[MAX_SHOWN:]:
             others = ", ".join(sorted(type_ for type_, _ in of_kind[MAX_SHOWN:]))
             lines.append(f"  and {len(of_kind) - MAX_SHOWN} more types: {others}")

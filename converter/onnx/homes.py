@@ -10,7 +10,7 @@ array: Concat Constant ConstantOfShape Expand Flatten Gather Pad Range Reshape S
 control: If Loop Scan
 conv: Conv
 index: Compress CumProd CumSum EyeLike GatherElements GatherND NonMaxSuppression NonZero OneHot ReverseSequence Scatter ScatterElements ScatterND TensorScatter TopK Trilu Unique
-linear_algebra: DFT Det Einsum STFT
+linear_algebra: DFT Det Einsum MelWeightMatrix STFT
 logic: BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor
 math: Abs Acos Add And Asin Atan Cast CastLike Ceil Clip Cos Div Dropout Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity IsNaN LeakyRelu Less LessOrEqual Log Max Mean Min Mod Mul Neg Not Or PRelu Pow Reciprocal Relu Round Selu Sigmoid Sign Sin Softplus Softsign Sqrt Sub Sum Tanh Where Xor
 matmul: Gemm MatMul
@@ -27,9 +27,10 @@ random: Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform Random
 recurrent: GRU LSTM RNN
 reduce: ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare
 resize: Resize Upsample
-sample: DeformConv GridSample RoiAlign
+sample: DeformConv GridSample MaxRoiPool RoiAlign
 sequence: ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength SequenceMap SplitToSequence
 slice: Slice
+text: StringNormalizer TfIdfVectorizer
 transpose_conv: ConvTranspose DepthToSpace SpaceToDepth
 trees: ai.onnx.ml.TreeEnsemble ai.onnx.ml.TreeEnsembleClassifier ai.onnx.ml.TreeEnsembleRegressor
 """

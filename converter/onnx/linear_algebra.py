@@ -126,6 +126,25 @@ def fourier_matrix(n, length, inverse, onesided, is_complex, real_result=False):
     return parts.reshape(parts.shape[0] * parts.shape[1], -1).astype(np.float32)
 
 
+@lower("MelWeightMatrix")
+def mel_weight_matrix(node, b):
+    """The triangles of the mel scale, [bins of a spectrum, bands], from constants."""
+    n_bands, length, rate, low, high = (np.ravel(node.constant(i))[0] for i in range(5))
+    mels = [2595 * np.log10(1 + edge / 700) for edge in (low, high)]
+    edges = mels[0] + np.arange(n_bands + 2) * ((mels[1] - mels[0]) / (n_bands + 2))
+    edges = 700 * (10 ** (edges / 2595) - 1)
+    left, centre, right = (
+        ((length + 1) * edges // rate).astype(int)[i : i + n_bands] for i in range(3)
+    )
+    bins = np.arange(length // 2 + 1)[:, None]
+    rising = (bins - left) / np.maximum(centre - left, 1)
+    rising = np.where(centre == left, 1, rising) * ((left <= bins) & (bins <= centre))
+    falling = (right - bins) / np.maximum(right - centre, 1)
+    matrix = np.where((centre <= bins) & (bins < right), falling, rising)
+    dtype = node.dtype("output_datatype") if node.attr("output_datatype", 0) else np.float32
+    return b.constant(matrix.astype(dtype))
+
+
 @lower("DFT")
 def dft(node, b):
     """The discrete Fourier transform along an axis; the last axis is real and imaginary part."""

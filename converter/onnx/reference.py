@@ -34,6 +34,8 @@ RANDOM = frozenset(
     }
 )
 """Operators of ai.onnx that draw numbers."""
+UNKNOWN = frozenset({"MaxRoiPool", "ai.onnx.ml.CategoryMapper"})
+"""Operators that the evaluator does not have."""
 REFUSALS = (
     *(ArithmeticError, RuntimeError, TypeError, ValueError, IndexError, NotImplementedError),
 )
@@ -57,6 +59,8 @@ class OnnxOracle:
             name = node.name or next(iter(node.output), "")
             if domain_of(node.domain) not in EVALUATED | function_domains:
                 raise NotVerified(f"{node.op_type} '{name}' of {node.domain} has no reference")
+            if qualified(node.domain, node.op_type) in UNKNOWN:
+                raise NotVerified(f"{node.op_type} '{name}' has no reference")
             if not node.domain and node.op_type in RANDOM:
                 raise NotVerified(f"{node.op_type} '{name}' gives random numbers")
 
@@ -157,6 +161,7 @@ def evaluate(
         results = replacement[1](_attributes(node), *(feeds.get(name) for name in node.input))
         return list(results) if isinstance(results, tuple) else [results]
     node, opsets = with_old_default(node, opsets)
+    node = with_ordered_weights(node) if kind == "TfIdfVectorizer" else node
     from onnx import ValueInfoProto
     from onnx.helper import make_graph, make_tensor_value_info, np_dtype_to_tensor_dtype
     from onnx.reference import ReferenceEvaluator
@@ -189,6 +194,21 @@ def with_old_default(
     changed.CopyFrom(node)
     changed.attribute.append(make_attribute(name, value))
     return changed, {**opsets, "": version}
+
+
+def with_ordered_weights(node: NodeProto) -> NodeProto:
+    """TfIdfVectorizer with weights in the order of its result, as the evaluator takes them."""
+    from onnx import NodeProto
+
+    changed = NodeProto()
+    changed.CopyFrom(node)
+    attributes = {a.name: a for a in changed.attribute}
+    if "weights" in attributes:
+        indices, weights = attributes["ngram_indexes"].ints, list(attributes["weights"].floats)
+        ordered = dict(zip(indices, weights, strict=True))
+        del attributes["weights"].floats[:]
+        attributes["weights"].floats.extend(ordered.get(i, 0) for i in range(max(indices) + 1))
+    return changed
 
 
 OLD_DEFAULTS = {"RoiAlign": (16, "coordinate_transformation_mode", "output_half_pixel")}
@@ -300,10 +320,9 @@ def scatter(
     attributes: Mapping[str, Any], x: np.ndarray, indices: np.ndarray, updates: np.ndarray
 ) -> np.ndarray:
     """Scatter, which the evaluator does not have."""
-    axis, result = attributes.get("axis", 0), x.copy()
-    np.put_along_axis(
-        result, np.where(indices < 0, indices + x.shape[axis], indices), updates, axis
-    )
+    axis, result, places = attributes.get("axis", 0), x.copy(), np.indices(indices.shape)
+    places[axis] = indices
+    result[tuple(places)] = updates
     return result
 
 

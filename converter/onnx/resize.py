@@ -26,6 +26,8 @@ from .term import (
     where,
 )
 
+MAX_COUNT = 1 << 24
+"""Elements of an axis whose places are computed: numbers of float32 beyond are not exact."""
 WIDEST = 256
 """Scales and their denominators up to which sizes are computed with integers."""
 LINEAR_PADDING, CUBIC_PADDING = 1, 2  # elements beyond the edges that a kernel reaches
@@ -193,6 +195,10 @@ def _source_coordinates(node, b, axis, transformation):
         f"coordinate_transformation_mode must be one of {modes}, got '{transformation}'",
     )
     if isinstance(axis.count, int):
+        node.require(
+            axis.count <= MAX_COUNT,
+            f"axis {axis.index} must have at most {MAX_COUNT} elements, got {axis.count}",
+        )
         steps = np.arange(axis.count, dtype=np.float64)
     else:
         steps = Term(b, b.CAST(b.RANGE(np.int32(0), axis.count, np.int32(1)), dtype=np.float32))

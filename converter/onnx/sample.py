@@ -27,8 +27,10 @@ from .term import (
     Number,
     Term,
     both,
+    ceil,
     clip,
     floor,
+    greater_equal,
     less,
     maximum,
     minimum,
@@ -223,6 +225,34 @@ def _column(b, x):
 def _broadcast_along(b, x, axis):
     """[regions, samples] along the first or second axis of the samples' grid."""
     return Term(b, b.EXPAND_DIMS(x.tensor, np.int32(1 if axis else 2)))
+
+
+@lower("MaxRoiPool")
+def max_roi_pool(node, b):
+    """The largest element in each of some cells of each region; 0 in a cell that is outside."""
+    x, rois = node.inputs
+    sizes, cells = node.sizes_of(x)[2:], node.attr("pooled_shape")
+    scale = node.attr("spatial_scale", 1.0)
+    image, *columns = b.UNPACK(rois, axis=1, num=5)
+    corners = [floor(Term(b, column) * scale + 0.5) for column in columns]
+    values = b.EXPAND_DIMS(b.GATHER(x, as_type(image, np.int32, b)), np.int32(1))
+    for axis, (size, n_cells) in enumerate(zip(sizes, cells, strict=True)):
+        start, end = _column(b, corners[1 - axis]), _column(b, corners[3 - axis])
+        extent = maximum(end - start + 1.0, 1.0) * (1 / n_cells)
+        low = floor(extent * np.arange(n_cells)[None, :]) + start
+        high = ceil(extent * np.arange(1, n_cells + 1)[None, :]) + start
+        places = np.arange(size, dtype=np.float32)
+        ends = [Term(b, b.EXPAND_DIMS(bound.tensor, np.int32(2))) for bound in (low, high)]
+        inside = both(greater_equal(places, ends[0]), less(places, ends[1])).tensor
+        shape = [-1, 1, n_cells, 1, size] if axis else [-1, n_cells, 1, size, 1]
+        inside = b.RESHAPE(inside, int32s(shape))
+        values = b.EXPAND_DIMS(values, np.int32(2)) if axis else values
+        lowest = np.finfo(np.float32).min
+        values = b.SELECT_V2(inside, values, b.constant(np.float32(lowest)))
+        values = b.REDUCE_MAX(values, int32s([4 if axis else 3]), keep_dims=False)
+    is_empty = b.EQUAL(values, b.constant(np.float32(lowest)))
+    values = b.SELECT_V2(is_empty, b.constant(np.float32(0)), values)
+    return transposed(values, (0, 3, 1, 2), b)
 
 
 @lower("DeformConv")

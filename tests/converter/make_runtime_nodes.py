@@ -1,6 +1,8 @@
-"""Records what ONNX Runtime gives for the nodes of runtime_nodes and runtime_layers, tests/support.
+"""Records what ONNX Runtime gives for the nodes of tests/support/runtime_*.py.
 
-    python tests/converter/make_runtime_nodes.py [layers]     # needs onnx, onnxruntime (1.32)
+    python tests/converter/make_runtime_nodes.py [nodes] [layers] [versions]
+
+Needs onnx and onnxruntime (1.32).
 
 It has no kernel on processors for some of them, of which nothing is recorded, unless there are
 nodes of ai.onnx that define them.
@@ -18,6 +20,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 
 import runtime_layers  # noqa: E402
 import runtime_nodes  # noqa: E402
+import runtime_versions  # noqa: E402
 
 options = onnxruntime.SessionOptions()
 options.log_severity_level = 4
@@ -52,6 +55,10 @@ def record(rows, definitions, path):
     np.savez_compressed(path, **recorded)
 
 
-if sys.argv[1:] != ["layers"]:
-    record(runtime_nodes.ROWS, {}, HERE / "runtime_nodes.npz")
-record(runtime_layers.ROWS, runtime_layers.DEFINITIONS, HERE / "runtime_layers.npz")
+RECORDS = {
+    "nodes": (runtime_nodes.ROWS, {}),
+    "layers": (runtime_layers.ROWS, runtime_layers.DEFINITIONS),
+    "versions": (runtime_versions.ROWS, {}),
+}
+for name in sys.argv[1:] or RECORDS:
+    record(*RECORDS[name], HERE / f"runtime_{name}.npz")

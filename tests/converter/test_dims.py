@@ -103,6 +103,12 @@ def test_equalities_are_solved(x, y, want):
     assert (solution and (solution[0], solution[1])) == want
 
 
+def test_no_symbol_is_solved_for_in_a_product():
+    n, m = dims.symbol("n", 2), dims.symbol("m", 240)
+    assert solve(dims.multiply(n, m), 0, lambda name: dims.symbol(name, 240)) is None
+    assert solve(dims.multiply(3, n), dims.multiply(2, n), lambda name: n, even_empty=True) is None
+
+
 def test_a_multiple_is_a_number_times_a_new_symbol():
     name, size = solve(dims.modulo(h, 7), 0, lambda name: dims.symbol(name, 240))
     assert (name, str(size)) == ("h", "7*h_7")

@@ -195,6 +195,10 @@ ONNX = {
     "cast to a type of the future": (layer(node("Cast", to=77)), "Cast 'y'", "77"),
     "mode of resizing": (
         layer(node("Resize", "x  s", mode="magic"), s=floats(4)), "Resize 'y'"),
+    "sides without end": (
+        layer(helper.make_node("Resize", ["x", "", "", "s"], ["y"], mode="cubic"),
+              s=np.int64([1, 4, 8, 1 << 40])),
+        "Resize 'y': axis 3 must have at most 16777216 elements"),
     "equation": (layer(node("Einsum", equation="ij->")), "Einsum 'y'"),
     "branch that is not there": (
         layer(node("Cast", "x", "c", to=TensorProto.BOOL), node("If", "c")), "If 'y'"),

@@ -39,6 +39,8 @@ class Row:
         attributes: the node's.
     """
 
+    domain, opset = "com.microsoft", 17
+
     def __init__(
         self, kind, names, feeds, constants=None, outputs="y", tolerance=1e-5, **attributes
     ):
@@ -48,7 +50,7 @@ class Row:
         results = [name.replace("-", "") for name in outputs.split()]
         self.outputs = [name for name in results if name]
         self.node = helper.make_node(
-            kind, inputs, results, name="layer", domain="com.microsoft", **attributes
+            kind, inputs, results, name="layer", domain=self.domain, **attributes
         )
 
     def model(self):
@@ -60,7 +62,7 @@ class Row:
         results = [helper.make_empty_tensor_value_info(name) for name in self.outputs]
         weights = [numpy_helper.from_array(np.asarray(x), n) for n, x in self.constants.items()]
         graph = helper.make_graph([self.node], "main", values, results, weights)
-        opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+        opsets = [helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 

@@ -1,0 +1,151 @@
+"""Nodes of ai.onnx whose meaning depends on the operator set, and recurrent layers of all kinds.
+
+make_runtime_nodes.py records what ONNX Runtime gives for them. All of them are verified: the ONNX
+project's evaluator, which verification asks, knows the newest operators only, and of recurrent
+layers neither activations, nor clip, nor lengths.
+"""
+
+import itertools
+
+import numpy as np
+from runtime_nodes import Row, floats
+
+
+class Standard(Row):
+    """A node of ai.onnx."""
+
+    domain = ""
+
+
+def version(opset, *arguments, **attributes):
+    """A node in the first operator set that it is valid in, or a later one."""
+    row = type("Row", (Standard,), {"opset": opset})(*arguments, **attributes)
+    return row
+
+
+X = floats(3, 4, 5)
+IMAGE = floats(2, 3, 4, 5)
+BOXES = np.float32([[0.3, 1, 2.9, 3.2], [0, 0, 3, 3], [1.1, 0.4, 3.7, 2.2]])
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+STEPS, BATCH, WIDTH, UNITS = 6, 3, 4, 5
+WORDS = np.int64([[2, 3, 4, 5, 6, 7, 8], [5, 4, 5, 6, 2, 2, 3]])
+LENGTHS = np.int32([6, 1, 3])
+OUTPUTS = {"RNN": "y h", "GRU": "y h", "LSTM": "y h c"}
+
+
+def layer(kind, names="x w r b", outputs=None, opset=14, **attributes):
+    """A recurrent layer; `names` of its operands say which of them it has."""
+    n = 2 if attributes.get("direction") == "bidirectional" else 1
+    by_batch = attributes.get("layout", 0)
+    gates = GATES[kind] * UNITS
+    state = (BATCH, n, UNITS) if by_batch else (n, BATCH, UNITS)
+    arrays = {
+        "x": floats(BATCH, STEPS, WIDTH) if by_batch else floats(STEPS, BATCH, WIDTH),
+        "w": floats(n, gates, WIDTH, size=0.6),
+        "r": floats(n, gates, UNITS, size=0.4),
+        "b": floats(n, 2 * gates, size=0.3),
+        "l": LENGTHS,
+        "h0": floats(*state),
+        "c0": floats(*state),
+        "p": floats(n, 3 * UNITS, size=0.3),
+    }
+    feeds = {name: arrays[name] for name in names.split() if name in ("x", "l", "h0", "c0")}
+    constants = {name: arrays[name] for name in names.split() if name in ("w", "r", "b", "p")}
+    attributes = {"hidden_size": UNITS, **attributes}
+    results = outputs or OUTPUTS[kind]
+    return version(opset, kind, names, feeds, constants, results, 1e-5, **attributes)
+
+
+def layers():
+    """Each kind in each direction with what its operands and attributes can be."""
+    directions = ("forward", "reverse", "bidirectional")
+    for kind, direction in itertools.product(GATES, directions):
+        yield f"{kind} {direction}", layer(kind, direction=direction)
+        yield f"{kind} {direction} lengths", layer(kind, "x w r b l h0", direction=direction)
+    for kind in GATES:
+        count = {"RNN": 1, "GRU": 2, "LSTM": 3}[kind]
+        yield f"{kind} states", layer(kind, "x w r - - h0" + " c0" * (kind == "LSTM"))
+        yield f"{kind} clip", layer(kind, clip=0.3)
+        for names, alphas, betas in (
+            (["Relu", "Affine", "Softsign"], [0.7], [0.1]),
+            (["HardSigmoid", "ScaledTanh", "Tanh"], [0.3, 0.8], [0.4, 0.9]),
+            (["LeakyRelu", "Elu", "Softplus"], [0.05, 0.6], []),
+            (["ThresholdedRelu", "Sigmoid", "Elu"], [0.2, 0.9], []),
+        ):
+            chosen = names[:count]
+            n_alphas = sum(name in WITH_ALPHA for name in chosen)
+            n_betas = sum(name in WITH_BETA for name in chosen)
+            options = {"activation_alpha": alphas[:n_alphas], "activation_beta": betas[:n_betas]}
+            options = {name: values for name, values in options.items() if values}
+            yield f"{kind} {chosen[0]}", layer(kind, activations=chosen, clip=2.0, **options)
+    yield "GRU after", layer("GRU", "x w r b l", linear_before_reset=1)
+    yield "GRU of operator set 7", layer("GRU", "x w r b", opset=7, linear_before_reset=1)
+    yield "LSTM peepholes", layer("LSTM", "x w r b - h0 c0 p")
+    yield "LSTM peepholes, lengths", layer("LSTM", "x w r b l - - p", direction="bidirectional")
+    yield "LSTM of operator set 7", layer("LSTM", "x w r b - h0 c0 p", opset=7, clip=0.5)
+    yield "LSTM coupled", layer("LSTM", input_forget=1)
+
+
+WITH_ALPHA = {"Affine", "Elu", "HardSigmoid", "LeakyRelu", "ScaledTanh", "ThresholdedRelu"}
+WITH_BETA = {"Affine", "HardSigmoid", "ScaledTanh"}
+
+LAYERS = dict(layers())
+SLOW = {name for i, name in enumerate(LAYERS) if i % 5}
+"""Those that are not in every run."""
+ROWS = {
+    **LAYERS,
+    **{
+        f"{kind} {axis} of operator set 11": version(11, kind, "x", {"x": X}, axis=axis)
+        for kind in ("Softmax", "LogSoftmax", "Hardmax")
+        for axis in (0, 1, -1)
+    },
+    **{
+        f"LpNormalization {p} {axis}": version(1, "LpNormalization", "x", {"x": X}, p=p, axis=axis)
+        for p in (1, 2)
+        for axis in (0, -1)
+    },
+    **{
+        f"GlobalLpPool {p}": version(2, "GlobalLpPool", "x", {"x": IMAGE}, p=p) for p in (1, 2, 3)
+    },
+    **{
+        f"Upsample {mode} of operator set {opset}": version(
+            opset, "Upsample", "x s" if opset > 7 else "x", {"x": IMAGE},
+            {"s": np.float32([1, 1, 2, 3])} if opset > 7 else {}, mode=mode,
+            **({} if opset > 7 else {"scales": [1.0, 1.0, 2.0, 3.0]}))
+        for mode in ("nearest", "linear")
+        for opset in (7, 9)
+    },
+    "Upsample by a part": version(9, "Upsample", "x s", {"x": IMAGE},
+        {"s": np.float32([1, 1, 1.5, 1.6])}, mode="nearest"),
+    "Scatter": version(9, "Scatter", "x i u", {"x": X, "i": np.array([[[2, 0], [1, 3]]]),
+        "u": floats(1, 2, 2)}, axis=2),
+    "RoiAlign of operator set 10": version(10, "RoiAlign", "x r i", {"x": IMAGE, "r": BOXES},
+        {"i": np.array([0, 1, 1])}, output_height=2, output_width=3, spatial_scale=0.9,
+        sampling_ratio=2),
+    "OneHot": version(9, "OneHot", "x d v", {"x": np.array([[0, -1], [2, 5]])},
+        {"d": np.float32(4), "v": np.float32([2, 7])}, axis=1),
+    "Split": version(13, "Split", "x s", {"x": X}, {"s": np.array([1, 3])}, "y z", axis=1),
+    "Resize to sizes of 0 and 1": version(13, "Resize", "x - - s", {"x": IMAGE},
+        {"s": np.array([2, 3, 1, 1])}, mode="nearest"),
+    "Mod": version(13, "Mod", "x z", {"x": np.int32([7, -7, 5]), "z": np.int32([3, 3, -2])}),
+    "Div": version(14, "Div", "x z", {"x": np.int32([7, -7, 5]), "z": np.int32([3, 3, -2])}),
+    "ScatterND": version(16, "ScatterND", "x i u", {"x": X, "i": np.array([[2, 1], [0, 3]]),
+        "u": floats(2, 5)}),
+    "ScatterElements": version(16, "ScatterElements", "x i u", {"x": X,
+        "i": np.array([[[2, 0], [1, 3]]]), "u": floats(1, 2, 2)}, axis=2),
+    "MaxRoiPool": version(1, "MaxRoiPool", "x r", {"x": floats(2, 3, 9, 8), "r": np.float32(
+        [[0, 1, 1, 6, 6], [1, 0, 2, 15, 12], [1, 5, 5, 4, 2], [0, 14, 16, 20, 20]])},
+        pooled_shape=[2, 3], spatial_scale=0.5),
+    "MelWeightMatrix": version(17, "MelWeightMatrix", "n l r a z", {}, {"n": np.array(8),
+        "l": np.array(32), "r": np.array(8000), "a": np.float32(20), "z": np.float32(4000)}),
+    **{
+        f"TfIdfVectorizer {mode} {skips}": version(9, "TfIdfVectorizer", "x", {"x": WORDS},
+            mode=mode, min_gram_length=1, max_gram_length=3, max_skip_count=skips,
+            pool_int64s=[2, 3, 5, 4, 5, 5, 6, 7, 8, 3, 4, 5], ngram_counts=[0, 3, 9],
+            ngram_indexes=[0, 3, 2, 1, 6, 4, 5], weights=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+        for mode in ("TF", "IDF", "TFIDF")
+        for skips in (0, 2)
+    },
+    "MaxUnpool": version(11, "MaxUnpool", "x i", {"x": floats(1, 1, 2, 2),
+        "i": np.array([[[[5, 7], [13, 15]]]])}, kernel_shape=[2, 2], strides=[2, 2]),
+}  # fmt: skip
