@@ -14,11 +14,16 @@ from ..graph.core.scopes import GraphKeys, control_dependencies, name_scope
 from ..graph.core.sparse_tensor import SparseTensor
 from ..graph.core.tensor_shape import TensorShape
 from ..graph.functions import summaries
-from ..graph.functions.array import boolean_mask, gather, identity
-from ..graph.functions.conditional import cond
-from ..graph.functions.control_flow import Assert, no_op
-from ..graph.functions.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
+from ..graph.functions.array.array import boolean_mask, gather, identity
+from ..graph.functions.flow.conditional import cond
+from ..graph.functions.flow.control_flow import Assert, no_op
 from ..graph.functions.random import random_shuffle
+from ..graph.functions.resources.queues import (
+    FIFOQueue,
+    PaddingFIFOQueue,
+    QueueBase,
+    RandomShuffleQueue,
+)
 from ..graph.variables.variables import Variable
 from .queue_runner import QueueRunner, add_queue_runner
 from .sparse_batches import restored, serialized

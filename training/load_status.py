@@ -12,7 +12,7 @@ import numpy as np
 
 from ..graph.core.scopes import get_default_session
 from ..graph.core.tensor_shape import TensorShape
-from ..graph.functions.mutable_tables import MutableTable
+from ..graph.functions.resources.mutable_tables import MutableTable
 from ..graph.session.session import Session
 from ..graph.variables.variables import Variable
 from ..schema.bundle import Bundle

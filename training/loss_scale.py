@@ -13,9 +13,9 @@ from ..graph.core.create import convert_to_tensor
 from ..graph.core.graph import Operation, Tensor
 from ..graph.core.indexed_slices import IndexedSlices
 from ..graph.core.structure import flatten
-from ..graph.functions.conditional import cond
-from ..graph.functions.control_flow import group, no_op
-from ..graph.functions.reductions import reduce_all
+from ..graph.functions.flow.conditional import cond
+from ..graph.functions.flow.control_flow import group, no_op
+from ..graph.functions.math.reductions import reduce_all
 from ..graph.variables.variables import Variable
 from .object_graph import Trackable
 

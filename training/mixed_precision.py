@@ -12,8 +12,8 @@ import numpy as np
 from ..graph.core.graph import Operation, Tensor
 from ..graph.core.indexed_slices import IndexedSlices
 from ..graph.core.scopes import GraphKeys, control_dependencies, name_scope
-from ..graph.functions.conditional import cond
-from ..graph.functions.control_flow import group, no_op
+from ..graph.functions.flow.conditional import cond
+from ..graph.functions.flow.control_flow import group, no_op
 from .loss_scale import DynamicLossScale, LossScale, loss_scale_of
 from .optimizer import Optimizer, cast
 

@@ -10,7 +10,7 @@ from ..graph.core.build import ops
 from ..graph.core.create import convert_to_tensor
 from ..graph.core.graph import Operation, Tensor
 from ..graph.core.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
-from ..graph.functions.control_flow import group
+from ..graph.functions.flow.control_flow import group
 from ..graph.variables.get_variable import get_variable
 from ..graph.variables.initializers import zeros_initializer
 from ..graph.variables.variable_lists import (

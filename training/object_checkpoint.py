@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.core.graph import Tensor
-from ..graph.functions.mutable_tables import MutableTable
+from ..graph.functions.resources.mutable_tables import MutableTable
 from ..graph.session.session import Session
 from ..graph.variables.variables import Variable
 from ..schema import proto

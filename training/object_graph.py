@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.functions.lookup import LookupTable, StaticHashTable, TableInitializer
-from ..graph.functions.mutable_tables import MutableTable
-from ..graph.functions.rnn_cells import RNNCell
+from ..graph.functions.resources.lookup import LookupTable, StaticHashTable, TableInitializer
+from ..graph.functions.resources.mutable_tables import MutableTable
+from ..graph.functions.rnn.cells import RNNCell
 from ..graph.variables.variables import Variable
 from ..schema import proto
 from .optimizer import Optimizer

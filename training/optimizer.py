@@ -13,8 +13,8 @@ from ..graph.core.graph import Graph, Operation, Tensor
 from ..graph.core.indexed_slices import IndexedSlices
 from ..graph.core.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
 from ..graph.derivatives.gradients import Gradient, gradients
-from ..graph.functions.control_flow import group
-from ..graph.functions.control_flow import tuple as tuple_of
+from ..graph.functions.flow.control_flow import group
+from ..graph.functions.flow.control_flow import tuple as tuple_of
 from ..graph.variables.variable_lists import trainable_variables
 from ..graph.variables.variables import Variable
 from .slots import beside, create_slot, create_slot_with_initializer, create_zeros_slot, is_resource

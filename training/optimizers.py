@@ -9,7 +9,7 @@ from ..graph.core.build import ops
 from ..graph.core.graph import Operation, Tensor
 from ..graph.core.indexed_slices import IndexedSlices
 from ..graph.core.scopes import control_dependencies
-from ..graph.functions.control_flow import group
+from ..graph.functions.flow.control_flow import group
 from ..graph.variables.variables import Updated, Variable
 from .optimizer import Optimizer, cast, hyperparameter
 

@@ -16,7 +16,7 @@ from ..graph.core.scopes import (
     get_collection,
     get_default_graph,
 )
-from ..graph.functions.control_flow import group
+from ..graph.functions.flow.control_flow import group
 from ..graph.session.session import Session
 from ..graph.variables.variable_lists import (
     global_variables,

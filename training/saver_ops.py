@@ -15,8 +15,8 @@ from ..graph.core.device_spec import DeviceSpec
 from ..graph.core.graph import Operation, Tensor
 from ..graph.core.scopes import control_dependencies, device, name_scope
 from ..graph.core.shapes import is_static
-from ..graph.functions.control_flow import group
-from ..graph.functions.mutable_tables import MutableTable, SaveableTable
+from ..graph.functions.flow.control_flow import group
+from ..graph.functions.resources.mutable_tables import MutableTable, SaveableTable
 from ..graph.variables.partitioned import PartitionedVariable
 from ..graph.variables.variables import Variable
 from .slots import is_resource

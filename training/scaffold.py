@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..graph.core.scopes import GraphKeys, add_to_collection, get_collection, get_default_graph
-from ..graph.functions.control_flow import group
+from ..graph.functions.flow.control_flow import group
 from ..graph.functions.summaries import merge_all
 from ..graph.session.session import Session
 from ..graph.variables.variable_lists import (

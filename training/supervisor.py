@@ -14,7 +14,7 @@ import numpy as np
 
 from ..graph.core.graph import Graph
 from ..graph.core.scopes import GraphKeys, add_to_collection, get_collection, get_default_graph
-from ..graph.functions.control_flow import group
+from ..graph.functions.flow.control_flow import group
 from ..graph.functions.summaries import merge_all
 from ..graph.session.session import Session
 from ..graph.variables.variable_lists import (

@@ -28,7 +28,7 @@ from ...graph.core.dtype import uint32 as uint32
 from ...graph.core.dtype import uint64 as uint64
 from ...graph.core.dtype import uint8 as uint8
 from ...graph.core.dtype import variant as variant
-from ...graph.functions.arithmetic import complex as complex
-from ...graph.functions.casting import cast as cast
-from ...graph.functions.casting import saturate_cast as saturate_cast
-from ...graph.functions.special import as_string as as_string
+from ...graph.functions.array.casting import cast as cast
+from ...graph.functions.array.casting import saturate_cast as saturate_cast
+from ...graph.functions.math.arithmetic import complex as complex
+from ...graph.functions.math.special import as_string as as_string

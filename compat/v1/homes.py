@@ -18,7 +18,7 @@ CHECKS = {
 
 CORE = {
     "graph.functions.checks": "add_check_numerics_ops verify_tensor_all_finite",
-    "graph.functions.clip": (
+    "graph.functions.math.clip": (
         "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm"
     ),
     "graph.core.conversions": "register_tensor_conversion_function",
@@ -28,7 +28,7 @@ CORE = {
         "int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
         "uint32 uint64 uint8 variant"
     ),
-    "graph.functions.array": (
+    "graph.functions.array.array": (
         "batch_gather batch_to_space_nd boolean_mask broadcast_to check_numerics concat "
         "depth_to_space diag diag_part dynamic_partition dynamic_stitch expand_dims gather "
         "gather_nd "
@@ -49,19 +49,19 @@ CORE = {
         "enable_resource_variables executing_eagerly executing_eagerly_outside_functions "
         "resource_variables_enabled"
     ),
-    "graph.functions.casting": "bitcast",
-    "graph.functions.conditional": "case cond switch_case",
-    "graph.functions.control_flow": "Assert group no_op tuple",
-    "graph.functions.creation": (
+    "graph.functions.array.casting": "bitcast",
+    "graph.functions.flow.conditional": "case cond switch_case",
+    "graph.functions.flow.control_flow": "Assert group no_op tuple",
+    "graph.functions.array.creation": (
         "broadcast_dynamic_shape broadcast_static_shape ensure_shape eye fill one_hot ones "
         "ones_like placeholder placeholder_with_default rank shape shape_n size zeros zeros_like"
     ),
-    "graph.functions.decompositions": (
+    "graph.functions.linalg.decompositions": (
         "cholesky_solve cross matrix_triangular_solve qr self_adjoint_eig self_adjoint_eigvals svd"
     ),
-    "graph.functions.diagonals": "matrix_diag matrix_diag_part matrix_set_diag",
-    "graph.functions.equations": "matrix_solve_ls matrix_square_root=sqrtm",
-    "graph.functions.sorting": (
+    "graph.functions.linalg.diagonals": "matrix_diag matrix_diag_part matrix_set_diag",
+    "graph.functions.linalg.equations": "matrix_solve_ls matrix_square_root=sqrtm",
+    "graph.functions.math.sorting": (
         "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort "
         "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum unique_with_counts"
     ),
@@ -72,32 +72,34 @@ CORE = {
         "fake_quant_with_min_max_vars_per_channel "
         "fake_quant_with_min_max_vars_per_channel_gradient quantize quantize_v2 quantized_concat"
     ),
-    "graph.functions.space_to_batch": (
+    "graph.functions.array.space_to_batch": (
         "batch_to_space required_space_to_batch_paddings space_to_batch"
     ),
-    "graph.functions.special": "arg_max arg_min as_string unravel_index",
+    "graph.functions.math.special": "arg_max arg_min as_string unravel_index",
     "graph.functions.strings": (
         "decode_base64 encode_base64 reduce_join regex_replace string_join=join string_split "
         "string_strip=strip string_to_hash_bucket string_to_hash_bucket_fast "
         "string_to_hash_bucket_strong string_to_number=to_number substr"
     ),
     "graph.core.ragged_tensor": "RaggedTensor",
-    "graph.functions.functional": "foldl foldr map_fn numpy_function py_func py_function scan",
-    "graph.functions.accumulators": (
+    "graph.functions.flow.functional": "foldl foldr map_fn numpy_function py_func py_function scan",
+    "graph.functions.resources.accumulators": (
         "ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator"
     ),
-    "graph.functions.lookup": "initialize_all_tables=tables_initializer tables_initializer",
-    "graph.functions.loops": "while_loop",
-    "graph.functions.queues": (
+    "graph.functions.resources.lookup": (
+        "initialize_all_tables=tables_initializer tables_initializer"
+    ),
+    "graph.functions.flow.loops": "while_loop",
+    "graph.functions.resources.queues": (
         "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"
     ),
-    "graph.functions.tensor_array": "TensorArray",
+    "graph.functions.flow.tensor_array": "TensorArray",
     "graph.functions.random": (
         "get_seed random_crop random_normal random_shuffle random_uniform truncated_normal"
     ),
     "graph.functions.random_draws": "multinomial random_gamma random_poisson",
-    "graph.functions.spectral": "fft3d ifft3d",
-    "graph.functions.slices": "newaxis",
+    "graph.functions.signal.spectral": "fft3d ifft3d",
+    "graph.functions.array.slices": "newaxis",
     "graph.functions.state": (
         "assign assign_add assign_sub batch_scatter_update count_up_to is_variable_initialized "
         "scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add "
@@ -120,14 +122,14 @@ CORE = {
     "graph.format.tensor_values": "get_static_value is_tensor make_ndarray make_tensor_proto",
     "graph.core.indexed_slices": "IndexedSlices",
     "graph.core.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
-    "graph.functions.sparse": (
+    "graph.functions.sparse.tensors": (
         "sparse_concat=concat sparse_fill_empty_rows=fill_empty_rows sparse_mask=mask "
         "sparse_merge=merge sparse_placeholder=placeholder sparse_reorder=reorder "
         "sparse_reset_shape=reset_shape sparse_reshape=reshape sparse_retain=retain "
         "sparse_slice=slice sparse_split=split sparse_tensor_to_dense=to_dense sparse_to_dense "
         "sparse_to_indicator=to_indicator sparse_transpose=transpose"
     ),
-    "graph.functions.sparse_math": (
+    "graph.functions.sparse.arithmetic": (
         "edit_distance sparse_add=add sparse_matmul sparse_maximum=maximum sparse_minimum=minimum "
         "sparse_reduce_max=reduce_max sparse_reduce_max_sparse=reduce_max_sparse "
         "sparse_reduce_sum=reduce_sum sparse_reduce_sum_sparse=reduce_sum_sparse "
@@ -163,7 +165,7 @@ CORE = {
     "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
     "training.event_files": "summary_iterator",
     "graph.functions.unicode": "fingerprint",
-    "graph.functions.windows": "extract_image_patches",
+    "graph.functions.nn.windows": "extract_image_patches",
     "graph.variables.template": "make_template",
     "graph.variables.variable_scope": (
         "AUTO_REUSE VariableScope get_variable_scope variable_creator_scope variable_op_scope "
@@ -187,7 +189,7 @@ CORE = {
 """Names of `tf` alone."""
 
 MATH = {
-    "graph.functions.arithmetic": (
+    "graph.functions.math.arithmetic": (
         "abs accumulate_n acos acosh add add_n asin asinh atan atan2 atanh ceil complex conj cos "
         "cosh digamma div div_no_nan divide equal erf erfc exp expm1 floor floor_div floordiv "
         "floormod greater greater_equal imag is_finite is_inf is_nan less less_equal lgamma log "
@@ -196,26 +198,26 @@ MATH = {
         "scalar_mul sigmoid sign sin sinh sqrt square squared_difference subtract tan tanh "
         "truediv truncatediv truncatemod"
     ),
-    "graph.functions.casting": (
+    "graph.functions.array.casting": (
         "cast saturate_cast to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 "
         "to_int64"
     ),
-    "graph.functions.creation": "lin_space linspace=lin_space range",
-    "graph.functions.einsum": "einsum",
-    "graph.functions.linear_algebra": (
+    "graph.functions.array.creation": "lin_space linspace=lin_space range",
+    "graph.functions.linalg.einsum": "einsum",
+    "graph.functions.linalg.linear_algebra": (
         "cholesky fft fft2d ifft ifft2d matmul matrix_determinant matrix_inverse "
         "matrix_solve norm tensordot trace"
     ),
-    "graph.functions.reductions": (
+    "graph.functions.math.reductions": (
         "argmax argmin count_nonzero cumprod cumsum reduce_all reduce_any reduce_logsumexp "
         "reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
     ),
-    "graph.functions.segments": (
+    "graph.functions.math.segments": (
         "segment_max segment_mean segment_min segment_prod segment_sum unsorted_segment_max "
         "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod "
         "unsorted_segment_sqrt_n unsorted_segment_sum"
     ),
-    "graph.functions.special": (
+    "graph.functions.math.special": (
         "angle betainc bincount confusion_matrix igamma igammac is_non_decreasing "
         "is_strictly_increasing lbeta polygamma zeta"
     ),
@@ -223,13 +225,13 @@ MATH = {
 """Names of both `tf` and `tf.math`."""
 
 DEBUGGING = {
-    "graph.functions.arithmetic": "is_finite is_inf is_nan",
-    "graph.functions.array": "check_numerics",
+    "graph.functions.math.arithmetic": "is_finite is_inf is_nan",
+    "graph.functions.array.array": "check_numerics",
     "graph.functions.checks": "assert_all_finite=verify_tensor_all_finite",
-    "graph.functions.control_flow": "Assert",
+    "graph.functions.flow.control_flow": "Assert",
     "graph.functions.device_placement": "get_log_device_placement set_log_device_placement",
     "graph.functions.shape_checks": "assert_shapes",
-    "graph.functions.special": "is_non_decreasing is_strictly_increasing",
+    "graph.functions.math.special": "is_non_decreasing is_strictly_increasing",
 }
 
 NEST = {
@@ -239,20 +241,20 @@ NEST = {
 }
 
 MATH_ALONE = {
-    "graph.functions.sorting": "approx_max_k approx_min_k",
-    "graph.functions.arithmetic": "divide_no_nan=div_no_nan polyval xdivy xlogy",
-    "graph.functions.reductions": "reduce_std reduce_variance zero_fraction",
-    "graph.functions.special": (
+    "graph.functions.math.sorting": "approx_max_k approx_min_k",
+    "graph.functions.math.arithmetic": "divide_no_nan=div_no_nan polyval xdivy xlogy",
+    "graph.functions.math.reductions": "reduce_std reduce_variance zero_fraction",
+    "graph.functions.math.special": (
         "bessel_i0 bessel_i0e bessel_i1 bessel_i1e cumulative_logsumexp erfcinv erfinv "
         "multiply_no_nan ndtri nextafter reciprocal_no_nan reduce_euclidean_norm xlog1py"
     ),
-    "graph.functions.activations": ("log_softmax softmax softplus softsign"),
-    "graph.functions.array": ("in_top_k invert_permutation top_k"),
-    "graph.functions.normalization": ("l2_normalize"),
+    "graph.functions.nn.activations": ("log_softmax softmax softplus softsign"),
+    "graph.functions.array.array": ("in_top_k invert_permutation top_k"),
+    "graph.functions.nn.normalization": ("l2_normalize"),
 }
 
 MATH_SPECIAL = {
-    "graph.functions.special": (
+    "graph.functions.math.special": (
         "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e "
         "bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn expint fresnel_cos fresnel_sin spence"
     ),
@@ -269,13 +271,13 @@ QUANTIZATION = {
 }
 
 BITWISE = {
-    "graph.functions.arithmetic": (
+    "graph.functions.math.arithmetic": (
         "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
     ),
 }
 
 NN = {
-    "graph.functions.any_windows": (
+    "graph.functions.nn.any_windows": (
         "atrous_conv2d_transpose avg_pool_v2 conv3d_backprop_filter=conv3d_backprop_filter_v2 "
         "conv3d_backprop_filter_v2 conv_transpose convolution "
         "depthwise_conv2d_backprop_filter=depthwise_conv2d_native_backprop_filter "
@@ -283,47 +285,47 @@ NN = {
         "depthwise_conv2d_native_backprop_filter depthwise_conv2d_native_backprop_input "
         "max_pool_v2 pool with_space_to_batch"
     ),
-    "graph.functions.activations": (
+    "graph.functions.nn.activations": (
         "bias_add crelu elu leaky_relu log_softmax relu relu6 relu_layer selu silu=swish softmax "
         "softplus softsign swish xw_plus_b"
     ),
-    "graph.functions.arithmetic": "log_sigmoid sigmoid tanh",
-    "graph.functions.array": ("depth_to_space in_top_k space_to_depth top_k"),
-    "graph.functions.ctc": (
+    "graph.functions.math.arithmetic": "log_sigmoid sigmoid tanh",
+    "graph.functions.array.array": ("depth_to_space in_top_k space_to_depth top_k"),
+    "graph.functions.nn.ctc": (
         "collapse_repeated ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder "
         "ctc_loss ctc_loss_v2 ctc_unique_labels"
     ),
-    "graph.functions.embedding": "embedding_lookup",
-    "graph.functions.fractional_pools": "fractional_avg_pool fractional_max_pool",
-    "graph.functions.sampling": (
+    "graph.functions.nn.embedding": "embedding_lookup",
+    "graph.functions.nn.fractional_pools": "fractional_avg_pool fractional_max_pool",
+    "graph.functions.nn.sampling": (
         "all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler "
         "learned_unigram_candidate_sampler log_uniform_candidate_sampler nce_loss "
         "sampled_softmax_loss uniform_candidate_sampler"
     ),
-    "graph.functions.line_windows": (
+    "graph.functions.nn.line_windows": (
         "avg_pool1d avg_pool3d batch_norm_with_global_normalization conv1d conv1d_transpose conv3d "
         "conv3d_transpose erosion2d max_pool1d max_pool3d max_pool_with_argmax normalize_moments"
     ),
-    "graph.functions.losses": (
+    "graph.functions.nn.losses": (
         "l2_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
         "softmax_cross_entropy_with_logits_v2 sparse_softmax_cross_entropy_with_logits "
         "weighted_cross_entropy_with_logits"
     ),
-    "graph.functions.normalization": (
+    "graph.functions.nn.normalization": (
         "batch_normalization dropout fused_batch_norm l2_normalize local_response_normalization "
         "lrn moments"
     ),
-    "graph.functions.reductions": "zero_fraction",
-    "graph.functions.sparse_embedding": ("embedding_lookup_sparse safe_embedding_lookup_sparse"),
-    "graph.functions.space_to_batch": "space_to_batch",
-    "graph.functions.sorting": (
+    "graph.functions.math.reductions": "zero_fraction",
+    "graph.functions.sparse.embedding": ("embedding_lookup_sparse safe_embedding_lookup_sparse"),
+    "graph.functions.array.space_to_batch": "space_to_batch",
+    "graph.functions.math.sorting": (
         "approx_max_k approx_min_k log_poisson_loss sufficient_statistics weighted_moments"
     ),
-    "graph.functions.rnn": (
+    "graph.functions.rnn.networks": (
         "bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn "
         "static_state_saving_rnn"
     ),
-    "graph.functions.windows": (
+    "graph.functions.nn.windows": (
         "atrous_conv2d avg_pool avg_pool2d=avg_pool conv2d conv2d_backprop_filter "
         "conv2d_backprop_input conv2d_transpose depthwise_conv2d depthwise_conv2d_native "
         "dilation2d max_pool max_pool2d=max_pool separable_conv2d"
@@ -331,7 +333,7 @@ NN = {
 }
 
 LOSSES = {
-    "graph.functions.weighted_losses": (
+    "graph.functions.nn.weighted_losses": (
         "Reduction absolute_difference add_loss compute_weighted_loss cosine_distance get_losses "
         "get_regularization_loss get_regularization_losses get_total_loss hinge_loss huber_loss "
         "log_loss mean_pairwise_squared_error mean_squared_error sigmoid_cross_entropy "
@@ -340,12 +342,12 @@ LOSSES = {
 }
 
 METRICS = {
-    "graph.functions.metrics": (
+    "graph.functions.nn.metrics": (
         "accuracy false_negatives false_positives mean mean_absolute_error mean_cosine_distance "
         "mean_iou mean_per_class_accuracy mean_relative_error mean_squared_error mean_tensor "
         "percentage_below precision recall root_mean_squared_error true_negatives true_positives"
     ),
-    "graph.functions.metrics_at": (
+    "graph.functions.nn.metrics_at": (
         "auc average_precision_at_k false_negatives_at_thresholds false_positives_at_thresholds "
         "precision_at_k precision_at_thresholds precision_at_top_k recall_at_k "
         "recall_at_thresholds recall_at_top_k sensitivity_at_specificity "
@@ -355,36 +357,36 @@ METRICS = {
 }
 
 RNN_CELL = {
-    "graph.functions.rnn_cells": (
+    "graph.functions.rnn.cells": (
         "BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple RNNCell"
     ),
-    "graph.functions.rnn_wrappers": "DeviceWrapper DropoutWrapper MultiRNNCell ResidualWrapper",
+    "graph.functions.rnn.wrappers": "DeviceWrapper DropoutWrapper MultiRNNCell ResidualWrapper",
 }
 
 LINALG = {
-    "graph.functions.array": (
+    "graph.functions.array.array": (
         "band_part=matrix_band_part matrix_transpose tensor_diag=diag tensor_diag_part=diag_part "
         "transpose=matrix_transpose"
     ),
-    "graph.functions.clip": "global_norm",
-    "graph.functions.creation": "eye",
-    "graph.functions.decompositions": (
+    "graph.functions.math.clip": "global_norm",
+    "graph.functions.array.creation": "eye",
+    "graph.functions.linalg.decompositions": (
         "adjoint cholesky_solve cross eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals expm "
         "logdet qr slogdet svd triangular_solve=matrix_triangular_solve"
     ),
-    "graph.functions.diagonals": (
+    "graph.functions.linalg.diagonals": (
         "diag=matrix_diag diag_part=matrix_diag_part set_diag=matrix_set_diag"
     ),
-    "graph.functions.einsum": "einsum",
-    "graph.functions.equations": (
+    "graph.functions.linalg.einsum": "einsum",
+    "graph.functions.linalg.equations": (
         "eigh_tridiagonal logm lstsq=matrix_solve_ls lu lu_matrix_inverse lu_reconstruct lu_solve "
         "matrix_rank pinv sqrtm tridiagonal_matmul tridiagonal_solve"
     ),
-    "graph.functions.linear_algebra": (
+    "graph.functions.linalg.linear_algebra": (
         "cholesky det=matrix_determinant inv=matrix_inverse matmul matvec norm normalize "
         "solve=matrix_solve tensordot trace"
     ),
-    "graph.functions.normalization": "l2_normalize",
+    "graph.functions.nn.normalization": "l2_normalize",
     "graph.linear_operators.base": "LinearOperator",
     "graph.linear_operators.blocks": (
         "LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular LinearOperatorKronecker"
@@ -405,26 +407,28 @@ LINALG = {
 }
 
 SIGNAL = {
-    "graph.functions.signal": (
+    "graph.functions.signal.signal": (
         "fft fft2d frame hamming_window hann_window ifft ifft2d linear_to_mel_weight_matrix "
         "overlap_and_add"
     ),
-    "graph.functions.spectral": (
+    "graph.functions.signal.spectral": (
         "dct fft3d fftshift idct ifft3d ifftshift irfft irfft2d irfft3d rfft rfft2d rfft3d"
     ),
-    "graph.functions.stft": (
+    "graph.functions.signal.stft": (
         "inverse_mdct inverse_stft inverse_stft_window_fn kaiser_bessel_derived_window "
         "kaiser_window mdct mfccs_from_log_mel_spectrograms stft vorbis_window"
     ),
 }
 
 SPECTRAL = {
-    "graph.functions.signal": "fft fft2d ifft ifft2d",
-    "graph.functions.spectral": "dct fft3d idct ifft3d irfft irfft2d irfft3d rfft rfft2d rfft3d",
+    "graph.functions.signal.signal": "fft fft2d ifft ifft2d",
+    "graph.functions.signal.spectral": (
+        "dct fft3d idct ifft3d irfft irfft2d irfft3d rfft rfft2d rfft3d"
+    ),
 }
 
 STRINGS = {
-    "graph.functions.special": "as_string",
+    "graph.functions.math.special": "as_string",
     "graph.functions.unicode": (
         "ngrams unicode_decode unicode_decode_with_offsets unicode_encode unicode_split "
         "unicode_split_with_offsets unsorted_segment_join"
@@ -439,15 +443,15 @@ STRINGS = {
 
 SPARSE = {
     "graph.core.sparse_tensor": "SparseTensor",
-    "graph.functions.sorting": (
+    "graph.functions.math.sorting": (
         "segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n "
         "segment_sum=sparse_segment_sum"
     ),
-    "graph.functions.sparse": (
+    "graph.functions.sparse.tensors": (
         "concat expand_dims eye fill_empty_rows from_dense map_values mask merge placeholder "
         "reorder reset_shape reshape retain slice split to_dense to_indicator transpose"
     ),
-    "graph.functions.sparse_math": (
+    "graph.functions.sparse.arithmetic": (
         "add bincount cross cross_hashed matmul=sparse_dense_matmul maximum minimum reduce_max "
         "reduce_max_sparse reduce_sum reduce_sum_sparse softmax sparse_dense_matmul"
     ),
@@ -462,7 +466,7 @@ RANDOM = {
         "categorical fold_in gamma=random_gamma multinomial poisson=random_poisson split "
         "stateless_categorical stateless_gamma stateless_multinomial stateless_poisson"
     ),
-    "graph.functions.sampling": (
+    "graph.functions.nn.sampling": (
         "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
         "log_uniform_candidate_sampler uniform_candidate_sampler"
     ),
@@ -473,7 +477,7 @@ RANDOM_EXPERIMENTAL = {
 }
 
 SETS = {
-    "graph.functions.sets": (
+    "graph.functions.math.sets": (
         "difference=set_difference intersection=set_intersection set_difference set_intersection "
         "set_size set_union size=set_size union=set_union"
     ),
@@ -497,12 +501,13 @@ GRAPH_UTIL = {
 COMPAT = {
     "graph.core.text": (
         "as_bytes as_str as_str_any as_text bytes_or_text_types complex_types forward_compatible "
-        "integral_types path_to_str real_types"
+        "forward_compatibility_horizon integral_types path_to_str real_types"
     ),
+    "graph.core.tensor_shape": "dimension_at_index dimension_value",
 }
 
 INITIALIZERS = {
-    "graph.functions.lookup": "tables_initializer",
+    "graph.functions.resources.lookup": "tables_initializer",
     "graph.variables.initializers": (
         "constant glorot_normal glorot_uniform he_normal he_uniform identity lecun_normal "
         "lecun_uniform ones orthogonal random_normal=random_normal_initializer "
@@ -521,13 +526,13 @@ DTYPES = {
         "int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 "
         "uint32 uint64 uint8 variant"
     ),
-    "graph.functions.arithmetic": "complex",
-    "graph.functions.casting": "cast saturate_cast",
-    "graph.functions.special": "as_string",
+    "graph.functions.math.arithmetic": "complex",
+    "graph.functions.array.casting": "cast saturate_cast",
+    "graph.functions.math.special": "as_string",
 }
 
 MANIP = {
-    "graph.functions.array": (
+    "graph.functions.array.array": (
         "batch_to_space_nd gather_nd reshape reverse roll scatter_nd space_to_batch_nd tile"
     ),
 }
@@ -541,7 +546,7 @@ VERSION = {
 """Names of both `tf` and `tf.version`."""
 
 RAGGED = {
-    "graph.functions.ragged": (
+    "graph.functions.ragged.tensors": (
         "boolean_mask constant constant_value map_flat_values placeholder range=ragged_range "
         "row_splits_to_segment_ids segment_ids_to_row_splits stack stack_dynamic_partitions"
     ),
@@ -573,16 +578,18 @@ LAYERS = {
 }
 
 QUEUE = {
-    "graph.functions.queues": (
+    "graph.functions.resources.queues": (
         "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"
     ),
 }
 
 LOOKUP = {
-    "graph.functions.lookup": (
+    "graph.functions.resources.lookup": (
         "KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex "
         "TextFileInitializer"
     ),
 }
 
-LOOKUP_EXPERIMENTAL = {"graph.functions.mutable_tables": "DenseHashTable MutableHashTable"}
+LOOKUP_EXPERIMENTAL = {
+    "graph.functions.resources.mutable_tables": "DenseHashTable MutableHashTable"
+}

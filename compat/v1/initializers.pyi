@@ -1,7 +1,7 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.initializers`."""
 
-from ...graph.functions.lookup import tables_initializer as tables_initializer
+from ...graph.functions.resources.lookup import tables_initializer as tables_initializer
 from ...graph.variables.initializers import constant as constant
 from ...graph.variables.initializers import glorot_normal as glorot_normal
 from ...graph.variables.initializers import glorot_uniform as glorot_uniform

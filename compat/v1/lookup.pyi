@@ -2,8 +2,8 @@
 """The names of `tf.lookup`."""
 
 from ...compat.v1 import lookup_experimental as experimental
-from ...graph.functions.lookup import KeyValueTensorInitializer as KeyValueTensorInitializer
-from ...graph.functions.lookup import StaticHashTable as StaticHashTable
-from ...graph.functions.lookup import StaticVocabularyTable as StaticVocabularyTable
-from ...graph.functions.lookup import TextFileIndex as TextFileIndex
-from ...graph.functions.lookup import TextFileInitializer as TextFileInitializer
+from ...graph.functions.resources.lookup import KeyValueTensorInitializer as KeyValueTensorInitializer
+from ...graph.functions.resources.lookup import StaticHashTable as StaticHashTable
+from ...graph.functions.resources.lookup import StaticVocabularyTable as StaticVocabularyTable
+from ...graph.functions.resources.lookup import TextFileIndex as TextFileIndex
+from ...graph.functions.resources.lookup import TextFileInitializer as TextFileInitializer

@@ -2,6 +2,11 @@
 """The names of `tf.random`."""
 
 from ...compat.v1 import random_experimental as experimental
+from ...graph.functions.nn.sampling import all_candidate_sampler as all_candidate_sampler
+from ...graph.functions.nn.sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from ...graph.functions.nn.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+from ...graph.functions.nn.sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from ...graph.functions.nn.sampling import uniform_candidate_sampler as uniform_candidate_sampler
 from ...graph.functions.random import normal as normal
 from ...graph.functions.random import set_random_seed as set_random_seed
 from ...graph.functions.random import shuffle as shuffle
@@ -20,8 +25,3 @@ from ...graph.functions.random_draws import stateless_categorical as stateless_c
 from ...graph.functions.random_draws import stateless_gamma as stateless_gamma
 from ...graph.functions.random_draws import stateless_multinomial as stateless_multinomial
 from ...graph.functions.random_draws import stateless_poisson as stateless_poisson
-from ...graph.functions.sampling import all_candidate_sampler as all_candidate_sampler
-from ...graph.functions.sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
-from ...graph.functions.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
-from ...graph.functions.sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
-from ...graph.functions.sampling import uniform_candidate_sampler as uniform_candidate_sampler

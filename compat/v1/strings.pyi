@@ -1,7 +1,7 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.strings`."""
 
-from ...graph.functions.special import as_string as as_string
+from ...graph.functions.math.special import as_string as as_string
 from ...graph.functions.strings import bytes_split as bytes_split
 from ...graph.functions.strings import format as format
 from ...graph.functions.strings import join as join

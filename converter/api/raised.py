@@ -167,7 +167,7 @@ def _lowered(source: Source) -> ir.Graph:
 
 def _raised(source: Source, lowered: ir.Graph, weights: WeightFilter, unroll: bool) -> RaisedModel:
     from ...graph.core.build import ops
-    from ...graph.functions.control_flow import group
+    from ...graph.functions.flow.control_flow import group
     from ..raising.quantized import dtype_of
     from ..raising.raiser import Raiser, refuse_unknown, valid_name
 

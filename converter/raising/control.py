@@ -5,8 +5,8 @@ import numpy as np
 from ...graph.core.build import ops
 from ...graph.core.shapes import merge
 from ...graph.core.tensor_shape import TensorShape
-from ...graph.functions.conditional import cond, switch_case
-from ...graph.functions.loops import while_loop
+from ...graph.functions.flow.conditional import cond, switch_case
+from ...graph.functions.flow.loops import while_loop
 from .registry import raises
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.build import number, ops
-from ...graph.functions.loops import while_loop
-from ...graph.functions.tensor_array import TensorArray
+from ...graph.functions.flow.loops import while_loop
+from ...graph.functions.flow.tensor_array import TensorArray
 from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from .registry import raises
 

@@ -20,7 +20,7 @@ from ..core.operands import Operands
 from ..core.order import data_inputs, ordered
 from ..core.scopes import get_default_graph, name_scope
 from ..core.shapes import is_static
-from ..functions.control_flow import tuple as after_all
+from ..functions.flow.control_flow import tuple as after_all
 from .registry import DERIVATIVES, Derivative, Gradient
 
 if TYPE_CHECKING:

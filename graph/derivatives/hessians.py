@@ -11,8 +11,8 @@ from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.indexed_slices import dense
 from ..core.scopes import name_scope
-from ..functions.loops import while_loop
-from ..functions.tensor_array import TensorArray
+from ..functions.flow.loops import while_loop
+from ..functions.flow.tensor_array import TensorArray
 from .gradients import Differentiable, UnconnectedGradients, as_tensor, gradients
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.indexed_slices import dense
-from ..functions.functional import PY_FUNCTIONS, py_function
+from ..functions.flow.functional import PY_FUNCTIONS, py_function
 from .gradients import gradients
 from .registry import gradient
 

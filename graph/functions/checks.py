@@ -17,9 +17,9 @@ from ..core.graph import Operation, Tensor
 from ..core.scopes import control_dependencies, get_default_graph, name_scope
 from ..core.shapes import whole
 from .arguments import one_of
-from .arithmetic import abs
-from .control_flow import Assert, group, no_op, with_dependencies
-from .reductions import reduce_all
+from .flow.control_flow import Assert, group, no_op, with_dependencies
+from .math.arithmetic import abs
+from .math.reductions import reduce_all
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike

@@ -15,14 +15,15 @@ from ..core.indexed_slices import IndexedSlices
 from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
 from ..variables.variables import Variable
-from . import arithmetic, linear_algebra
-from .array import boolean_mask
-from .ragged_values import of_flat_values
-from .slices import get_item
+from .array.array import boolean_mask
+from .array.slices import get_item
+from .linalg import linear_algebra
+from .math import arithmetic
+from .ragged.values import of_flat_values
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
-    from .slices import Key
+    from .array.slices import Key
 
 Binary: TypeAlias = "Callable[[Tensor, TensorLike, str | None], Tensor]"
 """What a binary operator builds from both sides and a name scope."""

@@ -16,12 +16,12 @@ from ..core.dtype import as_dtype, as_numpy
 from ..core.graph import Tensor
 from ..core.operands import Operands
 from ..core.scopes import control_dependencies, get_default_graph, name_scope, set_random_seed
-from .control_flow import Assert as assert_
-from .creation import shape_tensor
+from .array.creation import shape_tensor
+from .flow.control_flow import Assert as assert_
 
 if TYPE_CHECKING:
     from ..core.typing import DTypeLike, TensorLike
-    from .creation import DynamicShape
+    from .array.creation import DynamicShape
 
 __all__ = ["set_random_seed"]
 DEFAULT_GRAPH_SEED = 87654321

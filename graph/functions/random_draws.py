@@ -15,7 +15,7 @@ from .random import check_algorithm, op_seeds, sizes_of, stateless_uniform
 if TYPE_CHECKING:
     from ..core.graph import Tensor
     from ..core.typing import DTypeLike, TensorLike
-    from .creation import DynamicShape
+    from .array.creation import DynamicShape
 
 _CLASS_TYPES = ("int32", "int64")
 

@@ -20,7 +20,7 @@ from ..core.build import ops
 from ..core.ragged_tensor import RaggedTensor
 from ..core.signatures import signature_of
 from ..core.sparse_tensor import SparseTensor
-from .ragged_values import of_flat_values
+from .ragged.values import of_flat_values
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor

@@ -16,7 +16,7 @@ from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import control_dependencies, name_scope
 from ..core.sparse_tensor import SparseTensor
 from .checks import prefix, value_of
-from .control_flow import Assert, group, no_op, with_dependencies
+from .flow.control_flow import Assert, group, no_op, with_dependencies
 
 if TYPE_CHECKING:
     from ..core.typing import DTypeLike, TensorLike

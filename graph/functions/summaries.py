@@ -14,7 +14,7 @@ from ...schema import proto
 from ..core.build import ops
 from ..core.create import convert_to_tensor, type_name
 from ..core.scopes import GraphKeys, add_to_collections, get_collection, name_scope
-from .casting import cast as cast_to
+from .array.casting import cast as cast_to
 
 if TYPE_CHECKING:
     from ...schema.proto import Message

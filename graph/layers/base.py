@@ -29,8 +29,9 @@ from ..core.graph import Graph, Tensor
 from ..core.scopes import GraphKeys, get_collection_ref, get_default_graph, name_scope
 from ..core.structure import flatten, map_structure
 from ..core.tensor_shape import TensorShape
-from ..functions import activations, creation
-from ..functions.slices import get_item
+from ..functions.array import creation
+from ..functions.array.slices import get_item
+from ..functions.nn import activations
 from ..variables.get_variable import get_variable
 from ..variables.variable_lists import global_variables
 from ..variables.variable_scope import VariableScope, variable_scope

@@ -9,15 +9,15 @@ import numpy as np
 
 from ..core.graph import Tensor
 from ..core.tensor_shape import TensorShape
-from ..functions import array, creation
-from ..functions.activations import bias_add
-from ..functions.line_windows import conv1d as line_convolution
-from ..functions.line_windows import conv3d as volume_convolution
-from ..functions.line_windows import conv3d_transpose as volume_transposed
-from ..functions.slices import get_item
-from ..functions.windows import conv2d as image_convolution
-from ..functions.windows import conv2d_transpose as image_transposed
-from ..functions.windows import separable_conv2d as image_separable
+from ..functions.array import array, creation
+from ..functions.array.slices import get_item
+from ..functions.nn.activations import bias_add
+from ..functions.nn.line_windows import conv1d as line_convolution
+from ..functions.nn.line_windows import conv3d as volume_convolution
+from ..functions.nn.line_windows import conv3d_transpose as volume_transposed
+from ..functions.nn.windows import conv2d as image_convolution
+from ..functions.nn.windows import conv2d_transpose as image_transposed
+from ..functions.nn.windows import separable_conv2d as image_separable
 from ..variables.initializers import zeros_initializer
 from .base import Activation, InputSpec, Layer, activation_of, functional
 from .geometry import (

@@ -12,10 +12,11 @@ from ..core.build import ops
 from ..core.graph import Tensor
 from ..core.shapes import is_static
 from ..core.tensor_shape import TensorShape
-from ..functions import array, creation, normalization
-from ..functions.activations import bias_add
-from ..functions.conditional import cond
-from ..functions.slices import get_item
+from ..functions.array import array, creation
+from ..functions.array.slices import get_item
+from ..functions.flow.conditional import cond
+from ..functions.nn import normalization
+from ..functions.nn.activations import bias_add
 from ..variables.initializers import zeros_initializer
 from .base import Activation, InputSpec, Layer, activation_of, functional
 from .geometry import layout
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..core.typing import ShapeLike, TensorLike
-    from ..functions.creation import DynamicShape
+    from ..functions.array.creation import DynamicShape
     from ..variables.variable_scope import InitializerLike, Regularizer, VariableScope
     from ..variables.variables import Constraint, Variable
     from .base import LayerOptions, NamedOptions, PlainOptions

@@ -12,9 +12,10 @@ from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.scopes import control_dependencies, name_scope
 from ..core.tensor_shape import TensorShape
-from ..functions import array, creation, normalization
-from ..functions.conditional import cond
-from ..functions.reductions import reduce_mean
+from ..functions.array import array, creation
+from ..functions.flow.conditional import cond
+from ..functions.math.reductions import reduce_mean
+from ..functions.nn import normalization
 from ..variables.initializers import ones_initializer, zeros_initializer
 from .base import InputSpec, Layer
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ..core.build import ops
 from ..core.graph import Tensor
 from ..core.tensor_shape import TensorShape
-from ..functions import windows
-from ..functions.line_windows import avg_pool1d, max_pool1d
+from ..functions.nn import windows
+from ..functions.nn.line_windows import avg_pool1d, max_pool1d
 from .base import InputSpec, Layer, functional
 from .geometry import Numbers, layout, numbers, padding_of, window_length
 

@@ -13,15 +13,15 @@ from ..core.dtype import as_numpy
 from ..core.graph import Operation, Tensor
 from ..core.scopes import name_scope
 from ..core.tensor_shape import TensorShape
-from ..functions.array import expand_dims, squeeze
+from ..functions.array.array import expand_dims, squeeze
+from ..functions.array.creation import eye
 from ..functions.checks import assert_positive
-from ..functions.control_flow import Assert
-from ..functions.creation import eye
-from ..functions.decompositions import adjoint as adjoint_of
-from ..functions.decompositions import cholesky_solve, self_adjoint_eigvals, svd
-from ..functions.diagonals import matrix_diag_part
-from ..functions.linear_algebra import matmul
-from ..functions.reductions import reduce_max, reduce_min, reduce_sum
+from ..functions.flow.control_flow import Assert
+from ..functions.linalg.decompositions import adjoint as adjoint_of
+from ..functions.linalg.decompositions import cholesky_solve, self_adjoint_eigvals, svd
+from ..functions.linalg.diagonals import matrix_diag_part
+from ..functions.linalg.linear_algebra import matmul
+from ..functions.math.reductions import reduce_max, reduce_min, reduce_sum
 
 if TYPE_CHECKING:
     from ..core.typing import DTypeLike, TensorLike

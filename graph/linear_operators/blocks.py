@@ -11,8 +11,8 @@ from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.tensor_shape import TensorShape
-from ..functions.array import concat, pad, split
-from ..functions.decompositions import adjoint as adjoint_of
+from ..functions.array.array import concat, pad, split
+from ..functions.linalg.decompositions import adjoint as adjoint_of
 from .base import Arguments, LinearOperator
 from .derived import common_batch, same_types
 

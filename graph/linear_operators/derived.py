@@ -12,9 +12,9 @@ from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.tensor_shape import TensorShape
-from ..functions.decompositions import adjoint as adjoint_of
-from ..functions.diagonals import matrix_diag_part
-from ..functions.linear_algebra import matmul
+from ..functions.linalg.decompositions import adjoint as adjoint_of
+from ..functions.linalg.diagonals import matrix_diag_part
+from ..functions.linalg.linear_algebra import matmul
 from .base import DERIVED, LinearOperator, broadcast_batch, conj, is_complex, magnitude, same_batch
 from .matrices import (
     LinearOperatorDiag,

@@ -10,12 +10,12 @@ from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
 from ..core.tensor_shape import TensorShape
-from ..functions.array import expand_dims
+from ..functions.array.array import expand_dims
+from ..functions.array.creation import one_hot, ones, zeros
 from ..functions.checks import value_of
-from ..functions.creation import one_hot, ones, zeros
-from ..functions.decompositions import adjoint as adjoint_of
-from ..functions.diagonals import matrix_diag, matrix_diag_part
-from ..functions.reductions import reduce_prod, reduce_sum
+from ..functions.linalg.decompositions import adjoint as adjoint_of
+from ..functions.linalg.diagonals import matrix_diag, matrix_diag_part
+from ..functions.math.reductions import reduce_prod, reduce_sum
 from .base import DERIVED, LinearOperator, conj, is_complex, magnitude, same_batch
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Operation, Tensor
 from ..core.tensor_shape import TensorShape
-from ..functions.array import concat, expand_dims, stack
-from ..functions.control_flow import Assert
-from ..functions.creation import ones, zeros
-from ..functions.decompositions import adjoint as adjoint_of
-from ..functions.diagonals import matrix_diag_part
-from ..functions.equations import tridiagonal_matmul, tridiagonal_solve
-from ..functions.reductions import reduce_prod, reduce_sum
+from ..functions.array.array import concat, expand_dims, stack
+from ..functions.array.creation import ones, zeros
+from ..functions.flow.control_flow import Assert
+from ..functions.linalg.decompositions import adjoint as adjoint_of
+from ..functions.linalg.diagonals import matrix_diag_part
+from ..functions.linalg.equations import tridiagonal_matmul, tridiagonal_solve
+from ..functions.math.reductions import reduce_prod, reduce_sum
 from .base import LinearOperator, broadcast_batch, conj, is_complex, magnitude, same_batch
 from .matrices import at_least, squared
 

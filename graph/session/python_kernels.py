@@ -13,7 +13,7 @@ from ...schema import errors
 from ..core.create import constant, convert_to_tensor
 from ..core.evaluate import evaluate
 from ..core.graph import Graph, Operation, Tensor
-from ..functions.functional import PY_FUNCTIONS
+from ..functions.flow.functional import PY_FUNCTIONS
 from ..variables.variables import Variable
 from .hosted import hosted
 from .run_errors import located

@@ -11,7 +11,8 @@ import numpy as np
 from ..core.build import ops
 from ..core.create import constant as constant_tensor
 from ..core.dtype import as_dtype, as_numpy
-from ..functions import creation, random
+from ..functions import random
+from ..functions.array import creation
 from .partition_info import PartitionInfo
 
 if TYPE_CHECKING:

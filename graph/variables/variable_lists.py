@@ -39,7 +39,7 @@ def moving_average_variables(scope: str | None = None) -> list[Variable]:
 
 def variables_initializer(var_list: Sequence[Variable], name: str = "init") -> Operation:
     """An operation that initialises the variables of a list."""
-    from ..functions.control_flow import group
+    from ..functions.flow.control_flow import group
 
     if var_list:
         return group(*[variable.initializer for variable in var_list], name=name)

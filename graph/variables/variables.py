@@ -265,7 +265,7 @@ class Variable(ScatterUpdates, Operands, metaclass=Created):
 
     def initialized_value(self) -> Tensor:
         """Its value if it has one, else what it is initialised with: for other variables' sake."""
-        from ..functions.conditional import cond
+        from ..functions.flow.conditional import cond
 
         initial = self.initial_value
         if initial is None:

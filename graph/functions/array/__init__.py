@@ -1,0 +1,1 @@
+"""Tensors made, moved, selected and changed in dtype."""

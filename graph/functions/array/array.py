@@ -1,0 +1,487 @@
+"""TF1's functions that move and select elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import cast as cast_type
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor, is_tensor_like
+from ...core.dtype import as_numpy
+from ...core.graph import Tensor
+from ...core.operands import Operands
+from ...core.ragged_tensor import RaggedTensor
+from ...core.scopes import name_scope
+from ...core.structure import Composite
+from ...variables.kinds import ResourceVariable
+from ..arguments import one_of
+from ..math.reductions import reduce_max
+from ..ragged.arithmetic import concat_rows
+from ..rows import functions
+from .casting import cast
+from .creation import ones_like, range
+from .slices import get_item
+
+if TYPE_CHECKING:
+    from ...core.typing import DTypeLike, Scalar, TensorLike
+    from ...variables.variables import Variable
+
+ONE_TO_ONE = r"""
+batch_to_space_nd   BatchToSpaceND   input block_shape crops
+broadcast_to        BroadcastTo      input shape
+check_numerics      CheckNumerics    tensor message
+depth_to_space      DepthToSpace     input block_size name data_format='NHWC'
+diag                Diag             diagonal
+diag_part           DiagPart         input
+dynamic_partition   DynamicPartition data partitions num_partitions
+dynamic_stitch      DynamicStitch    indices data
+gather_nd           GatherNd         params indices
+invert_permutation  InvertPermutation x
+matrix_band_part    MatrixBandPart   input num_lower num_upper
+prevent_gradient    PreventGradient  input message=''
+reshape             Reshape          tensor shape
+reverse             ReverseV2        tensor axis
+reverse_v2          ReverseV2        tensor axis
+roll                Roll             input shift axis
+scatter_nd          ScatterNd        indices updates shape
+slice               Slice            input_:input begin size
+space_to_batch_nd   SpaceToBatchND   input block_shape paddings
+space_to_depth      SpaceToDepth     input block_size name data_format='NHWC'
+stop_gradient       StopGradient     input
+tensor_scatter_add  TensorScatterAdd tensor indices updates
+tensor_scatter_max  TensorScatterMax tensor indices updates
+tensor_scatter_min  TensorScatterMin tensor indices updates
+tensor_scatter_sub  TensorScatterSub tensor indices updates
+tensor_scatter_update TensorScatterUpdate tensor indices updates
+tile                Tile             input multiples
+"""
+globals().update(functions(ONE_TO_ONE, __name__))
+reshape: Callable[..., Tensor] = globals()["reshape"]
+
+
+def expand_dims(
+    input: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dim: TensorLike | None = None,
+) -> Tensor:
+    """`input` with a dimension of size 1 put in before `axis`."""
+    axis = one_of("axis", axis, "dim", dim)
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return ops.ExpandDims(input, axis, name=name)
+
+
+def squeeze(
+    input: TensorLike,
+    axis: int | Sequence[int] | np.ndarray | None = None,
+    name: str | None = None,
+    squeeze_dims: int | Sequence[int] | None = None,
+) -> Tensor:
+    """`input` without its dimensions of size 1, or without those that `axis` names."""
+    axis = one_of("axis", axis, "squeeze_dims", squeeze_dims)
+    axes = [] if axis is None else [int(i) for i in np.atleast_1d(np.asarray(axis))]
+    return ops.Squeeze(input, squeeze_dims=axes, name=name)
+
+
+def transpose(
+    a: TensorLike,
+    perm: TensorLike | None = None,
+    name: str | None = "transpose",
+    conjugate: bool = False,
+) -> Tensor:
+    """`a` with its dimensions in the order `perm`, reversed by default."""
+    with name_scope(name, "transpose", [a]) as scope:
+        a = convert_to_tensor(a, name="a")
+        kind = ops.ConjugateTranspose if conjugate and a.dtype.kind == "c" else ops.Transpose
+        if perm is None:
+            if a.sizes is None:
+                perm = range(ops.Sub(ops.Rank(a), 1), -1, -1)
+            else:
+                perm = np.arange(len(a.sizes) - 1, -1, -1, dtype=np.int32)
+        return kind(a, perm, name=scope)
+
+
+def matrix_transpose(
+    a: TensorLike, name: str | None = "matrix_transpose", conjugate: bool = False
+) -> Tensor:
+    """`a` with its last two dimensions swapped."""
+    with name_scope(name, "matrix_transpose", [a]) as scope:
+        a = convert_to_tensor(a, name="a")
+        if a.sizes is None or len(a.sizes) < 2:
+            raise ValueError(
+                f"Argument `a` should be a (batch) matrix with rank >= 2. Received {a.sizes}"
+            )
+        order = [*np.arange(len(a.sizes) - 2).tolist(), len(a.sizes) - 1, len(a.sizes) - 2]
+        return transpose(a, order, scope, conjugate)
+
+
+def concat(values: TensorLike, axis: TensorLike, name: str | None = "concat") -> Tensor:
+    """Tensors one after the other along `axis`."""
+    tensors: Sequence[TensorLike] = values if isinstance(values, (list, tuple)) else [values]
+    if any(isinstance(x, RaggedTensor) for x in tensors):
+        return _ragged_concat(tensors, axis, name)
+    if len(tensors) == 1:
+        with name_scope(name) as scope:
+            convert_to_tensor(axis, np.int32, "concat_dim").get_shape().assert_has_rank(0)
+            return ops.Identity(tensors[0], name=scope)
+    return ops.ConcatV2(list(tensors), axis, name=name)
+
+
+def _ragged_concat(tensors: Sequence[TensorLike], axis: TensorLike, name: str | None) -> Tensor:
+    """Ragged tensors, and tensors, one after the other along the first dimension."""
+    if axis != 0:
+        raise ValueError(f"concat of ragged tensors: axis must be 0, got {axis}")
+    with name_scope(name):
+        parts = [x if isinstance(x, RaggedTensor) else convert_to_tensor(x) for x in tensors]
+        return cast_type("Tensor", concat_rows(parts))
+
+
+def split(
+    value: TensorLike,
+    num_or_size_splits: (
+        int | np.integer | np.ndarray | Tensor | Variable | Sequence[int | Tensor | Variable]
+    ),
+    axis: TensorLike = 0,
+    num: int | None = None,
+    name: str | None = "split",
+) -> list[Tensor]:
+    """Parts of `value` along `axis`: so many equal ones, or parts of the given sizes."""
+    if isinstance(num_or_size_splits, (int, np.integer)):
+        return ops.Split(axis, value, num_split=int(num_or_size_splits), name=name)
+    sizes = convert_to_tensor(num_or_size_splits)
+    if sizes.sizes == ():
+        raise ValueError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
+            f"Argument provided: {num_or_size_splits}"
+        )
+    if num is None and sizes.sizes is not None:
+        num = sizes.sizes[0]
+    if num is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
+    return ops.SplitV(value, sizes, axis, num_split=num, name=name)
+
+
+def stack(
+    values: Sequence[TensorLike] | np.ndarray, axis: int = 0, name: str | None = "stack"
+) -> Tensor:
+    """Tensors of one shape side by side along a new dimension `axis`."""
+    if axis == 0 and (is_tensor_like(values) or not any(is_tensor_like(value) for value in values)):
+        try:
+            return convert_to_tensor(values, name=name)
+        except (TypeError, ValueError):
+            pass
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"Expected list for 'values' argument to 'pack' Op, not {values!r}.")
+    dtype = None
+    if not is_tensor_like(values[0]):
+        dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
+    first = convert_to_tensor(values[0], dtype, name)
+    if first.sizes is not None:
+        n = len(first.sizes) + 1
+        if not -n <= axis < n:
+            raise ValueError(f"Argument `axis` = {axis} not in range [{-n}, {n})")
+    return ops.Pack([first, *values[1:]], axis=axis, name=name)
+
+
+def unstack(
+    value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = "unstack"
+) -> list[Tensor]:
+    """The slices of `value` along `axis`, without that dimension."""
+    value = convert_to_tensor(value)
+    if num is None and value.sizes is not None:
+        n = len(value.sizes)
+        if not -n <= axis < n:
+            raise ValueError(f"Argument `axis` = {axis} not in range [{-n}, {n})")
+        num = value.sizes[axis]
+    if num is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {value.get_shape()}")
+    return ops.Unpack(value, num=num, axis=axis, name=name)
+
+
+def gather(
+    params: TensorLike,
+    indices: TensorLike,
+    validate_indices: bool | None = None,
+    name: str | None = None,
+    axis: TensorLike | None = None,
+    batch_dims: int = 0,
+) -> Tensor:
+    """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
+    axis = batch_dims if axis is None else axis
+    if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:
+        return params.sparse_read(indices, name)
+    return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
+
+
+def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
+    """Slices of each batch of `params` at the indices of that batch; `gather` with `batch_dims`.
+
+    Raises ValueError for indices of unknown rank.
+    """
+    with name_scope(name, "BatchGather", [params, indices]):
+        places = convert_to_tensor(indices, name="indices")
+        if places.sizes is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        axis = len(places.sizes) - 1
+        return gather(convert_to_tensor(params, name="params"), places, axis=axis, batch_dims=axis)
+
+
+def pad(
+    tensor: TensorLike,
+    paddings: TensorLike,
+    mode: str = "CONSTANT",
+    name: str | None = None,
+    constant_values: Tensor | Variable | np.ndarray | Scalar = 0,
+) -> Tensor:
+    """`tensor` with `paddings[i]` elements put before and after it in dimension i.
+
+    `mode` is CONSTANT, REFLECT or SYMMETRIC.
+    """
+    mode = mode.upper()
+    if mode in ("REFLECT", "SYMMETRIC"):
+        return ops.MirrorPad(tensor, paddings, mode=mode, name=name)
+    if mode != "CONSTANT":
+        raise ValueError(
+            "Value of argument `mode` expected to be one of CONSTANT, REFLECT, SYMMETRIC. Received "
+            f"`mode` = {mode}"
+        )
+    if (
+        not isinstance(constant_values, Operands)
+        and np.ndim(constant_values) == 0
+        and not constant_values
+    ):
+        return ops.Pad(tensor, paddings, name=name)
+    return ops.PadV2(tensor, paddings, constant_values, name=name)
+
+
+def where(
+    condition: TensorLike,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Elements (or rows) of `x` where `condition` holds, else of `y`; alone, where it holds."""
+    if x is None and y is None:
+        with name_scope(name, "Where", [condition]) as scope:
+            condition = convert_to_tensor(condition, name="condition", preferred_dtype=np.bool_)
+            return ops.Where(condition, name=scope)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return ops.Select(condition, x, y, name=name)
+
+
+def where_v2(
+    condition: TensorLike,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Like `where`, of operands that broadcast."""
+    if x is None and y is None:
+        return where(condition, name=name)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return ops.SelectV2(condition, x, y, name=name)
+
+
+def strided_slice(
+    input_: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike | None = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Variable | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The elements from `begin` to `end` in `strides`; bits of the masks say what is left out."""
+    return ops.StridedSlice(
+        input_,
+        begin,
+        end,
+        ones_like(begin) if strides is None else strides,
+        begin_mask=begin_mask,
+        end_mask=end_mask,
+        ellipsis_mask=ellipsis_mask,
+        new_axis_mask=new_axis_mask,
+        shrink_axis_mask=shrink_axis_mask,
+        name=name,
+    )
+
+
+def reverse_sequence(
+    input: TensorLike,
+    seq_lengths: TensorLike,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+    seq_dim: int | None = None,
+    batch_dim: int | None = None,
+) -> Tensor:
+    """`input` with the first `seq_lengths[i]` slices of each batch entry in reverse order."""
+    axis = one_of("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch = one_of("batch_axis", batch_axis, "batch_dim", batch_dim)
+    return ops.ReverseSequence(input, seq_lengths, seq_dim=axis, batch_dim=batch or 0, name=name)
+
+
+def boolean_mask(
+    tensor: TensorLike, mask: TensorLike, name: str | None = "boolean_mask", axis: int | None = None
+) -> Tensor:
+    """The slices of `tensor` for which `mask` is true."""
+    with name_scope(name, values=[tensor, mask], default_name="boolean_mask"):
+        tensor = convert_to_tensor(tensor, name="tensor")
+        mask = convert_to_tensor(mask, name="mask")
+        axis = 0 if axis is None else axis
+        if mask.sizes is None:
+            raise ValueError("Number of mask dimensions must be specified.")
+        n = len(mask.sizes)
+        if not n:
+            raise ValueError("mask cannot be scalar.")
+        tensor.get_shape()[axis : axis + n].assert_is_compatible_with(mask.get_shape())
+        if n > 1:
+            sizes = ops.Shape(tensor)
+            parts = [get_item(sizes, np.s_[:axis]), [-1], get_item(sizes, np.s_[axis + n :])]
+            tensor = reshape(tensor, concat(parts, 0))
+        indices = squeeze(where(reshape(mask, [-1])), axis=[1])
+        return gather(tensor, indices, axis=axis)
+
+
+def sequence_mask(
+    lengths: TensorLike,
+    maxlen: TensorLike | None = None,
+    dtype: DTypeLike = np.bool_,
+    name: str | None = None,
+) -> Tensor:
+    """For each length a row of `maxlen` flags, so many of them true from the start."""
+    with name_scope(name, "SequenceMask", [lengths, maxlen]):
+        lengths = convert_to_tensor(lengths)
+        if maxlen is None:
+            size: Tensor = ops.Maximum(np.zeros((), lengths.dtype), reduce_max(lengths))
+        else:
+            size = convert_to_tensor(maxlen)
+        row = ops.Range(np.zeros((), size.dtype), size, np.ones((), size.dtype))
+        column = cast(expand_dims(lengths, -1), size.dtype)
+        return cast(ops.Less(row, column), dtype)
+
+
+def meshgrid(*args: TensorLike, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
+    """Coordinates of a grid, a tensor for each of the vectors."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(
+            f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
+        )
+    if not args:
+        return []
+    with name_scope(name, "meshgrid", args):
+        n = len(args)
+        vectors = [convert_to_tensor(x) for x in args]
+        shaped: list[Tensor] = []
+        for i, x in enumerate(vectors):
+            sizes = [1] * n
+            sizes[i] = -1
+            if indexing == "xy" and n > 1 and i < 2:
+                sizes[0], sizes[1] = sizes[1], sizes[0]
+            shaped.append(reshape(x, sizes))
+        counts = [ops.Size(x) for x in vectors]
+        if indexing == "xy" and n > 1:
+            counts[0], counts[1] = counts[1], counts[0]
+        whole = ops.Pack(counts)
+        return [ops.BroadcastTo(x, whole) for x in shaped]
+
+
+def repeat(
+    input: TensorLike,
+    repeats: int | Sequence[int] | np.ndarray,
+    axis: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`input` with each slice along `axis` repeated; flattened first without an axis."""
+    with name_scope(name, "Repeat", [input, repeats]):
+        input = convert_to_tensor(input)
+        if axis is None:
+            input, axis = reshape(input, [-1]), 0
+        count = input.sizes[axis] if input.sizes is not None else None
+        if count is None:
+            raise ValueError(f"repeat needs a known size of axis {axis}, got {input.sizes}")
+        times = np.broadcast_to(np.asarray(repeats), (count,))
+        rows = np.repeat(np.arange(count, dtype=np.int32), times)
+        return gather(input, rows, axis=axis)
+
+
+@overload
+def identity(input: TensorLike, name: str | None = None) -> Tensor: ...
+@overload
+def identity(input: Composite, name: str | None = None) -> Composite: ...
+def identity(input: TensorLike | Composite, name: str | None = None) -> Tensor | Composite:
+    """A tensor of the same values; of a sparse tensor and its like one of such tensors."""
+    if isinstance(input, Composite) and not isinstance(input, Tensor):
+        with name_scope(name, "Identity"):
+            parts = [ops.Identity(part) for part in input.to_components()]
+            return input.from_components(parts)
+    return ops.Identity(input, name=name)
+
+
+def identity_n(input: Iterable[TensorLike], name: str | None = None) -> list[Tensor]:
+    """All tensors of a list, once each of them is there."""
+    return ops.IdentityN(list(input), name=name)
+
+
+def unique(x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None) -> list[Tensor]:
+    """The different elements of a vector in order, and for each element which of them it is."""
+    return ops.Unique(x, out_idx=np.dtype(out_idx), name=name)
+
+
+def setdiff1d(
+    x: TensorLike, y: TensorLike, index_dtype: DTypeLike = np.int32, name: str | None = None
+) -> list[Tensor]:
+    """The elements of `x` that are not in `y`, and where they stand."""
+    return ops.ListDiff(x, y, out_idx=np.dtype(index_dtype), name=name)
+
+
+def top_k(
+    input: TensorLike,
+    k: TensorLike = 1,
+    sorted: bool = True,
+    index_type: DTypeLike = np.int32,
+    name: str | None = None,
+) -> TopKV2:
+    """The `k` largest elements of each row, and where they stand, as `index_type`."""
+    attrs = {"sorted": sorted, "index_type": as_numpy(index_type)}
+    return TopKV2(*ops.TopKV2(input, k, name=name, **attrs))
+
+
+class TopKV2(NamedTuple):
+    """What `top_k` gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -> Tensor:
+    """Tensors of one known shape along a new first dimension; ValueError without any."""
+    with name_scope(name, "parallel_stack") as scope:
+        tensors = [convert_to_tensor(value) for value in values]
+        if not tensors:
+            raise ValueError("parallel_stack needs at least one tensor")
+        rows = [ops.ExpandDims(x, np.int32(0)) for x in tensors]
+        shape = (len(rows), *(tensors[0].sizes or ()))
+        return ops.ParallelConcat(rows, shape=shape, name=scope)
+
+
+def in_top_k(
+    predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None
+) -> Tensor:
+    """Whether each target is among the `k` largest of its row."""
+    return ops.InTopKV2(predictions, targets, k, name=name)
+
+
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
+    """`input`, which the caller says never changes."""
+    return ops.GuaranteeConst(input, name=name)

@@ -1,0 +1,317 @@
+"""TF1's functions that make tensors: placeholders, constants, sequences, shapes."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+
+import numpy as np
+
+from ...core import shapes
+from ...core.build import ops
+from ...core.create import constant, convert_to_tensor, type_name
+from ...core.dtype import as_numpy
+from ...core.graph import Tensor
+from ...core.operands import Operands
+from ...core.scopes import name_scope
+from ...core.tensor_shape import TensorShape, as_shape
+from ..rows import functions
+from .casting import cast
+
+if TYPE_CHECKING:
+    from ...core.shapes import Shape
+    from ...core.typing import DTypeLike, ShapeLike, TensorLike
+    from ...variables.variables import Variable
+
+DynamicShape: TypeAlias = (
+    "ShapeLike | Tensor | Variable | Sequence[int | np.integer | Tensor | Variable]"
+)
+"""A shape whose sizes may be tensors."""
+
+ONE_TO_ONE = """
+broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1
+fill                Fill             dims value
+"""
+globals().update(functions(ONE_TO_ONE, __name__))
+fill: Callable[..., Tensor] = globals()["fill"]
+
+_SMALL = 1000
+"""Elements up to which zeros and ones are constants rather than Fill operations."""
+
+
+def placeholder(
+    dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None
+) -> Tensor:
+    """A tensor whose value each run is fed.
+
+    Args:
+        dtype: Its dtype.
+        shape: What is known of its shape: a list with None for unknown sizes; None for anything.
+        name: Of the operation.
+    """
+    attrs = {"dtype": as_numpy(dtype), "shape": _known_shape(shape)}
+    return ops.Placeholder(name=name, **attrs)
+
+
+def _known_shape(shape: ShapeLike | None) -> Shape:
+    """A shape for an attribute; what is none is named in TensorFlow's words."""
+    try:
+        if isinstance(shape, (list, tuple)):
+            for size in shape:
+                if isinstance(size, (int, np.integer)) and size < 0:
+                    raise ValueError(f"Dimension {size} must be >= 0.")
+        known = as_shape(shape)
+    except (TypeError, ValueError) as error:
+        words = f"Error converting shape to a TensorShape: {str(error).rstrip('.')}."
+        raise type(error)(words) from None
+    return known
+
+
+def placeholder_with_default(
+    input: TensorLike, shape: ShapeLike | None, name: str | None = None
+) -> Tensor:
+    """A tensor that has the value of `input` unless it is fed."""
+    value = convert_to_tensor(input)
+    return ops.PlaceholderWithDefault(value, shape=as_shape(shape), name=name)
+
+
+def zeros(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = None) -> Tensor:
+    """Zeros (False, empty strings) of a shape."""
+    return _filled("zeros", shape, as_numpy(dtype), 0, name)
+
+
+def ones(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = None) -> Tensor:
+    """Ones (True) of a shape."""
+    return _filled("ones", shape, as_numpy(dtype), 1, name)
+
+
+def _filled(
+    default: str, shape: DynamicShape, dtype: np.dtype, number: int, name: str | None
+) -> Tensor:
+    value = np.array(number, dtype) if dtype.kind != "O" else b""
+    with name_scope(name, default, [shape]) as scope:
+        if not isinstance(shape, Tensor):
+            known = _known_sizes(shape)
+            if known is None:
+                shape = shape_tensor(shape)
+            elif np.prod(known, dtype=object) < _SMALL:
+                return constant(np.full(known, value, dtype), name=scope)
+            else:
+                shape = convert_to_tensor(np.array(known, np.int32))
+        if shape.sizes == ():
+            shape = ops.Reshape(shape, [-1])
+        return fill(shape, constant(value, dtype), name=scope)
+
+
+def _known_sizes(shape: DynamicShape) -> tuple[int, ...] | None:
+    """A shape as numbers, None when some are tensors or unknown."""
+    if not is_shape(shape):
+        return None
+    sizes = as_shape(shape.tolist() if isinstance(shape, np.ndarray) else shape)
+    return sizes if shapes.is_static(sizes) else None
+
+
+def is_shape(shape: DynamicShape) -> TypeGuard[ShapeLike]:
+    """Whether no size of a shape is a tensor."""
+    sizes = shape if isinstance(shape, (list, tuple)) else [shape]
+    return not any(isinstance(size, Operands) for size in sizes)
+
+
+def shape_tensor(shape: DynamicShape, name: str | None = None) -> Tensor:
+    """A shape as a tensor of int32, whether its sizes are tensors or numbers."""
+    return convert_to_tensor(typing.cast("TensorLike", shape), np.int32, name)
+
+
+def zeros_like(
+    tensor: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    optimize: bool = True,
+) -> Tensor:
+    """Zeros in the shape of `tensor`."""
+    with name_scope(name, "zeros_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        result_type = tensor.dtype if dtype is None else as_numpy(dtype)
+        if shapes.is_static(tensor.sizes) and optimize and result_type.kind != "V":
+            return zeros(tensor.sizes, result_type, scope)
+        if result_type != tensor.dtype:
+            return zeros(_shape_op(tensor), result_type, scope)
+        return ops.ZerosLike(tensor, name=scope)
+
+
+def ones_like(
+    tensor: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    optimize: bool = True,
+) -> Tensor:
+    """Ones in the shape of `tensor`."""
+    with name_scope(name, "ones_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        result = ones(
+            shape(tensor) if optimize else _shape_op(tensor),
+            tensor.dtype if dtype is None else dtype,
+            scope,
+        )
+        result.set_shape(tensor.sizes)
+        return result
+
+
+def _shape_op(tensor: Tensor) -> Tensor:
+    return ops.Shape(tensor)
+
+
+def one_hot(
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """A row of `depth` elements for each index: `on_value` there, `off_value` elsewhere."""
+    with name_scope(name, "one_hot", [indices, depth]) as scope:
+        kinds = [convert_to_tensor(x).dtype for x in (on_value, off_value) if x is not None]
+        if dtype is None and len(kinds) == 2 and kinds[0] != kinds[1]:
+            raise TypeError(
+                f"dtype <dtype: '{kinds[0].name}'> of on_value does not match dtype "
+                f"<dtype: '{kinds[1].name}'> of off_value"
+            )
+        if dtype is None:
+            value = off_value if on_value is None else on_value
+            dtype = np.dtype(np.float32) if value is None else convert_to_tensor(value).dtype
+        dtype = as_numpy(dtype)
+        on_value = _hot(1, on_value, dtype, "on_value")
+        off_value = _hot(0, off_value, dtype, "off_value")
+        axis = -1 if axis is None else axis
+        return ops.OneHot(indices, depth, on_value, off_value, axis=axis, name=scope)
+
+
+def _hot(default: int, value: TensorLike | None, dtype: np.dtype, name: str) -> Tensor:
+    if value is None:
+        return convert_to_tensor(default, dtype, name)
+    tensor = convert_to_tensor(value, preferred_dtype=dtype)
+    if tensor.dtype != dtype:
+        raise TypeError(
+            f"dtype {type_name(tensor.dtype)} of {name} does not match dtype parameter "
+            f"{type_name(dtype)}"
+        )
+    return tensor
+
+
+def eye(
+    num_rows: int | np.integer | Tensor | Variable,
+    num_columns: int | np.integer | Tensor | Variable | None = None,
+    batch_shape: Sequence[int | np.integer | Tensor | Variable] | None = None,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+) -> Tensor:
+    """A matrix with ones on its diagonal."""
+    with name_scope(name, "eye", [num_rows, num_columns]) as scope:
+        columns = num_rows if num_columns is None else num_columns
+        batch = [] if batch_shape is None else list(batch_shape)
+        sizes = [*batch, num_rows, columns]
+        numbers = [int(size) for size in sizes if not isinstance(size, Operands)]
+        if len(numbers) < len(sizes):
+            diagonal = ones([*batch, ops.Minimum(num_rows, columns)], dtype)
+            return ops.MatrixSetDiag(zeros(sizes, dtype), diagonal, name=scope)
+        matrix = np.eye(numbers[-2], numbers[-1], dtype=as_numpy(dtype))
+        return constant(np.broadcast_to(matrix, numbers), name=scope)
+
+
+def range(
+    start: TensorLike,
+    limit: TensorLike | None = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str | None = "range",
+) -> Tensor:
+    """start, start + delta, ... below `limit`; from 0 on when only `start` is given."""
+    if limit is None:
+        start, limit = 0, start
+    with name_scope(name, "Range", [start, limit, delta]) as scope:
+        numbers = [
+            convert_to_tensor(x, None if isinstance(x, Tensor) else dtype, label)
+            for x, label in ((start, "start"), (limit, "limit"), (delta, "delta"))
+        ]
+        order = ["int32", "int64", "float16", "bfloat16", "float32", "float64"]
+        widest = max((x.dtype.name for x in numbers), key=order.index) if dtype is None else dtype
+        return ops.Range(*(cast(x, widest) for x in numbers), name=scope)
+
+
+def lin_space(
+    start: TensorLike,
+    stop: TensorLike,
+    num: TensorLike,
+    name: str | None = None,
+    axis: int = 0,
+) -> Tensor:
+    """`num` numbers from `start` to `stop`, evenly spaced, along a new dimension `axis`.
+
+    Integers give float64. `start` and `stop` broadcast together.
+    """
+    with name_scope(name, "linspace", [start, stop]) as scope:
+        start = convert_to_tensor(start, name="start")
+        stop = convert_to_tensor(stop, start.dtype, name="stop")
+        if start.dtype.kind in "iu":
+            start, stop = cast(start, np.float64), cast(stop, np.float64)
+        if start.sizes == () == stop.sizes and axis in (0, -1):
+            return ops.LinSpace(start, stop, num, name=scope)
+        num = convert_to_tensor(num, np.int32, name="num")
+        n_steps = ops.Maximum(ops.Sub(num, np.int32(1)), np.int32(1))
+        shape = ops.BroadcastArgs(ops.Shape(start), ops.Shape(stop))
+        start, stop = ops.BroadcastTo(start, shape), ops.BroadcastTo(stop, shape)
+        first, last = ops.ExpandDims(start, np.int32(axis)), ops.ExpandDims(stop, np.int32(axis))
+        n_axes = ops.Size(ops.Shape(first))
+        along = ops.OneHot(np.int32(axis) % n_axes, n_axes, num, np.int32(1))
+        positions = ops.Reshape(ops.Range(np.int32(0), num, np.int32(1)), along)
+        steps = (last - first) / cast(n_steps, first.dtype)
+        between = first + steps * cast(positions, first.dtype)
+        return ops.SelectV2(ops.Equal(positions, n_steps), last, between, name=scope)
+
+
+def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
+    """The shape of a tensor as a vector."""
+    out_type = as_numpy(out_type)
+    with name_scope(name, "Shape", [input]) as scope:
+        input = convert_to_tensor(input)
+        if shapes.is_static(input.sizes):
+            return constant(np.array(input.sizes, out_type), name=scope)
+        return ops.Shape(input, out_type=out_type, name=scope)
+
+
+def shape_n(
+    input: Iterable[TensorLike], out_type: DTypeLike = np.int32, name: str | None = None
+) -> list[Tensor]:
+    """The shapes of several tensors."""
+    return ops.ShapeN(list(input), out_type=as_numpy(out_type), name=name)
+
+
+def size(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
+    """The number of elements."""
+    with name_scope(name, "Size", [input]) as scope:
+        input = convert_to_tensor(input)
+        if shapes.is_static(input.sizes):
+            return constant(np.array(shapes.count(input.sizes), out_type), name=scope)
+        return ops.Size(input, out_type=as_numpy(out_type), name=scope)
+
+
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
+    """The number of dimensions."""
+    with name_scope(name, "Rank", [input]) as scope:
+        input = convert_to_tensor(input)
+        if input.sizes is not None:
+            return constant(np.int32(len(input.sizes)), name=scope)
+        return ops.Rank(input, name=scope)
+
+
+def ensure_shape(x: TensorLike, shape: ShapeLike | None, name: str | None = None) -> Tensor:
+    """`x`, once it is sure to have the shape."""
+    return ops.EnsureShape(x, shape=as_shape(shape), name=name)
+
+
+def broadcast_static_shape(shape_x: ShapeLike | None, shape_y: ShapeLike | None) -> TensorShape:
+    """The shape to which two shapes broadcast."""
+    return TensorShape(shapes.broadcast(as_shape(shape_x), as_shape(shape_y)))

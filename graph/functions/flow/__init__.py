@@ -1,0 +1,1 @@
+"""Branches, loops, functions of slices, order of operations."""

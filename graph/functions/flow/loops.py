@@ -1,0 +1,296 @@
+"""`while_loop`: a loop as one operation that calls a condition and a body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor, create, is_tensor_like
+from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
+from ...core.graph import Tensor
+from ...core.scopes import control_dependencies, name_scope
+from ...core.shapes import Shape
+from ...core.sparse_tensor import SparseTensor
+from ...core.structure import Composite, flatten, is_nested, pack, require_same_structure
+from ...core.tensor_shape import TensorShape
+from ...core.type_specs import TensorSpec
+
+if TYPE_CHECKING:
+    from ...core.typing import TensorLike
+
+
+def while_loop(
+    cond: Callable[..., TensorLike],
+    body: Callable[..., object],
+    loop_vars: object,
+    shape_invariants: object = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+    maximum_iterations: TensorLike | None = None,
+    return_same_structure: bool = False,
+) -> object:
+    """The loop variables after `loop_vars = body(*loop_vars)` while `cond(*loop_vars)`.
+
+    Both functions are called once, to make operations.
+
+    Args:
+        cond: A function of the loop variables that gives a boolean tensor of one element.
+        body: A function of the loop variables that gives new ones, of the same types.
+        loop_vars: A list, tuple, namedtuple or dict, nested, of tensors and TensorArrays.
+        shape_invariants: Shapes in the same structure, where sizes change from turn to turn.
+        parallel_iterations, swap_memory: Taken for TensorFlow's sake.
+        back_prop: Whether gradients flow through it.
+        name: Of the operations.
+        maximum_iterations: After how many turns it ends in any case.
+        return_same_structure: Whether a list of one variable stays a list.
+
+    Raises:
+        TypeError: `cond` or `body` is no function.
+        ValueError: There are no loop variables, or the body changes their structure, types, or
+            shapes without an invariant that allows it.
+    """
+    if not callable(cond):
+        raise TypeError("'cond' must be callable.")
+    if not callable(body):
+        raise TypeError("'body' must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("'parallel_iterations' must be a positive integer.")
+    if loop_vars is None or (is_nested(loop_vars) and not flatten(loop_vars)):
+        raise ValueError("'loop_vars' must be provided.")
+    is_bare = not isinstance(loop_vars, (list, tuple))
+    variables: Sequence[object] = [loop_vars] if is_bare else cast("Sequence[object]", loop_vars)
+    with name_scope(name, "while", None) as scope:
+        loop = _Loop(variables, shape_invariants, is_bare, maximum_iterations)
+        loop.trace(cond, body)
+        result = loop.outputs(scope, back_prop)
+    if return_same_structure:
+        return cast("Sequence[object]", result)[0] if is_bare else result
+    items = cast("Sequence[object]", result)
+    is_bare = is_bare or (maximum_iterations is None and len(loop.starts) == 1)
+    if (len(items) == 1 or is_bare) and not hasattr(result, "_fields"):
+        return items[0]
+    return result
+
+
+class _Loop:
+    """A loop as it is built: its variables as tensors, its two functions."""
+
+    def __init__(
+        self,
+        variables: Sequence[object],
+        invariants: object,
+        is_bare: bool,
+        maximum: TensorLike | None,
+    ):
+        leaves = [_converted(leaf) for leaf in flatten(variables)]
+        self.structure = self.structure_after = pack(variables, leaves)
+        self.starts = [cast("Tensor", t) for t in flatten(self.structure, expand=True)]
+        self.shapes = self._invariants(invariants, is_bare)
+        self.maximum = maximum
+        if maximum is not None:
+            self.limit = convert_to_tensor(maximum, name="maximum_iterations")
+            if self.limit.sizes != ():
+                raise ValueError(
+                    "maximum_iterations must be a scalar, saw shape: "
+                    f"{TensorShape(self.limit.sizes)}"
+                )
+            self.starts.append(convert_to_tensor(np.zeros((), self.limit.dtype)))
+            self.shapes.append(())
+        self.condition: FunctionGraph = trace_graph()
+        self.body: FunctionGraph = trace_graph()
+
+    def _invariants(self, invariants: object, is_bare: bool) -> list[Shape]:
+        """The shape each variable keeps."""
+        if invariants is None:
+            return [shape for leaf in flatten(self.structure) for shape in _leaf_shapes(leaf)]
+        structure = [invariants] if is_bare else invariants
+        leaves = flatten(self.structure)
+        listed = [_as_shape(shape) for shape in _shape_leaves(self.structure, structure)]
+        if len(listed) != len(leaves):
+            raise ValueError(
+                "'shape_invariants' must have the structure of 'loop_vars': "
+                f"{len(listed)} shapes for {len(leaves)} variables"
+            )
+        shapes: list[Shape] = []
+        for leaf, shape in zip(leaves, listed, strict=True):
+            if isinstance(leaf, SparseTensor) and shape is not None:
+                shapes += _sparse_shapes(leaf, shape)
+                continue
+            if isinstance(leaf, Composite) and not isinstance(leaf, Tensor):
+                shapes += [cast("Tensor", t).sizes for t in leaf.to_components()]
+                continue
+            tensor = cast("Tensor", leaf)
+            if not TensorShape(shape).is_compatible_with(tensor.sizes) or _is_wider(
+                tensor.sizes, shape
+            ):
+                raise ValueError(
+                    f"The shape invariant specified for {tensor.name} is not compatible with the "
+                    f"initial shape of the loop variable. It enters the loop with shape "
+                    f"{TensorShape(tensor.sizes)}, but the specified shape invariant is "
+                    f"{TensorShape(shape)}."
+                )
+            shapes.append(shape)
+        return shapes
+
+    def _arguments(self, graph: FunctionGraph) -> list[Tensor]:
+        """The loop variables as arguments of a function."""
+        pairs = zip(self.starts, self.shapes, strict=True)
+        return [graph.argument(tensor, shape=shape) for tensor, shape in pairs]
+
+    def trace(self, cond: Callable[..., TensorLike], body: Callable[..., object]) -> None:
+        """Calls the two functions on arguments that stand for the variables."""
+        with self.condition.as_default():
+            arguments = self._arguments(self.condition)
+            goes_on = convert_to_tensor(cond(*self._packed(arguments)))
+            if self.maximum is not None:
+                goes_on = ops.LogicalAnd(goes_on, ops.Less(arguments[-1], self.limit))
+            if goes_on.dtype != np.bool_:
+                raise TypeError(f"'cond' must give a bool tensor, got {goes_on.dtype}")
+            self.condition.outputs = [self.condition.capture(goes_on)]
+        with self.body.as_default():
+            arguments = self._arguments(self.body)
+            returned = body(*self._packed(arguments))
+            results = self._results(returned)
+            if self.maximum is not None:
+                results.append(ops.AddV2(arguments[-1], np.ones((), self.limit.dtype)))
+            self.body.outputs = [self.body.capture(tensor) for tensor in results]
+        self._check()
+
+    def _packed(self, arguments: Sequence[Tensor]) -> Sequence[object]:
+        tensors = arguments if self.maximum is None else arguments[:-1]
+        return cast("Sequence[object]", pack(self.structure, tensors, expand=True))
+
+    def _results(self, returned: object) -> list[Tensor]:
+        """What the body gave, as tensors in the order of the variables."""
+        variables = cast("Sequence[object]", self.structure)
+        listed, after = [returned], cast("object", [returned])
+        if isinstance(returned, (list, tuple)):
+            items = list(cast("Sequence[object]", returned))
+            if len(variables) > 1 or not is_nested(variables[0]) or len(items) == 1:
+                listed, after = items, cast("object", returned)
+        require_same_structure(list(variables), listed)
+        self.structure_after = pack(after, flatten(listed))
+        return [
+            convert_to_tensor(cast("TensorLike", leaf)) for leaf in flatten(listed, expand=True)
+        ]
+
+    def _check(self) -> None:
+        if len(self.body.outputs) != len(self.starts):
+            raise ValueError(
+                "The number of inputs and outputs of the loop body must be the same: "
+                f"{len(self.starts)} and {len(self.body.outputs)}"
+            )
+        for start, shape, result in zip(self.starts, self.shapes, self.body.outputs, strict=True):
+            if start.dtype != result.dtype:
+                raise TypeError(
+                    f"Loop var {start.name} enters the loop with type {start.dtype.name} but has "
+                    f"type {result.dtype.name} after 1 iteration."
+                )
+            if _is_wider(result.sizes, shape):
+                raise ValueError(
+                    f"Input tensor '{start.name}' enters the loop with shape "
+                    f"{TensorShape(shape)}, but has shape {TensorShape(result.sizes)} after one "
+                    "iteration. To allow the shape to vary across iterations, use the "
+                    "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+                )
+
+    def outputs(self, scope: str, back_prop: bool) -> object:
+        """Adds the operation; gives the variables after the loop."""
+        n = len(self.starts)
+        graphs = (self.condition, self.body)
+        branch_inputs = [graph.inputs[:n] for graph in graphs]
+        for graph in graphs:
+            graph.inputs = graph.inputs[n:]
+        captured = unify(graphs)
+        for graph, arguments in zip(graphs, branch_inputs, strict=True):
+            graph.inputs = arguments + graph.inputs
+            for index, argument in enumerate(graph.inputs):
+                argument.op.attrs["index"] = index
+        self.body.outputs += self.body.inputs[n:]
+        operands = [*self.starts, *captured]
+        attrs = {
+            "T": [tensor.dtype for tensor in operands],
+            "output_shapes": [*self.shapes, *(tensor.sizes for tensor in captured)],
+            "parallel_iterations": 10,
+            "cond": define(self.condition, "while_cond"),
+            "body": define(self.body, "while_body"),
+        }
+        kind = "While" if is_stateful(graphs) else "StatelessWhile"
+        with control_dependencies([op for graph in graphs for op in graph.controls]):
+            op = create(kind, [operands], attrs, scope)
+        with name_scope(scope):
+            results = [ops.Identity(tensor) for tensor in op.outputs[:n]]
+            if not back_prop:
+                results = [ops.StopGradient(tensor) for tensor in results]
+        if self.maximum is not None:
+            results = results[:-1]
+        return pack(self.structure_after, results, expand=True)
+
+
+def _converted(leaf: object) -> object:
+    if isinstance(leaf, Composite) and not isinstance(leaf, (Tensor, type)):
+        return leaf
+    tensor = convert_to_tensor(cast("TensorLike", leaf))
+    if is_tensor_like(leaf) and not isinstance(leaf, Tensor):
+        return ops.Identity(tensor)
+    return ops.Identity(tensor) if tensor.op.type in ("Variable", "VariableV2") else tensor
+
+
+def _leaf_shapes(leaf: object) -> list[Shape]:
+    """The shapes a variable has; how many elements a sparse tensor names is free."""
+    if isinstance(leaf, SparseTensor) and leaf.shape.rank is not None:
+        return _sparse_shapes(leaf, tuple(leaf.shape.as_list()))
+    return [cast("Tensor", t).sizes for t in flatten(leaf, expand=True)]
+
+
+def _sparse_shapes(tensor: SparseTensor, shape: tuple[int | None, ...]) -> list[Shape]:
+    """The shapes of a sparse tensor's parts, where its whole is allowed to be of `shape`."""
+    declared = TensorShape(shape)
+    if not declared.is_compatible_with(tensor.shape) or _is_wider(tensor.shape.as_shape(), shape):
+        raise ValueError(
+            f"The shape invariant specified for {tensor.values.name} is not compatible with the "
+            f"initial shape of the loop variable. It enters the loop with shape {tensor.shape}, "
+            f"but the specified shape invariant is {declared}."
+        )
+    return [(None, len(shape)), (None,), (len(shape),)]
+
+
+def _shape_leaves(structure: object, invariants: object) -> list[object]:
+    """The shapes that stand where a structure has its leaves."""
+    if not is_nested(structure) or not is_nested(invariants):
+        return [invariants]
+    if isinstance(structure, Mapping) and isinstance(invariants, Mapping):
+        pairs = [(structure[key], invariants.get(key)) for key in sorted(structure)]
+    else:
+        pairs = [*zip(structure, invariants, strict=False)]
+    return [leaf for inner, shapes in pairs for leaf in _shape_leaves(inner, shapes)]
+
+
+def _as_shape(shape: object) -> Shape:
+    if isinstance(shape, TensorSpec):
+        shape = shape.shape
+    if isinstance(shape, TensorShape):
+        return shape.as_shape()
+    if shape is None:
+        return None
+    if isinstance(shape, Composite):
+        return ()
+    if isinstance(shape, (list, tuple)):
+        return TensorShape(cast("Sequence[int | None]", shape)).as_shape()
+    raise ValueError(f"`shape_invariants` must be TensorShapes, got {shape!r}")
+
+
+def _is_wider(shape: Shape, allowed: Shape) -> bool:
+    """Whether a shape may have sizes that another one rules out."""
+    if allowed is None:
+        return False
+    if shape is None or len(shape) != len(allowed):
+        return True
+    return any(
+        limit is not None and size != limit for size, limit in zip(shape, allowed, strict=True)
+    )

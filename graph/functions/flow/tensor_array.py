@@ -1,0 +1,235 @@
+"""TensorArray: tensors by index, which loops write and read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor
+from ...core.dtype import DType, as_numpy
+from ...core.graph import Tensor
+from ...core.scopes import name_scope
+from ...core.shapes import Shape, merge
+from ...core.tensor_shape import TensorShape
+from .control_flow import no_op
+
+if TYPE_CHECKING:
+    from ...core.graph import Operation
+    from ...core.typing import DTypeLike, ShapeLike, TensorLike
+
+
+class TensorArray:
+    """Tensors of one type by index; a write gives a new array, and the old one stays.
+
+    Args:
+        dtype: Of the elements.
+        size: How many there are; 0 by default where it may grow.
+        dynamic_size: Whether it grows when something is written behind its end.
+        infer_shape: Whether all elements have one shape.
+        element_shape: What is known of it.
+        flow: The list to be, in place of a new one.
+        name: Of the operations.
+        clear_after_read, tensor_array_name, handle, colocate_with_first_write_call: Taken for
+            TensorFlow's sake.
+
+    Raises:
+        ValueError: There is neither a size nor `flow`.
+    """
+
+    def __init__(
+        self,
+        dtype: DTypeLike,
+        size: TensorLike | None = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: object = None,
+        flow: Tensor | None = None,
+        infer_shape: bool = True,
+        element_shape: ShapeLike | None = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ):
+        self._dtype = DType.of(as_numpy(dtype))
+        self._dynamic_size = bool(dynamic_size)
+        self._infer_shape = infer_shape
+        self._shape: Shape = (
+            None if element_shape is None else TensorShape(element_shape).as_shape()
+        )
+        self._n_known = size if isinstance(size, int) and not dynamic_size else None
+        if flow is not None:
+            self._flow = flow
+            return
+        if size is None:
+            raise ValueError("Size must be provided if handle is not provided")
+        with name_scope(name, "TensorArray"):
+            self._flow = ops.TensorListReserve(self._spelled(), size, element_dtype=self._dtype)
+
+    def _spelled(self) -> np.ndarray:
+        """The elements' shape as an operand: -1 for what is not known."""
+        if self._shape is None:
+            return np.array(-1, np.int32)
+        return np.array([-1 if n is None else n for n in self._shape], np.int32)
+
+    @property
+    def flow(self) -> Tensor:
+        """The list itself."""
+        return self._flow
+
+    @property
+    def handle(self) -> None:
+        """None: there is no handle, the array is its flow."""
+        return
+
+    @property
+    def dtype(self) -> DType:
+        """Of the elements."""
+        return self._dtype
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether it grows."""
+        return self._dynamic_size
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """What is known of the elements' shape."""
+        return TensorShape(self._shape)
+
+    def to_components(self) -> list[object]:
+        """Its flow."""
+        return [self._flow]
+
+    def from_components(self, components: Sequence[object]) -> TensorArray:
+        """One like this with another flow."""
+        (flow,) = components
+        assert isinstance(flow, Tensor)
+        return self._with(flow)
+
+    def _with(self, flow: Tensor) -> TensorArray:
+        array = TensorArray(self._dtype, flow=flow, infer_shape=self._infer_shape)
+        array._shape, array._n_known = self._shape, self._n_known
+        array._dynamic_size = self._dynamic_size
+        return array
+
+    def _note(self, shape: Shape) -> None:
+        """Learns the elements' shape from one of them."""
+        if self._infer_shape:
+            try:
+                self._shape = merge(self._shape, shape)
+            except ValueError:
+                raise ValueError(
+                    f"Inconsistent shapes: saw {TensorShape(shape)} but expected "
+                    f"{TensorShape(self._shape)}"
+                ) from None
+
+    def identity(self) -> TensorArray:
+        """The array as a new operation's."""
+        return self._with(ops.Identity(self._flow))
+
+    def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> TensorArray:
+        """Not there: gradients flow through the operations."""
+        raise NotImplementedError("TensorArray.grad is not supported; use tf.gradients")
+
+    def read(self, index: TensorLike, name: str | None = None) -> Tensor:
+        """The element at an index."""
+        item = ops.TensorListGetItem(
+            self._flow, index, self._spelled(), element_dtype=self._dtype, name=name
+        )
+        item.set_shape(self._shape)
+        return item
+
+    def write(self, index: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
+        """The array with `value` at an index."""
+        with name_scope(name, "TensorArrayWrite"):
+            tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
+            self._require_dtype(tensor)
+            self._note(tensor.sizes)
+            grows = self._dynamic_size
+            flow = ops.TensorListSetItem(
+                self._flow, index, tensor, resize_if_index_out_of_bounds=grows
+            )
+        return self._with(flow)
+
+    def _require_dtype(self, tensor: Tensor) -> None:
+        if tensor.dtype != self._dtype:
+            raise ValueError(
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype "
+                f"{tensor.dtype.name}"
+            )
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All elements along a new first axis."""
+        n = -1 if self._n_known is None else self._n_known
+        stacked = ops.TensorListStack(
+            self._flow, self._spelled(), element_dtype=self._dtype, num_elements=n, name=name
+        )
+        if self._shape is not None:
+            stacked.set_shape((self._n_known, *self._shape))
+        return stacked
+
+    def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
+        """The elements at some indices along a new first axis."""
+        gathered = ops.TensorListGather(
+            self._flow, indices, self._spelled(), element_dtype=self._dtype, name=name
+        )
+        if self._shape is not None:
+            gathered.set_shape((None, *self._shape))
+        return gathered
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """The elements one behind another along their first axis."""
+        shape = None if self._shape is None else (None, *self._shape[1:])
+        sizes = np.array(-1 if shape is None else [-1 if n is None else n for n in shape], np.int32)
+        joined, _ = ops.TensorListConcatV2(
+            self._flow, sizes, np.zeros(0, np.int64), element_dtype=self._dtype, name=name
+        )
+        if self._shape and self._shape[0] is not None and self._n_known is not None:
+            shape = (int(self._shape[0]) * self._n_known, *self._shape[1:])
+        joined.set_shape(shape)
+        return joined
+
+    def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
+        """The array of the slices of `value` along its first axis."""
+        with name_scope(name, "TensorArrayUnstack"):
+            tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
+            self._require_dtype(tensor)
+            if tensor.sizes is not None:
+                self._note(tensor.sizes[1:])
+            array = self._with(ops.TensorListFromTensor(tensor, self._spelled()))
+        if tensor.sizes and not self._dynamic_size:
+            array._n_known = tensor.sizes[0]
+        return array
+
+    def scatter(
+        self, indices: TensorLike, value: TensorLike, name: str | None = None
+    ) -> TensorArray:
+        """The array with the slices of `value` at some indices."""
+        with name_scope(name, "TensorArrayScatter"):
+            tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
+            self._require_dtype(tensor)
+            if tensor.sizes is not None:
+                self._note(tensor.sizes[1:])
+            flow = ops.TensorListScatterIntoExistingList(self._flow, tensor, indices)
+        return self._with(flow)
+
+    def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
+        """The array of parts of `value` of these lengths along its first axis."""
+        with name_scope(name, "TensorArraySplit"):
+            tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self._dtype)
+            self._require_dtype(tensor)
+            sizes = ops.Cast(convert_to_tensor(lengths), DstT=np.dtype(np.int64))
+            if tensor.sizes is not None:
+                self._note((None, *tensor.sizes[1:]))
+            return self._with(ops.TensorListSplit(tensor, self._spelled(), sizes))
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many elements there are."""
+        return ops.TensorListLength(self._flow, name=name)
+
+    def close(self, name: str | None = None) -> Operation:
+        """Does nothing; the array goes when nobody reads it."""
+        return no_op(name)

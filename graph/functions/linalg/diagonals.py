@@ -1,0 +1,71 @@
+"""Diagonals of matrices: `tf.matrix_diag` and its relatives, for one diagonal or a band of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor
+from ..array.casting import cast
+
+if TYPE_CHECKING:
+    from ...core.graph import Tensor
+    from ...core.typing import TensorLike
+
+
+def _padding(value: TensorLike, like: Tensor) -> TensorLike:
+    """`value` in the tensor's dtype; 0 is False, too."""
+    if isinstance(value, (bool, int, float)):
+        return np.asarray(value).astype(like.dtype)
+    return cast(value, like.dtype)
+
+
+def matrix_diag(
+    diagonal: TensorLike,
+    name: str | None = "diag",
+    k: TensorLike = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
+    """Matrices with these diagonals.
+
+    Args:
+        diagonal: [..., length], or [..., diagonals, length] for several.
+        name: Of the operation.
+        k: Which diagonal: 0 is the main one, those above are positive; the lowest and the highest
+            of several.
+        num_rows, num_cols: The sizes of the matrices, as small as they can be by default.
+        padding_value: What stands elsewhere.
+        align: How diagonals that are shorter than the longest lie in their rows: "RIGHT_LEFT",
+            "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT", those above the main one first.
+    """
+    x = convert_to_tensor(diagonal, name="diagonal")
+    value = _padding(padding_value, x)
+    return ops.MatrixDiagV3(x, k, num_rows, num_cols, value, align=align, name=name)
+
+
+def matrix_diag_part(
+    input: TensorLike,
+    name: str | None = "diag_part",
+    k: TensorLike = 0,
+    padding_value: TensorLike = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
+    """The diagonals `k` of matrices; see `matrix_diag`."""
+    x = convert_to_tensor(input, name="input")
+    return ops.MatrixDiagPartV3(x, k, _padding(padding_value, x), align=align, name=name)
+
+
+def matrix_set_diag(
+    input: TensorLike,
+    diagonal: TensorLike,
+    name: str | None = "set_diag",
+    k: TensorLike = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
+    """`input` with other numbers on its diagonals `k`; see `matrix_diag`."""
+    return ops.MatrixSetDiagV3(input, diagonal, k, align=align, name=name)

@@ -1,0 +1,1 @@
+"""Arithmetic, reductions, segments, sets, order: `tf.math`."""

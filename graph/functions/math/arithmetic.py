@@ -1,0 +1,297 @@
+"""TF1's arithmetic, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor, type_name
+from ...core.graph import Tensor
+from ...core.indexed_slices import IndexedSlices, dense
+from ...core.scopes import name_scope
+from ..array.casting import cast
+from ..rows import functions, of_ragged, of_values
+
+if TYPE_CHECKING:
+    from ...core.typing import DTypeLike, ShapeLike, TensorLike
+
+ONE_TO_ONE = """
+acos             Acos              x
+acosh            Acosh             x
+asin             Asin              x
+asinh            Asinh             x
+atan             Atan              x
+atan2            Atan2             y x
+atanh            Atanh             x
+bitwise_and      BitwiseAnd        x y
+bitwise_or       BitwiseOr         x y
+bitwise_xor      BitwiseXor        x y
+ceil             Ceil              x
+complex          Complex           real imag
+cos              Cos               x
+cosh             Cosh              x
+digamma          Digamma           x
+equal            Equal             x y
+erf              Erf               x
+erfc             Erfc              x
+exp              Exp               x
+expm1            Expm1             x
+floor            Floor             x
+floor_div        FloorDiv          x y
+floormod         FloorMod          x y
+greater          Greater           x y
+greater_equal    GreaterEqual      x y
+invert           Invert            x
+is_finite        IsFinite          x
+is_inf           IsInf             x
+is_nan           IsNan             x
+left_shift       LeftShift         x y
+less             Less              x y
+less_equal       LessEqual         x y
+lgamma           Lgamma            x
+log              Log               x
+log1p            Log1p             x
+logical_and      LogicalAnd        x y
+logical_not      LogicalNot        x
+logical_or       LogicalOr         x y
+maximum          Maximum           x y
+minimum          Minimum           x y
+multiply         Mul               x y
+negative         Neg               x
+not_equal        NotEqual          x y
+realdiv          RealDiv           x y
+reciprocal       Reciprocal        x
+right_shift      RightShift        x y
+rint             Rint              x
+rsqrt            Rsqrt             x
+sigmoid          Sigmoid           x
+sign             Sign              x
+sin              Sin               x
+sinh             Sinh              x
+sqrt             Sqrt              x
+square           Square            x
+squared_difference SquaredDifference x y
+subtract         Sub               x y
+tan              Tan               x
+tanh             Tanh              x
+truncatediv      TruncateDiv       x y
+truncatemod      TruncateMod       x y
+xdivy            Xdivy             x y
+xlogy            Xlogy             x y
+"""
+globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
+
+_WIDER = {"int8": "float32", "uint8": "float32", "int16": "float32", "uint16": "float32"}
+_WIDER.update(dict.fromkeys(("int32", "int64", "uint32", "uint64"), "float64"))
+"""What true division makes of integers."""
+
+
+@of_ragged
+def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """x + y, element by element."""
+    with name_scope(name, "Add", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", preferred_dtype=x.dtype)
+        kind = ops.Add if x.dtype.kind == "O" else ops.AddV2
+        return kind(x, y, name=scope)
+
+
+@of_values
+def abs(x: TensorLike, name: str | None = None) -> Tensor:
+    """The absolute value of each element."""
+    with name_scope(name, "Abs", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.kind == "c":
+            real = np.dtype(f"f{x.dtype.itemsize // 2}")
+            return ops.ComplexAbs(x, Tout=real, name=scope)
+        return ops.Abs(x, name=scope)
+
+
+@of_ragged
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """x to the power of y, element by element."""
+    with name_scope(name, "Pow", [x]) as scope:
+        return ops.Pow(x, y, name=scope)
+
+
+@of_values
+def round(x: TensorLike, name: str | None = None) -> Tensor:
+    """The nearest whole numbers, halves to the even one."""
+    x = convert_to_tensor(x, name="x")
+    return x if x.dtype.kind in "iu" else ops.Round(x, name=name)
+
+
+@of_ragged
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """x / y; integers are made floats before.
+
+    Raises TypeError when the dtypes differ or cannot be divided.
+    """
+    with name_scope(name, "truediv", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", preferred_dtype=x.dtype)
+        _require_one_dtype(x, y)
+        if x.dtype.kind in "bO":
+            raise TypeError(f"Invalid dtype tf.{type_name(x.dtype)} in __truediv__.")
+        return ops.RealDiv(*_widened(x, y), name=scope)
+
+
+def _widened(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Integers as the floats that true division makes of them."""
+    wider = _WIDER.get(x.dtype.name)
+    return (x, y) if wider is None else (cast(x, wider), cast(y, wider))
+
+
+@of_ragged
+def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """x / y as truediv divides, 0 where y is 0; TypeError when the dtypes differ."""
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        if not isinstance(x, Tensor) and isinstance(y, Tensor):
+            y = convert_to_tensor(y, name="y")
+            x = convert_to_tensor(x, y.dtype, "x")
+        else:
+            x = convert_to_tensor(x, name="x")
+            y = convert_to_tensor(y, name="y", preferred_dtype=x.dtype)
+        _require_one_dtype(x, y)
+        return ops.DivNoNan(*_widened(x, y), name=scope)
+
+
+def _require_one_dtype(x: Tensor, y: Tensor) -> None:
+    if x.dtype != y.dtype:
+        raise TypeError(
+            "`x` and `y` must have the same dtype, got "
+            f"tf.{type_name(x.dtype)} != tf.{type_name(y.dtype)}."
+        )
+
+
+@of_ragged
+def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """x / y as Python 3 divides."""
+    if isinstance(y, Tensor) and not isinstance(x, Tensor):
+        x = convert_to_tensor(x, y.dtype, "x")
+    return truediv(x, y, name)
+
+
+@of_ragged
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """x / y as Python 2 divides: whole numbers stay whole."""
+    with name_scope(name, "div", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, x.dtype if not isinstance(y, Tensor) else None, "y")
+        _require_one_dtype(x, y)
+        kind = ops.RealDiv if x.dtype.kind in "fcV" else ops.FloorDiv
+        return kind(x, y, name=scope)
+
+
+@of_ragged
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """x / y, rounded down."""
+    with name_scope(name, "floordiv", [x, y]) as scope:
+        return ops.FloorDiv(x, y, name=scope)
+
+
+def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None) -> Tensor:
+    """The sum of several tensors of one shape and dtype; ValueError when there are none."""
+    message = (
+        "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and "
+        "shape."
+    )
+    if isinstance(inputs, (Tensor, str)) or not isinstance(inputs, Iterable):
+        raise ValueError(message)
+    inputs = list(inputs)
+    if not inputs:
+        raise ValueError(message)
+    tensors = [dense(x) if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in inputs]
+    if any(x.dtype != tensors[0].dtype for x in tensors):
+        raise ValueError(message)
+    if len(tensors) == 1:
+        return ops.Identity(tensors[0], name=name) if name else tensors[0]
+    return ops.AddN(tensors, name=name)
+
+
+def accumulate_n(
+    inputs: Sequence[TensorLike | IndexedSlices],
+    shape: ShapeLike | None = None,
+    tensor_dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The sum of several tensors of one shape and dtype."""
+    return add_n(inputs, name)
+
+
+@overload
+def scalar_mul(scalar: TensorLike, x: IndexedSlices, name: str | None = None) -> IndexedSlices: ...
+@overload
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Tensor: ...
+def scalar_mul(
+    scalar: TensorLike, x: TensorLike | IndexedSlices, name: str | None = None
+) -> Tensor | IndexedSlices:
+    """`x` times a number; IndexedSlices stay such."""
+    like = x.values if isinstance(x, IndexedSlices) else convert_to_tensor(x)
+    scalar = convert_to_tensor(scalar, like.dtype, "scalar")
+    if scalar.sizes != ():
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.sizes}.")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(ops.Mul(scalar, x.values, name=name), x.indices, x.dense_shape)
+    return ops.Mul(scalar, like, name=name)
+
+
+@of_ragged
+def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
+    """Whether just one of two is true."""
+    return ops.LogicalAnd(ops.LogicalOr(x, y), ops.LogicalNot(ops.LogicalAnd(x, y)), name=name)
+
+
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
+    """log(sigmoid(x))."""
+    with name_scope(name, "LogSigmoid", [x]) as scope:
+        return ops.Neg(ops.Softplus(ops.Neg(convert_to_tensor(x, name="x"))), name=scope)
+
+
+@of_values
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
+    """The complex conjugate; real numbers themselves. TypeError for anything but numbers."""
+    tensor = convert_to_tensor(x, name="input")
+    if tensor.dtype.kind == "c" or tensor.dtype.names == ("variant",):
+        return ops.Conj(tensor, name=name)
+    if tensor.dtype.kind not in "fiuV":
+        raise TypeError(
+            f"Expected numeric or variant tensor, got dtype tf.{type_name(tensor.dtype)}."
+        )
+    return tensor
+
+
+def real(input: TensorLike, name: str | None = None) -> Tensor:
+    """The real parts."""
+    with name_scope(name, "Real", [input]) as scope:
+        x = convert_to_tensor(input, name="input")
+        if x.dtype.kind != "c":
+            return x
+        return ops.Real(x, Tout=np.dtype(f"f{x.dtype.itemsize // 2}"), name=scope)
+
+
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
+    """The imaginary parts."""
+    with name_scope(name, "Imag", [input]) as scope:
+        x = convert_to_tensor(input, name="input")
+        if x.dtype.kind != "c":
+            return ops.ZerosLike(x)
+        return ops.Imag(x, Tout=np.dtype(f"f{x.dtype.itemsize // 2}"), name=scope)
+
+
+def polyval(coeffs: Sequence[TensorLike], x: TensorLike, name: str | None = None) -> Tensor:
+    """The polynomial with these coefficients, the highest first."""
+    if not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    with name_scope(name, "polyval", [*coeffs, x]):
+        x = convert_to_tensor(x, name="x")
+        if not coeffs:
+            return ops.ZerosLike(x)
+        first, *others = (convert_to_tensor(c, name=f"coeff_{i}") for i, c in enumerate(coeffs))
+        result = first
+        for coefficient in others:
+            result = ops.AddV2(coefficient, ops.Mul(result, x))
+        return result

@@ -1,0 +1,253 @@
+"""TF1's sums, means and the like along axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+from typing import cast as cast_type
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import constant, convert_to_tensor, type_name
+from ...core.dtype import as_numpy
+from ...core.graph import Tensor
+from ...core.ragged_tensor import RaggedTensor
+from ...core.scopes import name_scope
+from ..arguments import one_of
+from ..array.casting import cast
+from ..array.creation import range
+from ..ragged.arithmetic import reduce_ragged
+from .arithmetic import add
+
+if TYPE_CHECKING:
+    from ...core.typing import DTypeLike, TensorLike
+
+
+def argmax(
+    input: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dimension: TensorLike | None = None,
+    output_type: DTypeLike = np.int64,
+) -> Tensor:
+    """Where along `axis` (0 by default) the largest element comes first."""
+    if isinstance(axis, (list, tuple, float)):
+        raise TypeError("axis must be int or Tensor with integer datatype")
+    return _place(ops.ArgMax, input, axis, dimension, output_type, name)
+
+
+def argmin(
+    input: TensorLike,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dimension: TensorLike | None = None,
+    output_type: DTypeLike = np.int64,
+) -> Tensor:
+    """Where along `axis` (0 by default) the smallest element comes first."""
+    return _place(ops.ArgMin, input, axis, dimension, output_type, name)
+
+
+def _place(
+    kind: Callable[..., Tensor],
+    input: TensorLike,
+    axis: TensorLike | None,
+    dimension: TensorLike | None,
+    output_type: DTypeLike,
+    name: str | None,
+) -> Tensor:
+    axis = one_of("axis", axis, "dimension", dimension)
+    return kind(input, 0 if axis is None else axis, output_type=as_numpy(output_type), name=name)
+
+
+def cumsum(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Sums of the elements up to each along `axis`."""
+    with name_scope(name, "Cumsum", [x]) as scope:
+        return ops.Cumsum(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
+
+
+def cumprod(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Products of the elements up to each along `axis`."""
+    with name_scope(name, "Cumprod", [x]) as scope:
+        return ops.Cumprod(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
+
+
+class Reduction(Protocol):
+    """A reduction of TensorFlow's, such as reduce_sum."""
+
+    def __call__(
+        self,
+        input_tensor: TensorLike,
+        axis: TensorLike | None = ...,
+        keepdims: bool | None = ...,
+        name: str | None = ...,
+        reduction_indices: TensorLike | None = ...,
+        keep_dims: bool | None = ...,
+    ) -> Tensor:
+        """The reduced tensor."""
+        ...
+
+
+def _reduction(public_name: str, kind: str, what: str) -> Reduction:
+    def reduce(
+        input_tensor: TensorLike,
+        axis: TensorLike | None = None,
+        keepdims: bool | None = None,
+        name: str | None = None,
+        reduction_indices: TensorLike | None = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor:
+        axis = one_of("axis", axis, "reduction_indices", reduction_indices)
+        keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+        if isinstance(input_tensor, RaggedTensor):
+            return cast_type("Tensor", reduce_ragged(kind, input_tensor, axis, keepdims, name))
+        x = convert_to_tensor(input_tensor, name="input_tensor" if kind == "Sum" else None)
+        result = getattr(ops, kind)(x, reduction_axes(x, axis), keep_dims=keepdims, name=name)
+        if axis is None and not keepdims:
+            result.set_shape(())
+        return result
+
+    reduce.__name__ = reduce.__qualname__ = public_name
+    reduce.__doc__ = f"""{what} the elements along `axis`, all of them by default.
+
+    Args:
+        input_tensor: The tensor.
+        axis: A dimension or a list of them, from the end when negative.
+        keepdims: Whether they stay as dimensions of size 1.
+        name: Of the operation.
+        reduction_indices, keep_dims: Old names of `axis` and `keepdims`.
+    """
+    return reduce
+
+
+reduce_sum = _reduction("reduce_sum", "Sum", "The sum of")
+reduce_mean = _reduction("reduce_mean", "Mean", "The mean of")
+reduce_prod = _reduction("reduce_prod", "Prod", "The product of")
+reduce_max = _reduction("reduce_max", "Max", "The largest of")
+reduce_min = _reduction("reduce_min", "Min", "The smallest of")
+reduce_all = _reduction("reduce_all", "All", "Whether all are true among")
+reduce_any = _reduction("reduce_any", "Any", "Whether one is true among")
+
+
+def reduction_axes(x: Tensor, axis: TensorLike | None) -> TensorLike:
+    """The axes of a reduction: those given, or all."""
+    if axis is not None:
+        return axis
+    if x.sizes is not None:
+        return constant(np.arange(len(x.sizes), dtype=np.int32))
+    return range(0, ops.Rank(x))
+
+
+def reduce_logsumexp(
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """log(sum(exp(x))) along `axis`, without overflow."""
+    axis = one_of("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    with name_scope(name, "ReduceLogSumExp", [input_tensor]):
+        if isinstance(input_tensor, RaggedTensor):
+            return _ragged_logsumexp(input_tensor, axis, keepdims)
+        x = convert_to_tensor(input_tensor)
+        raw = reduce_max(x, axis, keepdims=True)
+        zeros = ops.ZerosLike(raw)
+        top = ops.StopGradient(ops.Select(ops.IsFinite(raw), raw, zeros))
+        result = ops.Log(reduce_sum(ops.Exp(ops.Sub(x, top)), axis, keepdims=keepdims))
+        if not keepdims:
+            top = ops.Reshape(top, ops.Shape(result))
+        return add(result, top)
+
+
+def _ragged_logsumexp(x: RaggedTensor, axis: TensorLike | None, keepdims: bool) -> Tensor:
+    """log(sum(exp(x))) along `axis` of a ragged tensor, without overflow of the largest."""
+    top = ops.StopGradient(reduce_max(x.flat_values))
+    lowered = x.with_flat_values(ops.Exp(x.flat_values - top))
+    total = reduce_ragged("Sum", lowered, axis, keepdims, None)
+    if isinstance(total, RaggedTensor):
+        return cast_type("Tensor", total.with_flat_values(ops.Log(total.flat_values) + top))
+    return ops.Log(total) + top
+
+
+def reduce_variance(
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The variance of the elements along `axis`."""
+    with name_scope(name or "reduce_variance"):
+        if isinstance(input_tensor, RaggedTensor):
+            ragged = cast_type(RaggedTensor, input_tensor)
+            squares = cast_type("Tensor", ragged * ragged)
+            means = reduce_mean(input_tensor, axis, keepdims)
+            return reduce_mean(squares, axis, keepdims) - means * means
+        x = convert_to_tensor(input_tensor)
+        means = reduce_mean(x, axis, keepdims=True)
+        if means.dtype.kind in "iu":
+            raise TypeError(
+                "Input must be either real or complex. Received integer type "
+                f"<dtype: '{type_name(means.dtype)}'>."
+            )
+        deviations = ops.Sub(x, means)
+        if means.dtype.kind == "c":
+            parts = np.dtype(f"f{means.dtype.itemsize // 2}")
+            squares = ops.Real(ops.Mul(deviations, ops.Conj(deviations)), Tout=parts)
+        else:
+            squares = ops.Square(deviations)
+        return reduce_mean(squares, axis, keepdims=keepdims)
+
+
+def reduce_std(
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The standard deviation of the elements along `axis`."""
+    with name_scope(name or "reduce_std"):
+        return ops.Sqrt(reduce_variance(input_tensor, axis, keepdims))
+
+
+def count_nonzero(
+    input_tensor: TensorLike | None = None,
+    axis: TensorLike | None = None,
+    keepdims: bool | None = None,
+    dtype: DTypeLike = np.int64,
+    name: str | None = None,
+    reduction_indices: TensorLike | None = None,
+    keep_dims: bool | None = None,
+    input: TensorLike | None = None,
+) -> Tensor:
+    """How many elements along `axis` are not zero."""
+    axis = one_of("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    with name_scope(name, "count_nonzero", [input_tensor]):
+        x = convert_to_tensor(one_of("input", input, "input_tensor", input_tensor))
+        zero = constant(np.zeros((), x.dtype) if x.dtype.kind != "O" else b"")
+        flags = cast(ops.NotEqual(x, zero), np.int64)
+        return cast(reduce_sum(flags, axis, keepdims=keepdims), dtype)
+
+
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
+    """The part of the elements that are zero."""
+    with name_scope(name, "zero_fraction", [value]):
+        value = convert_to_tensor(value, name="value")
+        nothing = b"" if value.dtype.kind == "O" else np.zeros((), value.dtype)
+        zeros = ops.Equal(value, nothing)
+        return reduce_mean(cast(zeros, np.float32), name="fraction")

@@ -1,0 +1,69 @@
+"""TF1's sums, means and the like of the rows of each segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor
+from ...core.graph import Tensor
+from ...core.scopes import name_scope
+from ..rows import functions
+from .arithmetic import truediv
+
+if TYPE_CHECKING:
+    from ...core.typing import DTypeLike, TensorLike
+
+ONE_TO_ONE = """
+segment_max      SegmentMax        data segment_ids
+segment_mean     SegmentMean       data segment_ids
+segment_min      SegmentMin        data segment_ids
+segment_prod     SegmentProd       data segment_ids
+segment_sum      SegmentSum        data segment_ids
+unsorted_segment_max  UnsortedSegmentMax  data segment_ids num_segments
+unsorted_segment_min  UnsortedSegmentMin  data segment_ids num_segments
+unsorted_segment_prod UnsortedSegmentProd data segment_ids num_segments
+unsorted_segment_sum  UnsortedSegmentSum  data segment_ids num_segments
+"""
+globals().update(functions(ONE_TO_ONE, __name__))
+
+
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
+    """The mean of the rows of each segment."""
+    with name_scope(name, "UnsortedSegmentMean", [data, segment_ids]):
+        return _over_counts(data, segment_ids, num_segments, lambda n: n)
+
+
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
+    """The sum of the rows of each segment over the root of their number."""
+    with name_scope(name, "UnsortedSegmentSqrtN", [data, segment_ids]):
+        return _over_counts(data, segment_ids, num_segments, lambda n: ops.Sqrt(n))
+
+
+def _over_counts(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    divisor: Callable[[Tensor], Tensor],
+) -> Tensor:
+    """Sums over what `divisor` makes of the counts, which broadcast; integers become floats."""
+    data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+    counts = segment_counts(ids, num_segments, data.dtype)
+    sums = ops.UnsortedSegmentSum(data, ids, num_segments)
+    n_inner = ops.Reshape(ops.Sub(ops.Rank(data), ops.Rank(ids)), [1])
+    shape = ops.ConcatV2([ops.Shape(counts), ops.Fill(n_inner, np.int32(1))], np.int32(0))
+    return truediv(sums, divisor(ops.Reshape(counts, shape)))
+
+
+def segment_counts(segment_ids: TensorLike, num_segments: TensorLike, dtype: DTypeLike) -> Tensor:
+    """How many rows each segment has, one at least."""
+    ids = convert_to_tensor(segment_ids)
+    ones = ops.Fill(ops.Shape(ids), np.ones((), dtype))
+    return ops.Maximum(ops.UnsortedSegmentSum(ones, ids, num_segments), np.ones((), dtype))

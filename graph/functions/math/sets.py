@@ -1,0 +1,69 @@
+"""Operations on the sets in the last dimension of tensors: `tf.sets`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor
+from ...core.scopes import name_scope
+from ...core.sparse_tensor import SparseTensor
+
+if TYPE_CHECKING:
+    from ...core.graph import Tensor
+    from ...core.typing import TensorLike
+
+    Operand = TensorLike | SparseTensor
+
+
+def set_size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
+    """How many different elements each set of a sparse tensor has.
+
+    Raises TypeError when `a` is no SparseTensor.
+    """
+    if not isinstance(a, SparseTensor):
+        raise TypeError(f"Expected `SparseTensor`, got {a}.")
+    return ops.SetSize(a.indices, a.values, a.dense_shape, validate_indices=validate_indices)
+
+
+def _combined(a: Operand, b: Operand, operation: str, validate_indices: bool) -> SparseTensor:
+    """The sets of `a` and `b`, combined; both have the same dimensions but for the last.
+
+    Raises TypeError when the types differ.
+    """
+    swapped = isinstance(a, SparseTensor) and not isinstance(b, SparseTensor)
+    if swapped:
+        a, b = b, a
+        operation = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
+    attrs = {"set_operation": operation, "validate_indices": validate_indices}
+    with name_scope(None, "set_operation"):
+        parts: list[Tensor] = []
+        for x in (a, b):
+            if isinstance(x, SparseTensor):
+                parts += [x.indices, x.values, x.dense_shape]
+            else:
+                parts.append(convert_to_tensor(x))
+        if isinstance(a, SparseTensor):
+            results = ops.SparseToSparseSetOperation(*parts, **attrs)
+        elif isinstance(b, SparseTensor):
+            results = ops.DenseToSparseSetOperation(*parts, **attrs)
+        else:
+            results = ops.DenseToDenseSetOperation(*parts, **attrs)
+    return SparseTensor(*results)
+
+
+def set_intersection(a: Operand, b: Operand, validate_indices: bool = True) -> SparseTensor:
+    """The elements that are in both sets, in rising order."""
+    return _combined(a, b, "intersection", validate_indices)
+
+
+def set_difference(
+    a: Operand, b: Operand, aminusb: bool = True, validate_indices: bool = True
+) -> SparseTensor:
+    """The elements that are in `a` alone, or in `b` alone; in rising order."""
+    return _combined(a, b, "a-b" if aminusb else "b-a", validate_indices)
+
+
+def set_union(a: Operand, b: Operand, validate_indices: bool = True) -> SparseTensor:
+    """The elements that are in either set, in rising order."""
+    return _combined(a, b, "union", validate_indices)

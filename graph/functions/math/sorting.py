@@ -1,0 +1,316 @@
+"""Order and counts of elements; sums over rows picked by index; moments by weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor
+from ...core.graph import Tensor
+from ...core.scopes import name_scope
+from ..array import array, creation
+from ..array.casting import cast
+from .reductions import reduce_sum
+
+if TYPE_CHECKING:
+    from ...core.typing import DTypeLike, TensorLike
+
+
+def _in_order(
+    values: Tensor, axis: int, direction: str
+) -> tuple[Tensor, Tensor, Callable[[Tensor], Tensor]]:
+    """Sorted along the last axis, the places, and what puts the axes back."""
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"Direction should be one of ASCENDING, DESCENDING, got {direction}")
+    if values.sizes is None:
+        raise ValueError("the rank of what is sorted must be known")
+    rank = len(values.sizes)
+    if not -rank <= axis < rank:
+        raise ValueError(f"slice index {axis} of dimension 0 out of bounds for rank {rank}")
+    order = list(range(rank))
+    order[axis], order[-1] = order[-1], order[axis]
+
+    def turned(x: Tensor) -> Tensor:
+        return x if axis in (-1, rank - 1) else array.transpose(x, order)
+
+    rows = turned(values)
+    n = creation.shape(rows)[-1]
+    is_rising = direction == "ASCENDING"
+    keys = ops.Neg(rows) if is_rising and rows.dtype.kind in "f" else rows
+    if is_rising and rows.dtype.kind in "iu":
+        keys = ops.Invert(rows)
+    best, places = ops.TopKV2(keys, n)
+    if is_rising:
+        best = ops.Neg(best) if rows.dtype.kind == "f" else ops.Invert(best)
+    return best, places, turned
+
+
+def sort(
+    values: TensorLike, axis: int = -1, direction: str = "ASCENDING", name: str | None = None
+) -> Tensor:
+    """The elements in order along an axis.
+
+    Raises ValueError when `direction` is neither "ASCENDING" nor "DESCENDING".
+    """
+    with name_scope(name, "sort", [values]):
+        ordered, _, back = _in_order(convert_to_tensor(values), axis, direction)
+        return back(ordered)
+
+
+def argsort(
+    values: TensorLike,
+    axis: int = -1,
+    direction: str = "ASCENDING",
+    stable: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Where the elements stand that come in order along an axis."""
+    with name_scope(name, "argsort", [values]):
+        _, places, back = _in_order(convert_to_tensor(values), axis, direction)
+        return back(places)
+
+
+def approx_max_k(
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The k largest elements along a dimension, and where they are; exact here.
+
+    Args:
+        operand: Floats.
+        k: How many.
+        reduction_dimension: Along which.
+        recall_target, reduction_input_size_override: Taken for TensorFlow's sake.
+        aggregate_to_topk: Whether there may be no more than k.
+        name: Of the operation.
+    """
+    return ops.ApproxTopK(
+        operand, k=k, reduction_dimension=reduction_dimension, recall_target=recall_target,
+        is_max_k=True, reduction_input_size_override=reduction_input_size_override,
+        aggregate_to_topk=aggregate_to_topk, name=name,
+    )  # fmt: skip
+
+
+def approx_min_k(
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The k smallest elements along a dimension, and where they are; see `approx_max_k`."""
+    return ops.ApproxTopK(
+        operand, k=k, reduction_dimension=reduction_dimension, recall_target=recall_target,
+        is_max_k=False, reduction_input_size_override=reduction_input_size_override,
+        aggregate_to_topk=aggregate_to_topk, name=name,
+    )  # fmt: skip
+
+
+def unique_with_counts(
+    x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The distinct elements, which of them each element is, and how often each comes."""
+    with name_scope(name, "UniqueWithCounts", [x]):
+        y, index = ops.Unique(x, out_idx=np.dtype(out_idx))
+        ones = ops.OnesLike(index)
+        return y, index, ops.UnsortedSegmentSum(ones, index, creation.size(y))
+
+
+def searchsorted(
+    sorted_sequence: TensorLike,
+    values: TensorLike,
+    side: str = "left",
+    out_type: DTypeLike = np.int32,
+    name: str | None = None,
+) -> Tensor:
+    """Where each value would go so that the sequence stays in order."""
+    if side not in ("left", "right"):
+        raise ValueError(f"Invalid value for `side`: {side}. Expected 'right' or 'left'")
+    with name_scope(name, "searchsorted", [sorted_sequence, values]):
+        sequence, queries = convert_to_tensor(sorted_sequence), convert_to_tensor(values)
+        row, column = array.expand_dims(sequence, -2), array.expand_dims(queries, -1)
+        before = ops.Less(row, column) if side == "left" else ops.LessEqual(row, column)
+        return reduce_sum(cast(before, np.dtype(out_type)), -1)
+
+
+def histogram_fixed_width_bins(
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: int = 100,
+    dtype: DTypeLike = np.int32,
+    name: str | None = None,
+) -> Tensor:
+    """Which of `nbins` equal parts of a range each value is in; the outer ones take the rest."""
+    with name_scope(name, "histogram_fixed_width_bins", [values, value_range]):
+        x = convert_to_tensor(values, name="values")
+        ends = cast(convert_to_tensor(value_range), x.dtype)
+        part = ops.RealDiv(x - ends[0], ends[1] - ends[0])
+        places = ops.Floor(part * np.asarray(nbins, x.dtype))
+        top = np.asarray(nbins - 1, x.dtype)
+        clipped = ops.ClipByValue(places, np.zeros((), x.dtype), top)
+        return cast(clipped, np.dtype(dtype))
+
+
+def histogram_fixed_width(
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: int = 100,
+    dtype: DTypeLike = np.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How many values are in each of `nbins` equal parts of a range."""
+    with name_scope(name, "histogram_fixed_width", [values, value_range]):
+        places = histogram_fixed_width_bins(values, value_range, nbins)
+        flat = array.reshape(places, [-1])
+        ones = ops.Fill(ops.Shape(flat), np.ones((), np.dtype(dtype)))
+        return ops.UnsortedSegmentSum(ones, flat, np.int32(nbins))
+
+
+def _picked(
+    kind: str,
+    data: TensorLike,
+    rows: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None,
+    name: str | None,
+    sparse_gradient: bool,
+) -> Tensor:
+    """Rows picked by index, combined in each segment; lists without numbers are of int32."""
+    indices, ids = (
+        np.zeros(0, np.int32) if isinstance(x, list) and not x else x for x in (rows, segment_ids)
+    )
+    attrs = {"name": name, "sparse_gradient": sparse_gradient}
+    if num_segments is None:
+        return getattr(ops, kind)(data, indices, ids, **attrs)
+    return getattr(ops, f"{kind}WithNumSegments")(data, indices, ids, num_segments, **attrs)
+
+
+def sparse_segment_sum(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
+    """The sum of the rows at `indices` of each segment."""
+    operands = data, indices, segment_ids, num_segments, name, sparse_gradient
+    return _picked("SparseSegmentSum", *operands)
+
+
+def sparse_segment_mean(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
+    """The mean of the rows at `indices` of each segment."""
+    operands = data, indices, segment_ids, num_segments, name, sparse_gradient
+    return _picked("SparseSegmentMean", *operands)
+
+
+def sparse_segment_sqrt_n(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
+    """The sum of the rows at `indices` of each segment over the root of their number."""
+    operands = data, indices, segment_ids, num_segments, name, sparse_gradient
+    return _picked("SparseSegmentSqrtN", *operands)
+
+
+def sufficient_statistics(
+    x: TensorLike,
+    axes: Sequence[int],
+    shift: TensorLike | None = None,
+    keep_dims: bool | None = None,
+    name: str | None = None,
+    keepdims: bool | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    """Count, sum, sum of squares, and shift: what mean and variance follow from."""
+    keep = bool(keepdims if keep_dims is None else keep_dims)
+    with name_scope(name, "sufficient_statistics", [x]):
+        values = convert_to_tensor(x)
+        places = [int(a) for a in axes]
+        sizes = None if values.sizes is None else [values.sizes[a] for a in places]
+        if sizes is not None and None not in sizes:
+            count = convert_to_tensor(np.asarray(np.prod([n or 0 for n in sizes]), values.dtype))
+        else:
+            shape = ops.Cast(ops.Shape(values), DstT=values.dtype)
+            picked = ops.GatherV2(shape, np.array(places, np.int32), np.int32(0))
+            count = ops.Prod(picked, np.int32(0))
+        moved = None if shift is None else convert_to_tensor(shift, values.dtype)
+        centred = values if moved is None else values - moved
+        axis = np.array(places, np.int32)
+        total = ops.Sum(centred, axis, keep_dims=keep)
+        squares = ops.Square(centred)
+        return count, total, ops.Sum(squares, axis, keep_dims=keep), moved
+
+
+def weighted_moments(
+    x: TensorLike,
+    axes: int | Sequence[int],
+    frequency_weights: TensorLike,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Mean and variance along axes, each element counted by its weight."""
+    keep = bool(keepdims if keep_dims is None else keep_dims)
+    with name_scope(name, "weighted_moments", [x, frequency_weights]):
+        source = convert_to_tensor(x)
+        is_half = source.dtype.itemsize == 2  # whose sums are taken in float32
+        values = cast(source, np.float32) if is_half else source
+        weights = cast(convert_to_tensor(frequency_weights), values.dtype)
+        axis = np.atleast_1d(np.array(axes, np.int32))
+        spread = ops.AddV2(weights, ops.ZerosLike(values))
+        count = ops.Sum(spread, axis, keep_dims=True)
+        mean = ops.DivNoNan(ops.Sum(weights * values, axis, keep_dims=True), count)
+        squares = ops.Sum(weights * ops.SquaredDifference(values, mean), axis, keep_dims=True)
+        variance = ops.DivNoNan(squares, count)
+        if is_half:
+            mean, variance = cast(mean, source.dtype), cast(variance, source.dtype)
+        if keep:
+            return mean, variance
+        squeezed = [int(a) for a in axis]
+        return array.squeeze(mean, squeezed), array.squeeze(variance, squeezed)
+
+
+def log_poisson_loss(
+    targets: TensorLike,
+    log_input: TensorLike,
+    compute_full_loss: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """exp(log_input) - log_input * targets; with Stirling's term for log(targets!) when full."""
+    with name_scope(name, "log_poisson_loss", [log_input, targets]):
+        rates, counts = convert_to_tensor(log_input), convert_to_tensor(targets)
+        if not rates.get_shape().is_compatible_with(counts.get_shape()):
+            raise ValueError(
+                "`log_input` and `targets` must have the same shape, received "
+                f"({rates.get_shape()} vs {counts.get_shape()})."
+            )
+        loss = ops.Exp(rates) - rates * counts
+        if not compute_full_loss:
+            return loss
+        half = np.asarray(0.5, counts.dtype)
+        two_pi = np.asarray(2 * np.pi, counts.dtype)
+        stirling = counts * ops.Log(counts) - counts + half * ops.Log(two_pi * counts)
+        zeros, ones = ops.ZerosLike(counts), ops.OnesLike(counts)
+        is_small = ops.LogicalAnd(ops.GreaterEqual(counts, zeros), ops.LessEqual(counts, ones))
+        return loss + ops.SelectV2(is_small, zeros, stirling)

@@ -1,0 +1,233 @@
+"""Special functions, counts and confusion: what `tf.math` has beyond arithmetic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor
+from ...core.scopes import control_dependencies, name_scope
+from ..array import array, creation
+from ..array.casting import cast
+from ..checks import assert_less, assert_non_negative
+from ..rows import functions
+from .reductions import reduce_all, reduce_sum
+
+if TYPE_CHECKING:
+    from ...core.graph import Tensor
+    from ...core.typing import DTypeLike, TensorLike
+
+ONE_TO_ONE = """
+as_string               AsString            input precision=-1 scientific=False shortest=False \\
+    width=-1 fill=''
+bessel_i0               BesselI0            x
+bessel_i0e              BesselI0e           x
+bessel_i1               BesselI1            x
+bessel_i1e              BesselI1e           x
+bessel_j0               BesselJ0            x
+bessel_j1               BesselJ1            x
+bessel_k0               BesselK0            x
+bessel_k0e              BesselK0e           x
+bessel_k1               BesselK1            x
+bessel_k1e              BesselK1e           x
+bessel_y0               BesselY0            x
+bessel_y1               BesselY1            x
+betainc                 Betainc             a b x
+cumulative_logsumexp    CumulativeLogsumexp x axis=0 exclusive=False reverse=False
+dawsn                   Dawsn               x
+erfinv                  Erfinv              x
+expint                  Expint              x
+fresnel_cos             FresnelCos          x
+fresnel_sin             FresnelSin          x
+igamma                  Igamma              a x
+igammac                 Igammac             a x
+multiply_no_nan         MulNoNan            x y
+ndtri                   Ndtri               x
+nextafter               NextAfter           x1 x2:x2
+polygamma               Polygamma           a x
+spence                  Spence              x
+xlog1py                 Xlog1py             x y
+zeta                    Zeta                x q
+"""
+globals().update(functions(ONE_TO_ONE, __name__))
+
+
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
+    """The argument of complex numbers; of real ones pi where they are negative, else 0."""
+    with name_scope(name, "Angle", [input]):
+        x = convert_to_tensor(input, name="input")
+        if x.dtype.kind == "c":
+            return ops.Angle(x, Tout=np.dtype(f"f{x.dtype.itemsize // 2}"))
+        pi = np.asarray(np.pi, x.dtype)
+        return ops.SelectV2(ops.Less(x, np.zeros((), x.dtype)), pi, np.zeros((), x.dtype))
+
+
+def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse of erfc, for numbers in [0, 2]."""
+    with name_scope(name, "erfcinv", [x]):
+        value = convert_to_tensor(x, name="start")
+        half, root = np.asarray(0.5, value.dtype), np.asarray(np.sqrt(0.5), value.dtype)
+        return ops.Mul(ops.Neg(ops.Ndtri(ops.Mul(half, value))), root)
+
+
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
+    """1 / x, and 0 where x is 0."""
+    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
+        value = convert_to_tensor(x, name="x")
+        return ops.DivNoNan(np.ones((), value.dtype), value, name=scope)
+
+
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
+    """log |Beta(x)| of each vector of the last dimension: lgamma(x) summed less lgamma(sum)."""
+    with name_scope(name, "lbeta", [x]):
+        vectors = convert_to_tensor(x, name="x")
+        logs = reduce_sum(ops.Lgamma(vectors), -1)
+        return ops.Sub(logs, ops.Lgamma(reduce_sum(vectors, -1)))
+
+
+def _in_pairs(x: TensorLike) -> tuple[Tensor, Tensor]:
+    flat = array.reshape(convert_to_tensor(x), [-1])
+    return flat[1:], flat[:-1]
+
+
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
+    """Whether no element, in the order of rows, is smaller than the one before."""
+    with name_scope(name, "is_non_decreasing", [x]):
+        after, before = _in_pairs(x)
+        return reduce_all(ops.LessEqual(before, after))
+
+
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
+    """Whether each element, in the order of rows, is larger than the one before."""
+    with name_scope(name, "is_strictly_increasing", [x]):
+        after, before = _in_pairs(x)
+        return reduce_all(ops.Less(before, after))
+
+
+def bincount(
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = np.int32,
+) -> Tensor:
+    """How often each of 0, 1, ... is in `arr`, or the sum of the weights where it is.
+
+    Args:
+        arr: int32 numbers that are not negative.
+        weights: of the shape of `arr`, and the type of the result.
+        minlength: The least size of the result, which else is the largest number and 1.
+        maxlength: Numbers from here on are not counted.
+        dtype: Of the result, without weights.
+    """
+    with name_scope(None, "bincount"):
+        numbers = cast(convert_to_tensor(arr, name="arr"), np.int32)
+        flat = array.reshape(numbers, [-1])
+        size = ops.Mul(
+            cast(ops.Greater(ops.Size(flat), np.int32(0)), np.int32),
+            ops.Add(
+                ops.Max(ops.ConcatV2([flat, np.array([-1], np.int32)], np.int32(0)), [0]),
+                np.int32(1),
+            ),
+        )
+        if minlength is not None:
+            size = ops.Maximum(cast(minlength, np.int32), size)
+        if maxlength is not None:
+            size = ops.Minimum(cast(maxlength, np.int32), size)
+        if weights is not None:
+            return ops.Bincount(numbers, size, convert_to_tensor(weights))
+        return ops.Bincount(numbers, size, np.zeros(0, np.dtype(dtype)))
+
+
+def confusion_matrix(
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: TensorLike | None = None,
+    dtype: DTypeLike = np.int32,
+    name: str | None = None,
+    weights: TensorLike | None = None,
+) -> Tensor:
+    """[num_classes, num_classes]: how often label `row` was predicted as `column`.
+
+    Args:
+        labels, predictions: [n], whole numbers; a last dimension of 1 is taken away.
+        num_classes: One more than the largest of both by default.
+        dtype: Of the result.
+        name: Of the operations.
+        weights: [n], counted in place of ones.
+
+    Raises InvalidArgumentError, when it runs, for labels or predictions out of range.
+    """
+    with name_scope(name, "confusion_matrix", [labels, predictions]):
+        rows, columns = (_column(x) for x in (labels, predictions))
+        rows = _not_negative(rows, "labels")
+        columns = _not_negative(columns, "predictions")
+        if num_classes is None:
+            most = ops.Maximum(ops.Max(columns, [0]), ops.Max(rows, [0]))
+            n = ops.Add(most, np.int64(1))
+        else:
+            n = cast(convert_to_tensor(num_classes), np.int64)
+            rows = _below(rows, n, "labels")
+            columns = _below(columns, n, "predictions")
+        shape = ops.Pack([n, n])
+        places = ops.Pack([rows, columns], axis=1)
+        counted = np.ones((), np.dtype(dtype)) if weights is None else cast(weights, dtype)
+        values = ops.Add(ops.Fill(ops.Shape(rows), np.zeros((), np.dtype(dtype))), counted)
+        return ops.ScatterNd(places, values, shape)
+
+
+def _not_negative(x: Tensor, name: str) -> Tensor:
+    words = f"`{name}` contains negative values."
+    with control_dependencies([assert_non_negative(x, message=words)]):
+        return ops.Identity(x)
+
+
+def _below(x: Tensor, n: Tensor, name: str) -> Tensor:
+    with control_dependencies([assert_less(x, n, message=f"`{name}` out of bound")]):
+        return ops.Identity(x)
+
+
+def _column(x: TensorLike) -> Tensor:
+    numbers = cast(convert_to_tensor(x), np.int64)
+    if numbers.sizes is not None and len(numbers.sizes) == 2 and numbers.sizes[1] == 1:
+        return array.squeeze(numbers, [-1])
+    return numbers
+
+
+def arg_max(
+    input: TensorLike,
+    dimension: TensorLike,
+    output_type: DTypeLike = np.int64,
+    name: str | None = None,
+) -> Tensor:
+    """The index of the first largest element along `dimension`; `tf.argmax` of old."""
+    return ops.ArgMax(input, dimension, output_type=np.dtype(output_type), name=name)
+
+
+def arg_min(
+    input: TensorLike,
+    dimension: TensorLike,
+    output_type: DTypeLike = np.int64,
+    name: str | None = None,
+) -> Tensor:
+    """The index of the first smallest element along `dimension`; `tf.argmin` of old."""
+    return ops.ArgMin(input, dimension, output_type=np.dtype(output_type), name=name)
+
+
+def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
+    """[rank, ...]: the place of each index in an array of sizes `dims`."""
+    return ops.UnravelIndex(indices, dims, name=name)
+
+
+def reduce_euclidean_norm(
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The root of the sum of squares along `axis`."""
+    x = convert_to_tensor(input_tensor)
+    axes = creation.range(0, ops.Rank(x)) if axis is None else axis
+    return ops.EuclideanNorm(x, axes, keep_dims=keepdims, name=name)

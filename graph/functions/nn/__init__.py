@@ -1,0 +1,1 @@
+"""Layers' functions, losses and metrics: `tf.nn`, `tf.losses`, `tf.metrics`."""

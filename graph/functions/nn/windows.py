@@ -1,0 +1,317 @@
+"""TF1's functions of a window that moves over images: convolutions and pools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor
+from ...core.graph import Tensor
+from ...core.scopes import name_scope
+from ..arguments import one_of
+from ..rows import functions
+
+if TYPE_CHECKING:
+    from ...core.typing import TensorLike
+
+Padding: TypeAlias = "str | Sequence[Sequence[int]]"
+"""The name of a scheme, or how much is put before and after each dimension."""
+
+ONE_TO_ONE = r"""
+conv2d_backprop_filter Conv2DBackpropFilter input filter_sizes out_backprop strides padding \
+    use_cudnn_on_gpu=True data_format='NHWC' dilations=[1,1,1,1]
+dilation2d      Dilation2D  input filter strides rates padding
+"""
+globals().update(functions(ONE_TO_ONE, __name__))
+
+
+def conv2d(
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: int | Sequence[int] | None = None,
+    padding: Padding | None = None,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC",
+    dilations: int | Sequence[int] = (1, 1, 1, 1),
+    name: str | None = None,
+    filters: TensorLike | None = None,
+) -> Tensor:
+    """A convolution over height and width.
+
+    Args:
+        input: [batch, height, width, channels].
+        filter: [height, width, channels, results].
+        strides: A number, or 2 or 4 of them.
+        padding: "SAME", "VALID", or a pair of numbers for each dimension.
+        use_cudnn_on_gpu: Taken for TensorFlow's sake.
+        data_format: "NHWC", or "NCHW".
+        dilations: Distances between the taps.
+        name: Of the operation.
+        filters: Another name of `filter`.
+    """
+    weights = one_of("filters", filters, "filter", filter)
+
+    def convolved(x: TensorLike) -> Tensor:
+        return ops.Conv2D(
+            x,
+            weights,
+            use_cudnn_on_gpu=use_cudnn_on_gpu,
+            data_format=data_format,
+            strides=_four(strides, data_format, "strides"),
+            dilations=_four(dilations, data_format, "dilations"),
+            name=name,
+            **_padding(padding),
+        )
+
+    return over_batches(convolved, input, 3)
+
+
+def over_batches(function: Callable[[TensorLike], Tensor], x: TensorLike, n_inner: int) -> Tensor:
+    """`function` of a tensor of 1 + `n_inner` dimensions, all but the inner ones as one batch."""
+    x = convert_to_tensor(x, name="input") if isinstance(x, np.ndarray) else x
+    rank = None if not isinstance(x, Tensor) or x.sizes is None else len(x.sizes)
+    if rank is None or not isinstance(x, Tensor) or rank <= n_inner + 1:
+        return function(x)
+    sizes = ops.Shape(x)
+    batch, inner = sizes[:-n_inner], sizes[-n_inner:]
+    result = function(ops.Reshape(x, ops.ConcatV2([[-1], inner], np.int32(0))))
+    shape = ops.ConcatV2([batch, ops.Shape(result)[-n_inner:]], np.int32(0))
+    return ops.Reshape(result, shape)
+
+
+def extract_image_patches(
+    images: TensorLike,
+    ksizes: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    rates: Sequence[int] | None = None,
+    padding: str | None = None,
+    name: str | None = None,
+    sizes: Sequence[int] | None = None,
+) -> Tensor:
+    """The elements under each place of a window, one behind another in the last dimension.
+
+    Args:
+        images: [batch, height, width, channels].
+        ksizes: [1, height, width, 1], those of the window; `sizes` is its newer name.
+        strides: [1, height, width, 1], how far the window moves.
+        rates: [1, height, width, 1], how far its elements lie apart.
+        padding: "SAME" or "VALID".
+        name: Of the operation.
+        sizes: See `ksizes`.
+    """
+    window = one_of("sizes", sizes, "ksizes", ksizes)
+    attrs = {"ksizes": window, "strides": strides, "rates": rates, "padding": padding}
+    return ops.ExtractImagePatches(images, name=name, **attrs)
+
+
+def _padding(padding: Padding | None) -> dict[str, Padding | bytes | list[int]]:
+    """The attributes that say how much is padded."""
+    if isinstance(padding, (list, tuple)):
+        return {
+            "padding": b"EXPLICIT",
+            "explicit_paddings": [int(n) for pair in padding for n in pair],
+        }
+    if padding is None:
+        raise ValueError("padding must be 'SAME', 'VALID' or a list of pairs, got None")
+    return {"padding": padding}
+
+
+def _four(numbers: int | Sequence[int] | None, data_format: str | None, name: str) -> list[int]:
+    """Numbers for each dimension of images, from one, two or four; 1 by default."""
+    return for_each_dimension(numbers, 2, data_format, name)
+
+
+def for_each_dimension(
+    numbers: int | Sequence[int] | None, n: int, data_format: str | None, name: str
+) -> list[int]:
+    """Numbers for batch, n spatial dimensions and channels, from one, n or all; 1 by default."""
+    if numbers is None:
+        return [1] * (n + 2)
+    sizes = [int(size) for size in np.atleast_1d(np.asarray(numbers))]
+    if len(sizes) == n + 2:
+        return sizes
+    if len(sizes) not in (1, n):
+        raise ValueError(f"{name} should be of length 1, {n} or {n + 2} but was {len(sizes)}")
+    inner = sizes * n if len(sizes) == 1 else sizes
+    return [1, 1, *inner] if data_format and data_format.startswith("NC") else [1, *inner, 1]
+
+
+def conv2d_transpose(
+    value: TensorLike | None = None,
+    filter: TensorLike | None = None,
+    output_shape: TensorLike | None = None,
+    strides: int | Sequence[int] | None = None,
+    padding: str = "SAME",
+    data_format: str = "NHWC",
+    name: str | None = None,
+    input: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    dilations: int | Sequence[int] | None = None,
+) -> Tensor:
+    """What `conv2d` would take to `value`; `filter` is [height, width, results, channels]."""
+    value = one_of("input", input, "value", value)
+    filter = one_of("filters", filters, "filter", filter)
+    with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
+        return ops.Conv2DBackpropInput(
+            convert_to_tensor(output_shape, np.int32, "input_sizes"),
+            filter,
+            value,
+            strides=_four(strides, data_format, "strides"),
+            padding=padding,
+            data_format=data_format,
+            dilations=_four(dilations, data_format, "dilations"),
+            name=scope,
+        )
+
+
+def conv2d_backprop_input(
+    input_sizes: TensorLike,
+    filter: TensorLike | None = None,
+    out_backprop: TensorLike | None = None,
+    strides: int | Sequence[int] | None = None,
+    padding: Padding | None = None,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC",
+    dilations: int | Sequence[int] = (1, 1, 1, 1),
+    name: str | None = None,
+    filters: TensorLike | None = None,
+) -> Tensor:
+    """The gradient of `conv2d` by its input."""
+    return ops.Conv2DBackpropInput(
+        input_sizes,
+        one_of("filters", filters, "filter", filter),
+        out_backprop,
+        strides=_four(strides, data_format, "strides"),
+        use_cudnn_on_gpu=use_cudnn_on_gpu,
+        data_format=data_format,
+        dilations=_four(dilations, data_format, "dilations"),
+        name=name,
+        **_padding(padding),
+    )
+
+
+def depthwise_conv2d_native(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Padding,
+    data_format: str | None = "NHWC",
+    dilations: Sequence[int] = (1, 1, 1, 1),
+    name: str | None = None,
+) -> Tensor:
+    """A convolution of each channel by itself; `filter` is [height, width, channels, m]."""
+    return ops.DepthwiseConv2dNative(
+        input,
+        filter,
+        strides=[int(n) for n in strides],
+        data_format=data_format or "NHWC",
+        dilations=[int(n) for n in dilations],
+        name=name,
+        **_padding(padding),
+    )
+
+
+def depthwise_conv2d(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: Padding,
+    rate: int | Sequence[int] | None = None,
+    name: str | None = None,
+    data_format: str | None = None,
+    dilations: int | Sequence[int] | None = None,
+) -> Tensor:
+    """A convolution of each channel by itself; `filter` is [height, width, channels, m]."""
+    rate = one_of("dilations", dilations, "rate", rate)
+    gaps = [1, 1] if rate is None else [int(n) for n in np.atleast_1d(np.asarray(rate))]
+    layout = data_format or "NHWC"
+    with name_scope(name, "depthwise", [input, filter]) as scope:
+        input = convert_to_tensor(input, name="tensor_in")
+        filter = convert_to_tensor(filter, name="filter_in")
+        four = [1, 1, *gaps] if layout.startswith("NC") else [1, *gaps, 1]
+        return depthwise_conv2d_native(input, filter, strides, padding, layout, four, scope)
+
+
+def separable_conv2d(
+    input: TensorLike,
+    depthwise_filter: TensorLike,
+    pointwise_filter: TensorLike,
+    strides: Sequence[int],
+    padding: Padding,
+    rate: int | Sequence[int] | None = None,
+    name: str | None = None,
+    data_format: str | None = None,
+    dilations: int | Sequence[int] | None = None,
+) -> Tensor:
+    """A convolution of each channel by itself, then one that mixes them."""
+    rate = one_of("dilations", dilations, "rate", rate)
+    with name_scope(name, "separable_conv2d", [input]) as scope:
+        each = depthwise_conv2d(
+            input, depthwise_filter, strides, padding, rate, "depthwise", data_format
+        )
+        layout = data_format or "NHWC"
+        return conv2d(each, pointwise_filter, 1, "VALID", data_format=layout, name=scope)
+
+
+def atrous_conv2d(
+    value: TensorLike, filters: TensorLike, rate: int, padding: Padding, name: str | None = None
+) -> Tensor:
+    """A convolution with `rate` - 1 holes between its taps; ValueError for a rate below 1."""
+    if rate < 1:
+        raise ValueError(f"`rate` cannot be less than one. Received: rate={rate}")
+    return conv2d(value, filters, 1, padding, dilations=[1, rate, rate, 1], name=name)
+
+
+def max_pool(
+    value: TensorLike | None = None,
+    ksize: int | Sequence[int] | None = None,
+    strides: int | Sequence[int] | None = None,
+    padding: Padding | None = None,
+    data_format: str = "NHWC",
+    name: str | None = None,
+    input: TensorLike | None = None,
+) -> Tensor:
+    """The largest element under each position of a window."""
+    value = one_of("input", input, "value", value)
+    if not np.all(ksize):
+        raise ValueError(f"`ksize` cannot be zero. Received: ksize={ksize}")
+    return _pooled("MaxPool", "input", value, ksize, strides, padding, data_format, name)
+
+
+def avg_pool(
+    value: TensorLike,
+    ksize: int | Sequence[int] | None = None,
+    strides: int | Sequence[int] | None = None,
+    padding: Padding | None = None,
+    data_format: str = "NHWC",
+    name: str | None = None,
+    input: TensorLike | None = None,
+) -> Tensor:
+    """The mean of the elements under each position of a window."""
+    images = one_of("input", input, "value", value)
+    return _pooled("AvgPool", "value", images, ksize, strides, padding, data_format, name)
+
+
+def _pooled(
+    kind: str,
+    label: str,
+    value: TensorLike | None,
+    ksize: int | Sequence[int] | None,
+    strides: int | Sequence[int] | None,
+    padding: Padding | None,
+    data_format: str,
+    name: str | None,
+) -> Tensor:
+    """The result of a pooling operation; `label` names what is converted to a tensor."""
+    with name_scope(name, kind, [value]) as scope:
+        return getattr(ops, kind)(
+            convert_to_tensor(value, name=label),
+            ksize=_four(ksize, data_format, "ksize"),
+            strides=_four(strides, data_format, "strides"),
+            data_format=data_format,
+            name=scope,
+            **_padding(padding),
+        )

@@ -1,0 +1,1 @@
+"""Functions of ragged tensors: `tf.ragged`."""

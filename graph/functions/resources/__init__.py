@@ -1,0 +1,1 @@
+"""Tables, queues and accumulators: state that is no variable."""

@@ -1,0 +1,1 @@
+"""Recurrent cells and the nets that apply them."""

@@ -1,0 +1,1 @@
+"""Transforms and frames of signals: `tf.signal`."""

@@ -1,0 +1,232 @@
+"""Transforms of signals in frames: `tf.signal.stft`, `mdct` and their inverses; more windows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.build import ops
+from ...core.create import convert_to_tensor
+from ...core.dtype import as_numpy
+from ...core.graph import Tensor
+from ...core.scopes import name_scope
+from ..array import array
+from ..array.casting import cast
+from ..array.creation import range as numbers
+from ..math.reductions import reduce_sum
+from .signal import frame, hann_window, overlap_and_add
+from .spectral import dct, irfft, rfft
+
+if TYPE_CHECKING:
+    from ...core.typing import DTypeLike, TensorLike
+
+    Window = Callable[..., Tensor]
+
+
+def _window_type(dtype: DTypeLike) -> np.dtype:
+    """The dtype of a window; ValueError when it has no floats."""
+    window_type = as_numpy(dtype)
+    if window_type.kind not in "fV":
+        raise ValueError(f"dtype must be a floating point type. Found {window_type}")
+    return window_type
+
+
+def vorbis_window(
+    window_length: TensorLike, dtype: DTypeLike = np.float32, name: str | None = None
+) -> Tensor:
+    """The sine of pi/2 times the square of a sine."""
+    with name_scope(name, "vorbis_window", [window_length]):
+        kind = _window_type(dtype)
+        size = convert_to_tensor(window_length, np.int32)
+        steps = cast(numbers(size), kind) + np.asarray(0.5, kind)
+        inner = ops.Sin(np.asarray(math.pi, kind) / cast(size, kind) * steps)
+        return ops.Sin(ops.Square(inner) * np.asarray(math.pi / 2, kind))
+
+
+def kaiser_window(
+    window_length: TensorLike,
+    beta: TensorLike = 12.0,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Kaiser's window, of Bessel functions; `beta` says how much it falls off."""
+    with name_scope(name, "kaiser_window", [window_length]):
+        kind = _window_type(dtype)
+        size = convert_to_tensor(window_length, np.int32)
+        one = np.ones((), kind)
+        half = (cast(size, kind) - one) / np.asarray(2, kind)
+        places = cast(numbers(size), kind) - half
+        sharpness = convert_to_tensor(beta, kind)
+        share = ops.DivNoNan(places, half)
+        x = sharpness * ops.Sqrt(ops.Relu(one - ops.Square(share)))
+        return ops.Exp(x - sharpness) * (ops.BesselI0e(x) / ops.BesselI0e(sharpness))
+
+
+def kaiser_bessel_derived_window(
+    window_length: TensorLike,
+    beta: TensorLike = 12.0,
+    dtype: DTypeLike = np.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The roots of sums of Kaiser's window, up and down again."""
+    with name_scope(name, "kaiser_bessel_derived_window", [window_length]):
+        size = convert_to_tensor(window_length, np.int32)
+        half = ops.FloorDiv(size, np.int32(2))
+        sums = ops.Cumsum(kaiser_window(half + 1, beta, _window_type(dtype)), np.int32(0))
+        rising = ops.Sqrt(sums[:-1] / sums[-1])
+        return ops.ConcatV2([rising, rising[::-1]], np.int32(0))
+
+
+def _power_of_two(n: int) -> int:
+    """The least power of two that is not less."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def stft(
+    signals: TensorLike,
+    frame_length: int,
+    frame_step: int,
+    fft_length: int | None = None,
+    window_fn: Window | None = hann_window,
+    pad_end: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[..., frames, frequencies]: the transforms of frames that overlap.
+
+    Args:
+        signals: [..., samples], real.
+        frame_length, frame_step: How long frames are, and how far they are apart.
+        fft_length: The size of the transforms; the power of two above by default.
+        window_fn: What frames are multiplied by; called with a length and a dtype.
+        pad_end: Whether zeros make the last samples a whole frame.
+        name: Of the operations.
+    """
+    with name_scope(name, "stft", [signals]):
+        framed = frame(signals, frame_length, frame_step, pad_end=pad_end)
+        if window_fn is not None:
+            framed = framed * window_fn(frame_length, dtype=framed.dtype)
+        return rfft(framed, [fft_length or _power_of_two(frame_length)])
+
+
+def inverse_stft_window_fn(
+    frame_step: int, forward_window_fn: Window = hann_window, name: str | None = None
+) -> Window:
+    """The window with which `inverse_stft` undoes `stft`: it divides by what overlaps.
+
+    Args:
+        frame_step: How far frames are apart.
+        forward_window_fn: The window of `stft`.
+        name: Of the operations.
+    """
+
+    def window(frame_length: int, dtype: DTypeLike) -> Tensor:
+        with name_scope(name, "inverse_stft_window_fn"):
+            forward = forward_window_fn(frame_length, dtype=dtype)
+            overlaps = -(-frame_length // frame_step)
+            missing = overlaps * frame_step - frame_length
+            squares = ops.Pad(ops.Square(forward), np.array([[0, missing]], np.int32))
+            rows = array.reshape(squares, [overlaps, frame_step])
+            sums = ops.Tile(reduce_sum(rows, 0), np.array([overlaps], np.int32))[:frame_length]
+            return ops.DivNoNan(forward, sums)
+
+    return window
+
+
+def inverse_stft(
+    stfts: TensorLike,
+    frame_length: int,
+    frame_step: int,
+    fft_length: int | None = None,
+    window_fn: Window | None = hann_window,
+    name: str | None = None,
+) -> Tensor:
+    """[..., samples]: frames from their transforms, added where they overlap; see `stft`."""
+    with name_scope(name, "inverse_stft", [stfts]):
+        x = convert_to_tensor(stfts, name="stfts")
+        size = fft_length or _power_of_two(frame_length)
+        frames = irfft(x, [size])
+        if size < frame_length:
+            pads = np.zeros((len(frames.get_shape()), 2), np.int32)
+            pads[-1, 1] = frame_length - size
+            frames = ops.Pad(frames, pads)
+        frames = frames[..., :frame_length]
+        if window_fn is not None:
+            frames = frames * window_fn(frame_length, dtype=frames.dtype)
+        return overlap_and_add(frames, frame_step)
+
+
+def mdct(
+    signals: TensorLike,
+    frame_length: int,
+    window_fn: Window | None = vorbis_window,
+    pad_end: bool = False,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """[..., frames, frame_length / 2]: the modified cosine transform of frames, half overlapping.
+
+    Args:
+        signals: [..., samples], real.
+        frame_length: A multiple of 4.
+        window_fn: What frames are multiplied by; None for 1 / sqrt(2).
+        pad_end: Whether zeros make the last samples a whole frame.
+        norm: None or "ortho".
+        name: Of the operations.
+
+    Raises ValueError for another `frame_length`.
+    """
+    with name_scope(name, "mdct", [signals]):
+        if frame_length % 4:
+            raise ValueError("The frame length must be a multiple of 4.")
+        framed = frame(signals, frame_length, frame_length // 2, pad_end=pad_end)
+        framed = framed * _factors(window_fn, frame_length, framed)
+        first, second, third, fourth = array.split(framed, 4, axis=-1)
+        halves = [-_turned(third) - fourth, first - _turned(second)]
+        return dct(ops.ConcatV2(halves, np.int32(-1)), 4, norm=norm)
+
+
+def _factors(window_fn: Window | None, length: int, like: Tensor) -> Tensor | np.ndarray:
+    if window_fn is None:
+        return np.asarray(math.sqrt(0.5), like.dtype)
+    return window_fn(length, dtype=like.dtype)
+
+
+def _turned(x: Tensor) -> Tensor:
+    return ops.ReverseV2(x, np.array([-1], np.int32))
+
+
+def inverse_mdct(
+    mdcts: TensorLike,
+    window_fn: Window | None = vorbis_window,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """[..., samples]: the frames of `mdct`, added where they overlap."""
+    with name_scope(name, "inverse_mdct", [mdcts]):
+        x = convert_to_tensor(mdcts, name="mdcts")
+        half = x.get_shape()[-1].value
+        if half is None:
+            raise ValueError(f"mdcts must have a known last dimension, got {x.get_shape()}")
+        factor = 1.0 if norm == "ortho" else 0.5 / half
+        parts = array.split(dct(x, 4, norm=norm) * np.asarray(factor, x.dtype), 2, axis=-1)
+        pieces = [parts[1], -_turned(parts[1]), -_turned(parts[0]), -parts[0]]
+        frames = ops.ConcatV2(pieces, np.int32(-1))
+        return overlap_and_add(frames * _factors(window_fn, 2 * half, x), half)
+
+
+def mfccs_from_log_mel_spectrograms(
+    log_mel_spectrograms: TensorLike, name: str | None = None
+) -> Tensor:
+    """[..., frames, bins]: the cepstral coefficients of spectrograms on the mel scale.
+
+    Raises ValueError when there are no bins.
+    """
+    with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
+        x = convert_to_tensor(log_mel_spectrograms)
+        if x.get_shape().ndims and x.get_shape()[-1].value == 0:
+            raise ValueError(f"num_mel_bins must be positive. Got: {x}")
+        size = ops.StridedSlice(ops.Shape(x), [-1], [0], [1], shrink_axis_mask=1)
+        return dct(x) * ops.Rsqrt(cast(size * 2, x.dtype))
