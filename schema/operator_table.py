@@ -233,7 +233,7 @@ SUM reduce x axes -> y:x ; reduction axes=axes int8=own
 SVDF recurrent x feature time [bias] state -> y:x ; rank=2 hybrid=feature,time
 TANH activation x -> y:x ; elementwise bounded i8=1/128,0 u8=1/128,128 i16=1/32768,0
 TILE fill x multiples -> y:x ; moves rank=x rows=multiples int8=same
-TOPK_V2 search x k -> values:x indices:i32? ; rank=x
+TOPK_V2 search x k -> values:x indices:i32? ; rank=x int8=same
 TRANSPOSE transpose x order -> y:x ; moves rank=x int8=same
 TRANSPOSE_CONV conv shape filters x [bias] -> y:x ; rank=4 activation linear weights=filters channels=0 sizes=shape hybrid=filters int8=own
 UNIDIRECTIONAL_SEQUENCE_LSTM lstm x [input_to_input] input_to_forget input_to_cell input_to_output [recurrent_to_input] recurrent_to_forget recurrent_to_cell recurrent_to_output [cell_to_input] [cell_to_forget] [cell_to_output] [input_bias] forget_bias cell_bias output_bias [projection] [projection_bias] hidden_state cell_state [input_norm] [forget_norm] [cell_norm] [output_norm] -> y:x ; rank=3 hybrid=input_to_forget,input_to_input,input_to_cell,input_to_output,recurrent_to_input,recurrent_to_forget,recurrent_to_cell,recurrent_to_output,cell_to_input,cell_to_forget,cell_to_output,projection

@@ -125,6 +125,11 @@ class Settings:
             )
         recipe = recipe_of(self)
         check_bias_type(self, recipe)
+        if self._experimental_variable_quantization and recipe is not None and recipe.weights_only:
+            raise ValueError(
+                "`_experimental_variable_quantization` is only supported for full integer "
+                "quantization."
+            )
         with_algorithms(recipe, self)
         is_float = as_dtype("inference_type", self.inference_type) in (None, np.float32)
         unread = {
@@ -221,7 +226,7 @@ def check_qdq_mode(mode: Any) -> None:
 
 
 def check_bias_type(settings: Settings, recipe: Recipe | None) -> None:
-    """Raises ValueError unless the type of biases is the one that int8 models have."""
+    """Raises ValueError unless the type of biases is one that models of the scheme have."""
     bias_type = settings._experimental_full_integer_quantization_bias_type
     if bias_type is None:
         return
@@ -229,7 +234,14 @@ def check_bias_type(settings: Settings, recipe: Recipe | None) -> None:
         raise ValueError(
             "`full_integer_quantization_bias_type` is only supported for full integer quantization."
         )
-    if as_dtype("_experimental_full_integer_quantization_bias_type", bias_type) != constants.INT32:
+    dtype = as_dtype("_experimental_full_integer_quantization_bias_type", bias_type)
+    if recipe.main.symmetric:
+        if dtype not in (constants.INT32, constants.INT64):
+            raise ValueError(
+                "Expected bias type to be `dtypes.int32` or `dtypes.int64` for Int16Quant. Current "
+                f"setting bias type: {bias_type}"
+            )
+    elif dtype != constants.INT32:
         raise ValueError(
             "Expected bias type to be `dtypes.int32` for Int8Quant. Current setting bias type: "
             f"{bias_type}"

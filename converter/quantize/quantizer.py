@@ -21,7 +21,7 @@ from .islands import Island, islands, listed, refuse, work_of
 from .ranges import Range, Scales
 from .recipe import FLOAT32, Recipe
 from .rewrite import rewrite
-from .rules import WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
+from .rules import NO_KERNEL, WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
 from .scheme import dtype_of
 from .size_dependent import size_dependent_operands
 from .variables import variable_scales
@@ -124,10 +124,10 @@ def quantize(
         refuse(float_islands)
     if 0 < len(float_ops) == n_ops and recipe.input_type == recipe.output_type == FLOAT32:
         kinds = ", ".join(count(float_ops))
-        warnings.warn(
-            f"the model stays float: none of its operators ({kinds}) has an {main_dtype} kernel",
-            stacklevel=caller(),
-        )
+        reasons = f"none of its operators ({kinds}) has an {main_dtype} kernel"
+        if not all(island.reason.startswith(NO_KERNEL) for island in float_islands):
+            reasons = f"\n{listed(float_islands)}"
+        warnings.warn(f"the model stays float: {reasons}", stacklevel=caller())
     elif float_islands and recipe.warns:
         warnings.warn(
             "only integer operators were asked for, but these stay float:\n"

@@ -15,6 +15,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ...schema.quantization import Quantization
+from ...schema.tables import TENSOR_TYPE
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import with_options
 from .cell_rewrite import quantize_cell, scales_of_cell
@@ -43,6 +44,7 @@ from .variables import quantize_variable
 from .weights import weights_of
 
 FLOAT32, UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
+BIAS_TYPE = "quantized_bias_type"
 
 
 def rewrite(
@@ -204,6 +206,8 @@ class Rewriter:
             return (rule.weights,) if weights.is_constant else ()
         scale = of_bias(data, params)
         op.set_input(rule.bias, constant(bias, quantized_bias(bias.data, scale, bias_dtype), scale))
+        if scheme.symmetric and scheme.bias == "i32" and hasattr(op.options, BIAS_TYPE):
+            with_options(op, **{BIAS_TYPE: TENSOR_TYPE["INT32"]})  # LiteRT takes others for int64
         return (rule.weights, rule.bias) if weights.is_constant else (rule.bias,)
 
     def quantize_result(self, op: Op, i: int, tensor: Tensor, scales: Scales) -> None:

@@ -185,6 +185,8 @@ def weights_code(kind: str, scheme: Scheme, code: str = "") -> str:
 
 RULES = rules_of("i8")
 
+NO_KERNEL = "TFLite has no"
+"""How reasons begin that nothing can be done about."""
 VARIABLES = ("READ_VARIABLE", "ASSIGN_VARIABLE")
 """Operators that take a variable as it is stored."""
 DIVISORS = {
@@ -306,13 +308,26 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
         return "it hands float32 to the graphs that it calls"
     if rule is None:
         kernel = dtype_of(scheme.code).name
-        return (
-            f"TFLite has no {kernel} kernel for it" if op.kind != "CUSTOM" else "it is a custom op"
-        )
+        return f"{NO_KERNEL} {kernel} kernel for it" if op.kind != "CUSTOM" else "it is a custom op"
     if nonfinite is not None:
         return f"its constant '{nonfinite.name}' has NaN or infinity"
     if rule.limit is not None and (reason := rule.limit(op)) is not None:
         return reason
     if rule.cell is not None:
         return f"a range within it is not known, or its cell state is above {MOST_CELL:g}"
-    return "a range around it is not known" if rule.divisor is None else "it may divide by zero"
+    if rule.divisor is not None:
+        return "it may divide by zero"
+    if is_divisor(op):
+        return "what it gives is a divisor, which its steps would round to zero"
+    return "a range around it is not known"
+
+
+def is_divisor(op: Op) -> bool:
+    """Whether a result of `op`, or a sum with it, is divided by."""
+    readers = [reader for tensor in op.outputs for reader in tensor.readers]
+    return any(
+        reader.input(DIVISORS[reader.kind]) in op.outputs
+        if reader.kind in DIVISORS
+        else reader.kind in ("ADD", "SUB") and is_divisor(reader)
+        for reader in readers
+    )

@@ -68,6 +68,10 @@ def recipe_of(settings: Settings) -> Recipe | None:
     if asks_integers:
         require_data(settings)
     schemes = tuple(INTEGER_SETS[kind] for kind in integer_sets) or (INT8,)
+    if settings._experimental_full_integer_quantization_bias_type is not None:
+        name = "_experimental_full_integer_quantization_bias_type"
+        if as_dtype(name, getattr(settings, name)) == constants.INT32:
+            schemes = tuple(dataclasses.replace(scheme, bias="i32") for scheme in schemes)
     if halves and not asks_integers:
         schemes = (FLOAT16,)
     elif not has_data:

@@ -163,3 +163,25 @@ def test_a_calibration_of_one_form_tells_the_ranges_of_others(scheme, tmp_path):
         answers(Interpreter(model_content=file), feeds[0]) for file in (measured, loaded)
     )
     np.testing.assert_allclose(actual, expected, atol=2e-3 if scheme == "int16x8" else 0)
+
+
+@pytest.mark.parametrize("scheme", ["int8", "int16x8", "uint8"])
+def test_the_largest_values_keep_their_scale(scheme, litert):
+    """In int8 TensorFlow's file has the same three operators."""
+
+    def add(b, x):
+        outputs = [b.tensor("values", (4, 3)), b.tensor("indices", (4, 3), "INT32")]
+        b.op("TOPK_V2", [x, b.constant("k", np.int32(3))], outputs)
+        return outputs
+
+    b = building.Builder()
+    content = building.save(b.outputs(*add(b, b.input("x", (4, 16)))))
+    feeds = [GENERATOR.normal(size=(4, 16)).astype(np.float32) for _ in range(4)]
+    file = quantized(content, scheme, feeds)
+    assert kinds(file) == ["QUANTIZE", "TOPK_V2", "DEQUANTIZE"]
+    results = answers(Interpreter(model_content=file), feeds[0])
+    for mine, theirs in zip(results, litert.run(file, [feeds[:1]])[0], strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    steps = {"int16x8": 2**16}.get(scheme, 2**8)
+    largest = -np.sort(-feeds[0], axis=1)[:, :3]
+    np.testing.assert_allclose(results[0], largest, atol=2 * np.abs(feeds).max() / steps)

@@ -278,6 +278,22 @@ def test_nothing_to_quantize():
     assert got[0].filename == __file__
 
 
+def test_a_model_that_stays_float_says_why():
+    """Steps of numbers up to 1000 round 1 to 0; LiteRT's kernel would end the process."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 4)}).outputs
+    graph.add("Softsign", "y", x)
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [2, 4])], ["y"])
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.representative_dataset = samples([np.float32([[-999, 0, 1, 2], [3, 4, 5, 1000]])])
+    with pytest.warns(UserWarning, match="the model stays float:") as got:
+        converter.convert()
+    lines = str(got[0].message).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["ABS", "ADD", "DIV"]
+    assert "what it gives is a divisor, which its steps would round to zero" in lines[1]
+    assert "it may divide by zero" in lines[3]
+
+
 def test_dynamic_range():
     converter = converter_of("Tanh", dataset=None, width=256)
     content = converter.convert()

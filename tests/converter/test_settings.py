@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from running import answers
 
 import flatlite.lite
 from flatlite.converter.api.settings import INTERNAL
@@ -11,12 +12,14 @@ from flatlite.experimental import AccuracyBudget
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import OpsSet, Optimize, TargetSpec
+from flatlite.schema.model import load
 
 DEFAULT = [Optimize.DEFAULT]
 INT8 = {
     "optimizations": DEFAULT,
     "representative_dataset": lambda: iter([[np.ones((2, 64), "f4")]]),
 }
+INT16_OPS = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
 LEGACY = {"inference_type": np.uint8}
 CHANGED = {
     "accuracy_budget": AccuracyBudget(lambda _: 1.0, 0.1),
@@ -190,3 +193,35 @@ def test_unknown_underscores_are_refused():
 )
 def test_what_is_done_anyway_may_be_said(name, value, others):
     assert outcome(name, value, others) == outcome(name, None, others)
+
+
+def test_types_of_biases(litert):
+    """TensorFlow takes int32 or int64 with int16 activations, and LiteRT's products run both."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 64)}).outputs
+    weights = np.linspace(-1, 1, 64 * 32, dtype=np.float32).reshape(64, 32)
+    product = graph.add("MatMul", "product", [*x, graph.constant(weights, "w")]).outputs
+    bias = graph.constant(np.linspace(-2, 3, 32, dtype=np.float32), "bias")
+    graph.add("BiasAdd", "y", [*product, bias])
+    ends = [("x", [2, 64])], ["y"]
+    one = flatlite.lite.TFLiteConverter(to_graph_def(graph), None, None, *ends)
+    sample = np.linspace(-1, 1, 128, dtype=np.float32).reshape(2, 64)
+    one.representative_dataset = lambda: iter([[sample]])
+    one.optimizations, one.target_spec.supported_ops = DEFAULT, {INT16_OPS}
+    for dtype in (np.int32, np.int64):
+        one._experimental_full_integer_quantization_bias_type = dtype
+        content = one.convert()
+        types = [tensor.dtype for tensor in load(content).subgraphs[0].tensors]
+        assert types.count(np.dtype(dtype).name.upper()) == 1
+        (result,) = answers(flatlite.lite.Interpreter(model_content=content), sample)
+        np.testing.assert_array_equal(result, litert.run(content, [[sample]])[0][0])
+    one._experimental_full_integer_quantization_bias_type = np.float32
+    with pytest.raises(ValueError, match="for Int16Quant"):
+        one.convert()
+
+
+def test_variables_are_of_whole_integer_models():
+    one = converter()
+    one.optimizations, one._experimental_variable_quantization = DEFAULT, True
+    with pytest.raises(ValueError, match="quantization` is only supported for full integer quant"):
+        one.convert()

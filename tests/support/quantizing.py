@@ -21,6 +21,7 @@ KINDS = {
 """Variants of the corpus -> the command line's word for them."""
 IO_TYPES = {"int8": np.int8, "int16x8": np.int16}
 """Types of inputs and outputs of whole models."""
+SAME_VALUES = 0.05  # share of its size by which the same tensor of two files may differ
 INT16X8_OPS = flatlite.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
 
 
@@ -165,6 +166,7 @@ class File:
     """A quantized file: its inputs and outputs in the order of the row's source."""
 
     def __init__(self, row: dict, content: bytes, is_theirs: bool) -> None:
+        self._content = content
         self.interpreter = flatlite.lite.Interpreter(model_content=content)
         self.interpreter.allocate_tensors()
         self.inputs = self.interpreter.get_input_details()
@@ -198,3 +200,47 @@ class File:
             for details, order in zip((self.inputs, self.outputs), self._order, strict=True)
             for i in range(len(details))
         ]
+
+    def activations(self, arrays) -> list[tuple[str, np.dtype, tuple[float, int], np.ndarray]]:
+        """(name, type, (scale, zero point), real values) of the inputs and results with a scale.
+
+        Args:
+            arrays: the source's inputs.
+        """
+        interpreter = flatlite.lite.Interpreter(
+            model_content=self._content, experimental_preserve_all_tensors=True
+        )
+        interpreter.allocate_tensors()
+        answers(interpreter, *self.stored(arrays))
+        results = (i for op in interpreter._get_ops_details() for i in op["outputs"])
+        indices = dict.fromkeys((*(d["index"] for d in self.inputs), *results))
+        details = {d["index"]: d for d in interpreter.get_tensor_details()}
+        rows = []
+        for index in indices:
+            detail = details[index]
+            if len(detail["quantization_parameters"]["scales"]) == 1:
+                values = real(interpreter.get_tensor(index), detail).ravel()
+                dtype = np.dtype(detail["dtype"])
+                rows.append((detail["name"], dtype, detail["quantization"], values))
+        return rows
+
+
+def float_steps(first: float, second: float) -> int:
+    """How many float32 numbers two numbers are apart."""
+    bits = [int(np.float32(x).view(np.int32)) for x in (first, second)]
+    return abs(bits[0] - bits[1])
+
+
+def nearest(row, candidates) -> tuple[bool, int] | None:
+    """(whether the zero points differ, float steps between the scales) of an activation and the
+    nearest of those that hold the same values; None when none does.
+    """
+    _, dtype, (scale, zero_point), values = row
+    differences = []
+    for _, other_dtype, (other_scale, other_zero_point), others in candidates:
+        if other_dtype == dtype and others.size == values.size:
+            error, size = (np.sqrt(np.mean(np.square(x))) for x in (values - others, values))
+            if error <= max(SAME_VALUES * size, scale, other_scale):
+                steps = float_steps(scale, other_scale)
+                differences.append((bool(zero_point != other_zero_point), steps))
+    return min(differences, default=None)
