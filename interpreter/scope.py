@@ -248,6 +248,14 @@ class Scope:
         finally:
             self._active.pop()
 
+    def values(
+        self, subgraph: int, tensors: Sequence[int], inputs: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Copies of any tensors of a subgraph of scalars, for rows of elements (regions.py)."""
+        self.callee(subgraph)
+        spec = self.model.giving(subgraph, tuple(tensors))
+        return [array.copy() for array in self._plan(spec, inputs, each=True).call(inputs)]
+
     @property
     def is_in_call(self) -> bool:
         """Whether a subgraph runs, or is prepared, that an operator calls."""
