@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..engine.run.limits import Limits
     from .model import LoadedModel
     from .observation import Observation
+    from .partition import AnyDelegate
     from .spec import OperatorSpec, SubgraphSpec
 
     Resource: TypeAlias = "np.ndarray | Table"
@@ -71,6 +72,7 @@ class Scope:
         custom_ops: operators registered for this interpreter alone.
         control: what may end a run before its end.
         limits: what the model may ask for at most, where the caller says so.
+        delegates: who may run partitions of called subgraphs.
         observation: what measures the tensors; None when nothing does.
         consumes_inputs: whether inputs are given anew for each run, which may overwrite them.
         not_inlined: calls that did not become part of their caller's program (inline.py).
@@ -84,6 +86,7 @@ class Scope:
         self.custom_ops: dict[str, type] = {}
         self.control = Control()
         self.limits: Limits | None = None
+        self.delegates: Sequence[AnyDelegate] = ()
         self.observation: Observation | None = None
         self.consumes_inputs = False
         self.plans: dict[tuple[int, bool], dict[tuple[tuple[int, ...], ...], Plan]] = {}
@@ -261,6 +264,26 @@ class Scope:
         """Whether a subgraph runs, or is prepared, that an operator calls."""
         return bool(self._active)
 
+    def is_delegated(self, spec: SubgraphSpec, shapes: Sequence[tuple[int, ...]]) -> bool:
+        """Whether delegates take a part of a subgraph that is called with these shapes."""
+        if not self.delegates or spec.index in self._active:
+            return False
+        self._active.append(spec.index)
+        try:
+            plan = Plan(
+                self, spec, dict(zip(spec.inputs, shapes, strict=True)), None, self.delegates
+            )
+        finally:
+            self._active.pop()
+        is_delegated = plan.report is not None and bool(plan.report.parts)
+        if is_delegated:
+            self.plans.setdefault((spec.index, False), {})[tuple(shapes)] = plan
+        return is_delegated
+
+    def called_plan(self, subgraph: int) -> Plan | None:
+        """The plan of a subgraph that was called last, where it is one of its own."""
+        return next(reversed(self.plans.get((subgraph, False), {}).values()), None)
+
     def run_once(self, subgraph: int) -> None:
         """Runs subgraph `subgraph` unless this was done before."""
         if subgraph not in self._called:
@@ -273,7 +296,8 @@ class Scope:
         plan = plans.pop(key, None)
         if plan is None:
             shapes = {t: a.shape for t, a in zip(spec.inputs, inputs, strict=True)}
-            plan = Plan(self, spec, shapes, each=len(inputs[0]) if each else 0)
+            delegates = () if each else self.delegates
+            plan = Plan(self, spec, shapes, None, delegates, each=len(inputs[0]) if each else 0)
         plans[key] = plan
         if len(plans) > MAX_PLANS:
             del plans[next(iter(plans))]
