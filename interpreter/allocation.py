@@ -57,7 +57,7 @@ class Allocation:
     ):
         self._model, self._scope, self._delegates = scope.model, scope, delegates
         self._limits = options.get("limits")
-        scope.limits = self._limits
+        scope.limits, scope.delegates = self._limits, tuple(delegates)
         self._shares_weights = options.get("share_weights", False)
         self._cache_entry = cache_entry
         self._pending: PendingPlan | None = None

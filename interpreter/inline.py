@@ -132,6 +132,8 @@ def record(
         spec = scope.callee(subgraph)
         kinds = [spec.tensors[tensor].dtype for tensor in spec.inputs]
         fit = kinds == [operand.dtype for operand in inputs] and all(map(_moves, kinds))
+        if fit and not each and scope.is_delegated(spec, [operand.shape for operand in inputs]):
+            fit = False  # a step that runs it costs less than delegates save
         if fit and scope.n_inlined(spec) <= MAX_INLINED:
             planner = Planner(scope, spec, node, each)
             planner.consumed = consumed

@@ -357,12 +357,12 @@ class Interpreter:
     def delegate_report(self, subgraph_index: int = 0) -> DelegateReport:
         """Which operators the delegates run, why not the others, and what is copied.
 
-        `print` shows it as a table. Raises RuntimeError before `allocate_tensors`, or when the
-        interpreter was made without delegates.
+        `print` shows it as a table; that of a called subgraph is of its last run. RuntimeError
+        before `allocate_tensors`, or where delegates take nothing of a called subgraph.
         """
         if not self._delegates:
             raise RuntimeError("the interpreter was made without experimental_delegates")
-        plan = self._plans.get(subgraph_index)
+        plan = self._plans.get(subgraph_index) or self._scope.called_plan(subgraph_index)
         if plan is None or plan.report is None:
             raise RuntimeError("nothing is delegated yet: call allocate_tensors() first")
         return plan.report

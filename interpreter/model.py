@@ -56,6 +56,7 @@ class LoadedModel:
         if serialized is not None:
             self.use_plan(serialized, entry, share_weights)
         self._subgraphs: dict[int, SubgraphSpec] = {}
+        self._giving: dict[tuple[int, tuple[int, ...]], SubgraphSpec] = {}
         plan = self.cached_plan
         if plan is None:
             from .file_specs import check_operators
@@ -94,6 +95,20 @@ class LoadedModel:
             from .file_specs import subgraph_of
 
             spec = self._subgraphs[index] = subgraph_of(self._record, index, lambda: self._external)
+        return spec
+
+    def giving(self, index: int, outputs: tuple[int, ...]) -> SubgraphSpec:
+        """Subgraph `index` with other tensors of it as its outputs."""
+        key = index, outputs
+        spec = self._giving.get(key)
+        if spec is None:
+            from .spec import SubgraphSpec
+
+            whole, number = self.subgraph(index), self.n_subgraphs + len(self._giving)
+            spec = SubgraphSpec(
+                number, whole.name, whole.inputs, outputs, whole.tensors, whole.operators
+            )
+            self._giving[key] = self._subgraphs[number] = spec
         return spec
 
     def ends(self, subgraph: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

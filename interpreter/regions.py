@@ -49,7 +49,7 @@ def on_rows(node: Node, subgraph: int) -> Callable[[Rows], list[np.ndarray]]:
 
     def run(rows: Rows) -> list[np.ndarray]:
         scope = scope_of(node)
-        if _works_on_rows(scope, subgraph):
+        if works_on_rows(scope, subgraph):
             return scope.run(subgraph, rows, each=True)
         types = [scope.callee(subgraph).tensors[t].dtype for t in scope.callee(subgraph).outputs]
         results = [np.empty(len(rows[0]), dtype) for dtype in types]
@@ -62,7 +62,7 @@ def on_rows(node: Node, subgraph: int) -> Callable[[Rows], list[np.ndarray]]:
     return run
 
 
-def _works_on_rows(scope: Scope, subgraph: int) -> bool:
+def works_on_rows(scope: Scope, subgraph: int) -> bool:
     """Whether each operator of a subgraph that is needed works element by element on scalars."""
     spec = scope.callee(subgraph)
     scalars = {*spec.inputs, *(t.index for t in spec.tensors if t.is_constant)}
@@ -123,7 +123,7 @@ def fold_in_program(
     """
     count, n_rows = size
     scope = node.scope
-    if scope is None or not n_rows or not _works_on_rows(scope, subgraph):
+    if scope is None or not n_rows or not works_on_rows(scope, subgraph):
         return None
     values = [Operand.of(persistent((n_rows,), x.dtype), x.name) for x in operands]
     elements = [Operand.of(arena((n_rows,), x.dtype), x.name) for x in operands]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..engine.run.limits import Limits
     from .model import LoadedModel
     from .observation import Observation
+    from .partition import AnyDelegate
     from .spec import OperatorSpec, SubgraphSpec
 
     Resource: TypeAlias = "np.ndarray | Table"
@@ -70,6 +71,7 @@ class Scope:
         custom_ops: operators registered for this interpreter alone.
         control: what may end a run before its end.
         limits: what the model may ask for at most, where the caller says so.
+        delegates: who may run partitions of called subgraphs.
         observation: what measures the tensors; None when nothing does.
         consumes_inputs: whether inputs are given anew for each run, which may overwrite them.
         not_inlined: calls that did not become part of their caller's program (inline.py).
@@ -83,6 +85,7 @@ class Scope:
         self.custom_ops: dict[str, type] = {}
         self.control = Control()
         self.limits: Limits | None = None
+        self.delegates: Sequence[AnyDelegate] = ()
         self.observation: Observation | None = None
         self.consumes_inputs = False
         self.plans: dict[tuple[int, bool], dict[tuple[tuple[int, ...], ...], Plan]] = {}
@@ -249,10 +252,38 @@ class Scope:
         finally:
             self._active.pop()
 
+    def values(
+        self, subgraph: int, tensors: Sequence[int], inputs: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Copies of any tensors of a subgraph of scalars, for rows of elements (regions.py)."""
+        self.callee(subgraph)
+        spec = self.model.giving(subgraph, tuple(tensors))
+        return [array.copy() for array in self._plan(spec, inputs, each=True).call(inputs)]
+
     @property
     def is_in_call(self) -> bool:
         """Whether a subgraph runs, or is prepared, that an operator calls."""
         return bool(self._active)
+
+    def is_delegated(self, spec: SubgraphSpec, shapes: Sequence[tuple[int, ...]]) -> bool:
+        """Whether delegates take a part of a subgraph that is called with these shapes."""
+        if not self.delegates or spec.index in self._active:
+            return False
+        self._active.append(spec.index)
+        try:
+            plan = Plan(
+                self, spec, dict(zip(spec.inputs, shapes, strict=True)), None, self.delegates
+            )
+        finally:
+            self._active.pop()
+        is_delegated = plan.report is not None and bool(plan.report.parts)
+        if is_delegated:
+            self.plans.setdefault((spec.index, False), {})[tuple(shapes)] = plan
+        return is_delegated
+
+    def called_plan(self, subgraph: int) -> Plan | None:
+        """The plan of a subgraph that was called last, where it is one of its own."""
+        return next(reversed(self.plans.get((subgraph, False), {}).values()), None)
 
     def run_once(self, subgraph: int) -> None:
         """Runs subgraph `subgraph` unless this was done before."""
@@ -266,7 +297,8 @@ class Scope:
         plan = plans.pop(key, None)
         if plan is None:
             shapes = {t: a.shape for t, a in zip(spec.inputs, inputs, strict=True)}
-            plan = Plan(self, spec, shapes, each=len(inputs[0]) if each else 0)
+            delegates = () if each else self.delegates
+            plan = Plan(self, spec, shapes, None, delegates, each=len(inputs[0]) if each else 0)
         plans[key] = plan
         if len(plans) > MAX_PLANS:
             del plans[next(iter(plans))]

@@ -16,10 +16,10 @@ ADD_N f32,i32 -> =0
 ARG_MAX f32,i8,u8,i32,bool,qi8,qu8 i32,i64 -> =1 | f32,i8,u8,i32,bool,qi8,qu8 i32 -> i64 | f32,i8,u8,i32,bool,qi8,qu8 i64 -> i32
 ARG_MIN f32,i8,u8,i32,bool,qi8,qu8 i32,i64 -> =1 | f32,i8,u8,i32,bool,qi8,qu8 i32 -> i64 | f32,i8,u8,i32,bool,qi8,qu8 i64 -> i32
 ATAN2 f32,f16,bf16,f64 =0 -> =0
-AVERAGE_POOL_2D f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
+AVERAGE_POOL_2D f32,i8,u8,i16,qi8,qu8,qi16 -> =0
 BATCH_MATMUL f32,qi8,qi16 =0 -> =0 | f32,qi16 qi8 -> =0
 BATCH_TO_SPACE_ND f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32 i32 -> =0
-BITCAST f16,bf16,i16,u16,qi16 -> f32,f16,bf16,i8,u8,i16,u16,i32,u32,bool,qi8,qu8,qi16 | i8,u8,bool,qi8,qu8 -> f16,bf16,i8,u8,i16,u16,bool,qi8,qu8,qi16 | f64,i64,u64,c64,c128 -> f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 | f32,i32,u32 -> f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 | i4 -> f16,bf16,i4 | qi4 -> f16,bf16,i4,bool,qi4
+BITCAST f16,bf16,i16,u16,qi16 -> f32,f16,bf16,i8,u8,i16,u16,i32,u32,bool,qi8,qu8,qi16 | i8,u8,bool,qi8,qu8 -> f16,bf16,i8,u8,i16,u16,bool,qi8,qu8,qi16 | f64,i64,u64,c64,c128 -> f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 | f32,i32,u32 -> f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 | i4 -> f16,bf16,i4,bool | qi2 -> f16,bf16,bool,qi2 | qi4 -> f16,bf16,i4,bool,qi4
 BITWISE_XOR i8,u8,i16,u16,i32,u32 =0 -> =0
 BROADCAST_ARGS i32,i64 =0 -> =0
 BROADCAST_TO f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 i32,i64 -> =0 | i4 i32 -> =0

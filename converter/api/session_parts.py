@@ -187,8 +187,8 @@ class _Offering:
         read = dict.fromkeys(t for op in operations for t in op.inputs if t.op not in inside)
         others = [op for op in self.offer.operations if op not in inside]
         outside = {t for op in others for t in op.inputs}.union(self.offer.wanted)
-        given = [t for op in operations for t in op.outputs if t in outside]
-        return [t for t in read if self._constant(t) is None], given
+        results = [t for op in operations for t in op.outputs if t in outside]
+        return [t for t in read if self._constant(t) is None], results
 
     def _source(self, operations: Sequence[Operation]) -> Any:
         """A group as a computation of its own, of these sizes."""

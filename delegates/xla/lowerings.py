@@ -83,6 +83,38 @@ def binary(op, a, b):
     return jnp.clip(BINARY[op.kind](a, b), *limits)
 
 
+EITHER = {"MAXIMUM": lambda a, b: a > b, "MINIMUM": lambda a, b: a < b}
+"""Operator -> when it gives the first of two elements."""
+
+
+@lower(*EITHER)
+def either(op, a, b):
+    """One of each pair of elements; the second where one is not a number."""
+    return jnp.where(EITHER[op.kind](a, b), a, b)
+
+
+@lower("SQUARED_DIFFERENCE")
+def squared_difference(op, a, b):
+    """(a - b) ** 2 of each pair of elements."""
+    return jnp.square(a - b)
+
+
+@lower("BATCH_MATMUL")
+def batch_matmul(op, x, y):
+    """Products of the matrices in the last two dimensions, transposed as the options say."""
+    a, b = (
+        jnp.swapaxes(matrices, -1, -2) if is_adjoint else matrices
+        for matrices, is_adjoint in ((x, op.options.adj_x), (y, op.options.adj_y))
+    )
+    return jnp.matmul(a, b, precision=EXACT)
+
+
+@lower("TRANSPOSE", parameters=(1,))
+def transpose(op, x, _):
+    """`x` with its dimensions in another order."""
+    return jnp.transpose(x, [int(axis) for axis in op.constant(1).ravel()])
+
+
 @lower("CONV_2D")
 def conv_2d(op, x, weights, bias=None):
     """Filters [n, height, width, channels] over `x`, in groups when they have fewer channels."""
@@ -122,6 +154,13 @@ def mean(op, x, _):
     """The mean along some dimensions."""
     axes = tuple({int(axis) % x.ndim for axis in op.constant(1).ravel()}) if x.ndim else ()
     return jnp.mean(x, axes).reshape(op.results[0].shape)
+
+
+@lower("SUM", parameters=(1,))
+def total(op, x, _):
+    """The sum along some dimensions."""
+    axes = tuple({int(axis) % x.ndim for axis in op.constant(1).ravel()}) if x.ndim else ()
+    return jnp.sum(x, axes).reshape(op.results[0].shape)
 
 
 @lower("SOFTMAX")

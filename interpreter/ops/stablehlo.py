@@ -213,7 +213,7 @@ def compare(node: Node) -> Emit | HostCall | DynamicResult:
     if dtype is None:
 
         def compared(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-            return function(_ranks(a), _ranks(b)) if is_total else function(a, b)
+            return function(ranks(a), ranks(b)) if is_total else function(a, b)
 
         return array_by_numpy(node, compared, x.shape, np.dtype(bool))
     out = node.result(x.shape, np.bool_)
@@ -244,7 +244,7 @@ def in_total_order(program: Program, x: Buffer) -> Buffer:
     return out
 
 
-def _ranks(x: np.ndarray) -> np.ndarray:
+def ranks(x: np.ndarray) -> np.ndarray:
     """An integer for each float, in the same total order."""
     bits = np.ascontiguousarray(x).view(f"i{x.itemsize}")
     return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)

@@ -24,6 +24,7 @@ from ...engine.plan.view import View
 from ...engine.sizes import largest
 from .. import regions
 from ..checks import scope_of
+from ..comparators import keys_of, order_by_keys
 from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy, arrays_by_numpy
 from ..registry import op
@@ -375,10 +376,14 @@ def sort(node: Node) -> Emit | HostCall | DynamicResult:
         outs = [node.result(shape, x.dtype) for x in inputs]
         return partial(_sort, kind, key, inputs, axis, outs)
 
+    keys = [] if node.scope is None else keys_of(node, subgraph)
+
     def run(*values: np.ndarray) -> list[np.ndarray]:
         moved = [np.moveaxis(x, axis, -1) for x in values]
         rows = [x.reshape(-1, shape[axis]) for x in moved]
-        order = regions.sorted_order(node, subgraph, rows)
+        order = order_by_keys(node, subgraph, keys, rows) if keys else None
+        if order is None:
+            order = regions.sorted_order(node, subgraph, rows)
         results = [np.take_along_axis(row, order, 1) for row in rows]
         return [
             np.moveaxis(result.reshape(x.shape), -1, axis)
