@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.registry import add_row, op
 from ..core.shapes import Shape, broadcasting, is_static, merged, same, scalar
+from . import narrow
 from .special import digamma, erf, erfc, erfinv, ndtri
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ def _round_half_even(x: np.ndarray) -> np.ndarray:
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
+    return narrow.sigmoid(x) if narrow.is_narrow(x) else 1 / (1 + np.exp(-x))
+
+
+def _rsqrt(x: np.ndarray) -> np.ndarray:
+    return 1 / np.sqrt(x.astype(np.float32) if narrow.is_narrow(x) else x)
 
 
 def _log_gamma(x: float) -> float:
@@ -67,7 +72,7 @@ UNARY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "Reciprocal": np.reciprocal,
     "Rint": np.rint,
     "Round": _round_half_even,
-    "Rsqrt": lambda x: 1 / np.sqrt(x),
+    "Rsqrt": _rsqrt,
     "Sigmoid": _sigmoid,
     "Sign": np.sign,
     "Sin": np.sin,

@@ -20,6 +20,7 @@ from ..core.shapes import (
     shown,
     value,
 )
+from . import narrow
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -69,6 +70,8 @@ def _highest(dtype: np.dtype) -> float:
 
 
 def _mean(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    if narrow.is_narrow(x):
+        return narrow.mean(x, axis, keepdims)
     n = prod(x.shape[i] for i in axis)
     if x.dtype.kind not in "iu":
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x)) / n
@@ -81,7 +84,15 @@ def _norm(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
 
 
 def _product(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    if narrow.is_narrow(x):
+        return narrow.reduced(np.multiply, x, axis, keepdims)
     return np.prod(x, axis=axis, keepdims=keepdims, dtype=wide(x))
+
+
+def _sum(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    if narrow.is_narrow(x):
+        return narrow.reduced(np.add, x, axis, keepdims)
+    return np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x))
 
 
 Reduction: TypeAlias = "Callable[[np.ndarray, tuple[int, ...], bool], np.ndarray]"
@@ -94,7 +105,7 @@ REDUCTIONS: dict[str, Reduction] = {
     "Mean": _mean,
     "Min": lambda x, axis, keepdims: np.min(x, axis, keepdims=keepdims, initial=_highest(x.dtype)),
     "Prod": _product,
-    "Sum": lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x)),
+    "Sum": _sum,
 }
 
 
@@ -126,18 +137,22 @@ def _require_elements(x: np.ndarray, axis: np.ndarray) -> None:
         raise ValueError(f"Reduction axis {int(axis)} is empty in shape [{sizes}]")
 
 
+def _without_nan(x: np.ndarray, instead: float) -> np.ndarray:
+    return np.where(np.isnan(x), x.dtype.type(instead), x) if x.dtype.kind in "fV" else x
+
+
 @op("ArgMax", shape=_without_axis)
 def arg_max(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """The index of the first largest element along `axis`."""
+    """The index of the first largest element along `axis`; NaN is passed over."""
     _require_elements(x, axis)
-    return np.argmax(x, axis=int(axis))
+    return np.argmax(_without_nan(x, _lowest(x.dtype)), axis=int(axis))
 
 
 @op("ArgMin", shape=_without_axis)
 def arg_min(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """The index of the first smallest element along `axis`."""
+    """The index of the first smallest element along `axis`; NaN is passed over."""
     _require_elements(x, axis)
-    return np.argmin(x, axis=int(axis))
+    return np.argmin(_without_nan(x, _highest(x.dtype)), axis=int(axis))
 
 
 def _running(function: Callable[..., np.ndarray], start: float) -> Callable[..., np.ndarray]:
@@ -152,7 +167,8 @@ def _running(function: Callable[..., np.ndarray], start: float) -> Callable[...,
         position = int(axis) % x.ndim
         if reverse:
             x = np.flip(x, position)
-        result = function(x, axis=position, dtype=wide(x))
+        dtype = x.dtype if narrow.is_narrow(x) else wide(x)
+        result = function(x, axis=position, dtype=dtype)
         if exclusive and x.shape[position]:
             result = np.roll(result, 1, position)
             result[(slice(None),) * position + (0,)] = start
@@ -206,7 +222,10 @@ def _combined(
     start: float,
     dtype: DTypeLike,
 ) -> np.ndarray:
-    """`combine` over the rows of each segment, `start` where there are none."""
+    """`combine` over the rows of each segment, `start` where there are none.
+
+    A maximum or minimum of which one side is NaN is the later one, as in TensorFlow.
+    """
     result = np.full((n_segments,) + x.shape[ids.ndim :], start, dtype)
     rows = x.reshape((ids.size,) + x.shape[ids.ndim :])
     flat = ids.reshape(-1)
@@ -215,7 +234,13 @@ def _combined(
         at = ",".join(str(int(i)) for i in place)
         wrong = f"segment_ids[{at}] = {int(ids[place])}"
         raise ValueError(f"{wrong} is out of range [0, {n_segments})")
-    combine.at(result, flat[flat >= 0], rows[flat >= 0].astype(dtype))
+    numbers, rows = flat[flat >= 0], rows[flat >= 0].astype(dtype)
+    if combine in (np.maximum, np.minimum) and x.dtype.kind in "fV" and np.isnan(rows).any():
+        for i, row in zip(numbers, rows, strict=True):
+            unordered = np.isnan(result[i]) | np.isnan(row)
+            result[i] = np.where(unordered, row, combine(result[i], row))
+    else:
+        combine.at(result, numbers, rows)
     return result
 
 

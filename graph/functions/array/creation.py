@@ -15,8 +15,9 @@ from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.operands import Operands
 from ...core.scopes import name_scope
+from ...core.sparse_tensor import SparseTensor
 from ...core.tensor_shape import TensorShape, as_shape
-from ..rows import functions
+from ..rows import functions, unary
 from .casting import cast
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def shape_tensor(shape: DynamicShape, name: str | None = None) -> Tensor:
     return convert_to_tensor(typing.cast("TensorLike", shape), np.int32, name)
 
 
+@unary
 def zeros_like(
     tensor: TensorLike,
     dtype: DTypeLike | None = None,
@@ -140,6 +142,7 @@ def zeros_like(
         return ops.ZerosLike(tensor, name=scope)
 
 
+@unary
 def ones_like(
     tensor: TensorLike,
     dtype: DTypeLike | None = None,
@@ -286,16 +289,20 @@ def shape_n(
     input: Iterable[TensorLike], out_type: DTypeLike = np.int32, name: str | None = None
 ) -> list[Tensor]:
     """The shapes of several tensors."""
-    return ops.ShapeN(list(input), out_type=as_numpy(out_type), name=name)
+    return ops.ShapeN(input, out_type=out_type, name=name)
 
 
-def size(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
+def size(
+    input: TensorLike | SparseTensor, name: str | None = None, out_type: DTypeLike = np.int32
+) -> Tensor:
     """The number of elements."""
     with name_scope(name, "Size", [input]) as scope:
+        if isinstance(input, SparseTensor):
+            return ops.Prod(cast(input.dense_shape, out_type), np.int32(0), name=scope)
         input = convert_to_tensor(input)
         if shapes.is_static(input.sizes):
             return constant(np.array(shapes.count(input.sizes), out_type), name=scope)
-        return ops.Size(input, out_type=as_numpy(out_type), name=scope)
+        return ops.Size(input, out_type=out_type, name=scope)
 
 
 def rank(input: TensorLike, name: str | None = None) -> Tensor:

@@ -10,7 +10,6 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.create import constant, convert_to_tensor, type_name
-from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import name_scope
@@ -57,7 +56,7 @@ def _place(
     name: str | None,
 ) -> Tensor:
     axis = one_of("axis", axis, "dimension", dimension)
-    return kind(input, 0 if axis is None else axis, output_type=as_numpy(output_type), name=name)
+    return kind(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
 def cumsum(
