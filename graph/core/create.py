@@ -209,6 +209,11 @@ def _of_shape(value: TensorShape | Dimension, dtype: np.dtype | None, name: str 
         )
     if dtype is None:
         dtype = _narrowed(np.array(sizes, np.int64)).dtype
+    if np.any(np.array(sizes, np.int64) > np.iinfo(dtype).max):
+        raise ValueError(
+            f"Cannot convert {type(value).__name__} {value} to dtype {type_name(dtype)}; a "
+            "dimension is too large. Consider using tf.int64."
+        )
     return constant(np.array(sizes, dtype), name=name or "shape_as_tensor")
 
 

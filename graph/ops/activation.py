@@ -9,7 +9,6 @@ import numpy as np
 
 from ..core.registry import add_row, op
 from ..core.shapes import Dim, Shape, broadcasting, known, merge_dims, merged, require, same
-from . import narrow
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -20,20 +19,15 @@ SELU_NEGATIVE = SELU_SCALE * SELU_ALPHA
 
 
 def _softplus(x: np.ndarray) -> np.ndarray:
-    return narrow.softplus(x) if narrow.is_narrow(x) else np.logaddexp(x, np.zeros((), x.dtype))
-
-
-def _exp_less_one(x: np.ndarray) -> np.ndarray:
-    return narrow.exp_less_one(x) if narrow.is_narrow(x) else np.expm1(np.minimum(x, 0))
+    return np.logaddexp(x, np.zeros((), x.dtype))
 
 
 def _selu(x: np.ndarray) -> np.ndarray:
-    factor, scale = x.dtype.type(SELU_NEGATIVE), x.dtype.type(SELU_SCALE)
-    return np.where(x < 0, factor * _exp_less_one(x), scale * x)
+    return np.where(x < 0, SELU_NEGATIVE * np.expm1(np.minimum(x, 0)), SELU_SCALE * x)
 
 
 ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "Elu": lambda x: np.where(x < 0, _exp_less_one(x), x),
+    "Elu": lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x),
     "Relu": lambda x: np.maximum(x, 0),
     "Relu6": lambda x: np.clip(x, 0, 6),
     "Selu": _selu,
@@ -96,8 +90,6 @@ def _softmax_shape(op: OperationView) -> tuple[Dim, ...]:
 @op("Softmax", shape=_softmax_shape)
 def softmax(x: np.ndarray) -> np.ndarray:
     """exp(x) / sum(exp(x)) along the last axis."""
-    if narrow.is_narrow(x) and x.size:
-        return narrow.softmax(x)
     powers = np.exp(_shifted(x))
     return powers / np.sum(powers, -1, keepdims=True, dtype=np.float64)
 
@@ -105,19 +97,13 @@ def softmax(x: np.ndarray) -> np.ndarray:
 @op("LogSoftmax", shape=_softmax_shape)
 def log_softmax(x: np.ndarray) -> np.ndarray:
     """log(softmax(x)) along the last axis."""
-    return narrow.log_softmax(x) if narrow.is_narrow(x) and x.size else _wide_log_softmax(x)
-
-
-def _wide_log_softmax(x: np.ndarray) -> np.ndarray:
     x = _shifted(x)
     return x - np.log(np.sum(np.exp(x), -1, keepdims=True, dtype=np.float64))
 
 
 @op("L2Loss", shape=lambda op: ())
-def l2_loss(x: np.ndarray) -> np.ndarray | np.float64:
+def l2_loss(x: np.ndarray) -> np.float64:
     """Half the sum of the squares."""
-    if narrow.is_narrow(x):
-        return narrow.squares(x) * x.dtype.type(0.5)
     return np.sum(np.square(x, dtype=np.float64)) / 2
 
 
@@ -131,7 +117,7 @@ def softmax_cross_entropy_with_logits(
     logits: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """-sum(labels * log(softmax(logits))) of each row, and its gradient by the logits."""
-    log_p = _wide_log_softmax(logits)
+    log_p = log_softmax(logits)
     return -np.sum(labels * log_p, -1), np.exp(log_p) - labels
 
 
@@ -157,7 +143,7 @@ def sparse_softmax_cross_entropy_with_logits(
             f"Received a label value of {wrong} which is outside the valid range of "
             f"[0, {logits.shape[1]}).  Label values: {' '.join(map(str, labels.tolist()))}"
         )
-    log_p, rows = _wide_log_softmax(logits), np.arange(len(labels))
+    log_p, rows = log_softmax(logits), np.arange(len(labels))
     gradient = np.exp(log_p)
     gradient[rows, labels] -= 1
     return -log_p[rows, labels], gradient

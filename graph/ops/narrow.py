@@ -1,14 +1,22 @@
-"""Arithmetic of 16-bit floats as TensorFlow's CPU kernels do it: each step is rounded to 16 bits.
+"""Kernels of sessions for 16-bit floats: each step is rounded to 16 bits, as on TensorFlow's CPU.
 
-Sums of bfloat16 alone are those of 32 bits.
+Sums of bfloat16 alone are made in 32 bits. What a conversion is held against sums in 64 bits: the
+kernels of the other modules.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .activation import SELU_NEGATIVE, SELU_SCALE
+from .reduce import reduction, running
+
+if TYPE_CHECKING:
+    from ..core.protocols import Kernel
 
 LANES = 8
 """How many elements are added side by side where the last axis is summed."""
@@ -16,15 +24,24 @@ TREE_LEAF = 200 * LANES
 """From which length on a sum is one of two halves."""
 
 
-def is_narrow(x: np.ndarray) -> bool:
-    """Whether `x` has floats of 16 bits."""
-    return x.dtype.itemsize == 2 and x.dtype.kind in "fV"
+def _sum(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    if x.dtype.kind == "V":
+        return np.sum(x, axis=axis, keepdims=keepdims, dtype=np.float32)
+    return _reduced(np.add, x, axis, keepdims)
 
 
-def reduced(combine: np.ufunc, x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
-    """`combine`, which is add or multiply, over axes; sums of bfloat16 are made in 32 bits."""
-    if combine is np.add and x.dtype.kind == "V":
-        return np.sum(x, axis=axis, keepdims=keepdims, dtype=np.float32).astype(x.dtype)
+def _mean(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    n = math.prod(x.shape[i] for i in axis)
+    total = _sum(x, axis, keepdims)
+    return total / total.dtype.type(n)
+
+
+def _product(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    return _reduced(np.multiply, x, axis, keepdims)
+
+
+def _reduced(combine: np.ufunc, x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    """`combine`, which is add or multiply, over axes."""
     result = _over_groups(combine, x, axis)
     shape = [1 if i in axis else n for i, n in enumerate(x.shape)]
     return result.reshape(
@@ -89,26 +106,13 @@ def _of_short_rows(combine: np.ufunc, x: np.ndarray) -> np.ndarray:
     return combine(over, wide[:, 0].astype(x.dtype))
 
 
-def squares(x: np.ndarray) -> np.ndarray:
-    """The sum of all squares; of bfloat16 too in 16 bits."""
-    return _of_rows(np.add, (x * x).reshape(1, -1))[0]
-
-
-def mean(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
-    """The sum by the count."""
-    n = math.prod(x.shape[i] for i in axis)
-    if x.dtype.kind == "V":
-        return np.sum(x, axis=axis, keepdims=keepdims, dtype=np.float32) / np.float32(n)
-    return reduced(np.add, x, axis, keepdims) / x.dtype.type(n)
-
-
-def sigmoid(x: np.ndarray) -> np.ndarray:
+def _sigmoid(x: np.ndarray) -> np.ndarray:
     """exp(x) / (1 + exp(x))."""
     power = np.exp(x)
     return np.where(np.isinf(power), np.ones((), x.dtype), power / (1 + power))
 
 
-def softplus(x: np.ndarray) -> np.ndarray:
+def _softplus(x: np.ndarray) -> np.ndarray:
     """log(1 + exp(x)); x or exp(x) itself where nothing else is left of it."""
     digits = 10 if x.dtype.kind == "f" else 7
     limit = x.dtype.type(2 - digits * math.log(2))
@@ -116,19 +120,23 @@ def softplus(x: np.ndarray) -> np.ndarray:
     return np.where(x > -limit, x, np.where(x < limit, power, np.log1p(power)))
 
 
-def exp_less_one(x: np.ndarray) -> np.ndarray:
+def _exp_less_one(x: np.ndarray) -> np.ndarray:
     """exp(x) - 1 of what is negative."""
     return np.exp(np.minimum(x, 0)) - x.dtype.type(1)
 
 
-def softmax(x: np.ndarray) -> np.ndarray:
+def _softmax(x: np.ndarray) -> np.ndarray:
     """exp(x) / sum(exp(x)) along the last axis."""
+    if not x.size:
+        return x
     powers, total = _powers(x - np.max(x, -1, keepdims=True))
     return powers * (x.dtype.type(1) / total)
 
 
-def log_softmax(x: np.ndarray) -> np.ndarray:
+def _log_softmax(x: np.ndarray) -> np.ndarray:
     """x - log(sum(exp(x))) along the last axis."""
+    if not x.size:
+        return x
     shifted = x - np.max(x, -1, keepdims=True)
     return shifted - np.log(_powers(shifted)[1])
 
@@ -137,3 +145,38 @@ def _powers(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     powers = np.exp(x)
     rows = powers.reshape(-1, x.shape[-1])
     return powers, _of_rows(np.add, rows).reshape(*x.shape[:-1], 1)
+
+
+def _l2_loss(x: np.ndarray) -> np.ndarray:
+    """Half the sum of the squares."""
+    return _of_rows(np.add, (x * x).reshape(1, -1))[0] * x.dtype.type(0.5)
+
+
+def _elu(x: np.ndarray) -> np.ndarray:
+    return np.where(x < 0, _exp_less_one(x), x)
+
+
+def _selu(x: np.ndarray) -> np.ndarray:
+    factor, scale = x.dtype.type(SELU_NEGATIVE), x.dtype.type(SELU_SCALE)
+    return np.where(x < 0, factor * _exp_less_one(x), scale * x)
+
+
+def _dtype(x: np.ndarray) -> np.dtype:
+    return x.dtype
+
+
+KERNELS: dict[str, Kernel] = {
+    "Cumprod": running(np.cumprod, 1, _dtype),
+    "Cumsum": running(np.cumsum, 0, _dtype),
+    "Elu": _elu,
+    "L2Loss": _l2_loss,
+    "LogSoftmax": _log_softmax,
+    "Mean": reduction(_mean),
+    "Prod": reduction(_product),
+    "Selu": _selu,
+    "Sigmoid": _sigmoid,
+    "Softmax": _softmax,
+    "Softplus": _softplus,
+    "Sum": reduction(_sum),
+}
+"""Op type -> kernel, of operands as that of its row."""

@@ -20,7 +20,6 @@ from ..core.shapes import (
     shown,
     value,
 )
-from . import narrow
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -70,8 +69,6 @@ def _highest(dtype: np.dtype) -> float:
 
 
 def _mean(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
-    if narrow.is_narrow(x):
-        return narrow.mean(x, axis, keepdims)
     n = prod(x.shape[i] for i in axis)
     if x.dtype.kind not in "iu":
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x)) / n
@@ -84,15 +81,7 @@ def _norm(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
 
 
 def _product(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
-    if narrow.is_narrow(x):
-        return narrow.reduced(np.multiply, x, axis, keepdims)
     return np.prod(x, axis=axis, keepdims=keepdims, dtype=wide(x))
-
-
-def _sum(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
-    if narrow.is_narrow(x):
-        return narrow.reduced(np.add, x, axis, keepdims)
-    return np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x))
 
 
 Reduction: TypeAlias = "Callable[[np.ndarray, tuple[int, ...], bool], np.ndarray]"
@@ -105,11 +94,11 @@ REDUCTIONS: dict[str, Reduction] = {
     "Mean": _mean,
     "Min": lambda x, axis, keepdims: np.min(x, axis, keepdims=keepdims, initial=_highest(x.dtype)),
     "Prod": _product,
-    "Sum": _sum,
+    "Sum": lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims, dtype=wide(x)),
 }
 
 
-def _reduction(function: Reduction) -> Callable[..., np.ndarray]:
+def reduction(function: Reduction) -> Callable[..., np.ndarray]:
     """A kernel that applies `function` over the axes given as second input."""
 
     def kernel(x: np.ndarray, axes: np.ndarray, *, keep_dims: bool) -> np.ndarray:
@@ -119,7 +108,7 @@ def _reduction(function: Reduction) -> Callable[..., np.ndarray]:
 
 
 for _name, _function in REDUCTIONS.items():
-    add_row(_name, _reduction(_function), _reduced)
+    add_row(_name, reduction(_function), _reduced)
 
 
 def _without_axis(op: OperationView) -> Shape:
@@ -155,7 +144,11 @@ def arg_min(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     return np.argmin(_without_nan(x, _highest(x.dtype)), axis=int(axis))
 
 
-def _running(function: Callable[..., np.ndarray], start: float) -> Callable[..., np.ndarray]:
+def running(
+    function: Callable[..., np.ndarray],
+    start: float,
+    dtype_of: Callable[[np.ndarray], DTypeLike] = wide,
+) -> Callable[..., np.ndarray]:
     """A kernel that accumulates along an axis: from the end, or without the element itself."""
 
     def kernel(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> np.ndarray:
@@ -167,8 +160,7 @@ def _running(function: Callable[..., np.ndarray], start: float) -> Callable[...,
         position = int(axis) % x.ndim
         if reverse:
             x = np.flip(x, position)
-        dtype = x.dtype if narrow.is_narrow(x) else wide(x)
-        result = function(x, axis=position, dtype=dtype)
+        result = function(x, axis=position, dtype=dtype_of(x))
         if exclusive and x.shape[position]:
             result = np.roll(result, 1, position)
             result[(slice(None),) * position + (0,)] = start
@@ -177,8 +169,8 @@ def _running(function: Callable[..., np.ndarray], start: float) -> Callable[...,
     return kernel
 
 
-add_row("Cumsum", _running(np.cumsum, 0), same)
-add_row("Cumprod", _running(np.cumprod, 1), same)
+add_row("Cumsum", running(np.cumsum, 0), same)
+add_row("Cumprod", running(np.cumprod, 1), same)
 
 
 def _log_sums(x: np.ndarray, axis: int, dtype: np.dtype) -> np.ndarray:
@@ -191,7 +183,7 @@ def cumulative_logsumexp(
     x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool
 ) -> np.ndarray:
     """As Cumsum, of exponentials; log 0 is minus infinity."""
-    return _running(_log_sums, -np.inf)(x, axis, exclusive=exclusive, reverse=reverse)
+    return running(_log_sums, -np.inf)(x, axis, exclusive=exclusive, reverse=reverse)
 
 
 def _require_sorted(x: np.ndarray, ids: np.ndarray) -> int:

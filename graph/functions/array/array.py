@@ -39,7 +39,6 @@ diag                Diag             diagonal
 diag_part           DiagPart         input
 dynamic_partition   DynamicPartition data partitions num_partitions
 dynamic_stitch      DynamicStitch    indices data
-gather_nd           GatherNd         params indices
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
 prevent_gradient    PreventGradient  input message=''
@@ -236,6 +235,40 @@ def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = Non
         return gather(convert_to_tensor(params, name="params"), places, axis=axis, batch_dims=axis)
 
 
+def gather_nd(
+    params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: int = 0
+) -> Tensor:
+    """Slices of `params`; the last axis of `indices` has the place of each.
+
+    Args:
+        params: Of any type.
+        indices: [batch..., ..., places].
+        name: Of the operation.
+        batch_dims: How many axes of both are batches, whose places count within the batch.
+
+    Raises ValueError for `batch_dims` that are not less than both ranks.
+    """
+    if batch_dims == 0:
+        return ops.GatherNd(params, indices, name=name)
+    with name_scope(name, "BatchGatherNd", [params, indices]) as scope:
+        source = convert_to_tensor(params, name="params")
+        places = convert_to_tensor(indices, name="indices")
+        for label, tensor in (("indices", places), ("params", source)):
+            rank = None if tensor.sizes is None else len(tensor.sizes)
+            if rank is None or not 0 <= batch_dims < rank:
+                words = f"must be less than rank(`{label}`) = {rank}"
+                raise ValueError(f"Argument `batch_dims` = {batch_dims} {words}")
+        sizes = shape_of(places)
+        whole = ops.ConcatV2([sizes[:-1], np.array([1], np.int32)], np.int32(0))
+        batches: list[Tensor] = []
+        for axis, n in enumerate(unstack(sizes[:batch_dims], batch_dims)):
+            along = [1] * len(places.get_shape())
+            along[axis] = -1
+            batches.append(ops.BroadcastTo(reshape(range(n), along), whole))
+        numbers = [cast(batch, places.dtype) for batch in batches]
+        return ops.GatherNd(source, ops.ConcatV2([*numbers, places], np.int32(-1)), name=scope)
+
+
 def pad(
     tensor: TensorLike,
     paddings: TensorLike,
@@ -372,6 +405,8 @@ def sequence_mask(
             size: Tensor = ops.Maximum(np.zeros((), lengths.dtype), reduce_max(lengths))
         else:
             size = convert_to_tensor(maxlen)
+        if size.sizes not in (None, ()):
+            raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask, got {maxlen!r}")
         row = ops.Range(np.zeros((), size.dtype), size, np.ones((), size.dtype))
         column = cast(expand_dims(lengths, -1), size.dtype)
         return cast(ops.Less(row, column), dtype)

@@ -15,7 +15,7 @@ from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.operands import Operands
 from ...core.scopes import name_scope
-from ...core.sparse_tensor import SparseTensor
+from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.tensor_shape import TensorShape, as_shape
 from ..rows import functions, unary
 from .casting import cast
@@ -30,6 +30,7 @@ DynamicShape: TypeAlias = (
 )
 """A shape whose sizes may be tensors."""
 
+SPARSE = (SparseTensor, SparseTensorValue)
 ONE_TO_ONE = """
 broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1
 fill                Fill             dims value
@@ -279,6 +280,8 @@ def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.i
     """The shape of a tensor as a vector."""
     out_type = as_numpy(out_type)
     with name_scope(name, "Shape", [input]) as scope:
+        if isinstance(input, SPARSE):
+            return cast(convert_to_tensor(input.dense_shape), out_type)
         input = convert_to_tensor(input)
         if shapes.is_static(input.sizes):
             return constant(np.array(input.sizes, out_type), name=scope)
@@ -297,7 +300,7 @@ def size(
 ) -> Tensor:
     """The number of elements."""
     with name_scope(name, "Size", [input]) as scope:
-        if isinstance(input, SparseTensor):
+        if isinstance(input, SPARSE):
             return ops.Prod(cast(input.dense_shape, out_type), np.int32(0), name=scope)
         input = convert_to_tensor(input)
         if shapes.is_static(input.sizes):
@@ -308,6 +311,8 @@ def size(
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions."""
     with name_scope(name, "Rank", [input]) as scope:
+        if isinstance(input, SPARSE):
+            return ops.Size(input.dense_shape, name=scope)
         input = convert_to_tensor(input)
         if input.sizes is not None:
             return constant(np.int32(len(input.sizes)), name=scope)

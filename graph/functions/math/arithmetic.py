@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.create import convert_to_tensor, is_tensor_like, type_name
+from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.indexed_slices import IndexedSlices, dense
 from ...core.scopes import name_scope
@@ -270,8 +271,11 @@ def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real parts."""
     with name_scope(name, "Real", [input]) as scope:
         x = convert_to_tensor(input, name="input")
-        if x.dtype.kind != "c":
+        if x.dtype.kind in "fiuV":
             return x
+        if x.dtype.kind != "c":
+            words = f"got tensor with dtype {as_dtype(x.dtype)!s}"
+            raise TypeError(f"input must be a numeric tensor, but {words}")
         return ops.Real(x, Tout=np.dtype(f"f{x.dtype.itemsize // 2}"), name=scope)
 
 
