@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ..graph.core.build import number, ops, shape_of
-from ..graph.core.create import convert_to_tensor
+from ..graph.core.create import convert_to_tensor, is_tensor_like
 from ..graph.core.graph import Tensor
 from ..graph.core.scopes import name_scope
 from ..graph.functions.random import random_normal
@@ -22,9 +22,10 @@ def _step(global_step, dtype) -> Tensor:
 
 def _like(value, rate: Tensor) -> Tensor:
     """A number or tensor in the learning rate's dtype."""
-    if not isinstance(value, Tensor):
+    if not is_tensor_like(value):
         return convert_to_tensor(value, rate.dtype)
-    return value if value.dtype == rate.dtype else ops.Cast(value, DstT=rate.dtype)
+    tensor = convert_to_tensor(value)
+    return tensor if tensor.dtype == rate.dtype else ops.Cast(tensor, DstT=rate.dtype)
 
 
 def _progress(global_step, decay_steps, rate: Tensor, staircase: bool) -> Tensor:

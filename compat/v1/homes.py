@@ -408,9 +408,9 @@ LINALG = {
 
 SIGNAL = {
     "graph.functions.signal.signal": (
-        "fft fft2d frame hamming_window hann_window ifft ifft2d linear_to_mel_weight_matrix "
-        "overlap_and_add"
+        "fft fft2d hamming_window hann_window ifft ifft2d linear_to_mel_weight_matrix"
     ),
+    "graph.functions.signal.frames": ("frame overlap_and_add"),
     "graph.functions.signal.spectral": (
         "dct fft3d fftshift idct ifft3d ifftshift irfft irfft2d irfft3d rfft rfft2d rfft3d"
     ),

@@ -209,6 +209,11 @@ def _of_shape(value: TensorShape | Dimension, dtype: np.dtype | None, name: str 
         )
     if dtype is None:
         dtype = _narrowed(np.array(sizes, np.int64)).dtype
+    if np.any(np.array(sizes, np.int64) > np.iinfo(dtype).max):
+        raise ValueError(
+            f"Cannot convert {type(value).__name__} {value} to dtype {type_name(dtype)}; a "
+            "dimension is too large. Consider using tf.int64."
+        )
     return constant(np.array(sizes, dtype), name=name or "shape_as_tensor")
 
 
@@ -239,6 +244,7 @@ def constant(
         TypeError: the elements are not of `dtype`.
         ValueError: the value has too many elements for `shape`.
     """
+    _require_no_tensor(value, dtype)
     array = as_array(value, dtype)
     if shape is not None:
         array = _filled(array, tuple(int(size) for size in shape), verify_shape)
@@ -251,6 +257,15 @@ def constant(
         pass
     attrs = {"value": array, "dtype": array.dtype}
     return append(graph, "Const", scope[:-1], (), attrs).outputs[0]
+
+
+def _require_no_tensor(value: TensorLike | None, dtype: DTypeLike | None) -> None:
+    if not isinstance(value, Tensor):
+        return
+    if dtype is None:
+        raise TypeError("Expected any non-tensor type, but got a tensor instead.")
+    expected = type_name(as_numpy(dtype))
+    raise TypeError(f"Expected {expected}, but got {value} of type '{type(value).__name__}'.")
 
 
 def as_array(value: TensorLike | None, dtype: DTypeLike | None = None) -> np.ndarray:

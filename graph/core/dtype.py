@@ -221,11 +221,14 @@ def as_numpy(dtype: DTypeLike | bytes | None) -> np.dtype:
     name = dtype.decode() if isinstance(dtype, bytes) else dtype
     if isinstance(name, str) and (name in ALIASES or name in NAMES):
         return _numpy_dtype(name)
-    if any(dtype is kind for kind in (None, int, complex)) or isinstance(dtype, dict):
+    try:
+        if any(dtype is kind for kind in (None, int, complex)) or isinstance(dtype, (dict, list)):
+            raise TypeError("TensorFlow takes it for no type")
+        return np.dtype(np.float32) if dtype is float else np.dtype(name)
+    except (TypeError, ValueError, NotImplementedError):
         raise TypeError(
             f"Cannot convert the argument `type_value`: {dtype!r} to a TensorFlow DType."
-        )
-    return np.dtype(np.float32) if dtype is float else np.dtype(name)
+        ) from None
 
 
 def _numpy_dtype(dtype: DTypeLike | int | bytes) -> np.dtype:

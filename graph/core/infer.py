@@ -104,8 +104,20 @@ def _require_rank(op: OperationView, limit: RankLimit) -> None:
     """Raises ValueError, in TensorFlow's words, for an input of another rank."""
     shape = op.inputs[limit.position].sizes
     if shape is not None:
-        words = f"Shape must be {limit.words} but is rank {len(shape)}"
-        require(op, limit.least <= len(shape) <= limit.most, words)
+        require(op, limit.least <= len(shape) <= limit.most, _rank_words(limit, len(shape)))
+
+
+def _rank_words(limit: RankLimit, rank: int) -> str:
+    return f"Shape must be {limit.words} but is rank {rank}"
+
+
+def wrong_rank(kind: str, arrays: Sequence[np.ndarray]) -> str | None:
+    """What is wrong with an input's rank while the op runs; None where nothing is."""
+    for limit in rank_limits(kind):
+        rank = np.ndim(arrays[limit.position])
+        if not limit.least <= rank <= limit.most:
+            return _rank_words(limit, rank)
+    return None
 
 
 class EvaluatedTensor:
@@ -200,7 +212,11 @@ def _input_value(op: Operation, tensor: Tensor) -> np.ndarray | None:
         return tensor.value
     if tensor.dtype.kind not in "iu":
         return None
-    return np.full(tensor.sizes, None, object) if _is_small(tensor.sizes) else None
+    sizes, packed = tensor.sizes, op.outputs[0].sizes
+    if op.type == "Pack" and packed is not None:
+        axis = cast("int", op.get_attr("axis")) % len(packed)
+        sizes = packed[:axis] + packed[axis + 1 :]
+    return np.full(sizes, None, object) if _is_small(sizes) else None
 
 
 def _is_partial(array: np.ndarray) -> bool:

@@ -56,7 +56,7 @@ def quantize(
         ensure_minimum_range: How narrow a range may be, of its largest end or 1.
     """
     return ops.QuantizeV2(
-        input, min_range, max_range, T=as_numpy(T), mode=mode, round_mode=round_mode, name=name,
+        input, min_range, max_range, T=T, mode=mode, round_mode=round_mode, name=name,
         narrow_range=narrow_range, axis=-1 if axis is None else axis,
         ensure_minimum_range=ensure_minimum_range,
     )  # fmt: skip

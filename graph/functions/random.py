@@ -230,7 +230,7 @@ def stateless_normal(
     """Normally distributed numbers, the same for the same `seed`."""
     check_algorithm(alg)
     with name_scope(name, "stateless_random_normal", [shape, seed]):
-        numbers = ops.StatelessRandomNormal(sizes_of(shape), seed, dtype=as_numpy(dtype))
+        numbers = ops.StatelessRandomNormal(sizes_of(shape), seed, dtype=dtype)
         return numbers * stddev + mean
 
 
@@ -246,5 +246,5 @@ def stateless_truncated_normal(
     """The same of a normal distribution cut off two standard deviations from its mean."""
     check_algorithm(alg)
     with name_scope(name, "stateless_truncated_normal", [shape, seed]):
-        numbers = ops.StatelessTruncatedNormal(sizes_of(shape), seed, dtype=as_numpy(dtype))
+        numbers = ops.StatelessTruncatedNormal(sizes_of(shape), seed, dtype=dtype)
         return numbers * stddev + mean

@@ -152,7 +152,7 @@ def random_poisson(
 ) -> Tensor:
     """[*shape, *lam's shape]: `shape` draws of the Poisson distribution for each rate `lam`."""
     with name_scope(name, "random_poisson", [lam]):
-        return ops.RandomPoissonV2(sizes_of(shape), lam, dtype=as_numpy(dtype), **op_seeds(seed))
+        return ops.RandomPoissonV2(sizes_of(shape), lam, dtype=dtype, **op_seeds(seed))
 
 
 def stateless_poisson(
@@ -164,7 +164,7 @@ def stateless_poisson(
 ) -> Tensor:
     """Draws of Poisson distributions in `shape`, which ends in the shape of the rates `lam`."""
     with name_scope(name, "stateless_random_poisson", [seed, lam]):
-        return ops.StatelessRandomPoisson(sizes_of(shape), seed, lam, dtype=as_numpy(dtype))
+        return ops.StatelessRandomPoisson(sizes_of(shape), seed, lam, dtype=dtype)
 
 
 def split(seed: TensorLike, num: int = 2, alg: str = "auto_select") -> Tensor:

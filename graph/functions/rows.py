@@ -30,29 +30,36 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
+SPARSE_UNARY = frozenset(
+    ("Asin", "Asinh", "Atan", "Atanh", "BesselI0e", "BesselI1e", "Erf", "Neg", "Sign", "Sin")
+    + ("Sqrt", "Square", "Tan", "Tanh")
+)
+"""The ops whose functions take sparse tensors, as TensorFlow's do."""
+
+
 def functions(
     table: str, module: str, elementwise: bool = False
 ) -> dict[str, Callable[..., Tensor]]:
     """A function of `module` for each row of `table`, by name.
 
-    `elementwise` functions of one input take sparse and ragged tensors, too, and give such.
+    `elementwise` functions take ragged tensors, too, and those of `SPARSE_UNARY` sparse ones.
     """
     rows = [line.split() for line in table.replace("\\\n", "").strip().splitlines()]
     functions = {name: _function(name, kind, words, module) for name, kind, *words in rows}
     if elementwise:
-        functions = {key: _of_values(function) for key, function in functions.items()}
+        for name, kind, *_ in rows:
+            functions[name] = _elementwise(kind, functions[name])
     return functions
 
 
-def _of_values(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A function of tensors, also of the values of ragged ones; of one tensor, of sparse ones."""
-    names = list(inspect.signature(function).parameters)
-    if names[1:] == ["name"]:
-        return of_values(function)
-    return of_ragged(function) if names[2:] == ["name"] else function
+def _elementwise(kind: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    if kind in SPARSE_UNARY:
+        return sparse_unary(function)
+    signature = signature_of(kind)
+    return binary(function) if signature and len(signature.inputs) == 2 else unary(function)
 
 
-def of_ragged(function: FunctionT) -> FunctionT:
+def binary(function: FunctionT) -> FunctionT:
     """A function of two tensors, also of the innermost values of ragged ones."""
 
     @functools.wraps(function)
@@ -65,23 +72,41 @@ def of_ragged(function: FunctionT) -> FunctionT:
     return cast("FunctionT", wrapped)
 
 
-def of_values(function: FunctionT) -> FunctionT:
-    """A function of a tensor, its first argument, also of the values of sparse and ragged ones."""
+def unary(function: FunctionT) -> FunctionT:
+    """A function of a tensor, its first argument, also of the values of a ragged one."""
 
     @functools.wraps(function)
     def wrapped(*args: TensorLike, **kwargs: TensorLike) -> object:
-        first = args[0] if args else next(iter(kwargs.values()), None)
-        if not isinstance(first, (SparseTensor, RaggedTensor)):
+        first, bound = _first_argument(function, args, kwargs)
+        if not isinstance(first, RaggedTensor):
             return function(*args, **kwargs)
-        names = list(inspect.signature(function).parameters)
-        bound = dict(zip(names, args, strict=False)) | kwargs
-        if isinstance(first, SparseTensor):
-            values = cast("Tensor", function(**(bound | {names[0]: first.values})))
-            return SparseTensor(first.indices, values, first.dense_shape)
-        values = cast("Tensor", function(**(bound | {names[0]: first.flat_values})))
-        return first.with_flat_values(values)
+        return first.with_flat_values(cast("Tensor", bound(first.flat_values)))
 
     return cast("FunctionT", wrapped)
+
+
+def sparse_unary(function: FunctionT) -> FunctionT:
+    """A function of a tensor, its first argument, also of a sparse or ragged one's values."""
+    of_ragged = unary(function)
+
+    @functools.wraps(function)
+    def wrapped(*args: TensorLike, **kwargs: TensorLike) -> object:
+        first, bound = _first_argument(function, args, kwargs)
+        if not isinstance(first, SparseTensor):
+            return of_ragged(*args, **kwargs)
+        return SparseTensor(first.indices, cast("Tensor", bound(first.values)), first.dense_shape)
+
+    return cast("FunctionT", wrapped)
+
+
+def _first_argument(
+    function: FunctionT, args: tuple[TensorLike, ...], kwargs: dict[str, TensorLike]
+) -> tuple[object, Callable[[object], object]]:
+    """The first argument, and `function` with another in its place."""
+    if args:
+        return args[0], lambda first: function(first, *args[1:], **kwargs)
+    key = next(iter(inspect.signature(function).parameters))
+    return kwargs.get(key), lambda first: function(**(kwargs | {key: first}))
 
 
 def _function(name: str, kind: str, words: list[str], module: str) -> Callable[..., Tensor]:

@@ -13,7 +13,7 @@ from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
 from ..core.sparse_tensor import SparseTensor
 from .arguments import one_of
-from .rows import functions
+from .rows import functions, unary
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -32,15 +32,18 @@ unicode_transcode UnicodeTranscode input input_encoding output_encoding errors='
     replacement_char=65533 replace_control_characters=False
 upper            StringUpper       input encoding=''
 """
-globals().update(functions(ONE_TO_ONE, __name__))
+globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 
 
 def join(inputs: Sequence[TensorLike], separator: str = "", name: str | None = None) -> Tensor:
     """The strings of all inputs one after another, with `separator` in between."""
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"Expected list for 'inputs' argument to 'string_join' Op, not {inputs!r}.")
     tensors = [convert_to_tensor(item) for item in inputs]
     return ops.StringJoin(tensors, separator=separator, name=name)
 
 
+@unary
 def regex_replace(
     input: TensorLike,
     pattern: TensorLike,
@@ -56,6 +59,7 @@ def regex_replace(
     return ops.RegexReplace(input, pattern, rewrite, replace_global=replace_global, name=name)
 
 
+@unary
 def substr(
     input: TensorLike,
     pos: TensorLike,
@@ -80,14 +84,16 @@ def to_number(
 ) -> Tensor:
     """The numbers that strings spell; InvalidArgumentError when one is none."""
     text = one_of("string_tensor", string_tensor, "input", input)
-    return ops.StringToNumber(text, out_type=np.dtype(out_type), name=name)
+    return ops.StringToNumber(text, out_type=out_type, name=name)
 
 
+@unary
 def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """The number of bytes, or of characters."""
     return ops.StringLength(input, unit=unit, name=name)
 
 
+@unary
 def string_to_hash_bucket(
     string_tensor: TensorLike | None = None,
     num_buckets: int | None = None,

@@ -245,6 +245,8 @@ def _reverse_v2_shape(op: OperationView) -> Shape:
         fits = -len(shape) <= axis < len(shape)
         words = f"'axis'[{i}] = {axis} is out of valid range [0, {len(shape) - 1}]"
         require(op, fits, words)
+        is_new = axis % len(shape) not in [other % len(shape) for other in axes[:i]]
+        require(op, is_new, f"axis {axis % len(shape)} specified more than once.")
     return shape
 
 
@@ -254,11 +256,27 @@ def reverse_v2(x: np.ndarray, axes: np.ndarray) -> np.ndarray:
     return np.flip(x, tuple(int(axis) for axis in axes))
 
 
-@op("ReverseSequence", shape=_same_shape)
+def _reverse_sequence_shape(op: OperationView) -> Shape:
+    shape, lengths = op.inputs[0].sizes, known(op, 1, 1)
+    if shape is None:
+        return None
+    along, batch = op.get_attr("seq_dim"), op.get_attr("batch_dim")
+    for name, axis in (("batch_dim", batch), ("seq_dim", along)):
+        words = f"{name} must be < input rank: {axis} vs. {len(shape)}"
+        require(op, -len(shape) <= axis < len(shape), words)
+    sizes = (shape[batch], lengths[0])
+    fits = None in sizes or sizes[0] == sizes[1]
+    require(op, fits, f"Dimensions must be equal, but are {sizes[0]} and {sizes[1]}")
+    return shape
+
+
+@op("ReverseSequence", shape=_reverse_sequence_shape)
 def reverse_sequence(
     x: np.ndarray, lengths: np.ndarray, *, seq_dim: int, batch_dim: int
 ) -> np.ndarray:
     """The first elements along `seq_dim` backwards, how many says `lengths` for each batch."""
+    if batch_dim % x.ndim == seq_dim % x.ndim:
+        raise ValueError(f"batch_dim == seq_dim == {seq_dim}")
     moved = np.moveaxis(x, (batch_dim, seq_dim), (0, 1))
     result = moved.copy()
     for i, length in enumerate(lengths.tolist()):

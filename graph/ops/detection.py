@@ -164,7 +164,7 @@ def dense_bincount(
 def unique_with_counts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The different elements as they appear, for each element which it is, and how often."""
     _, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True
+        x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)

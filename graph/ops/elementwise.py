@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ...schema.dtypes import tf_name
+from ...schema.errors import UnimplementedError
 from ..core.registry import add_row, op
 from ..core.shapes import Shape, broadcasting, is_static, merged, same, scalar
 from .special import digamma, erf, erfc, erfinv, ndtri
@@ -25,6 +27,10 @@ def _round_half_even(x: np.ndarray) -> np.ndarray:
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
+
+
+def _rsqrt(x: np.ndarray) -> np.ndarray:
+    return 1 / np.sqrt(x.astype(np.float32) if x.dtype.itemsize == 2 else x)
 
 
 def _log_gamma(x: float) -> float:
@@ -67,7 +73,7 @@ UNARY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "Reciprocal": np.reciprocal,
     "Rint": np.rint,
     "Round": _round_half_even,
-    "Rsqrt": lambda x: 1 / np.sqrt(x),
+    "Rsqrt": _rsqrt,
     "Sigmoid": _sigmoid,
     "Sign": np.sign,
     "Sin": np.sin,
@@ -259,6 +265,9 @@ def cast(x: np.ndarray, *, DstT: np.dtype) -> np.ndarray:
     """`x` as another type; floats lose what is behind the point."""
     if x.dtype.kind == "c" and DstT.kind != "c":
         x = np.real(x)
+    if (DstT.kind == "O") != (x.dtype.kind == "O"):
+        names = [tf_name(dtype) for dtype in (x.dtype, DstT)]
+        raise UnimplementedError(None, None, f"Cast {names[0]} to {names[1]} is not supported")
     if DstT.kind == "b":
         return x != 0
     return x.astype(DstT)

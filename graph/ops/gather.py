@@ -205,7 +205,7 @@ def where(x: np.ndarray) -> np.ndarray:
 
 def _unique(x: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     _, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True, axis=axis
+        x, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
     )
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
@@ -296,7 +296,7 @@ def in_top_k(predictions: np.ndarray, targets: np.ndarray, k: np.ndarray) -> np.
     inside = (targets >= 0) & (targets < predictions.shape[1])
     score = predictions[rows, np.where(inside, targets, 0)]
     better = (predictions > score[:, None]).sum(1)
-    return inside & np.isfinite(score) & (better < int(k))
+    return inside & np.isfinite(predictions).all(1) & (better < int(k))
 
 
 @op("DynamicPartition", shape=lambda op: [_partition_shape(op)] * op.get_attr("num_partitions"))

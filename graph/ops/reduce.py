@@ -98,7 +98,7 @@ REDUCTIONS: dict[str, Reduction] = {
 }
 
 
-def _reduction(function: Reduction) -> Callable[..., np.ndarray]:
+def reduction(function: Reduction) -> Callable[..., np.ndarray]:
     """A kernel that applies `function` over the axes given as second input."""
 
     def kernel(x: np.ndarray, axes: np.ndarray, *, keep_dims: bool) -> np.ndarray:
@@ -108,7 +108,7 @@ def _reduction(function: Reduction) -> Callable[..., np.ndarray]:
 
 
 for _name, _function in REDUCTIONS.items():
-    add_row(_name, _reduction(_function), _reduced)
+    add_row(_name, reduction(_function), _reduced)
 
 
 def _without_axis(op: OperationView) -> Shape:
@@ -126,21 +126,29 @@ def _require_elements(x: np.ndarray, axis: np.ndarray) -> None:
         raise ValueError(f"Reduction axis {int(axis)} is empty in shape [{sizes}]")
 
 
+def _without_nan(x: np.ndarray, instead: float) -> np.ndarray:
+    return np.where(np.isnan(x), x.dtype.type(instead), x) if x.dtype.kind in "fV" else x
+
+
 @op("ArgMax", shape=_without_axis)
 def arg_max(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """The index of the first largest element along `axis`."""
+    """The index of the first largest element along `axis`; NaN is passed over."""
     _require_elements(x, axis)
-    return np.argmax(x, axis=int(axis))
+    return np.argmax(_without_nan(x, _lowest(x.dtype)), axis=int(axis))
 
 
 @op("ArgMin", shape=_without_axis)
 def arg_min(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """The index of the first smallest element along `axis`."""
+    """The index of the first smallest element along `axis`; NaN is passed over."""
     _require_elements(x, axis)
-    return np.argmin(x, axis=int(axis))
+    return np.argmin(_without_nan(x, _highest(x.dtype)), axis=int(axis))
 
 
-def _running(function: Callable[..., np.ndarray], start: float) -> Callable[..., np.ndarray]:
+def running(
+    function: Callable[..., np.ndarray],
+    start: float,
+    dtype_of: Callable[[np.ndarray], DTypeLike] = wide,
+) -> Callable[..., np.ndarray]:
     """A kernel that accumulates along an axis: from the end, or without the element itself."""
 
     def kernel(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> np.ndarray:
@@ -152,7 +160,7 @@ def _running(function: Callable[..., np.ndarray], start: float) -> Callable[...,
         position = int(axis) % x.ndim
         if reverse:
             x = np.flip(x, position)
-        result = function(x, axis=position, dtype=wide(x))
+        result = function(x, axis=position, dtype=dtype_of(x))
         if exclusive and x.shape[position]:
             result = np.roll(result, 1, position)
             result[(slice(None),) * position + (0,)] = start
@@ -161,8 +169,8 @@ def _running(function: Callable[..., np.ndarray], start: float) -> Callable[...,
     return kernel
 
 
-add_row("Cumsum", _running(np.cumsum, 0), same)
-add_row("Cumprod", _running(np.cumprod, 1), same)
+add_row("Cumsum", running(np.cumsum, 0), same)
+add_row("Cumprod", running(np.cumprod, 1), same)
 
 
 def _log_sums(x: np.ndarray, axis: int, dtype: np.dtype) -> np.ndarray:
@@ -175,7 +183,7 @@ def cumulative_logsumexp(
     x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool
 ) -> np.ndarray:
     """As Cumsum, of exponentials; log 0 is minus infinity."""
-    return _running(_log_sums, -np.inf)(x, axis, exclusive=exclusive, reverse=reverse)
+    return running(_log_sums, -np.inf)(x, axis, exclusive=exclusive, reverse=reverse)
 
 
 def _require_sorted(x: np.ndarray, ids: np.ndarray) -> int:
@@ -206,7 +214,10 @@ def _combined(
     start: float,
     dtype: DTypeLike,
 ) -> np.ndarray:
-    """`combine` over the rows of each segment, `start` where there are none."""
+    """`combine` over the rows of each segment, `start` where there are none.
+
+    A maximum or minimum of which one side is NaN is the later one, as in TensorFlow.
+    """
     result = np.full((n_segments,) + x.shape[ids.ndim :], start, dtype)
     rows = x.reshape((ids.size,) + x.shape[ids.ndim :])
     flat = ids.reshape(-1)
@@ -215,7 +226,13 @@ def _combined(
         at = ",".join(str(int(i)) for i in place)
         wrong = f"segment_ids[{at}] = {int(ids[place])}"
         raise ValueError(f"{wrong} is out of range [0, {n_segments})")
-    combine.at(result, flat[flat >= 0], rows[flat >= 0].astype(dtype))
+    numbers, rows = flat[flat >= 0], rows[flat >= 0].astype(dtype)
+    if combine in (np.maximum, np.minimum) and x.dtype.kind in "fV" and np.isnan(rows).any():
+        for i, row in zip(numbers, rows, strict=True):
+            unordered = np.isnan(result[i]) | np.isnan(row)
+            result[i] = np.where(unordered, row, combine(result[i], row))
+    else:
+        combine.at(result, numbers, rows)
     return result
 
 

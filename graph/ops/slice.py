@@ -101,8 +101,11 @@ class StridedIndex:
         n = len(self.begin)
         has_ellipsis = self.masks["ellipsis"] & ((1 << n) - 1)
         named = sum(not self.has("ellipsis", i) and not self.has("new_axis", i) for i in range(n))
+        if named > self.rank == 0:
+            raise ValueError("Attempting to slice scalar input.")
         if named > self.rank:
-            raise ValueError(f"Index out of range using input dim {named}; rank is {self.rank}")
+            words = f"input has only {self.rank} dims"
+            raise ValueError(f"Index out of range using input dim {self.rank}; {words}")
         for i in range(n):
             if self.has("ellipsis", i):
                 yield from [slice(None)] * (self.rank - named)

@@ -89,8 +89,8 @@ def _ensured(op: OperationView, shape: Shape) -> Shape:
         return merge(shape, expected)
     except ValueError:
         raise ValueError(
-            f"Shape of tensor {op.name} {shown(shape)} is not compatible with expected shape "
-            f"{shown(expected)}."
+            f"{op.type} '{op.name}': Shape of tensor {op.name} {shown(shape)} is not compatible "
+            f"with expected shape {shown(expected)}."
         ) from None
 
 

@@ -18,6 +18,7 @@ from ..core.shapes import (
     require,
     same,
     scalar,
+    shown,
     unknown,
 )
 
@@ -66,13 +67,23 @@ add_row("ResourceGatherNd", None, _gathered_nd_shape)
 for _name in (
     "RandomStandardNormal",
     "RandomUniform",
-    "RandomUniformInt",
     "StatelessRandomGammaV2",
     "StatelessRandomPoisson",
     "TruncatedNormal",
 ):
     add_row(_name, None, lambda op: as_shape(op, 0))
 add_row("RandomShuffle", None, same)
+
+
+def _drawn_integers_shape(op: OperationView) -> Shape:
+    for i, name in ((1, "minval"), (2, "maxval")):
+        shape = op.inputs[i].sizes
+        words = f"{name} must be a scalar; got a tensor of shape {shape and shown(shape)}"
+        require(op, shape in (None, ()), words)
+    return as_shape(op, 0)
+
+
+add_row("RandomUniformInt", None, _drawn_integers_shape)
 
 
 def _samples_shape(op: OperationView) -> Shape:

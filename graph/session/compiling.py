@@ -24,7 +24,7 @@ from ...engine.run.faults import Fault
 from ...engine.run.stages import ReadValue, RunAlone, Stage, StageMachine
 from ...schema import dtypes, errors
 from ..core.graph import Operation, Tensor
-from ..core.infer import KERNEL_ERRORS, each_output, infer_shapes
+from ..core.infer import KERNEL_ERRORS, each_output, infer_shapes, wrong_rank
 from ..core.order import is_back_edge, ordered
 from ..core.registry import Row, row_of
 from ..core.shapes import Shape, is_static, shown
@@ -40,7 +40,7 @@ from .stage import Site, StageVariables
 from .state import State
 
 if TYPE_CHECKING:
-    from ..core.protocols import DTypeAttr
+    from ..core.protocols import DTypeAttr, Kernel
     from .delegated import Step
     from .stage import Stage as PlanStage
 
@@ -427,10 +427,10 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
                     raise errors.UnimplementedError(None, op, message)
                 else:
                     keywords = {n: op if n == "op" else op.get_attr(n) for n in row.attrs}
-                    results = row.kernel(*arrays, **keywords)
+                    results = _kernel(op, row.kernel, arrays)(*arrays, **keywords)
         except KERNEL_ERRORS as error:
             words = str(error).removeprefix(f"{op.type} '{op.name}': ") or type(error).__name__
-            raise failed(op, words) from error
+            raise failed(op, wrong_rank(op.type, arrays) or words) from error
         if in_place:
             return []
         return [
@@ -491,6 +491,15 @@ def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:
         raise error
 
     return fail
+
+
+def _kernel(op: Operation, kernel: Kernel, arrays: Sequence[np.ndarray]) -> Kernel:
+    """The kernel of an op, or its kernel for 16-bit floats where the first operand has such."""
+    if not arrays or arrays[0].dtype.itemsize != 2 or arrays[0].dtype.kind not in "fV":
+        return kernel
+    from ..ops.narrow import KERNELS
+
+    return KERNELS.get(op.type, kernel)
 
 
 def _unfed(op: Operation) -> Exception:

@@ -42,11 +42,13 @@ def random_uniform_int(
     op: Operation, state: State, shape: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
     """Whole numbers in [low, high)."""
-    if low >= high:
-        raise ValueError(f"Need minval < maxval, got {low} >= {high}")
     sizes = tuple(shape.tolist())
     stream, count = state.stream(op), prod(sizes)
     dtype = cast("np.dtype", op.get_attr("Tout"))
+    if count == 0:
+        return np.zeros(sizes, dtype)
+    if low >= high:
+        raise ValueError(f"Need minval < maxval, got {low} >= {high}")
     numbers = philox.integers(stream, count, int(low), int(high), dtype)
     stream.skip(count * PER_NUMBER)
     return numbers.reshape(sizes)

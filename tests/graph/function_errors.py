@@ -7,9 +7,11 @@ runs them in an environment with TensorFlow and prints the rows that differ ther
 
 import sys
 
+from argument_errors import ERRORS as ARGUMENT_ERRORS
 from operator_errors import ERRORS as OPERATOR_ERRORS
 
 ERRORS = [
+    *ARGUMENT_ERRORS,
     *OPERATOR_ERRORS,
     ("tf.linalg.inv([[1., 2.], [2., 4.]])", "InvalidArgumentError", "Input is not invertible."),
     (

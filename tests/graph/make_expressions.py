@@ -14,7 +14,9 @@ import expressions_arrays
 import expressions_checks
 import expressions_edges
 import expressions_gradients
+import expressions_kinds
 import expressions_linalg
+import expressions_narrow
 import expressions_nn
 import expressions_operators
 import expressions_quantized
@@ -216,7 +218,9 @@ TABLES = {
     "arrays": expressions_arrays,
     "checks": expressions_checks,
     "edges": expressions_edges,
+    "kinds": expressions_kinds,
     "linalg": expressions_linalg,
+    "narrow": expressions_narrow,
     "nn": expressions_nn,
     "operators": expressions_operators,
     "quantized": expressions_quantized,

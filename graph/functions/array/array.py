@@ -8,9 +8,10 @@ from typing import cast as cast_type
 
 import numpy as np
 
-from ...core.build import ops
+from ...core import shapes, tensor_shape
+from ...core.build import ops, shape_of
 from ...core.create import convert_to_tensor, is_tensor_like
-from ...core.dtype import as_numpy
+from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.operands import Operands
 from ...core.ragged_tensor import RaggedTensor
@@ -38,7 +39,6 @@ diag                Diag             diagonal
 diag_part           DiagPart         input
 dynamic_partition   DynamicPartition data partitions num_partitions
 dynamic_stitch      DynamicStitch    indices data
-gather_nd           GatherNd         params indices
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
 prevent_gradient    PreventGradient  input message=''
@@ -50,7 +50,6 @@ scatter_nd          ScatterNd        indices updates shape
 slice               Slice            input_:input begin size
 space_to_batch_nd   SpaceToBatchND   input block_shape paddings
 space_to_depth      SpaceToDepth     input block_size name data_format='NHWC'
-stop_gradient       StopGradient     input
 tensor_scatter_add  TensorScatterAdd tensor indices updates
 tensor_scatter_max  TensorScatterMax tensor indices updates
 tensor_scatter_min  TensorScatterMin tensor indices updates
@@ -59,6 +58,7 @@ tensor_scatter_update TensorScatterUpdate tensor indices updates
 tile                Tile             input multiples
 """
 globals().update(functions(ONE_TO_ONE, __name__))
+globals().update(functions("stop_gradient StopGradient input", __name__, elementwise=True))
 reshape: Callable[..., Tensor] = globals()["reshape"]
 
 
@@ -111,7 +111,12 @@ def matrix_transpose(
     """`a` with its last two dimensions swapped."""
     with name_scope(name, "matrix_transpose", [a]) as scope:
         a = convert_to_tensor(a, name="a")
-        if a.sizes is None or len(a.sizes) < 2:
+        if a.sizes is None:
+            rank = ops.Rank(a)
+            outer = range(rank - 2)
+            order = ops.ConcatV2([outer, ops.Pack([rank - 1, rank - 2])], np.int32(0))
+            return transpose(a, order, scope, conjugate)
+        if len(a.sizes) < 2:
             raise ValueError(
                 f"Argument `a` should be a (batch) matrix with rank >= 2. Received {a.sizes}"
             )
@@ -228,6 +233,40 @@ def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = Non
             raise ValueError("batch_gather does not allow indices with unknown shape.")
         axis = len(places.sizes) - 1
         return gather(convert_to_tensor(params, name="params"), places, axis=axis, batch_dims=axis)
+
+
+def gather_nd(
+    params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: int = 0
+) -> Tensor:
+    """Slices of `params`; the last axis of `indices` has the place of each.
+
+    Args:
+        params: Of any type.
+        indices: [batch..., ..., places].
+        name: Of the operation.
+        batch_dims: How many axes of both are batches, whose places count within the batch.
+
+    Raises ValueError for `batch_dims` that are not less than both ranks.
+    """
+    if batch_dims == 0:
+        return ops.GatherNd(params, indices, name=name)
+    with name_scope(name, "BatchGatherNd", [params, indices]) as scope:
+        source = convert_to_tensor(params, name="params")
+        places = convert_to_tensor(indices, name="indices")
+        for label, tensor in (("indices", places), ("params", source)):
+            rank = None if tensor.sizes is None else len(tensor.sizes)
+            if rank is None or not 0 <= batch_dims < rank:
+                words = f"must be less than rank(`{label}`) = {rank}"
+                raise ValueError(f"Argument `batch_dims` = {batch_dims} {words}")
+        sizes = shape_of(places)
+        whole = ops.ConcatV2([sizes[:-1], np.array([1], np.int32)], np.int32(0))
+        batches: list[Tensor] = []
+        for axis, n in enumerate(unstack(sizes[:batch_dims], batch_dims)):
+            along = [1] * len(places.get_shape())
+            along[axis] = -1
+            batches.append(ops.BroadcastTo(reshape(range(n), along), whole))
+        numbers = [cast(batch, places.dtype) for batch in batches]
+        return ops.GatherNd(source, ops.ConcatV2([*numbers, places], np.int32(-1)), name=scope)
 
 
 def pad(
@@ -366,6 +405,8 @@ def sequence_mask(
             size: Tensor = ops.Maximum(np.zeros((), lengths.dtype), reduce_max(lengths))
         else:
             size = convert_to_tensor(maxlen)
+        if size.sizes not in (None, ()):
+            raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask, got {maxlen!r}")
         row = ops.Range(np.zeros((), size.dtype), size, np.ones((), size.dtype))
         column = cast(expand_dims(lengths, -1), size.dtype)
         return cast(ops.Less(row, column), dtype)
@@ -398,21 +439,56 @@ def meshgrid(*args: TensorLike, indexing: str = "xy", name: str = "meshgrid") ->
 
 def repeat(
     input: TensorLike,
-    repeats: int | Sequence[int] | np.ndarray,
+    repeats: TensorLike,
     axis: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`input` with each slice along `axis` repeated; flattened first without an axis."""
+    """`input` with each slice along `axis` repeated; flattened first without an axis.
+
+    Args:
+        input: Of any type.
+        repeats: How often: an integer, or as many as there are slices.
+        axis: The slices.
+        name: Of the operations.
+
+    Raises:
+        TypeError: `repeats` are no integers.
+        ValueError: their number is not that of the slices, or `axis` is out of range.
+    """
     with name_scope(name, "Repeat", [input, repeats]):
-        input = convert_to_tensor(input)
+        data = convert_to_tensor(input, name="data")
         if axis is None:
-            input, axis = reshape(input, [-1]), 0
-        count = input.sizes[axis] if input.sizes is not None else None
-        if count is None:
-            raise ValueError(f"repeat needs a known size of axis {axis}, got {input.sizes}")
-        times = np.broadcast_to(np.asarray(repeats), (count,))
-        rows = np.repeat(np.arange(count, dtype=np.int32), times)
-        return gather(input, rows, axis=axis)
+            data, axis = reshape(data, [-1]), 0
+        times = convert_to_tensor(repeats, name="repeats")
+        if times.dtype.kind not in "iu":
+            raise TypeError(
+                "Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
+                f"{times} of dtype: {as_dtype(times.dtype)}"
+            )
+        shape = times.get_shape().with_rank_at_most(1)
+        rank = None if data.sizes is None else len(data.sizes)
+        if rank is not None and not -rank <= axis < rank:
+            raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
+        n_slices = None if data.sizes is None else data.sizes[axis]
+        if shape.ndims == 1 and None not in (n := shape.as_list()[0], n_slices) and n > 1:
+            tensor_shape.Dimension(n_slices).assert_is_compatible_with(n)
+        return gather(data, _repeated_places(times, data, n_slices, axis), axis=axis)
+
+
+def _repeated_places(
+    times: Tensor, data: Tensor, n_slices: int | None, axis: int
+) -> Tensor | np.ndarray:
+    """The number of each slice, as often as it comes."""
+    known = shapes.whole(times.value)
+    if known is not None and n_slices is not None:
+        counts = np.broadcast_to(known, (n_slices,))
+        return np.repeat(np.arange(n_slices, dtype=np.int32), np.maximum(counts, 0))
+    n = np.int32(n_slices) if n_slices is not None else shape_of(data)[axis]
+    counts = ops.BroadcastTo(ops.Cast(times, DstT=np.dtype(np.int32)), ops.Pack([n]))
+    steps = ops.Range(np.int32(0), ops.Max(ops.Pad(counts, [[0, 1]]), np.int32(0)), np.int32(1))
+    is_repeated = ops.Less(ops.ExpandDims(steps, 0), ops.ExpandDims(counts, 1))
+    places = ops.Where(is_repeated)
+    return ops.Cast(places[:, 0], DstT=np.dtype(np.int32))
 
 
 @overload
@@ -430,19 +506,19 @@ def identity(input: TensorLike | Composite, name: str | None = None) -> Tensor |
 
 def identity_n(input: Iterable[TensorLike], name: str | None = None) -> list[Tensor]:
     """All tensors of a list, once each of them is there."""
-    return ops.IdentityN(list(input), name=name)
+    return ops.IdentityN(input, name=name)
 
 
 def unique(x: TensorLike, out_idx: DTypeLike = np.int32, name: str | None = None) -> list[Tensor]:
     """The different elements of a vector in order, and for each element which of them it is."""
-    return ops.Unique(x, out_idx=np.dtype(out_idx), name=name)
+    return ops.Unique(x, out_idx=out_idx, name=name)
 
 
 def setdiff1d(
     x: TensorLike, y: TensorLike, index_dtype: DTypeLike = np.int32, name: str | None = None
 ) -> list[Tensor]:
     """The elements of `x` that are not in `y`, and where they stand."""
-    return ops.ListDiff(x, y, out_idx=np.dtype(index_dtype), name=name)
+    return ops.ListDiff(x, y, out_idx=index_dtype, name=name)
 
 
 def top_k(
@@ -453,7 +529,7 @@ def top_k(
     name: str | None = None,
 ) -> TopKV2:
     """The `k` largest elements of each row, and where they stand, as `index_type`."""
-    attrs = {"sorted": sorted, "index_type": as_numpy(index_type)}
+    attrs = {"sorted": sorted, "index_type": index_type}
     return TopKV2(*ops.TopKV2(input, k, name=name, **attrs))
 
 

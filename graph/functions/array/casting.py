@@ -11,9 +11,10 @@ from ...core.create import convert_to_tensor
 from ...core.dtype import DType, as_dtype, as_numpy
 from ...core.graph import Tensor
 from ...core.indexed_slices import IndexedSlices
+from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import name_scope
 from ...core.sparse_tensor import SparseTensor
-from ..rows import functions
+from ..rows import functions, unary
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
@@ -29,16 +30,22 @@ def cast(x: SparseTensor, dtype: DTypeLike, name: str | None = None) -> SparseTe
 @overload
 def cast(x: IndexedSlices, dtype: DTypeLike, name: str | None = None) -> IndexedSlices: ...
 @overload
+def cast(x: RaggedTensor, dtype: DTypeLike, name: str | None = None) -> RaggedTensor: ...
+@overload
 def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor: ...
 def cast(
-    x: TensorLike | IndexedSlices | SparseTensor, dtype: DTypeLike, name: str | None = None
-) -> Tensor | IndexedSlices | SparseTensor:
+    x: TensorLike | IndexedSlices | SparseTensor | RaggedTensor,
+    dtype: DTypeLike,
+    name: str | None = None,
+) -> Tensor | IndexedSlices | SparseTensor | RaggedTensor:
     """`x` in another dtype; `x` itself when it has that one already."""
     dtype = as_numpy(dtype)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
     if isinstance(x, SparseTensor):
         return SparseTensor(x.indices, cast(x.values, dtype, name), x.dense_shape)
+    if isinstance(x, RaggedTensor):
+        return x.with_flat_values(cast(x.flat_values, dtype, name))
     if isinstance(x, Tensor) and x.dtype == dtype:
         return x
     with name_scope(name, "Cast", [x]) as scope:
@@ -79,6 +86,7 @@ to_int32 = _cast_to(np.int32, "ToInt32", "to_int32")
 to_int64 = _cast_to(np.int64, "ToInt64", "to_int64")
 
 
+@unary
 def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """`value` in another dtype, held within its range; of a complex number each part."""
     with name_scope(name, "saturate_cast", [value]) as scope:

@@ -15,8 +15,9 @@ from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.operands import Operands
 from ...core.scopes import name_scope
+from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.tensor_shape import TensorShape, as_shape
-from ..rows import functions
+from ..rows import functions, unary
 from .casting import cast
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ DynamicShape: TypeAlias = (
 )
 """A shape whose sizes may be tensors."""
 
+SPARSE = (SparseTensor, SparseTensorValue)
 ONE_TO_ONE = """
 broadcast_dynamic_shape BroadcastArgs shape_x:s0 shape_y:s1
 fill                Fill             dims value
@@ -123,6 +125,7 @@ def shape_tensor(shape: DynamicShape, name: str | None = None) -> Tensor:
     return convert_to_tensor(typing.cast("TensorLike", shape), np.int32, name)
 
 
+@unary
 def zeros_like(
     tensor: TensorLike,
     dtype: DTypeLike | None = None,
@@ -140,6 +143,7 @@ def zeros_like(
         return ops.ZerosLike(tensor, name=scope)
 
 
+@unary
 def ones_like(
     tensor: TensorLike,
     dtype: DTypeLike | None = None,
@@ -276,6 +280,8 @@ def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.i
     """The shape of a tensor as a vector."""
     out_type = as_numpy(out_type)
     with name_scope(name, "Shape", [input]) as scope:
+        if isinstance(input, SPARSE):
+            return cast(convert_to_tensor(input.dense_shape), out_type)
         input = convert_to_tensor(input)
         if shapes.is_static(input.sizes):
             return constant(np.array(input.sizes, out_type), name=scope)
@@ -286,21 +292,27 @@ def shape_n(
     input: Iterable[TensorLike], out_type: DTypeLike = np.int32, name: str | None = None
 ) -> list[Tensor]:
     """The shapes of several tensors."""
-    return ops.ShapeN(list(input), out_type=as_numpy(out_type), name=name)
+    return ops.ShapeN(input, out_type=out_type, name=name)
 
 
-def size(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
+def size(
+    input: TensorLike | SparseTensor, name: str | None = None, out_type: DTypeLike = np.int32
+) -> Tensor:
     """The number of elements."""
     with name_scope(name, "Size", [input]) as scope:
+        if isinstance(input, SPARSE):
+            return ops.Prod(cast(input.dense_shape, out_type), np.int32(0), name=scope)
         input = convert_to_tensor(input)
         if shapes.is_static(input.sizes):
             return constant(np.array(shapes.count(input.sizes), out_type), name=scope)
-        return ops.Size(input, out_type=as_numpy(out_type), name=scope)
+        return ops.Size(input, out_type=out_type, name=scope)
 
 
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions."""
     with name_scope(name, "Rank", [input]) as scope:
+        if isinstance(input, SPARSE):
+            return ops.Size(input.dense_shape, name=scope)
         input = convert_to_tensor(input)
         if input.sizes is not None:
             return constant(np.int32(len(input.sizes)), name=scope)

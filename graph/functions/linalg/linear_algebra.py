@@ -83,7 +83,7 @@ def matmul(
             a = _conj(a) if transpose_a else a
             b = _conj(b) if transpose_b else b
             return ops.BatchMatMulV3(
-                a, b, Tout=as_numpy(output_type), adj_x=transpose_a or adjoint_a,
+                a, b, Tout=output_type, adj_x=transpose_a or adjoint_a,
                 adj_y=transpose_b or adjoint_b, grad_x=grad_a, grad_y=grad_b, name=scope,
             )  # fmt: skip
         if any(x.sizes is None or len(x.sizes) > 2 for x in (a, b)):

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from ...core.build import ops
-from ...core.create import convert_to_tensor, type_name
+from ...core.create import convert_to_tensor, is_tensor_like, type_name
+from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.indexed_slices import IndexedSlices, dense
 from ...core.scopes import name_scope
 from ..array.casting import cast
-from ..rows import functions, of_ragged, of_values
+from ..rows import binary, functions, sparse_unary, unary
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, ShapeLike, TensorLike
@@ -89,7 +90,7 @@ _WIDER.update(dict.fromkeys(("int32", "int64", "uint32", "uint64"), "float64"))
 """What true division makes of integers."""
 
 
-@of_ragged
+@binary
 def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x + y, element by element."""
     with name_scope(name, "Add", [x]) as scope:
@@ -99,7 +100,7 @@ def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return kind(x, y, name=scope)
 
 
-@of_values
+@sparse_unary
 def abs(x: TensorLike, name: str | None = None) -> Tensor:
     """The absolute value of each element."""
     with name_scope(name, "Abs", [x]) as scope:
@@ -110,21 +111,21 @@ def abs(x: TensorLike, name: str | None = None) -> Tensor:
         return ops.Abs(x, name=scope)
 
 
-@of_ragged
+@binary
 def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x to the power of y, element by element."""
     with name_scope(name, "Pow", [x]) as scope:
         return ops.Pow(x, y, name=scope)
 
 
-@of_values
+@unary
 def round(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest whole numbers, halves to the even one."""
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.kind in "iu" else ops.Round(x, name=name)
 
 
-@of_ragged
+@binary
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y; integers are made floats before.
 
@@ -145,11 +146,11 @@ def _widened(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return (x, y) if wider is None else (cast(x, wider), cast(y, wider))
 
 
-@of_ragged
+@binary
 def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as truediv divides, 0 where y is 0; TypeError when the dtypes differ."""
     with name_scope(name, "div_no_nan", [x, y]) as scope:
-        if not isinstance(x, Tensor) and isinstance(y, Tensor):
+        if is_tensor_like(y) and not is_tensor_like(x):
             y = convert_to_tensor(y, name="y")
             x = convert_to_tensor(x, y.dtype, "x")
         else:
@@ -167,15 +168,15 @@ def _require_one_dtype(x: Tensor, y: Tensor) -> None:
         )
 
 
-@of_ragged
+@binary
 def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 3 divides."""
-    if isinstance(y, Tensor) and not isinstance(x, Tensor):
+    if is_tensor_like(y) and not is_tensor_like(x):
         x = convert_to_tensor(x, y.dtype, "x")
     return truediv(x, y, name)
 
 
-@of_ragged
+@binary
 def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 2 divides: whole numbers stay whole."""
     with name_scope(name, "div", [x, y]) as scope:
@@ -186,7 +187,7 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return kind(x, y, name=scope)
 
 
-@of_ragged
+@binary
 def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y, rounded down."""
     with name_scope(name, "floordiv", [x, y]) as scope:
@@ -239,19 +240,20 @@ def scalar_mul(
     return ops.Mul(scalar, like, name=name)
 
 
-@of_ragged
+@binary
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """Whether just one of two is true."""
     return ops.LogicalAnd(ops.LogicalOr(x, y), ops.LogicalNot(ops.LogicalAnd(x, y)), name=name)
 
 
+@unary
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """log(sigmoid(x))."""
     with name_scope(name, "LogSigmoid", [x]) as scope:
         return ops.Neg(ops.Softplus(ops.Neg(convert_to_tensor(x, name="x"))), name=scope)
 
 
-@of_values
+@unary
 def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """The complex conjugate; real numbers themselves. TypeError for anything but numbers."""
     tensor = convert_to_tensor(x, name="input")
@@ -264,15 +266,20 @@ def conj(x: TensorLike, name: str | None = None) -> Tensor:
     return tensor
 
 
+@unary
 def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real parts."""
     with name_scope(name, "Real", [input]) as scope:
         x = convert_to_tensor(input, name="input")
-        if x.dtype.kind != "c":
+        if x.dtype.kind in "fiuV":
             return x
+        if x.dtype.kind != "c":
+            words = f"got tensor with dtype {as_dtype(x.dtype)!s}"
+            raise TypeError(f"input must be a numeric tensor, but {words}")
         return ops.Real(x, Tout=np.dtype(f"f{x.dtype.itemsize // 2}"), name=scope)
 
 
+@unary
 def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary parts."""
     with name_scope(name, "Imag", [input]) as scope:

@@ -9,8 +9,7 @@ from typing import cast as cast_type
 import numpy as np
 
 from ...core.build import ops
-from ...core.create import constant, convert_to_tensor, type_name
-from ...core.dtype import as_numpy
+from ...core.create import constant, convert_to_tensor, is_tensor_like, type_name
 from ...core.graph import Tensor
 from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import name_scope
@@ -57,7 +56,7 @@ def _place(
     name: str | None,
 ) -> Tensor:
     axis = one_of("axis", axis, "dimension", dimension)
-    return kind(input, 0 if axis is None else axis, output_type=as_numpy(output_type), name=name)
+    return kind(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
 def cumsum(
@@ -113,7 +112,9 @@ def _reduction(public_name: str, kind: str, what: str) -> Reduction:
         keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
         if isinstance(input_tensor, RaggedTensor):
             return cast_type("Tensor", reduce_ragged(kind, input_tensor, axis, keepdims, name))
-        x = convert_to_tensor(input_tensor, name="input_tensor" if kind == "Sum" else None)
+        is_flag = kind in ("All", "Any") and not is_tensor_like(input_tensor)
+        name_of_input = "input_tensor" if kind == "Sum" else None
+        x = convert_to_tensor(input_tensor, np.bool_ if is_flag else None, name_of_input)
         result = getattr(ops, kind)(x, reduction_axes(x, axis), keep_dims=keepdims, name=name)
         if axis is None and not keepdims:
             result.set_shape(())

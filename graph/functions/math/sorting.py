@@ -11,6 +11,7 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...core.shapes import whole
 from ..array import array, creation
 from ..array.casting import cast
 from .reductions import reduce_sum
@@ -25,16 +26,17 @@ def _in_order(
     """Sorted along the last axis, the places, and what puts the axes back."""
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"Direction should be one of ASCENDING, DESCENDING, got {direction}")
-    if values.sizes is None:
-        raise ValueError("the rank of what is sorted must be known")
-    rank = len(values.sizes)
-    if not -rank <= axis < rank:
-        raise ValueError(f"slice index {axis} of dimension 0 out of bounds for rank {rank}")
-    order = list(range(rank))
-    order[axis], order[-1] = order[-1], order[axis]
+    axis = _scalar_axis(axis, values)
+    rank = ops.Rank(values) if values.sizes is None else len(values.sizes)
 
     def turned(x: Tensor) -> Tensor:
-        return x if axis in (-1, rank - 1) else array.transpose(x, order)
+        if axis == -1 or axis + 1 == rank:
+            return x
+        places = creation.range(rank)
+        at = ops.OneHot(np.int32(axis) % rank, rank, True, False)
+        is_last = ops.Equal(places, rank - 1)
+        moved = ops.SelectV2(is_last, np.int32(axis) % rank, places)
+        return array.transpose(x, ops.SelectV2(at, ops.Sub(rank, np.int32(1)), moved))
 
     rows = turned(values)
     n = creation.shape(rows)[-1]
@@ -46,6 +48,18 @@ def _in_order(
     if is_rising:
         best = ops.Neg(best) if rows.dtype.kind == "f" else ops.Invert(best)
     return best, places, turned
+
+
+def _scalar_axis(axis: int, values: Tensor) -> int:
+    """The axis as a number; ValueError when it is none, or out of range."""
+    tensor = convert_to_tensor(axis, name="axis")
+    known = whole(tensor.value)
+    if known is None or known.ndim or known.dtype.kind not in "iu":
+        raise ValueError(f"Argument `axis` must be a constant scalar. Received: axis={tensor}.")
+    if values.sizes is not None and not -len(values.sizes) <= known < len(values.sizes):
+        n = len(values.sizes)
+        raise ValueError(f"slice index {known} of dimension 0 out of bounds for rank {n}")
+    return int(known)
 
 
 def sort(
@@ -121,7 +135,7 @@ def unique_with_counts(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The distinct elements, which of them each element is, and how often each comes."""
     with name_scope(name, "UniqueWithCounts", [x]):
-        y, index = ops.Unique(x, out_idx=np.dtype(out_idx))
+        y, index = ops.Unique(x, out_idx=out_idx)
         ones = ops.OnesLike(index)
         return y, index, ops.UnsortedSegmentSum(ones, index, creation.size(y))
 

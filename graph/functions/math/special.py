@@ -12,7 +12,7 @@ from ...core.scopes import control_dependencies, name_scope
 from ..array import array, creation
 from ..array.casting import cast
 from ..checks import assert_less, assert_non_negative
-from ..rows import functions
+from ..rows import functions, unary
 from .reductions import reduce_all, reduce_sum
 
 if TYPE_CHECKING:
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-as_string               AsString            input precision=-1 scientific=False shortest=False \\
-    width=-1 fill=''
-bessel_i0               BesselI0            x
-bessel_i0e              BesselI0e           x
-bessel_i1               BesselI1            x
-bessel_i1e              BesselI1e           x
 bessel_j0               BesselJ0            x
 bessel_j1               BesselJ1            x
 bessel_k0               BesselK0            x
@@ -37,23 +31,33 @@ bessel_y1               BesselY1            x
 betainc                 Betainc             a b x
 cumulative_logsumexp    CumulativeLogsumexp x axis=0 exclusive=False reverse=False
 dawsn                   Dawsn               x
-erfinv                  Erfinv              x
 expint                  Expint              x
 fresnel_cos             FresnelCos          x
 fresnel_sin             FresnelSin          x
 igamma                  Igamma              a x
 igammac                 Igammac             a x
-multiply_no_nan         MulNoNan            x y
-ndtri                   Ndtri               x
 nextafter               NextAfter           x1 x2:x2
 polygamma               Polygamma           a x
 spence                  Spence              x
+"""
+ELEMENTWISE = """
+as_string               AsString            input precision=-1 scientific=False shortest=False \\
+    width=-1 fill=''
+bessel_i0               BesselI0            x
+bessel_i0e              BesselI0e           x
+bessel_i1               BesselI1            x
+bessel_i1e              BesselI1e           x
+erfinv                  Erfinv              x
+multiply_no_nan         MulNoNan            x y
+ndtri                   Ndtri               x
 xlog1py                 Xlog1py             x y
 zeta                    Zeta                x q
 """
 globals().update(functions(ONE_TO_ONE, __name__))
+globals().update(functions(ELEMENTWISE, __name__, elementwise=True))
 
 
+@unary
 def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The argument of complex numbers; of real ones pi where they are negative, else 0."""
     with name_scope(name, "Angle", [input]):
@@ -64,6 +68,7 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
         return ops.SelectV2(ops.Less(x, np.zeros((), x.dtype)), pi, np.zeros((), x.dtype))
 
 
+@unary
 def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of erfc, for numbers in [0, 2]."""
     with name_scope(name, "erfcinv", [x]):
@@ -72,6 +77,7 @@ def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
         return ops.Mul(ops.Neg(ops.Ndtri(ops.Mul(half, value))), root)
 
 
+@unary
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0."""
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
@@ -203,7 +209,7 @@ def arg_max(
     name: str | None = None,
 ) -> Tensor:
     """The index of the first largest element along `dimension`; `tf.argmax` of old."""
-    return ops.ArgMax(input, dimension, output_type=np.dtype(output_type), name=name)
+    return ops.ArgMax(input, dimension, output_type=output_type, name=name)
 
 
 def arg_min(
@@ -213,7 +219,7 @@ def arg_min(
     name: str | None = None,
 ) -> Tensor:
     """The index of the first smallest element along `dimension`; `tf.argmin` of old."""
-    return ops.ArgMin(input, dimension, output_type=np.dtype(output_type), name=name)
+    return ops.ArgMin(input, dimension, output_type=output_type, name=name)
 
 
 def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:

@@ -16,7 +16,7 @@ from ..arguments import one_of
 from ..array.array import concat, transpose
 from ..array.casting import cast
 from ..linalg.linear_algebra import matmul
-from ..rows import functions
+from ..rows import functions, unary
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
@@ -28,15 +28,17 @@ selu            Selu        features
 softplus        Softplus    features
 softsign        Softsign    features
 """
-globals().update(functions(ONE_TO_ONE, __name__))
+globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 
 
+@unary
 def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """The elements held within 0 and 6."""
     with name_scope(name, "Relu6", [features]) as scope:
         return ops.Relu6(convert_to_tensor(features, name="features"), name=scope)
 
 
+@unary
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """The elements, times `alpha` where they are negative."""
     with name_scope(name, "LeakyRelu", [features, alpha]) as scope:
@@ -53,13 +55,14 @@ def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tens
         return ops.Relu(concat([features, ops.Neg(features)], axis, name=scope))
 
 
+@unary
 def swish(features: TensorLike, beta: TensorLike = 1.0, name: str | None = None) -> Tensor:
     """x * sigmoid(beta x), as Ramachandran et al. (arXiv 1710.05941)."""
     with name_scope(name, "swish", [features]):
         features = convert_to_tensor(features, name="features")
         if not isinstance(beta, Tensor) and np.all(np.asarray(beta) == 1):
             return ops.Mul(features, ops.Sigmoid(features))
-        factor = convert_to_tensor(beta, features.dtype, "beta")
+        factor = cast(convert_to_tensor(beta, name="beta"), features.dtype)
         return ops.Mul(features, ops.Sigmoid(ops.Mul(factor, features)))
 
 
@@ -70,6 +73,7 @@ def softmax(
     return _along_last(ops.Softmax, logits, one_of("axis", axis, "dim", dim), name)
 
 
+@unary
 def log_softmax(
     logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
 ) -> Tensor:

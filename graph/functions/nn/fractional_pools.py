@@ -36,7 +36,7 @@ def fractional_max_pool(
     """
     return ops.FractionalMaxPool(
         value,
-        pooling_ratio=list(pooling_ratio),
+        pooling_ratio=pooling_ratio,
         pseudo_random=pseudo_random,
         overlapping=overlapping,
         deterministic=deterministic,
@@ -59,7 +59,7 @@ def fractional_avg_pool(
     """The mean of each region; see `fractional_max_pool`."""
     return ops.FractionalAvgPool(
         value,
-        pooling_ratio=list(pooling_ratio),
+        pooling_ratio=pooling_ratio,
         pseudo_random=pseudo_random,
         overlapping=overlapping,
         deterministic=deterministic,

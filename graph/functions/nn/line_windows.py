@@ -287,7 +287,7 @@ def erosion2d(
     with name_scope(name, "erosion2d", [value, kernel]) as scope:
         turned = ops.ReverseV2(kernel, np.array([0, 1], np.int32))
         dilated = ops.Dilation2D(
-            ops.Neg(value), turned, strides=list(strides), rates=list(rates), padding=padding
+            ops.Neg(value), turned, strides=strides, rates=rates, padding=padding
         )
         return ops.Neg(dilated, name=scope)
 
@@ -322,10 +322,10 @@ def max_pool_with_argmax(
     dtype = one_of("output_dtype", output_dtype, "Targmax", Targmax)
     return ops.MaxPoolWithArgmax(
         input,
-        ksize=list(ksize),
-        strides=list(strides),
+        ksize=ksize,
+        strides=strides,
         padding=padding,
-        Targmax=np.dtype(np.int64 if dtype is None else dtype),
+        Targmax=np.int64 if dtype is None else dtype,
         include_batch_in_index=include_batch_in_index,
         name=name,
     )

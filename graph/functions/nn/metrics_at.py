@@ -15,8 +15,8 @@ from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ...variables.variable_scope import variable_scope
 from ..array import array
 from ..array.casting import cast
-from ..flow.control_flow import Assert as assert_
-from ..math.reductions import reduce_all, reduce_any, reduce_sum
+from ..checks import assert_greater_equal, assert_less_equal
+from ..math.reductions import reduce_any, reduce_sum
 from ..sparse.tensors import reshape, to_dense
 from .metrics import Collections, Metric, metric_variable, recorded
 from .weights import broadcast_weights, matched
@@ -43,13 +43,17 @@ def _at_thresholds(
 ) -> tuple[list[Tensor], list[Tensor]]:
     """The counts at each threshold: so far, and after this batch."""
     scores = convert_to_tensor(predictions)
-    zero, one = np.zeros((), scores.dtype), np.ones((), scores.dtype)
-    inside = ops.LogicalAnd(ops.GreaterEqual(scores, zero), ops.LessEqual(scores, one))
-    with control_dependencies([assert_(reduce_all(inside), ["predictions must be in [0, 1]"])]):
+    words = "predictions must be in [0, 1]"
+    bounds = cast(convert_to_tensor(0.0), scores.dtype), cast(convert_to_tensor(1.0), scores.dtype)
+    checks = [
+        assert_greater_equal(scores, bounds[0], message=words),
+        assert_less_equal(scores, bounds[1], message=words),
+    ]
+    with control_dependencies(checks):
         scores = cast(ops.Identity(scores), np.float32)
     truth = cast(convert_to_tensor(labels), np.bool_)
     truth, scores, factors = matched(truth, scores, weights)
-    limits = np.asarray(thresholds, np.float32).reshape(-1, 1)
+    limits = np.asarray(thresholds, np.float32).reshape(len(thresholds), 1)
     is_positive = ops.Greater(array.reshape(scores, [1, -1]), limits)
     is_true = ops.LogicalAnd(array.reshape(truth, [1, -1]), np.ones(limits.shape, bool))
     spread = None

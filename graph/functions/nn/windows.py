@@ -206,9 +206,9 @@ def depthwise_conv2d_native(
     return ops.DepthwiseConv2dNative(
         input,
         filter,
-        strides=[int(n) for n in strides],
+        strides=strides,
         data_format=data_format or "NHWC",
-        dilations=[int(n) for n in dilations],
+        dilations=dilations,
         name=name,
         **_padding(padding),
     )

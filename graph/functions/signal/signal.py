@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.build import ops, shape_of
+from ...core.build import ops
 from ...core.create import convert_to_tensor
+from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from ..array import array
+from ..array.casting import cast
 from ..array.creation import range as numbers
 from ..rows import functions
 
@@ -28,32 +29,47 @@ _BREAK, _SLOPE = 700.0, 1127.0
 """Of the mel scale, as HTK has it: 1127 ln(1 + f / 700)."""
 
 
+def window_type(dtype: DTypeLike) -> np.dtype:
+    """The dtype of a window; ValueError when it has no floats."""
+    kind = as_dtype(dtype)
+    if not kind.is_floating:
+        raise ValueError(f"dtype must be a floating point type. Found {kind!s}")
+    return kind.dtype
+
+
+def window_size(length: TensorLike) -> Tensor:
+    """A window's length; ValueError unless it is a scalar."""
+    size = convert_to_tensor(length, np.int32, "window_length")
+    size.get_shape().assert_has_rank(0)
+    return size
+
+
 def _window(
     name: str | None,
     default: str,
     length: TensorLike,
-    periodic: bool,
+    periodic: TensorLike,
     dtype: DTypeLike,
     a: float,
     b: float,
 ) -> Tensor:
     """a - b cos(2 pi i / n)."""
     with name_scope(name, default, [length]):
-        size = convert_to_tensor(length, name="window_length")
-        n = ops.Cast(size, DstT=np.dtype(dtype))
-        one = np.ones((), dtype)
-        even = 1 - ops.FloorMod(size, np.asarray(2, size.dtype))
-        shift = ops.Cast(even, DstT=np.dtype(dtype)) * np.asarray(float(periodic), dtype)
+        kind = window_type(dtype)
+        size = window_size(length)
+        n = cast(size, kind)
+        one = np.ones((), kind)
+        even = 1 - ops.FloorMod(size, np.int32(2))
+        shift = cast(even * cast(convert_to_tensor(periodic, np.bool_, "periodic"), np.int32), kind)
         divisor = ops.Maximum(n + shift - one, one)
-        steps = ops.Cast(numbers(size), DstT=np.dtype(dtype))
-        angles = ops.RealDiv(steps * np.asarray(2 * np.pi, dtype), divisor)
-        wave = np.asarray(a, dtype) - np.asarray(b, dtype) * ops.Cos(angles)
+        angles = ops.RealDiv(cast(numbers(size), kind) * np.asarray(2 * np.pi, kind), divisor)
+        wave = np.asarray(a, kind) - np.asarray(b, kind) * ops.Cos(angles)
         return ops.SelectV2(ops.Equal(n, one), ops.OnesLike(wave), wave)
 
 
 def hann_window(
     window_length: TensorLike,
-    periodic: bool = True,
+    periodic: TensorLike = True,
     dtype: DTypeLike = np.float32,
     name: str | None = None,
 ) -> Tensor:
@@ -63,61 +79,12 @@ def hann_window(
 
 def hamming_window(
     window_length: TensorLike,
-    periodic: bool = True,
+    periodic: TensorLike = True,
     dtype: DTypeLike = np.float32,
     name: str | None = None,
 ) -> Tensor:
     """0.54 - 0.46 cos."""
     return _window(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
-
-
-def overlap_and_add(signal: TensorLike, frame_step: int, name: str | None = None) -> Tensor:
-    """[..., frames, length] as [..., time]: each frame `frame_step` behind the one before, added.
-
-    Raises ValueError when `frame_step` is no number or the frames' sizes are not known.
-    """
-    with name_scope(name, "overlap_and_add", [signal, frame_step]):
-        frames = convert_to_tensor(signal)
-        shape = frames.sizes
-        if shape is None or len(shape) < 2 or None in shape[-2:]:
-            raise ValueError(f"signal must have known frames, got shape {frames.get_shape()}")
-        n, length = (int(size or 0) for size in shape[-2:])
-        step = int(frame_step)
-        total = (n - 1) * step + length if n else 0
-        places = np.arange(n)[:, None] * step + np.arange(length)
-        sizes = shape_of(frames)
-        flat = array.reshape(frames, [-1, n * length])
-        rows = array.transpose(flat, [1, 0])
-        added = ops.UnsortedSegmentSum(rows, places.ravel().astype(np.int32), np.int32(total))
-        outer = sizes[:-2]
-        result = array.reshape(array.transpose(added, [1, 0]), array.concat([outer, [total]], 0))
-        result.set_shape((*shape[:-2], total))
-        return result
-
-
-def frame(
-    signal: TensorLike,
-    frame_length: int,
-    frame_step: int,
-    pad_end: bool = False,
-    pad_value: float = 0,
-    axis: int = -1,
-    name: str | None = None,
-) -> Tensor:
-    """The last dimension as frames that overlap; its size must be known."""
-    with name_scope(name, "frame", [signal]):
-        x = convert_to_tensor(signal)
-        if x.sizes is None or axis not in (-1, len(x.sizes) - 1) or x.sizes[-1] is None:
-            raise ValueError(f"signal must have a known last axis, got {x.get_shape()}, {axis}")
-        n = int(x.sizes[-1])
-        count = max(0, -(-n // frame_step) if pad_end else (n - frame_length) // frame_step + 1)
-        missing = (count - 1) * frame_step + frame_length - n if count else 0
-        if pad_end and missing > 0:
-            pads = np.zeros((len(x.sizes), 2), np.int32)
-            pads[-1, 1] = missing
-            x = ops.PadV2(x, pads, np.asarray(pad_value, x.dtype))
-        places = np.arange(count)[:, None] * frame_step + np.arange(frame_length)
-        return array.gather(x, places.astype(np.int32), axis=-1)
 
 
 def linear_to_mel_weight_matrix(
@@ -133,6 +100,8 @@ def linear_to_mel_weight_matrix(
 
     Raises ValueError when a number is out of its range.
     """
+    if not as_dtype(dtype).is_floating:
+        raise ValueError(f"dtype must be a floating point type. Got: {as_dtype(dtype)!s}")
     if num_mel_bins <= 0:
         raise ValueError(f"num_mel_bins must be positive. Got: {num_mel_bins}")
     if lower_edge_hertz < 0.0:

@@ -10,28 +10,21 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.create import convert_to_tensor
-from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ..array import array
 from ..array.casting import cast
 from ..array.creation import range as numbers
 from ..math.reductions import reduce_sum
-from .signal import frame, hann_window, overlap_and_add
+from .frames import frame, overlap_and_add, padded_to, scalar, size_at
+from .signal import hann_window, window_size, window_type
 from .spectral import dct, irfft, rfft
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
+    from .frames import Size
 
     Window = Callable[..., Tensor]
-
-
-def _window_type(dtype: DTypeLike) -> np.dtype:
-    """The dtype of a window; ValueError when it has no floats."""
-    window_type = as_numpy(dtype)
-    if window_type.kind not in "fV":
-        raise ValueError(f"dtype must be a floating point type. Found {window_type}")
-    return window_type
 
 
 def vorbis_window(
@@ -39,8 +32,8 @@ def vorbis_window(
 ) -> Tensor:
     """The sine of pi/2 times the square of a sine."""
     with name_scope(name, "vorbis_window", [window_length]):
-        kind = _window_type(dtype)
-        size = convert_to_tensor(window_length, np.int32)
+        kind = window_type(dtype)
+        size = window_size(window_length)
         steps = cast(numbers(size), kind) + np.asarray(0.5, kind)
         inner = ops.Sin(np.asarray(math.pi, kind) / cast(size, kind) * steps)
         return ops.Sin(ops.Square(inner) * np.asarray(math.pi / 2, kind))
@@ -54,8 +47,8 @@ def kaiser_window(
 ) -> Tensor:
     """Kaiser's window, of Bessel functions; `beta` says how much it falls off."""
     with name_scope(name, "kaiser_window", [window_length]):
-        kind = _window_type(dtype)
-        size = convert_to_tensor(window_length, np.int32)
+        kind = window_type(dtype)
+        size = window_size(window_length)
         one = np.ones((), kind)
         half = (cast(size, kind) - one) / np.asarray(2, kind)
         places = cast(numbers(size), kind) - half
@@ -73,23 +66,30 @@ def kaiser_bessel_derived_window(
 ) -> Tensor:
     """The roots of sums of Kaiser's window, up and down again."""
     with name_scope(name, "kaiser_bessel_derived_window", [window_length]):
-        size = convert_to_tensor(window_length, np.int32)
+        size = window_size(window_length)
         half = ops.FloorDiv(size, np.int32(2))
-        sums = ops.Cumsum(kaiser_window(half + 1, beta, _window_type(dtype)), np.int32(0))
+        sums = ops.Cumsum(kaiser_window(half + 1, beta, window_type(dtype)), np.int32(0))
         rising = ops.Sqrt(sums[:-1] / sums[-1])
         return ops.ConcatV2([rising, rising[::-1]], np.int32(0))
 
 
-def _power_of_two(n: int) -> int:
+def _power_of_two(n: Size) -> Size:
     """The least power of two that is not less."""
-    return 1 << max(n - 1, 0).bit_length()
+    if isinstance(n, int):
+        return 0 if n == 0 else 1 << (n - 1).bit_length()
+    exponent = ops.Ceil(ops.Log(cast(n, np.float32)) / np.float32(math.log(2.0)))
+    return cast(ops.Pow(np.float32(2), exponent), np.int32)
+
+
+def _transform_size(fft_length: TensorLike | None, frame_length: Size) -> Size:
+    return _power_of_two(frame_length) if fft_length is None else scalar(fft_length, "fft_length")
 
 
 def stft(
     signals: TensorLike,
-    frame_length: int,
-    frame_step: int,
-    fft_length: int | None = None,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Window | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
@@ -105,10 +105,13 @@ def stft(
         name: Of the operations.
     """
     with name_scope(name, "stft", [signals]):
-        framed = frame(signals, frame_length, frame_step, pad_end=pad_end)
+        x = convert_to_tensor(signals, name="signals")
+        x.get_shape().with_rank_at_least(1)
+        length, step = scalar(frame_length, "frame_length"), scalar(frame_step, "frame_step")
+        framed = frame(x, length, step, pad_end=pad_end)
         if window_fn is not None:
-            framed = framed * window_fn(frame_length, dtype=framed.dtype)
-        return rfft(framed, [fft_length or _power_of_two(frame_length)])
+            framed = framed * window_fn(length, dtype=framed.dtype)
+        return rfft(framed, [_transform_size(fft_length, length)])
 
 
 def inverse_stft_window_fn(
@@ -137,30 +140,27 @@ def inverse_stft_window_fn(
 
 def inverse_stft(
     stfts: TensorLike,
-    frame_length: int,
-    frame_step: int,
-    fft_length: int | None = None,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Window | None = hann_window,
     name: str | None = None,
 ) -> Tensor:
     """[..., samples]: frames from their transforms, added where they overlap; see `stft`."""
     with name_scope(name, "inverse_stft", [stfts]):
         x = convert_to_tensor(stfts, name="stfts")
-        size = fft_length or _power_of_two(frame_length)
-        frames = irfft(x, [size])
-        if size < frame_length:
-            pads = np.zeros((len(frames.get_shape()), 2), np.int32)
-            pads[-1, 1] = frame_length - size
-            frames = ops.Pad(frames, pads)
-        frames = frames[..., :frame_length]
+        x.get_shape().with_rank_at_least(2)
+        length, step = scalar(frame_length, "frame_length"), scalar(frame_step, "frame_step")
+        size = _transform_size(fft_length, length)
+        frames = padded_to(irfft(x, [size]), length)[..., :length]
         if window_fn is not None:
-            frames = frames * window_fn(frame_length, dtype=frames.dtype)
-        return overlap_and_add(frames, frame_step)
+            frames = frames * window_fn(length, dtype=frames.dtype)
+        return overlap_and_add(frames, step)
 
 
 def mdct(
     signals: TensorLike,
-    frame_length: int,
+    frame_length: TensorLike,
     window_fn: Window | None = vorbis_window,
     pad_end: bool = False,
     norm: str | None = None,
@@ -179,16 +179,19 @@ def mdct(
     Raises ValueError for another `frame_length`.
     """
     with name_scope(name, "mdct", [signals]):
-        if frame_length % 4:
+        x = convert_to_tensor(signals, name="signals")
+        x.get_shape().with_rank_at_least(1)
+        length = scalar(frame_length, "frame_length")
+        if isinstance(length, int) and length % 4:
             raise ValueError("The frame length must be a multiple of 4.")
-        framed = frame(signals, frame_length, frame_length // 2, pad_end=pad_end)
-        framed = framed * _factors(window_fn, frame_length, framed)
+        framed = frame(x, length, length // 2, pad_end=pad_end)
+        framed = framed * _factors(window_fn, length, framed)
         first, second, third, fourth = array.split(framed, 4, axis=-1)
         halves = [-_turned(third) - fourth, first - _turned(second)]
         return dct(ops.ConcatV2(halves, np.int32(-1)), 4, norm=norm)
 
 
-def _factors(window_fn: Window | None, length: int, like: Tensor) -> Tensor | np.ndarray:
+def _factors(window_fn: Window | None, length: Size, like: Tensor) -> Tensor | np.ndarray:
     if window_fn is None:
         return np.asarray(math.sqrt(0.5), like.dtype)
     return window_fn(length, dtype=like.dtype)
@@ -207,11 +210,12 @@ def inverse_mdct(
     """[..., samples]: the frames of `mdct`, added where they overlap."""
     with name_scope(name, "inverse_mdct", [mdcts]):
         x = convert_to_tensor(mdcts, name="mdcts")
-        half = x.get_shape()[-1].value
-        if half is None:
-            raise ValueError(f"mdcts must have a known last dimension, got {x.get_shape()}")
-        factor = 1.0 if norm == "ortho" else 0.5 / half
-        parts = array.split(dct(x, 4, norm=norm) * np.asarray(factor, x.dtype), 2, axis=-1)
+        x.get_shape().with_rank_at_least(2)
+        half = size_at(x, -1)
+        scaled = dct(x, 4, norm=norm)
+        if norm != "ortho":
+            scaled = scaled * (np.asarray(0.5, x.dtype) / cast(half, x.dtype))
+        parts = array.split(scaled, 2, axis=-1)
         pieces = [parts[1], -_turned(parts[1]), -_turned(parts[0]), -parts[0]]
         frames = ops.ConcatV2(pieces, np.int32(-1))
         return overlap_and_add(frames * _factors(window_fn, 2 * half, x), half)

@@ -262,6 +262,8 @@ def _features(
 
     Raises TypeError for what is neither a tensor nor sparse.
     """
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"Inputs must be a list, got {inputs!r}")
     if not all(isinstance(x, (Tensor, SparseTensor)) for x in inputs):
         raise TypeError("All inputs must be Tensor or SparseTensor.")
     sparse = [x for x in inputs if isinstance(x, SparseTensor)]

@@ -176,6 +176,8 @@ def concat(
         concat_dim, expand_nonconcat_dims: Older names of `axis` and `expand_nonconcat_dim`.
     """
     axis = axis if concat_dim is None else concat_dim
+    if not isinstance(sp_inputs, (list, tuple)):
+        raise TypeError("Inputs must be a list or tuple.")
     items = [sparse_of(sp) for sp in sp_inputs]
     if len(items) == 1:
         return items[0]
