@@ -95,6 +95,7 @@ from ...graph.core.tensor_shape import dimension_value as dimension_value
 from ...graph.core.tensor_shape import disable_v2_tensorshape as disable_v2_tensorshape
 from ...graph.core.tensor_shape import enable_v2_tensorshape as enable_v2_tensorshape
 from ...graph.core.type_specs import IndexedSlicesSpec as IndexedSlicesSpec
+from ...graph.core.type_specs import RaggedTensorSpec as RaggedTensorSpec
 from ...graph.core.type_specs import SparseTensorSpec as SparseTensorSpec
 from ...graph.core.type_specs import TensorSpec as TensorSpec
 from ...graph.core.version import COMPILER_VERSION as COMPILER_VERSION

@@ -162,7 +162,7 @@ CORE = {
         "Dimension TensorShape dimension_at_index dimension_value disable_v2_tensorshape "
         "enable_v2_tensorshape"
     ),
-    "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
+    "graph.core.type_specs": "IndexedSlicesSpec RaggedTensorSpec SparseTensorSpec TensorSpec",
     "training.event_files": "summary_iterator",
     "graph.functions.unicode": "fingerprint",
     "graph.functions.nn.windows": "extract_image_patches",
@@ -546,10 +546,11 @@ VERSION = {
 
 RAGGED = {
     "graph.functions.ragged.tensors": (
-        "boolean_mask constant constant_value map_flat_values placeholder range=ragged_range "
+        "boolean_mask constant constant_value cross cross_hashed map_flat_values placeholder "
+        "range=ragged_range "
         "row_splits_to_segment_ids segment_ids_to_row_splits stack stack_dynamic_partitions"
     ),
-    "graph.core.ragged_tensor": "RaggedTensorValue",
+    "graph.core.ragged_value": "RaggedTensorValue",
 }
 
 SUMMARY = {

@@ -17,10 +17,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..core.build import ops
+from ..core.ragged_dispatch import HOMES, is_ragged, with_ragged
 from ..core.ragged_tensor import RaggedTensor
 from ..core.signatures import signature_of
 from ..core.sparse_tensor import SparseTensor
-from .ragged.values import of_flat_values
+from .ragged.values import as_ragged, of_flat_values
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -35,30 +36,33 @@ def functions(
 ) -> dict[str, Callable[..., Tensor]]:
     """A function of `module` for each row of `table`, by name.
 
-    `elementwise` functions of one input take sparse and ragged tensors, too, and give such.
+    `elementwise` functions take ragged tensors, too, those of one input also sparse ones.
     """
     rows = [line.split() for line in table.replace("\\\n", "").strip().splitlines()]
     functions = {name: _function(name, kind, words, module) for name, kind, *words in rows}
+    functions = {
+        key: with_ragged(function) if HOMES(key) else function
+        for key, function in functions.items()
+    }
     if elementwise:
-        functions = {key: _of_values(function) for key, function in functions.items()}
+        kinds = {name: kind for name, kind, *_ in rows}
+        functions = {key: _of_values(function, kinds[key]) for key, function in functions.items()}
     return functions
 
 
-def _of_values(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def _of_values(function: Callable[..., Tensor], kind: str) -> Callable[..., Tensor]:
     """A function of tensors, also of the values of ragged ones; of one tensor, of sparse ones."""
-    names = list(inspect.signature(function).parameters)
-    if names[1:] == ["name"]:
-        return of_values(function)
-    return of_ragged(function) if names[2:] == ["name"] else function
+    signature = signature_of(kind)
+    n = len(signature.inputs) if signature else 0
+    return of_values(function) if n == 1 else of_ragged(function)
 
 
 def of_ragged(function: FunctionT) -> FunctionT:
-    """A function of two tensors, also of the innermost values of ragged ones."""
+    """A function of tensors, also of the innermost values of ragged ones."""
 
     @functools.wraps(function)
     def wrapped(*args: TensorLike, **kwargs: TensorLike) -> object:
-        operands = (*args[:2], *kwargs.values())
-        if not any(isinstance(x, RaggedTensor) for x in operands):
+        if not any(map(is_ragged, (*args, *kwargs.values()))):
             return function(*args, **kwargs)
         return of_flat_values(function, *args, **kwargs)
 
@@ -71,6 +75,8 @@ def of_values(function: FunctionT) -> FunctionT:
     @functools.wraps(function)
     def wrapped(*args: TensorLike, **kwargs: TensorLike) -> object:
         first = args[0] if args else next(iter(kwargs.values()), None)
+        if is_ragged(first):
+            first = as_ragged(cast("RaggedTensor", first))
         if not isinstance(first, (SparseTensor, RaggedTensor)):
             return function(*args, **kwargs)
         names = list(inspect.signature(function).parameters)

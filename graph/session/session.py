@@ -22,6 +22,7 @@ from ...schema.errors import (
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
 from ..core.indexed_slices import IndexedSlices
+from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import (
     default_session,
     drop_session,
@@ -434,6 +435,11 @@ def _fed_parts(
     if isinstance(key, tuple):
         values = cast("Sequence[npt.ArrayLike]", value)
         return [pair for part in zip(key, values, strict=True) for pair in _fed_parts(*part)]
+    if isinstance(key, RaggedTensor):
+        splits = None if value is None else getattr(value, "row_splits", None)
+        inner = None if value is None else getattr(value, "values", None)
+        pairs = [(key.values, inner), (key.row_splits, splits)]
+        return [pair for part in pairs for pair in _fed_parts(*part)]
     if not hasattr(key, "indices") or not hasattr(key, "values"):
         return [(cast("FeedKey", key), value)]
     slices = cast("IndexedSlices", key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, overload
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -11,9 +12,11 @@ from ...core.create import convert_to_tensor
 from ...core.dtype import DType, as_dtype, as_numpy
 from ...core.graph import Tensor
 from ...core.indexed_slices import IndexedSlices
+from ...core.ragged_dispatch import is_ragged
 from ...core.scopes import name_scope
 from ...core.sparse_tensor import SparseTensor
-from ..rows import functions
+from ..ragged.values import of_flat_values
+from ..rows import functions, of_values
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 ONE_TO_ONE = """
 bitcast             Bitcast          input type
 """
-globals().update(functions(ONE_TO_ONE, __name__))
+globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 
 
 @overload
@@ -37,6 +40,8 @@ def cast(
     dtype = as_numpy(dtype)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
+    if is_ragged(x):
+        return cast_type("Tensor", of_flat_values(lambda v: cast(v, dtype), x))
     if isinstance(x, SparseTensor):
         return SparseTensor(x.indices, cast(x.values, dtype, name), x.dense_shape)
     if isinstance(x, Tensor) and x.dtype == dtype:
@@ -79,6 +84,7 @@ to_int32 = _cast_to(np.int32, "ToInt32", "to_int32")
 to_int64 = _cast_to(np.int64, "ToInt64", "to_int64")
 
 
+@of_values
 def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """`value` in another dtype, held within its range; of a complex number each part."""
     with name_scope(name, "saturate_cast", [value]) as scope:

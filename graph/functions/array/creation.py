@@ -14,9 +14,10 @@ from ...core.create import constant, convert_to_tensor, type_name
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.operands import Operands
+from ...core.ragged_dispatch import with_ragged
 from ...core.scopes import name_scope
 from ...core.tensor_shape import TensorShape, as_shape
-from ..rows import functions
+from ..rows import functions, of_values
 from .casting import cast
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def shape_tensor(shape: DynamicShape, name: str | None = None) -> Tensor:
     return convert_to_tensor(typing.cast("TensorLike", shape), np.int32, name)
 
 
+@of_values
 def zeros_like(
     tensor: TensorLike,
     dtype: DTypeLike | None = None,
@@ -140,6 +142,7 @@ def zeros_like(
         return ops.ZerosLike(tensor, name=scope)
 
 
+@of_values
 def ones_like(
     tensor: TensorLike,
     dtype: DTypeLike | None = None,
@@ -162,6 +165,7 @@ def _shape_op(tensor: Tensor) -> Tensor:
     return ops.Shape(tensor)
 
 
+@with_ragged
 def one_hot(
     indices: TensorLike,
     depth: TensorLike,
@@ -289,6 +293,7 @@ def shape_n(
     return ops.ShapeN(list(input), out_type=as_numpy(out_type), name=name)
 
 
+@with_ragged
 def size(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:
     """The number of elements."""
     with name_scope(name, "Size", [input]) as scope:
@@ -298,6 +303,7 @@ def size(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.in
         return ops.Size(input, out_type=as_numpy(out_type), name=scope)
 
 
+@with_ragged
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions."""
     with name_scope(name, "Rank", [input]) as scope:

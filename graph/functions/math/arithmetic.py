@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, overload
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -11,8 +12,10 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor, type_name
 from ...core.graph import Tensor
 from ...core.indexed_slices import IndexedSlices, dense
+from ...core.ragged_dispatch import has_ragged
 from ...core.scopes import name_scope
 from ..array.casting import cast
+from ..ragged.values import of_flat_values
 from ..rows import functions, of_ragged, of_values
 
 if TYPE_CHECKING:
@@ -204,6 +207,8 @@ def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None)
     inputs = list(inputs)
     if not inputs:
         raise ValueError(message)
+    if has_ragged(*inputs):
+        return cast_type("Tensor", of_flat_values(lambda *x: add_n(x, name), *inputs))
     tensors = [dense(x) if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in inputs]
     if any(x.dtype != tensors[0].dtype for x in tensors):
         raise ValueError(message)
@@ -245,6 +250,7 @@ def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -
     return ops.LogicalAnd(ops.LogicalOr(x, y), ops.LogicalNot(ops.LogicalAnd(x, y)), name=name)
 
 
+@of_values
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """log(sigmoid(x))."""
     with name_scope(name, "LogSigmoid", [x]) as scope:

@@ -12,12 +12,14 @@ from ...core.build import ops
 from ...core.create import constant, convert_to_tensor, type_name
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
+from ...core.ragged_dispatch import is_ragged
 from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import name_scope
 from ..arguments import one_of
 from ..array.casting import cast
 from ..array.creation import range
 from ..ragged.arithmetic import reduce_ragged
+from ..ragged.values import as_ragged
 from .arithmetic import add
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ def _reduction(public_name: str, kind: str, what: str) -> Reduction:
     ) -> Tensor:
         axis = one_of("axis", axis, "reduction_indices", reduction_indices)
         keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
-        if isinstance(input_tensor, RaggedTensor):
+        if is_ragged(input_tensor):
             return cast_type("Tensor", reduce_ragged(kind, input_tensor, axis, keepdims, name))
         x = convert_to_tensor(input_tensor, name="input_tensor" if kind == "Sum" else None)
         result = getattr(ops, kind)(x, reduction_axes(x, axis), keep_dims=keepdims, name=name)
@@ -162,8 +164,10 @@ def reduce_logsumexp(
     axis = one_of("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "ReduceLogSumExp", [input_tensor]):
-        if isinstance(input_tensor, RaggedTensor):
-            return _ragged_logsumexp(input_tensor, axis, keepdims)
+        if is_ragged(input_tensor):
+            return _ragged_logsumexp(
+                cast_type(RaggedTensor, as_ragged(input_tensor)), axis, keepdims
+            )
         x = convert_to_tensor(input_tensor)
         raw = reduce_max(x, axis, keepdims=True)
         zeros = ops.ZerosLike(raw)
@@ -192,10 +196,10 @@ def reduce_variance(
 ) -> Tensor:
     """The variance of the elements along `axis`."""
     with name_scope(name or "reduce_variance"):
-        if isinstance(input_tensor, RaggedTensor):
-            ragged = cast_type(RaggedTensor, input_tensor)
+        if is_ragged(input_tensor):
+            ragged = cast_type(RaggedTensor, as_ragged(input_tensor))
             squares = cast_type("Tensor", ragged * ragged)
-            means = reduce_mean(input_tensor, axis, keepdims)
+            means = reduce_mean(cast_type("Tensor", ragged), axis, keepdims)
             return reduce_mean(squares, axis, keepdims) - means * means
         x = convert_to_tensor(input_tensor)
         means = reduce_mean(x, axis, keepdims=True)
@@ -221,7 +225,11 @@ def reduce_std(
 ) -> Tensor:
     """The standard deviation of the elements along `axis`."""
     with name_scope(name or "reduce_std"):
-        return ops.Sqrt(reduce_variance(input_tensor, axis, keepdims))
+        variance = cast_type("Tensor | RaggedTensor", reduce_variance(input_tensor, axis, keepdims))
+        if isinstance(variance, RaggedTensor):
+            root = ops.Sqrt(variance.flat_values)
+            return cast_type("Tensor", variance.with_flat_values(root))
+        return ops.Sqrt(variance)
 
 
 def count_nonzero(

@@ -12,7 +12,7 @@ from ...core.scopes import control_dependencies, name_scope
 from ..array import array, creation
 from ..array.casting import cast
 from ..checks import assert_less, assert_non_negative
-from ..rows import functions
+from ..rows import functions, of_values
 from .reductions import reduce_all, reduce_sum
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ bessel_k1e              BesselK1e           x
 bessel_y0               BesselY0            x
 bessel_y1               BesselY1            x
 betainc                 Betainc             a b x
-cumulative_logsumexp    CumulativeLogsumexp x axis=0 exclusive=False reverse=False
 dawsn                   Dawsn               x
 erfinv                  Erfinv              x
 expint                  Expint              x
@@ -51,9 +50,15 @@ spence                  Spence              x
 xlog1py                 Xlog1py             x y
 zeta                    Zeta                x q
 """
-globals().update(functions(ONE_TO_ONE, __name__))
+globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
+
+SCANS = """
+cumulative_logsumexp    CumulativeLogsumexp x axis=0 exclusive=False reverse=False
+"""
+globals().update(functions(SCANS, __name__))
 
 
+@of_values
 def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The argument of complex numbers; of real ones pi where they are negative, else 0."""
     with name_scope(name, "Angle", [input]):
@@ -64,6 +69,7 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
         return ops.SelectV2(ops.Less(x, np.zeros((), x.dtype)), pi, np.zeros((), x.dtype))
 
 
+@of_values
 def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of erfc, for numbers in [0, 2]."""
     with name_scope(name, "erfcinv", [x]):
@@ -72,6 +78,7 @@ def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
         return ops.Mul(ops.Neg(ops.Ndtri(ops.Mul(half, value))), root)
 
 
+@of_values
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0."""
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
