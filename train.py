@@ -3,7 +3,11 @@
 from .facade import facade
 
 HOMES = {
-    "schema.proto": "QueueRunnerDef SaverDef",
+    "graph.functions.io.files": "match_filenames_once",
+    "schema.proto": (
+        "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List "
+        "QueueRunnerDef SaverDef SequenceExample"
+    ),
     "training.adaptive_optimizers": (
         "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"
     ),

@@ -82,6 +82,20 @@ CORE = {
         "string_to_hash_bucket_strong string_to_number=to_number substr"
     ),
     "graph.core.ragged_tensor": "RaggedTensor",
+    "graph.functions.io.decoding": (
+        "decode_compressed decode_csv decode_json_example decode_raw deserialize_many_sparse "
+        "parse_tensor serialize_many_sparse serialize_sparse serialize_tensor"
+    ),
+    "graph.functions.io.features": (
+        "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature"
+    ),
+    "graph.functions.io.files": (
+        "FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader TextLineReader "
+        "WholeFileReader matching_files read_file write_file"
+    ),
+    "graph.functions.io.parsing": (
+        "parse_example parse_single_example parse_single_sequence_example"
+    ),
     "graph.functions.flow.functional": "foldl foldr map_fn numpy_function py_func py_function scan",
     "graph.functions.resources.accumulators": (
         "ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator"
@@ -480,6 +494,42 @@ SETS = {
     "graph.functions.math.sets": (
         "difference=set_difference intersection=set_intersection set_difference set_intersection "
         "set_size set_union size=set_size union=set_union"
+    ),
+}
+
+IO = {
+    "graph.functions.io.decoding": (
+        "decode_compressed decode_csv decode_json_example decode_raw deserialize_many_sparse "
+        "parse_tensor serialize_many_sparse serialize_sparse serialize_tensor"
+    ),
+    "graph.functions.io.features": (
+        "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature"
+    ),
+    "graph.functions.io.files": "match_filenames_once matching_files read_file write_file",
+    "graph.functions.io.parsing": (
+        "parse_example parse_sequence_example parse_single_example parse_single_sequence_example"
+    ),
+    "graph.functions.resources.queues": (
+        "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"
+    ),
+    "graph.functions.strings": "decode_base64 encode_base64",
+    "schema.record_options": (
+        "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"
+    ),
+    "training.write_graph": "write_graph",
+}
+"""Names of `tf.io`."""
+
+IO_GFILE = {
+    "schema.gfile": "GFile",
+    "schema.gfile_v2": (
+        "copy exists glob isdir join listdir makedirs mkdir remove rename rmtree stat walk"
+    ),
+}
+
+PYTHON_IO = {
+    "schema.record_options": (
+        "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"
     ),
 }
 

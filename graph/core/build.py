@@ -45,12 +45,6 @@ class _Ops:
     AccumulatorSetGlobalStep: OperationFunction
     AllCandidateSampler: TensorsFunction
     ApproxTopK: TensorsFunction
-    Assert: OperationFunction
-    AssignAddVariableOp: OperationFunction
-    AssignSubVariableOp: OperationFunction
-    AssignVariableOp: OperationFunction
-    BarrierClose: OperationFunction
-    BarrierInsertMany: OperationFunction
     BarrierTakeMany: TensorsFunction
     BatchNormWithGlobalNormalizationGrad: TensorsFunction
     BlockLSTM: TensorsFunction
@@ -63,7 +57,6 @@ class _Ops:
     CombinedNonMaxSuppression: TensorsFunction
     ComputeAccidentalHits: TensorsFunction
     ConcatOffset: TensorsFunction
-    ControlTrigger: OperationFunction
     DecodeCSV: TensorsFunction
     DecodeWav: TensorsFunction
     DenseCountSparseOutput: TensorsFunction
@@ -71,7 +64,6 @@ class _Ops:
     DenseToSparseSetOperation: TensorsFunction
     DeserializeManySparse: TensorsFunction
     DeserializeSparse: TensorsFunction
-    DestroyResourceOp: OperationFunction
     DynamicPartition: TensorsFunction
     EagerPyFunc: TensorsFunction
     FakeQuantWithMinMaxVarsGradient: TensorsFunction
@@ -89,25 +81,15 @@ class _Ops:
     GenerateVocabRemapping: TensorsFunction
     IdentityN: TensorsFunction
     If: TensorsFunction
-    InitializeTable: OperationFunction
-    InitializeTableFromTextFileV2: OperationFunction
-    InitializeTableV2: OperationFunction
     LSTMBlockCell: TensorsFunction
     LearnedUnigramCandidateSampler: TensorsFunction
     ListDiff: TensorsFunction
     LogMatrixDeterminant: TensorsFunction
     LogUniformCandidateSampler: TensorsFunction
     LookupTableExportV2: TensorsFunction
-    LookupTableImport: OperationFunction
-    LookupTableImportV2: OperationFunction
-    LookupTableInsert: OperationFunction
-    LookupTableInsertV2: OperationFunction
-    LookupTableRemoveV2: OperationFunction
     Lu: TensorsFunction
     MaxPoolWithArgmax: TensorsFunction
     Merge: TensorsFunction
-    MergeV2Checkpoints: OperationFunction
-    NoOp: OperationFunction
     NonMaxSuppressionV4: TensorsFunction
     NonMaxSuppressionV5: TensorsFunction
     ParseExample: TensorsFunction
@@ -117,7 +99,6 @@ class _Ops:
     ParseSingleExample: TensorsFunction
     ParseSingleSequenceExample: TensorsFunction
     PartitionedCall: TensorsFunction
-    PrintV2: OperationFunction
     PyFunc: TensorsFunction
     PyFuncStateless: TensorsFunction
     Qr: TensorsFunction
@@ -128,18 +109,12 @@ class _Ops:
     QuantizedConv2D: TensorsFunction
     QuantizedMaxPool: TensorsFunction
     QuantizedReluX: TensorsFunction
-    QueueClose: OperationFunction
-    QueueCloseV2: OperationFunction
     QueueDequeue: TensorsFunction
     QueueDequeueMany: TensorsFunction
     QueueDequeueManyV2: TensorsFunction
     QueueDequeueUpTo: TensorsFunction
     QueueDequeueUpToV2: TensorsFunction
     QueueDequeueV2: TensorsFunction
-    QueueEnqueue: OperationFunction
-    QueueEnqueueMany: OperationFunction
-    QueueEnqueueManyV2: OperationFunction
-    QueueEnqueueV2: OperationFunction
     RaggedCross: TensorsFunction
     RaggedGather: TensorsFunction
     RaggedRange: TensorsFunction
@@ -148,62 +123,12 @@ class _Ops:
     ReaderReadUpTo: TensorsFunction
     ReaderReadUpToV2: TensorsFunction
     ReaderReadV2: TensorsFunction
-    ReaderReset: OperationFunction
-    ReaderResetV2: OperationFunction
-    ReaderRestoreState: OperationFunction
-    ReaderRestoreStateV2: OperationFunction
     RefMerge: TensorsFunction
     RefSwitch: TensorsFunction
-    ResourceAccumulatorApplyGradient: OperationFunction
-    ResourceAccumulatorSetGlobalStep: OperationFunction
-    ResourceApplyAdadelta: OperationFunction
-    ResourceApplyAdagrad: OperationFunction
-    ResourceApplyAdagradDA: OperationFunction
-    ResourceApplyAdagradV2: OperationFunction
-    ResourceApplyAdam: OperationFunction
-    ResourceApplyAdamWithAmsgrad: OperationFunction
-    ResourceApplyCenteredRMSProp: OperationFunction
-    ResourceApplyFtrl: OperationFunction
-    ResourceApplyFtrlV2: OperationFunction
-    ResourceApplyGradientDescent: OperationFunction
-    ResourceApplyKerasMomentum: OperationFunction
-    ResourceApplyMomentum: OperationFunction
-    ResourceApplyProximalAdagrad: OperationFunction
-    ResourceApplyProximalGradientDescent: OperationFunction
-    ResourceApplyRMSProp: OperationFunction
-    ResourceScatterAdd: OperationFunction
-    ResourceScatterDiv: OperationFunction
-    ResourceScatterMax: OperationFunction
-    ResourceScatterMin: OperationFunction
-    ResourceScatterMul: OperationFunction
-    ResourceScatterNdAdd: OperationFunction
-    ResourceScatterNdMax: OperationFunction
-    ResourceScatterNdMin: OperationFunction
-    ResourceScatterNdSub: OperationFunction
-    ResourceScatterNdUpdate: OperationFunction
-    ResourceScatterSub: OperationFunction
-    ResourceScatterUpdate: OperationFunction
-    ResourceSparseApplyAdadelta: OperationFunction
-    ResourceSparseApplyAdagrad: OperationFunction
-    ResourceSparseApplyAdagradDA: OperationFunction
-    ResourceSparseApplyAdagradV2: OperationFunction
-    ResourceSparseApplyCenteredRMSProp: OperationFunction
-    ResourceSparseApplyFtrl: OperationFunction
-    ResourceSparseApplyFtrlV2: OperationFunction
-    ResourceSparseApplyKerasMomentum: OperationFunction
-    ResourceSparseApplyMomentum: OperationFunction
-    ResourceSparseApplyProximalAdagrad: OperationFunction
-    ResourceSparseApplyProximalGradientDescent: OperationFunction
-    ResourceSparseApplyRMSProp: OperationFunction
-    ResourceStridedSliceAssign: OperationFunction
     RestoreV2: TensorsFunction
-    Save: OperationFunction
-    SaveSlices: OperationFunction
-    SaveV2: OperationFunction
     SelfAdjointEigV2: TensorsFunction
     ShapeN: TensorsFunction
     SoftmaxCrossEntropyWithLogits: TensorsFunction
-    SparseAccumulatorApplyGradient: OperationFunction
     SparseAccumulatorTakeGradient: TensorsFunction
     SparseAdd: TensorsFunction
     SparseAddGrad: TensorsFunction
@@ -237,7 +162,6 @@ class _Ops:
     Svd: TensorsFunction
     Switch: TensorsFunction
     TakeManySparseFromTensorsMap: TensorsFunction
-    TensorArrayCloseV3: OperationFunction
     TensorArrayConcatV3: TensorsFunction
     TensorArrayGradV3: TensorsFunction
     TensorArrayV3: TensorsFunction
@@ -255,8 +179,6 @@ class _Ops:
     UniqueWithCountsV2: TensorsFunction
     Unpack: TensorsFunction
     While: TensorsFunction
-    WriteFile: OperationFunction
-    _Retval: OperationFunction
 
     AccumulatorApplyGradient: OperationFunction
     AccumulatorSetGlobalStep: OperationFunction
@@ -264,6 +186,8 @@ class _Ops:
     AssignAddVariableOp: OperationFunction
     AssignSubVariableOp: OperationFunction
     AssignVariableOp: OperationFunction
+    BarrierClose: OperationFunction
+    BarrierInsertMany: OperationFunction
     ControlTrigger: OperationFunction
     DestroyResourceOp: OperationFunction
     InitializeTable: OperationFunction
@@ -283,6 +207,10 @@ class _Ops:
     QueueEnqueueMany: OperationFunction
     QueueEnqueueManyV2: OperationFunction
     QueueEnqueueV2: OperationFunction
+    ReaderReset: OperationFunction
+    ReaderResetV2: OperationFunction
+    ReaderRestoreState: OperationFunction
+    ReaderRestoreStateV2: OperationFunction
     ResourceAccumulatorApplyGradient: OperationFunction
     ResourceAccumulatorSetGlobalStep: OperationFunction
     ResourceApplyAdadelta: OperationFunction

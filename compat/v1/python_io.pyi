@@ -1,0 +1,7 @@
+# What editors and type checkers see of this module; tests/write_stubs.py writes it.
+"""The names of `tf.python_io`."""
+
+from ...schema.record_options import TFRecordCompressionType as TFRecordCompressionType
+from ...schema.record_options import TFRecordOptions as TFRecordOptions
+from ...schema.record_options import TFRecordWriter as TFRecordWriter
+from ...schema.record_options import tf_record_iterator as tf_record_iterator
