@@ -176,7 +176,9 @@ CORE = {
         "Dimension TensorShape dimension_at_index dimension_value disable_v2_tensorshape "
         "enable_v2_tensorshape"
     ),
-    "graph.core.type_specs": "IndexedSlicesSpec RaggedTensorSpec SparseTensorSpec TensorSpec",
+    "graph.core.type_specs": (
+        "IndexedSlicesSpec RaggedTensorSpec SparseTensorSpec TensorSpec type_spec_from_value"
+    ),
     "training.event_files": "summary_iterator",
     "graph.functions.unicode": "fingerprint",
     "graph.functions.nn.windows": "extract_image_patches",

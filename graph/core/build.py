@@ -180,8 +180,6 @@ class _Ops:
     Unpack: TensorsFunction
     While: TensorsFunction
 
-    AccumulatorApplyGradient: OperationFunction
-    AccumulatorSetGlobalStep: OperationFunction
     Assert: OperationFunction
     AssignAddVariableOp: OperationFunction
     AssignSubVariableOp: OperationFunction

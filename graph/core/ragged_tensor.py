@@ -215,7 +215,7 @@ class RaggedTensor:
             _require_list(nested_nrows, "nested_nrows")
             if len(nested_nrows) != len(nested_value_rowids):
                 raise ValueError(
-                    "Argument `nested_nrows` must have the same length as "
+                    "Argument `nested_nrows` must have the same length as argument "
                     f"`nested_value_rowids`. len(nested_nrows) = {len(nested_nrows)} vs. "
                     f"len(nested_values_rowids) = {len(nested_value_rowids)}"
                 )

@@ -38,7 +38,7 @@ def to_index(value: TensorLike, name: str, dtype: DTypeLike = np.int64) -> Tenso
 
     Raises ValueError for another type.
     """
-    if isinstance(value, np.ndarray) and value.dtype in _INDEX_TYPES:
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype in _INDEX_TYPES:
         tensor = convert_to_tensor(value, name=name)
     else:
         tensor = convert_to_tensor(value, name=name, preferred_dtype=dtype)
@@ -278,6 +278,7 @@ def from_value_rowids(
             count = to_index(nrows, "nrows", dtype)
             count.get_shape().assert_has_rank(0)
             count = count if count.dtype == dtype else ops.Cast(count, DstT=dtype)
+            _require_rows(count, tensor)
         if validate:
             zero = dtype.type(0)
             scalar = [] if count.sizes == () else [ops.Equal(ops.Rank(count), _ZERO)]
@@ -291,6 +292,17 @@ def from_value_rowids(
         n = ops.Cast(count, DstT=np.dtype(np.int32))
         counts = ops.Cast(ops.Bincount(ids, n, np.zeros(0, np.int64)), DstT=dtype)
         return RowPartition(_of_lengths(counts), rowids=tensor, count=count)
+
+
+def _require_rows(count: Tensor, rowids: Tensor) -> None:
+    """Raises ValueError for a number of rows that is known to be too small."""
+    n, ids = whole(count.value), whole(rowids.value)
+    if n is not None and n < 0:
+        raise ValueError(f"Expected nrows >= 0; got {n}")
+    if n is not None and ids is not None and ids.ndim == 1 and ids.size and ids[-1] >= n:
+        raise ValueError(
+            f"Expected nrows >= value_rowids[-1] + 1; got nrows={n}, value_rowids[-1]={ids[-1]}"
+        )
 
 
 def from_uniform_row_length(
@@ -315,6 +327,8 @@ def from_uniform_row_length(
             count.get_shape().assert_has_rank(0)
             count = count if count.dtype == dtype else ops.Cast(count, DstT=dtype)
         if validate:
+            is_scalar = [] if size.sizes == () else [ops.Equal(ops.Rank(size), _ZERO)]
+            size = checked(size, is_scalar, "uniform_row_length must be a scalar")
             product = ops.Equal(ops.Mul(count, size), values)
             conditions = [ops.GreaterEqual(size, dtype.type(0)), product]
             words = "Arguments to from_uniform_row_length do not form a valid RaggedTensor"

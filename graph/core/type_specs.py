@@ -230,3 +230,24 @@ class RaggedTensorSpec(Spec):
         if not super().is_compatible_with(spec_or_value):
             return False
         return getattr(spec_or_value, "ragged_rank", 0) == self._ragged_rank
+
+
+def type_spec_from_value(value: object) -> Spec:
+    """What is known of a tensor, a sparse or ragged one, IndexedSlices, or an array.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(value, Tensor):
+        return TensorSpec(value.sizes, np.float32 if value.dtype is None else value.dtype)
+    if isinstance(value, SparseTensor):
+        return SparseTensorSpec.from_value(value)
+    if isinstance(value, (RaggedTensor, RaggedTensorValue)):
+        return RaggedTensorSpec.from_value(value)
+    if isinstance(value, IndexedSlices):
+        indices = np.dtype(value.indices.dtype)
+        shape = None if value.dense_shape is None else np.dtype(value.dense_shape.dtype)
+        dtype = np.float32 if value.dtype is None else value.dtype
+        return IndexedSlicesSpec(value.shape, dtype, indices, shape, value.indices.get_shape())
+    if isinstance(value, (np.ndarray, np.generic)):
+        return TensorSpec(value.shape, value.dtype)
+    raise TypeError(f"Could not build a TypeSpec for {value!r} of type {type(value).__name__}")

@@ -11,7 +11,6 @@ import numpy as np
 
 from ...schema import proto
 from ...schema.dtypes import tf_name
-from ...schema.errors import InvalidArgumentError
 from ..core.registry import op
 from ..core.shapes import same, scalar, unknown
 from ..format.tensor_proto import TensorReader, write
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
 _WINDOWS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
 _INTEGERS = (np.dtype(np.int32), np.dtype(np.int64))
 _SPACE = b" \t\n\v\f\r"
-
-
-def _fail(words: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, words)
 
 
 def _fields(record: bytes, delimiter: bytes, has_quotes: bool) -> list[bytes]:
@@ -44,7 +39,7 @@ def _fields(record: bytes, delimiter: bytes, has_quotes: bool) -> list[bytes]:
             end = n if end < 0 else end
             text = record[i:end]
             if any(c in text for c in b'"\n\r'):
-                raise _fail("Unquoted fields cannot have quotes/CRLFs inside")
+                raise ValueError("Unquoted fields cannot have quotes/CRLFs inside")
             i = end
         fields.append(text)
         if i >= n:
@@ -67,7 +62,7 @@ def _quoted(record: bytes, i: int, delimiter: int) -> tuple[int, bytes]:
             return i + 1, bytes(text)
         else:
             break
-    raise _fail("Quoted field has to end with quote followed by delim or end")
+    raise ValueError("Quoted field has to end with quote followed by delim or end")
 
 
 def _number(text: bytes, dtype: np.dtype, field: int, record: int) -> object:
@@ -82,7 +77,7 @@ def _number(text: bytes, dtype: np.dtype, field: int, record: int) -> object:
     except ValueError:
         shown = text.decode("utf-8", "replace")
         words = f"Field {field} in record {record} is not a valid {word}: {shown}"
-        raise _fail(words) from None
+        raise ValueError(words) from None
     return dtype.type(number)
 
 
@@ -106,7 +101,7 @@ def decode_csv(
     na_value: bytes | str,
     select_cols: Sequence[int],
     OUT_TYPE: Sequence[object],
-) -> list[np.ndarray]:
+) -> np.ndarray | list[np.ndarray]:
     """The columns of records; a default stands for an empty field."""
     delimiter, nothing = (x.encode() if isinstance(x, str) else x for x in (field_delim, na_value))
     types = [np.dtype(cast("np.dtype", t)) for t in OUT_TYPE]
@@ -116,17 +111,17 @@ def decode_csv(
         if select_cols:
             fields = [fields[c] for c in select_cols if c < len(fields)]
         if len(fields) != len(types):
-            raise _fail(f"Expect {len(types)} fields but have {len(fields)} in record {i}")
+            raise ValueError(f"Expect {len(types)} fields but have {len(fields)} in record {i}")
         rows = zip(fields, types, defaults, columns, strict=True)
         for field, (text, dtype, default, column) in enumerate(rows):
             if not text or text == nothing:
                 if not default.size:
-                    raise _fail(f"Field {field} is required but missing in record {i}!")
+                    raise ValueError(f"Field {field} is required but missing in record {i}!")
                 column.flat[i] = default.ravel()[0]
             else:
                 is_text = dtype.hasobject
                 column.flat[i] = text if is_text else _number(text, dtype, field, i)
-    return columns
+    return columns[0] if len(columns) == 1 else columns
 
 
 def _raw_shape(op: OperationView) -> Shape:
@@ -140,7 +135,7 @@ def decode_raw(x: np.ndarray, *, out_type: np.dtype, little_endian: bool) -> np.
     texts = cast("list[bytes]", x.ravel().tolist())
     sizes = {len(text) for text in texts}
     if len(sizes) > 1:
-        raise _fail(
+        raise ValueError(
             "DecodeRaw requires input strings to all be the same size, but element 1 has size "
             f"{sorted(sizes)}"
         )
@@ -151,7 +146,7 @@ def _decoded(
     content: bytes, shape: tuple[int, ...], dtype: np.dtype, little_endian: bool, size: int
 ) -> np.ndarray:
     if size % dtype.itemsize:
-        raise _fail(
+        raise ValueError(
             f"Input to DecodeRaw has length {size} that is not a multiple of {dtype.itemsize}, the "
             f"size of {tf_name(dtype)}"
         )
@@ -175,7 +170,7 @@ def decode_padded_raw(
     """The bytes of strings, cut or filled up with zeros to one length, as numbers."""
     size = int(length)
     if size % out_type.itemsize:
-        raise _fail(
+        raise ValueError(
             f"fixed_length ({size}) must be a multiple of the size of out_type "
             f"({out_type.itemsize})"
         )
@@ -192,13 +187,13 @@ def decode_compressed(x: np.ndarray, *, compression_type: bytes | str) -> np.nda
         return x
     if kind not in _WINDOWS:
         words = "Only ZLIB, GZIP or NONE are supported compressions. Received "
-        raise _fail(f"{words}'{kind}'")
+        raise ValueError(f"{words}'{kind}'")
     result = np.empty(x.shape, object)
-    for i, text in enumerate(cast("list[bytes]", x.ravel().tolist())):
-        try:
+    try:
+        for i, text in enumerate(cast("list[bytes]", x.ravel().tolist())):
             result.flat[i] = zlib.decompress(text, _WINDOWS[kind])
-        except zlib.error as error:
-            raise _fail(f"inflate() failed with error: {error}") from None
+    except zlib.error as error:
+        raise ValueError(f"inflate() failed with error: {error}") from None
     return result
 
 
@@ -213,7 +208,7 @@ def decode_json_example(x: np.ndarray) -> np.ndarray:
         try:
             json_format.Parse(text, message)
         except (json_format.ParseError, UnicodeDecodeError) as error:
-            raise _fail(f"Error while parsing JSON: {error}") from None
+            raise ValueError(f"Error while parsing JSON: {error}") from None
         result.flat[i] = message.SerializeToString(deterministic=True)
     return result
 
@@ -228,7 +223,9 @@ def serialize_tensor(x: np.ndarray) -> np.ndarray:
 def parse_tensor(serialized: np.ndarray, *, out_type: np.dtype) -> np.ndarray:
     """The tensor of a serialized TensorProto."""
     if serialized.ndim:
-        raise _fail(f"Expected `serialized` to be a scalar, got shape: {list(serialized.shape)}")
+        raise ValueError(
+            f"Expected `serialized` to be a scalar, got shape: {list(serialized.shape)}"
+        )
     content = cast("bytes", serialized.item())
     try:
         message = cast("TensorProto", proto.parse("TensorProto", content))
@@ -236,9 +233,9 @@ def parse_tensor(serialized: np.ndarray, *, out_type: np.dtype) -> np.ndarray:
     except ValueError:
         encoded = base64.b64encode(content).decode()
         words = f"Could not parse `serialized` as TensorProto, base64: {encoded}"
-        raise _fail(words) from None
+        raise ValueError(words) from None
     if array.dtype != out_type:
-        raise _fail(
+        raise ValueError(
             f"Type mismatch between parsed tensor ({tf_name(array.dtype)}) and dtype "
             f"({tf_name(out_type)})"
         )

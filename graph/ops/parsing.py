@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
 import numpy as np
 
 from ...schema import proto
-from ...schema.errors import InvalidArgumentError
 from ..core.registry import op
 
 if TYPE_CHECKING:
@@ -40,9 +39,9 @@ class Where(NamedTuple):
         return f"Name: {self.name}, Key: {key}, Index: {self.position}."
 
 
-def fail(words: str) -> InvalidArgumentError:
+def fail(words: str) -> ValueError:
     """The error of a message that cannot be parsed."""
-    return InvalidArgumentError(None, None, words)
+    return ValueError(words)
 
 
 def _items(feature: _FeatureMessage | None) -> tuple[np.dtype | None, Items]:
@@ -139,6 +138,11 @@ def splits_of(lengths: Sequence[int], dtype: np.dtype) -> np.ndarray:
     return np.cumsum([0, *lengths]).astype(dtype)
 
 
+def results_of(arrays: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
+    """What a kernel gives: the array itself where there is a single one."""
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
 def texts(array: np.ndarray) -> list[str]:
     """Keys as text."""
     return [
@@ -211,9 +215,8 @@ def parse_features(
 
 
 def _found(message: Features, key: str, dtype: np.dtype, where: Where) -> Items | None:
-    feature = (
-        message[key] if key in message else None
-    )  # a map of messages has no `get` without effect
+    # A map of messages would make the one that is asked for.
+    feature = message[key] if key in message else None  # noqa: SIM401
     return values_of(feature, dtype, where.key(key))
 
 
@@ -269,13 +272,13 @@ def parse_example_v2(
     ragged_value_types: Sequence[object],
     ragged_split_types: Sequence[object],
     dense_shapes: Sequence[object],
-) -> list[np.ndarray]:
+) -> np.ndarray | list[np.ndarray]:
     """The features of Examples."""
     keys = [texts(sparse_keys), texts(dense_keys), texts(ragged_keys)]
     types = (sparse_types, Tdense, ragged_value_types, ragged_split_types)
     asked = wanted(keys, types, dense_shapes, defaults)
     messages, wheres, is_single = _messages(serialized, names)
-    return parse_features(messages, wheres, asked, is_single)
+    return results_of(parse_features(messages, wheres, asked, is_single))
 
 
 @op("ParseExample", shape=lambda op: [None] * len(op.outputs))
@@ -286,14 +289,14 @@ def parse_example(
     Tdense: Sequence[object],
     sparse_types: Sequence[object],
     dense_shapes: Sequence[object],
-) -> list[np.ndarray]:
+) -> np.ndarray | list[np.ndarray]:
     """The features of Examples, with each key as an input of its own."""
     n_sparse, n_dense = len(sparse_types), len(Tdense)
     cut = n_sparse + n_dense
     keys = [[*map(_text_of, parts[:n_sparse])], [*map(_text_of, parts[n_sparse:cut])], []]
     asked = wanted(keys, (sparse_types, Tdense, (), ()), dense_shapes, parts[cut:])
     messages, wheres, is_single = _messages(serialized, names)
-    return parse_features(messages, wheres, asked, is_single)
+    return results_of(parse_features(messages, wheres, asked, is_single))
 
 
 def _text_of(array: np.ndarray) -> str:
@@ -315,9 +318,9 @@ def parse_single_example(
     sparse_types: Sequence[object],
     Tdense: Sequence[object],
     dense_shapes: Sequence[object],
-) -> list[np.ndarray]:
+) -> np.ndarray | list[np.ndarray]:
     """The features of one Example."""
     keys = [_as_keys(sparse_keys), _as_keys(dense_keys), []]
     asked = wanted(keys, (sparse_types, Tdense, (), ()), dense_shapes, defaults)
     messages, wheres, is_single = _messages(serialized, np.zeros(0, object))
-    return parse_features(messages, wheres, asked, is_single)
+    return results_of(parse_features(messages, wheres, asked, is_single))

@@ -18,6 +18,7 @@ from .parsing import (
     fail,
     names_of,
     parse_features,
+    results_of,
     splits_of,
     texts,
     values_of,
@@ -210,7 +211,7 @@ def parse_sequence_example_v2(
     feature_list_ragged_value_types: Sequence[object],
     feature_list_ragged_split_types: Sequence[object],
     feature_list_dense_shapes: Sequence[object],
-) -> list[np.ndarray]:
+) -> np.ndarray | list[np.ndarray]:
     """The contexts and feature lists of SequenceExamples."""
     batch = _batch(serialized, names)
     keys = [texts(x) for x in (context_sparse, context_dense, context_ragged)]
@@ -227,7 +228,7 @@ def parse_sequence_example_v2(
     )  # fmt: skip
     nothing = _no_defaults(len(feature_list_dense_types))
     lists = wanted(list_keys, list_types, feature_list_dense_shapes, nothing)
-    return [*context, *_parse_lists(batch, lists, may_lack.tolist(), True)]
+    return results_of([*context, *_parse_lists(batch, lists, may_lack.tolist(), True)])
 
 
 @op("ParseSingleSequenceExample", shape=lambda op: [None] * len(op.outputs))
@@ -241,7 +242,7 @@ def parse_single_sequence_example(
     context_dense_shapes: Sequence[object],
     feature_list_sparse_types: Sequence[object],
     feature_list_dense_shapes: Sequence[object],
-) -> list[np.ndarray]:
+) -> np.ndarray | list[np.ndarray]:
     """The context and feature lists of one SequenceExample, each key an input of its own."""
     *rest, name = parts
     types = (
@@ -258,4 +259,4 @@ def parse_single_sequence_example(
     lists = wanted([*keys[2:], []], (*types[2:], (), ()), feature_list_dense_shapes, nothing)
     lacking = set(texts(may_lack))
     flags = [key in lacking for key in keys[3]]
-    return [*context, *_parse_lists(batch, lists, flags, False)]
+    return results_of([*context, *_parse_lists(batch, lists, flags, False)])

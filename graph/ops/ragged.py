@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ...schema.errors import InvalidArgumentError
 from ..core.registry import op
 from .sparse_cross import hashed_choice, spelled_choice
 
@@ -219,7 +218,7 @@ def ragged_bincount(
     """How often each number is in every row, or the sum of the weights of where it is."""
     _require_splits(splits, len(values))
     if values.size and values.min() < 0:
-        raise InvalidArgumentError(None, None, "Input must be non-negative")
+        raise ValueError("Input must be non-negative")
     rows = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
     n = int(size)
     counts = np.zeros((len(splits) - 1, n), weights.dtype)

@@ -106,8 +106,11 @@ class Reader:
         if record is None:
             self._work = None
             self.completed += 1
-        else:
-            self.produced += 1
+            return None
+        self.produced += 1
+        if self.has_state:  # those that keep a state give one record for each name
+            self._work = None
+            self.completed += 1
         return record
 
     def state(self) -> bytes:

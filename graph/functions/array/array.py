@@ -38,7 +38,6 @@ dynamic_stitch      DynamicStitch    indices data
 gather_nd           GatherNd         params indices
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
-prevent_gradient    PreventGradient  input message=''
 reshape             Reshape          tensor shape
 reverse             ReverseV2        tensor axis
 reverse_v2          ReverseV2        tensor axis
@@ -47,7 +46,6 @@ scatter_nd          ScatterNd        indices updates shape
 slice               Slice            input_:input begin size
 space_to_batch_nd   SpaceToBatchND   input block_shape paddings
 space_to_depth      SpaceToDepth     input block_size name data_format='NHWC'
-stop_gradient       StopGradient     input
 tensor_scatter_add  TensorScatterAdd tensor indices updates
 tensor_scatter_max  TensorScatterMax tensor indices updates
 tensor_scatter_min  TensorScatterMin tensor indices updates
@@ -59,6 +57,8 @@ globals().update(functions(ONE_TO_ONE, __name__))
 
 BY_ELEMENT = """
 check_numerics      CheckNumerics    tensor message
+prevent_gradient    PreventGradient  input message=''
+stop_gradient       StopGradient     input
 """
 globals().update(functions(BY_ELEMENT, __name__, elementwise=True))
 reshape: Callable[..., Tensor] = globals()["reshape"]

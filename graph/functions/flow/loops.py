@@ -66,7 +66,7 @@ def while_loop(
     is_bare = not isinstance(loop_vars, (list, tuple))
     variables: Sequence[object] = [loop_vars] if is_bare else cast("Sequence[object]", loop_vars)
     with name_scope(name, "while", None) as scope:
-        loop = _Loop(variables, shape_invariants, is_bare, maximum_iterations)
+        loop = _Loop(variables, shape_invariants, is_bare, maximum_iterations, scope)
         loop.trace(cond, body)
         result = loop.outputs(scope, back_prop)
     if return_same_structure:
@@ -87,6 +87,7 @@ class _Loop:
         invariants: object,
         is_bare: bool,
         maximum: TensorLike | None,
+        scope: str,
     ):
         leaves = [_converted(leaf) for leaf in flatten(variables)]
         self.structure = self.structure_after = pack(variables, leaves)
@@ -102,8 +103,8 @@ class _Loop:
                 )
             self.starts.append(convert_to_tensor(np.zeros((), self.limit.dtype)))
             self.shapes.append(())
-        self.condition: FunctionGraph = trace_graph()
-        self.body: FunctionGraph = trace_graph()
+        self.condition: FunctionGraph = trace_graph("while loop", scope)
+        self.body: FunctionGraph = trace_graph("while loop", scope)
 
     def _invariants(self, invariants: object, is_bare: bool) -> list[Shape]:
         """The shape each variable keeps."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -20,6 +21,8 @@ from ..sparse.tensors import sparse_of
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
     from ..sparse.tensors import SparseLike
+
+_STRING = np.dtype(object)
 
 ONE_TO_ONE = """
 decode_compressed DecodeCompressed bytes compression_type=''
@@ -53,8 +56,7 @@ def decode_csv(
     if not isinstance(record_defaults, (list, tuple)):
         raise TypeError("Expected list for 'record_defaults' argument to 'decode_csv' Op, not "
                         f"{record_defaults!r}.")  # fmt: skip
-    if select_cols is not None and any(a >= b for a, b in zip(select_cols, select_cols[1:],
-                                                              strict=False)):  # fmt: skip
+    if select_cols is not None and any(a >= b for a, b in pairwise(select_cols)):
         raise ValueError("select_cols is not strictly increasing.")
     if select_cols is not None and select_cols and select_cols[0] < 0:
         raise ValueError("select_cols contains negative values.")
@@ -96,20 +98,6 @@ def decode_raw(
     return ops.DecodeRaw(text, out_type=as_numpy(out_type), little_endian=little_endian, name=name)
 
 
-def decode_raw_v2(
-    input_bytes: TensorLike,
-    out_type: DTypeLike,
-    little_endian: bool = True,
-    fixed_length: TensorLike | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """As `decode_raw`; with `fixed_length` of strings cut or filled up with zeros to it."""
-    attrs = {"out_type": as_numpy(out_type), "little_endian": little_endian}
-    if fixed_length is None:
-        return ops.DecodeRaw(input_bytes, name=name, **attrs)
-    return ops.DecodePaddedRaw(input_bytes, fixed_length, name=name, **attrs)
-
-
 def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
     """tf.train.Example messages written as JSON, serialized."""
     return ops.DecodeJSONExample(convert_to_tensor(json_examples, np.dtype(object)), name=name)
@@ -126,7 +114,7 @@ def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
 
 
 def serialize_sparse(
-    sp_input: SparseLike, name: str | None = None, out_type: DTypeLike = np.dtype(object)
+    sp_input: SparseLike, name: str | None = None, out_type: DTypeLike = _STRING
 ) -> Tensor:
     """[3]: a sparse tensor as strings, of its indices, values and shape."""
     x = sparse_of(sp_input)
@@ -136,7 +124,7 @@ def serialize_sparse(
 
 
 def serialize_many_sparse(
-    sp_input: SparseLike, name: str | None = None, out_type: DTypeLike = np.dtype(object)
+    sp_input: SparseLike, name: str | None = None, out_type: DTypeLike = _STRING
 ) -> Tensor:
     """[n, 3]: each row of a sparse tensor as strings."""
     x = sparse_of(sp_input)

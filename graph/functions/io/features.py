@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, ShapeLike, TensorLike
 
 
+_INT32 = np.dtype(np.int32)
+
+
 class VarLenFeature(NamedTuple):
     """A feature of any number of values: it becomes a sparse tensor."""
 
@@ -97,7 +100,7 @@ class _RaggedFields(NamedTuple):
     dtype: DTypeLike
     value_key: str | None = None
     partitions: Sequence[object] = ()
-    row_splits_dtype: DTypeLike = np.dtype(np.int32)
+    row_splits_dtype: DTypeLike = _INT32
     validate: bool = False
 
 
@@ -126,7 +129,7 @@ class RaggedFeature(_RaggedFields):
         dtype: DTypeLike,
         value_key: str | None = None,
         partitions: Sequence[object] = (),
-        row_splits_dtype: DTypeLike = np.dtype(np.int32),
+        row_splits_dtype: DTypeLike = _INT32,
         validate: bool = False,
     ) -> RaggedFeature:
         """See the class."""
@@ -256,9 +259,11 @@ class Columns:
     def _add_ragged(self, key: str, feature: RaggedFeature) -> None:
         split_type = as_numpy(feature.row_splits_dtype)
         rows = [(feature.value_key or key, as_numpy(feature.dtype))]
-        for part in feature.partitions:
-            if not isinstance(part, UniformRowLength):
-                rows.append((cast("RowSplits", part).key, np.dtype(np.int64)))
+        rows += [
+            (cast("RowSplits", part).key, np.dtype(np.int64))
+            for part in feature.partitions
+            if not isinstance(part, UniformRowLength)
+        ]
         for name, dtype in rows:
             wanted = dtype, split_type
             if self.ragged.setdefault(name, wanted) != wanted:
@@ -277,13 +282,11 @@ def index_keys_of(feature: SparseFeature) -> list[str]:
 
 
 def _default(key: str, dtype: np.dtype, shape: Shape, value: TensorLike | None) -> Tensor:
+    name = "key_" + "".join(c if c.isalnum() and c.isascii() else "_" for c in key)
     is_free = bool(shape) and cast("tuple[int | None, ...]", shape)[0] is None
     if value is None:
         filler = b"" if dtype.kind == "O" else np.zeros((), dtype)
-        return convert_to_tensor(
-            filler if is_free else np.zeros(0, dtype), dtype, name=f"key_{key}"
-        )
-    words = "".join(c if c.isalnum() else "_" for c in key)
-    tensor = convert_to_tensor(value, dtype, name=f"key_{words}")
+        return convert_to_tensor(filler if is_free else np.zeros(0, dtype), dtype, name=name)
+    tensor = convert_to_tensor(value, dtype, name=name)
     target = () if is_free else cast("tuple[int, ...]", shape)
     return ops.Reshape(tensor, np.array(target, np.int32))

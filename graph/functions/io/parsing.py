@@ -186,10 +186,11 @@ def _lengths_of(part: object, ragged: RaggedTensor, counts: Tensor) -> RaggedTen
         return ragged.with_values(ops.SelectV2(is_last, ends, after) - numbers)
     most = ops.UnsortedSegmentMax(numbers, rows.rowids(), rows.nrows())
     n_rows = ops.Maximum(ops.AddV2(most, one), np.dtype(numbers.dtype).type(0))
-    outer = RowPartition(ops.ConcatV2([np.zeros(1, np.dtype(numbers.dtype)),
-                                       ops.Cumsum(n_rows, _ZERO)], _ZERO)).of_type(rows.dtype)  # fmt: skip
-    at = ops.AddV2(ops.GatherV2(outer.starts(), rows.rowids(), _ZERO),
-                   ops.Cast(numbers, DstT=rows.dtype))  # fmt: skip
+    zero = np.zeros(1, np.dtype(numbers.dtype))
+    ends = ops.ConcatV2([zero, ops.Cumsum(n_rows, _ZERO)], _ZERO)
+    outer = RowPartition(ends).of_type(rows.dtype)
+    starts = ops.GatherV2(outer.starts(), rows.rowids(), _ZERO)
+    at = ops.AddV2(starts, ops.Cast(numbers, DstT=rows.dtype))
     ones = ops.Fill(ops.Shape(at), rows.dtype.type(1))
     return RaggedTensor(ops.UnsortedSegmentSum(ones, at, outer.nvals()), outer)
 

@@ -15,8 +15,7 @@ from ...core.ragged_tensor import RaggedTensor
 from ...core.row_partition import checked
 from ...core.scopes import name_scope
 from ...core.shapes import whole
-from .shapes import expanded
-from .values import as_ragged, of_lengths, positions, positive_axis, rank_of, same_splits
+from .values import as_ragged, expanded, of_lengths, positions, positive_axis, rank_of, same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
@@ -101,25 +100,34 @@ def reduce_ragged(
     """
     with name_scope(name, f"RaggedReduce{kind}"):
         tensor = cast("RaggedTensor", as_ragged(x))
+        if kind == "Mean":
+            ones = tensor.with_flat_values(ops.OnesLike(tensor.flat_values))
+            total, counts = (reduce_ragged("Sum", y, axis, keepdims, None) for y in (tensor, ones))
+            return _quotient(total, counts)
         if axis is None:
             values = tensor.flat_values
-            every = ops.Range(np.int32(0), ops.Rank(values), np.int32(1))
+            every: TensorLike = ops.Range(np.int32(0), ops.Rank(values), np.int32(1))
+            if values.sizes is not None:
+                every = np.arange(len(values.sizes), dtype=np.int32)
             whole_value: Tensor = getattr(ops, kind)(values, every)
             if not keepdims:
                 return whole_value
             return ops.Reshape(whole_value, np.ones(rank_of(tensor) or 1, np.int32))
         rank = rank_of(tensor)
         axes = {positive_axis(item, rank) for item in _numbers_of(axis, kind)}
-        if kind == "Mean" and len(axes) > 1:
-            ones = tensor.with_flat_values(ops.OnesLike(tensor.flat_values))
-            total, counts = (reduce_ragged("Sum", y, axis, keepdims, None) for y in (tensor, ones))
-            return cast("Reduced", total / counts)
         result: Reduced = tensor
         for place in sorted(axes, reverse=True):
             result = _along(kind, result, place, segmented)
         for place in sorted(axes) if keepdims else ():
             result = expanded(result, place)
         return result
+
+
+def _quotient(total: Reduced, counts: Reduced) -> Reduced:
+    """Sums over counts in the same rows; of integers as floats."""
+    if isinstance(total, RaggedTensor) and isinstance(counts, RaggedTensor):
+        return total.with_flat_values(total.flat_values / counts.flat_values)
+    return cast("Tensor", total) / cast("Tensor", counts)
 
 
 def _unsorted(kind: str) -> Callable[..., Reduced]:

@@ -57,12 +57,17 @@ def from_tensor(
             listed = cast("Sequence[TensorLike]", lengths)
             if ragged_rank not in (1, len(listed)):
                 raise ValueError(
-                    "If `lengths` is a tuple of row_lengths, argument `ragged_rank` must be "
-                    f"len(lengths): {len(listed)}"
+                    "If Argument `lengths` is a tuple of row_lengths, argument `ragged_rank` must "
+                    f"be len(lengths): {len(listed)}. Received ragged_rank: {ragged_rank}."
                 )
             return _of_nested_lengths(x, listed, dtype)
         if lengths is not None:
-            vector = to_index(cast("TensorLike", lengths), "lengths", dtype)
+            lengths_tensor = convert_to_tensor(cast("TensorLike", lengths), preferred_dtype=dtype)
+            if lengths_tensor.dtype.kind not in "iu":
+                raise TypeError(
+                    f"Argument `lengths` must be integers, got {lengths_tensor.dtype.name}"
+                )
+            vector = to_index(lengths_tensor, "lengths", dtype)
             return _of_lengths(x, ops.Cast(vector, DstT=dtype), ragged_rank, dtype)
         if padding is not None:
             return _of_padding(x, padding, ragged_rank, dtype)
@@ -219,6 +224,13 @@ def _target(
         size if i == 0 or i >= n or x.nested_rows[i - 1].known_length is not None else None
         for i, size in enumerate(own.as_list())
     ]  # fmt: skip
+    if isinstance(shape, (list, tuple)) and any(isinstance(size, Tensor) for size in shape):
+        listed = [np.int64(-1) if size is None else size for size in cast("list[object]", shape)]
+        parts = [ops.Cast(convert_to_tensor(cast("TensorLike", size)), DstT=np.dtype(np.int64))
+                 for size in listed]  # fmt: skip
+        shape = ops.Pack(parts)
+    if isinstance(shape, Tensor) and shape.sizes == ():
+        shape = None
     if shape is None:
         return [None] * n, None if static is None else tuple(static)
     if isinstance(shape, Tensor):
@@ -232,7 +244,10 @@ def _target(
     if declared.rank is None:
         return [None] * n, None if static is None else tuple(static)
     if own.rank is not None and declared.rank != own.rank:
-        raise ValueError(f"Shapes {own} and {declared} must have the same rank")
+        raise ValueError(
+            f"rt_input.shape and shape={declared} are incompatible: rt_input.rank = {own.rank} but "
+            f"shape.rank = {declared.rank}"
+        )
     wanted = declared.as_list()
     if static is not None:
         for size, limit in zip(static[n:], wanted[n:], strict=True):

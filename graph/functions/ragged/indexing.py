@@ -17,8 +17,7 @@ from ...core.row_partition import checked
 from ...core.scopes import name_scope
 from ...core.typing import TensorLike
 from .picking import gather_rows, row, rows_in_steps
-from .shapes import expanded
-from .values import numbers, rank_of
+from .values import expanded, numbers, rank_of
 
 _ZERO = np.int32(0)
 _WRONG_INDEX = (

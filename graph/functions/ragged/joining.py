@@ -16,8 +16,7 @@ from ...core.row_partition import RowPartition, checked
 from ...core.scopes import name_scope
 from ...core.shapes import whole
 from .picking import gather_rows, slice_rows
-from .shapes import expanded
-from .values import as_ragged, positive_axis, rank_of, same_index_type, same_splits
+from .values import as_ragged, expanded, positive_axis, rank_of, same_index_type, same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike

@@ -12,7 +12,17 @@ from ...core.ragged_dispatch import ragged
 from ...core.ragged_tensor import RaggedTensor
 from ...core.row_partition import RowPartition, checked, counted
 from ...core.scopes import name_scope
-from .values import as_ragged, numbers, of_lengths, positions, positive_axis, rank_of, same_splits
+from .values import (
+    as_ragged,
+    expanded,
+    numbers,
+    of_lengths,
+    positions,
+    positive_axis,
+    rank_of,
+    same_splits,
+    squeezed,
+)
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
@@ -69,10 +79,15 @@ def gather(
     with name_scope(name, "RaggedGather"):
         x = as_ragged(params)
         places = as_ragged(indices, preferred_dtype=np.int32)
-        n_batch = positive_axis(batch_dims, rank_of(places), "batch_dims")
+        rank = rank_of(places)
+        n_batch = positive_axis(batch_dims, None if rank is None else rank + 1, "batch_dims")
+        if batch_dims < 0 and rank is not None:
+            n_batch = positive_axis(batch_dims, rank, "batch_dims")
         place = n_batch if axis is None else positive_axis(axis, rank_of(x))
         if place < n_batch:
             raise ValueError(f"axis must be >= batch_dims, got {place} and {n_batch}")
+        if n_batch and n_batch == rank:
+            return squeezed(_gather(x, expanded(places, n_batch), place, n_batch), n_batch)
         return _gather(x, places, place, n_batch)
 
 
@@ -139,9 +154,8 @@ def _gather_batch(x: RaggedTensor, places: RaggedTensor, axis: int, n_batch: int
         values, inner = x.values, places.values
         return RaggedTensor(_gather(values, inner, axis - 1, n_batch - 1), rows)
     if axis > 1:
-        raise ValueError(
-            f"gather of ragged tensors takes axis=batch_dims, got axis={axis}, batch_dims={n_batch}"
-        )
+        repeated = gather_rows(places, x.rows.rowids())
+        return x.with_values(_gather(x.values, repeated, axis - 1, 1))
     dtype = x.rows.dtype
     inner = places.values
     flat = inner.flat_values if isinstance(inner, RaggedTensor) else inner

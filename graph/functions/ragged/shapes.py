@@ -12,13 +12,13 @@ from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.ragged_dispatch import ragged
 from ...core.ragged_tensor import RaggedTensor
-from ...core.row_partition import RowPartition, checked
+from ...core.row_partition import RowPartition
 from ...core.scopes import name_scope
 from ...core.shapes import whole
 from ..arguments import one_of
 from ..array import creation
 from .picking import gather_rows, reversed_numbers, rows_in_steps
-from .values import as_ragged, of_lengths, positive_axis, rank_of
+from .values import as_ragged, expanded, of_lengths, positive_axis, rank_of, squeezed
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
@@ -44,17 +44,6 @@ def expand_dims(
         return expanded(x, positive_axis(where, None if rank is None else rank + 1))
 
 
-def expanded(x: Tensor | RaggedTensor, axis: int) -> Tensor | RaggedTensor:
-    """A dimension of size 1 before `axis`, which is not negative."""
-    if isinstance(x, Tensor):
-        return ops.ExpandDims(x, np.int32(axis))
-    if axis > 1:
-        return x.with_values(expanded(x.values, axis - 1))
-    count, one = x.rows.nrows(), x.rows.dtype.type(1)
-    length, n = (count, one) if axis == 0 else (one, count)
-    return RaggedTensor.from_uniform_row_length(x, length, n, validate=False)
-
-
 @ragged("squeeze")
 def squeeze(
     input: TensorLike | RaggedTensor,
@@ -78,23 +67,8 @@ def squeeze(
                       np.atleast_1d(np.asarray(where)).tolist())  # fmt: skip
         axes = {positive_axis(item, rank) for item in listed}
         for place in sorted(axes, reverse=True):
-            x = _squeezed(x, place)
+            x = squeezed(x, place)
         return x
-
-
-def _squeezed(x: Tensor | RaggedTensor, axis: int) -> Tensor | RaggedTensor:
-    if isinstance(x, Tensor):
-        return ops.Squeeze(x, squeeze_dims=[axis])
-    if axis > 1:
-        return x.with_values(_squeezed(x.values, axis - 1))
-    one = x.rows.dtype.type(1)
-    sizes = ops.ExpandDims(x.rows.nrows(), _ZERO) if axis == 0 else x.rows.lengths()
-    are_one = ops.All(ops.Equal(sizes, one), _ZERO)
-    words = f"Expected size of dimension {axis} to be 1"
-    values = x.values
-    if isinstance(values, Tensor):
-        return checked(values, [are_one], words)
-    return values.with_flat_values(checked(values.flat_values, [are_one], words))
 
 
 @ragged("merge_dims")

@@ -199,10 +199,17 @@ def constant_value(
     if 0 in shape:
         values = np.zeros(shape, np.float64 if wanted is None else wanted)
     else:
-        values = np.array(parsed.values, wanted).reshape(shape)
+        values = _array_of(parsed.values, wanted).reshape(shape)
     for splits in reversed(parsed.splits):
         values = RaggedTensorValue(values, np.array(splits, index_type))
     return values
+
+
+def _array_of(values: list[object], dtype: np.dtype | None) -> np.ndarray:
+    """Values as an array; integers wrap in a narrower type."""
+    array = np.array(values)
+    is_integer = dtype is not None and dtype.kind in "iu" and array.dtype.kind in "iu"
+    return array.astype(dtype) if is_integer else np.array(values, dtype)
 
 
 def placeholder(

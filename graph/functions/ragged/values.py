@@ -102,7 +102,9 @@ def of_flat_values(function: Function, *operands: object, **named: object) -> Ra
     wide = [i for i, x in enumerate(items) if i not in places and _is_wide(x, first)]
     if wide or not all(_is_alike(first, x) for x in ragged):
         chosen = [*places, *wide]
-        tensors = [as_ragged(cast("TensorLike", items[i])) for i in chosen]
+        tensors = [
+            as_ragged(cast("TensorLike", items[i]), preferred_dtype=first.dtype) for i in chosen
+        ]
         parts, rows = broadcast(tensors)
         for i, part in zip(chosen, parts, strict=True):
             items[i] = part
@@ -309,3 +311,30 @@ def numbers(x: Tensor | RaggedTensor, dtype: DTypeLike = np.int64) -> Tensor:
     if isinstance(x, RaggedTensor):
         return counted(x.rows.nrows(dtype))
     return counted(ops.Cast(_size(x, 0), DstT=np.dtype(dtype)))
+
+
+def expanded(x: Tensor | RaggedTensor, axis: int) -> Tensor | RaggedTensor:
+    """A dimension of size 1 before `axis`, which is not negative."""
+    if isinstance(x, Tensor):
+        return ops.ExpandDims(x, np.int32(axis))
+    if axis > 1:
+        return x.with_values(expanded(x.values, axis - 1))
+    count, one = x.rows.nrows(), x.rows.dtype.type(1)
+    length, n = (count, one) if axis == 0 else (one, count)
+    return RaggedTensor.from_uniform_row_length(x, length, n, validate=False)
+
+
+def squeezed(x: Tensor | RaggedTensor, axis: int) -> Tensor | RaggedTensor:
+    """Without a dimension of size 1."""
+    if isinstance(x, Tensor):
+        return ops.Squeeze(x, squeeze_dims=[axis])
+    if axis > 1:
+        return x.with_values(squeezed(x.values, axis - 1))
+    one = x.rows.dtype.type(1)
+    sizes = ops.ExpandDims(x.rows.nrows(), _ZERO) if axis == 0 else x.rows.lengths()
+    are_one = ops.All(ops.Equal(sizes, one), _ZERO)
+    words = f"Expected size of dimension {axis} to be 1"
+    values = x.values
+    if isinstance(values, Tensor):
+        return checked(values, [are_one], words)
+    return values.with_flat_values(checked(values.flat_values, [are_one], words))
