@@ -247,9 +247,8 @@ def _next(op: Operation, state: State, reader: Reader, queue: np.ndarray) -> Rec
         record = reader.next()
         if record is not None:
             return record
-        attempt = queue_of(queue).dequeue(1)
-        state.finish(op, attempt)
-        reader.open(cast("bytes", attempt.items[0][0].item()))
+        (element,) = queue_of(queue).dequeue(1).wait(state.control.check)
+        reader.open(cast("bytes", element[0].item()))
 
 
 @resource_kernel("ReaderRead", "ReaderReadV2")

@@ -21,12 +21,19 @@ _HASH_KEY = 0xDECAFCAFFE
 """TensorFlow's key of crosses."""
 
 
-def _feature(values: Tensor) -> Tensor:
+def _feature_of(x: object) -> RaggedTensor | SparseTensor | Tensor:
+    """An input as a tensor; of the value of a sparse or ragged one such a tensor."""
+    if hasattr(x, "dense_shape"):
+        return SparseTensor.from_value(cast("SparseTensor", x))
+    return as_ragged(cast("TensorLike", x))
+
+
+def _feature(values: Tensor, number: int) -> Tensor:
     """Strings as they are, whole numbers in int64."""
     if values.dtype.kind == "O" or values.dtype == np.int64:
         return values
     if values.dtype.kind not in "iu":
-        raise ValueError(f"Unexpected dtype for inputs of cross: {values.dtype.name}")
+        raise ValueError(f"Unexpected dtype for inputs[{number}]: {values.dtype.name}")
     return ops.Cast(values, DstT=np.dtype(np.int64))
 
 
@@ -41,15 +48,12 @@ def cross(
 
     Raises:
         TypeError: The inputs are no list.
-        ValueError: There are none, or one has other than two dimensions or no features.
+        ValueError: One has other than two dimensions or no features.
     """
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("Inputs must be a list")
-    if not inputs:
-        raise ValueError("At least one input is required")
     with name_scope(name, "RaggedCross"):
-        tensors = [x if isinstance(x, SparseTensor) else as_ragged(cast("TensorLike", x))
-                   for x in inputs]  # fmt: skip
+        tensors = [x if isinstance(x, (SparseTensor, Tensor)) else _feature_of(x) for x in inputs]
         for tensor in tensors:
             rank = tensor.get_shape().rank
             is_deep = isinstance(tensor, RaggedTensor) and tensor.ragged_rank != 1
@@ -62,12 +66,12 @@ def cross(
         order = "".join(next(v for k, v in kinds.items() if isinstance(x, k)) for x in tensors)
         splits = {x.rows.dtype for x in ragged}
         values, rows = ops.RaggedCross(
-            [_feature(x.flat_values) for x in ragged],
+            [_feature(x.flat_values, tensors.index(x)) for x in ragged],
             [x.row_splits for x in ragged],
             [x.indices for x in sparse],
-            [_feature(x.values) for x in sparse],
+            [_feature(x.values, tensors.index(x)) for x in sparse],
             [x.dense_shape for x in sparse],
-            [_feature(x) for x in dense],
+            [_feature(x, next(i for i, y in enumerate(tensors) if y is x)) for x in dense],
             input_order=order,
             hashed_output=hashed,
             num_buckets=num_buckets,
