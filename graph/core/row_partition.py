@@ -198,7 +198,7 @@ def from_row_splits(
             raise ValueError("row_splits tensor may not be empty.")
         if validate:
             is_zero = ops.Equal(_first(tensor), np.dtype(tensor.dtype).type(0))
-            words = "Arguments to from_row_splits do not form a valid RaggedTensor:zero"
+            words = "Arguments to from_row_splits do not form a valid RowPartition:zero"
             tensor = checked(tensor, [*_is_vector(tensor), is_zero, _rises(tensor)], words)
         return RowPartition(tensor)
 
@@ -219,7 +219,7 @@ def from_row_lengths(
         if validate:
             zero = np.dtype(tensor.dtype).type(0)
             conditions = [*_is_vector(tensor), _all(ops.GreaterEqual(tensor, zero))]
-            words = "Arguments to from_row_lengths do not form a valid RaggedTensor"
+            words = "Arguments to from_row_lengths do not form a valid RowPartition"
             tensor = checked(tensor, conditions, words)
         return RowPartition(_of_lengths(tensor), lengths=tensor)
 
@@ -240,7 +240,7 @@ def from_row_starts(
                 *_is_vector(tensor), ops.Equal(_first(some), zero[0]), _rises(tensor),
                 ops.LessEqual(ops.Max(some, _ZERO), count),
             ]  # fmt: skip
-            words = "Arguments to from_row_starts do not form a valid RaggedTensor"
+            words = "Arguments to from_row_starts do not form a valid RowPartition"
             tensor = checked(tensor, conditions, words)
         return RowPartition(ops.ConcatV2([tensor, ops.ExpandDims(count, _ZERO)], _ZERO))
 
@@ -257,7 +257,7 @@ def from_row_limits(
             conditions = [*_is_vector(tensor), _rises(tensor)]
             flat = ops.Reshape(tensor, np.array([-1], np.int32))
             conditions.append(ops.All(ops.GreaterEqual(flat, zero[0]), _ZERO))
-            words = "Arguments to from_row_limits do not form a valid RaggedTensor"
+            words = "Arguments to from_row_limits do not form a valid RowPartition"
             tensor = checked(tensor, conditions, words)
         return RowPartition(ops.ConcatV2([zero, tensor], _ZERO))
 
@@ -286,7 +286,7 @@ def from_value_rowids(
                 *_is_vector(tensor), *scalar, _rises(tensor), _all(ops.Less(tensor, count)),
                 _all(ops.GreaterEqual(tensor, zero)),
             ]  # fmt: skip
-            words = "Arguments to from_value_rowids do not form a valid RaggedTensor"
+            words = "Arguments to from_value_rowids do not form a valid RowPartition"
             tensor = checked(tensor, conditions, words)
         ids = ops.Cast(tensor, DstT=np.dtype(np.int32))
         n = ops.Cast(count, DstT=np.dtype(np.int32))
@@ -331,7 +331,7 @@ def from_uniform_row_length(
             size = checked(size, is_scalar, "uniform_row_length must be a scalar")
             product = ops.Equal(ops.Mul(count, size), values)
             conditions = [ops.GreaterEqual(size, dtype.type(0)), product]
-            words = "Arguments to from_uniform_row_length do not form a valid RaggedTensor"
+            words = "Arguments to from_uniform_row_length do not form a valid RowPartition"
             size = checked(size, conditions, words)
         splits = ops.Mul(counted(ops.AddV2(count, dtype.type(1))), size)
         return RowPartition(splits, count=count, uniform=size)

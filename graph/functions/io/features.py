@@ -182,6 +182,19 @@ class Columns:
             if not isinstance(feature, tuple(kinds)):
                 raise ValueError(f"Invalid feature {key}:{feature}.")
             self._add(key, cast("Feature", feature))
+        self._require_apart()
+
+    def _require_apart(self) -> None:
+        """Raises ValueError where a key stands for columns of two kinds."""
+        kinds = {"Dense": self.dense, "sparse": self.sparse, "ragged": self.ragged}
+        for first, second in (("Dense", "sparse"), ("Dense", "ragged"), ("sparse", "ragged")):
+            both = sorted(kinds[first].keys() & kinds[second].keys())
+            if both:
+                raise ValueError(
+                    f"{first.capitalize()} and {second} keys must not intersect; "
+                    f"{first.lower()}_keys: {sorted(kinds[first])}, {second}_keys: "
+                    f"{sorted(kinds[second])}, intersection: {both}"
+                )
 
     def _add(self, key: str, feature: Feature) -> None:
         if isinstance(feature, RaggedFeature):

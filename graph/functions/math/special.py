@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from typing import cast as cast_type
 
 import numpy as np
 
@@ -11,11 +10,9 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import control_dependencies, name_scope
-from ...core.sparse_tensor import SparseTensor
 from ..array import array, creation
 from ..array.casting import cast
 from ..checks import assert_less, assert_non_negative
-from ..ragged.values import as_ragged
 from ..ragged.values import flat as flat_values
 from ..rows import functions, of_values
 from .reductions import reduce_all, reduce_sum
@@ -119,97 +116,33 @@ def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def bincount(
-    arr: TensorLike | RaggedTensor | SparseTensor,
-    weights: TensorLike | RaggedTensor | SparseTensor | None = None,
+    arr: TensorLike | RaggedTensor,
+    weights: TensorLike | RaggedTensor | None = None,
     minlength: TensorLike | None = None,
     maxlength: TensorLike | None = None,
     dtype: DTypeLike = np.int32,
-    name: str | None = None,
-    axis: int | None = None,
-    binary_output: bool = False,
 ) -> Tensor:
     """How often each of 0, 1, ... is in `arr`, or the sum of the weights where it is.
 
     Args:
-        arr: Numbers that are not negative; a tensor, a ragged or a sparse one.
+        arr: int32 numbers that are not negative, of any shape, or ragged.
         weights: of the shape of `arr`, and the type of the result.
         minlength: The least size of the result, which else is the largest number and 1.
         maxlength: Numbers from here on are not counted.
         dtype: Of the result, without weights.
-        name: Of the operations.
-        axis: -1 counts in each row, None or 0 in all of them.
-        binary_output: Whether to say only which are there.
-
-    Raises ValueError for another axis, for weights of a binary result, and for weights of another
-    kind than `arr`.
     """
-    if axis not in (None, 0, -1):
-        raise ValueError(
-            f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
-        )
-    if binary_output and weights is not None:
-        raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
-    with name_scope(name, "bincount"):
-        x = arr if isinstance(arr, SparseTensor) else as_ragged(arr)
-        numbers = x.values if isinstance(x, SparseTensor) else cast_type("Tensor", flat_values(x))
-        if numbers.dtype not in (np.int32, np.int64):
-            numbers = cast(numbers, np.int32)
-        amounts = convert_to_tensor(np.zeros(0, np.dtype(dtype)))
+    with name_scope(None, "bincount"):
+        numbers = cast(convert_to_tensor(flat_values(arr), name="arr"), np.int32)
+        flat = array.reshape(numbers, [-1])
+        largest = ops.Max(ops.ConcatV2([flat, np.array([-1], np.int32)], np.int32(0)), [0])
+        size = ops.AddV2(largest, np.int32(1))
+        if minlength is not None:
+            size = ops.Maximum(cast(minlength, np.int32), size)
+        if maxlength is not None:
+            size = ops.Minimum(cast(maxlength, np.int32), size)
         if weights is not None:
-            amounts = _amounts(x, weights)
-        size = _bins(numbers, minlength, maxlength)
-        if axis != -1:
-            return _counted(numbers, size, amounts, binary_output)
-        if isinstance(x, SparseTensor):
-            shape = x.dense_shape
-            return ops.SparseBincount(
-                x.indices, numbers, shape, size, amounts, binary_output=binary_output
-            )
-        if isinstance(x, RaggedTensor):
-            splits = cast(x.row_splits, np.int64)
-            return ops.RaggedBincount(splits, numbers, size, amounts, binary_output=binary_output)
-        return ops.DenseBincount(numbers, size, amounts, binary_output=binary_output)
-
-
-def _amounts(
-    x: Tensor | RaggedTensor | SparseTensor, weights: TensorLike | RaggedTensor | SparseTensor
-) -> Tensor:
-    """Weights of numbers, in their order."""
-    if isinstance(x, SparseTensor):
-        if not isinstance(weights, SparseTensor):
-            raise ValueError(
-                f"Argument `weights` must be a SparseTensor if `values` is a SparseTensor. "
-                f"Received weights={weights} of type {type(weights).__name__}"
-            )
-        return weights.values
-    amounts = as_ragged(cast_type("TensorLike", weights))
-    if isinstance(x, RaggedTensor) != isinstance(amounts, RaggedTensor):
-        raise ValueError(
-            "`weights` must be a RaggedTensor if and only if `values` is one, got "
-            f"values={x}, weights={amounts}"
-        )
-    return cast_type("Tensor", flat_values(amounts))
-
-
-def _bins(numbers: Tensor, minlength: TensorLike | None, maxlength: TensorLike | None) -> Tensor:
-    """One more than the largest number, within the limits."""
-    dtype = np.dtype(numbers.dtype)
-    flat = array.reshape(numbers, [-1])
-    largest = ops.Max(ops.ConcatV2([flat, np.array([-1], dtype)], np.int32(0)), [0])
-    size = ops.AddV2(largest, dtype.type(1))
-    if minlength is not None:
-        size = ops.Maximum(cast(minlength, dtype), size)
-    if maxlength is not None:
-        size = ops.Minimum(cast(maxlength, dtype), size)
-    return size
-
-
-def _counted(numbers: Tensor, size: Tensor, amounts: Tensor, binary_output: bool) -> Tensor:
-    """The counts in all of a tensor."""
-    if not binary_output:
-        return ops.Bincount(cast(numbers, np.int32), cast(size, np.int32), amounts)
-    flat = array.reshape(numbers, [-1])
-    return ops.DenseBincount(flat, size, amounts, binary_output=True)
+            return ops.Bincount(numbers, size, convert_to_tensor(flat_values(weights)))
+        return ops.Bincount(numbers, size, np.zeros(0, np.dtype(dtype)))
 
 
 def confusion_matrix(

@@ -72,7 +72,7 @@ def _rows(x: Part) -> Part:
 
 def joined(parts: Sequence[Part], axis: int) -> Part:
     """Parts one after the other along an axis that is not negative."""
-    if all(isinstance(part, Tensor) for part in parts):
+    if all(isinstance(part, Tensor) for part in parts) and not (axis == 0 and _differ(parts)):
         return ops.ConcatV2(list(cast("list[Tensor]", parts)), np.int32(axis))
     listed = same_index_type([_rows(part) for part in parts])
     rows = cast("list[RaggedTensor]", listed)
@@ -91,6 +91,12 @@ def joined(parts: Sequence[Part], axis: int) -> Part:
     uniform = first.rows.uniform
     values = joined([x.values for x in rows], axis - 1)
     return RaggedTensor(values, RowPartition(splits, uniform=uniform))
+
+
+def _differ(parts: Sequence[Part]) -> bool:
+    """Whether rows of tensors are known to be of several sizes."""
+    sizes = [part.sizes for part in parts if isinstance(part, Tensor)]
+    return len({size[1:] for size in sizes if size is not None and None not in size}) > 1
 
 
 def _behind(rows: Sequence[RaggedTensor]) -> RaggedTensor:
