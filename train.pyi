@@ -2,7 +2,6 @@
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
 from .compat.v1 import train_experimental as experimental
-from .graph.functions.io.files import match_filenames_once as match_filenames_once
 from .schema.proto import BytesList as BytesList
 from .schema.proto import Example as Example
 from .schema.proto import Feature as Feature

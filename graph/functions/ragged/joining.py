@@ -142,6 +142,8 @@ def split(
     with name_scope(name, "RaggedSplit"):
         x = as_ragged(value)
         place = positive_axis(axis, rank_of(x))
+        if isinstance(num_or_size_splits, int) and num_or_size_splits == 1:
+            return [x]
         if isinstance(x, RaggedTensor) and 1 <= place <= x.ragged_rank:
             level = x.nested_rows[place - 1]
             if level.uniform is None:

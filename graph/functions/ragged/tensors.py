@@ -15,6 +15,7 @@ from ...core.graph import Tensor
 from ...core.ragged_dispatch import has_ragged
 from ...core.ragged_tensor import RaggedTensor
 from ...core.ragged_value import RaggedTensorValue
+from ...core.row_partition import checked
 from ...core.scopes import name_scope
 from ...core.tensor_shape import as_shape
 from ..array import creation
@@ -22,7 +23,7 @@ from ..math.sorting import argsort
 from . import crossing, joining
 from .nested_lists import Parsed, parse
 from .picking import gather_rows
-from .values import of_flat_values
+from .values import as_ragged, of_flat_values, of_lengths, same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, ShapeLike, TensorLike
@@ -160,22 +161,40 @@ def stack(
 def boolean_mask(
     data: TensorLike | RaggedTensor, mask: TensorLike | RaggedTensor, name: str | None = None
 ) -> Tensor | RaggedTensor:
-    """The values where a mask of the same rows is true, or the rows where one of rows is."""
+    """The values where a mask of the same rows is true, or the rows where one of rows is.
+
+    Raises ValueError for a mask that is no bool, a scalar, or of unknown rank;
+    InvalidArgumentError, when it runs, unless it has the rows of `data`.
+    """
     with name_scope(name, "RaggedMask"):
-        kept = mask if isinstance(mask, RaggedTensor) else tensor_of(mask)
-        rows = data if isinstance(data, RaggedTensor) else tensor_of(data)
-        if isinstance(kept, Tensor) and len(kept.get_shape()) > 1:
-            kept = RaggedTensor.from_tensor(kept)
-        if isinstance(kept, Tensor):
-            return gather_rows(rows, ops.Reshape(ops.Where(kept), _FLAT))
-        if isinstance(rows, Tensor):
-            rows = RaggedTensor.from_tensor(rows)
-        values = boolean_mask(rows.values, kept.values)
-        if isinstance(values, RaggedTensor) and isinstance(kept.values, RaggedTensor):
-            return RaggedTensor.from_row_splits(values, rows.row_splits)
-        flags = ops.Cast(kept.values, DstT=np.dtype(np.int64))
-        lengths = ops.UnsortedSegmentSum(flags, kept.value_rowids(), kept.nrows())
-        return RaggedTensor.from_row_lengths(values, lengths)
+        flags = as_ragged(mask, np.bool_)
+        rank = flags.get_shape().rank
+        if rank is None:
+            raise ValueError("mask.shape.ndims must be known statically.")
+        if rank == 0:
+            raise ValueError("mask cannot be scalar.")
+        if isinstance(flags, Tensor) and rank > 1:
+            flags = RaggedTensor.from_tensor(flags, ragged_rank=rank - 1)
+        return _masked(as_ragged(data), flags)
+
+
+def _masked(x: Tensor | RaggedTensor, flags: Tensor | RaggedTensor) -> Tensor | RaggedTensor:
+    if isinstance(flags, Tensor):
+        return gather_rows(x, ops.Reshape(ops.Where(flags), _FLAT))
+    if isinstance(x, Tensor):
+        x = RaggedTensor.from_tensor(x, ragged_rank=flags.ragged_rank)
+    if x.rows.dtype != flags.rows.dtype:
+        x, flags = (part.with_row_splits_dtype(np.int64) for part in (x, flags))
+    inner = flags.flat_values
+    same = same_splits(x.row_splits, flags.row_splits)
+    inner = checked(inner, [same], "Inputs must have identical ragged splits")
+    flags = flags.with_flat_values(inner)
+    values = _masked(x.values, flags.values)
+    if isinstance(flags.values, RaggedTensor):
+        return RaggedTensor(values, x.rows)
+    numbers = ops.Cast(flags.values, DstT=flags.rows.dtype)
+    lengths = ops.UnsortedSegmentSum(numbers, flags.rows.rowids(), flags.rows.nrows())
+    return RaggedTensor(values, of_lengths(lengths))
 
 
 def constant_value(
