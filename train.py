@@ -3,9 +3,16 @@
 from .facade import facade
 
 HOMES = {
+<<<<<<< HEAD
+    "graph.functions.io.files": "match_filenames_once",
+    "schema.proto": (
+        "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List "
+        "ClusterDef JobDef QueueRunnerDef SaverDef SequenceExample ServerDef"
+=======
     "schema.proto": (
         "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List "
         "QueueRunnerDef SaverDef SequenceExample"
+>>>>>>> main
     ),
     "training.adaptive_optimizers": (
         "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"
@@ -42,6 +49,7 @@ HOMES = {
         "linear_cosine_decay natural_exp_decay noisy_linear_cosine_decay piecewise_constant "
         "piecewise_constant_decay=piecewise_constant polynomial_decay"
     ),
+    "training.cluster": "ClusterSpec replica_device_setter",
     "training.coordinator": "Coordinator LooperThread",
     "training.event_files": "summary_iterator",
     "training.hook_steps": "SecondOrStepTimer",

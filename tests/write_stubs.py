@@ -20,6 +20,8 @@ FACADES = (
     "flatlite.compat.v1.gfile",
     "flatlite.compat.v1.graph_util",
     "flatlite.compat.v1.initializers",
+    "flatlite.compat.v1.io",
+    "flatlite.compat.v1.io_gfile",
     "flatlite.compat.v1.layers",
     "flatlite.compat.v1.linalg",
     "flatlite.compat.v1.lite",

@@ -19,6 +19,7 @@ MODULES = {
     "gfile": "compat.v1.gfile",
     "graph_util": "compat.v1.graph_util",
     "initializers": "compat.v1.initializers",
+    "io": "compat.v1.io",
     "layers": "compat.v1.layers",
     "linalg": "compat.v1.linalg",
     "lite": "compat.v1.lite",

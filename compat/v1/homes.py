@@ -82,6 +82,20 @@ CORE = {
         "string_to_hash_bucket_strong string_to_number=to_number substr"
     ),
     "graph.core.ragged_tensor": "RaggedTensor",
+    "graph.functions.io.decoding": (
+        "decode_compressed decode_csv decode_json_example decode_raw deserialize_many_sparse "
+        "parse_tensor serialize_many_sparse serialize_sparse serialize_tensor"
+    ),
+    "graph.functions.io.features": (
+        "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature"
+    ),
+    "graph.functions.io.files": (
+        "FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader TextLineReader "
+        "WholeFileReader matching_files read_file write_file"
+    ),
+    "graph.functions.io.parsing": (
+        "parse_example parse_single_example parse_single_sequence_example"
+    ),
     "graph.functions.flow.functional": "foldl foldr map_fn numpy_function py_func py_function scan",
     "graph.functions.resources.accumulators": (
         "ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator"
@@ -162,7 +176,9 @@ CORE = {
         "Dimension TensorShape dimension_at_index dimension_value disable_v2_tensorshape "
         "enable_v2_tensorshape"
     ),
-    "graph.core.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec",
+    "graph.core.type_specs": (
+        "IndexedSlicesSpec RaggedTensorSpec SparseTensorSpec TensorSpec type_spec_from_value"
+    ),
     "training.event_files": "summary_iterator",
     "graph.functions.unicode": "fingerprint",
     "graph.functions.nn.windows": "extract_image_patches",
@@ -483,6 +499,42 @@ SETS = {
     ),
 }
 
+IO = {
+    "graph.functions.io.decoding": (
+        "decode_compressed decode_csv decode_json_example decode_raw deserialize_many_sparse "
+        "parse_tensor serialize_many_sparse serialize_sparse serialize_tensor"
+    ),
+    "graph.functions.io.features": (
+        "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature"
+    ),
+    "graph.functions.io.files": "match_filenames_once matching_files read_file write_file",
+    "graph.functions.io.parsing": (
+        "parse_example parse_sequence_example parse_single_example parse_single_sequence_example"
+    ),
+    "graph.functions.resources.queues": (
+        "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"
+    ),
+    "graph.functions.strings": "decode_base64 encode_base64",
+    "schema.record_options": (
+        "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"
+    ),
+    "training.write_graph": "write_graph",
+}
+"""Names of `tf.io`."""
+
+IO_GFILE = {
+    "schema.gfile": "GFile",
+    "schema.gfile_v2": (
+        "copy exists glob isdir join listdir makedirs mkdir remove rename rmtree stat walk"
+    ),
+}
+
+PYTHON_IO = {
+    "schema.record_options": (
+        "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"
+    ),
+}
+
 GFILE = {
     "schema.gfile": (
         "Copy DeleteRecursively Exists FastGFile GFile Glob IsDirectory ListDirectory MakeDirs "
@@ -547,10 +599,11 @@ VERSION = {
 
 RAGGED = {
     "graph.functions.ragged.tensors": (
-        "boolean_mask constant constant_value map_flat_values placeholder range=ragged_range "
+        "boolean_mask constant constant_value cross cross_hashed map_flat_values placeholder "
+        "range=ragged_range "
         "row_splits_to_segment_ids segment_ids_to_row_splits stack stack_dynamic_partitions"
     ),
-    "graph.core.ragged_tensor": "RaggedTensorValue",
+    "graph.core.ragged_value": "RaggedTensorValue",
 }
 
 SUMMARY = {

@@ -1,10 +1,12 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.ragged`."""
 
-from ...graph.core.ragged_tensor import RaggedTensorValue as RaggedTensorValue
+from ...graph.core.ragged_value import RaggedTensorValue as RaggedTensorValue
 from ...graph.functions.ragged.tensors import boolean_mask as boolean_mask
 from ...graph.functions.ragged.tensors import constant as constant
 from ...graph.functions.ragged.tensors import constant_value as constant_value
+from ...graph.functions.ragged.tensors import cross as cross
+from ...graph.functions.ragged.tensors import cross_hashed as cross_hashed
 from ...graph.functions.ragged.tensors import map_flat_values as map_flat_values
 from ...graph.functions.ragged.tensors import placeholder as placeholder
 from ...graph.functions.ragged.tensors import ragged_range as range

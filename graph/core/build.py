@@ -41,8 +41,11 @@ class _Ops:
     """See the module."""
 
     # Those that do not give one tensor; a test holds them against the signatures.
+    AccumulatorApplyGradient: OperationFunction
+    AccumulatorSetGlobalStep: OperationFunction
     AllCandidateSampler: TensorsFunction
     ApproxTopK: TensorsFunction
+    BarrierTakeMany: TensorsFunction
     BatchNormWithGlobalNormalizationGrad: TensorsFunction
     BlockLSTM: TensorsFunction
     BlockLSTMV2: TensorsFunction
@@ -54,6 +57,7 @@ class _Ops:
     CombinedNonMaxSuppression: TensorsFunction
     ComputeAccidentalHits: TensorsFunction
     ConcatOffset: TensorsFunction
+    DecodeCSV: TensorsFunction
     DecodeWav: TensorsFunction
     DenseCountSparseOutput: TensorsFunction
     DenseToDenseSetOperation: TensorsFunction
@@ -74,6 +78,7 @@ class _Ops:
     FusedBatchNormV2: TensorsFunction
     FusedBatchNormV3: TensorsFunction
     GRUBlockCell: TensorsFunction
+    GenerateVocabRemapping: TensorsFunction
     IdentityN: TensorsFunction
     If: TensorsFunction
     LSTMBlockCell: TensorsFunction
@@ -89,6 +94,10 @@ class _Ops:
     NonMaxSuppressionV5: TensorsFunction
     ParseExample: TensorsFunction
     ParseExampleV2: TensorsFunction
+    ParseSequenceExample: TensorsFunction
+    ParseSequenceExampleV2: TensorsFunction
+    ParseSingleExample: TensorsFunction
+    ParseSingleSequenceExample: TensorsFunction
     PartitionedCall: TensorsFunction
     PyFunc: TensorsFunction
     PyFuncStateless: TensorsFunction
@@ -110,6 +119,10 @@ class _Ops:
     RaggedGather: TensorsFunction
     RaggedRange: TensorsFunction
     RaggedTensorToSparse: TensorsFunction
+    ReaderRead: TensorsFunction
+    ReaderReadUpTo: TensorsFunction
+    ReaderReadUpToV2: TensorsFunction
+    ReaderReadV2: TensorsFunction
     RefMerge: TensorsFunction
     RefSwitch: TensorsFunction
     RestoreV2: TensorsFunction
@@ -148,6 +161,7 @@ class _Ops:
     StringSplitV2: TensorsFunction
     Svd: TensorsFunction
     Switch: TensorsFunction
+    TakeManySparseFromTensorsMap: TensorsFunction
     TensorArrayConcatV3: TensorsFunction
     TensorArrayGradV3: TensorsFunction
     TensorArrayV3: TensorsFunction
@@ -166,12 +180,12 @@ class _Ops:
     Unpack: TensorsFunction
     While: TensorsFunction
 
-    AccumulatorApplyGradient: OperationFunction
-    AccumulatorSetGlobalStep: OperationFunction
     Assert: OperationFunction
     AssignAddVariableOp: OperationFunction
     AssignSubVariableOp: OperationFunction
     AssignVariableOp: OperationFunction
+    BarrierClose: OperationFunction
+    BarrierInsertMany: OperationFunction
     ControlTrigger: OperationFunction
     DestroyResourceOp: OperationFunction
     InitializeTable: OperationFunction
@@ -191,6 +205,10 @@ class _Ops:
     QueueEnqueueMany: OperationFunction
     QueueEnqueueManyV2: OperationFunction
     QueueEnqueueV2: OperationFunction
+    ReaderReset: OperationFunction
+    ReaderResetV2: OperationFunction
+    ReaderRestoreState: OperationFunction
+    ReaderRestoreStateV2: OperationFunction
     ResourceAccumulatorApplyGradient: OperationFunction
     ResourceAccumulatorSetGlobalStep: OperationFunction
     ResourceApplyAdadelta: OperationFunction

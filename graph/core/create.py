@@ -79,7 +79,7 @@ def create(
         raise ValueError(f"Op type not registered '{kind}'")
     if len(inputs) != len(signature.inputs):
         raise ValueError(f"{kind} takes {len(signature.inputs)} arguments, got {len(inputs)}")
-    graph = graph_of(_flat(inputs)) if graph is None else graph
+    graph = graph_of(_flat(inputs), name or kind) if graph is None else graph
     all_attrs = checked_attrs(signature, attrs or {})
     with graph.as_default(), graph_name_scope(graph, name or kind) as scope:
         tensors = _convert_inputs(kind, signature, inputs, all_attrs)
@@ -103,7 +103,7 @@ def append(
     if graph.finalized:
         raise RuntimeError("Graph is finalized and cannot be modified.")
     scopes = graph.scopes
-    tensors = [graph.capture(tensor) for tensor in tensors]
+    tensors = [graph.capture(tensor, name) for tensor in tensors]
     controls = [*scopes.controls_for(tensor.op for tensor in tensors), *controls]
     try:
         op = graph.add(kind, name, tensors, attrs, controls)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, cast, overload
 import numpy as np
 
 from .attributes import FunctionRef
+from .contexts import Context, unreachable
 from .create import append
 from .graph import Graph, Operation, Tensor
 from .library import Function, FunctionLibrary
@@ -71,19 +72,22 @@ class FunctionGraph(Graph):
         self.inputs.append(tensor)
         return tensor
 
-    def capture(self, tensor: Tensor) -> Tensor:
+    def capture(self, tensor: Tensor, user: str = "") -> Tensor:
         """What stands inside for a tensor of this graph or one around.
 
-        Raises ValueError when it is of another graph.
+        Raises ValueError when it is of another graph; `user` is the name of what reads it.
         """
         if tensor.graph is self:
             return tensor
         inside = self._copies.get(tensor)
         if inside is None:
             if tensor.graph not in around(self):
-                raise ValueError(
-                    f"{tensor} must be from the same graph as the function, or one around it"
-                )
+                words = unreachable(tensor, self, user or tensor.op.name)
+                if words is None:
+                    words = (
+                        f"{tensor} must be from the same graph as the function, or one around it"
+                    )
+                raise ValueError(words)
             inside = self._copies[tensor] = self._captured(tensor)
         return inside
 
@@ -245,9 +249,11 @@ def copy_graph(
     return copies
 
 
-def trace_graph() -> FunctionGraph:
-    """A new body for a function that is called from the default graph."""
-    return FunctionGraph(get_default_graph())
+def trace_graph(kind: str = "", scope: str = "") -> FunctionGraph:
+    """A new body for a function that is called from the default graph: of a loop or branch."""
+    graph = FunctionGraph(get_default_graph())
+    graph.context = Context(kind, scope) if kind else None
+    return graph
 
 
 def add_outputs(

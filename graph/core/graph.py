@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
+from .contexts import Context
 from .elements import Operation, Tensor
 from .hooks import hook, implementation
 from .infer import gives_the_same, infer
@@ -49,12 +50,13 @@ class Graph:
     `inputs` and `outputs` list the tensors a caller feeds and fetches where the graph has a
     signature: a function's body, a SavedModel's signature; None otherwise. `control_outputs` are
     the operations of such a graph that must run though nothing may read them. `outer` is the graph
-    around the body of a function, None else.
+    around the body of a function, None else; `context` the loop or branch that it is the body of.
     """
 
     def __init__(self, functions: FunctionLibrary | None = None):
         self.functions = functions if functions is not None else FunctionLibrary()
         self.outer: Graph | None = None
+        self.context: Context | None = None
         self.inputs: list[Tensor] | None = None
         self.outputs: list[Tensor] | None = None
         self.control_outputs: list[Operation] = []
@@ -210,7 +212,7 @@ class Graph:
                 tensor.add_consumer(op)
         return op
 
-    def capture(self, tensor: Tensor) -> Tensor:
+    def capture(self, tensor: Tensor, user: str = "") -> Tensor:
         """What stands for a tensor in this graph: itself; see FunctionGraph."""
         return tensor
 

@@ -7,8 +7,13 @@ So a Tensor knows how to be evaluated, and no module imports one that imports it
 
 from __future__ import annotations
 
+<<<<<<< HEAD
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+=======
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar, overload
+>>>>>>> main
 
 from ...schema.registry import Registry
 
@@ -37,6 +42,7 @@ HOMES = {
     "node_def": ".format.node_messages",
     "op_def": ".format.node_messages",
     "plan": ".session.executor",
+    "ragged_function": ".core.ragged_dispatch",
     "session_for": ".session.session",
     "to_graph_def": ".format.graphdef",
     "variable_kind": ".variables.kinds",
@@ -88,6 +94,10 @@ def implementation(name: Literal["op_def"]) -> Callable[[Operation], OpDef]: ...
 def implementation(name: Literal["version_def"]) -> Callable[[Graph], VersionDef]: ...
 @overload
 def implementation(name: Literal["plan"]) -> type[Plan]: ...
+@overload
+def implementation(
+    name: Literal["ragged_function"],
+) -> Callable[[str], Callable[..., Any]]: ...  # pyright: ignore[reportExplicitAny] - each its own
 @overload
 def implementation(
     name: Literal["session_for"],

@@ -3,74 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import numpy as np
 
+from . import row_partition
 from .build import ops
 from .create import convert_to_tensor
-from .graph import Graph, Tensor
+from .graph import Graph, Operation, Tensor
 from .hooks import implementation
+from .ragged_value import RaggedTensorValue
+from .row_partition import RowPartition, checked, size_of
 from .scopes import name_scope
 from .sparse_tensor import SparseTensor
 from .tensor_shape import TensorShape
 
 if TYPE_CHECKING:
-    from .protocols import MaybeDType
+    from ..session.session import Session
+    from .protocols import Evaluated, FeedDict, MaybeDType
     from .typing import DTypeLike, TensorLike
 
 _ZERO = np.int32(0)
-
-
-def _counted(n: Tensor) -> Tensor:
-    """0, 1, ... n - 1 in int64."""
-    return ops.Range(np.int64(0), n, np.int64(1), Tidx=np.dtype(np.int64))
-
-
-class RaggedTensorValue(NamedTuple):
-    """What a Session gives for a RaggedTensor."""
-
-    values: np.ndarray | RaggedTensorValue
-    row_splits: np.ndarray
-
-    def __repr__(self) -> str:
-        return f"tf.{type(self).__name__}(values={self.values!r}, row_splits={self.row_splits!r})"
-
-    @property
-    def flat_values(self) -> np.ndarray:
-        """The values of the innermost rows, one after another."""
-        values = self.values
-        return values.flat_values if isinstance(values, RaggedTensorValue) else values
-
-    @property
-    def nested_row_splits(self) -> tuple[np.ndarray, ...]:
-        """Those of this one, and of the rows within, from the outside in."""
-        inner = self.values
-        splits = inner.nested_row_splits if isinstance(inner, RaggedTensorValue) else ()
-        return (self.row_splits, *splits)
-
-    @property
-    def ragged_rank(self) -> int:
-        """How many dimensions have sizes of their own for each row."""
-        return len(self.nested_row_splits)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the values."""
-        return self.flat_values.dtype
-
-    @property
-    def shape(self) -> tuple[int | None, ...]:
-        """The number of rows, and None for each dimension that has none of its own."""
-        inner = self.flat_values.shape[1:]
-        return (len(self.row_splits) - 1, *[None] * self.ragged_rank, *inner)
-
-    def to_list(self) -> list[object]:
-        """The rows as nested lists."""
-        values = self.values
-        items = values.to_list() if isinstance(values, RaggedTensorValue) else values.tolist()
-        return [items[start:end] for start, end in pairwise(self.row_splits)]
 
 
 def _operator(name: str, swapped: bool = False) -> Callable[[RaggedTensor, object], RaggedTensor]:
@@ -94,11 +47,34 @@ class RaggedTensor:
     """Rows that lie one after another in `values`, from one of `row_splits` to the next.
 
     Made by `from_row_splits`, `from_row_lengths`, `from_value_rowids`, `from_tensor`,
-    `from_sparse` and `tf.ragged.constant`. The values may be ragged themselves.
+    `from_sparse` and `tf.ragged.constant`. The values may be ragged themselves. The factories
+    check their arguments when the graph is built, as far as they are known, else when it runs;
+    `validate=False` leaves that out.
     """
 
-    def __init__(self, values: Tensor | RaggedTensor, row_splits: Tensor):
-        self._values, self._row_splits = values, row_splits
+    def __init__(self, values: Tensor | RaggedTensor, rows: RowPartition):
+        self._values, self._rows = values, rows
+
+    @classmethod
+    def _of(
+        cls,
+        values: Tensor | RaggedTensor,
+        rows: RowPartition,
+        validate: bool,
+    ) -> RaggedTensor:
+        """Rows of values, whose number is checked."""
+        if isinstance(values, RaggedTensor) and values.rows.dtype != rows.dtype:
+            raise ValueError(
+                f"values and row_splits must count in the same type, got {values.rows.dtype} and "
+                f"{rows.dtype}; see with_row_splits_dtype"
+            )
+        if validate:
+            words = "Arguments to from_row_splits do not form a valid RaggedTensor"
+            number = ops.Cast(_rows_of(values), DstT=rows.dtype)
+            splits = checked(rows.splits, [ops.Equal(rows.nvals(), number)], words)
+            if splits is not rows.splits:
+                rows = RowPartition(splits, uniform=rows.uniform)
+        return cls(values, rows)
 
     @classmethod
     def from_row_splits(
@@ -110,11 +86,9 @@ class RaggedTensor:
     ) -> RaggedTensor:
         """Rows from each number of `row_splits` [n + 1] to the next one."""
         with name_scope(name, "RaggedFromRowSplits", [row_splits]):
-            splits = convert_to_tensor(row_splits, name="row_splits")
-            if splits.dtype.kind != "i":
-                raise ValueError(f"Row-partitioning tensor must be int32 or int64, got {splits}")
-            inner = values if isinstance(values, RaggedTensor) else convert_to_tensor(values)
-            return cls(inner, ops.Cast(splits, DstT=np.dtype(np.int64)))
+            inner, dtype = _values_of(values)
+            rows = row_partition.from_row_splits(row_splits, validate, dtype)
+            return cls._of(inner, rows, validate)
 
     @classmethod
     def from_row_lengths(
@@ -126,10 +100,9 @@ class RaggedTensor:
     ) -> RaggedTensor:
         """Rows of so many values each."""
         with name_scope(name, "RaggedFromRowLengths", [row_lengths]):
-            lengths = ops.Cast(convert_to_tensor(row_lengths), DstT=np.dtype(np.int64))
-            ends = ops.Cumsum(lengths, _ZERO)
-            splits = ops.ConcatV2([np.zeros(1, np.int64), ends], _ZERO)
-            return cls.from_row_splits(values, splits)
+            inner, dtype = _values_of(values)
+            rows = row_partition.from_row_lengths(row_lengths, validate, dtype)
+            return cls._of(inner, rows, validate)
 
     @classmethod
     def from_value_rowids(
@@ -142,14 +115,11 @@ class RaggedTensor:
     ) -> RaggedTensor:
         """The row of each value, in rising order; `nrows` is one more than the last by default."""
         with name_scope(name, "RaggedFromValueRowIds", [value_rowids]):
-            rows = ops.Cast(convert_to_tensor(value_rowids), DstT=np.dtype(np.int32))
-            if nrows is None:
-                last = ops.ConcatV2([np.array([-1], np.int32), rows], _ZERO)
-                n = ops.AddV2(ops.Max(last, _ZERO), np.int32(1))
-            else:
-                n = ops.Cast(convert_to_tensor(nrows), DstT=np.dtype(np.int32))
-            counts = ops.Bincount(rows, n, np.zeros(0, np.int64))
-            return cls.from_row_lengths(values, counts)
+            inner, dtype = _values_of(values)
+            if isinstance(nrows, int) and nrows < 0:
+                raise ValueError(f"Expected nrows >= 0; got {nrows}")
+            rows = row_partition.from_value_rowids(value_rowids, nrows, validate, dtype)
+            return cls._of(inner, rows, validate)
 
     @classmethod
     def from_row_starts(
@@ -161,10 +131,9 @@ class RaggedTensor:
     ) -> RaggedTensor:
         """Rows from each number of `row_starts` to the next one, the last to the end."""
         with name_scope(name, "RaggedFromRowStarts", [row_starts]):
-            inner = values if isinstance(values, RaggedTensor) else convert_to_tensor(values)
-            starts = ops.Cast(convert_to_tensor(row_starts), DstT=np.dtype(np.int64))
-            end = ops.ExpandDims(_rows_of(inner), _ZERO)
-            return cls.from_row_splits(inner, ops.ConcatV2([starts, end], _ZERO))
+            inner, dtype = _values_of(values)
+            rows = row_partition.from_row_starts(row_starts, _rows_of(inner), validate, dtype)
+            return cls._of(inner, rows, False)
 
     @classmethod
     def from_row_limits(
@@ -176,8 +145,26 @@ class RaggedTensor:
     ) -> RaggedTensor:
         """Rows up to each number of `row_limits`, the first from 0."""
         with name_scope(name, "RaggedFromRowLimits", [row_limits]):
-            limits = ops.Cast(convert_to_tensor(row_limits), DstT=np.dtype(np.int64))
-            return cls.from_row_splits(values, ops.ConcatV2([np.zeros(1, np.int64), limits], _ZERO))
+            inner, dtype = _values_of(values)
+            rows = row_partition.from_row_limits(row_limits, validate, dtype)
+            return cls._of(inner, rows, validate)
+
+    @classmethod
+    def from_uniform_row_length(
+        cls,
+        values: TensorLike | RaggedTensor,
+        uniform_row_length: TensorLike,
+        nrows: TensorLike | None = None,
+        validate: bool = True,
+        name: str | None = None,
+    ) -> RaggedTensor:
+        """Rows of equally many values; `nrows` says how many where they have none."""
+        with name_scope(name, "RaggedFromUniformRowLength", [uniform_row_length]):
+            inner, dtype = _values_of(values)
+            rows = row_partition.from_uniform_row_length(
+                uniform_row_length, _rows_of(inner), nrows, validate, dtype
+            )
+            return cls._of(inner, rows, False)
 
     @classmethod
     def from_nested_row_splits(
@@ -188,10 +175,11 @@ class RaggedTensor:
         validate: bool = True,
     ) -> RaggedTensor | Tensor:
         """Rows of rows, by their splits from the outside in."""
+        _require_list(nested_row_splits, "nested_row_splits")
         with name_scope(name, "RaggedFromNestedRowSplits", [flat_values]):
             result: RaggedTensor | Tensor = convert_to_tensor(flat_values)
             for splits in reversed(nested_row_splits):
-                result = cls.from_row_splits(result, splits)
+                result = cls.from_row_splits(result, splits, validate=validate)
             return result
 
     @classmethod
@@ -203,42 +191,86 @@ class RaggedTensor:
         validate: bool = True,
     ) -> RaggedTensor | Tensor:
         """Rows of rows, by their lengths from the outside in."""
+        _require_list(nested_row_lengths, "nested_row_lengths")
         with name_scope(name, "RaggedFromNestedRowlengths", [flat_values]):
             result: RaggedTensor | Tensor = convert_to_tensor(flat_values)
             for lengths in reversed(nested_row_lengths):
-                result = cls.from_row_lengths(result, lengths)
+                result = cls.from_row_lengths(result, lengths, validate=validate)
             return result
 
     @classmethod
-    def from_tensor(cls, tensor: TensorLike, name: str | None = None) -> RaggedTensor:
-        """The rows [n, m, ...] of a tensor, m values each."""
-        with name_scope(name, "RaggedFromTensor", [tensor]):
-            x = convert_to_tensor(tensor)
-            if x.sizes is not None and len(x.sizes) < 2:
-                raise ValueError(f"a tensor of rank 2 or more has rows, got shape {x.shape}")
-            sizes = ops.Shape(x, out_type=np.dtype(np.int64))
-            flat = ops.ConcatV2([np.array([-1], np.int64), sizes[2:]], _ZERO)
-            splits = _counted(sizes[0] + np.int64(1)) * sizes[1]
-            return cls.from_row_splits(ops.Reshape(x, flat), splits)
+    def from_nested_value_rowids(
+        cls,
+        flat_values: TensorLike,
+        nested_value_rowids: Sequence[TensorLike],
+        nested_nrows: Sequence[TensorLike | None] | None = None,
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor | Tensor:
+        """Rows of rows, by the row of each value from the outside in."""
+        _require_list(nested_value_rowids, "nested_value_rowids")
+        if nested_nrows is None:
+            nested_nrows = [None] * len(nested_value_rowids)
+        else:
+            _require_list(nested_nrows, "nested_nrows")
+            if len(nested_nrows) != len(nested_value_rowids):
+                raise ValueError(
+                    "Argument `nested_nrows` must have the same length as argument "
+                    f"`nested_value_rowids`. len(nested_nrows) = {len(nested_nrows)} vs. "
+                    f"len(nested_values_rowids) = {len(nested_value_rowids)}"
+                )
+        with name_scope(name, "RaggedFromNestedValueRowIds", [flat_values]):
+            result: RaggedTensor | Tensor = convert_to_tensor(flat_values)
+            for rowids, n in zip(
+                reversed(nested_value_rowids), reversed(nested_nrows), strict=True
+            ):
+                result = cls.from_value_rowids(result, rowids, n, validate=validate)
+            return result
 
     @classmethod
-    def from_sparse(cls, st_input: SparseTensor, name: str | None = None) -> RaggedTensor:
+    def from_tensor(
+        cls,
+        tensor: TensorLike,
+        lengths: object = None,
+        padding: TensorLike | None = None,
+        ragged_rank: int = 1,
+        name: str | None = None,
+        row_splits_dtype: DTypeLike = np.int64,
+    ) -> RaggedTensor:
+        """The rows of a tensor [n, m, ...].
+
+        Args:
+            tensor: Of a rank above `ragged_rank`.
+            lengths: How many values of each row count: [n]; or a list of such for rows of rows.
+            padding: What does not count at the end of a row, instead of `lengths`.
+            ragged_rank: How many dimensions become ragged.
+            name: Of the operations.
+            row_splits_dtype: int32 or int64.
+        """
+        return implementation("ragged_function")("from_tensor")(
+            tensor, lengths, padding, ragged_rank, name, row_splits_dtype
+        )
+
+    @classmethod
+    def from_sparse(
+        cls,
+        st_input: SparseTensor,
+        name: str | None = None,
+        row_splits_dtype: DTypeLike = np.int64,
+    ) -> RaggedTensor:
         """The rows of a sparse tensor of rank 2, whose elements are the first of their rows.
 
-        Raises TypeError when it is no SparseTensor, ValueError when its rank is another.
+        Raises:
+            TypeError: It is no SparseTensor.
+            ValueError: It is of another rank.
+            InvalidArgumentError: When it runs, if there is a gap in a row.
         """
-        if not isinstance(st_input, SparseTensor):
-            raise TypeError(f"Expected SparseTensor, got {type(st_input).__name__}")
-        rank = None if st_input.dense_shape.sizes is None else st_input.dense_shape.sizes[0]
-        if rank not in (None, 2):
-            raise ValueError(f"rank(st_input) must be 2. Got: {rank}")
-        with name_scope(name, "RaggedFromSparse", [st_input.values]):
-            rows = ops.StridedSlice(
-                st_input.indices, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1,
-                shrink_axis_mask=2,
-            )  # fmt: skip
-            n = ops.StridedSlice(st_input.dense_shape, [0], [1], [1], shrink_axis_mask=1)
-            return cls.from_value_rowids(st_input.values, rows, n)
+        return implementation("ragged_function")("from_sparse")(st_input, name, row_splits_dtype)
+
+    @property
+    def rows(self) -> RowPartition:
+        """Which values make a row."""
+        return self._rows
 
     @property
     def values(self) -> Tensor | RaggedTensor:
@@ -247,8 +279,13 @@ class RaggedTensor:
 
     @property
     def row_splits(self) -> Tensor:
-        """[nrows + 1], int64: where each row begins, and where the last one ends."""
-        return self._row_splits
+        """[nrows + 1]: where each row begins, and where the last one ends."""
+        return self._rows.splits
+
+    @property
+    def uniform_row_length(self) -> Tensor | None:
+        """How many values each row has, where all are known to have as many."""
+        return self._rows.uniform
 
     @property
     def flat_values(self) -> Tensor:
@@ -256,59 +293,91 @@ class RaggedTensor:
         values = self._values
         return values.flat_values if isinstance(values, RaggedTensor) else values
 
-    def with_flat_values(self, new_values: Tensor) -> RaggedTensor:
-        """The same rows with other innermost values."""
+    @property
+    def nested_rows(self) -> tuple[RowPartition, ...]:
+        """Which values make a row, from the outside in."""
         inner = self._values
-        if isinstance(inner, RaggedTensor):
-            return RaggedTensor(inner.with_flat_values(new_values), self._row_splits)
-        return RaggedTensor(new_values, self._row_splits)
+        return (self._rows, *(inner.nested_rows if isinstance(inner, RaggedTensor) else ()))
 
     @property
     def nested_row_splits(self) -> tuple[Tensor, ...]:
         """Those of this one, and of the ragged values within, from the outside in."""
-        inner = self._values
-        inner_splits = inner.nested_row_splits if isinstance(inner, RaggedTensor) else ()
-        return (self._row_splits, *inner_splits)
-
-    def with_values(self, new_values: Tensor | RaggedTensor) -> RaggedTensor:
-        """The same rows with other values."""
-        return RaggedTensor(new_values, self._row_splits)
+        return tuple(rows.splits for rows in self.nested_rows)
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
         """How long the rows are, from the outside in."""
         with name_scope(name, "RaggedNestedRowLengths"):
-            inner = self._values
-            lengths = inner.nested_row_lengths() if isinstance(inner, RaggedTensor) else ()
-            return (self.row_lengths(), *lengths)
+            return tuple(rows.lengths() for rows in self.nested_rows)
+
+    def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
+        """The row of each value, from the outside in."""
+        with name_scope(name, "RaggedNestedValueRowIds"):
+            return tuple(rows.rowids() for rows in self.nested_rows)
+
+    def with_values(self, new_values: Tensor | RaggedTensor) -> RaggedTensor:
+        """The same rows with other values."""
+        inner, dtype = _values_of(new_values)
+        if isinstance(inner, RaggedTensor) and dtype != self._rows.dtype:
+            return RaggedTensor(inner.with_row_splits_dtype(np.int64), self._rows.of_type(np.int64))
+        return RaggedTensor(inner, self._rows)
+
+    def with_flat_values(self, new_values: Tensor | RaggedTensor) -> RaggedTensor:
+        """The same rows with other innermost values."""
+        inner = self._values
+        if isinstance(inner, RaggedTensor):
+            return self.with_values(inner.with_flat_values(new_values))
+        return self.with_values(new_values)
+
+    def with_row_splits_dtype(self, dtype: DTypeLike) -> RaggedTensor:
+        """The same rows, counted in int32 or int64; ValueError for another type."""
+        wanted = np.dtype(dtype)
+        if wanted not in (np.dtype(np.int32), np.dtype(np.int64)):
+            raise ValueError(
+                f"Argument `row_splits` dtype must be int32 or int64. Received {wanted}."
+            )
+        values = self._values
+        if isinstance(values, RaggedTensor):
+            values = values.with_row_splits_dtype(wanted)
+        return RaggedTensor(values, self._rows.of_type(wanted))
+
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> RaggedTensor | Tensor:
+        """One dimension in the place of those from `outer_axis` to `inner_axis`."""
+        return implementation("ragged_function")("merge_dims")(self, outer_axis, inner_axis)
 
     @property
     def shape(self) -> TensorShape:
         """The number of rows, None for each ragged dimension, the shape of a value."""
-        splits, inner = self._row_splits.sizes, self.flat_values.sizes
-        if inner is None:
+        inner = self._values.shape
+        if inner.rank is None:
             return TensorShape(None)
-        count = None if not splits or splits[0] is None else splits[0] - 1
-        return TensorShape([count, *[None] * self.ragged_rank, *inner[1:]])
+        sizes = inner.as_list()[1:]
+        return TensorShape([self._rows.known_count, self._rows.known_length, *sizes])
 
     def get_shape(self) -> TensorShape:
         """The number of rows, None for each ragged dimension, the shape of a value."""
         return self.shape
 
-    def bounding_shape(self, axis: TensorLike | None = None, name: str | None = None) -> Tensor:
+    def bounding_shape(
+        self,
+        axis: TensorLike | None = None,
+        name: str | None = None,
+        out_type: DTypeLike | None = None,
+    ) -> Tensor:
         """The shape of the smallest tensor that has room for all rows."""
+        dtype = self._rows.dtype if out_type is None else np.dtype(out_type)
         with name_scope(name, "RaggedBoundingBox"):
-            sizes = [self.nrows()]
-            for lengths in self.nested_row_lengths():
-                longest = ops.ConcatV2([np.zeros(1, np.int64), lengths], _ZERO)
-                sizes.append(ops.Max(longest, _ZERO))
-            inner = ops.Shape(self.flat_values, out_type=np.dtype(np.int64))[1:]
-            shape = ops.ConcatV2([ops.Pack(sizes), inner], _ZERO)
+            sizes = [self._rows.nrows(), *(rows.longest() for rows in self.nested_rows)]
+            outer = ops.Cast(ops.Pack(sizes), DstT=dtype)
+            inner = ops.StridedSlice(
+                ops.Shape(self.flat_values, out_type=dtype), [1], [0], [1], end_mask=1
+            )
+            shape = ops.ConcatV2([outer, inner], _ZERO)
             return shape if axis is None else ops.GatherV2(shape, axis, _ZERO)
 
     @property
     def ragged_rank(self) -> int:
         """How many dimensions have sizes of their own for each row."""
-        return len(self.nested_row_splits)
+        return len(self.nested_rows)
 
     @property
     def dtype(self) -> MaybeDType:
@@ -318,80 +387,106 @@ class RaggedTensor:
     @property
     def graph(self) -> Graph:
         """Where the values are."""
-        return self._row_splits.graph
+        return self.row_splits.graph
 
-    def nrows(self, out_type: DTypeLike = np.int64, name: str | None = None) -> Tensor:
+    def nrows(self, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """How many rows there are."""
         with name_scope(name, "RaggedNRows"):
-            n = ops.Sub(ops.Size(self._row_splits), np.int32(1))
-            return ops.Cast(n, DstT=np.dtype(out_type))
+            return self._rows.nrows(out_type)
 
     def row_starts(self, name: str | None = None) -> Tensor:
         """[nrows]: where each row begins."""
         with name_scope(name, "RaggedRowStarts"):
-            return ops.StridedSlice(self._row_splits, [0], [-1], [1])
+            return self._rows.starts()
 
     def row_limits(self, name: str | None = None) -> Tensor:
         """[nrows]: where each row ends."""
         with name_scope(name, "RaggedRowLimits"):
-            return ops.StridedSlice(self._row_splits, [1], [0], [1], end_mask=1)
+            return self._rows.limits()
 
-    def row_lengths(self, axis: int = 1, name: str | None = None) -> Tensor:
-        """[nrows]: how many values each row has. Raises ValueError unless `axis` is 1."""
-        if axis != 1:
-            raise ValueError(f"row_lengths takes axis=1, got {axis}; ask its values for theirs")
+    def row_lengths(self, axis: int = 1, name: str | None = None) -> Tensor | RaggedTensor:
+        """How many values each row of dimension `axis` has: [nrows], or ragged further in."""
+        if axis == 0:
+            return self.nrows()
+        if axis == 1:
+            with name_scope(name, "RaggedRowLengths"):
+                return self._rows.lengths()
+        values, dtype = self._values, self._rows.dtype
         with name_scope(name, "RaggedRowLengths"):
-            return ops.Sub(self.row_limits(), self.row_starts())
+            if axis < 0:
+                rank = self.shape.rank
+                if rank is None:
+                    raise ValueError("axis may only be negative if the rank is statically known.")
+                return self.row_lengths(axis + rank)
+            if isinstance(values, RaggedTensor):
+                return self.with_values(values.row_lengths(axis - 1))
+            if values.sizes is not None and axis > len(values.sizes):
+                raise ValueError(
+                    f"axis={axis} out of bounds: expected axis<{len(values.sizes) + 1}"
+                )
+            sizes = ops.Shape(values, out_type=dtype)
+            outer = ops.StridedSlice(sizes, [0], [axis - 1], [1])
+            return self.with_values(ops.Fill(outer, size_of(values, axis - 1, dtype)))
 
     def value_rowids(self, name: str | None = None) -> Tensor:
         """The row of each value."""
         with name_scope(name, "RaggedValueRowIds"):
-            n = ops.StridedSlice(self._row_splits, [-1], [0], [1], end_mask=1, shrink_axis_mask=1)
-            positions = _counted(n)
-            limits = ops.ExpandDims(self.row_limits(), _ZERO)
-            flat = ops.Reshape(positions, np.array([1, -1], np.int32))
-            rows = ops.UpperBound(limits, flat, out_type=np.dtype(np.int64))
-            return ops.Reshape(rows, np.array([-1], np.int32))
+            return self._rows.rowids()
 
-    def to_tensor(self, default_value: TensorLike | None = None, name: str | None = None) -> Tensor:
-        """The rows, all as long as the longest, filled up with `default_value` (zeros, "")."""
-        with name_scope(name, "RaggedToTensor"):
-            values = self._values
-            if isinstance(values, RaggedTensor):
-                values = values.to_tensor(default_value)
-            zero = b"" if values.dtype.kind == "O" else np.zeros((), values.dtype)
-            filler = convert_to_tensor(
-                zero if default_value is None else default_value, values.dtype
-            )
-            rows = self.value_rowids()
-            starts = ops.GatherV2(self.row_starts(), rows, _ZERO)
-            n_values = ops.Shape(rows, out_type=np.dtype(np.int64))
-            n = ops.Reshape(n_values, np.zeros(0, np.int32))
-            columns = ops.Sub(_counted(n), starts)
-            lengths = ops.ConcatV2([np.zeros(1, np.int64), self.row_lengths()], _ZERO)
-            size = ops.Pack([self.nrows(), ops.Max(lengths, _ZERO)])
-            inner = ops.StridedSlice(
-                ops.Shape(values, out_type=np.dtype(np.int64)), [1], [0], [1], end_mask=1
-            )
-            padded = ops.Fill(ops.ConcatV2([size, inner], _ZERO), filler)
-            return ops.TensorScatterUpdate(padded, ops.Pack([rows, columns], axis=1), values)
+    def to_tensor(
+        self,
+        default_value: TensorLike | None = None,
+        name: str | None = None,
+        shape: object = None,
+    ) -> Tensor:
+        """The rows, all as long as the longest, filled up with `default_value` (zeros, "").
+
+        `shape` gives sizes, None for those that follow from the rows; what goes beyond is left out.
+        """
+        return implementation("ragged_function")("to_tensor")(self, default_value, name, shape)
 
     def to_sparse(self, name: str | None = None) -> SparseTensor:
-        """A sparse tensor of rank 2 with the same rows.
+        """A sparse tensor with the same values at the places they have in the rows."""
+        return implementation("ragged_function")("to_sparse")(self, name)
 
-        Raises ValueError when the values are ragged, or rows of rows.
-        """
-        values = self._values
-        if isinstance(values, RaggedTensor) or values.sizes is None or len(values.sizes) != 1:
-            raise ValueError("to_sparse takes rows of single values")
-        with name_scope(name, "RaggedToSparse"):
-            rows = self.value_rowids()
-            starts = ops.GatherV2(self.row_starts(), rows, _ZERO)
-            n = ops.Reshape(ops.Shape(rows, out_type=np.dtype(np.int64)), np.zeros(0, np.int32))
-            columns = ops.Sub(_counted(n), starts)
-            lengths = ops.ConcatV2([np.zeros(1, np.int64), self.row_lengths()], _ZERO)
-            size = ops.Pack([self.nrows(), ops.Max(lengths, _ZERO)])
-            return SparseTensor(ops.Pack([rows, columns], axis=1), values, size)
+    def consumers(self) -> list[Operation]:
+        """The operations that read one of its tensors."""
+        parts = cast("list[Tensor]", self.to_components())
+        return list(dict.fromkeys(op for part in parts for op in part.consumers()))
+
+    def to_components(self) -> list[object]:
+        """Its innermost values, and the splits from the outside in."""
+        return [self.flat_values, *self.nested_row_splits]
+
+    def from_components(self, components: Sequence[object]) -> RaggedTensor:
+        """One of other tensors."""
+        tensors = cast("Sequence[Tensor]", components)
+        result: Tensor | RaggedTensor = tensors[0]
+        for splits, rows in zip(tensors[:0:-1], reversed(self.nested_rows), strict=True):
+            known = rows.known_length
+            uniform = None if known is None else convert_to_tensor(rows.dtype.type(known))
+            result = RaggedTensor(result, RowPartition(splits, uniform=uniform))
+        return cast("RaggedTensor", result)
+
+    def to_list(self) -> NoReturn:
+        """Raises ValueError: in a graph a tensor has no values; run it in a Session."""
+        raise ValueError("RaggedTensor.to_list() is only supported in eager mode.")
+
+    def numpy(self) -> NoReturn:
+        """Raises ValueError: in a graph a tensor has no values; run it in a Session."""
+        raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
+
+    def eval(self, feed_dict: FeedDict | None = None, session: Session | None = None) -> Evaluated:
+        """Its value in `session`, by default the default one."""
+        session_for = implementation("session_for")
+        active = session_for(self.graph, session, "evaluate tensor", "eval")
+        return active.run(self, feed_dict)
+
+    def __getitem__(self, key: object) -> Tensor | RaggedTensor:
+        return implementation("ragged_function")("get_item")(self, key)
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("Cannot iterate over a RaggedTensor in a graph; use tf.map_fn.")
 
     __add__ = _operator("add")
     __radd__ = _operator("add", swapped=True)
@@ -419,11 +514,35 @@ class RaggedTensor:
     __invert__ = _unary("invert")
 
     def __repr__(self):
-        return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
+        return f"tf.RaggedTensor(values={self._values}, row_splits={self.row_splits})"
+
+
+def _values_of(
+    values: TensorLike | RaggedTensor,
+) -> tuple[Tensor | RaggedTensor, np.dtype]:
+    """Values as a tensor or ragged tensor, and the type that its rows are counted in."""
+    if isinstance(values, RaggedTensorValue):
+        values = of_value(values)
+    if isinstance(values, RaggedTensor):
+        return values, values.rows.dtype
+    tensor = convert_to_tensor(values, name="values")
+    if tensor.sizes == ():
+        raise ValueError(f"Shape {tensor.get_shape()} must have rank at least 1")
+    return tensor, np.dtype(np.int64)
+
+
+def of_value(value: RaggedTensorValue) -> RaggedTensor:
+    """The ragged tensor of a value."""
+    inner = value.values
+    values = of_value(inner) if isinstance(inner, RaggedTensorValue) else convert_to_tensor(inner)
+    return RaggedTensor(values, RowPartition(convert_to_tensor(value.row_splits)))
+
+
+def _require_list(value: object, name: str) -> None:
+    if isinstance(value, Tensor):
+        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {value}.")
 
 
 def _rows_of(x: Tensor | RaggedTensor) -> Tensor:
-    """The size of the first dimension, in int64."""
-    if isinstance(x, RaggedTensor):
-        return x.nrows()
-    return ops.Shape(x, out_type=np.dtype(np.int64))[0]
+    """The size of the first dimension."""
+    return x.rows.nrows() if isinstance(x, RaggedTensor) else size_of(x, 0)

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
 
+from .contexts import unreachable
 from .device_spec import DeviceSpec as DeviceName
 from .device_spec import merged_device
 from .hooks import implementation
@@ -22,7 +23,7 @@ from .hooks import implementation
 if TYPE_CHECKING:
     from ..session.session import Session
     from ..variables.kinds import ResourceVariable
-    from .graph import Graph, Operation
+    from .graph import Graph, Operation, Tensor
     from .protocols import Collection, DeviceSpec, ElementLike, Extras
 
     Item = TypeVar("Item")
@@ -340,10 +341,11 @@ class name_scope:
         self._blocks.__exit__(kind, error, trace)
 
 
-def graph_of(values: Iterable[object]) -> Graph:
+def graph_of(values: Iterable[object], user: str = "") -> Graph:
     """The graph to which the tensors and operations among `values` belong, or the default one.
 
-    Raises ValueError when they are of several graphs.
+    Raises ValueError when they are of several graphs, or of a loop or branch that is not open;
+    `user` is the name of what reads them.
     """
     default = get_default_graph()
     if default.outer is not None:
@@ -357,10 +359,25 @@ def graph_of(values: Iterable[object]) -> Graph:
         if shared is None:
             shared, first = graph, value
         elif graph is not shared:
+            foreign = value if graph.context is not None else first
+            words = unreachable(cast("Tensor", foreign), default, _scoped(default, user))
+            if words is not None:
+                raise ValueError(words)
             raise ValueError(
                 f"{value} must be from the same graph as {first} (graphs are {graph} and {shared})."
             )
+    if shared is not None and shared.context is not None:
+        words = unreachable(cast("Tensor", first), default, _scoped(default, user))
+        if words is not None:
+            raise ValueError(words)
     return default if shared is None else shared
+
+
+def _scoped(graph: Graph, name: str) -> str:
+    """A name in the open scope of a graph."""
+    if name.endswith("/"):
+        return name[:-1]
+    return "/".join(filter(None, [graph.scopes.name, name]))
 
 
 @contextlib.contextmanager

@@ -23,7 +23,9 @@ AccumulatorTakeGradient handle:&string num_required:int32 -> average:dtype ; dty
 Acos x:T -> y:T ; T:type
 Acosh x:T -> y:T ; T:type
 Add x:T y:T -> z:T ; T:type
+!AddManySparseToTensorsMap sparse_indices:int64 sparse_values:T sparse_shape:int64 -> sparse_handles:int64 ; T:type container:string="" shared_name:string=""
 AddN inputs:N*T -> sum:T ; N:int T:type
+!AddSparseToTensorsMap sparse_indices:int64 sparse_values:T sparse_shape:int64 -> sparse_handle:int64 ; T:type container:string="" shared_name:string=""
 AddV2 x:T y:T -> z:T ; T:type
 AdjustContrastv2 images:T contrast_factor:float32 -> output:T ; T:type="float32"
 All input:bool reduction_indices:Tidx -> output:bool ; keep_dims:bool=false Tidx:type="int32"
@@ -67,6 +69,12 @@ AvgPool3D input:T -> output:T ; ksize:list(int) strides:list(int) padding:string
 AvgPool3DGrad orig_input_shape:int32 grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NDHWC" T:type
 AvgPoolGrad orig_input_shape:int32 grad:T -> output:T ; ksize:list(int) strides:list(int) padding:string data_format:string="NHWC" T:type
 BandedTriangularSolve matrix:T rhs:T -> output:T ; lower:bool=true adjoint:bool=false T:type
+!Barrier -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
+BarrierClose handle:&string -> ; cancel_pending_enqueues:bool=false
+BarrierIncompleteSize handle:&string -> size:int32 ;
+BarrierInsertMany handle:&string keys:string values:T -> ; T:type component_index:int
+BarrierReadySize handle:&string -> size:int32 ;
+BarrierTakeMany handle:&string num_elements:int32 -> indices:int64 keys:string values:*component_types ; component_types:list(type) allow_small_batch:bool=false wait_for_incomplete:bool=false timeout_ms:int=-1
 BatchMatMul x:T y:T -> output:T ; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
 BatchMatMulV2 x:T y:T -> output:T ; T:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
 BatchMatMulV3 x:Ta y:Tb -> output:Tout ; Ta:type Tb:type Tout:type adj_x:bool=false adj_y:bool=false grad_x:bool=false grad_y:bool=false
@@ -140,8 +148,12 @@ Cumsum x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type T
 CumulativeLogsumexp x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 Dawsn x:T -> y:T ; T:type
 DecodeBase64 input:string -> output:string ;
+DecodeCSV records:string record_defaults:*OUT_TYPE -> output:*OUT_TYPE ; OUT_TYPE:list(type) field_delim:string="," use_quote_delim:bool=true na_value:string="" select_cols:list(int)=[]
+DecodeCompressed bytes:string -> output:string ; compression_type:string=""
 DecodeImage contents:string -> image:dtype ; channels:int=0 dtype:type="uint8" expand_animations:bool=true
+DecodeJSONExample json_examples:string -> binary_examples:string ;
 DecodeJpeg contents:string -> image:uint8 ; channels:int=0 ratio:int=1 fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1.0 dct_method:string=""
+DecodePaddedRaw input_bytes:string fixed_length:int32 -> output:out_type ; out_type:type little_endian:bool=true
 DecodePng contents:string -> image:dtype ; channels:int=0 dtype:type="uint8"
 DecodeRaw bytes:string -> output:out_type ; out_type:type little_endian:bool=true
 DecodeWav contents:string -> audio:float32 sample_rate:int32 ; desired_channels:int=-1 desired_samples:int=-1
@@ -205,6 +217,8 @@ FakeQuantWithMinMaxVarsPerChannel inputs:float32 min:float32 max:float32 -> outp
 FakeQuantWithMinMaxVarsPerChannelGradient gradients:float32 inputs:float32 min:float32 max:float32 -> backprops_wrt_input:float32 backprop_wrt_min:float32 backprop_wrt_max:float32 ; num_bits:int=8 narrow_range:bool=false
 Fill dims:index_type value:T -> output:T ; T:type index_type:type="int32"
 Fingerprint data:T method:string -> fingerprint:uint8 ; T:type
+!FixedLengthRecordReader -> reader_handle:&string ; header_bytes:int=0 record_bytes:int footer_bytes:int=0 hop_bytes:int=0 container:string="" shared_name:string=""
+!FixedLengthRecordReaderV2 -> reader_handle:resource ; header_bytes:int=0 record_bytes:int footer_bytes:int=0 hop_bytes:int=0 container:string="" shared_name:string="" encoding:string=""
 !FixedUnigramCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool range_max:int vocab_file:string="" distortion:float=1.0 num_reserved_ids:int=0 num_shards:int=1 shard:int=0 unigrams:list(float)=[] seed:int=0 seed2:int=0
 Floor x:T -> y:T ; T:type
 FloorDiv x:T y:T -> z:T ; T:type
@@ -225,6 +239,7 @@ GRUBlockCell x:T h_prev:T w_ru:T w_c:T b_ru:T b_c:T -> r:T u:T c:T h:T ; T:type
 Gather params:Tparams indices:Tindices -> output:Tparams ; validate_indices:bool=true Tparams:type Tindices:type
 GatherNd params:Tparams indices:Tindices -> output:Tparams ; Tparams:type Tindices:type bad_indices_policy:string=""
 GatherV2 params:Tparams indices:Tindices axis:Taxis -> output:Tparams ; batch_dims:int=0 Tparams:type Tindices:type Taxis:type
+GenerateVocabRemapping new_vocab_file:string old_vocab_file:string -> remapping:int64 num_present:int32 ; new_vocab_offset:int num_new_vocab:int old_vocab_size:int=-1
 Greater x:T y:T -> z:bool ; T:type
 GreaterEqual x:T y:T -> z:bool ; T:type
 !GuaranteeConst input:T -> output:T ; T:type
@@ -243,6 +258,8 @@ IRFFT3D input:Tcomplex fft_length:int32 -> output:Treal ; Treal:type="float32" T
 IRFFTND input:Tcomplex fft_length:int32 axes:int32 -> output:Treal ; Treal:type="float32" Tcomplex:type="complex64"
 Identity input:T -> output:T ; T:type
 IdentityN input:*T -> output:*T ; T:list(type)
+!IdentityReader -> reader_handle:&string ; container:string="" shared_name:string=""
+!IdentityReaderV2 -> reader_handle:resource ; container:string="" shared_name:string=""
 !If cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
 Igamma a:T x:T -> z:T ; T:type
 IgammaGradA a:T x:T -> z:T ; T:type
@@ -274,6 +291,7 @@ LessEqual x:T y:T -> z:bool ; T:type
 Lgamma x:T -> y:T ; T:type
 LinSpace start:T stop:T num:Tidx -> output:T ; T:type Tidx:type="int32"
 ListDiff x:T y:T -> out:T idx:out_idx ; T:type out_idx:type="int32"
+!LoadAndRemapMatrix ckpt_path:string old_tensor_name:string row_remapping:int64 col_remapping:int64 initializing_values:float32 -> output_matrix:float32 ; num_rows:int num_cols:int max_rows_in_memory:int=-1
 Log x:T -> y:T ; T:type
 Log1p x:T -> y:T ; T:type
 LogMatrixDeterminant input:T -> sign:T log_abs_determinant:T ; T:type
@@ -295,6 +313,7 @@ LoopCond input:bool -> output:bool ;
 LowerBound sorted_inputs:T values:T -> output:out_type ; T:type out_type:type="int32"
 Lu input:T -> lu:T p:output_idx_type ; T:type output_idx_type:type="int32"
 MatMul a:T b:T -> product:T ; transpose_a:bool=false transpose_b:bool=false T:type grad_a:bool=false grad_b:bool=false
+MatchingFiles pattern:string -> filenames:string ;
 MatrixBandPart input:T num_lower:Tindex num_upper:Tindex -> band:T ; T:type Tindex:type="int64"
 MatrixDeterminant input:T -> output:T ; T:type
 MatrixDiag diagonal:T -> output:T ; T:type
@@ -364,6 +383,10 @@ ParallelConcat values:N*T -> output:T ; N:int T:type shape:shape
 ParallelDynamicStitch indices:N*int32 data:N*T -> merged:T ; N:int T:type
 ParseExample serialized:string names:string sparse_keys:Nsparse*string dense_keys:Ndense*string dense_defaults:*Tdense -> sparse_indices:Nsparse*int64 sparse_values:*sparse_types sparse_shapes:Nsparse*int64 dense_values:*Tdense ; Nsparse:int Ndense:int sparse_types:list(type) Tdense:list(type) dense_shapes:list(shape)
 ParseExampleV2 serialized:string names:string sparse_keys:string dense_keys:string ragged_keys:string dense_defaults:*Tdense -> sparse_indices:num_sparse*int64 sparse_values:*sparse_types sparse_shapes:num_sparse*int64 dense_values:*Tdense ragged_values:*ragged_value_types ragged_row_splits:*ragged_split_types ; Tdense:list(type) num_sparse:int sparse_types:list(type) ragged_value_types:list(type) ragged_split_types:list(type) dense_shapes:list(shape)
+ParseSequenceExample serialized:string debug_name:string context_dense_defaults:*Tcontext_dense -> context_sparse_indices:Ncontext_sparse*int64 context_sparse_values:*context_sparse_types context_sparse_shapes:Ncontext_sparse*int64 context_dense_values:*Tcontext_dense feature_list_sparse_indices:Nfeature_list_sparse*int64 feature_list_sparse_values:*feature_list_sparse_types feature_list_sparse_shapes:Nfeature_list_sparse*int64 feature_list_dense_values:*feature_list_dense_types feature_list_dense_lengths:Nfeature_list_dense*int64 ; feature_list_dense_missing_assumed_empty:list(string) context_sparse_keys:list(string) context_dense_keys:list(string) feature_list_sparse_keys:list(string) feature_list_dense_keys:list(string) Ncontext_sparse:int=0 Ncontext_dense:int=0 Nfeature_list_sparse:int=0 Nfeature_list_dense:int=0 context_sparse_types:list(type)=[] Tcontext_dense:list(type)=[] feature_list_dense_types:list(type)=[] context_dense_shapes:list(shape)=[] feature_list_sparse_types:list(type)=[] feature_list_dense_shapes:list(shape)=[]
+ParseSequenceExampleV2 serialized:string debug_name:string context_sparse_keys:string context_dense_keys:string context_ragged_keys:string feature_list_sparse_keys:string feature_list_dense_keys:string feature_list_ragged_keys:string feature_list_dense_missing_assumed_empty:bool context_dense_defaults:*Tcontext_dense -> context_sparse_indices:Ncontext_sparse*int64 context_sparse_values:*context_sparse_types context_sparse_shapes:Ncontext_sparse*int64 context_dense_values:*Tcontext_dense context_ragged_values:*context_ragged_value_types context_ragged_row_splits:*context_ragged_split_types feature_list_sparse_indices:Nfeature_list_sparse*int64 feature_list_sparse_values:*feature_list_sparse_types feature_list_sparse_shapes:Nfeature_list_sparse*int64 feature_list_dense_values:*feature_list_dense_types feature_list_dense_lengths:Nfeature_list_dense*int64 feature_list_ragged_values:*feature_list_ragged_value_types feature_list_ragged_outer_splits:*feature_list_ragged_split_types feature_list_ragged_inner_splits:*feature_list_ragged_split_types ; Ncontext_sparse:int=0 Tcontext_dense:list(type)=[] context_sparse_types:list(type)=[] context_ragged_value_types:list(type)=[] context_ragged_split_types:list(type)=[] context_dense_shapes:list(shape)=[] Nfeature_list_sparse:int=0 Nfeature_list_dense:int=0 feature_list_dense_types:list(type)=[] feature_list_sparse_types:list(type)=[] feature_list_ragged_value_types:list(type)=[] feature_list_ragged_split_types:list(type)=[] feature_list_dense_shapes:list(shape)=[]
+ParseSingleExample serialized:string dense_defaults:*Tdense -> sparse_indices:num_sparse*int64 sparse_values:*sparse_types sparse_shapes:num_sparse*int64 dense_values:*Tdense ; num_sparse:int sparse_keys:list(string) dense_keys:list(string) sparse_types:list(type) Tdense:list(type) dense_shapes:list(shape)
+ParseSingleSequenceExample serialized:string feature_list_dense_missing_assumed_empty:string context_sparse_keys:Ncontext_sparse*string context_dense_keys:Ncontext_dense*string feature_list_sparse_keys:Nfeature_list_sparse*string feature_list_dense_keys:Nfeature_list_dense*string context_dense_defaults:*Tcontext_dense debug_name:string -> context_sparse_indices:Ncontext_sparse*int64 context_sparse_values:*context_sparse_types context_sparse_shapes:Ncontext_sparse*int64 context_dense_values:*Tcontext_dense feature_list_sparse_indices:Nfeature_list_sparse*int64 feature_list_sparse_values:*feature_list_sparse_types feature_list_sparse_shapes:Nfeature_list_sparse*int64 feature_list_dense_values:*feature_list_dense_types ; Ncontext_sparse:int=0 Ncontext_dense:int=0 Nfeature_list_sparse:int=0 Nfeature_list_dense:int=0 context_sparse_types:list(type)=[] Tcontext_dense:list(type)=[] feature_list_dense_types:list(type)=[] context_dense_shapes:list(shape)=[] feature_list_sparse_types:list(type)=[] feature_list_dense_shapes:list(shape)=[]
 ParseTensor serialized:string -> output:out_type ; out_type:type
 PartitionedCall args:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) f:func config:string="" config_proto:string="" executor_type:string=""
 Placeholder -> output:dtype ; dtype:type shape:shape="?"
@@ -413,6 +436,7 @@ RFFT2D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tc
 RFFT3D input:Treal fft_length:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RFFTND input:Treal fft_length:int32 axes:int32 -> output:Tcomplex ; Treal:type="float32" Tcomplex:type="complex64"
 RGBToHSV images:T -> output:T ; T:type="float32"
+RaggedBincount splits:int64 values:Tidx size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
 RaggedCross ragged_values:*ragged_values_types ragged_row_splits:*ragged_splits_types sparse_indices:Nsparse*int64 sparse_values:*sparse_values_types sparse_shape:Nsparse*int64 dense_inputs:*dense_types -> output_values:out_values_type output_row_splits:out_row_splits_type ; Nsparse:int input_order:string hashed_output:bool num_buckets:int hash_key:int ragged_values_types:list(type) ragged_splits_types:list(type) sparse_values_types:list(type) dense_types:list(type) out_values_type:type out_row_splits_type:type
 RaggedGather params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues ; Tvalues:type Tindices:type Tsplits:type="int64" PARAMS_RAGGED_RANK:int OUTPUT_RAGGED_RANK:int
 RaggedRange starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_values:T ; T:type="int32" Tsplits:type="int64"
@@ -434,6 +458,20 @@ Range start:Tidx limit:Tidx delta:Tidx -> output:Tidx ; Tidx:type="int32"
 Rank input:T -> output:int32 ; T:type
 ReadFile filename:string -> contents:string ;
 !ReadVariableOp resource:resource -> value:dtype ; dtype:type
+ReaderNumRecordsProduced reader_handle:&string -> records_produced:int64 ;
+!ReaderNumRecordsProducedV2 reader_handle:resource -> records_produced:int64 ;
+ReaderNumWorkUnitsCompleted reader_handle:&string -> units_completed:int64 ;
+!ReaderNumWorkUnitsCompletedV2 reader_handle:resource -> units_completed:int64 ;
+ReaderRead reader_handle:&string queue_handle:&string -> key:string value:string ;
+ReaderReadUpTo reader_handle:&string queue_handle:&string num_records:int64 -> keys:string values:string ;
+!ReaderReadUpToV2 reader_handle:resource queue_handle:resource num_records:int64 -> keys:string values:string ;
+!ReaderReadV2 reader_handle:resource queue_handle:resource -> key:string value:string ;
+ReaderReset reader_handle:&string -> ;
+!ReaderResetV2 reader_handle:resource -> ;
+ReaderRestoreState reader_handle:&string state:string -> ;
+!ReaderRestoreStateV2 reader_handle:resource state:string -> ;
+ReaderSerializeState reader_handle:&string -> state:string ;
+!ReaderSerializeStateV2 reader_handle:resource -> state:string ;
 Real input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
 RealDiv x:T y:T -> z:T ; T:type
 Reciprocal x:T -> y:T ; T:type
@@ -552,6 +590,7 @@ Selu features:T -> activations:T ; T:type
 SeluGrad gradients:T outputs:T -> backprops:T ; T:type
 SerializeManySparse sparse_indices:int64 sparse_values:T sparse_shape:int64 -> serialized_sparse:out_type ; T:type out_type:type="string"
 SerializeSparse sparse_indices:int64 sparse_values:T sparse_shape:int64 -> serialized_sparse:out_type ; T:type out_type:type="string"
+SerializeTensor tensor:T -> serialized:string ; T:type
 SetSize set_indices:int64 set_values:T set_shape:int64 -> size:int32 ; validate_indices:bool=true T:type
 Shape input:T -> output:out_type ; T:type out_type:type="int32"
 ShapeN input:N*T -> output:N*out_type ; N:int T:type out_type:type="int32"
@@ -682,6 +721,9 @@ Substr input:string pos:T len:T -> output:string ; T:type unit:string="BYTE"
 Sum input:T reduction_indices:Tidx -> output:T ; keep_dims:bool=false T:type Tidx:type="int32"
 Svd input:T -> s:T u:T v:T ; compute_uv:bool=true full_matrices:bool=false T:type
 Switch data:T pred:bool -> output_false:T output_true:T ; T:type
+!TFRecordReader -> reader_handle:&string ; container:string="" shared_name:string="" compression_type:string=""
+!TFRecordReaderV2 -> reader_handle:resource ; container:string="" shared_name:string="" compression_type:string=""
+!TakeManySparseFromTensorsMap sparse_handles:int64 -> sparse_indices:int64 sparse_values:dtype sparse_shape:int64 ; dtype:type container:string="" shared_name:string=""
 Tan x:T -> y:T ; T:type
 Tanh x:T -> y:T ; T:type
 TanhGrad y:T dy:T -> z:T ; T:type
@@ -722,6 +764,8 @@ TensorScatterUpdate tensor:T indices:Tindices updates:T -> output:T ; T:type Tin
 TensorStridedSliceUpdate input:T begin:Index end:Index strides:Index value:T -> output:T ; T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 TensorSummary tensor:T -> summary:string ; T:type description:string="" labels:list(string)=[] display_name:string=""
 TensorSummaryV2 tag:string tensor:T serialized_summary_metadata:string -> summary:string ; T:type
+!TextLineReader -> reader_handle:&string ; skip_header_lines:int=0 container:string="" shared_name:string=""
+!TextLineReaderV2 -> reader_handle:resource ; skip_header_lines:int=0 container:string="" shared_name:string=""
 Tile input:T multiples:Tmultiples -> output:T ; T:type Tmultiples:type="int32"
 TileGrad input:T multiples:int32 -> output:T ; T:type
 !Timestamp -> ts:float64 ;
@@ -759,6 +803,8 @@ UpperBound sorted_inputs:T values:T -> output:out_type ; T:type out_type:type="i
 !VariableV2 -> ref:&dtype ; shape:shape dtype:type container:string="" shared_name:string=""
 Where input:T -> index:int64 ; T:type="bool"
 !While input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
+!WholeFileReader -> reader_handle:&string ; container:string="" shared_name:string=""
+!WholeFileReaderV2 -> reader_handle:resource ; container:string="" shared_name:string=""
 !WriteFile filename:string contents:string -> ;
 Xdivy x:T y:T -> z:T ; T:type
 XlaBroadcastHelper lhs:T rhs:T broadcast_dims:Tindices -> lhs_output:T rhs_output:T ; T:type Tindices:type

@@ -1,4 +1,4 @@
-"""What is known of tensors of several kinds: TensorSpec, SparseTensorSpec, IndexedSlicesSpec."""
+"""What is known of tensors: TensorSpec, SparseTensorSpec, RaggedTensorSpec, IndexedSlicesSpec."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from .dtype import DType, as_dtype
 from .elements import Tensor
 from .indexed_slices import IndexedSlices
+from .ragged_tensor import RaggedTensor
+from .ragged_value import RaggedTensorValue
 from .sparse_tensor import SparseTensor
 from .tensor_shape import TensorShape
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from .typing import DTypeLike, ShapeLike
 
 
-class _Spec:
+class Spec:
     """A shape and an element type."""
 
     def __init__(self, shape: ShapeLike | None, dtype: DTypeLike):
@@ -50,7 +52,7 @@ class _Spec:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Spec) or type(self) is not type(other):
+        if not isinstance(other, Spec) or type(self) is not type(other):
             return False
         return self._fields() == other._fields()
 
@@ -64,7 +66,7 @@ class _Spec:
         return f"{type(self).__name__}({', '.join(map(repr, self._fields()))})"
 
 
-class TensorSpec(_Spec):
+class TensorSpec(Spec):
     """Shape, element type and name of a tensor."""
 
     def __init__(
@@ -103,7 +105,7 @@ class TensorSpec(_Spec):
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
 
 
-class SparseTensorSpec(_Spec):
+class SparseTensorSpec(Spec):
     """Shape and element type of a SparseTensor."""
 
     def __init__(self, shape: ShapeLike | None = None, dtype: DTypeLike = np.float32):
@@ -123,7 +125,7 @@ class SparseTensorSpec(_Spec):
         return isinstance(value, SparseTensor)
 
 
-class IndexedSlicesSpec(_Spec):
+class IndexedSlicesSpec(Spec):
     """Shape and types of IndexedSlices."""
 
     def __init__(
@@ -150,3 +152,102 @@ class IndexedSlicesSpec(_Spec):
 
     def _is_value(self, value: object) -> bool:
         return isinstance(value, IndexedSlices)
+
+
+class RaggedTensorSpec(Spec):
+    """Shape and types of a RaggedTensor.
+
+    Raises:
+        TypeError: `ragged_rank` is no int.
+        ValueError: It is missing with a shape of unknown rank, or is not below the rank.
+    """
+
+    def __init__(
+        self,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike = np.float32,
+        ragged_rank: int | None = None,
+        row_splits_dtype: DTypeLike = np.int64,
+        flat_values_spec: object = None,
+    ):
+        super().__init__(shape, dtype)
+        if flat_values_spec is not None:
+            raise ValueError("flat_values_spec is only for values that are no tensors")
+        rank = self._shape.rank
+        if ragged_rank is None:
+            if rank is None:
+                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+            ragged_rank = rank - 1
+        if not isinstance(ragged_rank, int):
+            raise TypeError(
+                f"Argument `ragged_rank` must be an int. Received {ragged_rank} of type "
+                f"{type(ragged_rank).__name__}."
+            )
+        if rank is not None and ragged_rank >= rank:
+            raise ValueError(
+                f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank})."
+            )
+        self._ragged_rank = ragged_rank
+        self._row_splits_dtype = as_dtype(row_splits_dtype)
+
+    @classmethod
+    def from_value(cls, value: RaggedTensor | RaggedTensorValue) -> RaggedTensorSpec:
+        """What is known of a RaggedTensor, or its value."""
+        return cls(
+            TensorShape(value.shape), value.dtype, value.ragged_rank,
+            value.nested_row_splits[0].dtype,
+        )  # fmt: skip
+
+    @property
+    def ragged_rank(self) -> int:
+        """How many dimensions are ragged."""
+        return self._ragged_rank
+
+    @property
+    def row_splits_dtype(self) -> DType:
+        """The type that rows are counted in."""
+        return self._row_splits_dtype
+
+    @property
+    def flat_values_spec(self) -> None:
+        """None: the values are a tensor."""
+
+    @property
+    def value_type(self) -> type[RaggedTensor] | type[Tensor]:
+        """The class of such tensors."""
+        return RaggedTensor if self._ragged_rank > 0 else Tensor
+
+    def _fields(self) -> tuple[object, ...]:
+        return *super()._fields(), self._ragged_rank, self._row_splits_dtype
+
+    def _is_value(self, value: object) -> bool:
+        if self._ragged_rank == 0:
+            return isinstance(value, Tensor)
+        return isinstance(value, (RaggedTensor, RaggedTensorValue))
+
+    def is_compatible_with(self, spec_or_value: object) -> bool:
+        """Whether a value, or what another spec says, can be such a tensor."""
+        if not super().is_compatible_with(spec_or_value):
+            return False
+        return getattr(spec_or_value, "ragged_rank", 0) == self._ragged_rank
+
+
+def type_spec_from_value(value: object) -> Spec:
+    """What is known of a tensor, a sparse or ragged one, IndexedSlices, or an array.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(value, Tensor):
+        return TensorSpec(value.sizes, np.float32 if value.dtype is None else value.dtype)
+    if isinstance(value, SparseTensor):
+        return SparseTensorSpec.from_value(value)
+    if isinstance(value, (RaggedTensor, RaggedTensorValue)):
+        return RaggedTensorSpec.from_value(value)
+    if isinstance(value, IndexedSlices):
+        indices = np.dtype(value.indices.dtype)
+        shape = None if value.dense_shape is None else np.dtype(value.dense_shape.dtype)
+        dtype = np.float32 if value.dtype is None else value.dtype
+        return IndexedSlicesSpec(value.shape, dtype, indices, shape, value.indices.get_shape())
+    if isinstance(value, (np.ndarray, np.generic)):
+        return TensorSpec(value.shape, value.dtype)
+    raise TypeError(f"Could not build a TypeSpec for {value!r} of type {type(value).__name__}")

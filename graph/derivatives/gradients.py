@@ -7,7 +7,7 @@ import enum
 import functools
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices, dense, joined
 from ..core.operands import Operands
 from ..core.order import data_inputs, ordered
+from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import get_default_graph, name_scope
 from ..core.shapes import is_static
 from ..functions.flow.control_flow import tuple as after_all
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..core.typing import TensorLike
     from ..variables.variables import Variable
 
-Differentiable: TypeAlias = "Tensor | Variable | IndexedSlices"
+Differentiable: TypeAlias = "Tensor | Variable | IndexedSlices | RaggedTensor"
 """What gradients are of, and by."""
 
 
@@ -105,7 +106,15 @@ def gradients(
         walk = _Walk(y_tensors, x_tensors, stops, method, colocate_gradients_with_ops)
         walk.seed(y_tensors, _grad_ys(y_tensors, grad_ys, walk))
         walk.run(gate_gradients)
-        return [walk.result(x, unconnected) for x in x_tensors]
+        results = [walk.result(x, unconnected) for x in x_tensors]
+        return [_like(x, result) for x, result in zip(_listed(xs), results, strict=True)]
+
+
+def _like(x: object, gradient: Gradient | None) -> Gradient | None:
+    """The gradient of a ragged tensor in rows as its own."""
+    if not isinstance(x, RaggedTensor) or gradient is None:
+        return gradient
+    return cast("Gradient", x.with_flat_values(dense(gradient)))
 
 
 def _unconnected(value: UnconnectedGradients | str) -> UnconnectedGradients:
@@ -132,6 +141,8 @@ def as_tensor(value: Differentiable) -> Tensor:
         return value
     if isinstance(value, IndexedSlices):
         return value.values
+    if isinstance(value, RaggedTensor):
+        return value.flat_values
     op, handle = getattr(value, "op", None), getattr(value, "handle", None)
     if not isinstance(op, Operation):
         raise TypeError(f"gradients are of tensors and variables, got {value!r}")
@@ -175,6 +186,8 @@ def _grad_y(y: Tensor, value: TensorLike | IndexedSlices | None, name: str) -> G
         return ops.Fill(ops.Shape(y), one, name=name)
     if isinstance(value, IndexedSlices):
         return value
+    if isinstance(value, RaggedTensor):
+        value = value.flat_values
     if isinstance(value, Tensor) and value.dtype != y.dtype:
         raise TypeError(f"Gradient type {value.dtype} does not match type {y.dtype} of '{y.name}'")
     return ops.Identity(convert_to_tensor(value, y.dtype), name=name)

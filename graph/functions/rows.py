@@ -17,10 +17,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..core.build import ops
+from ..core.ragged_dispatch import HOMES, is_ragged, with_ragged
 from ..core.ragged_tensor import RaggedTensor
 from ..core.signatures import signature_of
 from ..core.sparse_tensor import SparseTensor
-from .ragged.values import of_flat_values
+from .ragged.values import as_ragged, of_flat_values
 
 if TYPE_CHECKING:
     from ..core.graph import Tensor
@@ -46,6 +47,10 @@ def functions(
     """
     rows = [line.split() for line in table.replace("\\\n", "").strip().splitlines()]
     functions = {name: _function(name, kind, words, module) for name, kind, *words in rows}
+    functions = {
+        key: with_ragged(function) if HOMES(key) else function
+        for key, function in functions.items()
+    }
     if elementwise:
         for name, kind, *_ in rows:
             functions[name] = _elementwise(kind, functions[name])
@@ -56,16 +61,15 @@ def _elementwise(kind: str, function: Callable[..., Tensor]) -> Callable[..., Te
     if kind in SPARSE_UNARY:
         return sparse_unary(function)
     signature = signature_of(kind)
-    return binary(function) if signature and len(signature.inputs) == 2 else unary(function)
+    return unary(function) if signature and len(signature.inputs) == 1 else n_ary(function)
 
 
-def binary(function: FunctionT) -> FunctionT:
-    """A function of two tensors, also of the innermost values of ragged ones."""
+def n_ary(function: FunctionT) -> FunctionT:
+    """A function of tensors, also of the innermost values of ragged ones."""
 
     @functools.wraps(function)
     def wrapped(*args: TensorLike, **kwargs: TensorLike) -> object:
-        operands = (*args[:2], *kwargs.values())
-        if not any(isinstance(x, RaggedTensor) for x in operands):
+        if not any(map(is_ragged, (*args, *kwargs.values()))):
             return function(*args, **kwargs)
         return of_flat_values(function, *args, **kwargs)
 
@@ -78,6 +82,8 @@ def unary(function: FunctionT) -> FunctionT:
     @functools.wraps(function)
     def wrapped(*args: TensorLike, **kwargs: TensorLike) -> object:
         first, bound = _first_argument(function, args, kwargs)
+        if is_ragged(first):
+            first = as_ragged(cast("RaggedTensor", first))
         if not isinstance(first, RaggedTensor):
             return function(*args, **kwargs)
         return first.with_flat_values(cast("Tensor", bound(first.flat_values)))

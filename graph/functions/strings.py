@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor
+from ..core.graph import Tensor
+from ..core.ragged_dispatch import has_ragged
 from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
 from ..core.sparse_tensor import SparseTensor
 from .arguments import one_of
+from .ragged.arithmetic import reduce_ragged
+from .ragged.picking import like_dense
+from .ragged.values import as_ragged, of_flat_values, wrapped
 from .rows import functions, unary
 
 if TYPE_CHECKING:
-    from ..core.graph import Tensor
     from ..core.typing import DTypeLike, TensorLike
+
+_FLAT = np.array([-1], np.int32)
 
 ONE_TO_ONE = """
 decode_base64    DecodeBase64      input
@@ -35,11 +42,19 @@ upper            StringUpper       input encoding=''
 globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 
 
-def join(inputs: Sequence[TensorLike], separator: str = "", name: str | None = None) -> Tensor:
+def join(
+    inputs: Sequence[TensorLike | RaggedTensor], separator: str = "", name: str | None = None
+) -> Tensor | RaggedTensor:
     """The strings of all inputs one after another, with `separator` in between."""
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(f"Expected list for 'inputs' argument to 'string_join' Op, not {inputs!r}.")
-    tensors = [convert_to_tensor(item) for item in inputs]
+    if has_ragged(*inputs):
+        return of_flat_values(partial(_join, separator), *inputs)
+    return _join(separator, *inputs, name=name)
+
+
+def _join(separator: str, *inputs: TensorLike | RaggedTensor, name: str | None = None) -> Tensor:
+    tensors = [convert_to_tensor(cast("TensorLike", item)) for item in inputs]
     return ops.StringJoin(tensors, separator=separator, name=name)
 
 
@@ -76,6 +91,7 @@ def substr(
     return ops.Substr(input, pos, len, unit=unit, name=name)
 
 
+@unary
 def to_number(
     string_tensor: TensorLike | None = None,
     out_type: DTypeLike = np.float32,
@@ -106,19 +122,21 @@ def string_to_hash_bucket(
 
 
 def reduce_join(
-    inputs: TensorLike,
+    inputs: TensorLike | RaggedTensor,
     axis: TensorLike | None = None,
     keep_dims: bool | None = None,
     separator: str = "",
     name: str | None = None,
     reduction_indices: TensorLike | None = None,
     keepdims: bool | None = None,
-) -> Tensor:
+) -> Tensor | RaggedTensor:
     """Strings joined along `axis`, of several the first varies fastest; all axes by default."""
     axis = one_of("axis", axis, "reduction_indices", reduction_indices)
     keeps = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    if has_ragged(inputs):
+        return _ragged_join(inputs, axis, keeps, separator, name)
     with name_scope(name, "reduce_join", [inputs]) as scope:
-        x = convert_to_tensor(inputs)
+        x = convert_to_tensor(cast("TensorLike", inputs))
         if axis is None:
             rank = ops.Rank(x)
             last = ops.Sub(rank, np.int32(1))
@@ -128,37 +146,71 @@ def reduce_join(
         return ops.ReduceJoin(x, axis, keep_dims=keeps, separator=separator, name=scope)
 
 
+def _ragged_join(
+    inputs: TensorLike | RaggedTensor,
+    axis: TensorLike | None,
+    keepdims: bool,
+    separator: str,
+    name: str | None,
+) -> Tensor | RaggedTensor:
+    """The strings of the rows of a ragged tensor joined."""
+
+    def joined(values: Tensor, ids: Tensor, n: Tensor) -> Tensor:
+        return ops.UnsortedSegmentJoin(values, ids, n, separator=separator)
+
+    x = as_ragged(inputs)
+    if axis is None:
+        flat = cast("RaggedTensor", x).flat_values
+        whole = reduce_join(flat, separator=separator, name=name)
+        return ops.Reshape(whole, np.ones(x.shape.rank or 1, np.int32)) if keepdims else whole
+    return reduce_ragged("Join", x, axis, keepdims, name, joined)
+
+
 def split(
-    input: TensorLike | None = None,
+    input: TensorLike | RaggedTensor | None = None,
     sep: str | None = None,
     maxsplit: int = -1,
     result_type: str = "SparseTensor",
-    source: TensorLike | None = None,
+    source: TensorLike | RaggedTensor | None = None,
     name: str | None = None,
 ) -> SparseTensor | RaggedTensor:
     """The parts of each string between `sep`, or between white space without one.
 
     Args:
-        input: [n] strings.
+        input: Strings of known rank, or ragged ones; [n] where the result is sparse.
         sep: What separates; "" or None: any white space, and no empty parts.
         maxsplit: How often to split at most, when positive.
         result_type: "SparseTensor" or "RaggedTensor".
         source: Another name of `input`.
         name: Of the operations.
 
-    Raises ValueError for another type of results.
+    Raises ValueError for another type of results, and for strings of unknown rank.
     """
-    _require_result_type(result_type)
-    text = convert_to_tensor(one_of("input", input, "source", source))
-    if text.sizes == ():
-        text = ops.Reshape(text, np.array([1], np.int32))
-    indices, values, shape = ops.StringSplitV2(text, sep or "", maxsplit=maxsplit, name=name)
-    parts = SparseTensor(indices, values, shape)
-    return RaggedTensor.from_sparse(parts) if result_type == "RaggedTensor" else parts
+
+    def split_flat(text: Tensor) -> RaggedTensor | SparseTensor:
+        indices, values, shape = ops.StringSplitV2(text, sep or "", maxsplit=maxsplit)
+        return SparseTensor(indices, values, shape)
+
+    with name_scope(name, "StringSplit"):
+        text = as_ragged(cast("TensorLike", one_of("input", input, "source", source)), object)
+        return _split(text, result_type, split_flat)
+
+
+def string_split_v2(
+    input: TensorLike | RaggedTensor,
+    sep: str | None = None,
+    maxsplit: int = -1,
+    name: str | None = None,
+) -> Tensor | RaggedTensor:
+    """The parts of each string as rows of a ragged tensor; of a single string as a vector."""
+    parts = split(input, sep, maxsplit, "RaggedTensor", name=name)
+    assert isinstance(parts, RaggedTensor)
+    is_single = not has_ragged(input) and as_ragged(input).shape.rank == 0
+    return parts.flat_values if is_single else parts
 
 
 def string_split(
-    source: TensorLike,
+    source: TensorLike | RaggedTensor,
     sep: str | None = None,
     skip_empty: bool = True,
     delimiter: str | None = None,
@@ -170,14 +222,52 @@ def string_split(
     Raises ValueError for another type of results than SparseTensor and RaggedTensor.
     """
     between = one_of("sep", sep, "delimiter", delimiter)
-    _require_result_type(result_type)
-    text = convert_to_tensor(source, np.dtype(object))
-    if text.sizes == ():
-        text = ops.Reshape(text, np.array([1], np.int32))
     separators = convert_to_tensor(" " if between is None else between, np.dtype(object))
-    indices, values, shape = ops.StringSplit(text, separators, skip_empty=skip_empty, name=name)
-    parts = SparseTensor(indices, values, shape)
-    return RaggedTensor.from_sparse(parts) if result_type == "RaggedTensor" else parts
+
+    def split_flat(text: Tensor) -> SparseTensor:
+        parts = ops.StringSplit(text, separators, skip_empty=skip_empty)
+        return SparseTensor(*parts)
+
+    with name_scope(name, "StringSplit"):
+        return _split(as_ragged(source, object), result_type, split_flat)
+
+
+def _split(
+    text: Tensor | RaggedTensor,
+    result_type: str,
+    split_flat: Callable[[Tensor], SparseTensor],
+) -> SparseTensor | RaggedTensor:
+    """The parts of strings, sparse or ragged."""
+    _require_result_type(result_type)
+    if isinstance(text, Tensor) and text.sizes == ():
+        text = ops.Reshape(text, _FLAT)
+    if isinstance(text, Tensor) and text.sizes is not None and len(text.sizes) == 1:
+        parts = split_flat(text)
+        return _rows_of(parts) if result_type == "RaggedTensor" else parts
+    if result_type == "SparseTensor" and isinstance(text, Tensor):
+        if text.sizes is None:
+            return split_flat(text)
+        raise ValueError(
+            f"Shape must be rank 1 but is rank {len(text.sizes)}, unless result_type is "
+            "'RaggedTensor'"
+        )
+    if isinstance(text, RaggedTensor):
+        inner = _split(text.flat_values, "RaggedTensor", split_flat)
+        ragged = wrapped(cast("RaggedTensor", inner), text.nested_rows)
+        return ragged.to_sparse() if result_type == "SparseTensor" else ragged
+    if text.sizes is None:
+        raise ValueError("Rank of input must be statically known.")
+    rows = _rows_of(split_flat(ops.Reshape(text, _FLAT)))
+    return cast("RaggedTensor", like_dense(rows, text, len(text.sizes)))
+
+
+def _rows_of(parts: SparseTensor) -> RaggedTensor:
+    """The parts of each string as a row."""
+    ids = ops.StridedSlice(
+        parts.indices, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2
+    )
+    n = ops.StridedSlice(parts.dense_shape, [0], [1], [1], shrink_axis_mask=1)
+    return RaggedTensor.from_value_rowids(parts.values, ids, n, validate=False)
 
 
 def _require_result_type(result_type: str) -> None:
@@ -186,26 +276,21 @@ def _require_result_type(result_type: str) -> None:
                          f"got {result_type!r}")  # fmt: skip
 
 
-def bytes_split(input: TensorLike, name: str | None = None) -> RaggedTensor | Tensor:
+def bytes_split(input: TensorLike | RaggedTensor, name: str | None = None) -> RaggedTensor | Tensor:
     """The bytes of each string, as rows of a ragged tensor; of a single string, as a vector.
 
     Raises ValueError when the rank of `input` is not known.
     """
+
+    def split_flat(text: Tensor) -> SparseTensor:
+        return SparseTensor(*ops.StringSplit(text, "", skip_empty=False))
+
     with name_scope(name, "StringsByteSplit", [input]):
-        input = convert_to_tensor(input)
-        if input.sizes is None:
+        text = as_ragged(input, object)
+        if isinstance(text, Tensor) and text.sizes is None:
             raise ValueError("input must have a statically-known rank.")
-        flat = ops.Reshape(input, np.array([-1], np.int32))
-        indices, values, shape = ops.StringSplit(flat, "", skip_empty=False)
-        if not input.sizes:
-            return values
-        rows = RaggedTensor.from_sparse(SparseTensor(indices, values, shape))
-        sizes = ops.Cast(ops.Shape(input), DstT=np.dtype(np.int64))
-        for axis in range(len(input.sizes) - 1, 0, -1):
-            n = ops.Prod(sizes[:axis], np.int32(0))
-            starts = ops.Range(np.int64(0), n + np.int64(1), np.int64(1)) * sizes[axis]
-            rows = RaggedTensor.from_row_splits(rows, starts)
-        return rows
+        parts = cast("RaggedTensor", _split(text, "RaggedTensor", split_flat))
+        return parts.flat_values if isinstance(text, Tensor) and not text.sizes else parts
 
 
 def format(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
+from ..core.ragged_dispatch import has_ragged
 from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
+from .ragged.values import as_ragged
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
@@ -33,7 +35,7 @@ def _rows_of(flat: RaggedTensor, text: Tensor) -> Tensor | RaggedTensor:
         sizes = ops.Shape(text, out_type=np.dtype(np.int64))
         n = ops.Prod(sizes[:axis], _ZERO)
         splits = ops.Mul(ops.Range(np.int64(0), n + 1, np.int64(1)), sizes[axis])
-        result = RaggedTensor.from_row_splits(result, splits)
+        result = RaggedTensor.from_row_splits(result, splits, validate=False)
     return result
 
 
@@ -42,17 +44,21 @@ def _decoded(
 ) -> list[Tensor | RaggedTensor]:
     """Characters, and their places, of each string."""
     with name_scope(None, label):
+        if has_ragged(input):
+            input = cast("RaggedTensor", as_ragged(input))
         if isinstance(input, RaggedTensor):
             inner = _decoded(input.flat_values, kind, attrs, label)
             results: list[Tensor | RaggedTensor] = []
             for part in inner:
                 for splits in input.nested_row_splits[::-1]:
-                    part = RaggedTensor.from_row_splits(part, splits)
+                    part = RaggedTensor.from_row_splits(part, splits, validate=False)
                 results.append(part)
             return results
         text = convert_to_tensor(input, np.dtype(object), "input")
         splits, *columns = getattr(ops, kind)(ops.Reshape(text, _FLAT), **attrs)
-        return [_rows_of(RaggedTensor.from_row_splits(x, splits), text) for x in columns]
+        return [
+            _rows_of(RaggedTensor.from_row_splits(x, splits, validate=False), text) for x in columns
+        ]
 
 
 def _attrs(
@@ -167,7 +173,7 @@ def unicode_encode(
             inner = input.values
             if isinstance(inner, RaggedTensor):
                 values = unicode_encode(inner, output_encoding, errors, replacement_char)
-                return RaggedTensor.from_row_splits(values, input.row_splits)
+                return input.with_values(values)
             return ops.UnicodeEncode(inner, input.row_splits, **attrs)
         numbers = convert_to_tensor(input, np.int32)
         if numbers.sizes is None:
@@ -228,7 +234,7 @@ def ngrams(
                 values = ngrams(
                     inner, widths, separator, pad_values, padding_width, preserve_short_sequences
                 )
-                return RaggedTensor.from_row_splits(values, data.row_splits)
+                return data.with_values(values)
             return _ngrams(inner, data.row_splits, attrs)
         words = convert_to_tensor(data, np.dtype(object))
         if not words.sizes:
@@ -246,7 +252,7 @@ def ngrams(
 
 def _ngrams(words: Tensor, splits: Tensor, attrs: dict[str, object]) -> RaggedTensor:
     values, ends = ops.StringNGrams(words, splits, **attrs)  # pyright: ignore[reportArgumentType] - as the op has them
-    return RaggedTensor.from_row_splits(values, ends)
+    return RaggedTensor.from_row_splits(values, ends, validate=False)
 
 
 def unsorted_segment_join(

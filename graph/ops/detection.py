@@ -160,6 +160,39 @@ def dense_bincount(
     return np.array(counts).reshape((*x.shape[:-1], int(size)))
 
 
+def _sparse_bins_shape(op: OperationView) -> Shape:
+    shape, size = op.inputs[2].value, op.inputs[3].value
+    bins = None if size is None or size.size != 1 else int(size.ravel()[0])
+    rank = op.inputs[2].sizes
+    if rank == (1,):
+        return (bins,)
+    rows = None if shape is None or shape.size != 2 or shape[0] is None else int(shape[0])
+    return (rows, bins) if rank == (2,) else None
+
+
+@op("SparseBincount", shape=_sparse_bins_shape)
+def sparse_bincount(
+    indices: np.ndarray,
+    values: np.ndarray,
+    shape: np.ndarray,
+    size: np.ndarray,
+    weights: np.ndarray,
+    *,
+    binary_output: bool,
+) -> np.ndarray:
+    """How often each number is among the elements that are there, or among those of each row."""
+    n = int(size)
+    if len(shape) == 1:
+        return _counts(values, n, weights, weights.dtype, binary_output)
+    rows = [indices[:, 0] == row for row in range(int(shape[0]))]
+    counts = [
+        _counts(values[row], n, weights[row] if weights.size else weights, weights.dtype,
+                binary_output)
+        for row in rows
+    ]  # fmt: skip
+    return np.array(counts, weights.dtype).reshape(int(shape[0]), n)
+
+
 @op("UniqueWithCounts", shape=lambda op: [(None,), op.inputs[0].sizes, (None,)])
 def unique_with_counts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The different elements as they appear, for each element which it is, and how often."""

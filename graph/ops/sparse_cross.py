@@ -83,11 +83,11 @@ def _hash_of(feature: Feature) -> int:
     return fingerprint64(feature) if isinstance(feature, bytes) else feature & _MASK
 
 
-def _hashed(key: int, num_buckets: int) -> Callable[[Iterable[Feature]], Feature]:
+def hashed_choice(key: int, num_buckets: int) -> Callable[[Iterable[Feature]], Feature]:
     """A number for a choice of features, below `num_buckets` where there is a bound."""
 
     def cross(choice: Iterable[Feature]) -> Feature:
-        result = key
+        result = key & _MASK
         for feature in choice:
             result = joined_fingerprints(result, _hash_of(feature))
         return result % (num_buckets or _LARGEST)
@@ -99,7 +99,8 @@ def _text(feature: Feature) -> bytes:
     return feature if isinstance(feature, bytes) else str(feature).encode()
 
 
-def _spelled(separator: bytes) -> Callable[[Iterable[Feature]], Feature]:
+def spelled_choice(separator: bytes) -> Callable[[Iterable[Feature]], Feature]:
+    """A choice of features as words with a separator between."""
     return lambda choice: separator.join(map(_text, choice))
 
 
@@ -123,7 +124,7 @@ def sparse_cross(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Crosses as numbers below `num_buckets`, or as words with `_X_` between."""
     n_rows, columns = _columns(*_split_inputs(parts, N))
-    cross = _hashed(hash_key & _MASK, num_buckets) if hashed_output else _spelled(b"_X_")
+    cross = hashed_choice(hash_key, num_buckets) if hashed_output else spelled_choice(b"_X_")
     return _crossed(n_rows, columns, out_type, cross)
 
 
@@ -131,7 +132,7 @@ def sparse_cross(
 def sparse_cross_v2(*parts: np.ndarray, N: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Crosses as words with a separator between."""
     n_rows, columns = _columns(*_split_inputs(parts[:-1], N))
-    return _crossed(n_rows, columns, np.dtype(object), _spelled(parts[-1].item()))
+    return _crossed(n_rows, columns, np.dtype(object), spelled_choice(parts[-1].item()))
 
 
 def _counted(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...schema.fingerprint import fingerprint64
-from ..core.registry import add_row, op
+from ..core.registry import op
 from ..core.shapes import Shape, merged, same
 
 if TYPE_CHECKING:
@@ -38,24 +37,3 @@ def string_to_hash_bucket_fast(x: np.ndarray, *, num_buckets: int) -> np.ndarray
     """The fingerprint of each string modulo a number."""
     numbers = [fingerprint64(text) % num_buckets for text in x.ravel().tolist()]
     return np.array(numbers, np.int64).reshape(x.shape)
-
-
-def _parsed_shapes(op: OperationView) -> list[Shape]:
-    """Those of dense features; what is sparse or ragged has as many elements as are found."""
-    batch = op.inputs[0].sizes
-    n_sparse = cast("int", op.get_attr("num_sparse"))
-    sparse_types, ragged = (
-        cast("Sequence[object]", op.get_attr(name))
-        for name in ("sparse_types", "ragged_value_types")
-    )
-    dense = cast("Sequence[Shape]", op.get_attr("dense_shapes"))
-    rank = None if batch is None else len(batch) + 1
-    shapes: list[Shape] = [(None, rank) for _ in range(n_sparse)]
-    shapes += [(None,) for _ in sparse_types]
-    shapes += [(rank,) for _ in range(n_sparse)]
-    shapes += [None if batch is None or shape is None else batch + shape for shape in dense]
-    shapes += [(None,) for _ in range(2 * len(ragged))]
-    return shapes
-
-
-add_row("ParseExampleV2", None, _parsed_shapes)

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices
-from ..core.ragged_tensor import RaggedTensor, RaggedTensorValue
+from ..core.ragged_tensor import RaggedTensor
+from ..core.ragged_value import RaggedTensorValue
 from ..core.sparse_tensor import SparseTensor, SparseTensorValue
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ MODULES = (
     "print_kernels",
     "queue_kernels",
     "random_kernels",
+    "reader_kernels",
     "rejection_kernels",
     "sampler_kernels",
     "serialized_kernels",

@@ -123,11 +123,14 @@ class ResourceVariable(Variable):
         self.op = self._made(graph, "VarHandleOp", name, attrs)
         with name_scope("IsInitialized"):
             output("VarIsInitializedOp", [self.handle])
+        place, device = self.op.device, graph.device
         with name_scope("Assign") as inner:
             inputs = [self.handle, self._guarded(name)]
-            self.initializer = create("AssignVariableOp", inputs, None, inner)
+            with graph_colocation(graph, None, ignore_existing=True), device(None), device(place):
+                self.initializer = create("AssignVariableOp", inputs, None, inner)
         with name_scope("Read"):
-            self._snapshot = self._read()
+            with device(place):
+                self._snapshot = self._read()
             if caching_device:
                 place = graph_colocation(graph, None, ignore_existing=True)
                 with place, graph.device(None), graph.device(caching_device):

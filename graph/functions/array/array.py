@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, overload
-from typing import cast as cast_type
 
 import numpy as np
 
@@ -14,13 +13,12 @@ from ...core.create import convert_to_tensor, is_tensor_like
 from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.operands import Operands
-from ...core.ragged_tensor import RaggedTensor
+from ...core.ragged_dispatch import with_ragged
 from ...core.scopes import name_scope
 from ...core.structure import Composite
 from ...variables.kinds import ResourceVariable
 from ..arguments import one_of
 from ..math.reductions import reduce_max
-from ..ragged.arithmetic import concat_rows
 from ..rows import functions
 from .casting import cast
 from .creation import ones_like, range
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 ONE_TO_ONE = r"""
 batch_to_space_nd   BatchToSpaceND   input block_shape crops
 broadcast_to        BroadcastTo      input shape
-check_numerics      CheckNumerics    tensor message
 depth_to_space      DepthToSpace     input block_size name data_format='NHWC'
 diag                Diag             diagonal
 diag_part           DiagPart         input
@@ -41,7 +38,6 @@ dynamic_partition   DynamicPartition data partitions num_partitions
 dynamic_stitch      DynamicStitch    indices data
 invert_permutation  InvertPermutation x
 matrix_band_part    MatrixBandPart   input num_lower num_upper
-prevent_gradient    PreventGradient  input message=''
 reshape             Reshape          tensor shape
 reverse             ReverseV2        tensor axis
 reverse_v2          ReverseV2        tensor axis
@@ -58,10 +54,17 @@ tensor_scatter_update TensorScatterUpdate tensor indices updates
 tile                Tile             input multiples
 """
 globals().update(functions(ONE_TO_ONE, __name__))
-globals().update(functions("stop_gradient StopGradient input", __name__, elementwise=True))
+
+BY_ELEMENT = """
+check_numerics      CheckNumerics    tensor message
+prevent_gradient    PreventGradient  input message=''
+stop_gradient       StopGradient     input
+"""
+globals().update(functions(BY_ELEMENT, __name__, elementwise=True))
 reshape: Callable[..., Tensor] = globals()["reshape"]
 
 
+@with_ragged
 def expand_dims(
     input: TensorLike,
     axis: TensorLike | None = None,
@@ -75,6 +78,7 @@ def expand_dims(
     return ops.ExpandDims(input, axis, name=name)
 
 
+@with_ragged
 def squeeze(
     input: TensorLike,
     axis: int | Sequence[int] | np.ndarray | None = None,
@@ -124,11 +128,10 @@ def matrix_transpose(
         return transpose(a, order, scope, conjugate)
 
 
+@with_ragged
 def concat(values: TensorLike, axis: TensorLike, name: str | None = "concat") -> Tensor:
     """Tensors one after the other along `axis`."""
     tensors: Sequence[TensorLike] = values if isinstance(values, (list, tuple)) else [values]
-    if any(isinstance(x, RaggedTensor) for x in tensors):
-        return _ragged_concat(tensors, axis, name)
     if len(tensors) == 1:
         with name_scope(name) as scope:
             convert_to_tensor(axis, np.int32, "concat_dim").get_shape().assert_has_rank(0)
@@ -136,15 +139,7 @@ def concat(values: TensorLike, axis: TensorLike, name: str | None = "concat") ->
     return ops.ConcatV2(list(tensors), axis, name=name)
 
 
-def _ragged_concat(tensors: Sequence[TensorLike], axis: TensorLike, name: str | None) -> Tensor:
-    """Ragged tensors, and tensors, one after the other along the first dimension."""
-    if axis != 0:
-        raise ValueError(f"concat of ragged tensors: axis must be 0, got {axis}")
-    with name_scope(name):
-        parts = [x if isinstance(x, RaggedTensor) else convert_to_tensor(x) for x in tensors]
-        return cast_type("Tensor", concat_rows(parts))
-
-
+@with_ragged
 def split(
     value: TensorLike,
     num_or_size_splits: (
@@ -170,6 +165,7 @@ def split(
     return ops.SplitV(value, sizes, axis, num_split=num, name=name)
 
 
+@with_ragged
 def stack(
     values: Sequence[TensorLike] | np.ndarray, axis: int = 0, name: str | None = "stack"
 ) -> Tensor:
@@ -207,6 +203,7 @@ def unstack(
     return ops.Unpack(value, num=num, axis=axis, name=name)
 
 
+@with_ragged
 def gather(
     params: TensorLike,
     indices: TensorLike,
@@ -222,6 +219,7 @@ def gather(
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
+@with_ragged
 def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
     """Slices of each batch of `params` at the indices of that batch; `gather` with `batch_dims`.
 
@@ -297,6 +295,7 @@ def pad(
     return ops.PadV2(tensor, paddings, constant_values, name=name)
 
 
+@with_ragged
 def where(
     condition: TensorLike,
     x: TensorLike | None = None,
@@ -313,6 +312,7 @@ def where(
     return ops.Select(condition, x, y, name=name)
 
 
+@with_ragged
 def where_v2(
     condition: TensorLike,
     x: TensorLike | None = None,

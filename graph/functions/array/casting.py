@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, overload
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from ...core.create import convert_to_tensor
 from ...core.dtype import DType, as_dtype, as_numpy
 from ...core.graph import Tensor
 from ...core.indexed_slices import IndexedSlices
-from ...core.ragged_tensor import RaggedTensor
+from ...core.ragged_dispatch import is_ragged
 from ...core.scopes import name_scope
 from ...core.sparse_tensor import SparseTensor
+from ..ragged.values import of_flat_values
 from ..rows import functions, unary
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 ONE_TO_ONE = """
 bitcast             Bitcast          input type
 """
-globals().update(functions(ONE_TO_ONE, __name__))
+globals().update(functions(ONE_TO_ONE, __name__, elementwise=True))
 
 
 @overload
@@ -42,10 +44,10 @@ def cast(
     dtype = as_numpy(dtype)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
+    if is_ragged(x):
+        return cast_type("Tensor", of_flat_values(lambda v: cast(v, dtype), x))
     if isinstance(x, SparseTensor):
         return SparseTensor(x.indices, cast(x.values, dtype, name), x.dense_shape)
-    if isinstance(x, RaggedTensor):
-        return x.with_flat_values(cast(x.flat_values, dtype, name))
     if isinstance(x, Tensor) and x.dtype == dtype:
         return x
     with name_scope(name, "Cast", [x]) as scope:

@@ -14,6 +14,7 @@ from ...core.create import constant, convert_to_tensor, type_name
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.operands import Operands
+from ...core.ragged_dispatch import with_ragged
 from ...core.scopes import name_scope
 from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.tensor_shape import TensorShape, as_shape
@@ -166,6 +167,7 @@ def _shape_op(tensor: Tensor) -> Tensor:
     return ops.Shape(tensor)
 
 
+@with_ragged
 def one_hot(
     indices: TensorLike,
     depth: TensorLike,
@@ -295,6 +297,7 @@ def shape_n(
     return ops.ShapeN(input, out_type=out_type, name=name)
 
 
+@with_ragged
 def size(
     input: TensorLike | SparseTensor, name: str | None = None, out_type: DTypeLike = np.int32
 ) -> Tensor:
@@ -308,6 +311,7 @@ def size(
         return ops.Size(input, out_type=out_type, name=scope)
 
 
+@with_ragged
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions."""
     with name_scope(name, "Rank", [input]) as scope:

@@ -71,8 +71,8 @@ def cond(
         if condition.sizes is not None and condition.sizes != ():
             condition = ops.Reshape(condition, np.zeros(0, np.int32))
         traced = [
-            _traced(true_fn, "true_fn", strict),
-            _traced(false_fn, "false_fn", strict),
+            _traced(true_fn, "true_fn", strict, scope),
+            _traced(false_fn, "false_fn", strict, scope),
         ]
         _widen_indices(traced)
         _require_alike(traced, ("true_fn", "false_fn"))
@@ -98,8 +98,8 @@ class _Traced:
         self.structure = structure
 
 
-def _traced(function: Branch, name: str, strict: bool) -> _Traced:
-    body = trace_graph()
+def _traced(function: Branch, name: str, strict: bool, scope: str) -> _Traced:
+    body = trace_graph("cond", scope)
     with body.as_default():
         returned = function()
         if returned is None:
@@ -236,7 +236,7 @@ def switch_case(
     with name_scope(name, "case", [branch_index]) as scope:
         index = convert_to_tensor(branch_index, name="branch_index")
         names = [f"branch_{i}" for i in range(len(functions))]
-        traced = [_traced(f, n, False) for f, n in zip(functions, names, strict=True)]
+        traced = [_traced(f, n, False, scope) for f, n in zip(functions, names, strict=True)]
         _require_alike(traced, names)
         outputs = _call("Case", index, traced, [f"switch_{n}" for n in names], scope)
         return _result(traced[0].structure, outputs, scope)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -11,9 +11,14 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor, create
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
+from ...core.ragged_tensor import RaggedTensor
+from ...core.row_partition import RowPartition
 from ...core.scopes import get_default_graph, name_scope
-from ...core.structure import flatten, pack, require_same_structure
+from ...core.structure import Composite, flatten, pack, require_same_structure
+from ...core.type_specs import RaggedTensorSpec, Spec
+from ..ragged.values import wrapped
 from .loops import while_loop
+from .slices import Slices, result_like, results_of, slices_of
 from .tensor_array import TensorArray
 
 if TYPE_CHECKING:
@@ -24,31 +29,23 @@ PY_FUNCTIONS = "Python functions"
 """The key of a graph's functions that its operations call."""
 
 
-def _elements(elems: object) -> list[Tensor]:
-    tensors = [convert_to_tensor(cast("TensorLike", elem), name="elem") for elem in flatten(elems)]
-    if not tensors:
+def _elements(elems: object) -> list[Slices]:
+    slices = [slices_of(elem) for elem in flatten(elems)]
+    if not slices:
         raise ValueError(
             "elems must be a Tensor or (possibly nested) sequence of Tensors, got none"
         )
-    for tensor in tensors:
-        if tensor.sizes == ():
-            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
-    return tensors
+    return slices
 
 
-def _count(tensors: Sequence[Tensor]) -> Tensor | int:
+def _count(elements: Sequence[Slices]) -> Tensor | int:
     """How many slices there are: a number where it is known."""
-    sizes = [tensor.sizes[0] for tensor in tensors if tensor.sizes]
-    known = [size for size in sizes if size is not None]
+    known = [size for size in (slices.size() for slices in elements) if size is not None]
     if known:
         if len(set(known)) > 1:
             raise ValueError(f"Dimensions {known[0]} and {known[1]} are not compatible")
         return known[0]
-    return ops.StridedSlice(ops.Shape(tensors[0]), [0], [1], [1], shrink_axis_mask=1)
-
-
-def _arrays(tensors: Sequence[Tensor]) -> list[TensorArray]:
-    return [TensorArray(t.dtype, size=0, dynamic_size=False).unstack(t) for t in tensors]
+    return elements[0].count()
 
 
 def map_fn(
@@ -66,8 +63,9 @@ def map_fn(
 
     Args:
         fn: A function of a slice, or of slices in the structure of `elems`.
-        elems: A tensor, or a nested structure of them.
-        dtype: The types of the results, in their structure; those of `elems` by default.
+        elems: A tensor, ragged or sparse tensor, or a nested structure of them.
+        dtype: The types of the results, in their structure, or the specs of single results
+            (TensorSpec, RaggedTensorSpec, SparseTensorSpec); those of `elems` by default.
         parallel_iterations, back_prop, swap_memory: Taken for TensorFlow's sake.
         infer_shape: Whether all results have one shape.
         name: Of the operations.
@@ -81,27 +79,27 @@ def map_fn(
         raise TypeError(f"The provided function {fn!r} is not callable.fn must be callable.")
     dtype = dtype if fn_output_signature is None else fn_output_signature
     with name_scope(name, "map", None):
-        tensors = _elements(elems)
-        n = _count(tensors)
-        arrays = _arrays(tensors)
+        elements = _elements(elems)
+        n = _count(elements)
         like = elems if dtype is None else dtype
-        types = [t.dtype for t in tensors] if dtype is None else flatten(dtype)
-        results = [
-            TensorArray(cast("DTypeLike", t), size=n, infer_shape=infer_shape) for t in types
-        ]
+        types = map(result_like, flatten(elems)) if dtype is None else flatten(dtype)
+        results = [results_of(t, infer_shape) for t in types]
 
-        def body(i: Tensor, written: list[TensorArray]) -> tuple[Tensor, list[TensorArray]]:
-            slices = pack(elems, [array.read(i) for array in arrays])
-            returned = fn(slices)
+        def body(
+            i: Tensor, written: list[list[TensorArray]]
+        ) -> tuple[Tensor, list[list[TensorArray]]]:
+            returned = fn(pack(elems, [slices.read(i) for slices in elements]))
             require_same_structure(like, returned)
-            pairs = zip(written, flatten(returned), strict=True)
-            return i + 1, [array.write(i, cast("TensorLike", x)) for array, x in pairs]
+            rows = zip(results, written, flatten(returned), strict=True)
+            return i + 1, [result.write(arrays, i, x) for result, arrays, x in rows]
 
         _, written = cast(
-            "tuple[Tensor, list[TensorArray]]",
-            while_loop(_below(n), body, (np.int32(0), results)),
+            "tuple[Tensor, list[list[TensorArray]]]",
+            while_loop(_below(n), body, (np.int32(0), [result.arrays(n) for result in results])),
         )
-        return pack(like, [_stacked(array, n) for array in written])
+        return pack(
+            like, [result.stack(arrays, n) for result, arrays in zip(results, written, strict=True)]
+        )
 
 
 def _below(n: Tensor | int) -> Callable[..., Tensor]:
@@ -146,9 +144,8 @@ def scan(
     if not callable(fn):
         raise TypeError(f"The provided function {fn!r} is not callable.fn must be callable.")
     with name_scope(name, "scan", None):
-        tensors = _elements(elems)
-        n = _count(tensors)
-        arrays = _arrays(tensors)
+        elements = _elements(elems)
+        n = _count(elements)
 
         def place(i: Tensor) -> Tensor | int:
             return n - 1 - i if reverse else i
@@ -158,7 +155,7 @@ def scan(
         start: list[Tensor]
         if initializer is None:
             at = n - 1 if reverse else np.int32(0)
-            start = [array.read(at) for array in arrays]
+            start = [cast("Tensor", slices.read(at)) for slices in elements]
         else:
             start = [convert_to_tensor(cast("TensorLike", x)) for x in flatten(initializer)]
         results = [TensorArray(a.dtype, size=n, infer_shape=infer_shape) for a in start]
@@ -170,7 +167,7 @@ def scan(
             i: Tensor, state: list[Tensor], written: list[TensorArray]
         ) -> tuple[Tensor, list[object], list[TensorArray]]:
             at = place(i)
-            slices = pack(elems, [array.read(at) for array in arrays])
+            slices = pack(elems, [slices.read(at) for slices in elements])
             returned = fn(pack(like, state), slices)
             require_same_structure(like, returned)
             leaves = flatten(returned)
@@ -187,20 +184,19 @@ def scan(
 def _fold(fn: Function, elems: object, initializer: object, is_right: bool) -> object:
     if not callable(fn):
         raise TypeError(f"{fn!r} is not callable.fn must be callable.")
-    tensors = _elements(elems)
-    n = _count(tensors)
-    arrays = _arrays(tensors)
+    elements = _elements(elems)
+    n = _count(elements)
     like = elems if initializer is None else initializer
     if initializer is None:
         at = n - 1 if is_right else np.int32(0)
-        start = [array.read(at) for array in arrays]
+        start = [cast("Tensor", slices.read(at)) for slices in elements]
     else:
         start = [convert_to_tensor(cast("TensorLike", x)) for x in flatten(initializer)]
     first = np.int32(0 if initializer is not None else 1)
 
     def body(i: Tensor, state: list[Tensor]) -> tuple[Tensor, list[object]]:
         at = n - 1 - i if is_right else i
-        slices = pack(elems, [array.read(at) for array in arrays])
+        slices = pack(elems, [slices.read(at) for slices in elements])
         return i + 1, flatten(fn(pack(like, state), slices))
 
     _, state = cast("tuple[Tensor, list[Tensor]]", while_loop(_below(n), body, (first, start)))
@@ -367,4 +363,62 @@ def py_function(
     if decorated is not None:
         return decorated
     assert func is not None and inp is not None and Tout is not None
+    is_list = isinstance(Tout, (list, tuple))
+    types = list(cast("Sequence[object]", Tout)) if is_list else [Tout]
+    parts = [x if isinstance(x, Composite) else convert_to_tensor(x) for x in inp]
+    if any(isinstance(x, Composite) for x in parts) or any(isinstance(t, Spec) for t in types):
+        results = _call_with_components(func, parts, types, name)
+        return results if is_list or not types else cast("Sequence[object]", results)[0]
     return _call("EagerPyFunc", func, inp, Tout, name)
+
+
+def _call_with_components(
+    func: Callable[..., object], inp: Sequence[object], types: Sequence[object], name: str | None
+) -> object:
+    """As _call, where ragged tensors and the like are among what the function takes and gives."""
+
+    def called(*components: object) -> list[object]:
+        returned = func(*cast("Sequence[object]", pack(list(inp), components, expand=True)))
+        values = [] if returned is None else [returned]
+        if isinstance(returned, (list, tuple)):
+            values = list(cast("Sequence[object]", returned))
+        is_right = len(values) == len(types) and all(
+            isinstance(value, RaggedTensor)
+            == (isinstance(spec, RaggedTensorSpec) and spec.ragged_rank > 0)
+            for value, spec in zip(values, types, strict=True)
+        )
+        if not is_right:
+            raise ValueError(
+                f"py_function: func={func} returned {returned}, which did not match Tout={types}"
+            )
+        return flatten(values, expand=True)
+
+    dtypes: list[DTypeLike] = []
+    for spec in types:
+        dtypes.append(spec.dtype if isinstance(spec, Spec) else cast("DTypeLike", spec))
+        if isinstance(spec, RaggedTensorSpec):
+            dtypes += [spec.row_splits_dtype] * spec.ragged_rank
+    tensors = cast("Sequence[TensorLike]", flatten(list(inp), expand=True))
+    outputs = _call("EagerPyFunc", called, tensors, dtypes, name)
+    if not dtypes:
+        return outputs
+    remaining = iter(cast("Sequence[Tensor]", outputs))
+    return [_of_spec(spec, remaining) for spec in types]
+
+
+def _of_spec(spec: object, tensors: Iterator[Tensor]) -> Tensor | RaggedTensor:
+    """The next tensor, with the shape of a spec; of a ragged one with its splits behind."""
+    values = next(tensors)
+    if not isinstance(spec, Spec):
+        return values
+    shape = spec.shape.as_shape()
+    if not isinstance(spec, RaggedTensorSpec) or spec.ragged_rank == 0:
+        values.set_shape(shape)
+        return values
+    rows = [RowPartition(next(tensors)) for _ in np.arange(spec.ragged_rank)]
+    for level in rows:
+        level.splits.set_shape((None,))
+    if shape is not None:
+        values.set_shape((None, *shape[spec.ragged_rank + 1 :]))
+        rows[0].splits.set_shape((None if shape[0] is None else shape[0] + 1,))
+    return wrapped(values, rows)

@@ -11,12 +11,13 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor, create, is_tensor_like
 from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
 from ...core.graph import Tensor
+from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import control_dependencies, name_scope
 from ...core.shapes import Shape
 from ...core.sparse_tensor import SparseTensor
 from ...core.structure import Composite, flatten, is_nested, pack, require_same_structure
 from ...core.tensor_shape import TensorShape
-from ...core.type_specs import TensorSpec
+from ...core.type_specs import Spec
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
@@ -65,7 +66,7 @@ def while_loop(
     is_bare = not isinstance(loop_vars, (list, tuple))
     variables: Sequence[object] = [loop_vars] if is_bare else cast("Sequence[object]", loop_vars)
     with name_scope(name, "while", None) as scope:
-        loop = _Loop(variables, shape_invariants, is_bare, maximum_iterations)
+        loop = _Loop(variables, shape_invariants, is_bare, maximum_iterations, scope)
         loop.trace(cond, body)
         result = loop.outputs(scope, back_prop)
     if return_same_structure:
@@ -86,6 +87,7 @@ class _Loop:
         invariants: object,
         is_bare: bool,
         maximum: TensorLike | None,
+        scope: str,
     ):
         leaves = [_converted(leaf) for leaf in flatten(variables)]
         self.structure = self.structure_after = pack(variables, leaves)
@@ -101,8 +103,8 @@ class _Loop:
                 )
             self.starts.append(convert_to_tensor(np.zeros((), self.limit.dtype)))
             self.shapes.append(())
-        self.condition: FunctionGraph = trace_graph()
-        self.body: FunctionGraph = trace_graph()
+        self.condition: FunctionGraph = trace_graph("while loop", scope)
+        self.body: FunctionGraph = trace_graph("while loop", scope)
 
     def _invariants(self, invariants: object, is_bare: bool) -> list[Shape]:
         """The shape each variable keeps."""
@@ -118,8 +120,11 @@ class _Loop:
             )
         shapes: list[Shape] = []
         for leaf, shape in zip(leaves, listed, strict=True):
-            if isinstance(leaf, SparseTensor) and shape is not None:
+            if isinstance(leaf, SparseTensor):
                 shapes += _sparse_shapes(leaf, shape)
+                continue
+            if isinstance(leaf, RaggedTensor):
+                shapes += _ragged_shapes(leaf, shape)
                 continue
             if isinstance(leaf, Composite) and not isinstance(leaf, Tensor):
                 shapes += [cast("Tensor", t).sizes for t in leaf.to_components()]
@@ -245,11 +250,24 @@ def _leaf_shapes(leaf: object) -> list[Shape]:
     """The shapes a variable has; how many elements a sparse tensor names is free."""
     if isinstance(leaf, SparseTensor) and leaf.shape.rank is not None:
         return _sparse_shapes(leaf, tuple(leaf.shape.as_list()))
+    if isinstance(leaf, RaggedTensor):
+        return _ragged_shapes(leaf, leaf.shape.as_shape())
     return [cast("Tensor", t).sizes for t in flatten(leaf, expand=True)]
 
 
-def _sparse_shapes(tensor: SparseTensor, shape: tuple[int | None, ...]) -> list[Shape]:
+def _ragged_shapes(tensor: RaggedTensor, shape: Shape) -> list[Shape]:
+    """The shapes of a ragged tensor's parts, where its whole is allowed to be of `shape`."""
+    n = tensor.ragged_rank
+    first: Shape = (None if not shape or shape[0] is None else shape[0] + 1,)
+    inner = tensor.flat_values.sizes if shape is None else (None, *shape[n + 1 :])
+    values: Shape = None if inner is None else (None, *inner[1:])
+    return [values, first, *[(None,)] * (n - 1)]
+
+
+def _sparse_shapes(tensor: SparseTensor, shape: Shape) -> list[Shape]:
     """The shapes of a sparse tensor's parts, where its whole is allowed to be of `shape`."""
+    if shape is None:
+        return [(None, None), (None,), (None,)]
     declared = TensorShape(shape)
     if not declared.is_compatible_with(tensor.shape) or _is_wider(tensor.shape.as_shape(), shape):
         raise ValueError(
@@ -272,7 +290,7 @@ def _shape_leaves(structure: object, invariants: object) -> list[object]:
 
 
 def _as_shape(shape: object) -> Shape:
-    if isinstance(shape, TensorSpec):
+    if isinstance(shape, Spec):
         shape = shape.shape
     if isinstance(shape, TensorShape):
         return shape.as_shape()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, overload
+from typing import cast as cast_type
 
 import numpy as np
 
@@ -12,9 +13,11 @@ from ...core.create import convert_to_tensor, is_tensor_like, type_name
 from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.indexed_slices import IndexedSlices, dense
+from ...core.ragged_dispatch import has_ragged
 from ...core.scopes import name_scope
 from ..array.casting import cast
-from ..rows import binary, functions, sparse_unary, unary
+from ..ragged.values import of_flat_values
+from ..rows import functions, n_ary, sparse_unary, unary
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, ShapeLike, TensorLike
@@ -90,7 +93,7 @@ _WIDER.update(dict.fromkeys(("int32", "int64", "uint32", "uint64"), "float64"))
 """What true division makes of integers."""
 
 
-@binary
+@n_ary
 def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x + y, element by element."""
     with name_scope(name, "Add", [x]) as scope:
@@ -111,7 +114,7 @@ def abs(x: TensorLike, name: str | None = None) -> Tensor:
         return ops.Abs(x, name=scope)
 
 
-@binary
+@n_ary
 def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x to the power of y, element by element."""
     with name_scope(name, "Pow", [x]) as scope:
@@ -125,7 +128,7 @@ def round(x: TensorLike, name: str | None = None) -> Tensor:
     return x if x.dtype.kind in "iu" else ops.Round(x, name=name)
 
 
-@binary
+@n_ary
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y; integers are made floats before.
 
@@ -146,7 +149,7 @@ def _widened(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return (x, y) if wider is None else (cast(x, wider), cast(y, wider))
 
 
-@binary
+@n_ary
 def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as truediv divides, 0 where y is 0; TypeError when the dtypes differ."""
     with name_scope(name, "div_no_nan", [x, y]) as scope:
@@ -168,7 +171,7 @@ def _require_one_dtype(x: Tensor, y: Tensor) -> None:
         )
 
 
-@binary
+@n_ary
 def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 3 divides."""
     if is_tensor_like(y) and not is_tensor_like(x):
@@ -176,7 +179,7 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return truediv(x, y, name)
 
 
-@binary
+@n_ary
 def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 2 divides: whole numbers stay whole."""
     with name_scope(name, "div", [x, y]) as scope:
@@ -187,7 +190,7 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return kind(x, y, name=scope)
 
 
-@binary
+@n_ary
 def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y, rounded down."""
     with name_scope(name, "floordiv", [x, y]) as scope:
@@ -205,6 +208,8 @@ def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None)
     inputs = list(inputs)
     if not inputs:
         raise ValueError(message)
+    if has_ragged(*inputs):
+        return cast_type("Tensor", of_flat_values(lambda *x: add_n(x, name), *inputs))
     tensors = [dense(x) if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in inputs]
     if any(x.dtype != tensors[0].dtype for x in tensors):
         raise ValueError(message)
@@ -240,7 +245,7 @@ def scalar_mul(
     return ops.Mul(scalar, like, name=name)
 
 
-@binary
+@n_ary
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """Whether just one of two is true."""
     return ops.LogicalAnd(ops.LogicalOr(x, y), ops.LogicalNot(ops.LogicalAnd(x, y)), name=name)

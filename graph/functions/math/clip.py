@@ -15,6 +15,7 @@ from ...core.scopes import name_scope
 from ...core.shapes import merge
 from ...derivatives.gradients import Gradient
 from ..array.casting import cast
+from ..rows import unary
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
@@ -43,6 +44,7 @@ def _numeric(value: TensorLike, like: Tensor) -> Tensor:
     return convert_to_tensor(value, None if isinstance(value, Tensor) else like.dtype)
 
 
+@unary
 def clip_by_value(
     t: TensorLike | IndexedSlices,
     clip_value_min: TensorLike,

@@ -11,12 +11,14 @@ import numpy as np
 from ...core.build import ops
 from ...core.create import constant, convert_to_tensor, is_tensor_like, type_name
 from ...core.graph import Tensor
+from ...core.ragged_dispatch import is_ragged
 from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import name_scope
 from ..arguments import one_of
 from ..array.casting import cast
 from ..array.creation import range
 from ..ragged.arithmetic import reduce_ragged
+from ..ragged.values import as_ragged
 from .arithmetic import add
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ def _reduction(public_name: str, kind: str, what: str) -> Reduction:
     ) -> Tensor:
         axis = one_of("axis", axis, "reduction_indices", reduction_indices)
         keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
-        if isinstance(input_tensor, RaggedTensor):
+        if is_ragged(input_tensor):
             return cast_type("Tensor", reduce_ragged(kind, input_tensor, axis, keepdims, name))
         is_flag = kind in ("All", "Any") and not is_tensor_like(input_tensor)
         name_of_input = "input_tensor" if kind == "Sum" else None
@@ -163,8 +165,10 @@ def reduce_logsumexp(
     axis = one_of("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "ReduceLogSumExp", [input_tensor]):
-        if isinstance(input_tensor, RaggedTensor):
-            return _ragged_logsumexp(input_tensor, axis, keepdims)
+        if is_ragged(input_tensor):
+            return _ragged_logsumexp(
+                cast_type(RaggedTensor, as_ragged(input_tensor)), axis, keepdims
+            )
         x = convert_to_tensor(input_tensor)
         raw = reduce_max(x, axis, keepdims=True)
         zeros = ops.ZerosLike(raw)
@@ -193,10 +197,10 @@ def reduce_variance(
 ) -> Tensor:
     """The variance of the elements along `axis`."""
     with name_scope(name or "reduce_variance"):
-        if isinstance(input_tensor, RaggedTensor):
-            ragged = cast_type(RaggedTensor, input_tensor)
+        if is_ragged(input_tensor):
+            ragged = cast_type(RaggedTensor, as_ragged(input_tensor))
             squares = cast_type("Tensor", ragged * ragged)
-            means = reduce_mean(input_tensor, axis, keepdims)
+            means = reduce_mean(cast_type("Tensor", ragged), axis, keepdims)
             return reduce_mean(squares, axis, keepdims) - means * means
         x = convert_to_tensor(input_tensor)
         means = reduce_mean(x, axis, keepdims=True)
@@ -222,7 +226,11 @@ def reduce_std(
 ) -> Tensor:
     """The standard deviation of the elements along `axis`."""
     with name_scope(name or "reduce_std"):
-        return ops.Sqrt(reduce_variance(input_tensor, axis, keepdims))
+        variance = cast_type("Tensor | RaggedTensor", reduce_variance(input_tensor, axis, keepdims))
+        if isinstance(variance, RaggedTensor):
+            root = ops.Sqrt(variance.flat_values)
+            return cast_type("Tensor", variance.with_flat_values(root))
+        return ops.Sqrt(variance)
 
 
 def count_nonzero(

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
+from ...core.ragged_dispatch import with_ragged
 from ...core.scopes import name_scope
 from ..rows import functions
 from .arithmetic import truediv
@@ -31,6 +32,7 @@ unsorted_segment_sum  UnsortedSegmentSum  data segment_ids num_segments
 globals().update(functions(ONE_TO_ONE, __name__))
 
 
+@with_ragged
 def unsorted_segment_mean(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
@@ -39,6 +41,7 @@ def unsorted_segment_mean(
         return _over_counts(data, segment_ids, num_segments, lambda n: n)
 
 
+@with_ragged
 def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:

@@ -8,10 +8,12 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.create import convert_to_tensor
+from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import control_dependencies, name_scope
 from ..array import array, creation
 from ..array.casting import cast
 from ..checks import assert_less, assert_non_negative
+from ..ragged.values import flat as flat_values
 from ..rows import functions, unary
 from .reductions import reduce_all, reduce_sum
 
@@ -20,25 +22,12 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
-bessel_j0               BesselJ0            x
-bessel_j1               BesselJ1            x
-bessel_k0               BesselK0            x
-bessel_k0e              BesselK0e           x
-bessel_k1               BesselK1            x
-bessel_k1e              BesselK1e           x
-bessel_y0               BesselY0            x
-bessel_y1               BesselY1            x
 betainc                 Betainc             a b x
 cumulative_logsumexp    CumulativeLogsumexp x axis=0 exclusive=False reverse=False
-dawsn                   Dawsn               x
-expint                  Expint              x
-fresnel_cos             FresnelCos          x
-fresnel_sin             FresnelSin          x
 igamma                  Igamma              a x
 igammac                 Igammac             a x
 nextafter               NextAfter           x1 x2:x2
 polygamma               Polygamma           a x
-spence                  Spence              x
 """
 ELEMENTWISE = """
 as_string               AsString            input precision=-1 scientific=False shortest=False \\
@@ -47,9 +36,22 @@ bessel_i0               BesselI0            x
 bessel_i0e              BesselI0e           x
 bessel_i1               BesselI1            x
 bessel_i1e              BesselI1e           x
+bessel_j0               BesselJ0            x
+bessel_j1               BesselJ1            x
+bessel_k0               BesselK0            x
+bessel_k0e              BesselK0e           x
+bessel_k1               BesselK1            x
+bessel_k1e              BesselK1e           x
+bessel_y0               BesselY0            x
+bessel_y1               BesselY1            x
+dawsn                   Dawsn               x
 erfinv                  Erfinv              x
+expint                  Expint              x
+fresnel_cos             FresnelCos          x
+fresnel_sin             FresnelSin          x
 multiply_no_nan         MulNoNan            x y
 ndtri                   Ndtri               x
+spence                  Spence              x
 xlog1py                 Xlog1py             x y
 zeta                    Zeta                x q
 """
@@ -113,8 +115,8 @@ def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def bincount(
-    arr: TensorLike,
-    weights: TensorLike | None = None,
+    arr: TensorLike | RaggedTensor,
+    weights: TensorLike | RaggedTensor | None = None,
     minlength: TensorLike | None = None,
     maxlength: TensorLike | None = None,
     dtype: DTypeLike = np.int32,
@@ -122,28 +124,23 @@ def bincount(
     """How often each of 0, 1, ... is in `arr`, or the sum of the weights where it is.
 
     Args:
-        arr: int32 numbers that are not negative.
+        arr: int32 numbers that are not negative, of any shape, or ragged.
         weights: of the shape of `arr`, and the type of the result.
         minlength: The least size of the result, which else is the largest number and 1.
         maxlength: Numbers from here on are not counted.
         dtype: Of the result, without weights.
     """
     with name_scope(None, "bincount"):
-        numbers = cast(convert_to_tensor(arr, name="arr"), np.int32)
+        numbers = cast(convert_to_tensor(flat_values(arr), name="arr"), np.int32)
         flat = array.reshape(numbers, [-1])
-        size = ops.Mul(
-            cast(ops.Greater(ops.Size(flat), np.int32(0)), np.int32),
-            ops.Add(
-                ops.Max(ops.ConcatV2([flat, np.array([-1], np.int32)], np.int32(0)), [0]),
-                np.int32(1),
-            ),
-        )
+        largest = ops.Max(ops.ConcatV2([flat, np.array([-1], np.int32)], np.int32(0)), [0])
+        size = ops.AddV2(largest, np.int32(1))
         if minlength is not None:
             size = ops.Maximum(cast(minlength, np.int32), size)
         if maxlength is not None:
             size = ops.Minimum(cast(maxlength, np.int32), size)
         if weights is not None:
-            return ops.Bincount(numbers, size, convert_to_tensor(weights))
+            return ops.Bincount(numbers, size, convert_to_tensor(flat_values(weights)))
         return ops.Bincount(numbers, size, np.zeros(0, np.dtype(dtype)))
 
 

@@ -20,7 +20,7 @@ from ..array.array import squeeze
 from ..array.casting import cast
 from ..math.arithmetic import imag, real
 from ..math.reductions import reduce_mean, reduce_sum
-from ..rows import functions
+from ..rows import functions, unary
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
@@ -147,6 +147,7 @@ def _is_open(size: object) -> bool:
     return size is None or (isinstance(size, Dimension) and size.value is None)
 
 
+@unary
 def dropout(
     x: TensorLike,
     keep_prob: float | Tensor | None = None,

@@ -1,33 +1,89 @@
-"""Arithmetic and reductions of ragged tensors."""
+"""Reductions and sums of segments of ragged tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
+from ...core.ragged_dispatch import ragged
 from ...core.ragged_tensor import RaggedTensor
+from ...core.row_partition import checked
 from ...core.scopes import name_scope
+from ...core.shapes import whole
+from .values import as_ragged, expanded, of_lengths, positions, positive_axis, rank_of, same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike
 
-_SEGMENTS = {
+_ZERO = np.int32(0)
+Reduced = Tensor | RaggedTensor
+
+
+def _mean(values: Tensor, ids: Tensor, n: Tensor) -> Tensor:
+    total, counts = _total_and_counts(values, ids, n)
+    return total / counts
+
+
+def _sqrt_n(values: Tensor, ids: Tensor, n: Tensor) -> Tensor:
+    total, counts = _total_and_counts(values, ids, n)
+    return ops.RealDiv(total, ops.Sqrt(counts))
+
+
+def _total_and_counts(values: Tensor, ids: Tensor, n: Tensor) -> tuple[Tensor, Tensor]:
+    ones = ops.Cast(ops.OnesLike(values), DstT=np.dtype(values.dtype))
+    return ops.UnsortedSegmentSum(values, ids, n), ops.UnsortedSegmentSum(ones, ids, n)
+
+
+def _all(values: Tensor, ids: Tensor, n: Tensor) -> Tensor:
+    numbers = ops.Cast(values, DstT=np.dtype(np.int32))
+    return ops.NotEqual(ops.UnsortedSegmentProd(numbers, ids, n), np.int32(0))
+
+
+def _any(values: Tensor, ids: Tensor, n: Tensor) -> Tensor:
+    numbers = ops.Cast(values, DstT=np.dtype(np.int32))
+    return ops.NotEqual(ops.UnsortedSegmentSum(numbers, ids, n), np.int32(0))
+
+
+SEGMENTS: dict[str, Callable[..., Tensor]] = {
     "Sum": ops.UnsortedSegmentSum,
     "Prod": ops.UnsortedSegmentProd,
     "Max": ops.UnsortedSegmentMax,
     "Min": ops.UnsortedSegmentMin,
+    "Mean": _mean,
+    "SqrtN": _sqrt_n,
+    "All": _all,
+    "Any": _any,
 }
-"""Reduction -> the operation that does it for the values of each segment."""
+"""Reduction -> what does it for the values of each segment."""
+
+
+def _numbers_of(axis: TensorLike, what: str) -> list[object]:
+    """The axes, whose numbers must be known."""
+    if isinstance(axis, Tensor):
+        value = whole(axis.value)
+        if value is None:
+            raise ValueError(
+                f"axis must be known at graph construction time, got {axis} for {what}"
+            )
+        return cast("list[object]", value.ravel().tolist())
+    if isinstance(axis, (list, tuple, np.ndarray)):
+        return [*cast("Sequence[object]", axis)]
+    return [axis]
 
 
 def reduce_ragged(
-    kind: str, x: RaggedTensor, axis: TensorLike | None, keepdims: bool, name: str | None
-) -> Tensor | RaggedTensor:
+    kind: str,
+    x: TensorLike | RaggedTensor,
+    axis: TensorLike | None,
+    keepdims: bool,
+    name: str | None,
+    segmented: Callable[..., Tensor] | None = None,
+) -> Reduced:
     """A reduction along one or several of the dimensions of a ragged tensor.
 
     Args:
@@ -36,81 +92,118 @@ def reduce_ragged(
         axis: A dimension or a list of them; None for all.
         keepdims: Whether they stay as dimensions of size 1.
         name: Of the operations.
+        segmented: What does it for the values of each segment, where `kind` is none of these.
 
     Raises:
-        ValueError: `axis` is not known, or is a dimension of rows whose values are rows.
+        TypeError: An axis is no integer.
+        ValueError: `axis` is not known.
     """
     with name_scope(name, f"RaggedReduce{kind}"):
+        tensor = cast("RaggedTensor", as_ragged(x))
+        if kind == "Mean":
+            ones = tensor.with_flat_values(ops.OnesLike(tensor.flat_values))
+            total, counts = (reduce_ragged("Sum", y, axis, keepdims, None) for y in (tensor, ones))
+            return _quotient(total, counts)
         if axis is None:
-            values = x.flat_values
-            every = ops.Range(np.int32(0), ops.Rank(values), np.int32(1))
-            whole: Tensor = getattr(ops, kind)(values, every)
-            return _kept(whole, x) if keepdims else whole
-        numbers = np.asarray(convert_to_tensor(axis).value).ravel().tolist()
-        if kind == "Mean" and len(numbers) > 1:
-            ones = x.with_flat_values(ops.OnesLike(x.flat_values))
-            total, counts = (reduce_ragged("Sum", y, axis, keepdims, None) for y in (x, ones))
-            if isinstance(total, RaggedTensor) or isinstance(counts, RaggedTensor):
-                raise ValueError(f"a mean along several axes takes all of {_rank(x)}, got {axis}")
-            return total / counts
-        rank = _rank(x)
-        result: Tensor | RaggedTensor = x
-        for place in sorted((int(n) % rank if rank else int(n) for n in numbers), reverse=True):
-            result = _along(kind, result, place, keepdims)
+            values = tensor.flat_values
+            every: TensorLike = ops.Range(np.int32(0), ops.Rank(values), np.int32(1))
+            if values.sizes is not None:
+                every = np.arange(len(values.sizes), dtype=np.int32)
+            whole_value: Tensor = getattr(ops, kind)(values, every)
+            if not keepdims:
+                return whole_value
+            return ops.Reshape(whole_value, np.ones(rank_of(tensor) or 1, np.int32))
+        rank = rank_of(tensor)
+        axes = {positive_axis(item, rank) for item in _numbers_of(axis, kind)}
+        result: Reduced = tensor
+        for place in sorted(axes, reverse=True):
+            result = _along(kind, result, place, segmented)
+        for place in sorted(axes) if keepdims else ():
+            result = expanded(result, place)
         return result
 
 
-def _kept(result: Tensor, x: RaggedTensor) -> Tensor:
-    return ops.Reshape(result, np.ones(_rank(x) or 1, np.int32))
+def _quotient(total: Reduced, counts: Reduced) -> Reduced:
+    """Sums over counts in the same rows; of integers as floats."""
+    if isinstance(total, RaggedTensor) and isinstance(counts, RaggedTensor):
+        return total.with_flat_values(total.flat_values / counts.flat_values)
+    return cast("Tensor", total) / cast("Tensor", counts)
 
 
-def _rank(x: RaggedTensor) -> int | None:
-    inner = x.flat_values.sizes
-    return None if inner is None else x.ragged_rank + len(inner)
+def _unsorted(kind: str) -> Callable[..., Reduced]:
+    """The function of unsorted segments that a reduction is."""
+
+    def of_segments(
+        data: TensorLike | RaggedTensor,
+        segment_ids: TensorLike | RaggedTensor,
+        num_segments: TensorLike,
+        name: str | None = None,
+    ) -> Reduced:
+        return segment(kind, data, segment_ids, num_segments, name)
+
+    return of_segments
 
 
-def _along(kind: str, x: Tensor | RaggedTensor, axis: int, keepdims: bool) -> Tensor | RaggedTensor:
+for _words, _kind in (
+    ("max", "Max"), ("mean", "Mean"), ("min", "Min"), ("prod", "Prod"), ("sqrt_n", "SqrtN"),
+    ("sum", "Sum"),
+):  # fmt: skip
+    ragged(f"unsorted_segment_{_words}")(_unsorted(_kind))
+
+
+def _along(kind: str, x: Reduced, axis: int, segmented: Callable[..., Tensor] | None) -> Reduced:
     """The reduction along one dimension."""
     if isinstance(x, Tensor):
-        return getattr(ops, kind)(x, np.int32(axis), keep_dims=keepdims)
-    values = x.values
+        return getattr(ops, kind)(x, np.int32(axis))
     if axis > 1:
-        return RaggedTensor(_along(kind, values, axis - 1, keepdims), x.row_splits)
-    if isinstance(values, RaggedTensor):
-        raise ValueError(
-            f"reductions of rows of rows take axis >= {x.ragged_rank} or None, got {axis}"
-        )
-    rows = x.value_rowids()
-    if axis == 1:
-        segments, count = rows, x.nrows()
-    else:
-        starts = ops.GatherV2(x.row_starts(), rows, np.int32(0))
-        number = ops.Reshape(ops.Shape(rows, out_type=np.dtype(np.int64)), np.zeros(0, np.int32))
-        segments = ops.Range(np.int64(0), number, np.int64(1)) - starts
-        lengths = ops.ConcatV2([np.zeros(1, np.int64), x.row_lengths()], np.int32(0))
-        count = ops.Max(lengths, np.int32(0))
-    result = _segmented(kind, values, segments, count)
-    return ops.ExpandDims(result, np.int32(axis)) if keepdims else result
+        return x.with_values(_along(kind, x.values, axis - 1, segmented))
+    aggregate = segmented or SEGMENTS[kind]
+    ids, n = (
+        (x.rows.rowids(), x.rows.nrows()) if axis == 1 else (x.rows.columns(), x.rows.longest())
+    )
+    return aggregated(aggregate, x.values, ids, n)
 
 
-def _segmented(kind: str, values: Tensor, segments: Tensor, count: Tensor) -> Tensor:
-    """The reduction of the values of each segment."""
-    if kind == "Mean":
-        total = ops.UnsortedSegmentSum(values, segments, count)
-        ones = ops.Cast(ops.OnesLike(values), DstT=np.dtype(values.dtype))
-        return total / ops.UnsortedSegmentSum(ones, segments, count)
-    if kind in ("All", "Any"):
-        numbers = ops.Cast(values, DstT=np.dtype(np.int32))
-        segmented = ops.UnsortedSegmentProd if kind == "All" else ops.UnsortedSegmentSum
-        return ops.NotEqual(segmented(numbers, segments, count), np.int32(0))
-    return _SEGMENTS[kind](values, segments, count)
+def aggregated(aggregate: Callable[..., Tensor], x: Reduced, ids: Tensor, n: Tensor) -> Reduced:
+    """What `aggregate` gives for the rows of each segment, ragged ones column by column."""
+    if isinstance(x, Tensor):
+        return aggregate(x, ids, n)
+    lengths = ops.UnsortedSegmentMax(x.rows.lengths(), ids, n)
+    rows = of_lengths(ops.Maximum(lengths, x.rows.dtype.type(0)))
+    starts = ops.GatherV2(rows.starts(), ids, _ZERO)
+    inner = positions(x.rows, starts)
+    return RaggedTensor(aggregated(aggregate, x.values, inner, rows.nvals()), rows)
 
 
-def concat_rows(parts: Sequence[Tensor | RaggedTensor]) -> Tensor | RaggedTensor:
-    """Tensors and ragged tensors behind each other along their first dimension."""
-    if all(isinstance(part, Tensor) for part in parts):
-        return ops.ConcatV2(list(parts), np.int32(0))
-    ragged = [part if isinstance(part, RaggedTensor) else RaggedTensor.from_tensor(part)
-              for part in parts]  # fmt: skip
-    lengths = ops.ConcatV2([part.row_lengths() for part in ragged], np.int32(0))
-    return RaggedTensor.from_row_lengths(concat_rows([part.values for part in ragged]), lengths)
+def segment(
+    kind: str,
+    data: TensorLike | RaggedTensor,
+    segment_ids: TensorLike | RaggedTensor,
+    num_segments: TensorLike,
+    name: str | None = None,
+) -> Reduced:
+    """The sum, or another reduction, of the values of each segment.
+
+    Raises ValueError, or InvalidArgumentError when it runs, unless the shape of `segment_ids` is
+    that of the first dimensions of `data`.
+    """
+    with name_scope(name, f"RaggedSegment{kind}"):
+        x, ids = as_ragged(data), as_ragged(segment_ids)
+        n = convert_to_tensor(num_segments)
+        while isinstance(ids, RaggedTensor):
+            if not isinstance(x, RaggedTensor):
+                raise ValueError(
+                    "segment_ids.shape must be a prefix of data.shape, but segment_ids is ragged "
+                    "and data is not."
+                )
+            words = "segment_ids.shape must be a prefix of data.shape"
+            same = same_splits(x.row_splits, ids.row_splits)
+            x, ids = x.values, ids.values
+            if isinstance(ids, Tensor):
+                ids = checked(ids, [same], words)
+            else:
+                ids = ids.with_flat_values(checked(ids.flat_values, [same], words))
+        if isinstance(x, RaggedTensor) and ids.sizes is not None and len(ids.sizes) > 1:
+            raise ValueError("segment_ids.shape must be a prefix of data.shape, got "
+                             f"{ids.get_shape()} and {x.shape}")  # fmt: skip
+        return aggregated(SEGMENTS[kind], x, ids, n)

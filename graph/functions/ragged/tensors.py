@@ -10,25 +10,25 @@ import numpy as np
 from ...core.build import ops
 from ...core.create import constant as tensor_constant
 from ...core.create import convert_to_tensor as tensor_of
-from ...core.graph import Graph, Tensor
-from ...core.ragged_tensor import RaggedTensor, RaggedTensorValue
+from ...core.dtype import as_numpy
+from ...core.graph import Tensor
+from ...core.ragged_dispatch import has_ragged
+from ...core.ragged_tensor import RaggedTensor
+from ...core.ragged_value import RaggedTensorValue
+from ...core.row_partition import checked
 from ...core.scopes import name_scope
 from ...core.tensor_shape import as_shape
 from ..array import creation
-from ..checks import value_of
 from ..math.sorting import argsort
-from .arithmetic import concat_rows
-from .values import of_flat_values
+from . import crossing, joining
+from .nested_lists import Parsed, parse
+from .picking import gather_rows
+from .values import as_ragged, of_flat_values, of_lengths, same_splits
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, ShapeLike, TensorLike
 
-
-def _depth(nested: object) -> int:
-    """How deep lists are nested."""
-    if not isinstance(nested, (list, tuple, np.ndarray)):
-        return 0
-    return 1 + max((_depth(item) for item in cast("Sequence[object]", nested)), default=0)
+_FLAT = np.array([-1], np.int32)
 
 
 def constant(
@@ -49,34 +49,39 @@ def constant(
         name: Of the operations.
         row_splits_dtype: int64 or int32.
 
-    Raises ValueError when values stand at different depths.
+    Raises ValueError when values stand at different depths, or do not suit the other arguments.
     """
-    depth = _depth(pylist)
-    n_inner = 0 if inner_shape is None else len(inner_shape)
-    rank = max(0, depth - 1 - n_inner) if ragged_rank is None else ragged_rank
     with name_scope(name, "RaggedConstant"):
-        if depth == 0 or rank == 0:
-            return tensor_constant(cast("TensorLike", pylist), dtype)
-        splits: list[np.ndarray] = []
-        level: list[object] = list(cast("Sequence[object]", pylist))
-        for _ in range(rank):
-            if not all(isinstance(row, (list, tuple, np.ndarray)) for row in level):
-                raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={rank}")
-            rows = [list(cast("Sequence[object]", row)) for row in level]
-            splits.append(np.cumsum([0, *map(len, rows)]).astype(row_splits_dtype))
-            level = [item for row in rows for item in row]
-        if any(_depth(item) != depth - 1 - rank for item in level) and n_inner == 0:
-            raise ValueError(f"Invalid pylist={pylist}: empty list nesting is greater than scalar")
-        values: Tensor | RaggedTensor = tensor_constant(cast("TensorLike", _array(level)), dtype)
-        for numbers in reversed(splits):
-            values = RaggedTensor.from_row_splits(values, numbers)
+        parsed = parse(pylist, ragged_rank, inner_shape)
+        if parsed is None:
+            shape = None if inner_shape is None else [_length(pylist), *inner_shape]
+            value = cast("TensorLike", pylist)
+            if _length(pylist) == 0 and dtype is None:
+                dtype = np.float32
+            return tensor_constant(value, dtype, None if np.ndim(value) == 0 else shape)
+        values: Tensor | RaggedTensor = tensor_constant(*_flat(parsed, dtype))
+        index_type = np.dtype(row_splits_dtype)
+        for numbers in reversed(parsed.splits):
+            splits = tensor_constant(np.array(numbers, index_type))
+            values = RaggedTensor.from_row_splits(values, splits, validate=False)
         return values
 
 
-def _array(values: list[object]) -> np.ndarray | list[object]:
-    if not values:
-        return np.zeros(0, np.float32)
-    return np.asarray(values, np.float32) if isinstance(values[0], float) else values
+def _length(x: object) -> int:
+    return len(x) if isinstance(x, (list, tuple, np.ndarray)) and np.ndim(x) else 1
+
+
+def _flat(
+    parsed: Parsed, dtype: DTypeLike | None
+) -> tuple[TensorLike, DTypeLike | None, Sequence[int]]:
+    """The arguments of a constant of the innermost values."""
+    shape = [len(parsed.values), *parsed.inner_shape]
+    if 0 in shape:
+        return np.zeros(shape, np.float32) if dtype is None else [], dtype, shape
+    values = cast("TensorLike", parsed.values)
+    if dtype is None and all(isinstance(x, np.ndarray) for x in parsed.values):
+        values = np.array(parsed.values)
+    return values, dtype, shape
 
 
 def ragged_range(
@@ -91,21 +96,18 @@ def ragged_range(
     if limits is None:
         starts, limits = 0, starts
     with name_scope(name, "RaggedRange"):
-        numbers = [tensor_constant(x, dtype) if not isinstance(x, Tensor) else x
-                   for x in (starts, limits, deltas)]  # fmt: skip
-        shape = ops.BroadcastArgs(ops.Shape(numbers[0]), ops.Shape(numbers[1]))
-        first, last, step = (ops.BroadcastTo(x, shape) for x in numbers)
-        wide = np.dtype(np.float64)
-        spans = ops.Div(ops.Cast(ops.Sub(last, first), DstT=wide), ops.Cast(step, DstT=wide))
-        counts = ops.Cast(ops.Maximum(ops.Ceil(spans), np.float64(0)), DstT=np.dtype(np.int64))
-        rows = RaggedTensor.from_row_lengths(np.zeros(0, np.int64), ops.Reshape(counts, [-1]))
-        ids = rows.value_rowids()
-        total = ops.Sum(rows.row_lengths(), np.int32(0))
-        counted = ops.Range(np.int64(0), total, np.int64(1), Tidx=np.dtype(np.int64))
-        offsets = ops.Sub(counted, ops.GatherV2(rows.row_starts(), ids, np.int32(0)))
-        start, delta = (ops.GatherV2(ops.Reshape(x, [-1]), ids, np.int32(0)) for x in (first, step))
-        values = ops.AddV2(start, ops.Mul(ops.Cast(offsets, DstT=start.dtype), delta))
-        return RaggedTensor.from_row_splits(values, rows.row_splits)
+        numbers = [tensor_of(x, dtype) for x in (starts, limits, deltas)]
+        if dtype is None:
+            common = _widest([x.dtype for x in numbers])
+            numbers = [x if x.dtype == common else ops.Cast(x, DstT=common) for x in numbers]
+        splits, values = ops.RaggedRange(*numbers, Tsplits=as_numpy(row_splits_dtype))
+        return RaggedTensor.from_row_splits(values, splits, validate=False)
+
+
+def _widest(dtypes: Sequence[np.dtype]) -> np.dtype:
+    """The last of these in the order of number types."""
+    order = [np.dtype(t) for t in (np.int32, np.int64, np.float32, np.float64)]
+    return max((np.dtype(t) for t in dtypes), key=order.index)
 
 
 def row_splits_to_segment_ids(
@@ -141,61 +143,58 @@ def map_flat_values(op: Callable[..., object], *args: object, **kwargs: object) 
 
     Raises InvalidArgumentError, when it runs, unless all have the same rows.
     """
-    if not any(isinstance(x, RaggedTensor) for x in (*args, *kwargs.values())):
+    if not has_ragged(*args, *kwargs.values()):
         return op(*args, **kwargs)
     return of_flat_values(op, *args, **kwargs)
 
 
 def stack(
     values: Sequence[TensorLike | RaggedTensor], axis: int = 0, name: str | None = None
-) -> RaggedTensor:
-    """A ragged tensor whose rows are tensors, or ragged tensors, of any number of rows.
+) -> RaggedTensor | Tensor:
+    """Tensors of any sizes, and ragged ones, along a new dimension `axis`.
 
-    Raises ValueError unless `axis` is 0.
+    Raises ValueError without any, and for an axis out of bounds.
     """
-    if axis != 0:
-        raise ValueError(f"tf.ragged.stack: axis must be 0, got {axis}")
-    with name_scope(name, "RaggedStack"):
-        parts = [x if isinstance(x, RaggedTensor) else tensor_of(x) for x in values]
-        if not parts:
-            raise ValueError("At least one value is required to stack")
-        lengths = [
-            part.nrows() if isinstance(part, RaggedTensor)
-            else ops.Shape(part, out_type=np.dtype(np.int64))[0]
-            for part in parts
-        ]  # fmt: skip
-        return RaggedTensor.from_row_lengths(concat_rows(parts), ops.Pack(lengths))
+    return joining.stack(values, axis, name)
 
 
 def boolean_mask(
     data: TensorLike | RaggedTensor, mask: TensorLike | RaggedTensor, name: str | None = None
 ) -> Tensor | RaggedTensor:
-    """The values where a mask of the same rows is true, or the rows where one of rows is."""
+    """The values where a mask of the same rows is true, or the rows where one of rows is.
+
+    Raises ValueError for a mask that is no bool, a scalar, or of unknown rank;
+    InvalidArgumentError, when it runs, unless it has the rows of `data`.
+    """
     with name_scope(name, "RaggedMask"):
-        kept = mask if isinstance(mask, RaggedTensor) else tensor_of(mask)
-        rows = data if isinstance(data, RaggedTensor) else tensor_of(data)
-        if isinstance(kept, Tensor) and len(kept.get_shape()) > 1:
-            kept = RaggedTensor.from_tensor(kept)
-        if isinstance(kept, Tensor):
-            return _picked(rows, kept)
-        if isinstance(rows, Tensor):
-            rows = RaggedTensor.from_tensor(rows)
-        values = boolean_mask(rows.values, kept.values)
-        if isinstance(values, RaggedTensor) and isinstance(kept.values, RaggedTensor):
-            return RaggedTensor.from_row_splits(values, rows.row_splits)
-        flags = ops.Cast(kept.values, DstT=np.dtype(np.int64))
-        lengths = ops.UnsortedSegmentSum(flags, kept.value_rowids(), kept.nrows())
-        return RaggedTensor.from_row_lengths(values, lengths)
+        flags = as_ragged(mask, np.bool_)
+        rank = flags.get_shape().rank
+        if rank is None:
+            raise ValueError("mask.shape.ndims must be known statically.")
+        if rank == 0:
+            raise ValueError("mask cannot be scalar.")
+        if isinstance(flags, Tensor) and rank > 1:
+            flags = RaggedTensor.from_tensor(flags, ragged_rank=rank - 1)
+        return _masked(as_ragged(data), flags)
 
 
-def _picked(x: Tensor | RaggedTensor, mask: Tensor) -> Tensor | RaggedTensor:
-    """The rows where a mask is true."""
-    places = ops.Reshape(ops.Where(mask), np.array([-1], np.int32))
+def _masked(x: Tensor | RaggedTensor, flags: Tensor | RaggedTensor) -> Tensor | RaggedTensor:
+    if isinstance(flags, Tensor):
+        return gather_rows(x, ops.Reshape(ops.Where(flags), _FLAT))
     if isinstance(x, Tensor):
-        return ops.GatherV2(x, places, np.int32(0))
-    rows = ops.GatherV2(mask, x.value_rowids(), np.int32(0))
-    lengths = ops.GatherV2(x.row_lengths(), places, np.int32(0))
-    return RaggedTensor.from_row_lengths(_picked(x.values, rows), lengths)
+        x = RaggedTensor.from_tensor(x, ragged_rank=flags.ragged_rank)
+    if x.rows.dtype != flags.rows.dtype:
+        x, flags = (part.with_row_splits_dtype(np.int64) for part in (x, flags))
+    inner = flags.flat_values
+    same = same_splits(x.row_splits, flags.row_splits)
+    inner = checked(inner, [same], "Inputs must have identical ragged splits")
+    flags = flags.with_flat_values(inner)
+    values = _masked(x.values, flags.values)
+    if isinstance(flags.values, RaggedTensor):
+        return RaggedTensor(values, x.rows)
+    numbers = ops.Cast(flags.values, DstT=flags.rows.dtype)
+    lengths = ops.UnsortedSegmentSum(numbers, flags.rows.rowids(), flags.rows.nrows())
+    return RaggedTensor(values, of_lengths(lengths))
 
 
 def constant_value(
@@ -206,16 +205,30 @@ def constant_value(
     row_splits_dtype: DTypeLike = np.int64,
 ) -> RaggedTensorValue | np.ndarray:
     """What a Session gives for `tf.ragged.constant` of the same arguments, without a graph."""
-    with Graph().as_default():
-        tensor = constant(pylist, dtype, ragged_rank, inner_shape)
-        return _value_of(tensor, np.dtype(row_splits_dtype))
+    wanted = None if dtype is None else as_numpy(dtype)
+    index_type = as_numpy(row_splits_dtype)
+    if isinstance(pylist, np.ndarray) and pylist.ndim == 0:
+        parse(pylist, ragged_rank, inner_shape)
+    parsed = parse(pylist, ragged_rank, inner_shape)
+    if parsed is None:
+        array = np.array(pylist, wanted)
+        return array if inner_shape is None else array.reshape([len(array), *inner_shape])
+    shape = [len(parsed.values), *parsed.inner_shape]
+    values: np.ndarray | RaggedTensorValue
+    if 0 in shape:
+        values = np.zeros(shape, np.float64 if wanted is None else wanted)
+    else:
+        values = _array_of(parsed.values, wanted).reshape(shape)
+    for splits in reversed(parsed.splits):
+        values = RaggedTensorValue(values, np.array(splits, index_type))
+    return values
 
 
-def _value_of(x: Tensor | RaggedTensor, splits: np.dtype) -> RaggedTensorValue | np.ndarray:
-    if isinstance(x, Tensor):
-        return cast("np.ndarray", value_of(x))
-    rows = cast("np.ndarray", value_of(x.row_splits)).astype(splits)
-    return RaggedTensorValue(_value_of(x.values, splits), rows)
+def _array_of(values: list[object], dtype: np.dtype | None) -> np.ndarray:
+    """Values as an array; integers wrap in a narrower type."""
+    array = np.array(values)
+    is_integer = dtype is not None and dtype.kind in "iu" and array.dtype.kind in "iu"
+    return array.astype(dtype) if is_integer else np.array(values, dtype)
 
 
 def placeholder(
@@ -232,13 +245,15 @@ def placeholder(
         value_shape: The shape of a value; () by default.
         name: Of the operations.
     """
+    if not ragged_rank:
+        return creation.placeholder(dtype, value_shape, name)
     with name_scope(name, "RaggedPlaceholder"):
         inner = as_shape(() if value_shape is None else value_shape)
         known = None if inner is None else (None, *inner)
         result: RaggedTensor | Tensor = creation.placeholder(dtype, known, "flat_values")
         for i in reversed(np.arange(ragged_rank).tolist()):
             splits = creation.placeholder(np.int64, [None], f"row_splits_{i}")
-            result = RaggedTensor.from_row_splits(result, splits)
+            result = RaggedTensor.from_row_splits(result, splits, validate=False)
         return result
 
 
@@ -258,3 +273,30 @@ def stack_dynamic_partitions(
         values = ops.GatherV2(rows, order, np.int32(0))
         sorted_ids = ops.GatherV2(flat, order, np.int32(0))
         return RaggedTensor.from_value_rowids(values, sorted_ids, num_partitions)
+
+
+def cross(inputs: Sequence[RaggedTensor | TensorLike], name: str | None = None) -> RaggedTensor:
+    """Every choice of one feature of each input, in each row, as words.
+
+    Args:
+        inputs: [rows, n], ragged, sparse or whole, of strings or whole numbers.
+        name: Of the operation.
+    """
+    return crossing.cross(inputs, False, 0, None, name)
+
+
+def cross_hashed(
+    inputs: Sequence[RaggedTensor | TensorLike],
+    num_buckets: int = 0,
+    hash_key: int | None = None,
+    name: str | None = None,
+) -> RaggedTensor:
+    """Every choice of one feature of each input, in each row, as numbers.
+
+    Args:
+        inputs: See `cross`.
+        num_buckets: The numbers are below it, or of 63 bits when it is 0.
+        hash_key: What the hash begins with.
+        name: Of the operation.
+    """
+    return crossing.cross(inputs, True, num_buckets, hash_key, name)

@@ -1,0 +1,1 @@
+"""Functions of files, records and messages: `tf.io`."""

@@ -1,0 +1,181 @@
+"""Files as tensors, and readers that take names of files from a queue and give their records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, cast
+
+import numpy as np
+
+from ....schema.record_options import TFRecordOptions
+from ...core.build import ops
+from ...core.create import convert_to_tensor
+from ...core.graph import Operation, Tensor
+from ...core.hooks import implementation
+from ...core.scopes import name_scope
+from ..rows import functions
+
+if TYPE_CHECKING:
+    from ...core.typing import TensorLike
+    from ...variables.variables import Variable
+
+ONE_TO_ONE = """
+matching_files MatchingFiles pattern
+read_file      ReadFile      filename
+"""
+globals().update(functions(ONE_TO_ONE, __name__))
+LOCAL_VARIABLES = "local_variables"
+
+
+class _Queue(Protocol):
+    @property
+    def queue_ref(self) -> Tensor:
+        """The tensor that stands for the queue."""
+        ...
+
+
+def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> Operation:
+    """An operation that writes a file, and the folders it lies in."""
+    return cast("Operation", ops.WriteFile(filename, contents, name=name))
+
+
+def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variable:
+    """A local variable with the names of the files that patterns match when it is initialized."""
+    with name_scope(name, "matching_filenames", [pattern]) as scope:
+        names = ops.MatchingFiles(pattern)
+        variable = implementation("variable_kind")(False)
+        return variable(
+            initial_value=names, trainable=False, collections=[LOCAL_VARIABLES], name=scope,
+            validate_shape=False,
+        )  # fmt: skip
+
+
+class ReaderBase:
+    """A reader of records: it takes the names of files from a queue.
+
+    Args:
+        reader_ref: The tensor that stands for the reader.
+        supports_serialize: Whether it can say where it is.
+    """
+
+    def __init__(self, reader_ref: Tensor, supports_serialize: bool = False):
+        self._reader_ref = reader_ref
+        self._supports_serialize = supports_serialize
+
+    @property
+    def reader_ref(self) -> Tensor:
+        """The tensor that stands for the reader."""
+        return self._reader_ref
+
+    @property
+    def supports_serialize(self) -> bool:
+        """Whether it can say where it is."""
+        return self._supports_serialize
+
+    def read(self, queue: _Queue | Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
+        """Key and value of the next record; where a file has ended, of the next one in the queue.
+
+        Raises OutOfRangeError, when it runs, when the queue is closed and empty.
+        """
+        handle = queue if isinstance(queue, Tensor) else queue.queue_ref
+        key, value = ops.ReaderReadV2(self._reader_ref, handle, name=name)
+        return key, value
+
+    def read_up_to(
+        self, queue: _Queue | Tensor, num_records: TensorLike, name: str | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Keys and values of the next records of a file, `num_records` at most, one at least."""
+        handle = queue if isinstance(queue, Tensor) else queue.queue_ref
+        count = convert_to_tensor(num_records, np.int64)
+        keys, values = ops.ReaderReadUpToV2(self._reader_ref, handle, count, name=name)
+        return keys, values
+
+    def num_records_produced(self, name: str | None = None) -> Tensor:
+        """How many records it has given."""
+        return ops.ReaderNumRecordsProducedV2(self._reader_ref, name=name)
+
+    def num_work_units_completed(self, name: str | None = None) -> Tensor:
+        """How many files it is done with."""
+        return ops.ReaderNumWorkUnitsCompletedV2(self._reader_ref, name=name)
+
+    def serialize_state(self, name: str | None = None) -> Tensor:
+        """Where it is; UnimplementedError, when it runs, for readers that do not say it."""
+        return ops.ReaderSerializeStateV2(self._reader_ref, name=name)
+
+    def restore_state(self, state: TensorLike, name: str | None = None) -> Operation:
+        """Takes it back to where it was."""
+        return cast("Operation", ops.ReaderRestoreStateV2(self._reader_ref, state, name=name))
+
+    def reset(self, name: str | None = None) -> Operation:
+        """Takes it back to the start."""
+        return cast("Operation", ops.ReaderResetV2(self._reader_ref, name=name))
+
+
+class IdentityReader(ReaderBase):
+    """A reader that gives the names themselves, as key and value."""
+
+    def __init__(self, name: str | None = None):
+        super().__init__(ops.IdentityReaderV2(name=name), True)
+
+
+class WholeFileReader(ReaderBase):
+    """A reader of whole files: the key is the name, the value the content."""
+
+    def __init__(self, name: str | None = None):
+        super().__init__(ops.WholeFileReaderV2(name=name), True)
+
+
+class TextLineReader(ReaderBase):
+    """A reader of lines, without what ends them.
+
+    Args:
+        skip_header_lines: How many lines at the start of each file are left out.
+        name: Of the operation.
+    """
+
+    def __init__(self, skip_header_lines: int | None = None, name: str | None = None):
+        skipped = skip_header_lines or 0
+        super().__init__(ops.TextLineReaderV2(skip_header_lines=skipped, name=name))
+
+
+class FixedLengthRecordReader(ReaderBase):
+    """A reader of records of equally many bytes.
+
+    Args:
+        record_bytes: Of a record.
+        header_bytes, footer_bytes: At both ends of each file, that are left out.
+        hop_bytes: From a record to the next; `record_bytes` by default.
+        name: Of the operation.
+        encoding: "", "ZLIB" or "GZIP".
+    """
+
+    def __init__(
+        self,
+        record_bytes: int,
+        header_bytes: int | None = None,
+        footer_bytes: int | None = None,
+        hop_bytes: int | None = None,
+        name: str | None = None,
+        encoding: str | None = None,
+    ):
+        handle = ops.FixedLengthRecordReaderV2(
+            record_bytes=record_bytes,
+            header_bytes=header_bytes or 0,
+            footer_bytes=footer_bytes or 0,
+            hop_bytes=hop_bytes or 0,
+            encoding=encoding or "",
+            name=name,
+        )
+        super().__init__(handle)
+
+
+class TFRecordReader(ReaderBase):
+    """A reader of record files.
+
+    Args:
+        name: Of the operation.
+        options: How they are compressed.
+    """
+
+    def __init__(self, name: str | None = None, options: TFRecordOptions | str | None = None):
+        kind = TFRecordOptions.get_compression_type_string(options)
+        super().__init__(ops.TFRecordReaderV2(compression_type=kind, name=name))
