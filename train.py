@@ -3,16 +3,10 @@
 from .facade import facade
 
 HOMES = {
-<<<<<<< HEAD
     "graph.functions.io.files": "match_filenames_once",
     "schema.proto": (
         "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List "
         "ClusterDef JobDef QueueRunnerDef SaverDef SequenceExample ServerDef"
-=======
-    "schema.proto": (
-        "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List "
-        "QueueRunnerDef SaverDef SequenceExample"
->>>>>>> main
     ),
     "training.adaptive_optimizers": (
         "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"

@@ -2,7 +2,9 @@
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
 from .compat.v1 import train_experimental as experimental
+from .graph.functions.io.files import match_filenames_once as match_filenames_once
 from .schema.proto import BytesList as BytesList
+from .schema.proto import ClusterDef as ClusterDef
 from .schema.proto import Example as Example
 from .schema.proto import Feature as Feature
 from .schema.proto import FeatureList as FeatureList
@@ -10,9 +12,11 @@ from .schema.proto import FeatureLists as FeatureLists
 from .schema.proto import Features as Features
 from .schema.proto import FloatList as FloatList
 from .schema.proto import Int64List as Int64List
+from .schema.proto import JobDef as JobDef
 from .schema.proto import QueueRunnerDef as QueueRunnerDef
 from .schema.proto import SaverDef as SaverDef
 from .schema.proto import SequenceExample as SequenceExample
+from .schema.proto import ServerDef as ServerDef
 from .training import queue_runner as queue_runner
 from .training.adaptive_optimizers import AdadeltaOptimizer as AdadeltaOptimizer
 from .training.adaptive_optimizers import AdagradDAOptimizer as AdagradDAOptimizer
@@ -31,6 +35,8 @@ from .training.checkpoints import load_checkpoint as load_checkpoint
 from .training.checkpoints import load_variable as load_variable
 from .training.checkpoints import remove_checkpoint as remove_checkpoint
 from .training.checkpoints import update_checkpoint_state as update_checkpoint_state
+from .training.cluster import ClusterSpec as ClusterSpec
+from .training.cluster import replica_device_setter as replica_device_setter
 from .training.coordinator import Coordinator as Coordinator
 from .training.coordinator import LooperThread as LooperThread
 from .training.event_files import summary_iterator as summary_iterator

@@ -104,6 +104,7 @@ from ...graph.core.type_specs import IndexedSlicesSpec as IndexedSlicesSpec
 from ...graph.core.type_specs import RaggedTensorSpec as RaggedTensorSpec
 from ...graph.core.type_specs import SparseTensorSpec as SparseTensorSpec
 from ...graph.core.type_specs import TensorSpec as TensorSpec
+from ...graph.core.type_specs import type_spec_from_value as type_spec_from_value
 from ...graph.core.version import COMPILER_VERSION as COMPILER_VERSION
 from ...graph.core.version import GIT_VERSION as GIT_VERSION
 from ...graph.core.version import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION

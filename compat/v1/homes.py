@@ -515,7 +515,7 @@ IO = {
         "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"
     ),
     "graph.functions.strings": "decode_base64 encode_base64",
-    "schema.record_options": (
+    "training.tf_record": (
         "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"
     ),
     "training.write_graph": "write_graph",
@@ -526,12 +526,6 @@ IO_GFILE = {
     "schema.gfile": "GFile",
     "schema.gfile_v2": (
         "copy exists glob isdir join listdir makedirs mkdir remove rename rmtree stat walk"
-    ),
-}
-
-PYTHON_IO = {
-    "schema.record_options": (
-        "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"
     ),
 }
 

@@ -1,11 +1,3 @@
-<<<<<<< HEAD
-"""The names of `tf.python_io`."""
-
-from ...facade import facade
-from .homes import PYTHON_IO
-
-__all__, __getattr__, __dir__ = facade(__name__, PYTHON_IO)
-=======
 """`tf.python_io`: files of records."""
 
 from ...facade import facade
@@ -16,4 +8,3 @@ HOMES = {
     )
 }
 __all__, __getattr__, __dir__ = facade(__name__, HOMES)
->>>>>>> main

@@ -12,7 +12,9 @@ AccumulatorTakeGradient: RawOp
 Acos: RawOp
 Acosh: RawOp
 Add: RawOp
+AddManySparseToTensorsMap: RawOp
 AddN: RawOp
+AddSparseToTensorsMap: RawOp
 AddV2: RawOp
 AdjustContrastv2: RawOp
 All: RawOp
@@ -56,6 +58,12 @@ AvgPool3D: RawOp
 AvgPool3DGrad: RawOp
 AvgPoolGrad: RawOp
 BandedTriangularSolve: RawOp
+Barrier: RawOp
+BarrierClose: RawOp
+BarrierIncompleteSize: RawOp
+BarrierInsertMany: RawOp
+BarrierReadySize: RawOp
+BarrierTakeMany: RawOp
 BatchMatMul: RawOp
 BatchMatMulV2: RawOp
 BatchMatMulV3: RawOp
@@ -129,8 +137,12 @@ Cumsum: RawOp
 CumulativeLogsumexp: RawOp
 Dawsn: RawOp
 DecodeBase64: RawOp
+DecodeCSV: RawOp
+DecodeCompressed: RawOp
 DecodeImage: RawOp
+DecodeJSONExample: RawOp
 DecodeJpeg: RawOp
+DecodePaddedRaw: RawOp
 DecodePng: RawOp
 DecodeRaw: RawOp
 DecodeWav: RawOp
@@ -194,6 +206,8 @@ FakeQuantWithMinMaxVarsPerChannel: RawOp
 FakeQuantWithMinMaxVarsPerChannelGradient: RawOp
 Fill: RawOp
 Fingerprint: RawOp
+FixedLengthRecordReader: RawOp
+FixedLengthRecordReaderV2: RawOp
 FixedUnigramCandidateSampler: RawOp
 Floor: RawOp
 FloorDiv: RawOp
@@ -214,6 +228,7 @@ GRUBlockCell: RawOp
 Gather: RawOp
 GatherNd: RawOp
 GatherV2: RawOp
+GenerateVocabRemapping: RawOp
 Greater: RawOp
 GreaterEqual: RawOp
 GuaranteeConst: RawOp
@@ -232,6 +247,8 @@ IRFFT3D: RawOp
 IRFFTND: RawOp
 Identity: RawOp
 IdentityN: RawOp
+IdentityReader: RawOp
+IdentityReaderV2: RawOp
 If: RawOp
 Igamma: RawOp
 IgammaGradA: RawOp
@@ -263,6 +280,7 @@ LessEqual: RawOp
 Lgamma: RawOp
 LinSpace: RawOp
 ListDiff: RawOp
+LoadAndRemapMatrix: RawOp
 Log: RawOp
 Log1p: RawOp
 LogMatrixDeterminant: RawOp
@@ -284,6 +302,7 @@ LoopCond: RawOp
 LowerBound: RawOp
 Lu: RawOp
 MatMul: RawOp
+MatchingFiles: RawOp
 MatrixBandPart: RawOp
 MatrixDeterminant: RawOp
 MatrixDiag: RawOp
@@ -353,6 +372,10 @@ ParallelConcat: RawOp
 ParallelDynamicStitch: RawOp
 ParseExample: RawOp
 ParseExampleV2: RawOp
+ParseSequenceExample: RawOp
+ParseSequenceExampleV2: RawOp
+ParseSingleExample: RawOp
+ParseSingleSequenceExample: RawOp
 ParseTensor: RawOp
 PartitionedCall: RawOp
 Placeholder: RawOp
@@ -402,6 +425,7 @@ RFFT2D: RawOp
 RFFT3D: RawOp
 RFFTND: RawOp
 RGBToHSV: RawOp
+RaggedBincount: RawOp
 RaggedCross: RawOp
 RaggedGather: RawOp
 RaggedRange: RawOp
@@ -423,6 +447,20 @@ Range: RawOp
 Rank: RawOp
 ReadFile: RawOp
 ReadVariableOp: RawOp
+ReaderNumRecordsProduced: RawOp
+ReaderNumRecordsProducedV2: RawOp
+ReaderNumWorkUnitsCompleted: RawOp
+ReaderNumWorkUnitsCompletedV2: RawOp
+ReaderRead: RawOp
+ReaderReadUpTo: RawOp
+ReaderReadUpToV2: RawOp
+ReaderReadV2: RawOp
+ReaderReset: RawOp
+ReaderResetV2: RawOp
+ReaderRestoreState: RawOp
+ReaderRestoreStateV2: RawOp
+ReaderSerializeState: RawOp
+ReaderSerializeStateV2: RawOp
 Real: RawOp
 RealDiv: RawOp
 Reciprocal: RawOp
@@ -541,6 +579,7 @@ Selu: RawOp
 SeluGrad: RawOp
 SerializeManySparse: RawOp
 SerializeSparse: RawOp
+SerializeTensor: RawOp
 SetSize: RawOp
 Shape: RawOp
 ShapeN: RawOp
@@ -671,6 +710,9 @@ Substr: RawOp
 Sum: RawOp
 Svd: RawOp
 Switch: RawOp
+TFRecordReader: RawOp
+TFRecordReaderV2: RawOp
+TakeManySparseFromTensorsMap: RawOp
 Tan: RawOp
 Tanh: RawOp
 TanhGrad: RawOp
@@ -711,6 +753,8 @@ TensorScatterUpdate: RawOp
 TensorStridedSliceUpdate: RawOp
 TensorSummary: RawOp
 TensorSummaryV2: RawOp
+TextLineReader: RawOp
+TextLineReaderV2: RawOp
 Tile: RawOp
 TileGrad: RawOp
 Timestamp: RawOp
@@ -748,6 +792,8 @@ VariableShape: RawOp
 VariableV2: RawOp
 Where: RawOp
 While: RawOp
+WholeFileReader: RawOp
+WholeFileReaderV2: RawOp
 WriteFile: RawOp
 Xdivy: RawOp
 XlaBroadcastHelper: RawOp

@@ -7,13 +7,8 @@ So a Tensor knows how to be evaluated, and no module imports one that imports it
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
-=======
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar, overload
->>>>>>> main
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ...schema.registry import Registry
 

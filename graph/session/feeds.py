@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.graph import Tensor
 from ..core.indexed_slices import IndexedSlices
+from ..core.ragged_tensor import RaggedTensor
 from ..core.shapes import Dim, Shape
 from ..core.sparse_tensor import SparseTensor
 
@@ -29,6 +30,11 @@ def fed_parts(
     if isinstance(key, tuple):
         values = cast("Sequence[npt.ArrayLike]", value)
         return [pair for part in zip(key, values, strict=True) for pair in fed_parts(*part)]
+    if isinstance(key, RaggedTensor):
+        names = ("values", "row_splits")
+        fed_values = [None if value is None else getattr(value, name) for name in names]
+        pairs = zip((key.values, key.row_splits), fed_values, strict=True)
+        return [pair for part in pairs for pair in fed_parts(*part)]
     if not hasattr(key, "indices") or not hasattr(key, "values"):
         return [(cast("FeedKey", key), value)]
     slices = cast("IndexedSlices", key)

@@ -22,11 +22,6 @@ from ...schema.errors import (
 )
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
-<<<<<<< HEAD
-from ..core.indexed_slices import IndexedSlices
-from ..core.ragged_tensor import RaggedTensor
-=======
->>>>>>> main
 from ..core.scopes import (
     default_session,
     drop_session,
@@ -489,95 +484,6 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-<<<<<<< HEAD
-def _fed_parts(
-    key: FeedKey | IndexedSlices | tuple[FeedKey, ...], value: npt.ArrayLike | None
-) -> Iterable[tuple[FeedKey, npt.ArrayLike | None]]:
-    """(tensor, value) pairs of one feed; a sparse one, and a tuple of tensors, have several."""
-    if isinstance(key, (Tensor, str, bytes)):
-        return [(key, value)]
-    if isinstance(key, tuple):
-        values = cast("Sequence[npt.ArrayLike]", value)
-        return [pair for part in zip(key, values, strict=True) for pair in _fed_parts(*part)]
-    if isinstance(key, RaggedTensor):
-        splits = None if value is None else getattr(value, "row_splits", None)
-        inner = None if value is None else getattr(value, "values", None)
-        pairs = [(key.values, inner), (key.row_splits, splits)]
-        return [pair for part in pairs for pair in _fed_parts(*part)]
-    if not hasattr(key, "indices") or not hasattr(key, "values"):
-        return [(cast("FeedKey", key), value)]
-    slices = cast("IndexedSlices", key)
-    parts = [slices.values, slices.indices]
-    if not isinstance(key, IndexedSlices):
-        parts.reverse()
-    if slices.dense_shape is not None:
-        parts.append(slices.dense_shape)
-    if value is None:
-        return [(part, None) for part in parts]
-    fed: list[npt.ArrayLike | None] = list(cast("SparseTensorValue", value))
-    if len(fed) == len(parts) + 1 and fed[-1] is None:
-        fed.pop()  # an IndexedSlicesValue without a shape
-    if isinstance(key, SparseTensor) and len(fed) == 2:
-        parts.pop()  # the shape keeps its default
-    return zip(parts, fed, strict=True)
-
-
-def _fed_array(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
-    """A fed value; it is not copied when it has the right form."""
-    if _is_array(value) and value.dtype == tensor.dtype and value.dtype.kind != "O":
-        array = value
-    else:
-        array = _converted(tensor, value)
-    shape = tensor.sizes
-    if shape is not None and not _fits(array.shape, shape):
-        raise ValueError(
-            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape "
-            f"{_shape_text(shape)}"
-        )
-    return array if array.flags.c_contiguous and array.flags.aligned else array.copy("C")
-
-
-def _is_array(value: npt.ArrayLike) -> TypeGuard[np.ndarray]:
-    return isinstance(value, np.ndarray)
-
-
-def _converted(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
-    dtype = tensor.dtype
-    if isinstance(value, int) and dtype.kind in "iu" and dtype.type(0).itemsize < 8:
-        limits = np.iinfo(dtype)
-        if not limits.min <= value <= limits.max:
-            raise TypeError(
-                f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
-                f"type {dtype.type}. Try explicitly setting the type of the feed tensor "
-                "to a larger type (e.g. int64)."
-            )
-    if dtype.kind == "O":
-        from ..core.create import as_array
-
-        try:
-            return as_array(cast("TensorLike", value), dtype)
-        except TypeError as error:
-            raise TypeError(
-                f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
-                f"type {object}. {error}"
-            ) from None
-    return np.asarray(value, dtype)
-
-
-def _fits(array_shape: tuple[int, ...], shape: tuple[Dim, ...]) -> bool:
-    return len(array_shape) == len(shape) and all(
-        size is None or size == n for size, n in zip(shape, array_shape, strict=True)
-    )
-
-
-def _shape_text(shape: Shape) -> str:
-    from ..core.tensor_shape import TensorShape
-
-    return str(TensorShape(shape))
-
-
-=======
->>>>>>> main
 def _copied(array: np.ndarray) -> Evaluated:
     """A copy that is the caller's own: an array, or a number for a scalar."""
     return array.copy() if array.ndim else array[()]

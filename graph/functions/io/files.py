@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
-from ....schema.record_options import TFRecordOptions
 from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Operation, Tensor
@@ -176,6 +175,17 @@ class TFRecordReader(ReaderBase):
         options: How they are compressed.
     """
 
-    def __init__(self, name: str | None = None, options: TFRecordOptions | str | None = None):
-        kind = TFRecordOptions.get_compression_type_string(options)
-        super().__init__(ops.TFRecordReaderV2(compression_type=kind, name=name))
+    def __init__(self, name: str | None = None, options: object = None):
+        handle = ops.TFRecordReaderV2(compression_type=_compression(options), name=name)
+        super().__init__(handle)
+
+
+def _compression(options: object) -> str:
+    """The compression that TFRecordOptions, or a type of its own, name; ValueError for another."""
+    inner = getattr(options, "compression_type", options)
+    if inner is not options:
+        return _compression(inner)
+    kinds = {None: "", 0: "", 1: "ZLIB", 2: "GZIP", "": "", "ZLIB": "ZLIB", "GZIP": "GZIP"}
+    if options not in kinds:
+        raise ValueError(f'Not a valid compression_type: "{options}"')
+    return kinds[cast("str", options)]
