@@ -19,6 +19,7 @@ from ..ragged.values import of_flat_values
 from ..rows import functions, unary
 
 if TYPE_CHECKING:
+    from ...core.ragged_tensor import RaggedTensor
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
@@ -45,7 +46,7 @@ def cast(
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
     if is_ragged(x):
-        return cast_type("Tensor", of_flat_values(lambda v: cast(v, dtype), x))
+        return cast_type("RaggedTensor", of_flat_values(lambda v: cast(v, dtype), x))
     if isinstance(x, SparseTensor):
         return SparseTensor(x.indices, cast(x.values, dtype, name), x.dense_shape)
     if isinstance(x, Tensor) and x.dtype == dtype:
