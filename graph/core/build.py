@@ -41,8 +41,6 @@ class _Ops:
     """See the module."""
 
     # Those that do not give one tensor; a test holds them against the signatures.
-    AccumulatorApplyGradient: OperationFunction
-    AccumulatorSetGlobalStep: OperationFunction
     AllCandidateSampler: TensorsFunction
     ApproxTopK: TensorsFunction
     BarrierTakeMany: TensorsFunction
@@ -179,7 +177,16 @@ class _Ops:
     UniqueWithCountsV2: TensorsFunction
     Unpack: TensorsFunction
     While: TensorsFunction
+    XlaBroadcastHelper: TensorsFunction
+    XlaKeyValueSort: TensorsFunction
+    XlaOptimizationBarrier: TensorsFunction
+    XlaVariadicReduce: TensorsFunction
+    XlaVariadicReduceV2: TensorsFunction
+    XlaVariadicSort: TensorsFunction
+    XlaWhile: TensorsFunction
 
+    AccumulatorApplyGradient: OperationFunction
+    AccumulatorSetGlobalStep: OperationFunction
     Assert: OperationFunction
     AssignAddVariableOp: OperationFunction
     AssignSubVariableOp: OperationFunction

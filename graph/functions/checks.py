@@ -14,12 +14,14 @@ from ...schema import errors
 from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.graph import Operation, Tensor
+from ..core.ragged_dispatch import has_ragged
 from ..core.scopes import control_dependencies, get_default_graph, name_scope
 from ..core.shapes import whole
 from .arguments import one_of
 from .flow.control_flow import Assert, group, no_op, with_dependencies
 from .math.arithmetic import abs
 from .math.reductions import reduce_all
+from .ragged.values import flat_operands
 
 if TYPE_CHECKING:
     from ..core.typing import TensorLike
@@ -108,6 +110,8 @@ def _comparison(name: str, symbol: str, kind: str, test: Callable[..., np.ndarra
         with name_scope(name, label, [x, y]):
             if x is y and kind == "Equal":
                 return no_op()
+            if has_ragged(x, y):
+                x, y = flat_operands(x, y)
             left = convert_to_tensor(x, name="x")
             right = convert_to_tensor(y, left.dtype, "y")
             return _check(symbol, kind, test, (left, right), data, summarize, message)

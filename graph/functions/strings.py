@@ -177,7 +177,7 @@ def split(
     """The parts of each string between `sep`, or between white space without one.
 
     Args:
-        input: Strings of known rank, or ragged ones; [n] where the result is sparse.
+        input: Strings of known rank, or ragged ones.
         sep: What separates; "" or None: any white space, and no empty parts.
         maxsplit: How often to split at most, when positive.
         result_type: "SparseTensor" or "RaggedTensor".
@@ -244,21 +244,17 @@ def _split(
     if isinstance(text, Tensor) and text.sizes is not None and len(text.sizes) == 1:
         parts = split_flat(text)
         return _rows_of(parts) if result_type == "RaggedTensor" else parts
-    if result_type == "SparseTensor" and isinstance(text, Tensor):
-        if text.sizes is None:
-            return split_flat(text)
-        raise ValueError(
-            f"Shape must be rank 1 but is rank {len(text.sizes)}, unless result_type is "
-            "'RaggedTensor'"
-        )
     if isinstance(text, RaggedTensor):
         inner = _split(text.flat_values, "RaggedTensor", split_flat)
         ragged = wrapped(cast("RaggedTensor", inner), text.nested_rows)
         return ragged.to_sparse() if result_type == "SparseTensor" else ragged
     if text.sizes is None:
+        if result_type == "SparseTensor":
+            return split_flat(text)
         raise ValueError("Rank of input must be statically known.")
     rows = _rows_of(split_flat(ops.Reshape(text, _FLAT)))
-    return cast("RaggedTensor", like_dense(rows, text, len(text.sizes)))
+    ragged = cast("RaggedTensor", like_dense(rows, text, len(text.sizes)))
+    return ragged.to_sparse() if result_type == "SparseTensor" else ragged
 
 
 def _rows_of(parts: SparseTensor) -> RaggedTensor:

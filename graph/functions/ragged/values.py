@@ -121,6 +121,18 @@ def of_flat_values(function: Function, *operands: object, **named: object) -> Ra
     return wrapped(cast("Tensor", function(*items[:count], **keywords)), rows)
 
 
+def flat_operands(*operands: object) -> tuple[Tensor, ...]:
+    """The innermost values of ragged operands, in rows that are checked to be the same."""
+    values: list[Tensor] = []
+
+    def collect(*parts: object) -> Tensor:
+        values.extend(convert_to_tensor(cast("TensorLike", part)) for part in parts)
+        return values[0]
+
+    of_flat_values(collect, *operands)
+    return tuple(values)
+
+
 def wrapped(values: Tensor | RaggedTensor, rows: Sequence[RowPartition]) -> RaggedTensor:
     """Values in rows of rows, from the outside in."""
     result: Tensor | RaggedTensor = values
