@@ -1,4 +1,4 @@
-"""The values of a SavedModel's variables, found by following how it restores them."""
+"""The values of a SavedModel's variables and tables, found by following how it restores them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...graph.core.evaluate import evaluate
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.order import data_and_control_inputs, ordered
 from ...graph.core.shapes import Shape, merge
@@ -18,6 +19,7 @@ from ...graph.format.tensor_proto import TensorReader
 from ...schema.bundle import Bundle, Slice, open_bundle
 from ...schema.errors import ModelError, NotFoundError
 from .source import some
+from .state import Table
 
 if TYPE_CHECKING:
     from ...graph.core.library import FunctionLibrary
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 RESTORING = "RestoreV2"
 ASSIGNING = ("Assign", "AssignVariableOp")
+IMPORTING = ("LookupTableImport", "LookupTableImportV2")
+RESTORED = ASSIGNING + IMPORTING
 MAX_DEPTH = 8  # of functions that call functions to restore
 
 
@@ -33,6 +37,18 @@ class CheckpointEntry(NamedTuple):
 
     key: str
     slice_spec: str
+
+
+class Restored(NamedTuple):
+    """Where a model takes what it keeps from, by the name of the operation that makes a handle.
+
+    Attributes:
+        variables: where their values are.
+        tables: where their keys and their values are.
+    """
+
+    variables: dict[str, CheckpointEntry]
+    tables: dict[str, tuple[CheckpointEntry, CheckpointEntry]]
 
 
 class Variables:
@@ -61,11 +77,39 @@ class Variables:
         if unread:
             try:
                 bundle = open_bundle(self._prefix)
-                entries = restored(self._graph, self._restore_op)
+                entries = self._restored.variables
                 self._values.update(_read(unread, bundle, entries))
             except NotFoundError as error:
                 raise OSError(f"The model has variables, but {error.message}") from None
         return {op: self._values[op.name] for op in operations}
+
+    @cached_property
+    def _restored(self) -> Restored:
+        return restored(self._graph, self._restore_op)
+
+    def table(self, op: Operation) -> Table | None:
+        """The contents that a checkpoint has of a table, of which it says keys and values.
+
+        Raises:
+            OSError: The checkpoint is missing.
+            DataLossError: The checkpoint is damaged.
+        """
+        entries = self._restored.tables.get(op.name)
+        if entries is None:
+            return None
+        try:
+            bundle = open_bundle(self._prefix)
+            keys, values = (bundle.read(entry.key) for entry in entries)
+        except NotFoundError as error:
+            raise OSError(f"The model has tables, but {error.message}") from None
+        if op.inputs:  # a dense table's buckets [n, key], of which some have no key
+            unused = [key.tolist() for key in evaluate(op.graph, op.inputs, {})]
+            if isinstance(unused[0], list) or keys.size != values.size:
+                return None
+            keys, values = keys.ravel(), values.ravel()
+            is_used = np.array([key not in unused for key in keys.tolist()], bool)
+            keys, values = keys[is_used], values[is_used]
+        return Table(keys, values)
 
 
 def _read(
@@ -118,17 +162,18 @@ def _agree(shape: Any, other: Shape) -> bool:
     return True
 
 
-def restored(graph: Graph, restore_op: str) -> dict[str, CheckpointEntry]:
-    """Where the operation `restore_op` takes the values of variables from, by variable.
+def restored(graph: Graph, restore_op: str) -> Restored:
+    """Where the operation `restore_op` takes the values of variables and tables from.
 
     RestoreV2(prefix, keys, parts) -> value -> Identity -> AssignVariableOp(handle, value)
+                                   -> keys, values -> LookupTableImportV2(handle, keys, values)
     """
-    entries: dict[str, CheckpointEntry] = {}
+    result = Restored({}, {})
     if restore_op in graph:
         needed = ordered([graph.get_operation_by_name(restore_op)], data_and_control_inputs)
-        steps = [_Operation(op) for op in needed if op.type in ASSIGNING or called_function(op)]
-        _collect(steps, graph.functions, entries, MAX_DEPTH)
-    return entries
+        steps = [_Operation(op) for op in needed if op.type in RESTORED or called_function(op)]
+        _collect(steps, graph.functions, result, MAX_DEPTH)
+    return result
 
 
 class _Operation:
@@ -227,14 +272,11 @@ class _Body:
 
     def steps(self) -> list[_Node]:
         """The nodes that restore, or call functions that may."""
-        return [node for node in self._nodes.values() if node.kind in ASSIGNING or node.function]
+        return [node for node in self._nodes.values() if node.kind in RESTORED or node.function]
 
 
 def _collect(
-    steps: Iterable[_Operation | _Node],
-    functions: FunctionLibrary,
-    entries: dict[str, CheckpointEntry],
-    depth: int,
+    steps: Iterable[_Operation | _Node], functions: FunctionLibrary, result: Restored, depth: int
 ) -> None:
     """Adds what operations restore, and functions they call."""
     for step in steps:
@@ -242,13 +284,25 @@ def _collect(
         if function is not None and depth:
             assert function.message is not None  # it was read from a file
             body = _Body(function.message, functions, step.inputs)
-            _collect(body.steps(), functions, entries, depth - 1)
+            _collect(body.steps(), functions, result, depth - 1)
         elif step.kind in ASSIGNING:
             variable, value = step.inputs
-            if value.op.kind == RESTORING:
-                keys, slices = (output.op.strings for output in value.op.inputs[1:])
-                entry = CheckpointEntry(_item(keys, value.index), _item(slices, value.index))
-                entries[variable.op.name] = entry
+            entry = _entry_of(value)
+            if entry is not None:
+                result.variables[variable.op.name] = entry
+        elif step.kind in IMPORTING:
+            table, *contents = step.inputs
+            keys, values = map(_entry_of, contents)
+            if keys is not None and values is not None:
+                result.tables[table.op.name] = keys, values
+
+
+def _entry_of(value: _Output) -> CheckpointEntry | None:
+    """Where a checkpoint has a value; None for one that is from no checkpoint."""
+    if value.op.kind != RESTORING:
+        return None
+    keys, slices = (output.op.strings for output in value.op.inputs[1:])
+    return CheckpointEntry(_item(keys, value.index), _item(slices, value.index))
 
 
 def parse_slice(text: str, variable: str) -> Slice:
