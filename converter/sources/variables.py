@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...graph.core.evaluate import evaluate
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.order import data_and_control_inputs, ordered
 from ...graph.core.shapes import Shape, merge
@@ -19,7 +20,6 @@ from ...schema.bundle import Bundle, Slice, open_bundle
 from ...schema.errors import ModelError, NotFoundError
 from .source import some
 from .state import Table
-from .tables import used_entries
 
 if TYPE_CHECKING:
     from ...graph.core.library import FunctionLibrary
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 RESTORING = "RestoreV2"
 ASSIGNING = ("Assign", "AssignVariableOp")
 IMPORTING = ("LookupTableImport", "LookupTableImportV2")
-STORING = (*ASSIGNING, *IMPORTING)
+RESTORED = ASSIGNING + IMPORTING
 MAX_DEPTH = 8  # of functions that call functions to restore
 
 
@@ -77,12 +77,13 @@ class Variables:
         if unread:
             try:
                 bundle = open_bundle(self._prefix)
-                entries = self._restored().variables
+                entries = self._restored.variables
                 self._values.update(_read(unread, bundle, entries))
             except NotFoundError as error:
                 raise OSError(f"The model has variables, but {error.message}") from None
         return {op: self._values[op.name] for op in operations}
 
+    @cached_property
     def _restored(self) -> Restored:
         return restored(self._graph, self._restore_op)
 
@@ -93,7 +94,7 @@ class Variables:
             OSError: The checkpoint is missing.
             DataLossError: The checkpoint is damaged.
         """
-        entries = self._restored().tables.get(op.name)
+        entries = self._restored.tables.get(op.name)
         if entries is None:
             return None
         try:
@@ -101,7 +102,14 @@ class Variables:
             keys, values = (bundle.read(entry.key) for entry in entries)
         except NotFoundError as error:
             raise OSError(f"The model has tables, but {error.message}") from None
-        return used_entries(op, keys, values)
+        if op.inputs:  # a dense table's buckets [n, key], of which some have no key
+            unused = [key.tolist() for key in evaluate(op.graph, op.inputs, {})]
+            if isinstance(unused[0], list) or keys.size != values.size:
+                return None
+            keys, values = keys.ravel(), values.ravel()
+            is_used = np.array([key not in unused for key in keys.tolist()], bool)
+            keys, values = keys[is_used], values[is_used]
+        return Table(keys, values)
 
 
 def _read(
@@ -163,7 +171,7 @@ def restored(graph: Graph, restore_op: str) -> Restored:
     result = Restored({}, {})
     if restore_op in graph:
         needed = ordered([graph.get_operation_by_name(restore_op)], data_and_control_inputs)
-        steps = [_Operation(op) for op in needed if op.type in STORING or called_function(op)]
+        steps = [_Operation(op) for op in needed if op.type in RESTORED or called_function(op)]
         _collect(steps, graph.functions, result, MAX_DEPTH)
     return result
 
@@ -231,7 +239,7 @@ class _Output(NamedTuple):
     """One of the outputs of an operation."""
 
     op: _Operation | _Node
-    position: int
+    index: int
 
 
 class _Body:
@@ -264,14 +272,11 @@ class _Body:
 
     def steps(self) -> list[_Node]:
         """The nodes that restore, or call functions that may."""
-        return [node for node in self._nodes.values() if node.kind in STORING or node.function]
+        return [node for node in self._nodes.values() if node.kind in RESTORED or node.function]
 
 
 def _collect(
-    steps: Iterable[_Operation | _Node],
-    functions: FunctionLibrary,
-    result: Restored,
-    depth: int,
+    steps: Iterable[_Operation | _Node], functions: FunctionLibrary, result: Restored, depth: int
 ) -> None:
     """Adds what operations restore, and functions they call."""
     for step in steps:
@@ -280,21 +285,24 @@ def _collect(
             assert function.message is not None  # it was read from a file
             body = _Body(function.message, functions, step.inputs)
             _collect(body.steps(), functions, result, depth - 1)
-        elif step.kind in STORING:
-            place, *values = step.inputs
-            entries = [entry for entry in map(_entry_of, values) if entry is not None]
-            if step.kind in IMPORTING and len(entries) == 2:
-                result.tables[place.op.name] = entries[0], entries[1]
-            elif step.kind in ASSIGNING and entries:
-                result.variables[place.op.name] = entries[0]
+        elif step.kind in ASSIGNING:
+            variable, value = step.inputs
+            entry = _entry_of(value)
+            if entry is not None:
+                result.variables[variable.op.name] = entry
+        elif step.kind in IMPORTING:
+            table, *contents = step.inputs
+            keys, values = map(_entry_of, contents)
+            if keys is not None and values is not None:
+                result.tables[table.op.name] = keys, values
 
 
 def _entry_of(value: _Output) -> CheckpointEntry | None:
-    """Where a value comes from in the checkpoint, if it does."""
+    """Where a checkpoint has a value; None for one that is from no checkpoint."""
     if value.op.kind != RESTORING:
         return None
     keys, slices = (output.op.strings for output in value.op.inputs[1:])
-    return CheckpointEntry(_item(keys, value.position), _item(slices, value.position))
+    return CheckpointEntry(_item(keys, value.index), _item(slices, value.index))
 
 
 def parse_slice(text: str, variable: str) -> Slice:

@@ -233,6 +233,7 @@ def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = Non
         return gather(convert_to_tensor(params, name="params"), places, axis=axis, batch_dims=axis)
 
 
+@with_ragged
 def gather_nd(
     params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: int = 0
 ) -> Tensor:
