@@ -239,7 +239,7 @@ class _Output(NamedTuple):
     """One of the outputs of an operation."""
 
     op: _Operation | _Node
-    index: int
+    position: int
 
 
 class _Body:
@@ -302,7 +302,7 @@ def _entry_of(value: _Output) -> CheckpointEntry | None:
     if value.op.kind != RESTORING:
         return None
     keys, slices = (output.op.strings for output in value.op.inputs[1:])
-    return CheckpointEntry(_item(keys, value.index), _item(slices, value.index))
+    return CheckpointEntry(_item(keys, value.position), _item(slices, value.position))
 
 
 def parse_slice(text: str, variable: str) -> Slice:
