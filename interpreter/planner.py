@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.plan.buffer import bound
+from ..engine.plan.buffer import BOUND, bound
 from ..engine.plan.program import Program
 from ..engine.run.faults import Fault
 from ..engine.run.stages import ReadValue, RunAlone
@@ -244,13 +244,21 @@ class Planner:
             node.require(not words, words)
 
     def may_overwrite(self, node: Node, position: int) -> bool:
-        """Whether the memory of an input of `node` is of an input that nothing else reads."""
+        """Whether an input of `node` is written anew before each run, and nothing else reads it.
+
+        That is one of the subgraph's whose storage is `consumed`, or what a variable holds.
+        """
         operand, spec = node.inputs[position], self.spec
         tensor = spec.operators[node.index].inputs[position]
-        if operand is None or operand.storage not in self.consumed or self.scope.preserve:
+        if operand is None or self.scope.preserve or tensor in spec.outputs:
             return False
-        reads = sum(operator.inputs.count(tensor) for operator in spec.operators)
-        return reads == 1 and tensor in spec.inputs and tensor not in spec.outputs
+        if sum(operator.inputs.count(tensor) for operator in spec.operators) != 1:
+            return False
+        if tensor in spec.inputs:
+            return operand.storage in self.consumed
+        makers = (operator.kind for operator in spec.operators if tensor in operator.outputs)
+        is_whole = operand.storage.kind == BOUND and operand.nbytes == operand.storage.nbytes
+        return is_whole and next(makers, "") == "READ_VARIABLE" and self._caller is None
 
     def node_at(self, path: Sequence[tuple[int, int]]) -> Node:
         """The node at the last of some places (subgraph, position), each called by the one before.

@@ -213,6 +213,8 @@ def partition(program: Program, height: int, depth: int, n: int) -> tuple[ItemSi
     rows = 2 * step if height >= _MANY_ROWS * program.threads else step
     if row_wise and program.threads > 1 and steps <= _SHORT_SHARE:
         rows = step * steps
+    elif not row_wise and PANEL * program.threads <= n:
+        rows = step * ceil(height / step)
     columns = PANEL * ceil(n / PANEL) if row_wise else PANEL
     return ItemSize(rows, columns), ceil(height / rows) * ceil(n / columns)
 

@@ -15,7 +15,7 @@ from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
 from ..records import ConvGeometry, Int8Epilogue, ItemSize
 from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
-from .gemm_f32 import HALF_TILE, by_rows, copy_padded, pad_input, padded_shape, phases
+from .gemm_f32 import by_rows, copy_padded, pad_input, padded_shape, phases, tile_step
 from .multipliers import requantize_terms_i8, value_of
 from .quantization import Hybrid, Int8Operand, Quantized, Scheme
 
@@ -250,10 +250,11 @@ def _partition(
 
     The work done once for the rows of an item is repeated by each item with some of its columns.
     """
-    step = BLOCK_ROWS if pitch else HALF_TILE
-    thread_rows, panels = ceil(height / program.threads), ceil(n / PANEL)
+    step, most_steps = (BLOCK_ROWS, 2) if pitch else (tile_step(), 4)
+    panels = ceil(n / PANEL)
     if by_rows(program, height, depth, n, step):
-        rows = min(step * ceil(thread_rows / step), 2 * BLOCK_ROWS if pitch else 4 * HALF_TILE)
+        steps = ceil(ceil(height / program.threads) / step)
+        rows = step * ceil(steps / ceil(steps / most_steps))  # as many items for each thread
         columns = PANEL * panels
     else:
         rows, columns = height, PANEL * ceil(panels / program.threads)

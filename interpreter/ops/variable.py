@@ -49,7 +49,16 @@ def assign_variable(node: Node) -> DynamicResult:
     _require_handle(node)
 
     def run(handle: np.ndarray, value: np.ndarray) -> list[np.ndarray]:
-        scope_of(node).resources[_number(handle)] = value.copy()
+        resources, number = scope_of(node).resources, _number(handle)
+        before = resources.get(number)
+        if (
+            isinstance(before, np.ndarray)
+            and (before.shape, before.dtype) == (value.shape, value.dtype)
+            and not value.dtype.hasobject
+        ):
+            before[...] = value  # whoever read it has a copy; new memory costs more than this
+        else:
+            resources[number] = value.copy()
         return []
 
     return node.dynamic_result(run, ())

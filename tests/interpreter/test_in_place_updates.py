@@ -209,3 +209,37 @@ def test_plans_on_disk_are_apart(tmp_path, monkeypatch):
     inputs[1].write(np.ones(ROW, np.float32))
     model.run_by_index(0, inputs, [inputs[0]])
     assert rows(inputs[0]) == [1, 0, 0, 0, 0, 0]
+
+
+def variable_cache(reread):
+    """A cache in a variable: read, updated, assigned; where `reread`, the old value is, too."""
+    main, start = Builder(), Builder("start")
+    row, at = main.input("row", ROW), main.input("at", (3,), "INT32")
+    main.op("CALL_ONCE", [], [], init_subgraph_index=1)
+    names = {"container": "", "shared_name": "cache"}
+    handle = main.op("VAR_HANDLE", [], [main.tensor("handle", (), "RESOURCE")], **names)
+    old = main.op("READ_VARIABLE", [handle], [main.tensor("old", SHAPE)])
+    new = main.op("DYNAMIC_UPDATE_SLICE", [old, row, at], [main.tensor("new", SHAPE)])
+    main.op("ASSIGN_VARIABLE", [handle, new], [])
+    later = main.op("READ_VARIABLE", [handle], [main.tensor("later", SHAPE)])
+    other = old if reread else new
+    result = main.op("SUB", [later, other], [main.tensor("difference", SHAPE)])
+    total = main.op("ADD", [later, later], [main.tensor("twice", SHAPE)])
+    first = start.op("VAR_HANDLE", [], [start.tensor("handle", (), "RESOURCE")], **names)
+    start.op("ASSIGN_VARIABLE", [first, start.constant("ones", np.ones(SHAPE, np.float32))], [])
+    return save(main.outputs(result, total), start.outputs())
+
+
+@pytest.mark.parametrize("reread", [False, True])
+def test_cache_in_a_variable(reread, litert):
+    """Each run goes on with what those before it left; an old value that is read again stays."""
+    content, steps = variable_cache(reread), [feeds(i)[1:] for i in (0, 3, 5, 3)]
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()
+    for step, expected in zip(steps, litert.run(content, steps), strict=True):
+        for detail, array in zip(inputs, step, strict=True):
+            interpreter.set_tensor(detail["index"], array)
+        interpreter.invoke()
+        for detail, theirs in zip(outputs, expected, strict=True):
+            np.testing.assert_array_equal(interpreter.get_tensor(detail["index"]), theirs)

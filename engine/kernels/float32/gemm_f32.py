@@ -170,7 +170,8 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
         panels = Panels(start, panel_bytes, n)
         n_chains = (depth + CHAIN - 1) // CHAIN
         chain = (depth + n_chains - 1) // n_chains
-        if n_chains > 1:
+        is_even, nbytes = chain * n_chains == depth, 4 * depth * (end - column)
+        if n_chains > 1 and not (is_even and nbytes <= _NEAR_WEIGHTS):
             whole = column + (end - column) // tile_columns() * tile_columns()
             at_once = even_rows(stop - row, ROWS, tile)
             part = row
@@ -180,9 +181,9 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
                             depth, chain, panels, column, whole, sums, low, high)  # fmt: skip
                 part += count
             column = whole
-        elif chain * n_chains == depth:
-            at_once = even_rows(stop - row, _NEAR // depth, tile)
-            while row < stop:
+        if is_even:
+            at_once = even_rows(stop - row, max(_NEAR // depth, tile), tile)
+            while row < stop and column < end:
                 count = min(at_once, stop - row)
                 strips((begin + row * pitch, pitch, n_chains, 4 * chain), count,
                        target + row * 4 * n, 4 * n, (chain, 0, chain, 1, depth), panels, column,
