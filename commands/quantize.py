@@ -57,7 +57,14 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="what model.save_weights() wrote, beside an architecture in JSON (Keras)",
     )
-    sub.set_defaults(tags=None, inputs=None, outputs=None, quantize="recipe", io_order="source")
+    sub.set_defaults(
+        tags=None,
+        inputs=None,
+        outputs=None,
+        quantize="recipe",
+        io_order="source",
+        io_layout=None,
+    )
 
 
 def execute(arguments: argparse.Namespace) -> None:

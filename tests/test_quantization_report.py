@@ -4,6 +4,7 @@ import json
 from html.parser import HTMLParser
 from pathlib import Path
 
+import building
 import numpy as np
 import pytest
 from quantized_network import IMAGES, converter_of
@@ -11,7 +12,7 @@ from running import kinds
 
 import flatlite
 from flatlite.cli import main
-from flatlite.lite import Interpreter
+from flatlite.lite import Interpreter, TFLiteConverter
 from flatlite.tools.layer_errors import layer_errors
 from flatlite.tools.quantization_report import page, write_report
 
@@ -194,3 +195,24 @@ def test_refusals_of_the_command(arguments, words, tmp_path, capsys):
     assert status == 1
     assert words in err
     assert not (tmp_path / "q.tflite").exists()
+
+
+def test_layers_that_only_hand_errors_on_get_no_advice():
+    """EXP of a wide range loses most; what reads it, and moves it, has lost no more."""
+    b = building.Builder()
+    shape = (4, 16)
+    x = b.input("x", shape)
+    exp, moved, y = b.tensor("exp", shape), b.tensor("moved", (16, 4)), b.tensor("y", (16, 4))
+    b.op("EXP", [x], [exp])
+    b.op("RESHAPE", [exp, b.constant("shape", np.int32([16, 4]))], [moved])
+    b.op("ABS", [moved], [y])
+    converter = TFLiteConverter.from_tflite_model(building.save(b.outputs(y)))
+    samples = [np.random.default_rng(i).normal(-4, 3, shape).astype(np.float32) for i in range(40)]
+    samples[-1][0, 0] = 9.0
+    converter.representative_dataset = lambda: ([sample] for sample in samples)
+    converter.quantization_recipe = {"scheme": "int8"}
+    converter.verify = False
+    converter.convert()
+    rows = {row.name: row for row in layer_errors(converter)}
+    assert max(row.decibels for row in rows.values()) < 20
+    assert [name for name, row in rows.items() if row.advice] == ["exp"]

@@ -20,7 +20,7 @@ from .layer_comparison import cosine, decibels
 N_SAMPLES = 16  # that layers are compared on
 N_VALUES = 4096  # of a layer that a histogram shows, from each sample
 LOW = 20.0  # decibels below which a layer is worth a word
-DROP = 6.0  # decibels that a layer may lose against its inputs
+DROP, LEAST_DROP = 6.0, 1.0  # decibels that a layer may lose against its inputs, below LOW
 OUTLIERS = 4.0  # times the size of 99.9% of the values: what a larger range is measured on
 UNEVEN = 16.0  # times the median channel's range, from which on the largest is uneven
 WEIGHTS_LOW = 30.0  # decibels of weights below which their rounding matters
@@ -60,7 +60,6 @@ class LayerErrors:
     weight_type: str = ""
     weight_bytes: tuple[int, int] = (0, 0)
     weight_decibels: float = 0.0
-    inputs: list[str] = field(default_factory=list)
     advice: list[str] = field(default_factory=list)
 
 
@@ -80,17 +79,25 @@ def layer_errors(converter: Any) -> list[LayerErrors]:
     chosen = list(islice(samples, N_SAMPLES))
     (plain, _), (quantized, _) = last.files
     rows: list[LayerErrors] = []
+    before: list[list[LayerErrors]] = []
     for i in range(len(last.sources)):
         of_signature = [sample for sample in chosen if sample[0] == i]
         if of_signature:
             subgraphs = plain.model.subgraphs[i], quantized.model.subgraphs[i]
             measured = measure(last.files, i, of_signature)
-            rows += [layer_of(tensor, *subgraphs, *values) for tensor, values in measured.items()]
-    by_name = {row.name: row for row in rows}
+            places = {
+                values[0]: layer_of(tensor, *subgraphs, *values)
+                for tensor, values in measured.items()
+            }
+            rows += places.values()
+            before += [
+                [places[k] for k in inputs_of(subgraphs[0], place) if k in places]
+                for place in places
+            ]
     recipe = with_algorithms(recipe_of(converter), converter)
     used = {algorithm.name for algorithm in recipe.algorithms} if recipe is not None else set()
-    for row in rows:
-        row.advice = advice(row, [by_name[name] for name in row.inputs if name in by_name], used)
+    for row, inputs in zip(rows, before, strict=True):
+        row.advice = advice(row, inputs, used)
     return rows
 
 
@@ -159,7 +166,6 @@ def layer_of(
         limits,
         channel_ratio(expected),
     )
-    row.inputs = input_names(plain, first)
     add_weights(row, plain, quantized, first, second)
     return row
 
@@ -178,10 +184,10 @@ def operator_of(subgraph: Subgraph, index: int) -> Operator | None:
     return next((op for op in subgraph.operators if index in op.outputs), None)
 
 
-def input_names(subgraph: Subgraph, index: int) -> list[str]:
-    """The names of what the operator of a tensor reads."""
+def inputs_of(subgraph: Subgraph, index: int) -> Sequence[int]:
+    """What the operator of a tensor reads."""
     op = operator_of(subgraph, index)
-    return [subgraph.tensors[i].name for i in op.inputs if i >= 0] if op is not None else []
+    return op.inputs if op is not None else ()
 
 
 def add_weights(
@@ -220,8 +226,9 @@ def n_bytes(array: np.ndarray) -> int:
 def advice(row: LayerErrors, inputs: Iterable[LayerErrors], used: Container[str]) -> list[str]:
     """What would help a layer, from what was measured of it, beside the algorithms in `used`."""
     words = []
-    best = max((layer.decibels for layer in inputs), default=np.inf)
-    is_lossy = row.decibels < LOW or (row.decibels < 2 * LOW and row.decibels < best - DROP)
+    worst = min((layer.decibels for layer in inputs), default=np.inf)
+    drop = DROP if row.decibels >= LOW else LEAST_DROP
+    is_lossy = row.decibels < 2 * LOW and row.decibels < worst - drop
     if is_lossy and row.limits is not None:
         words.append(f'keep it wider: "layers": [["^{row.name}$", "int16x8"]], or "float"')
     bulk = float(np.percentile(np.abs(row.values), 99.9)) if row.values.size else 0.0

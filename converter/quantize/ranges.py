@@ -26,6 +26,7 @@ from .rules import DIVISORS, is_float32, nonfinite_constant, rule_of
 from .scales import of_constant, of_range, of_result, with_min_scale
 from .scheme import INT8, Scheme
 from .size_dependent import ranges_of_parts, size_dependent_tensors, sums_over_unknown_sizes
+from .softplus import parts_in_float
 
 
 class Scales:
@@ -57,7 +58,7 @@ class Scales:
         self.needs = Needs(graph, ranges, scheme)
         self.size_dependent = size_dependent_tensors(graph)
         self.size_dependent |= sums_over_unknown_sizes(graph, self.size_dependent)
-        self._excluded = set(self.size_dependent)
+        self._excluded = self.size_dependent | parts_in_float(graph, scheme)
         while True:
             self._assign(graph, ranges)
             divisors = divisors_near_zero(graph, ranges, self) - self._excluded

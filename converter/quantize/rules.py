@@ -319,7 +319,7 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
         return "it may divide by zero"
     if is_divisor(op):
         return "what it gives is a divisor, which its steps would round to zero"
-    return "a range around it is not known"
+    return "a range around it is not known, or it stands between operators in float"
 
 
 def is_divisor(op: Op) -> bool:

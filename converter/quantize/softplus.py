@@ -46,6 +46,17 @@ def has_kernels(schemes: list[Scheme]) -> bool:
     return bool(schemes) and all(kind in rules_of(schemes[0].code) for kind in KINDS)
 
 
+def parts_in_float(graph: Graph, scheme: Scheme) -> set[Tensor]:
+    """What lies within a softplus that a scheme has no kernels for, with EXP and LOG in float.
+
+    Its sum alone would be in integers, of a range that grows with exp(x).
+    """
+    if rules_of(scheme.code).keys() & {"EXP", "LOG"}:
+        return set()
+    sums = (op.inputs[0] for op in ops_of(graph, "LOG") if softplus_operand(graph, op) is not None)
+    return {tensor for y in sums for tensor in (y, *y.producer.inputs) if not tensor.is_constant}
+
+
 def softplus_operand(graph: Graph, log: Op) -> Tensor | None:
     """The x of log(1 + exp(x)); None for another logarithm, or where a part is read elsewhere."""
     add = producer_of(log.inputs[0], "ADD")

@@ -8,6 +8,7 @@ import pytest
 from quantized_network import IMAGES, converter_of
 from running import answers
 
+import flatlite.compat.v1 as tf
 from flatlite.errors import ConverterError
 from flatlite.experimental import AccuracyBudget
 from flatlite.lite import Interpreter, Optimize, TFLiteConverter
@@ -97,6 +98,39 @@ def test_wider_layers_that_are_written_in_another_form():
     front = converter.pareto_front
     assert len(front.sensitivity) == 3
     assert front.candidates[-1].metric >= front.limit > front.candidates[0].metric
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_layers_of_loops(strict):
+    """In the body of a loop, and in the steps that `strict` writes out."""
+    generator = np.random.default_rng(0)
+    weights = generator.normal(size=(16, 16)).astype(np.float32) / 4
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [1, 16], name="x")
+
+        def step(i, state):
+            return i + 1, tf.tanh(tf.matmul(state, tf.constant(weights))) + state
+
+        _, y = tf.while_loop(lambda i, _: i < 3, step, (0, x))
+        converter = TFLiteConverter.from_session(session, [x], [tf.nn.relu(y)])
+    samples = generator.normal(size=(16, 1, 1, 16)).astype(np.float32)
+    converter.representative_dataset = lambda: ([*sample] for sample in samples)
+
+    def run(content):
+        interpreter = Interpreter(model_content=content)
+        interpreter.allocate_tensors()
+        return np.concatenate([answers(interpreter, *sample)[0] for sample in samples])
+
+    expected = run(converter.convert())
+    converter.quantization_recipe = {"scheme": "int8", "strict": strict}
+    error = float(np.abs(run(converter.convert()) - expected).mean())
+    converter.accuracy_budget = AccuracyBudget(
+        lambda content: -float(np.abs(run(content) - expected).mean()), error / 1.5
+    )
+    content = converter.convert()
+    assert float(np.abs(run(content) - expected).mean()) <= error / 1.5
+    assert (len(load(content).subgraphs) == 1) == strict
+    assert len(converter.pareto_front.sensitivity) > (3 if strict else 1)
 
 
 def test_table_and_picture():

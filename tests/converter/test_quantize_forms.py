@@ -185,3 +185,20 @@ def test_the_largest_values_keep_their_scale(scheme, litert):
     steps = {"int16x8": 2**16}.get(scheme, 2**8)
     largest = -np.sort(-feeds[0], axis=1)[:, :3]
     np.testing.assert_allclose(results[0], largest, atol=2 * np.abs(feeds).max() / steps)
+
+
+def test_softplus_is_float_where_a_part_has_no_kernel(litert):
+    """In uint8 the sum alone would be integers, of a range that grows with exp(x)."""
+    feeds = [GENERATOR.uniform(-6, 6, (4, 16)).astype(np.float32) for _ in range(4)]
+
+    def add(b, x):
+        y = softplus(b, x)
+        return b.op("TANH", [y], [b.tensor("z", (4, 16))])
+
+    with pytest.warns(UserWarning, match="ADD x 1, first for 'total'"):
+        content = quantized(model(add), "uint8", feeds)
+    assert "".join(kinds(content)).count("EXPADDLOG") == 1
+    (ours,) = answers(Interpreter(model_content=content), feeds[0])
+    expected = np.tanh(np.logaddexp(feeds[0].astype(np.float64), 0))
+    assert np.abs(ours - expected).max() < 0.02
+    np.testing.assert_array_equal(ours, litert.run(content, [feeds[:1]])[0][0])

@@ -35,6 +35,12 @@ if TYPE_CHECKING:
 WIDER: dict[str, Scheme | None] = {"int16x8": INT16X8, "float": None}
 """What layers may be kept in, by the name that `AccuracyBudget` takes."""
 N_SAMPLES = 8  # that sensitivity is measured on
+UNROLLED = (
+    "WHILE",
+    *("LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM"),
+    *("RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"),
+)
+"""Operators that may be written out step by step, and must be so for each layer's sensitivity."""
 
 
 @dataclass(frozen=True)
@@ -241,14 +247,17 @@ class Search:
             samples.append(sample)
             if len(samples) == N_SAMPLES:
                 break
+        called = (inner for graph in first.quantized_graphs for inner in graph.reachable())
+        present = {op.kind for graph in called for op in graph.ops}
+        unrolled = [exactly(kind) for kind in UNROLLED if kind not in present]
         rows = {}
         for name, layer in first.layers.items():
             alone = (
                 *(row for row in self._recipe.layers if row.scheme is None),
-                Layers(exactly(name, *layer.moves), self._recipe.main),
+                Layers("|".join([exactly(name, *layer.moves), *unrolled]), self._recipe.main),
                 Layers("", None),
             )
-            recipe = dataclasses.replace(self._recipe, layers=alone, strict=False)
+            recipe = dataclasses.replace(self._recipe, layers=alone)
             conversion, _ = self._quietly(recipe, ranges)
             rows[name] = noise(conversion.files[0][1], conversion.files[1][1], samples)
             advance()
@@ -301,7 +310,8 @@ def quantized_layers(graphs: Iterable[Graph], recipe: Recipe) -> dict[str, Quant
     shares: dict[str, float] = {}
     moves: dict[str, dict[str, None]] = {}
     total = 0
-    for op in (op for graph in graphs for op in graph.ops):
+    called = dict.fromkeys(inner for graph in graphs for inner in graph.reachable())
+    for op in (op for graph in called for op in graph.ops):
         steps = work_of(op)
         total += steps
         rules = [rule_of(op, scheme) for scheme in recipe.integer_schemes_of(op)]
