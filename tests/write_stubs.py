@@ -29,6 +29,7 @@ FACADES = (
     "flatlite.compat.v1.metrics",
     "flatlite.compat.v1.nest",
     "flatlite.compat.v1.nn",
+    "flatlite.compat.v1.python_io",
     "flatlite.compat.v1.quantization",
     "flatlite.compat.v1.queue",
     "flatlite.compat.v1.ragged",

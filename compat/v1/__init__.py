@@ -29,6 +29,7 @@ MODULES = {
     "metrics": "compat.v1.metrics",
     "nest": "compat.v1.nest",
     "nn": "compat.v1.nn",
+    "python_io": "compat.v1.python_io",
     "quantization": "compat.v1.quantization",
     "queue": "compat.v1.queue",
     "ragged": "compat.v1.ragged",

@@ -23,6 +23,7 @@ from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nest as nest
 from ...compat.v1 import nn as nn
+from ...compat.v1 import python_io as python_io
 from ...compat.v1 import quantization as quantization
 from ...compat.v1 import queue as queue
 from ...compat.v1 import ragged as ragged
