@@ -28,12 +28,12 @@ CAST bf16,c64 -> f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,bool,c64 | f32,f16,f
 CEIL f32 -> =0
 COMPLEX_ABS c128 -> f64 | c64 -> f32
 CONCATENATION f32,f16,bf16,i8,u8,i16,i32,u32,i64,i4,bool,qi4,qi8,qu8,qi16 -> =0
-CONV_2D f32 f32,qi4,qi8,qu8 f32 -> =0 | qi16 qi4,qi8 qi64 -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi16 f32 -> =0 | qi16 qi2 qi64 -> =0 | qu8 qi2,qi4,qi8,qi16 qi32 -> =0
+CONV_2D f32 f32,qi4,qi8,qu8 f32 -> =0 | qi16 qi4,qi8 qi64 -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi16 f32 -> =0 | qu8 qi2,qi4,qi8,qi16 qi32 -> =0
 CONV_3D f32 f32 f32,- -> =0
 CONV_3D_TRANSPOSE i32 f32 f32 - -> f32
 COS f32,f16 -> =0
 CUMSUM f32,i32,i64 i32 -> =0 || i64 i32 -> c128
-DEPTHWISE_CONV_2D f32 f32,qi8 f32 -> =0 | qi16 qi8 qi64,- -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || qi16 qi2,qu8 qi64,- -> =0 | qu8 qi4 qi32 -> =0
+DEPTHWISE_CONV_2D f32 f32,qi8 f32 -> =0 | qi16 qi8 qi64,- -> =0 | qi8 qi4,qi8 qi32 -> =0 | qu8 qu8 qi32 -> =0 || qi16 qu8 qi64,- -> =0 | qu8 qi4 qi32 -> =0
 DEPTH_TO_SPACE f32,i8,u8,i32,i64,qi8,qu8 -> =0
 DEQUANTIZE f16,qi2,qi4,qi8,qu8,qi16 -> f32 || i8,u8,i16,i4 -> f32
 DILATE f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi8,qu8,qi16 i32 =0 -> =0 | qi16 i32 i16 -> =2 | qi8 i32 i8 -> =2 | qu8 i32 u8 -> =2
@@ -44,13 +44,13 @@ EMBEDDING_LOOKUP i32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,
 EMBEDDING_LOOKUP_SPARSE i32 i32 i32 f32 f32 -> f32 || i32 i32 i32 f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> f32
 EQUAL f32,f16,i16,i32,i64,bool,str,qi8,qu8,qi16 =0 -> bool
 EXP f32,qi8,qi16 -> =0 || i8,i16 -> =0
-EXPAND_DIMS f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 i32,i64 -> =0 || i4 i32,i64 -> i8 | qi4 i32,i64 -> qi8
+EXPAND_DIMS f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi2,qi4,qi8,qu8,qi16 i32,i64 -> =0 || i4 i32,i64 -> i8 | qi2,qi4 i32,i64 -> qi8
 FAKE_QUANT f32 -> =0 || f64,i32,u32,i64,u64,c64,c128 -> =0
 FILL i32,i64 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,str,c64,qi8,qu8,qi16 -> =1
 FLOOR f32,f16,bf16 -> =0
-FLOOR_DIV f32,i8,i16,i32,qi16 =0 -> =0 || qi8 qi8 -> =0
-FLOOR_MOD f32,i8,i16,i32,i64 =0 -> =0 || qi8,qi16 =0 -> =0
-FULLY_CONNECTED f32 f32,qi2,qi4,qi8,qu8 f32,- -> =0 | qi16 qi16 qi32,- -> =0 | qi16 qi4,qi8 qi32,qi64,- -> =0 | qi8 qi4,qi8 qi32,- -> =0 | qu8 qu8 qi32,- -> =0 | qu8 qu8 qi32 -> qi16 || f32 i8,u8,i4 f32,- -> f32 | qi16 qi2 qi32,qi64,- -> qi16 | qi16 qi4 qi32,qi64,- -> qi8 | qi16 qi8 qi32,qi64,- -> qi8,qu8 | qi16 qu8 qi32,- -> qu8,qi16 | qi16 qu8 qi64 -> qi16 | qi8 qi2 qi32,- -> qi8 | qi8 qi4 qi32 -> qi16 | qi8 qi4,qi8 qi64 -> qi8,qi16 | qi8 qi8 - -> qu8 | qi8 qi8 qi32 -> qu8,qi16 | qi8 qu8 - -> qi8,qu8 | qi8 qu8 qi32 -> qi8,qu8,qi16 | qu8 qi4,qu8 qi32,- -> qi8 | qu8 qi8 qi32,- -> qi8,qu8 | qu8 qi8 qi64 -> qu8
+FLOOR_DIV f32,i8,i16,i32,qi8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1
+FLOOR_MOD f32,i8,i16,i32,i64,qi8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1
+FULLY_CONNECTED f32 f32,qi2,qi4,qi8,qu8 f32,- -> =0 | qi16 qi16 qi32,- -> =0 | qi16 qi2,qi4,qi8 qi32,qi64,- -> =0 | qi8 qi2,qi4,qi8 qi32,- -> =0 | qu8 qu8 qi32,- -> =0 | qu8 qu8 qi32 -> qi16 || f32 i8,u8,i4 f32,- -> f32 | qi16 qi2,qi4 qi32,qi64,- -> qi8 | qi16 qi8 qi32,qi64,- -> qi8,qu8 | qi16 qu8 qi32,- -> qu8,qi16 | qi16 qu8 qi64 -> qi16 | qi8 qi2,qi4 qi32 -> qi16 | qi8 qi2,qi4,qi8 qi64 -> qi8,qi16 | qi8 qi8 - -> qu8 | qi8 qi8 qi32 -> qu8,qi16 | qi8 qu8 - -> qi8,qu8 | qi8 qu8 qi32 -> qi8,qu8,qi16 | qu8 qi2,qi4,qu8 qi32,- -> qi8 | qu8 qi8 qi32,- -> qi8,qu8 | qu8 qi8 qi64 -> qu8
 GATHER f32,f16,bf16,i8,u8,i16,i32,i64,bool,str,qi4,qi8,qu8,qi16 i16,i32,i64 -> =0 || i4 i16,i32,i64 -> i8 | qi4 i16,i32,i64 -> qi8
 GATHER_ND f32,f16,bf16,i8,u8,i16,i32,i64,bool,str,qi8,qu8,qi16 i16,i32,i64 -> =0
 GELU f32,f16,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
@@ -72,16 +72,16 @@ LOGICAL_OR bool bool -> =0
 LOGISTIC f32,f16,bf16,qi8,qu8,qi16 -> =0
 LOG_SOFTMAX f32,qi8,qu8 -> =0
 LSH_PROJECTION f32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,c128,qi4,qi8,qu8,qi16 f32,- -> i32
-MATRIX_DIAG f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 -> =0 || c128 -> c128 | i4 -> i8 | qi4 -> qi8
-MATRIX_SET_DIAG f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1 || c128 c128 -> =0 | f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> =0 | i16 f32,f16,bf16,f64,i8,u8,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i32 f32,f16,bf16,f64,i8,u8,i16,u16,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i64 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,u64,i4,bool,str,c64,c128 -> =0 | i8 f32,f16,bf16,f64,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | qi16 f32,qi4,qi8,qu8 -> =0 | qi8 f32,qi4,qu8,qi16 -> =0 | qu8 f32,qi4,qi8,qi16 -> =0 | u32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,i64,u64,i4,bool,str,c64,c128 -> =0 | u8 f32,f16,bf16,f64,i8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i4,qi4 i8 -> i8 | i8 i4 -> i4 | qi16 f32,f16,bf16,f64,i8,u8,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> i16 | qi4 qi8 -> qi8 | qi8 f32,f16,bf16,f64,u8,i16,u16,i32,u32,i64,u64,bool,str,c64,c128 -> i8 | qi8 i4 -> i8,i4 | qi8 qi4 -> qi4 | qu8 f32,f16,bf16,f64,i8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> u8
+MATRIX_DIAG f32,i8,u8,i16,i32,u32,i64,qi2,qi8,qu8,qi16 -> =0 || i4 -> i8 | qi2,qi4 -> qi8
+MATRIX_SET_DIAG f32,i8,u8,i16,i32,u32,i64,qi2,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi2,qi4,qi8,qu8,qi16 -> =0 | i16 f32,f16,bf16,f64,i8,u8,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i32 f32,f16,bf16,f64,i8,u8,i16,u16,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i64 f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,u64,i4,bool,str,c64,c128 -> =0 | i8 f32,f16,bf16,f64,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | qi16 f32,qi2,qi4,qi8,qu8 -> =0 | qi2 f32,qi4,qi8,qu8,qi16 -> =0 | qi8 f32,qi2,qi4,qu8,qi16 -> =0 | qu8 f32,qi2,qi4,qi8,qi16 -> =0 | u32 f32,f16,bf16,f64,i8,u8,i16,u16,i32,i64,u64,i4,bool,str,c64,c128 -> =0 | u8 f32,f16,bf16,f64,i8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> =0 | i4,qi2,qi4 i8 -> i8 | i8,qi2 i4 -> i4 | qi16 f32,f16,bf16,f64,i8,u8,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> i16 | qi2 qi2,qi8 -> qi8 | qi2,qi8 qi4 -> qi4 | qi4,qi8 qi2 -> qi2 | qi4 qi8 -> qi8 | qi8 f32,f16,bf16,f64,u8,i16,u16,i32,u32,i64,u64,bool,str,c64,c128 -> i8 | qi8 i4 -> i8,i4 | qu8 f32,f16,bf16,f64,i8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128 -> u8
 MAXIMUM f32,f16,bf16,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
-MAX_POOL_2D f32,qi8,qu8,qi16 -> =0 || i8,u8,i16 -> =0
+MAX_POOL_2D f32,i8,u8,i16,qi8,qu8,qi16 -> =0
 MEAN f32,i32,i64,qi8,qu8,qi16 i32 -> =0
 MINIMUM f32,f16,bf16,i8,u8,i16,i32,i64,qi8,qu8,qi16 =0 -> =0 | qi16 i16 -> =1 | qi8 i8 -> =1 | qu8 u8 -> =1
 MIRROR_PAD f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32,i64 -> =0
 MUL f32,i32,i64,qi8,qu8,qi16 =0 -> =0 || i32,i64,qi8,qu8,qi16 =0 -> f32
 MULTINOMIAL f32 i32 -> i32,i64
-NEG f32,f16,bf16,i8,i16,i32,i64,qi8 -> =0 || qi16 -> =0
+NEG f32,f16,bf16,i8,i16,i32,i64,qi8,qi16 -> =0
 NON_MAX_SUPPRESSION_V4 f32 f32 i32 f32 f32 -> i32 i32
 NON_MAX_SUPPRESSION_V5 f32 f32 i32 f32 f32 f32 -> i32 =0 i32
 NOT_EQUAL f32,f16,i32,i64,bool,str,qi8,qu8,qi16 =0 -> bool
@@ -90,7 +90,7 @@ PACK f32,i8,u8,i16,i32,u32,i64,qi8,qu8,qi16 -> =0
 PAD f32,f16,bf16,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i16,i32,i64 -> =0
 PADV2 f32,f16,bf16,i8,u8,i16,i32,i64,bool,qi8,qu8,qi16 i16,i32,i64 =0 -> =0 | qi16 i16,i32,i64 i16 -> =2 | qi8 i16,i32,i64 i8 -> =2 | qu8 i16,i32,i64 u8 -> =2
 POW f32,i32 =0 -> =0
-PRELU f32,qi8,qu8 =0 -> =0 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> =0 | i16 i16 -> =0 | i8 i8 -> =0 | qi16 qi16 -> =0 | qi8 f32,qi4,qu8,qi16 -> =0 | qu8 f32,qi4,qi8,qi16 -> =0 | u8 u8 -> =0 | qi8 i8,i4,qi4 -> =1 | qu8 u8 -> =1
+PRELU f32,qi8,qu8 =0 -> =0 || f32 f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi2,qi4,qi8,qu8,qi16 -> =0 | i16 i16 -> =0 | i8 i8 -> =0 | qi16 qi16 -> =0 | qi8 f32,qi2,qi4,qu8,qi16 -> =0 | qu8 f32,qi2,qi4,qi8,qi16 -> =0 | u8 u8 -> =0 | qi8 i8,i4,qi2,qi4 -> =1 | qu8 u8 -> =1
 QUANTIZE f32,qi8,qu8 -> qi8,qu8,qi16 | qi16 -> qi8,qi16,qi32 || i16,i32 -> qi8,qi16 | i8,u8 -> qi8,qu8,qi16
 RANDOM_STANDARD_NORMAL i32 -> f32
 RANDOM_UNIFORM i32 -> f32
@@ -123,7 +123,7 @@ SELECT_V2 bool f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,q
 SHAPE f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,c128,qi4,qi8,qu8,qi16 -> i32,i64
 SIGN f32,f64,i32 -> =0
 SIN f32,f16 -> =0
-SLICE f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,qi4,qi8,qu8,qi16 i32,i64 =1 -> =0 | f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,c64,qi4,qi8,qu8,qi16 i32 i64 -> =0 || str i32 i64 -> =0
+SLICE f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,qi4,qi8,qu8,qi16 i32,i64 =1 -> =0 | f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,i4,bool,str,c64,qi4,qi8,qu8,qi16 i32 i64 -> =0
 SOFTMAX f32,qi8,qu8,qi16 -> =0 | qi8,qu8 -> qi16
 SPACE_TO_BATCH_ND f32,f16,bf16,f64,i8,u8,i16,u16,i32,u32,i64,u64,bool,c64,qi8,qu8,qi16 i32 i32 -> =0
 SPACE_TO_DEPTH f32,i8,u8,i32,i64,qi8,qu8 -> =0

@@ -86,7 +86,5 @@ def test_refusals(tmp_path):
         analyze(model_content=b"\x08\0\0\0TFL3")
     with pytest.raises(FileNotFoundError):
         analyze(model_path=tmp_path / "none.tflite")
-    with pytest.raises(ValueError, match="experimental_use_mlir asks for the text of MLIR"):
-        analyze(model_content=added(), experimental_use_mlir=True)
     with pytest.raises(TypeError, match="unexpected keyword arguments"):
         analyze(model_content=added(), gpu=True)

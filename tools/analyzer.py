@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..schema import tables
 from ..schema.checks import operator_name
 from ..schema.files import read_bytes
 from ..schema.flatbuffer import parse
+from .mlir_text import mlir_text
 
 SPLITTER = "-" * 63
 MOST_VALUES = 5
@@ -55,26 +57,25 @@ class ModelAnalyzer:
             model_path: a .tflite file.
             model_content: the bytes of one.
             gpu_compatibility: also name the operators that TFLite's GPU delegate does not run.
-            **kwargs: `experimental_use_mlir`, which asks for MLIR's text, is refused.
+            **kwargs: `experimental_use_mlir` asks for the text of MLIR's `tfl` dialect instead.
 
         Raises:
-            ValueError: there is no model, or it is damaged (ModelError says where).
+            ValueError: there is no model, or it is damaged (ModelError says where), or an operator
+                has a form in MLIR that is not written here.
         """
+        describe = partial(analysis, gpu_compatibility=gpu_compatibility)
         if kwargs.pop("experimental_use_mlir", False):
-            raise ValueError(
-                "experimental_use_mlir asks for the text of MLIR, which flatlite does not have; "
-                "without it the same model is printed as operators and tensors"
-            )
+            describe = mlir_text
         if kwargs:
             raise TypeError(f"analyze() got unexpected keyword arguments {sorted(kwargs)}")
         if not model_path and not model_content:
             raise ValueError("neither `model_path` nor `model_content` is provided")
         if model_path:
             with naming(model_path):
-                text = analysis(read_bytes(model_path), gpu_compatibility)
+                text = describe(read_bytes(model_path))
             print(f"=== {os.fspath(model_path)} ===\n")
         else:
-            text = analysis(model_content, gpu_compatibility)
+            text = describe(model_content)
             print("=== TFLite ModelAnalyzer ===\n")
         print(text)
 

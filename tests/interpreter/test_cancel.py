@@ -79,11 +79,11 @@ def test_a_timeout_ends_random_numbers_without_end(builder, saved):
 
 def test_a_timeout_ends_a_sort_by_a_subgraph():
     """It goes through Python step by step, each of them short."""
-    b = Builder("comparator")
-    parameters, sizes = ([make(n, ()) for n in "ab"] for make in (b.input, b.tensor))
-    for x, size in zip(parameters, sizes, strict=True):
-        b.op("ABS", [x], [size])
-    b.outputs(b.op("LESS", sizes, [b.tensor("less", (), "BOOL")]))
+    b = Builder("comparator")  # of no keys: a - b < 0
+    parameters, difference = [b.input(n, ()) for n in "ab"], b.tensor("difference", ())
+    b.op("SUB", parameters, [difference])
+    pair = [difference, b.constant("zero", f32(0))]
+    b.outputs(b.op("LESS", pair, [b.tensor("less", (), "BOOL")]))
     x = np.ones((16, 20_000), np.float32)
     options = {"dimension": 1, "comparator_subgraph_index": 1}
     file = model("SORT", [x], [(x.shape, x.dtype)], b, **options)
