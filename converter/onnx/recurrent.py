@@ -253,13 +253,34 @@ def _reversed(b, x, lengths):
 def _initial(node, b, layer, i, d, x, by_batch):
     """The state before the first step: an input, or zeros."""
     start = node.input(5 + i)
-    if start is not None:
+    if start is not None and not _is_zeros(start):
         return b.GATHER(start, np.int32(d), axis=1 if by_batch else 0)
     batch = x.dims[1]
     if batch is not None:
         return b.constant(np.zeros((batch, layer.hidden_size), x.dtype))
     sizes = b.PACK(dimension(x, 1, b), np.int32(layer.hidden_size), axis=0, values_count=2)
     return b.FILL(sizes, like(x, 0, b))
+
+
+def _is_zeros(x: Tensor) -> bool:
+    """Whether a tensor is made of zeros alone, by moves and copies of constants."""
+    while x.value is None:
+        op = x.producer
+        if op is None or op.kind not in ZERO_SOURCES:
+            return False
+        source = op.inputs[ZERO_SOURCES[op.kind]]
+        if source is None:
+            return False
+        x = source
+    return not np.any(x.value)
+
+
+ZERO_SOURCES = {
+    **dict.fromkeys(("BROADCAST_TO", "EXPAND_DIMS", "GATHER", "RESHAPE", "SLICE", "SQUEEZE"), 0),
+    **dict.fromkeys(("STRIDED_SLICE", "TILE", "TRANSPOSE"), 0),
+    "FILL": 1,
+}
+"""Operators whose results are zeros where this operand is."""
 
 
 def _stepped(node, b, cell, layer, x, states, tensors, lengths):

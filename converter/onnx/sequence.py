@@ -1,12 +1,44 @@
-"""Sequences and optional values of known length: lists of tensors while nodes are lowered."""
+"""Sequences and optional values: lists of tensors while nodes are lowered.
+
+One of unknown length is the tensor whose slices it has.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..ir.graph import Tensor
+from ..lowering.moves import as_int32, dimension, transposed
 from .control import inlined
 from .registry import lower
+
+
+@dataclass(frozen=True)
+class Slices:
+    """The slices of a tensor along an axis of unknown size.
+
+    Attributes:
+        whole: the tensor.
+        axis: from 0 on.
+        keeps_axis: whether each has the axis, of size 1.
+    """
+
+    whole: Tensor
+    axis: int
+    keeps_axis: bool
+
+
+def _items(node, index=0):
+    """A sequence of known length as a list."""
+    items = node.inputs[index]
+    node.require(
+        not isinstance(items, Slices),
+        "a sequence of unknown length cannot be changed; give the model's inputs a fixed shape "
+        "(input_shapes)",
+    )
+    return items
 
 
 def _position(node, index, n, default):
@@ -32,6 +64,9 @@ def sequence_empty(node, b):
 @lower("SequenceLength")
 def sequence_length(node, b):
     """How many tensors there are."""
+    items = node.inputs[0]
+    if isinstance(items, Slices):
+        return b.CAST(dimension(items.whole, items.axis, b), dtype=np.int64)
     return b.constant(np.int64(len(node.inputs[0])))
 
 
@@ -39,15 +74,27 @@ def sequence_length(node, b):
 def sequence_at(node, b):
     """One of the tensors."""
     items = node.inputs[0]
+    if isinstance(items, Slices):
+        return _slice_at(node, b, items)
     position = _position(node, 1, len(items), 0)
     node.require(position < len(items), f"position {position} is behind {len(items)} tensors")
     return items[position]
 
 
+def _slice_at(node, b, items):
+    """A slice at a computed or constant position, from the end when negative."""
+    position = as_int32(node.inputs[1], b)
+    if position.value is None or position.value < 0:
+        length = dimension(items.whole, items.axis, b)
+        position = b.FLOOR_MOD(position, length)
+    row = b.GATHER(items.whole, position, axis=items.axis)
+    return b.EXPAND_DIMS(row, np.int32(items.axis)) if items.keeps_axis else row
+
+
 @lower("SequenceInsert")
 def sequence_insert(node, b):
     """The sequence with another tensor, at its end by default."""
-    items, x = node.inputs[:2]
+    items, x = _items(node), node.inputs[1]
     position = _position(node, 2, len(items), len(items))
     return ([*items[:position], x, *items[position:]],)
 
@@ -55,7 +102,7 @@ def sequence_insert(node, b):
 @lower("SequenceErase")
 def sequence_erase(node, b):
     """The sequence without a tensor, the last one by default."""
-    items = node.inputs[0]
+    items = _items(node)
     position = _position(node, 1, len(items), len(items) - 1)
     return ([*items[:position], *items[position + 1 :]],)
 
@@ -64,6 +111,8 @@ def sequence_erase(node, b):
 def concat_from_sequence(node, b):
     """The tensors joined along an axis, maybe a new one."""
     items, axis = node.inputs[0], node.attr("axis")
+    if isinstance(items, Slices):
+        return _joined_slices(node, b, items, axis)
     node.require(items, "a sequence without tensors cannot be joined")
     new = node.attr("new_axis", 0)
     rank = items[0].rank + (1 if new else 0)
@@ -73,11 +122,26 @@ def concat_from_sequence(node, b):
     return items[0] if len(items) == 1 else b.CONCATENATION(*items, axis=axis)
 
 
+def _joined_slices(node, b, items, axis):
+    """The tensor whose slices are joined again."""
+    rank = len(items.whole.dims)
+    is_new = bool(node.attr("new_axis", 0))
+    node.require(
+        is_new != items.keeps_axis and (is_new or axis % rank == items.axis),
+        "a sequence of unknown length can only be joined along the axis it was split along",
+    )
+    order = [i for i in range(rank) if i != items.axis]
+    order.insert(axis % rank, items.axis)
+    return transposed(items.whole, order, b)
+
+
 @lower("SplitToSequence")
 def split_to_sequence(node, b):
     """The parts along an axis, of one size or of several; without either, slices."""
     x, axis = node.inputs[0], node.axis(node.attr("axis", 0))
     length = node.shape()[axis]
+    if length is None and node.input(1) is None:
+        return (Slices(x, axis, bool(node.attr("keepdims", 1))),)
     node.require(length is not None, f"the size of axis {axis} must be known")
     if node.input(1) is None:
         parts = b.UNPACK(x, axis=axis, num=length)
@@ -97,7 +161,7 @@ def split_to_sequence(node, b):
 @lower("SequenceMap")
 def sequence_map(node, b):
     """A graph for each tensor of a sequence."""
-    items, *others = node.inputs
+    items, others = _items(node), node.inputs[1:]
     graph = node.attr("body")
     columns: list[list[Tensor]] = [[] for _ in graph.output]
     for i, item in enumerate(items):

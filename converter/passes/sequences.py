@@ -14,7 +14,7 @@ import numpy as np
 from ..ir.builder import Builder
 from ..ir.dims import Extent
 from ..ir.graph import Graph, Op, Tensor
-from ..lowering.moves import int32s
+from ..lowering.moves import as_type, int32s
 from .rewrite import builder, constant_of
 
 N_STATES = {"LSTM_SEQUENCE": 2, "RNN_SEQUENCE": 1}
@@ -33,6 +33,9 @@ def write_states(graph: Graph) -> int:
     Where the batch is unknown, the zeros are made of x:
 
         x: [n, steps, k] -> x[:, 0, :1] -> ZEROS_LIKE -> TILE -> [n, all units]
+
+    or of an input of the graph, where the shape of x is known to LiteRT only while the model runs:
+    it gives variables their memory before.
     """
     groups: dict[Extent, list[Op]] = {}
     for op in graph.ops:
@@ -42,7 +45,7 @@ def write_states(graph: Graph) -> int:
             groups.setdefault(x.sizes[_batch_axis(op)], []).append(op)
     for ops in groups.values():
         units = [op.output.dims[-1] or 0 for op in ops for _ in range(N_STATES[op.kind])]
-        states = iter(_zeros(builder(graph, ops[0]), ops[0], units))
+        states = iter(_zeros(graph, ops[0], units))
         for op in ops:
             for i in range(N_STATES[op.kind]):
                 op.set_input(FIRST_STATE + i, next(states))
@@ -53,20 +56,58 @@ def _batch_axis(op: Op) -> int:
     return 1 if constant_of(op.inputs[5]) else 0
 
 
-def _zeros(b: Builder, op: Op, units: Sequence[int]) -> list[Tensor]:
+def _zeros(graph: Graph, op: Op, units: Sequence[int]) -> list[Tensor]:
     """Variables of [batch, n] for each n of `units`, which are zeros whenever a run begins."""
-    x, axis = op.inputs[0], _batch_axis(op)
-    assert x is not None
+    x, axis, b = op.inputs[0], _batch_axis(op), builder(graph, op)
+    assert x is not None and x.sizes is not None
     batch = x.dims[axis]
     if batch is not None:
         zeros = b.constant(np.zeros((batch, sum(units)), np.float32))
         states = [b.ZEROS_LIKE(zeros)] if len(units) == 1 else _split(b, zeros, units)
     else:
-        zeros = b.TILE(_column_of_zeros(b, x, axis), int32s([1, sum(units)]))
-        states = [zeros] if len(units) == 1 else _split(b, zeros, units)
+        early = _input_of_size(graph, x.sizes[axis]) if _is_late(x) else None
+        if early is None:
+            zeros = b.TILE(_column_of_zeros(b, x, axis), int32s([1, sum(units)]))
+            states = [zeros] if len(units) == 1 else _split(b, zeros, units)
+        else:  # no SPLIT, which a delegate may take and run late
+            b = builder(graph, graph.ops[0])
+            column = _first_zeros(b, *early)
+            states = [b.TILE(column, int32s([1, n])) for n in units]
     for state in states:
         state.is_variable = True
     return states
+
+
+def _is_late(x: Tensor) -> bool:
+    """Whether LiteRT knows the shape of a tensor only while the model runs: that of a loop or a
+    branch, or one that a computed operand says.
+    """
+    pending, seen = [x], {x}
+    while pending:
+        op = pending.pop().producer
+        if op is None or all(tensor.is_static for tensor in op.outputs):
+            continue
+        if op.graphs or any(not t.is_constant and t.dtype == np.int32 for t in op.inputs[1:] if t):
+            return True
+        pending += [t for t in op.present_inputs if t not in seen]
+        seen.update(op.present_inputs)
+    return False
+
+
+def _input_of_size(graph: Graph, size: Extent) -> tuple[Tensor, int] | None:
+    """An input of the graph, and its dimension of a size."""
+    for x in graph.inputs:
+        if x.sizes is not None and size in x.sizes and x.dtype.kind in "fiub":
+            return x, x.sizes.index(size)
+    return None
+
+
+def _first_zeros(b: Builder, x: Tensor, axis: int) -> Tensor:
+    """[n, 1] zeros, for dimension `axis` of a tensor, by operators that no delegate takes."""
+    for other in reversed(range(len(x.dims))):
+        if other != axis:
+            x = b.GATHER(x, np.int32(0), axis=other)
+    return b.EXPAND_DIMS(b.ZEROS_LIKE(as_type(x, np.float32, b)), np.int32(1))
 
 
 def _column_of_zeros(b: Builder, x: Tensor, axis: int) -> Tensor:

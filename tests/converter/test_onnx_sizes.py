@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
-from onnx_models import REFERENCE, converted, floats, model_of, node
+from onnx_models import REFERENCE, checked, converted, floats, model_of, node
+from running import kinds
 
 from flatlite.errors import UnsupportedOps
 from flatlite.lite import Interpreter
@@ -187,3 +188,56 @@ def test_a_branch_that_has_no_lowering_decides_nothing():
     """The other is not taken for granted because of what is missing here."""
     with pytest.raises(UnsupportedOps, match="NoSuchOperation"):
         converted(chosen_branch(("NoSuchOperation",)), verify=False)
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_sequences_of_unknown_length(keepdims, litert):
+    nodes = [
+        node("SplitToSequence", "x", "s", axis=1, keepdims=keepdims),
+        node("SequenceAt", "s second", "a"),
+        node("SequenceAt", "s last", "z"),
+        node("SequenceLength", "s", "n"),
+        node("ConcatFromSequence", "s", "y", axis=-1 if not keepdims else 1, new_axis=1 - keepdims),
+    ]
+    constants = {"second": np.int64(1), "last": np.int64(-1)}
+    x = floats(2, 5, 3)
+    model = model_of(nodes, {"x": x}, ("a", "z", "n", "y"), constants, free=(5,))
+    want = [x[:, 1], x[:, -1], np.int64(5), x if keepdims else x.swapaxes(1, 2)]
+    want[:2] = [row[:, None] if keepdims else row for row in want[:2]]
+    checked(model, {"x": x}, litert, want)
+
+
+def test_states_behind_a_loop_have_memory_for_any_batch(litert):
+    nodes = [
+        node("GRU", "x gw gr", "g", hidden_size=6),
+        node("Squeeze", "g one", "s"),
+        node("LSTM", "s w r", "l", hidden_size=7),
+        node("Squeeze", "l one", "y"),
+    ]
+    weights = {"gw": floats(1, 18, 3), "gr": floats(1, 18, 6), "w": floats(1, 28, 6)}
+    constants = {**weights, "r": floats(1, 28, 7), "one": np.int64([1])}
+    model = model_of(nodes, {"x": floats(9, 4, 3)}, constants=constants, free=(9, 4))
+    content = converted(model)
+    assert kinds(content).count("UNIDIRECTIONAL_SEQUENCE_LSTM") == 1
+    agrees_at([(9, 4, 3), (5, 1, 3), (7, 11, 3)], model, litert, content=content)
+    x = floats(8, 5, 3)
+    (want,) = ReferenceEvaluator(model).run(None, {"x": x})
+    with_delegate = litert.run(content, [{"x": x}], "AUTO", "serving_default")
+    np.testing.assert_allclose(with_delegate[0]["y"], want, 1e-5, 1e-5)
+
+
+def test_states_of_zeros_are_none(litert):
+    nodes = [
+        node("Shape", "x", "n", start=1, end=2),
+        node("Concat", "two n units", "sizes", axis=0),
+        node("ConstantOfShape", "sizes", "states"),
+        node("LSTM", "x w r", "l", hidden_size=7),
+        node("Squeeze", "l one", "y"),
+    ]
+    nodes[3].input[:] = ["x", "w", "r", "", "", "states", "states"]
+    constants = {"w": floats(1, 28, 3), "r": floats(1, 28, 7), "one": np.int64([1])}
+    constants |= {"two": np.int64([1]), "units": np.int64([7])}
+    model = model_of(nodes, {"x": floats(9, 4, 3)}, constants=constants, free=(9, 4))
+    content = converted(model)
+    assert "FILL" not in kinds(content) and "WHILE" not in kinds(content)
+    agrees_at([(9, 4, 3), (5, 1, 3)], model, litert, content=content)
