@@ -165,6 +165,13 @@ class _Ops:
     UniqueWithCountsV2: TensorsFunction
     Unpack: TensorsFunction
     While: TensorsFunction
+    XlaBroadcastHelper: TensorsFunction
+    XlaKeyValueSort: TensorsFunction
+    XlaOptimizationBarrier: TensorsFunction
+    XlaVariadicReduce: TensorsFunction
+    XlaVariadicReduceV2: TensorsFunction
+    XlaVariadicSort: TensorsFunction
+    XlaWhile: TensorsFunction
 
     AccumulatorApplyGradient: OperationFunction
     AccumulatorSetGlobalStep: OperationFunction
