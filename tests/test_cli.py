@@ -178,8 +178,9 @@ def test_forms_of_dataset_files(cli, digits, tmp_path):
         (["--quantize", "int8", "--representative-dataset", "{tmp}"], "has no .npy or .npz files"),
         (
             ["--quantize", "int8", "--representative-dataset", "{other}"],
-            "must have an array for input 'image', has 'picture'",
+            "must have an array for input 'image', has 'picture'; write it with np.savez(",
         ),
+        (["--quantize", "int8", "--representative-dataset", "{empty}"], "no samples for input 'im"),
         (["--quantize", "int8", "--representative-dataset", "{text}"], "is not a .npy or .npz"),
         (["--quantize", "int8", "--representative-dataset", "{flat}"], "the shape (?, 8, 8, 1)"),
     ],
@@ -189,8 +190,9 @@ def test_mistakes_in_quantization(cli, digits, tmp_path, options, words):
     folder = tmp_path / "files"
     folder.mkdir()
     paths = {"npz": dataset, "tmp": tmp_path}
-    paths |= {name: folder / f"{name}.npz" for name in ("other", "text", "flat")}
+    paths |= {name: folder / f"{name}.npz" for name in ("other", "text", "flat", "empty")}
     np.savez(paths["other"], picture=np.zeros((2, 8, 8, 1), np.float32))
+    np.savez(paths["empty"], image=np.zeros((0, 8, 8, 1), np.float32))
     np.savez(paths["flat"], image=np.zeros((2, 64), np.float32))
     paths["text"].write_text("no arrays")
     target = tmp_path / "q.tflite"
@@ -322,14 +324,17 @@ def test_targets_are_looked_at_before_the_work(cli, tmp_path):
 
 
 def test_a_warning_is_one_line(cli, tmp_path):
-    node = 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_STRING } } '
+    node = 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } } '
     shape = 'attr { key: "shape" value { shape { dim { size: 2 } } } } } '
-    identity = 'node { name: "y" op: "Identity" input: "x" attr { key: "T" value { type: 7 } } }'
-    (tmp_path / "x.pbtxt").write_text(node + shape + identity)
+    types = 'attr { key: "T" value { type: DT_INT32 } } attr { key: "dtype" value { type: 1 } }'
+    noise = f'node {{ name: "y" op: "RandomUniform" input: "x" {types} }}'
+    (tmp_path / "x.pbtxt").write_text(node + shape + noise)
     status, out, err = cli("convert", tmp_path / "x.pbtxt", "-o", tmp_path / "out.tflite")
     assert status == 0
     assert out.endswith(", not verified\n")
-    assert err.startswith("flatlite: warning: the converted model was not verified: input 'x:0'")
+    assert err.startswith(
+        "flatlite: warning: the converted model was not verified: RandomUniform 'y'"
+    )
     assert len(err.splitlines()) == 1
 
 

@@ -203,13 +203,16 @@ def fake_quant_grad(node, b):
     else:
         low, high = node.inputs[2:]
     first, last = int(node.attr("narrow_range")), 2 ** node.attr("num_bits") - 1
+    is_range = b.LOGICAL_OR(*(b.NOT_EQUAL(end, like(end, 0, b)) for end in (low, high)))
     scale = b.DIV(b.SUB(high, low), like(low, last - first, b))
     zero = b.SUB(like(low, first, b), b.DIV(low, scale))
     zero = b.FLOOR(b.ADD(zero, like(low, 0.5, b)))
     zero = b.MINIMUM(b.MAXIMUM(zero, like(low, first, b)), like(low, last, b))
     low, high = (b.MUL(b.SUB(like(zero, end, b), zero), scale) for end in (first, last))
     nothing = like(dy, 0, b)
-    below, above = b.LESS(x, low), b.GREATER(x, high)
+    below, above = (
+        b.LOGICAL_AND(outside, is_range) for outside in (b.LESS(x, low), b.GREATER(x, high))
+    )
     dx = b.SELECT_V2(b.LOGICAL_OR(below, above), nothing, dy)
     if node.type == "FakeQuantWithMinMaxArgsGradient":
         return dx

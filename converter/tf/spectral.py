@@ -130,13 +130,13 @@ def fft(node, b):
 def rfft(node, b):
     """The half of the transform of real numbers that says all."""
     rank = RANKS.get(node.type[-2:], 1)
-    lengths = lengths_of(node, rank)
-    x = cut(node.inputs[0], lengths, b)
-    if rank < 3 and all(map(is_power, lengths)):
+    x, lengths = node.inputs[0], lengths_of(node, rank)
+    if rank < 3 and all(map(is_power, lengths)):  # RFFT2D cuts by itself
         if rank == 2:
             return b.RFFT2D(x, np.array(lengths, np.int32))
         rows = b.RFFT2D(b.EXPAND_DIMS(x, np.int32(-2)), np.array([1, *lengths], np.int32))
         return b.RESHAPE(rows, shape_without(rows, b))
+    x = cut(x, lengths, b)
     parts = product((x, None), waves(lengths[-1], lengths[-1] // 2 + 1, lengths[-1], -1), b)
     return complex_of(*along_others(parts, lengths[:-1], -1, b), b)
 
