@@ -162,7 +162,8 @@ def _conv_shape(op: OperationView) -> Shape:
             base,
             dilations,
         )
-    batch: Dim = x[numbers.input_batch_dimension]
+    batch_axis: int = numbers.input_batch_dimension
+    batch = x[batch_axis]
     shape: list[Dim] = [None] * len(x)
     shape[numbers.output_batch_dimension] = None if batch is None else batch // groups
     shape[numbers.output_feature_dimension] = filters[numbers.kernel_output_feature_dimension]

@@ -35,7 +35,24 @@ def answers(content, inputs):
     return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
 
 
-@pytest.mark.parametrize("name", CASES)
+def cases():
+    """All; of some that differ in settings alone one is not slow."""
+    alike = (
+        "corners",
+        "half",
+        "fake_quant",
+        "repeats",
+        "whole",
+        "_back",
+        "others/plane",
+        "nearest",
+    )
+    for name in CASES:
+        is_slow = name.startswith(("training/", "others/")) and name.endswith(alike)
+        yield pytest.param(name, marks=[pytest.mark.slow] * is_slow)
+
+
+@pytest.mark.parametrize("name", list(cases()))
 def test_answers(name, litert):
     function, inputs_of = CASES[name]
     inputs = inputs_of(name)
