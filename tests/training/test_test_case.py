@@ -127,10 +127,16 @@ def test_a_thread_that_raises_fails_the_test(case):
         thread.join()
 
 
+class SquareTest(tf.test.TestCase):
+    def testSquare(self):
+        with self.test_session():
+            self.assertAllClose(tf.square([1.0, 2.0]), [1, 4])
+
+
 def test_as_unittest_runs_it():
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(Example)
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(SquareTest)
     result = unittest.TextTestRunner(io.StringIO()).run(suite)
-    assert (result.testsRun, len(result.skipped)) == (1, 1)  # test_session is none
+    assert (result.testsRun, len(result.skipped)) == (2, 1)  # test_session is none
     assert not result.failures + result.errors
 
 
