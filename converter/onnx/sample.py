@@ -121,6 +121,8 @@ def gathered(b: Builder, x: Tensor, taps: list[list[Tap]], batch: Any) -> Tensor
     return total
 
 
+LOWEST = np.finfo(np.float32).min
+"""In the place of elements that a maximum is not taken of."""
 ONE = 1.0
 """The weight of what counts as it is."""
 
@@ -247,10 +249,9 @@ def max_roi_pool(node, b):
         shape = [-1, 1, n_cells, 1, size] if axis else [-1, n_cells, 1, size, 1]
         inside = b.RESHAPE(inside, int32s(shape))
         values = b.EXPAND_DIMS(values, np.int32(2)) if axis else values
-        lowest = np.finfo(np.float32).min
-        values = b.SELECT_V2(inside, values, b.constant(np.float32(lowest)))
+        values = b.SELECT_V2(inside, values, b.constant(LOWEST))
         values = b.REDUCE_MAX(values, int32s([4 if axis else 3]), keep_dims=False)
-    is_empty = b.EQUAL(values, b.constant(np.float32(lowest)))
+    is_empty = b.EQUAL(values, b.constant(LOWEST))
     values = b.SELECT_V2(is_empty, b.constant(np.float32(0)), values)
     return transposed(values, (0, 3, 1, 2), b)
 

@@ -143,6 +143,7 @@ def split_to_sequence(node, b):
     if length is None and node.input(1) is None:
         return (Slices(x, axis, bool(node.attr("keepdims", 1))),)
     node.require(length is not None, f"the size of axis {axis} must be known")
+    assert length is not None
     if node.input(1) is None:
         parts = b.UNPACK(x, axis=axis, num=length)
         if node.attr("keepdims", 1):
