@@ -195,7 +195,10 @@ def _tile_shape(op: OperationView) -> Shape:
         shape = known(op, 0)
     except UnknownRank:
         return (None,) * repeats.size if repeats is not None else None
+    counts = op.inputs[1].sizes
     if repeats is None:
+        words = f"Shape must be rank {len(shape)} but is rank {counts and counts[0]}"
+        require(op, not counts or counts[0] in (None, len(shape)), words)
         return (None,) * len(shape)
     require(op, repeats.size == len(shape), f"multiples must have {len(shape)} elements")
     numbers = [None if n is None else int(n) for n in repeats.flat]
