@@ -10,7 +10,7 @@ HOMES = {
     "delegates.delegate": "Delegate",
     "delegates.load": "load_delegate",
     "interpreter.interpreter": "Interpreter",
-    "interpreter.limits": "Limits",
+    "engine.run.limits": "Limits",
     "interpreter.options": "OpResolverType",
     "interpreter.signature": "SignatureRunner",
     "schema.custom_ops": "custom_op kernel",

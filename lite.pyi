@@ -13,8 +13,8 @@ from .converter.api.raised import to_graph as to_graph
 from .converter.ophint.ophint import OpHint as OpHint
 from .delegates.delegate import Delegate as Delegate
 from .delegates.load import load_delegate as load_delegate
+from .engine.run.limits import Limits as Limits
 from .interpreter.interpreter import Interpreter as Interpreter
-from .interpreter.limits import Limits as Limits
 from .interpreter.options import OpResolverType as OpResolverType
 from .interpreter.signature import SignatureRunner as SignatureRunner
 from .interpreter.with_custom_ops import InterpreterWithCustomOps as InterpreterWithCustomOps

@@ -8,7 +8,7 @@ HOMES = {
     "interpreter.compiled_model": "CompiledModel",
     "interpreter.compiled_options": (
         "CpuKernelMode CpuOptions Environment EnvironmentOptions GpuOptions HardwareAccelerator "
-        "Options"
+        "IntelOpenVinoOptions Options QualcommOptions"
     ),
     "interpreter.interpreter": "Interpreter",
     "interpreter.options": "OpResolverType",

@@ -10,7 +10,9 @@ from .interpreter.compiled_options import Environment as Environment
 from .interpreter.compiled_options import EnvironmentOptions as EnvironmentOptions
 from .interpreter.compiled_options import GpuOptions as GpuOptions
 from .interpreter.compiled_options import HardwareAccelerator as HardwareAccelerator
+from .interpreter.compiled_options import IntelOpenVinoOptions as IntelOpenVinoOptions
 from .interpreter.compiled_options import Options as Options
+from .interpreter.compiled_options import QualcommOptions as QualcommOptions
 from .interpreter.interpreter import Interpreter as Interpreter
 from .interpreter.options import OpResolverType as OpResolverType
 from .interpreter.signature import SignatureRunner as SignatureRunner

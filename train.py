@@ -3,7 +3,10 @@
 from .facade import facade
 
 HOMES = {
-    "schema.proto": "QueueRunnerDef SaverDef",
+    "schema.proto": (
+        "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List "
+        "QueueRunnerDef SaverDef SequenceExample"
+    ),
     "training.adaptive_optimizers": (
         "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"
     ),

@@ -2,8 +2,17 @@
 """The names of `tf.train`: optimizers, schedules, checkpoints."""
 
 from .compat.v1 import train_experimental as experimental
+from .schema.proto import BytesList as BytesList
+from .schema.proto import Example as Example
+from .schema.proto import Feature as Feature
+from .schema.proto import FeatureList as FeatureList
+from .schema.proto import FeatureLists as FeatureLists
+from .schema.proto import Features as Features
+from .schema.proto import FloatList as FloatList
+from .schema.proto import Int64List as Int64List
 from .schema.proto import QueueRunnerDef as QueueRunnerDef
 from .schema.proto import SaverDef as SaverDef
+from .schema.proto import SequenceExample as SequenceExample
 from .training import queue_runner as queue_runner
 from .training.adaptive_optimizers import AdadeltaOptimizer as AdadeltaOptimizer
 from .training.adaptive_optimizers import AdagradDAOptimizer as AdagradDAOptimizer

@@ -60,6 +60,21 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         help="the runtime that the file is for: litert, tf-2.N, tflm, edgetpu (default: litert)",
     )
     sub.add_argument(
+        "--io-layout",
+        choices=("channels_last",),
+        help="moves the channels of an ONNX model's inputs and outputs to the end",
+    )
+    sub.add_argument(
+        "--select-tf-ops",
+        action="store_true",
+        help="operations that TFLite lacks become operators of TensorFlow's Flex delegate",
+    )
+    sub.add_argument(
+        "--allow-custom-ops",
+        action="store_true",
+        help="operations that TFLite lacks become custom operators",
+    )
+    sub.add_argument(
         "--verify-inputs",
         metavar="PATH",
         help="a .npz with an array for each input, by name: compare on these first",
@@ -109,6 +124,7 @@ def add_quantization(sub: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> None:
     """`flatlite convert`."""
+    from ..converter.api.options import OpsSet
     from ..schema.files import write_file
     from ..tools import contents
 
@@ -119,10 +135,13 @@ def execute(arguments: argparse.Namespace) -> None:
         converter.verify = arguments.verify
         converter.io_order = arguments.io_order
         converter.target = arguments.target
+        converter.allow_custom_ops = arguments.allow_custom_ops
         if arguments.verify_inputs is not None:
             arrays = load_arrays(arguments.verify_inputs, "")
             converter.verify_inputs = [*arrays.values()] if "" in arrays else arrays
         set_quantization(converter, arguments)
+        if arguments.select_tf_ops:
+            converter.target_spec.supported_ops.add(OpsSet.SELECT_TF_OPS)
         content = converter.convert()
     write_file(arguments.output, content)
     summary = contents.inspect(arguments.output, content)
@@ -170,6 +189,8 @@ def converter_for(arguments: argparse.Namespace) -> Any:
     from ..converter.sources.kinds import kind_of
 
     kind, path = kind_of(arguments.source)
+    if kind != "onnx" and arguments.io_layout is not None:
+        raise ValueError(f"--io-layout is for ONNX models, not for '{path}'")
     inputs, outputs = split(arguments.inputs), split(arguments.outputs)
     shapes = shapes_of(arguments.input_shape)
     if kind == "tflite":
@@ -200,7 +221,9 @@ def converter_for(arguments: argparse.Namespace) -> Any:
         return TFLiteConverter.from_keras_model_file(
             path, inputs, shapes, outputs, weights_file=arguments.weights_file
         )
-    return TFLiteConverter.from_onnx_model(path, inputs, shapes, outputs)
+    return TFLiteConverter.from_onnx_model(
+        path, inputs, shapes, outputs, io_layout=arguments.io_layout
+    )
 
 
 def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:

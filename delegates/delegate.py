@@ -7,7 +7,7 @@ from typing import Any
 
 from ..interpreter.node import Node
 from ..interpreter.partition import Partition, Partitioning
-from .partitioner import partition_graph
+from ..interpreter.partitioner import partition_graph
 
 
 class Delegate:

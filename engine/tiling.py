@@ -9,6 +9,9 @@ BLOCK_ROWS = 16
 TABLES = 384
 """Tables of addresses that a product has room for."""
 
+CHAIN = 128
+"""Products added in float32 before their sum goes to the total: keeps rounding errors small."""
+
 TILE_HEADERS = 3
 """Tables of an int8 tile beside those of its inputs."""
 

@@ -57,7 +57,7 @@ class Allocation:
     ):
         self._model, self._scope, self._delegates = scope.model, scope, delegates
         self._limits = options.get("limits")
-        scope.memory_limit = None if self._limits is None else self._limits.memory
+        scope.limits = self._limits
         self._shares_weights = options.get("share_weights", False)
         self._cache_entry = cache_entry
         self._pending: PendingPlan | None = None
@@ -177,7 +177,9 @@ class Allocation:
             raise noted(error, f"Tensor {tensor} '{declared.name}' is no input of the model")
         check_shape(declared, shape)
         if self._limits is not None:
-            self._limits.check_shape(declared.name, shape)
+            from .limits import check_shape as check_limit_of_shape
+
+            check_limit_of_shape(self._limits, declared.name, shape)
         before = self.shape(subgraph, tensor)
         if strict:
             check_strict(tensor, declared, before, shape)

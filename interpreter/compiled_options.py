@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
+_NPU = (
+    "{} are of NPUs that only LiteRT's native runtime reaches, through {} libraries; flatlite runs "
+    "models on the CPU, and an Interpreter with load_delegate('cuda') or ('xla') on GPUs and TPUs"
+)
+
 
 class HardwareAccelerator(IntFlag):
     """Where a model may run; flatlite's `CompiledModel` runs it on the CPU."""
@@ -46,6 +51,20 @@ class GpuOptions:
     hint_waiting_for_completion: bool = False
 
 
+class QualcommOptions:
+    """Options of Qualcomm's NPUs: flatlite does not run there, and making them raises."""
+
+    def __init__(self, *_: object, **__: object):
+        raise NotImplementedError(_NPU.format("QualcommOptions", "Qualcomm's"))
+
+
+class IntelOpenVinoOptions:
+    """Options of Intel's NPUs: flatlite does not run there, and making them raises."""
+
+    def __init__(self, *_: object, **__: object):
+        raise NotImplementedError(_NPU.format("IntelOpenVinoOptions", "Intel's"))
+
+
 class Options:
     """Options of one compiled model, by groups.
 
@@ -53,6 +72,10 @@ class Options:
         hardware_accelerators: where it may run.
         cpu_options: of the CPU.
         gpu_options: of a GPU.
+        qualcomm_options, intel_openvino_options: of NPUs; nothing but None, see `QualcommOptions`.
+
+    Raises:
+        NotImplementedError: there are options of an NPU.
     """
 
     def __init__(
@@ -60,7 +83,17 @@ class Options:
         hardware_accelerators: HardwareAccelerator = HardwareAccelerator.CPU,
         cpu_options: CpuOptions | None = None,
         gpu_options: GpuOptions | None = None,
+        qualcomm_options: None = None,
+        intel_openvino_options: None = None,
     ):
+        of_npus = {
+            "qualcomm_options": qualcomm_options,
+            "intel_openvino_options": intel_openvino_options,
+        }
+        for name, value in of_npus.items():
+            if value is not None:
+                raise NotImplementedError(_NPU.format(name, "their maker's"))
+        self.qualcomm_options, self.intel_openvino_options = None, None
         self.hardware_accelerators = hardware_accelerators
         self.cpu_options = CpuOptions() if cpu_options is None else cpu_options
         self.gpu_options = GpuOptions() if gpu_options is None else gpu_options

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from .node import Node, NodeError
 from .partition import Partition, counted, failure_of, take_over
+from .partitioner import in_order
 
 if TYPE_CHECKING:
     from ..engine.plan.buffer import Storage
@@ -169,7 +169,7 @@ class Delegation:
             groups, reasons = delegate.parts(tuple(before))
             for number, group in enumerate(groups, self._number):
                 partitions.append(Partition(delegate, number, group, self._needed(group)))
-            self.steps = _in_order(_grouped(before, partitions))
+            self.steps = in_order(_grouped(before, partitions))
         except Exception as error:  # a delegate is foreign code, whatever it raises
             self.steps = before
             nodes = [step for step in before if isinstance(step, Node)]
@@ -254,35 +254,3 @@ def _grouped(
     if not partition_of.keys() <= {id(step) for step in steps}:
         raise ValueError("a part has operators that were not offered")
     return list(dict.fromkeys(partition_of.get(id(step), step) for step in steps))
-
-
-def _in_order(steps: Sequence[Node | Partition]) -> list[Node | Partition]:
-    """The steps so that each comes after what it reads; those with state keep their order.
-
-    Raises ValueError when some wait for one another.
-    """
-    maker = {x: i for i, step in enumerate(steps) for x in step.results}
-    readers: list[list[int]] = [[] for _ in steps]
-    n_missing, last = [0] * len(steps), None
-    for i, step in enumerate(steps):
-        needs = {maker[x] for x in step.inputs if x in maker}
-        if step.stateful:
-            needs.update(() if last is None else (last,))
-            last = i
-        n_missing[i] = len(needs)
-        for j in needs:
-            readers[j].append(i)
-    ready = [i for i, n in enumerate(n_missing) if not n]
-    heapify(ready)
-    order: list[Node | Partition] = []
-    while ready:
-        i = heappop(ready)
-        order.append(steps[i])
-        for j in readers[i]:
-            n_missing[j] -= 1
-            if not n_missing[j]:
-                heappush(ready, j)
-    if len(order) < len(steps):
-        stuck = [step.name for i, step in enumerate(steps) if n_missing[i]]
-        raise ValueError(f"its parts wait for one another: {', '.join(stuck)}")
-    return order

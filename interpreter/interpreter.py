@@ -15,7 +15,7 @@ from .arguments import content_of, fits_exactly, usable_delegates
 from .call_lock import CallLock
 from .collection import collection_paused
 from .model import LoadedModel
-from .options import OpResolverType, checked
+from .options import OpResolverType, checked, takes_cached_plans
 from .pending_plans import cache_entry_of, store_now
 from .scope import Scope
 from .views import Views
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
     from ..engine.run.disk_cache import CacheEntry
+    from ..engine.run.limits import Limits
+    from ..engine.run.times import OperatorTime, Run, Times
     from .delegation import DelegateReport
     from .details import OperatorDetails, TensorDetails
-    from .limits import Limits
     from .options import Options, State
     from .partition import AnyDelegate
     from .plan import Plan
-    from .profile import OperatorTime, Run, Times
     from .signature import SignatureRunner
     from .spec import SignatureSpec
 
@@ -117,7 +117,7 @@ class Interpreter:
         content, status = content_of(model_path, model_content)
         self._path = None if status is None else os.fsdecode(model_path or "")
         cache_entry = cached_bytes = None
-        if status is not None and not (self._delegates or experimental_preserve_all_tensors):
+        if status is not None and not self._delegates and takes_cached_plans(options):
             cache_entry = cache_entry_of(status, num_threads or 1, self._consumes_inputs)
             store_now(cache_entry.key)
             cached_bytes = cache_entry.read()
@@ -134,7 +134,7 @@ class Interpreter:
         self._views = Views()
         self._times: Times | None = None
         if self._options.get("profile"):
-            from .profile import Times
+            from ..engine.run.times import Times
 
             self._times = Times()
         self._forget()
@@ -169,7 +169,9 @@ class Interpreter:
                 invoke starts anew.
         """
         if timeout is not None:
-            self._invoke_within(timeout)
+            with self._call_lock:
+                self._begin(timeout)
+                self._run(False)
             return
         call_lock = self._call_lock
         try:
@@ -504,14 +506,8 @@ class Interpreter:
             self._scope.control.begin()
             return self._timed(self._allocation.ready(0))
 
-    def _invoke_within(self, seconds: float) -> None:
-        """Runs the model for some seconds at most."""
-        with self._call_lock:
-            self._begin(seconds)
-            self._run(False)
-
     def _invoke(self, begun: bool) -> None:
-        """Runs the model with every check, or the rest when the call lock's `run` has begun it."""
+        """Runs the model, or the rest when the call lock's `run` has begun it."""
         if not begun:
             self._scope.control.begin()
         self._run(begun)
@@ -583,7 +579,11 @@ class Interpreter:
             return view
 
     def _call(
-        self, subgraph: int, values: Mapping[int, np.ndarray], outputs: Sequence[int]
+        self,
+        subgraph: int,
+        values: Mapping[int, np.ndarray],
+        outputs: Sequence[int],
+        seconds: float | None = None,
     ) -> list[np.ndarray]:
         """The outputs of one run of a subgraph, resized to the shapes of `values`."""
         self._ensure_safe()
@@ -592,7 +592,7 @@ class Interpreter:
             for tensor, value in values.items():
                 self._resize(subgraph, tensor, value.shape, False)
             self._allocation.allocate(subgraph)
-            self._scope.control.begin()
+            self._begin(seconds)
             for tensor, value in values.items():
                 self._set(subgraph, tensor, value)
             self._run_plan(self._allocation.ready(subgraph))

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from ..engine.plan.shared_constants import SharedConstants
     from ..engine.run.disk_cache import CacheEntry
+    from ..engine.run.limits import Limits
     from ..schema.external import ExternalBuffers
     from ..schema.flatbuffer import Record
-    from .limits import Limits
     from .plan_cache import CachedPlan
     from .spec import SignatureSpec, SubgraphSpec, TensorSpec
 
@@ -155,8 +155,10 @@ class LoadedModel:
 
     def check(self, limits: Limits) -> None:
         """Raises ModelError when the file has more than the limits allow."""
-        limits.check_file(memoryview(self.content).nbytes)
-        limits.check_model(self._record)
+        from .limits import check_file, check_model
+
+        check_file(limits, memoryview(self.content).nbytes)
+        check_model(limits, self._record)
 
     def release(self) -> None:
         """Gives back the memory of a mapped file, of which the engine has packed what it needs."""

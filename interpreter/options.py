@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer
 
-    from .limits import Limits
+    from ..engine.run.limits import Limits
     from .partition import AnyDelegate
     from .scope import Variables
 
@@ -74,8 +74,15 @@ def checked(options: Options) -> Options:
             raise ValueError("num_threads should >= 1")
     limits = options.get("limits")
     if limits is not None:
-        from .limits import Limits  # with dataclasses 2 ms, which few pay for
+        from ..engine.run.limits import Limits  # with dataclasses 2 ms, which few pay for
 
         if not isinstance(limits, Limits):
             raise TypeError(f"limits must be a Limits, got {type(limits).__name__}")
     return options
+
+
+def takes_cached_plans(options: Options) -> bool:
+    """Whether a plan of the file that was made before will do."""
+    limits = options.get("limits")
+    counts_elements = limits is not None and limits.elements is not None  # where one is prepared
+    return not counts_elements and not options.get("experimental_preserve_all_tensors")

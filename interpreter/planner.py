@@ -195,6 +195,7 @@ class Planner:
         if len(results) != len(operator.outputs):
             node.fail(f"gave {len(results)} results, the model declares {len(operator.outputs)}")
         for tensor, array in zip(operator.outputs, results, strict=True):
+            self._check_size(node, node.outputs[0].name, array.shape)
             if tensor >= 0 and array.dtype != self.spec.tensors[tensor].dtype:
                 declared = self.spec.tensors[tensor]
                 node.fail(f"output '{declared.name}' must be {declared.dtype}, got {array.dtype}")
@@ -227,8 +228,20 @@ class Planner:
         if operator.is_custom:
             from .custom import prepare_custom
 
-            return False, prepare_custom(node, self.scope.custom_op)
-        return is_pure(operator.kind), prepare_of(operator.kind)(node)
+            emit = prepare_custom(node, self.scope.custom_op)
+        else:
+            emit = prepare_of(operator.kind)(node)
+        for result in node.results:
+            self._check_size(node, result.name, result.shape)
+        return not operator.is_custom and is_pure(operator.kind), emit
+
+    def _check_size(self, node: Node, name: str, shape: tuple[int, ...]) -> None:
+        """Raises NodeError where a result has more elements than the caller allows."""
+        if self.scope.limits is not None:
+            from ..engine.run.limits import excess_of_shape
+
+            words = excess_of_shape(self.scope.limits, name, shape)
+            node.require(not words, words)
 
     def may_overwrite(self, node: Node, position: int) -> bool:
         """Whether the memory of an input of `node` is of an input that nothing else reads."""

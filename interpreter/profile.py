@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-import numpy as np
+from ..engine.run.times import OperatorTime, Times, medians
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
+    from ..engine.run.times import Run
     from .interpreter import Interpreter
     from .node import Node
     from .partition import Partition
-
-    Run: TypeAlias = dict[tuple[int, str, str], float]
-    """Seconds by (position, kind, name) of the operators that ran."""
-
-MOST_RUNS = 1000
-
-
-class OperatorTime(NamedTuple):
-    """Seconds one operator takes.
-
-    Attributes:
-        position: where the operator stands in the model.
-        kind: its name in the schema, or the custom code.
-        name: name of its first output.
-        seconds: median over the repeated runs.
-    """
-
-    position: int
-    kind: str
-    name: str
-    seconds: float
 
 
 def profile(interpreter: Interpreter, repeats: int = 1) -> list[OperatorTime]:
@@ -49,13 +26,6 @@ def profile(interpreter: Interpreter, repeats: int = 1) -> list[OperatorTime]:
     if repeats < 1:
         raise ValueError(f"repeats must be at least 1, got {repeats}")
     return medians([interpreter._profiled() for _ in range(repeats)])
-
-
-class Times(deque["Run"]):
-    """The times of the last invokes."""
-
-    def __init__(self) -> None:
-        super().__init__(maxlen=MOST_RUNS)
 
 
 def recorded(times: Times | None) -> list[OperatorTime]:
@@ -75,11 +45,3 @@ def by_operator(times: Iterable[tuple[Node | Partition, float]]) -> Run:
         key = node.index, node.kind, node.name
         run[key] = run.get(key, 0.0) + seconds
     return run
-
-
-def medians(runs: Sequence[Run]) -> list[OperatorTime]:
-    """The operators of the last run, with the medians of their times in all."""
-    return [
-        OperatorTime(*key, float(np.median([run.get(key, 0.0) for run in runs])))
-        for key in runs[-1]
-    ]

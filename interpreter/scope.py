@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias, TypedDict
 
     from ..engine.plan.buffer import Storage
+    from ..engine.run.limits import Limits
     from .model import LoadedModel
     from .observation import Observation
     from .spec import OperatorSpec, SubgraphSpec
@@ -69,7 +70,7 @@ class Scope:
         resources: resource id -> what a resource variable or table holds.
         custom_ops: operators registered for this interpreter alone.
         control: what may end a run before its end.
-        memory_limit: bytes the tensors of a program may take; None for 3/4 of what is left.
+        limits: what the model may ask for at most, where the caller says so.
         observation: what measures the tensors; None when nothing does.
         consumes_inputs: whether inputs are given anew for each run, which may overwrite them.
         not_inlined: calls that did not become part of their caller's program (inline.py).
@@ -82,7 +83,7 @@ class Scope:
         self.resources: dict[int, Resource] = {}
         self.custom_ops: dict[str, type] = {}
         self.control = Control()
-        self.memory_limit: int | None = None
+        self.limits: Limits | None = None
         self.observation: Observation | None = None
         self.consumes_inputs = False
         self.plans: dict[tuple[int, bool], dict[tuple[tuple[int, ...], ...], Plan]] = {}
@@ -93,6 +94,11 @@ class Scope:
         self.not_inlined: set[tuple[int, int, tuple[OperandKey, ...]]] = set()
         self._n_inlined: dict[int, tuple[float, int]] = {}
         self._active: list[int] = []
+
+    @property
+    def memory_limit(self) -> int | None:
+        """Bytes the tensors of a program may take; None for 3/4 of what is left."""
+        return None if self.limits is None else self.limits.memory
 
     def custom_op(self, name: str) -> type:
         """The class of custom operator `name`; raises LookupError when there is none."""

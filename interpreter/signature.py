@@ -35,16 +35,26 @@ class SignatureRunner:
         self._outputs = signature.outputs
         self._subgraph_index = signature.subgraph
 
-    def __call__(self, **kwargs: np.ndarray) -> dict[str, np.ndarray]:
+    def __call__(
+        self, *, timeout: float | np.ndarray | None = None, **kwargs: np.ndarray
+    ) -> dict[str, np.ndarray]:
         """The results by name.
 
         Args:
+            timeout: seconds after which it is given up, see `Interpreter.invoke`; where the
+                signature has an input of that name, the array for it.
             **kwargs: an array for each input of the signature.
 
         Raises:
             ValueError: a name, type or the number of arguments is wrong.
             RuntimeError: an operator failed, or an array of `tensor()` is still alive.
+            TimeoutError: it took longer than `timeout`.
         """
+        seconds = None
+        if "timeout" not in self._inputs:
+            seconds = None if timeout is None else float(timeout)
+        elif timeout is not None:
+            kwargs["timeout"] = np.asarray(timeout)
         if len(kwargs) != len(self._inputs):
             raise ValueError(
                 "Invalid number of inputs provided for running a SignatureDef, "
@@ -55,7 +65,7 @@ class SignatureRunner:
                 raise ValueError(f"Invalid Input name ({name}) for SignatureDef")
         values = {self._inputs[name]: value for name, value in kwargs.items()}
         outputs = self._interpreter._call(
-            self._subgraph_index, values, tuple(self._outputs.values())
+            self._subgraph_index, values, tuple(self._outputs.values()), seconds
         )
         return dict(zip(self._outputs, outputs, strict=True))
 

@@ -29,7 +29,7 @@ def local_path(path: StrPath | bytes) -> str:
 
 
 @contextlib.contextmanager
-def _translated(path: str) -> Generator[None]:
+def translated(path: str) -> Generator[None]:
     """Raises the operating system's errors as TensorFlow's."""
     try:
         yield
@@ -79,7 +79,7 @@ class GFile:
                 )
             is_text = "b" not in self._mode
             encoding, newline = ("utf-8", "\n") if is_text else (None, None)
-            with _translated(self.name):
+            with translated(self.name):
                 self._file = open(  # noqa: SIM115 - closed by `close`
                     local_path(self._name),
                     mode if is_text else f"{mode}b",
@@ -96,7 +96,7 @@ class GFile:
 
     def read(self, n: int = -1) -> str | bytes:
         """The next `n` characters or bytes, all that are left by default."""
-        with _translated(self.name):
+        with translated(self.name):
             return cast("str | bytes", self._readable().read(n))
 
     def readline(self) -> str | bytes:
@@ -201,7 +201,7 @@ def Stat(filename: StrPath | bytes) -> FileStatistics:
 
     Raises NotFoundError when there is none.
     """
-    with _translated(os.fsdecode(filename)):
+    with translated(os.fsdecode(filename)):
         status = os.stat(local_path(filename))
     is_directory = os.path.isdir(local_path(filename))
     return FileStatistics(status.st_size, status.st_mtime_ns, is_directory)
@@ -228,13 +228,13 @@ def ListDirectory(dirname: StrPath | bytes) -> list[str]:
 def MkDir(dirname: StrPath | bytes) -> None:
     """Makes a folder, if there is none; NotFoundError when the one around it is missing."""
     if not IsDirectory(dirname):
-        with _translated(os.fsdecode(dirname)):
+        with translated(os.fsdecode(dirname)):
             os.mkdir(local_path(dirname))
 
 
 def MakeDirs(dirname: StrPath | bytes) -> None:
     """Makes a folder and those around it, where there are none."""
-    with _translated(os.fsdecode(dirname)):
+    with translated(os.fsdecode(dirname)):
         os.makedirs(local_path(dirname), exist_ok=True)
 
 
@@ -243,7 +243,7 @@ def Remove(filename: StrPath | bytes) -> None:
     if IsDirectory(filename):
         words = f"{os.fsdecode(filename)}; Is a directory"
         raise errors.FailedPreconditionError(None, None, words)
-    with _translated(os.fsdecode(filename)):
+    with translated(os.fsdecode(filename)):
         os.remove(local_path(filename))
 
 
@@ -254,7 +254,7 @@ def DeleteRecursively(dirname: StrPath | bytes) -> None:
     if not IsDirectory(dirname):
         Remove(dirname)
         return
-    with _translated(os.fsdecode(dirname)):
+    with translated(os.fsdecode(dirname)):
         shutil.rmtree(local_path(dirname))
 
 
@@ -266,7 +266,7 @@ def _onto(
 ) -> None:
     if not overwrite and Exists(target):
         raise errors.AlreadyExistsError(None, None, "file already exists")
-    with _translated(os.fsdecode(source)):
+    with translated(os.fsdecode(source)):
         function(local_path(source), local_path(target))
 
 

@@ -83,17 +83,17 @@ def read_records(path: StrPath, compression: str = "", start: int = 0) -> Iterat
     while header := bytes(source.take(HEADER_SIZE)):
         offset = source.offset - len(header)
         if len(header) < HEADER_SIZE:
-            raise _loss(path, offset, f"is cut, {len(header)} bytes of its header are left")
+            raise _cut(path, offset, f"{len(header)} bytes of its header are left")
         if masked_crc32c(header[:8]) != int.from_bytes(header[8:], "little"):
-            raise _loss(path, offset, "has a length with a wrong checksum")
+            raise _corrupt(path, offset, "its length has a wrong checksum")
         size = int.from_bytes(header[:8], "little")
         if compression and size > MAX_PACKED_SIZE:
-            raise _loss(path, offset, f"must be at most {MAX_PACKED_SIZE} bytes, got {size}")
+            raise _corrupt(path, offset, f"it is at most {MAX_PACKED_SIZE} bytes, got {size}")
         body = source.take(size + FOOTER_SIZE)
         if len(body) < size + FOOTER_SIZE:
-            raise _loss(path, offset, f"is cut, {len(body)} of {size + FOOTER_SIZE} bytes are left")
+            raise _cut(path, offset, f"{len(body)} of {size + FOOTER_SIZE} bytes are left")
         if masked_crc32c(body[:size]) != int.from_bytes(body[size:], "little"):
-            raise _loss(path, offset, "has content with a wrong checksum")
+            raise _corrupt(path, offset, "its content has a wrong checksum")
         yield bytes(body[:size])
 
 
@@ -126,9 +126,17 @@ def _window(compression: str) -> int | None:
     return COMPRESSIONS[compression]
 
 
-def _loss(path: StrPath, offset: int, problem: str) -> DataLossError:
-    fix = "the records before it are whole"
-    return DataLossError(None, None, f"'{path}': the record at byte {offset} {problem}; {fix}")
+def _cut(path: StrPath, offset: int, problem: str) -> DataLossError:
+    return _loss(path, f"truncated record at {offset}", problem)
+
+
+def _corrupt(path: StrPath, offset: int, problem: str) -> DataLossError:
+    return _loss(path, f"corrupted record at {offset} (Is this even a TFRecord file?)", problem)
+
+
+def _loss(path: StrPath, words: str, problem: str) -> DataLossError:
+    text = f"{words}: {problem}, in '{path}'; the records before it are whole"
+    return DataLossError(None, None, text)
 
 
 class _Source:
@@ -174,8 +182,8 @@ class _Source:
         try:
             more = self._packer.decompress(packed, CHUNK_SIZE)
         except zlib.error as error:
-            raise _loss(self._path, self.offset, f"cannot be unpacked ({error})") from None
+            raise _corrupt(self._path, self.offset, f"it cannot be unpacked ({error})") from None
         if not packed and not more and not self._packer.eof:
-            raise _loss(self._path, self.offset, "is cut, the compressed file ends within it")
+            raise _cut(self._path, self.offset, "the compressed file ends within it")
         self._ready += more
         return True

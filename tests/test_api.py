@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from write_stubs import FACADES, path_of, stub_of
+from write_stubs import FACADES, RAW_OPS, path_of, raw_ops_stub, stub_of
 
 from flatlite import lite
 
@@ -51,6 +51,10 @@ def test_names_of_tensorflow_1(name):
     assert all(function.__doc__ for function in functions.values())
     with pytest.raises(AttributeError, match=f"'{module.__name__}' has no attribute 'no_such'"):
         _ = module.no_such
+
+
+def test_the_stub_of_raw_ops():
+    assert path_of(RAW_OPS).read_text() == raw_ops_stub(), "run `make stubs`"
 
 
 def test_every_facade_has_a_stub():

@@ -6,8 +6,10 @@ import stat
 import sys
 
 import numpy as np
+import onnx
 import pytest
 
+import flatlite.compat.v1 as tf
 from flatlite.schema import model as files
 from flatlite.tools.terminal import MAX_LINES
 
@@ -45,6 +47,41 @@ def test_convert_without_verification_says_so(cli, corpus, tmp_path):
     arguments = ("convert", corpus / LENET / "frozen.pb", "-o", tmp_path / "out.tflite")
     assert cli(*arguments, "--no-verify")[1].endswith(", not verified\n")
     assert json.loads(cli(*arguments, "--no-verify", "--json")[1])["verified"] is False
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [(["--select-tf-ops"], "FlexBetainc"), (["--allow-custom-ops"], "Betainc"), ([], None)],
+)
+def test_operations_that_tflite_lacks(cli, tmp_path, options, kind):
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2, 3], name="x")
+        tf.math.betainc(x, x, x, name="y")
+    source, target = tmp_path / "source.pb", tmp_path / "target.tflite"
+    source.write_bytes(graph.as_graph_def().SerializeToString())
+    status, _, err = cli("convert", source, "-o", target, "--no-verify", *options)
+    if kind is None:
+        assert (status, target.exists()) == (1, False)
+        assert "--allow-custom-ops" in err
+        assert "--select-tf-ops" in err
+        return
+    assert (status, err) == (0, "")
+    assert json.loads(cli("inspect", target, "--json")[1])["operators"] == {kind: 1}
+
+
+def test_layout_of_an_onnx_model(cli, tmp_path):
+    relu = onnx.helper.make_node("Relu", ["x"], ["y"])
+    ends = [
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, 3, 8, 6])
+        for name in "xy"
+    ]
+    graph = onnx.helper.make_graph([relu], "g", ends[:1], ends[1:])
+    source, target = tmp_path / "source.onnx", tmp_path / "target.tflite"
+    source.write_bytes(onnx.helper.make_model(graph).SerializeToString())
+    arguments = ("convert", source, "-o", target, "--io-layout", "channels_last", "--json")
+    status, out, err = cli(*arguments)
+    assert (status, err) == (0, "")
+    assert json.loads(out)["inputs"][0]["shape"] == [1, 8, 6, 3]
 
 
 def test_convert_with_input_shape(cli, corpus, tmp_path):
@@ -141,8 +178,9 @@ def test_forms_of_dataset_files(cli, digits, tmp_path):
         (["--quantize", "int8", "--representative-dataset", "{tmp}"], "has no .npy or .npz files"),
         (
             ["--quantize", "int8", "--representative-dataset", "{other}"],
-            "must have an array for input 'image', has 'picture'",
+            "must have an array for input 'image', has 'picture'; write it with np.savez(",
         ),
+        (["--quantize", "int8", "--representative-dataset", "{empty}"], "no samples for input 'im"),
         (["--quantize", "int8", "--representative-dataset", "{text}"], "is not a .npy or .npz"),
         (["--quantize", "int8", "--representative-dataset", "{flat}"], "the shape (?, 8, 8, 1)"),
     ],
@@ -152,8 +190,9 @@ def test_mistakes_in_quantization(cli, digits, tmp_path, options, words):
     folder = tmp_path / "files"
     folder.mkdir()
     paths = {"npz": dataset, "tmp": tmp_path}
-    paths |= {name: folder / f"{name}.npz" for name in ("other", "text", "flat")}
+    paths |= {name: folder / f"{name}.npz" for name in ("other", "text", "flat", "empty")}
     np.savez(paths["other"], picture=np.zeros((2, 8, 8, 1), np.float32))
+    np.savez(paths["empty"], image=np.zeros((0, 8, 8, 1), np.float32))
     np.savez(paths["flat"], image=np.zeros((2, 64), np.float32))
     paths["text"].write_text("no arrays")
     target = tmp_path / "q.tflite"
@@ -285,14 +324,17 @@ def test_targets_are_looked_at_before_the_work(cli, tmp_path):
 
 
 def test_a_warning_is_one_line(cli, tmp_path):
-    node = 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_STRING } } '
+    node = 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } } '
     shape = 'attr { key: "shape" value { shape { dim { size: 2 } } } } } '
-    identity = 'node { name: "y" op: "Identity" input: "x" attr { key: "T" value { type: 7 } } }'
-    (tmp_path / "x.pbtxt").write_text(node + shape + identity)
+    types = 'attr { key: "T" value { type: DT_INT32 } } attr { key: "dtype" value { type: 1 } }'
+    noise = f'node {{ name: "y" op: "RandomUniform" input: "x" {types} }}'
+    (tmp_path / "x.pbtxt").write_text(node + shape + noise)
     status, out, err = cli("convert", tmp_path / "x.pbtxt", "-o", tmp_path / "out.tflite")
     assert status == 0
     assert out.endswith(", not verified\n")
-    assert err.startswith("flatlite: warning: the converted model was not verified: input 'x:0'")
+    assert err.startswith(
+        "flatlite: warning: the converted model was not verified: RandomUniform 'y'"
+    )
     assert len(err.splitlines()) == 1
 
 

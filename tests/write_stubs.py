@@ -29,6 +29,7 @@ FACADES = (
     "flatlite.compat.v1.metrics",
     "flatlite.compat.v1.nest",
     "flatlite.compat.v1.nn",
+    "flatlite.compat.v1.python_io",
     "flatlite.compat.v1.quantization",
     "flatlite.compat.v1.queue",
     "flatlite.compat.v1.ragged",
@@ -53,6 +54,7 @@ FACADES = (
     "flatlite.micro",
     "flatlite.train",
 )
+RAW_OPS = "flatlite.compat.v1.raw_ops"
 HEAD = "# What editors and type checkers see of this module; tests/write_stubs.py writes it.\n"
 
 
@@ -78,6 +80,14 @@ def stub_of(name: str) -> str:
     )
 
 
+def raw_ops_stub() -> str:
+    """The text of the stub of `tf.raw_ops`, whose functions are made of the table of signatures."""
+    module = importlib.import_module(RAW_OPS)
+    lines = [f"{name}: RawOp" for name in dir(module)]
+    head = f'{HEAD}"""{module.__doc__}"""\n\nfrom ...graph.functions.raw import RawOp\n\n'
+    return head + "\n".join(lines) + "\n"
+
+
 def homes(module) -> dict[str, tuple[str, str]]:
     """Where the names of a facade live."""
     return inspect.getclosurevars(module.__getattr__).nonlocals["homes"]
@@ -91,3 +101,4 @@ def path_of(name: str) -> Path:
 if __name__ == "__main__":
     for facade in FACADES:
         path_of(facade).write_text(stub_of(facade))
+    path_of(RAW_OPS).write_text(raw_ops_stub())

@@ -8,11 +8,13 @@ from ...facade import facade
 from .homes import CHECKS, CORE, MATH, VERSION
 
 MODULES = {
+    "app": "compat.v1.app",
     "bitwise": "compat.v1.bitwise",
     "compat": "compat.v1.compat",
     "debugging": "compat.v1.debugging",
     "dtypes": "compat.v1.dtypes",
     "errors": "errors",
+    "flags": "compat.v1.flags",
     "gfile": "compat.v1.gfile",
     "graph_util": "compat.v1.graph_util",
     "initializers": "compat.v1.initializers",
@@ -27,10 +29,12 @@ MODULES = {
     "metrics": "compat.v1.metrics",
     "nest": "compat.v1.nest",
     "nn": "compat.v1.nn",
+    "python_io": "compat.v1.python_io",
     "quantization": "compat.v1.quantization",
     "queue": "compat.v1.queue",
     "ragged": "compat.v1.ragged",
     "random": "compat.v1.random",
+    "raw_ops": "compat.v1.raw_ops",
     "saved_model": "compat.v1.saved_model",
     "sets": "compat.v1.sets",
     "signal": "compat.v1.signal",

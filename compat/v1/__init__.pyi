@@ -3,10 +3,12 @@
 
 from ... import errors as errors
 from ... import train as train
+from ...compat.v1 import app as app
 from ...compat.v1 import bitwise as bitwise
 from ...compat.v1 import compat as compat
 from ...compat.v1 import debugging as debugging
 from ...compat.v1 import dtypes as dtypes
+from ...compat.v1 import flags as flags
 from ...compat.v1 import gfile as gfile
 from ...compat.v1 import graph_util as graph_util
 from ...compat.v1 import initializers as initializers
@@ -21,10 +23,12 @@ from ...compat.v1 import math as math
 from ...compat.v1 import metrics as metrics
 from ...compat.v1 import nest as nest
 from ...compat.v1 import nn as nn
+from ...compat.v1 import python_io as python_io
 from ...compat.v1 import quantization as quantization
 from ...compat.v1 import queue as queue
 from ...compat.v1 import ragged as ragged
 from ...compat.v1 import random as random
+from ...compat.v1 import raw_ops as raw_ops
 from ...compat.v1 import saved_model as saved_model
 from ...compat.v1 import sets as sets
 from ...compat.v1 import signal as signal

@@ -501,8 +501,9 @@ GRAPH_UTIL = {
 COMPAT = {
     "graph.core.text": (
         "as_bytes as_str as_str_any as_text bytes_or_text_types complex_types forward_compatible "
-        "integral_types path_to_str real_types"
+        "forward_compatibility_horizon integral_types path_to_str real_types"
     ),
+    "graph.core.tensor_shape": "dimension_at_index dimension_value",
 }
 
 INITIALIZERS = {

@@ -87,6 +87,7 @@ class Conversion:
         self.graphs: list[Graph] = []
         self.before: Stage | None = None
         self.is_trained = False
+        self._range_names: dict[Tensor, str] = {}
 
     def run(self) -> bytes:
         """The flatbuffer, or the drawing that `output_format` asks for; errors as of `convert`."""
@@ -138,6 +139,7 @@ class Conversion:
             self._encode_sparse_weights(graphs)
         else:
             recipe = recipe.with_output_names(graphs)
+            self._name_ranges(graphs)
             prepare_for_integers(graphs, recipe)
         written, functions = self._write(graphs)
         if recipe is None and self.sources[0].kind == "onnx":  # whose FAKE_QUANT are QDQ pairs
@@ -162,8 +164,10 @@ class Conversion:
             ranges = self._calibrate(functions, written, samples.each(), recipe.calibrator)
             self._warn_of(samples)
         elif recipe.ranges is not None:
-            ranges = ranges_of(self._keys(), subgraphs, read_ranges(recipe.ranges))
-        self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges)
+            ranges = ranges_of(
+                self._keys(), subgraphs, read_ranges(recipe.ranges), self._range_names
+            )
+        self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges, self._range_names)
         self._verify(graphs, functions, samples, verify_inputs)
         return self._quantized(graphs, recipe, ranges, (written, functions), samples)
 
@@ -215,11 +219,21 @@ class Conversion:
         if recipe.calibrates:
             ranges = self._calibrate(plain[1], plain[0], rows, recipe.calibrator)
         elif recipe.ranges is not None:
-            ranges = ranges_of(self._keys(), subgraphs, read_ranges(recipe.ranges))
-        self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges)
+            ranges = ranges_of(
+                self._keys(), subgraphs, read_ranges(recipe.ranges), self._range_names
+            )
+        self.calibrated_ranges = named_ranges(self._keys(), subgraphs, ranges, self._range_names)
         with Progress("rounding weights") as progress:
             tuning.round(progress.advance)
         return plain, ranges
+
+    def _name_ranges(self, graphs: list[Graph]) -> None:
+        """Names what is measured, before a recipe writes operators in other forms."""
+        from ..ir.write import all_subgraphs
+        from ..quantize.range_file import range_names
+
+        for graph in all_subgraphs(graphs):
+            self._range_names |= range_names(graph)
 
     def _keys(self) -> list[str]:
         """The signature keys, "" for a model without."""

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Op
+
+
+def nudged(low: float, high: float, bits: int, narrow: bool) -> tuple[float, float]:
+    """The range of FakeQuant, moved so that 0 is one of its levels: TensorFlow's rule."""
+    first, last = int(narrow), 2**bits - 1
+    scale = (high - low) / (last - first)
+    zero = min(max(floor(first - low / scale + 0.5), first), last)
+    return (first - zero) * scale, (last - zero) * scale
 
 
 class FakeQuantized(NamedTuple):
@@ -37,6 +46,24 @@ class FakeQuantized(NamedTuple):
     def transposed(self, order: Sequence[int]) -> FakeQuantized:
         """That of the constant with its axes in another order."""
         return self._replace(axis=list(order).index(self.axis) if self.is_per_axis else 0)
+
+    def reshaped(self, before: Sequence[int], after: Sequence[int]) -> FakeQuantized | None:
+        """That of the constant in another shape, where its ranges still lie along one axis.
+
+        >>> two = FakeQuantized(np.array([-1.0, -2.0]), np.array([1.0, 2.0]), 2, 8, True)
+        >>> two.reshaped((3, 2, 2), (3, 4)).high
+        array([1., 2., 1., 2.])
+        """
+        if not self.is_per_axis:
+            return self
+        shape = [-1 if i == self.axis else 1 for i in range(len(before))]
+        ends = [np.broadcast_to(x.reshape(shape), before).reshape(after) for x in self[:2]]
+        for axis in reversed(range(len(after))):
+            first = tuple(slice(None) if i == axis else slice(1) for i in range(len(after)))
+            if all((end == end[first]).all() for end in ends):
+                low, high = (end[first].ravel() for end in ends)
+                return self._replace(low=low, high=high, axis=axis)
+        return None
 
     def scaled(self, scale: np.ndarray, axis: int) -> FakeQuantized | None:
         """That of the constant times a factor for each index of `axis`, where it has such ranges.

@@ -36,8 +36,8 @@ def reshaped(x: Tensor, shape: Sequence[int], b: Builder) -> Tensor:
     """`x` in another shape of known sizes, one of them -1; a constant is reshaped now."""
     if x.value is not None:
         result = b.constant(np.reshape(x.value, shape))
-        if x.fake_quant is not None and not x.fake_quant.is_per_axis:
-            result.fake_quant = x.fake_quant
+        if x.fake_quant is not None:
+            result.fake_quant = x.fake_quant.reshaped(x.value.shape, result.value.shape)
         return result
     return b.RESHAPE(x, np.asarray(shape, np.int32))
 

@@ -14,6 +14,8 @@ import numpy as np
 from ...schema.errors import DeadlineExceededError
 from .image_layout import has_channels_last
 from .names import domain_of, names_read, qualified
+from .reference_checks import CHECKS
+from .reference_recurrent import recurrent
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, NodeProto
@@ -32,7 +34,9 @@ RANDOM = frozenset(
     }
 )
 """Operators of ai.onnx that draw numbers."""
-REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
+REFUSALS = (
+    *(ArithmeticError, RuntimeError, TypeError, ValueError, IndexError, NotImplementedError),
+)
 """What the ONNX project's evaluator raises, as it checks little, of inputs that it cannot take."""
 
 
@@ -145,9 +149,14 @@ def evaluate(
     Raises:
         One of REFUSALS: the evaluator cannot take these inputs.
     """
-    replacement = REPLACEMENTS.get(qualified(node.domain, node.op_type))
+    kind = qualified(node.domain, node.op_type)
+    if kind in CHECKS:
+        CHECKS[kind](_attributes(node), *(feeds.get(name) for name in node.input))
+    replacement = REPLACEMENTS.get(kind)
     if replacement is not None and opsets[""] < replacement[0]:
-        return [replacement[1](_attributes(node), *(feeds[name] for name in node.input))]
+        results = replacement[1](_attributes(node), *(feeds.get(name) for name in node.input))
+        return list(results) if isinstance(results, tuple) else [results]
+    node, opsets = with_old_default(node, opsets)
     from onnx import ValueInfoProto
     from onnx.helper import make_graph, make_tensor_value_info, np_dtype_to_tensor_dtype
     from onnx.reference import ReferenceEvaluator
@@ -164,6 +173,26 @@ def evaluate(
     evaluator = ReferenceEvaluator(graph, dict(opsets), functions=list(functions))
     results = dict(zip(evaluator.output_names, evaluator.run(None, dict(feeds)), strict=True))
     return [results.get(name) for name in node.output]
+
+
+def with_old_default(
+    node: NodeProto, opsets: Mapping[str, int]
+) -> tuple[NodeProto, Mapping[str, int]]:
+    """A node with what an operator did before it could be told, which the evaluator forgets."""
+    from onnx import NodeProto
+    from onnx.helper import make_attribute
+
+    version, name, value = OLD_DEFAULTS.get(qualified(node.domain, node.op_type), (0, "", ""))
+    if opsets[""] >= version:
+        return node, opsets
+    changed = NodeProto()
+    changed.CopyFrom(node)
+    changed.attribute.append(make_attribute(name, value))
+    return changed, {**opsets, "": version}
+
+
+OLD_DEFAULTS = {"RoiAlign": (16, "coordinate_transformation_mode", "output_half_pixel")}
+"""Since which operator set an operator has an attribute, and what it did before."""
 
 
 def global_max_pool(_: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
@@ -228,6 +257,56 @@ def dequantize_linear(
     return (x.astype(np.float32) - zero_point) * _by_axis(attributes, x, scale)
 
 
+def global_lp_pool(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """GlobalLpPool, which the evaluator does not have."""
+    p, axes = attributes.get("p", 2), tuple(range(2, x.ndim))
+    return np.power((np.abs(x) ** p).sum(axes, keepdims=True), 1 / p).astype(x.dtype)
+
+
+def lp_normalization(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """LpNormalization; the evaluator sums what is negative as it is."""
+    norm = np.linalg.norm(x, attributes.get("p", 2), attributes.get("axis", -1), keepdims=True)
+    return np.divide(x, norm, np.zeros_like(x), where=norm != 0).astype(x.dtype)
+
+
+def old_hardmax(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """Hardmax over all axes from `axis` on; the evaluator has the new one only."""
+    axis = attributes.get("axis", 1)
+    axis = axis + x.ndim if axis < 0 else axis
+    rows = x.reshape(prod(x.shape[:axis]), prod(x.shape[axis:]))
+    return np.eye(rows.shape[1], dtype=x.dtype)[rows.argmax(1)].reshape(x.shape)
+
+
+def upsample(
+    attributes: Mapping[str, Any], x: np.ndarray, scales: np.ndarray | None = None
+) -> np.ndarray:
+    """Upsample; the evaluator repeats by whole numbers only."""
+    for axis, scale in enumerate(attributes["scales"] if scales is None else scales):
+        size = int(np.floor(x.shape[axis] * scale))
+        if size == x.shape[axis] and scale == 1:
+            continue
+        places = np.minimum(np.arange(size) / scale, x.shape[axis] - 1)
+        low = np.floor(places).astype(int)
+        if attributes.get("mode", b"nearest") == b"nearest":
+            x = x.take(low, axis)
+            continue
+        high = np.minimum(low + 1, x.shape[axis] - 1)
+        share = np.expand_dims(places - low, [i for i in range(x.ndim) if i != axis])
+        x = (x.take(low, axis) * (1 - share) + x.take(high, axis) * share).astype(x.dtype)
+    return x
+
+
+def scatter(
+    attributes: Mapping[str, Any], x: np.ndarray, indices: np.ndarray, updates: np.ndarray
+) -> np.ndarray:
+    """Scatter, which the evaluator does not have."""
+    axis, result = attributes.get("axis", 0), x.copy()
+    np.put_along_axis(
+        result, np.where(indices < 0, indices + x.shape[axis], indices), updates, axis
+    )
+    return result
+
+
 def normalizer(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
     """Normalizer; the evaluator takes absolute values for MAX, ONNX and ONNX Runtime do not."""
     sizes = {
@@ -242,13 +321,19 @@ def normalizer(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
 EVALUATED = {"", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"}
 """Domains that the evaluator has operators of."""
 ALL_OPSETS = 1 << 31
-REPLACEMENTS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
+REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "BatchNormalization": (TRAINING_MODE, batch_normalization),
     "DequantizeLinear": (NEW_QUANTIZATION, dequantize_linear),
+    **{kind: (ALL_OPSETS, partial(recurrent, kind)) for kind in ("RNN", "GRU", "LSTM")},
+    "GlobalLpPool": (ALL_OPSETS, global_lp_pool),
     "GlobalMaxPool": (ALL_OPSETS, global_max_pool),
+    "Hardmax": (NEW_SOFTMAX, old_hardmax),
     "LogSoftmax": (NEW_SOFTMAX, partial(old_softmax, log=True)),
+    "LpNormalization": (ALL_OPSETS, lp_normalization),
     "QuantizeLinear": (NEW_QUANTIZATION, quantize_linear),
+    "Scatter": (ALL_OPSETS, scatter),
     "Softmax": (NEW_SOFTMAX, old_softmax),
+    "Upsample": (ALL_OPSETS, upsample),
     "ai.onnx.ml.Normalizer": (ALL_OPSETS, normalizer),
     "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),
 }

@@ -112,3 +112,16 @@ def swap(graph: Graph, op: Op, result: Tensor) -> None:
         result.name = old.name
     graph.replace(old, result)
     graph.remove(op)
+
+
+def hand_over(result: Tensor, old: Tensor) -> None:
+    """Lets the op that gives `result`, which nothing reads, give `old`, and the other way round.
+
+    x -> A -> old -> ...; x -> B -> result      becomes      x -> B -> old -> ...; x -> A -> result
+    """
+    new_op, old_op = result.producer, old.producer
+    if new_op is None or old_op is None:
+        raise ValueError(f"'{result.name}' and '{old.name}' must be results of ops")
+    new_op.outputs[new_op.outputs.index(result)] = old
+    old_op.outputs[old_op.outputs.index(old)] = result
+    result.producer, old.producer = old_op, new_op

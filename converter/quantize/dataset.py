@@ -43,10 +43,21 @@ def file_dataset(
             raise CalibrationError(f"'{path}' has no .npy or .npz files")
         return lambda: (arrays_of_inputs(load(file), ports, file) for file in files)
     columns = arrays_of_inputs(load(location), ports, location)
-    lengths = {len(column) if column.ndim else 0 for column in columns}
-    if len(lengths) != 1 or 0 in lengths:
+    lengths = {
+        port.key: len(column) if column.ndim else 0
+        for port, column in zip(ports, columns, strict=True)
+    }
+    if 0 in lengths.values():
+        names = some(key for key, n in lengths.items() if not n)
         raise CalibrationError(
-            f"'{path}' must have equally many samples for each input, got {sorted(lengths)}"
+            f"'{path}' has no samples for input {names}; write a hundred or so of the inputs that "
+            "the model will meet"
+        )
+    if len(set(lengths.values())) != 1:
+        counts = ", ".join(f"{n} for '{key}'" for key, n in lengths.items())
+        raise CalibrationError(
+            f"'{path}' must have equally many samples for each input, has {counts}; the first "
+            "dimension of each array counts them"
         )
     return lambda: slices(columns, ports)
 
@@ -59,7 +70,8 @@ def load(path: Path) -> Arrays:
             return {"": loaded}
         return {key: loaded[key] for key in loaded.files}
     except (ValueError, EOFError, BadZipFile, ZlibError) as error:
-        raise CalibrationError(f"'{path}' is not a .npy or .npz file of numbers: {error}") from None
+        reason = "" if "pickle" in str(error) else f": {error}"
+        raise CalibrationError(f"'{path}' is not a .npy or .npz file of numbers{reason}") from None
 
 
 def arrays_of_inputs(arrays: Arrays, ports: Sequence[Port], path: Path) -> list[np.ndarray]:
@@ -71,8 +83,10 @@ def arrays_of_inputs(arrays: Arrays, ports: Sequence[Port], path: Path) -> list[
         name = next((name for name in names if name in arrays), None)
         if name is None:
             available = some(key for key in arrays if key) or "one without a name"
+            keys = ", ".join(f"{one.key}=..." for one in ports)
             raise CalibrationError(
-                f"'{path}' must have an array for input '{port.key}', has {available}"
+                f"'{path}' must have an array for input '{port.key}', has {available}; write it "
+                f"with np.savez(path, {keys})"
             )
         chosen.append(arrays[name])
     return chosen

@@ -6,11 +6,11 @@ x -> CONV_2D -> y -> FAKE_QUANT(0, 6) -> z      becomes      x -> CONV_2D -> y, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import floor
 from typing import Any, NamedTuple
 
 from ...schema.errors import ConverterError
 from ..ir.graph import Graph, Op, Tensor
+from ..lowering.fake_quant import nudged
 from ..passes.activation import FUSED, fuse_activation
 from ..passes.driver import run_until_settled
 from ..passes.linear import fuse_affine_after
@@ -35,14 +35,6 @@ class Stated(NamedTuple):
     bits: int
     narrow: bool
 
-    @property
-    def nudged(self) -> Range:
-        """The range, moved so that 0 is one of its levels: TensorFlow's rule."""
-        first, last = int(self.narrow), 2**self.bits - 1
-        scale = (self.high - self.low) / (last - first)
-        zero = min(max(floor(first - self.low / scale + 0.5), first), last)
-        return (first - zero) * scale, (last - zero) * scale
-
 
 def take_fake_quant(
     graph: Graph, reorder: bool = False, share_concat_ranges: bool = False
@@ -63,7 +55,7 @@ def take_fake_quant(
         if clip is not None:  # the integers of a file have that level
             op.set_input(0, clip.inputs[0])
             graph.remove(clip)
-    ranges = {tensor: stated.nudged for tensor, stated in stated_by(graph).items()}
+    ranges = {tensor: nudged(*stated) for tensor, stated in stated_by(graph).items()}
     for op in ops_of(graph, "FAKE_QUANT"):
         graph.replace(op.output, op.inputs[0])
         graph.remove(op)

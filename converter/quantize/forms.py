@@ -17,7 +17,7 @@ import numpy as np
 
 from ...schema.flatbuffer import options_class
 from ..ir.graph import Graph, Op, Tensor
-from ..passes.rewrite import builder, scalar_of
+from ..passes.rewrite import builder, hand_over, scalar_of
 from .needs import Range
 from .rules import is_float32, rules_of
 from .scheme import Scheme
@@ -103,7 +103,7 @@ def write_power(
     if exponent is None or not exponent or x not in ranges or not is_float32(op.output):
         return {}
     low, high = ranges[x]
-    b, y = builder(graph, op), op.output
+    b = builder(graph, op)
     if exponent == CUBE:
         square = b.MUL(x, x)
         result = b.MUL(square, x)
@@ -118,7 +118,6 @@ def write_power(
         result = b.EXP(power)
         ends = sorted((exponent * least, exponent * log(high)))
         added = {logarithm: (least, log(high)), power: (ends[0], ends[1])}
-    result.producer.outputs[0] = y
-    y.producer = result.producer
+    hand_over(result, op.output)
     graph.remove(op)
     return added

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..lowering import formulas
 from ..lowering.moves import like
-from ..passes.rewrite import builder
+from ..passes.rewrite import builder, hand_over
 from .rules import is_float32, rule_of, rules_of
 
 if TYPE_CHECKING:
@@ -133,6 +133,5 @@ def replace(graph: Graph, op: Op, formula: Formula) -> None:
     old, result = op.output, formula.write(builder(graph, op), op)
     if result is None:
         return
-    result.origin, result.name = old.origin, old.name
-    graph.replace(old, result)
+    hand_over(result, old)
     graph.remove(op)

@@ -21,6 +21,9 @@ SMALLEST = 1e-6  # width below which TensorFlow takes a range for none and widen
 BIAS_LIMITS = {np.dtype(np.int32): 2**30, np.dtype(np.int64): 2**46}
 """Of a quantized bias, so that sums with it stay in 32 bits, or in the 48 that are rescaled."""
 
+SHARES = np.linspace(1.0, 0.2, 41)
+"""Of the largest weight, that are tried for a step of two bits."""
+
 
 def of_range(low: float, high: float, integers: Integers = ACTIVATIONS) -> Quantization:
     """Integers for values measured from `low` to `high`; the range is widened to hold 0.
@@ -91,12 +94,36 @@ def with_min_scale(params: Quantization, min_scale: float) -> Quantization:
 
 
 def of_weights(array: np.ndarray, axis: int | None, integers: Integers = WEIGHTS) -> Quantization:
-    """Symmetric integers, with a scale for each index along `axis`, None for one scale."""
+    """Symmetric integers, with a scale for each index along `axis`, None for one scale.
+
+    They reach to the largest absolute value, those of two bits less far: nearly all is 0 there.
+    """
     others = tuple(i for i in range(array.ndim) if i != axis) if axis is not None else None
     largest = np.abs(array).max(axis=others, initial=0.0).astype(np.float64).ravel()
+    if integers.high == 1:
+        rows = array.reshape(1, -1) if axis is None else np.moveaxis(array, axis, 0)
+        largest *= best_share(rows.reshape(len(largest), -1), largest)
     largest = np.where(2 * largest > SMALLEST, largest, SMALLEST / 2).astype(np.float32)
     scale = (largest + largest) / np.float32(2 * integers.high)
     return Quantization(scale, np.zeros(scale.size), axis or 0)
+
+
+def best_share(rows: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """Which share of the largest value of each row stands for 1, that the error is least.
+
+    Each number becomes -1, 0 or 1 times that.
+
+    >>> best_share(np.array([[1.0, 0.5, 0.5, 0.0], [1.0, 0.0, 0.0, 0.0]]), np.ones(2)).round(2)
+    array([0.66, 1.  ])
+    """
+    least, best = np.full(len(rows), np.inf), np.ones(len(rows))
+    sizes = np.abs(rows)
+    for share in SHARES:
+        step = (largest * share)[:, np.newaxis]
+        error = np.square(sizes - step * (sizes >= step / 2)).sum(1)
+        best = np.where(error < least, share, best)
+        least = np.minimum(error, least)
+    return best
 
 
 def of_bias(data: Quantization, weights: Quantization) -> Quantization:

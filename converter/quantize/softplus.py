@@ -13,7 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from ..passes.rewrite import activation_of, builder, ops_of, producer_of, scalar_of, split_constant
+from ..passes.rewrite import (
+    activation_of,
+    builder,
+    hand_over,
+    ops_of,
+    producer_of,
+    scalar_of,
+    split_constant,
+)
 from .cell_rewrite import remove_unread
 from .rules import is_float32, rules_of
 
@@ -54,8 +62,6 @@ def softplus_operand(graph: Graph, log: Op) -> Tensor | None:
 
 def replace(graph: Graph, log: Op, x: Tensor) -> None:
     """Puts the other form in the place of a softplus."""
-    b, old = builder(graph, log), log.output
-    y = b.SUB(b.RELU(x), b.LOG(b.LOGISTIC(b.ABS(x))))
-    y.origin, y.name = old.origin, old.name
-    graph.replace(old, y)
+    b = builder(graph, log)
+    hand_over(b.SUB(b.RELU(x), b.LOG(b.LOGISTIC(b.ABS(x)))), log.output)
     remove_unread(graph, log)

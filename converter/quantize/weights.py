@@ -6,7 +6,7 @@ import numpy as np
 
 from ...schema.quantization import Quantization
 from ..ir.graph import Op, Tensor
-from ..lowering.fake_quant import FakeQuantized
+from ..lowering.fake_quant import FakeQuantized, nudged
 from .rules import weights_code
 from .scales import of_constant, of_ranges, of_weights
 from .scheme import Integers, Scheme
@@ -55,6 +55,8 @@ def of_fake_quantized(
     integers = scheme.weight_integers(code)
     if not integers.symmetric:
         low, high = float(stated.low.min()), float(stated.high.max())
+        low, high = nudged(low, high, stated.bits, stated.narrow)
+        integers = integers._replace(low=int(stated.narrow))
         return of_ranges([low], [high], integers, 0), integers
     largest = 2 ** (stated.bits - 1) - 1
     used = integers._replace(low=-largest, high=largest)

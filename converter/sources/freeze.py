@@ -42,7 +42,7 @@ from .handles import (
 from .learned_ranges import stop_learning
 from .source import PlaceholdersError, some
 from .state import Place, State, Table
-from .tables import HASH_TABLES
+from .tables import HASH_TABLES, MUTABLE_TABLES
 from .writes import WRITING, written
 
 if TYPE_CHECKING:
@@ -327,8 +327,21 @@ class _Freezer:
             )
         elif op.type in HASH_TABLES:
             self._add(op, op.type, self._table_attrs(op))
+        elif op.type in MUTABLE_TABLES:
+            self._add_mutable_table(op)
         else:
             self._add(op, REFERENCE_PASSING.get(op.type, op.type), op.attrs)
+
+    def _add_mutable_table(self, op: Operation) -> None:
+        """Adds a table that may change; one whose contents are known as one that does not."""
+        attrs = self._table_attrs(op)
+        if TABLE_KEYS not in attrs or attrs.get("value_shape"):
+            self._add(op, op.type, attrs)
+            return
+        names = ("key_dtype", "value_dtype", TABLE_KEYS, TABLE_VALUES)
+        attrs = {name: attrs[name] for name in names}
+        new = self.copy.graph.add("HashTableV2", op.name, [], attrs)
+        self._map_to(op, new.outputs, [new])
 
     def _table_attrs(self, op: Operation) -> dict[str, AttrValue]:
         """The attributes of a table, with its contents."""

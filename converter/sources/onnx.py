@@ -14,7 +14,8 @@ from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ...schema.files import map_file, member
 from ..onnx.dynamic import float_form
 from ..onnx.image_layout import has_channels_last
-from ..onnx.names import domain_of, names_read, schema_of
+from ..onnx.names import domain_of, names_read
+from .onnx_upgrade import upgrade
 from .onnx_weights import without_weights
 from .source import Port, Shapes, SourceTensor, check_names, set_shapes, some
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ..ir import graph as ir
     from ..verify.oracle import Oracle
 
-MIN_OPSET = 7  # operator set; before, broadcasting was an attribute
 MAX_ELEMENTS = 2**31 - 1  # elements of a tensor
 TRIED_SIZES = (224, 64)  # sizes of unknown dimensions that may make a model convertible
 KEY = "serving_default"  # the signature's, as TensorFlow names it
@@ -151,6 +151,7 @@ def load(
     """
     model, weights = parsed(model_file)
     opsets = operator_sets(model)
+    upgrade(model, opsets)
     graph = model.graph
     folder = Path(model_file).parent if isinstance(model_file, str | os.PathLike) else None
     arrays = {
@@ -261,20 +262,12 @@ def operator_sets(model: ModelProto) -> dict[str, int]:
     newest = onnx_opset_version()
     is_other = bool(opsets) and all(domain_of(node.domain) for node in model.graph.node)
     version = opsets.setdefault("", newest) if is_other else opsets.get("", 0)
-    is_old = 0 < version < MIN_OPSET and _means_the_same(model.graph.node, version)
-    if not (is_old or MIN_OPSET <= version <= newest):
+    if not (0 < version <= newest):
         raise ConverterError(
-            f"the operator set of ai.onnx must be {MIN_OPSET} to {newest}, got "
-            f"{version or 'none'}; convert the model with onnx.version_converter, or update the "
-            "package onnx"
+            f"the operator set of ai.onnx must be 1 to {newest}, got {version or 'none'}; update "
+            "the package onnx"
         )
     return opsets
-
-
-def _means_the_same(nodes: Iterable[NodeProto], opset: int) -> bool:
-    """Whether operators of an old operator set are those of the oldest that is supported."""
-    schemas = [schema_of(node.op_type, node.domain, MIN_OPSET) for node in nodes]
-    return all(schema is not None and schema.since_version <= opset for schema in schemas)
 
 
 def ordered_functions(functions: Iterable[FunctionProto]) -> tuple[FunctionProto, ...]:

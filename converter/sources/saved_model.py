@@ -97,7 +97,7 @@ def load(
     note_types(chain(meta.graph_def.node, *bodies), definitions)
     graph = import_graph_def(meta.graph_def)
     variables = Variables(graph, restore_op, inside(folder, CHECKPOINT))
-    tables = Tables(graph, filling, _assets(meta, folder))
+    tables = Tables(graph, filling, _assets(meta, folder), variables.table)
     ports = [_tensors(graph, signature, known) for signature in signatures]
     ends = [
         Ends(

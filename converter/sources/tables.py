@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from .source import short_name
 from .state import Table
 
 HASH_TABLES = ("HashTable", "HashTableV2")
+MUTABLE_TABLES = ("MutableHashTable", "MutableHashTableV2", "MutableDenseHashTableV2")
+"""Tables that may change; with contents of a checkpoint, one that does not is as a HashTable."""
 FILLING = (
     *("InitializeTable", "InitializeTableV2", "LookupTableImport", "LookupTableImportV2"),
     *("InitializeTableFromTextFile", "InitializeTableFromTextFileV2"),
@@ -33,11 +35,17 @@ class Tables:
         graph: has all that `roots` need.
         roots: names of operations that initialise the model.
         assets: files of the model by the names of the tensors that hold their paths.
+        saved: gives the contents of a table that a checkpoint has.
     """
 
     def __init__(
-        self, graph: Graph, roots: Iterable[str] = (), assets: Mapping[str, Path] | None = None
+        self,
+        graph: Graph,
+        roots: Iterable[str] = (),
+        assets: Mapping[str, Path] | None = None,
+        saved: Callable[[Operation], Table | None] | None = None,
     ) -> None:
+        self._saved = saved
         self._graph, self._roots, self._assets = graph, list(roots), assets or {}
         self._tables: dict[str, Table] | None = None
 
@@ -45,7 +53,8 @@ class Tables:
         """The contents of the table that `op` makes; None when nothing is known to fill it."""
         if self._tables is None:
             self._tables = self._filled()
-        return self._tables.get(op.name)
+        table = self._tables.get(op.name)
+        return self._saved(op) if table is None and self._saved is not None else table
 
     def _filled(self) -> dict[str, Table]:
         names = [name for name in self._roots if name in self._graph]

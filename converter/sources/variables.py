@@ -1,4 +1,4 @@
-"""The values of a SavedModel's variables, found by following how it restores them."""
+"""The values of a SavedModel's variables and tables, found by following how it restores them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...graph.core.evaluate import evaluate
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.order import data_and_control_inputs, ordered
 from ...graph.core.shapes import Shape, merge
@@ -15,9 +16,11 @@ from ...graph.format.inline import called_function
 from ...schema.bundle import Bundle, Slice, open_bundle
 from ...schema.errors import ModelError, NotFoundError
 from .source import some
+from .state import Table
 
 RESTORING = "RestoreV2"
 ASSIGNING = ("Assign", "AssignVariableOp")
+IMPORTING = ("LookupTableImport", "LookupTableImportV2")
 MAX_DEPTH = 8  # of functions that call functions to restore
 
 
@@ -26,6 +29,18 @@ class CheckpointEntry(NamedTuple):
 
     key: str
     slice_spec: str
+
+
+class Restored(NamedTuple):
+    """Where a model takes what it keeps from, by the name of the operation that makes a handle.
+
+    Attributes:
+        variables: where their values are.
+        tables: where their keys and their values are.
+    """
+
+    variables: dict[str, CheckpointEntry]
+    tables: dict[str, tuple[CheckpointEntry, CheckpointEntry]]
 
 
 class Variables:
@@ -54,11 +69,38 @@ class Variables:
         if unread:
             try:
                 bundle = open_bundle(self._prefix)
-                entries = restored(self._graph, self._restore_op)
+                entries = self._restored().variables
                 self._values.update(_read(unread, bundle, entries))
             except NotFoundError as error:
                 raise OSError(f"The model has variables, but {error.message}") from None
         return {op: self._values[op.name] for op in operations}
+
+    def _restored(self) -> Restored:
+        return restored(self._graph, self._restore_op)
+
+    def table(self, op: Operation) -> Table | None:
+        """The contents that a checkpoint has of a table, of which it says keys and values.
+
+        Raises:
+            OSError: The checkpoint is missing.
+            DataLossError: The checkpoint is damaged.
+        """
+        entries = self._restored().tables.get(op.name)
+        if entries is None:
+            return None
+        try:
+            bundle = open_bundle(self._prefix)
+            keys, values = (bundle.read(entry.key) for entry in entries)
+        except NotFoundError as error:
+            raise OSError(f"The model has tables, but {error.message}") from None
+        if op.inputs:  # a dense table's buckets [n, key], of which some have no key
+            unused = [key.tolist() for key in evaluate(op.graph, op.inputs, {})]
+            if isinstance(unused[0], list) or keys.size != values.size:
+                return None
+            keys, values = keys.ravel(), values.ravel()
+            is_used = np.array([key not in unused for key in keys.tolist()], bool)
+            keys, values = keys[is_used], values[is_used]
+        return Table(keys, values)
 
 
 def _read(
@@ -111,22 +153,23 @@ def _agree(shape: Any, other: Shape) -> bool:
     return True
 
 
-def restored(graph: Graph, restore_op: str) -> dict[str, CheckpointEntry]:
-    """Where the operation `restore_op` takes the values of variables from, by variable.
+def restored(graph: Graph, restore_op: str) -> Restored:
+    """Where the operation `restore_op` takes the values of variables and tables from.
 
     RestoreV2(prefix, keys, parts) -> value -> Identity -> AssignVariableOp(handle, value)
+                                   -> keys, values -> LookupTableImportV2(handle, keys, values)
     """
-    entries: dict[str, CheckpointEntry] = {}
+    result = Restored({}, {})
     if restore_op in graph:
         needed = ordered([graph.get_operation_by_name(restore_op)], data_and_control_inputs)
-        _collect(needed, {}, entries, MAX_DEPTH)
-    return entries
+        _collect(needed, {}, result, MAX_DEPTH)
+    return result
 
 
 def _collect(
     operations: Iterable[Operation],
     arguments: Mapping[Tensor, Tensor],
-    entries: dict[str, CheckpointEntry],
+    result: Restored,
     depth: int,
 ) -> None:
     """Adds what operations restore, and functions they call, `arguments` by their tensors there."""
@@ -136,20 +179,27 @@ def _collect(
             tensor = tensor.op.inputs[0]
         return arguments.get(tensor, tensor)
 
+    def entry_of(value: Tensor) -> CheckpointEntry | None:
+        value = origin(value)
+        if value.op.type != RESTORING:
+            return None
+        keys, slices = (origin(tensor) for tensor in value.op.inputs[1:])
+        return CheckpointEntry(_item(keys, value.value_index), _item(slices, value.value_index))
+
     for op in operations:
         reference = called_function(op)
         if reference is not None and reference.name in op.graph.functions and depth:
             body = op.graph.functions.body(reference)
             body_arguments = dict(zip(body.inputs or (), map(origin, op.inputs), strict=False))
-            _collect(body.operations, body_arguments, entries, depth - 1)
+            _collect(body.operations, body_arguments, result, depth - 1)
         elif op.type in ASSIGNING:
-            variable, value = map(origin, op.inputs)
-            if value.op.type == RESTORING:
-                keys, slices = (origin(tensor) for tensor in value.op.inputs[1:])
-                entry = CheckpointEntry(
-                    _item(keys, value.value_index), _item(slices, value.value_index)
-                )
-                entries[variable.op.name] = entry
+            entry = entry_of(op.inputs[1])
+            if entry is not None:
+                result.variables[origin(op.inputs[0]).op.name] = entry
+        elif op.type in IMPORTING:
+            keys, values = map(entry_of, op.inputs[1:])
+            if keys is not None and values is not None:
+                result.tables[origin(op.inputs[0]).op.name] = keys, values
 
 
 def parse_slice(text: str, variable: str) -> Slice:

@@ -133,6 +133,12 @@ def concat(node, b):
     return values[0] if len(values) == 1 else b.CONCATENATION(*values, axis=axis)
 
 
+@lower("ParallelConcat")
+def parallel_concat(node, b):
+    """Slices of one element along the first axis, joined there."""
+    return node.inputs[0] if len(node.inputs) == 1 else b.CONCATENATION(*node.inputs, axis=0)
+
+
 @lower("Split")
 def split(node, b):
     """Equal parts along an axis."""

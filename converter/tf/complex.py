@@ -5,13 +5,14 @@ Operators that only move elements take complex numbers as they are (spectral.py 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..lowering import formulas
-from ..lowering.moves import like
+from ..lowering.moves import extent, like, regrouped, slice_along, transposed
 from .registry import LOWERINGS, Node
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def parts_of(x: Tensor, b: Builder) -> Parts:
     return b.REAL(x, dtype=PARTS[x.dtype]), b.IMAG(x, dtype=PARTS[x.dtype])
 
 
-def multiply(b: Builder, x: Parts, y: Parts) -> Parts:
+def multiply(b: Builder, x: Sequence[Tensor], y: Sequence[Tensor]) -> Parts:
     """(a + bi) (c + di) = ac - bd + (ad + bc) i."""
     return (
         b.SUB(b.MUL(x[0], y[0]), b.MUL(x[1], y[1])),
@@ -263,6 +264,32 @@ def _product(node: Node, b: Builder) -> Tensor:
     return complex_of(real, b.ADD(products[0][1], products[1][0]), b)
 
 
+def _folded_product(node: Node, b: Builder) -> Tensor:
+    """The product along axes of known sizes: of halves, again and again."""
+    x, axes = node.inputs[0], node.axes(np.ravel(node.constant(1)))
+    sizes = [x.dims[i] for i in axes]
+    node.require(None not in sizes, f"the sizes of its axes must be known, got {sizes}")
+    others = [i for i in range(x.rank) if i not in axes]
+    shape = [1 if i in axes else extent(x, i, b) for i in range(x.rank)]
+    parts = []
+    for part in parts_of(x, b):
+        rows = transposed(part, [*axes, *others], b)
+        parts.append(regrouped(rows, [prod(sizes), *(shape[i] for i in others)], b))
+    size = prod(sizes)
+    if size == 0:
+        node.fail("its axes must not be empty")
+    while size > 1:
+        half = size // 2
+        halves = [[slice_along(t, 0, i * half, half, b) for t in parts] for i in (0, 1)]
+        results = multiply(b, halves[0], halves[1])
+        if size % 2:
+            ends = [slice_along(t, 0, size - 1, 1, b) for t in parts]
+            results = [b.CONCATENATION(*pair, axis=0) for pair in zip(results, ends, strict=True)]
+        parts, size = results, half + size % 2
+    result = complex_of(parts[0], parts[1], b)
+    return regrouped(result, shape if node.attr("keep_dims") else [shape[i] for i in others], b)
+
+
 def _equal(node: Node, b: Builder) -> Tensor:
     x, y = (parts_of(x, b) for x in node.inputs)
     is_equal = b.LOGICAL_AND(b.EQUAL(x[0], y[0]), b.EQUAL(x[1], y[1]))
@@ -274,5 +301,6 @@ LOWERED: dict[str, Callable[[Node, Builder], Any]] = {
     **dict.fromkeys(LINEAR, _by_part),
     **dict.fromkeys(PRODUCTS, _product),
     "Equal": _equal,
+    "Prod": _folded_product,
     "NotEqual": _equal,
 }

@@ -29,7 +29,7 @@ def if_(node, b):
     bodies = [body_of(node, name) for name in ("then_branch", "else_branch")]
     flag = _flag(node, b, condition)
     if flag.value is not None:
-        return _inlined(bodies[0] if flag.value.item() else bodies[1], b, arguments)
+        return inlined(bodies[0] if flag.value.item() else bodies[1], b, arguments)
     used_inputs = [i for i in range(len(arguments)) if any(_is_used(body, i) for body in bodies)]
     passed = [i for i in used_inputs if arguments[i].value is None]
     graphs = [
@@ -57,9 +57,9 @@ def case(node, b):
     bodies = [functions.body(reference) for reference in node.attr("branches")]
     if index.value is not None:
         number = int(index.value)
-        return _inlined(bodies[number if 0 <= number < len(bodies) else -1], b, arguments)
+        return inlined(bodies[number if 0 <= number < len(bodies) else -1], b, arguments)
     if len(bodies) == 1:
-        return _inlined(bodies[0], b, arguments)
+        return inlined(bodies[0], b, arguments)
     used_inputs = [i for i in range(len(arguments)) if any(_is_used(body, i) for body in bodies)]
     passed = [i for i in used_inputs if arguments[i].value is None]
     graphs = []
@@ -89,7 +89,7 @@ def _chosen(node, b: Builder, inputs: Sequence[Tensor], graphs: Sequence[Graph],
     return results if isinstance(results, tuple) else (results,)
 
 
-def _inlined(body: tf.Graph, b: Builder, arguments: Sequence[Tensor]) -> tuple[Tensor, ...]:
+def inlined(body: tf.Graph, b: Builder, arguments: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The results of a function whose operators come among those of its caller."""
     from .lower import Work
 
@@ -100,7 +100,7 @@ def _inlined(body: tf.Graph, b: Builder, arguments: Sequence[Tensor]) -> tuple[T
     return tuple(tensors[tensor] for tensor in work.outputs)
 
 
-@lower("While", "StatelessWhile")
+@lower("While", "StatelessWhile", "XlaWhile")
 def while_(node, b):
     """WHILE of what changes; constants that do not go into condition and body."""
     arguments = node.inputs

@@ -30,7 +30,7 @@ class Operand:
         return self.tensor if labels == self.labels else transposed(self.tensor, order, b)
 
 
-@lower("Einsum")
+@lower("Einsum", "XlaEinsum")
 def einsum(node, b):
     """Sums of products over the letters that are not in the result."""
     equation = node.text("equation").replace(" ", "")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...graph.core.registry import kernel_of
 from ..lowering.moves import like, slice_along
 from .pool import geometry, windows
 from .registry import lower
@@ -118,13 +119,16 @@ def avg_pool_grad(node, b):
     return put_back(node, b, [share] * prod(window), sizes, window, strides)
 
 
-@lower("MaxPoolGrad")
+@lower("MaxPoolGrad", "MaxPoolGradV2")
 def max_pool_grad(node, b):
     """The gradient at the first largest pixel of each window."""
     channels_last(node)
-    x, y, dy = node.inputs
+    x, y, dy = node.inputs[:3]
     node.require(None not in node.shape()[1:], f"its shape must be known, got {node.shape()}")
-    window, strides = node.attr("ksize")[1:3], node.attr("strides")[1:3]
+    if node.type == "MaxPoolGrad":
+        window, strides = node.attr("ksize")[1:3], node.attr("strides")[1:3]
+    else:
+        window, strides = (node.constant(i).tolist()[1:3] for i in (3, 4))
     lowest = float(np.finfo(np.float32).min)
     slices, _, _ = windows(node, b, x, window, strides, outside=lowest)
     stacked = b.PACK(*slices, axis=4, values_count=len(slices))
@@ -149,3 +153,70 @@ def fused_batch_norm_grad(node, b):
         dy = b.SUB(b.SUB(dy, b.MEAN(dy, axes)), b.MUL(normal, b.MEAN(b.MUL(dy, normal), axes)))
     unused = b.constant(np.zeros((), np.float32))
     return b.MUL(dy, b.MUL(scale, ratio)), d_scale, d_offset, unused, unused
+
+
+@lower("LRNGrad")
+def lrn_grad(node, b):
+    """dy s**-beta - 2 alpha beta x sum(dy y / s) over the channels around: x / s**beta was y."""
+    dy, x, y = node.inputs
+    channels, radius = node.shape(1)[-1], node.attr("depth_radius")
+    if channels is None:
+        node.fail("the number of channels must be known")
+    i = np.arange(channels)
+    band = b.constant((abs(i[:, None] - i) <= radius).astype(np.float32))
+
+    def around(t):
+        return b.FULLY_CONNECTED(t, band, keep_num_dims=True)
+
+    alpha, beta = node.attr("alpha"), node.attr("beta")
+    scale = b.ADD(b.MUL(around(b.SQUARE(x)), like(x, alpha, b)), like(x, node.attr("bias"), b))
+    shares = b.MUL(b.MUL(x, around(b.DIV(b.MUL(dy, y), scale))), like(x, 2 * alpha * beta, b))
+    return b.SUB(b.MUL(dy, b.POW(scale, like(x, -beta, b))), shares)
+
+
+@lower("ResizeBilinearGrad", "ResizeNearestNeighborGrad")
+def resize_grad(node, b):
+    """Each new pixel's gradient at the old ones it came from: products with two matrices."""
+    sizes = node.shape(0)
+    old = node.shape(1)[1:3] if node.type == "ResizeBilinearGrad" else node.constant(1).tolist()
+    known = [*old, *sizes[1:]]
+    node.require(None not in known, f"heights, widths and channels must be known, got {known}")
+    options = {name: node.attr(name) for name in ("align_corners", "half_pixel_centers")}
+    x, places = node.inputs[0], kernel_of(node.type)
+    for order, size, n_old in (((0, 1, 3, 2), sizes[2], old[1]), ((0, 2, 3, 1), sizes[1], old[0])):
+        units = np.eye(size, dtype=np.float32)[:, :, None, None]
+        like_old = np.zeros((size, n_old, 1, 1), np.float32)
+        target = like_old if node.type == "ResizeBilinearGrad" else np.array([n_old, 1], np.int32)
+        matrix = places(units, target, **options)[:, :, 0, 0]
+        rows = b.TRANSPOSE(x, np.array(order, np.int32))
+        rows = b.FULLY_CONNECTED(rows, np.ascontiguousarray(matrix.T), keep_num_dims=True)
+        x = b.TRANSPOSE(rows, np.argsort(order).astype(np.int32))
+    return x
+
+
+@lower(*(f"FakeQuantWithMinMax{kind}Gradient" for kind in ("Args", "Vars", "VarsPerChannel")))
+def fake_quant_grad(node, b):
+    """The gradient where the input lies in the range; what is outside goes to the range's ends."""
+    dy, x = node.inputs[:2]
+    if node.type == "FakeQuantWithMinMaxArgsGradient":
+        low, high = (b.constant(np.float32(node.attr(name))) for name in ("min", "max"))
+    else:
+        low, high = node.inputs[2:]
+    first, last = int(node.attr("narrow_range")), 2 ** node.attr("num_bits") - 1
+    is_range = b.LOGICAL_OR(*(b.NOT_EQUAL(end, like(end, 0, b)) for end in (low, high)))
+    scale = b.DIV(b.SUB(high, low), like(low, last - first, b))
+    zero = b.SUB(like(low, first, b), b.DIV(low, scale))
+    zero = b.FLOOR(b.ADD(zero, like(low, 0.5, b)))
+    zero = b.MINIMUM(b.MAXIMUM(zero, like(low, first, b)), like(low, last, b))
+    low, high = (b.MUL(b.SUB(like(zero, end, b), zero), scale) for end in (first, last))
+    nothing = like(dy, 0, b)
+    below, above = (
+        b.LOGICAL_AND(outside, is_range) for outside in (b.LESS(x, low), b.GREATER(x, high))
+    )
+    dx = b.SELECT_V2(b.LOGICAL_OR(below, above), nothing, dy)
+    if node.type == "FakeQuantWithMinMaxArgsGradient":
+        return dx
+    n_axes = node.rank(1) - (node.type == "FakeQuantWithMinMaxVarsPerChannelGradient")
+    axes = np.arange(n_axes, dtype=np.int32)
+    ends = [b.SUM(b.SELECT_V2(outside, dy, nothing), axes) for outside in (below, above)]
+    return dx, *ends

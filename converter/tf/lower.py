@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from ..ir.graph import Tensor
     from ..sources.source import GraphSource
 
+HINTS = {
+    "XlaCallModule": "XlaCallModule holds a module of StableHLO: export the model with "
+    "jax2tf.convert(..., native_serialization=False), or as ONNX.",
+}
+"""What to do about operations that no graph of builtins can have."""
 CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+(?=.)")  # around user's names
 
 
@@ -184,11 +189,12 @@ def refuse_unsupported(operations: Iterable[tf.Operation]) -> None:
         missing.setdefault(op.type, []).append(op.name)
         if not is_flex(op):
             has_no_flex.add(op.type)
-    flex = ", or have them run by TensorFlow's own kernels (OpsSet.SELECT_TF_OPS)"
+    flex = ", or have them run by TensorFlow's own kernels (OpsSet.SELECT_TF_OPS, --select-tf-ops)"
     flex *= not has_no_flex
+    hints = "".join(f"{HINTS[type_]}\n" for type_ in missing if type_ in HINTS)
     unsupported.refuse(
         missing,
-        "Replace these layers, cut the graph before them with output_arrays, or set "
-        f"allow_custom_ops to write them as custom operators{flex}.",
+        f"{hints}Replace these layers, cut the graph before them with output_arrays, or set "
+        f"allow_custom_ops (--allow-custom-ops) to write them as custom operators{flex}.",
         set(missing) - has_no_flex,
     )

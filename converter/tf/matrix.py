@@ -201,3 +201,21 @@ def diag_part(node, b):
         return diagonal_of(x, 0, b)
     square = b.RESHAPE(x, np.array([prod(half), prod(half)], np.int32))
     return b.RESHAPE(diagonal_of(square, 0, b), np.array(half, np.int32))
+
+
+@lower("TridiagonalMatMul")
+def tridiagonal_mat_mul(node, b):
+    """The matrix of three diagonals, each [..., 1, m], by [..., m, n]."""
+    *diagonals, x = node.inputs
+    rank, terms = node.rank(3), []
+    order = [*range(rank - 2), rank - 1, rank - 2]
+    for diagonal, pads in zip(diagonals, ((0, 1), None, (1, 0)), strict=True):
+        rows = x
+        if pads is not None:
+            pairs = np.zeros((rank, 2), np.int32)
+            pairs[-2] = pads
+            begin = np.zeros(rank, np.int32)
+            begin[-2] = pads[1]
+            rows = b.SLICE(b.PAD(x, pairs), begin, b.SHAPE(x, out_type="INT32"))
+        terms.append(b.MUL(b.TRANSPOSE(diagonal, np.array(order, np.int32)), rows))
+    return b.ADD(b.ADD(terms[0], terms[1]), terms[2])

@@ -169,6 +169,8 @@ def fused_batch_norm(node, b):
     With is_training the mean and variance are those of the batch.
     """
     x, gamma, beta, mean, variance = node.inputs
+    running = mean, variance
+    reserved = [b.constant(np.zeros(0, np.float32)) for _ in node.op.outputs[5:]]
     is_nchw = node.text("data_format") == "NCHW"
     channel_shape = (1, -1, 1, 1) if is_nchw else (-1,)
     epsilon = node.attr("epsilon")
@@ -177,16 +179,37 @@ def fused_batch_norm(node, b):
         mean = b.MEAN(x, axes)
         channel_mean = reshaped(mean, channel_shape, b) if is_nchw else mean
         variance = b.MEAN(b.SQUARED_DIFFERENCE(x, channel_mean), axes)
+        running = _running_statistics(node, b, axes, mean, variance)
     parameters = [t.value for t in (gamma, beta, mean, variance)]
     if all(value is not None for value in parameters):
         y = formulas.folded_batch_norm(b, x, parameters, epsilon, channel_shape)
-        return (y, mean, variance)
+        return (y, *running, mean, variance, *reserved)
     inverse_stddev = b.RSQRT(b.ADD(variance, like(variance, epsilon, b)))
     scale = b.MUL(gamma, inverse_stddev)
     offset = b.SUB(beta, b.MUL(mean, scale))
     if is_nchw:
         scale, offset = reshaped(scale, channel_shape, b), reshaped(offset, channel_shape, b)
-    return (formulas.scaled(b, x, scale, offset), mean, variance)
+    return (formulas.scaled(b, x, scale, offset), *running, mean, variance, *reserved)
+
+
+def _running_statistics(node, b, axes, mean, variance):
+    """What a training step makes of the running mean and variance, of which the last is unbiased.
+
+    It is variance * n / (n - 1), n being the elements of a channel; both are mixed with those
+    before by exponential_avg_factor.
+    """
+    sizes = b.GATHER(b.SHAPE(node.inputs[0], out_type="INT32"), axes, axis=0)
+    n = b.CAST(b.REDUCE_PROD(sizes, np.array([0], np.int32)), dtype=np.float32)
+    others = b.MAXIMUM(b.SUB(n, like(n, 1, b)), like(n, 1, b))
+    unbiased = b.MUL(variance, b.DIV(n, others))
+    factor = node.attr("exponential_avg_factor")
+    if factor == 1:
+        return mean, unbiased
+    pairs = zip(node.inputs[3:5], (mean, unbiased), strict=True)
+    return tuple(
+        b.ADD(b.MUL(old, like(old, 1 - factor, b)), b.MUL(new, like(new, factor, b)))
+        for old, new in pairs
+    )
 
 
 @lower("Softmax")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..lowering.moves import as_int32, as_type, element, like
+from ..lowering.moves import as_int32, as_type, element, like, positions
 from .registry import lower
 
 if TYPE_CHECKING:
@@ -144,3 +144,43 @@ def sparse_reshape(node: Node, b: Builder) -> list[Tensor]:
         ids = b.FLOOR_DIV(ids, size)
     packed = b.PACK(*columns, axis=1, values_count=rank)
     return [as_type(packed, np.int64, b), as_type(result, np.int64, b)]
+
+
+@lower("SparseFillEmptyRows")
+def sparse_fill_empty_rows(node: Node, b: Builder) -> list[Tensor]:
+    """A default as the first element of rows that have none; they, and where each element went."""
+    indices, values, shape, default = node.inputs
+    rank, n_rows = sparse_rank(node), b.GATHER(as_int32(shape, b), FIRST, axis=0)
+    node.require(values.dtype.kind != "O", "its values must be numbers")
+    rows = column(as_int32(indices, b), 0, b)
+    ones = b.FILL(b.SHAPE(rows, out_type="INT32"), np.int32(1))
+    counts = b.UNSORTED_SEGMENT_SUM(ones, rows, b.RESHAPE(n_rows, np.zeros(0, np.int32)))
+    is_empty = b.EQUAL(counts, np.int32(0))
+    added = b.RESHAPE(b.WHERE(is_empty, dtype=np.int64), ALL)
+    n_added = b.SHAPE(added, out_type="INT32")
+    pairs = [[0, 0], [0, rank - 1]]
+    tuples = b.PAD(b.EXPAND_DIMS(added, np.int32(1)), np.array(pairs, np.int32))
+    all_indices = b.CONCATENATION(indices, tuples, axis=0)
+    all_values = b.CONCATENATION(values, b.FILL(n_added, default), axis=0)
+    all_rows = as_type(column(all_indices, 0, b), np.int64, b)
+    places = positions(all_rows, 0, b)
+    count = b.SHAPE(all_rows, out_type="INT32")
+    size = as_type(b.RESHAPE(count, np.zeros(0, np.int32)), np.int64, b)
+    keys = b.ADD(b.MUL(all_rows, size), as_type(places, np.int64, b))
+    _, order = b.TOPK_V2(b.NEG(keys), b.RESHAPE(count, np.zeros(0, np.int32)))
+    moved = b.SCATTER_ND(b.EXPAND_DIMS(order, np.int32(1)), places, count)
+    moved = b.SLICE(moved, FIRST * 0, b.SHAPE(rows, out_type="INT32"))
+    return [
+        b.GATHER(all_indices, order, axis=0),
+        b.GATHER(all_values, order, axis=0),
+        is_empty,
+        as_type(moved, np.int64, b),
+    ]
+
+
+@lower("SparseFillEmptyRowsGrad")
+def sparse_fill_empty_rows_grad(node: Node, b: Builder) -> list[Tensor]:
+    """The gradients of the elements that were there, and the sum of those of the added ones."""
+    moved, dy = node.inputs
+    values = b.GATHER(dy, as_int32(moved, b), axis=0)
+    return [values, b.SUB(b.SUM(dy, FIRST), b.SUM(values, FIRST))]

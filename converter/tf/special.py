@@ -156,3 +156,18 @@ def batch_norm_with_global_normalization(node, b):
     if node.attr("scale_after_normalization"):
         ratio = b.MUL(ratio, gamma)
     return b.ADD(b.MUL(b.SUB(x, mean), ratio), beta)
+
+
+@lower("NextAfter")
+def next_after(node, b):
+    """The next float32 after x on the way to y: the bits of those of one sign count upwards."""
+    x, y = node.inputs
+    node.require(x.dtype == np.float32, f"its inputs must be float32, got {x.dtype}")
+    zero, unit = like(x, 0, b), np.int32(1)
+    is_away = b.EQUAL(b.GREATER(y, x), b.GREATER(x, zero))
+    bits = b.BITCAST(x, dtype=np.int32)
+    stepped = b.BITCAST(b.ADD(bits, b.SELECT_V2(is_away, unit, np.int32(-1))), dtype=np.float32)
+    least = np.float32(np.finfo(np.float32).smallest_subnormal)
+    from_zero = b.SELECT_V2(b.GREATER(y, zero), least, -least)
+    stepped = b.SELECT_V2(b.EQUAL(x, zero), from_zero, stepped)
+    return b.SELECT_V2(b.EQUAL(b.SUB(x, y), zero), y, stepped)

@@ -81,10 +81,22 @@ def along_last(x, matrix, b):
     return b.FULLY_CONNECTED(x, b.constant(np.float32(matrix)), keep_num_dims=True)
 
 
-def swapped(x, b):
-    """`x` with its last two axes exchanged."""
-    order = [*range(x.rank - 2), x.rank - 1, x.rank - 2]
+def turned(x, rank, b):
+    """`x` with the last of its last `rank` axes before the others of them."""
+    first = x.rank - rank
+    order = [*range(first), x.rank - 1, *range(first, x.rank - 1)]
     return b.TRANSPOSE(x, np.array(order, np.int32))
+
+
+def along_others(parts, lengths, sign, b):
+    """The transform over the axes before the last, which have some lengths; inverse for sign 1."""
+    if not lengths:
+        return parts
+    rank = len(lengths) + 1
+    for n in reversed(lengths):
+        parts = [turned(t, rank, b) for t in parts]
+        parts = product(parts, [m / (n if sign > 0 else 1) for m in waves(n, n, n, sign)], b)
+    return [turned(t, rank, b) for t in parts]
 
 
 def product(parts, matrices, b):
@@ -98,45 +110,35 @@ def product(parts, matrices, b):
     )
 
 
-def transformed(parts, rank, sign, b):
-    """The transform over the last `rank` axes, of the sizes they have; inverse for sign 1."""
-    for axis in range(rank):
-        if axis:
-            parts = [swapped(t, b) for t in parts]
-        n = parts[0].dims[-1]
-        scale = n if sign > 0 else 1
-        parts = product(parts, [m / scale for m in waves(n, n, n, sign)], b)
-    return [swapped(t, b) for t in parts] if rank == 2 else parts
+RANKS = {"2D": 2, "3D": 3}
+"""How many axes an operation transforms, by the end of its name; others one."""
 
 
-@lower("FFT", "FFT2D", "IFFT", "IFFT2D")
+@lower("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D")
 def fft(node, b):
     """The discrete Fourier transform over the last axes, or its inverse."""
-    rank, sign = 2 if node.type.endswith("2D") else 1, 1 if node.type.startswith("I") else -1
+    rank, sign = RANKS.get(node.type[-2:], 1), 1 if node.type.startswith("I") else -1
     sizes = node.shape()[-rank:]
     node.require(None not in sizes, f"the sizes it transforms must be known, got {sizes}")
-    real, imaginary = transformed(parts_of(node.inputs[0], b), rank, sign, b)
-    return complex_of(real, imaginary, b)
+    n = sizes[-1]
+    matrices = [m / (n if sign > 0 else 1) for m in waves(n, n, n, sign)]
+    parts = product(parts_of(node.inputs[0], b), matrices, b)
+    return complex_of(*along_others(parts, sizes[:-1], sign, b), b)
 
 
-@lower("RFFT", "RFFT2D")
+@lower("RFFT", "RFFT2D", "RFFT3D")
 def rfft(node, b):
     """The half of the transform of real numbers that says all."""
-    rank = 2 if node.type == "RFFT2D" else 1
-    lengths = lengths_of(node, rank)
-    x = cut(node.inputs[0], lengths, b)
-    if all(map(is_power, lengths)):
+    rank = RANKS.get(node.type[-2:], 1)
+    x, lengths = node.inputs[0], lengths_of(node, rank)
+    if rank < 3 and all(map(is_power, lengths)):  # RFFT2D cuts by itself
         if rank == 2:
             return b.RFFT2D(x, np.array(lengths, np.int32))
         rows = b.RFFT2D(b.EXPAND_DIMS(x, np.int32(-2)), np.array([1, *lengths], np.int32))
         return b.RESHAPE(rows, shape_without(rows, b))
+    x = cut(x, lengths, b)
     parts = product((x, None), waves(lengths[-1], lengths[-1] // 2 + 1, lengths[-1], -1), b)
-    if rank == 2:
-        parts = [swapped(t, b) for t in parts]
-        parts = product(parts, waves(lengths[0], lengths[0], lengths[0], -1), b)
-        parts = [swapped(t, b) for t in parts]
-    real, imaginary = parts
-    return complex_of(real, imaginary, b)
+    return complex_of(*along_others(parts, lengths[:-1], -1, b), b)
 
 
 def shape_without(rows, b):
@@ -149,18 +151,14 @@ def shape_without(rows, b):
     return b.GATHER(shape, np.array(remaining, np.int32), axis=0)
 
 
-@lower("IRFFT", "IRFFT2D")
+@lower("IRFFT", "IRFFT2D", "IRFFT3D")
 def irfft(node, b):
     """The real numbers of which half of the transform is known."""
-    rank = 2 if node.type == "IRFFT2D" else 1
+    rank = RANKS.get(node.type[-2:], 1)
     lengths = lengths_of(node, rank)
     n_half = lengths[-1] // 2 + 1
     parts = [cut(t, [*lengths[:-1], n_half], b) for t in parts_of(node.inputs[0], b)]
-    if rank == 2:
-        n = lengths[0]
-        parts = [swapped(t, b) for t in parts]
-        parts = product(parts, [m / n for m in waves(n, n, n, 1)], b)
-        parts = [swapped(t, b) for t in parts]
+    parts = along_others(parts, lengths[:-1], 1, b)
     n = lengths[-1]
     # each number but the first, and the middle one of an even length, stands for two
     weights = np.where((np.arange(n_half) == 0) | (2 * np.arange(n_half) == n), 1, 2) / n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count, cycle
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,11 @@ DOUBLINGS = 7  # of lengths that are too small
 
 RANKS = (2, 1, 3, 4, 0)
 """Those of inputs of which none is known, in turn."""
+
+MAX_RANK = 8  # a list of integers that is longer is no shape and no list of axes
+
+WORDS = (b"", b"a", b"Ab c", b"hello", b"the", b"\xc3\xa9t\xc3\xa9", b"0", b"-12", b"UNK", b"yes")
+NUMERALS = (b"0", b"1", b"-12", b"2")
 
 N_RUNS, N_BATCHES = 4, 2
 """Choices to be compared on; fewer where only the batch is free."""
@@ -132,7 +138,7 @@ def _shapes(
 
 
 def random_array(tensor: Typed, shape: Sequence[int], generator: np.random.Generator) -> np.ndarray:
-    """Seeded normals for floats, zeros and ones for integers and booleans."""
+    """Seeded normals for floats, zeros and ones for integers and booleans, words for texts."""
     dtype: Any = tensor.dtype
     if prod(shape) > N_ELEMENTS:
         raise NotVerified(
@@ -142,14 +148,115 @@ def random_array(tensor: Typed, shape: Sequence[int], generator: np.random.Gener
         return generator.standard_normal(shape).astype(dtype)
     if dtype is not None and dtype.kind in "iub":
         return generator.integers(0, 2, shape).astype(dtype)
+    if dtype is not None and dtype.kind == "O":
+        return _texts(WORDS, shape, generator)
     raise NotVerified(
         f"input '{tensor.name}' has the type {dtype}, for which there are no random values; set "
         "representative_dataset or verify_inputs"
     )
 
 
-def without_zeros(arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
-    """The arrays with ones and twos for their integers; None where there are none."""
-    if not any(array.dtype.kind in "iu" for array in arrays):
-        return None
-    return [np.asarray(x + 1, x.dtype) if x.dtype.kind in "iu" else x for x in arrays]
+def redrawn(arrays: Sequence[np.ndarray]) -> Iterator[list[np.ndarray]]:
+    """Others of the same shapes, for sources that refuse what was drawn, the likeliest first.
+
+    Integers become divisors, the first index, distinct axes or places, or what fits the shape of
+    another input; floats become scales, texts numbers.
+    """
+    rules: list[Callable[[np.ndarray], np.ndarray]] = [_nonzero, _zeros, _distinct]
+    rules += [partial(_along, axis=axis) for axis in (None, 0, -1)]
+    rules += [partial(rule, shape=shape) for shape in _shapes_to_give(arrays) for rule in SHAPED]
+    for rule in (*rules, _factors, _numerals):
+        others = [rule(x) for x in arrays]
+        if any(x is not array for x, array in zip(others, arrays, strict=True)):
+            yield others
+
+
+def _nonzero(x: np.ndarray) -> np.ndarray:
+    """Ones and twos, by which integers can be divided."""
+    return np.asarray(x + 1, x.dtype) if x.dtype.kind in "iu" else x
+
+
+def _zeros(x: np.ndarray) -> np.ndarray:
+    """Zeros, which index whatever is not empty."""
+    return np.zeros_like(x) if x.dtype.kind in "iu" else x
+
+
+def _distinct(x: np.ndarray) -> np.ndarray:
+    """A list of integers that counts down to 0, as axes and permutations do."""
+    return np.arange(x.size, dtype=x.dtype)[::-1].copy() if _is_list(x) else x
+
+
+def _is_list(x: np.ndarray) -> bool:
+    return x.dtype.kind in "iu" and x.ndim == 1 and 0 < x.size <= MAX_RANK
+
+
+def _shapes_to_give(arrays: Sequence[np.ndarray]) -> Iterator[tuple[int, ...]]:
+    """The inputs' shapes, their sizes, and the shapes with another size at the end, each once."""
+    if not any(map(_is_list, arrays)):
+        return
+    shapes = dict.fromkeys(x.shape for x in arrays if x.ndim)
+    sizes = dict.fromkeys(n for shape in shapes for n in shape)
+    changed = ((*shape[:-1], n) for shape in shapes for n in sizes)
+    yield from dict.fromkeys((*shapes, *((n,) for n in sizes), *changed))
+
+
+def _along(x: np.ndarray, axis: int | None) -> np.ndarray:
+    """Tables of integers that count along an axis, or through all elements."""
+    if x.dtype.kind not in "iu" or x.ndim < 2 or not x.size:
+        return x
+    counts = np.arange(x.size if axis is None else x.shape[axis])
+    if axis is None:
+        return counts.reshape(x.shape).astype(x.dtype)
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    return np.broadcast_to(counts.reshape(shape), x.shape).astype(x.dtype)
+
+
+def _shape_like(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Lists of integers become the last sizes of a shape, with twos before them."""
+    if not _is_list(x):
+        return x
+    sizes = (2,) * (x.size - len(shape)) + shape
+    return np.array(sizes[len(sizes) - x.size :], x.dtype)
+
+
+def _reshaped(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Lists of integers become a shape of as many elements."""
+    if not _is_list(x):
+        return x
+    sizes = (1,) * (x.size - len(shape)) + shape
+    n_merged = len(sizes) - x.size + 1
+    return np.array((prod(sizes[:n_merged]), *sizes[n_merged:]), x.dtype)
+
+
+def _parts(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Lists of integers add up to the first size of a shape."""
+    if not _is_list(x):
+        return x
+    least, more = divmod(shape[0], x.size)
+    return np.array([least + (i < more) for i in range(x.size)], x.dtype)
+
+
+SHAPED = (_shape_like, _reshaped, _parts)
+
+
+def _factors(x: np.ndarray) -> np.ndarray:
+    """Short lists of floats enlarge the last two dimensions, as scales do; scalars become 2."""
+    if x.dtype.kind != "f" or x.ndim > 1 or not 0 < x.size <= MAX_RANK:
+        return x
+    factors = np.array([1 + (i >= x.size - 2) for i in range(x.size)], x.dtype)
+    return factors.reshape(x.shape)
+
+
+def _numerals(x: np.ndarray) -> np.ndarray:
+    """Texts of numbers."""
+    return _texts(NUMERALS, x.shape, np.random.default_rng(SEED)) if x.dtype.kind == "O" else x
+
+
+def _texts(
+    texts: Sequence[bytes], shape: Sequence[int], generator: np.random.Generator
+) -> np.ndarray:
+    """An array of some of the texts."""
+    array = np.empty(prod(shape), object)
+    array[:] = [texts[i] for i in generator.integers(0, len(texts), prod(shape))]
+    return array.reshape(shape)

@@ -24,7 +24,7 @@ from ..callers import caller
 from ..sources.effects import CHECKPOINT_READERS, CHECKPOINT_WRITERS
 from ..tf.lower import CALLS
 from .oracle import NotVerified, Oracle
-from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, trial_inputs, without_zeros
+from .trial_inputs import ADVICE, OPTIONS, SEED, n_runs, redrawn, trial_inputs
 
 if TYPE_CHECKING:
     from ...interpreter.interpreter import Interpreter
@@ -39,6 +39,7 @@ FLIPS = 1e-3  # share of integers that rounding may turn over, as of an ArgMax n
 SECONDS = 10.0  # an oracle that needs longer is given up
 MEMORY = 4 << 30  # bytes the oracle may use
 SMALLEST = 1e-6  # a largest expected value below counts as this
+ZEROS = 1e-3  # where all are 0, as numbers of about 1 cancel each other
 N_AGREED_REFUSALS = 2  # refused sizes of which the file computes nothing; no more of them are tried
 NUDGE = 1e-6  # relative change of the inputs that rounding errors compare with
 
@@ -84,9 +85,9 @@ class Function:
         if self.signature is not None:
             named = interpreter.get_signature_runner(self.signature.key).get_input_details()
             details = [named[name] for name in self.signature.inputs]
-        for detail, shape in zip(details, shapes, strict=True):
-            interpreter.resize_tensor_input(detail["index"], shape)
         try:
+            for detail, shape in zip(details, shapes, strict=True):
+                interpreter.resize_tensor_input(detail["index"], shape)
             interpreter.allocate_tensors()
         except (RuntimeError, ValueError, MemoryError):
             return True
@@ -255,17 +256,15 @@ class _Source:
     def accepted(
         self, arrays: list[np.ndarray], is_drawn: bool
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Inputs that the source takes, and its outputs; where it does not take drawn ones, they
-        are tried without zeros, by which integers are not divided.
+        """Inputs that the source takes, and its outputs; where it does not take drawn ones, others
+        of the same shapes are tried.
         """
         try:
             return arrays, self.run(self.oracle.outputs, arrays)
         except Refused:
-            others = without_zeros(arrays) if is_drawn else None
-            if others is None:
-                raise
-            with suppress(Refused):
-                return others, self.run(self.oracle.outputs, others)
+            for others in redrawn(arrays) if is_drawn else ():
+                with suppress(Refused):
+                    return others, self.run(self.oracle.outputs, others)
             raise
 
     def run(self, names: Sequence[str], arrays: list[np.ndarray]) -> list[np.ndarray]:
@@ -346,7 +345,8 @@ def difference(expected: np.ndarray, actual: np.ndarray) -> float:
         errors = np.abs(expected[differing] - actual[differing])
     if not errors.size:
         return 0.0
-    scale = np.abs(expected[np.isfinite(expected)]).max(initial=SMALLEST)
+    scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    scale = max(scale, SMALLEST) if scale else ZEROS
     return float(np.nan_to_num(errors, nan=np.inf, posinf=np.inf).max() / scale)
 
 

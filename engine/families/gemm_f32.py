@@ -15,7 +15,7 @@ import numpy as np
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
 from ..records import ConvGeometry, ConvWindow, ItemSize
-from ..tiling import DEPTHWISE_TAPS, DOT_PANELS, DOT_ROWS, PANEL, TABLES
+from ..tiling import CHAIN, DEPTHWISE_TAPS, DOT_PANELS, DOT_ROWS, PANEL, TABLES
 from .layout import move
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _LINE = 16  # elements rows are moved further apart
 _CACHED_BYTES = 1 << 20  # bytes of weights that are still in a near cache when they are read again
 _WIDE = 4  # columns for each row from which on weights are most of what is read
 _MAX_DEPTH = 1024  # products in a row whose sum in float32 is good enough
+_MIN_LINE, _MAX_STRIP = 8, 192  # pixels of a line, and products of a result, that strips are for
 _MIN_ROWS = 4  # rows of a result for which it pays to pack weights anew in every run
 SHALLOW = 16  # channels below which a row of taps is read as one run
 
@@ -216,6 +217,15 @@ def reads_runs(taps_w: int, depth: int, dilation: Sequence[int], groups: int) ->
     return groups == 1 and dilation[1] == 1 and depth < SHALLOW and taps_w > 1
 
 
+def _fits_lines(
+    x: Buffer, out: Buffer, taps: Sequence[int], dilation: Sequence[int], groups: int
+) -> bool:
+    """Whether the filter is so small that strips of pixels are done before their tables are."""
+    products = prod(taps) * x.shape[3]
+    is_line = groups == 1 and dilation[1] == 1 and out.shape[2] >= _MIN_LINE
+    return is_line and taps[1] * x.shape[3] <= CHAIN and products <= _MAX_STRIP
+
+
 def convolution(
     program: Program,
     x: Buffer,
@@ -239,6 +249,20 @@ def convolution(
         filters = weights.reshape((groups, n // groups, height * width * depth))
     panels = pack(program, filters, bias, by_columns=not n_last)
     taps = (height, width)
+    if _fits_lines(x, out, taps, dilation, groups):
+        program.call(
+            "gemm_f32.lines",
+            x,
+            panels,
+            out,
+            split=out.shape[0] * out.shape[1],
+            taps_h=height,
+            taps_w=width,
+            window=ConvWindow.of(stride, dilation, before),
+            low=clamp[0],
+            high=clamp[1],
+        )
+        return
     if reads_runs(width, depth, dilation, groups):
         x = pad_input(program, x, out.shape[1:3], taps, stride, before, dilation)
         before, taps, depth = (0, 0), (height, 1), width * depth

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -83,7 +82,7 @@ def _checked(signature: Signature, name: str, value: AttrValue) -> AttrValue:
     if item == kind:
         return _convert(name, kind, value)
     if not isinstance(value, (list, tuple, np.ndarray)):
-        function = _snake(signature.type)
+        function = signature.function_name
         raise TypeError(f"Expected list for '{name}' argument to '{function}' Op, not {value!r}.")
     items = [_convert(name, item, element) for element in cast("Sequence[AttrValue]", value)]
     return cast("AttrValue", items)
@@ -95,11 +94,6 @@ def _convert(name: str, kind: str, value: AttrValue) -> AttrValue:
         return cast("AttrValue", make(value))
     except (TypeError, ValueError, NotImplementedError):
         raise TypeError(f"Expected {words} for argument '{name}' not {value!r}.") from None
-
-
-def _snake(kind: str) -> str:
-    """The name of the function that TensorFlow makes for an op type."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])", "_", kind).lower()
 
 
 def require_limits(signature: Signature, attrs: Mapping[str, AttrValue]) -> None:

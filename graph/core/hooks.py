@@ -7,13 +7,14 @@ So a Tensor knows how to be evaluated, and no module imports one that imports it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 from ...schema.registry import Registry
 
 if TYPE_CHECKING:
     from ..format.messages import FunctionDef, GraphDef, NodeDef, OpDef, VersionDef
+    from ..session.delegated import Delegation, Offer, SessionDelegate
     from ..session.executor import Plan
     from ..session.session import Session
     from ..variables.variables import Variable
@@ -29,6 +30,7 @@ HOMES = {
     "apply_operator": ".functions.operators",
     "apply_ragged": ".functions.operators",
     "create_op": ".format.node_messages",
+    "delegated": "..converter.api.session_parts",
     "get_variable": ".variables.get_variable",
     "import_body": ".format.functiondef",
     "new_graph": ".core.graph",
@@ -40,7 +42,10 @@ HOMES = {
     "variable_kind": ".variables.kinds",
     "version_def": ".format.graphdef",
 }
-"""Name of a hook -> the module that registers it, from graph/."""
+"""Name of a hook -> the module that registers it, from graph/.
+
+Delegates need the converter, which is above it: only Sessions that have some come there.
+"""
 
 HOOKS: Registry[Callable[..., object]] = Registry(
     "hook", __package__, lambda name: HOMES.get(name, "")
@@ -61,6 +66,10 @@ def hook(name: str) -> Callable[[Function], Function]:
 def implementation(name: Literal["apply_operator"]) -> Callable[..., Tensor]: ...
 @overload
 def implementation(name: Literal["apply_ragged"]) -> Callable[..., RaggedTensor]: ...
+@overload
+def implementation(
+    name: Literal["delegated"],
+) -> Callable[[Offer, Sequence[SessionDelegate]], Delegation]: ...
 @overload
 def implementation(name: Literal["get_variable"]) -> Callable[..., Variable]: ...
 @overload

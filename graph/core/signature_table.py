@@ -761,8 +761,29 @@ Where input:T -> index:int64 ; T:type="bool"
 !While input:*T -> output:*T ; T:list(type) cond:func body:func output_shapes:list(shape)=[] parallel_iterations:int=10
 !WriteFile filename:string contents:string -> ;
 Xdivy x:T y:T -> z:T ; T:type
+XlaBroadcastHelper lhs:T rhs:T broadcast_dims:Tindices -> lhs_output:T rhs_output:T ; T:type Tindices:type
+XlaConv lhs:T rhs:T window_strides:Tindices padding:Tindices lhs_dilation:Tindices rhs_dilation:Tindices feature_group_count:Tindices -> output:T ; T:type Tindices:type dimension_numbers:string precision_config:string
+XlaConvV2 lhs:LhsT rhs:RhsT window_strides:Tindices padding:Tindices lhs_dilation:Tindices rhs_dilation:Tindices feature_group_count:Tindices -> output:preferred_element_type ; LhsT:type RhsT:type Tindices:type dimension_numbers:string precision_config:string preferred_element_type:type batch_group_count:int=1
+XlaDot lhs:T rhs:T -> output:T ; T:type dimension_numbers:string precision_config:string
+XlaDotV2 lhs:LhsT rhs:RhsT -> output:preferred_element_type ; LhsT:type RhsT:type dimension_numbers:string precision_config:string preferred_element_type:type
 XlaDynamicSlice input:T start_indices:Tindices size_indices:Tindices -> output:T ; T:type Tindices:type
 XlaDynamicUpdateSlice input:T update:T indices:Tindices -> output:T ; T:type Tindices:type
+XlaEinsum a:T b:T -> product:T ; equation:string T:type
+XlaGather operand:T start_indices:Tindices slice_sizes:Tindices -> output:T ; dimension_numbers:string indices_are_sorted:bool T:type Tindices:type
+XlaKeyValueSort keys:K values:V -> sorted_keys:K sorted_values:V ; K:type V:type
+XlaOptimizationBarrier input:*T -> output:*T ; T:list(type)
+XlaPad input:T padding_value:T padding_low:Tindices padding_high:Tindices padding_interior:Tindices -> output:T ; T:type Tindices:type
+XlaReduce input:T init_value:T -> output:T ; T:type dimensions_to_reduce:list(int) reducer:func
+XlaReduceWindow input:T init_value:T window_dimensions:Tindices window_strides:Tindices base_dilations:Tindices window_dilations:Tindices padding:Tindices -> output:T ; T:type Tindices:type computation:func
+XlaReplicaId -> id:int32 ;
+XlaScatter operand:T scatter_indices:Tindices updates:T -> output:T ; update_computation:func dimension_numbers:string indices_are_sorted:bool T:type Tindices:type
+XlaSetBound input:int32 bound:int32 -> output:int32 ;
+XlaSharding input:T -> output:T ; T:type sharding:string="" unspecified_dims:list(int)=[]
+XlaSort input:T -> output:T ; T:type
+XlaVariadicReduce input:N*T init_value:N*T -> output:N*T ; N:int T:type dimensions_to_reduce:list(int) reducer:func
+XlaVariadicReduceV2 inputs:*T init_values:*T -> outputs:*T ; T:list(type) dimensions_to_reduce:list(int) reducer:func
+XlaVariadicSort inputs:*T dimension:int32 -> outputs:*T ; T:list(type) comparator:func is_stable:bool
+!XlaWhile input:*T -> output:*T ; T:list(type) cond:func body:func
 Xlog1py x:T y:T -> z:T ; T:type
 Xlogy x:T y:T -> z:T ; T:type
 ZerosLike x:T -> y:T ; T:type

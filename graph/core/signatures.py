@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
@@ -84,6 +85,12 @@ class Signature:
     outputs: tuple[Argument, ...]
     attrs: dict[str, Attribute]
     is_stateful: bool
+
+    @functools.cached_property
+    def function_name(self) -> str:
+        """The name of the function that TensorFlow makes for the op."""
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])", "_", self.type)
+        return words.lower()
 
     @functools.cached_property
     def required(self) -> tuple[str, ...]:

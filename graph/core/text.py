@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import numbers
 import os
 from typing import TYPE_CHECKING
@@ -9,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from _typeshed import StrPath
 
 bytes_or_text_types = (bytes, str)
@@ -50,6 +54,19 @@ def path_to_str(path: StrPath) -> str:
     return os.fspath(path)
 
 
+_horizon = [datetime.date(2026, 1, 16)]  # TensorFlow 2.21's
+
+
+@contextlib.contextmanager
+def forward_compatibility_horizon(year: int, month: int, day: int) -> Generator[None]:
+    """A block in which graphs may use what readers of that day on know."""
+    _horizon.append(datetime.date(year, month, day))
+    try:
+        yield
+    finally:
+        _horizon.pop()
+
+
 def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Whether graphs may be written that only readers of that day on can read: never."""
-    return False
+    """Whether graphs may use what readers of that day on know: it lies before the horizon."""
+    return _horizon[-1] > datetime.date(year, month, day)

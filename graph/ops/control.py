@@ -29,6 +29,9 @@ def _as_results(results: Sequence[np.ndarray]) -> np.ndarray | Sequence[np.ndarr
 
 def _declared_shapes(op: OperationView) -> list[Shape]:
     """What the attribute output_shapes says."""
+    signature = op.signature
+    if signature is not None and "output_shapes" not in signature.attrs:
+        return [None] * len(op.outputs)
     shapes = op.get_attr("output_shapes")
     return list(shapes) if len(shapes) == len(op.outputs) else [None] * len(op.outputs)
 
@@ -92,7 +95,7 @@ def case(
     return _as_results(_run(op, branches[i if 0 <= i < len(branches) else -1], inputs))
 
 
-@op("While", "StatelessWhile", shape=_declared_shapes, pure=False)
+@op("While", "StatelessWhile", "XlaWhile", shape=_declared_shapes, pure=False)
 def while_(
     *inputs: np.ndarray, cond: FunctionRef, body: FunctionRef, op: OperationView
 ) -> np.ndarray | Sequence[np.ndarray]:

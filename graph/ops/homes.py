@@ -11,7 +11,7 @@ array: BroadcastTo ConjugateTranspose ExpandDims InvertPermutation Rank Reshape 
 bessel: BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1
 candidates: AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler LearnedUnigramCandidateSampler LogUniformCandidateSampler UniformCandidateSampler
 concat: Concat ConcatOffset ConcatV2 Pack ParallelConcat Split SplitV Unpack
-control: Case Enter Exit If LoopCond Merge NextIteration PartitionedCall RefEnter RefExit RefMerge RefNextIteration RefSwitch StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile Switch While
+control: Case Enter Exit If LoopCond Merge NextIteration PartitionedCall RefEnter RefExit RefMerge RefNextIteration RefSwitch StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile Switch While XlaWhile
 conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput ExtractImagePatches
 ctc: CTCBeamSearchDecoder CTCGreedyDecoder CTCLoss
 decompose: Cross LogMatrixDeterminant Lu Qr SelfAdjointEigV2 Svd
@@ -23,7 +23,7 @@ gamma: BesselI0 BesselI0e BesselI1 BesselI1e Betainc Igamma IgammaGradA Igammac 
 gather: ApproxTopK DynamicPartition DynamicStitch Gather GatherNd GatherV2 InTopKV2 ListDiff OneHot ParallelDynamicStitch ScatterNd SparseToDense TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate TopK TopKV2 Unique UniqueV2 UnravelIndex Where
 image: CropAndResize ResizeBicubic ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad
 integrals: Dawsn Expint FresnelCos FresnelSin Spence
-matmul: BatchMatMul BatchMatMulV2 BatchMatMulV3 Cholesky Einsum FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D MatMul MatrixDeterminant MatrixInverse MatrixSolve MatrixSolveLs MatrixTriangularSolve RFFT RFFT2D RFFT3D SparseMatMul
+matmul: BatchMatMul BatchMatMulV2 BatchMatMulV3 Cholesky Einsum FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D MatMul MatrixDeterminant MatrixInverse MatrixSolve MatrixSolveLs MatrixTriangularSolve RFFT RFFT2D RFFT3D SparseMatMul XlaEinsum
 matrix: Diag DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3
 matrix_functions: MatrixLogarithm MatrixSquareRoot
 norm: BatchNormWithGlobalNormalization BiasAdd BiasAddGrad BiasAddV1 FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad
@@ -50,4 +50,5 @@ tensorlist: EmptyTensorList TensorListConcat TensorListConcatV2 TensorListElemen
 text: RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace StringLength StringLower StringStrip StringToHashBucketStrong StringToNumber StringUpper Substr
 tridiagonal: BandedTriangularSolve TridiagonalMatMul TridiagonalSolve
 unicode: Fingerprint StringNGrams UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnsortedSegmentJoin
+xla: XlaBroadcastHelper XlaConv XlaConvV2 XlaDot XlaDotV2 XlaGather XlaKeyValueSort XlaOptimizationBarrier XlaPad XlaReduce XlaReduceWindow XlaReplicaId XlaScatter XlaSetBound XlaSharding XlaSort XlaVariadicReduce XlaVariadicReduceV2 XlaVariadicSort
 """

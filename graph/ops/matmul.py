@@ -137,7 +137,7 @@ def _einsum_shape(op: OperationView) -> Shape:
     return tuple(sizes[n] for n in head) + tuple(middle) + tuple(sizes[n] for n in tail)
 
 
-@op("Einsum", shape=_einsum_shape)
+@op("Einsum", "XlaEinsum", shape=_einsum_shape)
 def einsum(*inputs: np.ndarray, equation: bytes) -> np.ndarray:
     """Einstein's summation."""
     text = equation.decode()

@@ -31,14 +31,17 @@ from ..core.shapes import Shape, is_static, shown
 from ..emit import chains, lists, random, rows
 from ..emit.lists import ListBuffer
 from ..emit.registry import EMITTERS
+from .delegated import DelegatedPart
 from .hosted import HOSTED
 from .plan_variables import CALLS, HANDLERS, PlanVariables, is_handle
 from .run_errors import failed, fault_words, located
+from .run_limits import check_counts, check_size
 from .stage import Site, StageVariables
 from .state import State
 
 if TYPE_CHECKING:
     from ..core.protocols import DTypeAttr, Kernel
+    from .delegated import Step
     from .stage import Stage as PlanStage
 
 UNNOTICED = frozenset(
@@ -73,7 +76,11 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         fetches: Tensors to compute and operations to run.
         feeds: Tensors that have a value before.
         n_threads: How many threads share the instructions.
+        order: What to run, in which order, where delegates have taken parts of it.
     """
+
+    _is_surveyed = False
+    """Whether it is prepared for the sizes of all results, each as it is by itself."""
 
     def __init__(
         self,
@@ -81,18 +88,29 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         fetches: Sequence[Tensor | Operation],
         feeds: Iterable[Tensor],
         n_threads: int = 1,
+        order: Sequence[Step] | None = None,
     ):
         super().__init__(state.control)
         self.state = state
         self.n_threads = n_threads
         self.fetched = dict.fromkeys(item for item in fetches if isinstance(item, Tensor))
-        self.order = needed(fetches, feeds)
+        operations = needed(fetches, feeds)
+        check_counts(state.limits, operations)
+        self.order: Sequence[Step] = operations if order is None else order
         self.last_use: dict[Tensor, float] = {}
         for position, op in enumerate(self.order):
             self.last_use.update((tensor, position) for tensor in op.inputs)
         self.last_use.update((tensor, float("inf")) for tensor in self.fetched)
-        self.chains = chains.find(self.order, {*self.fetched, *feeds})
-        self.padded = rows.find_padded(self.order, {*self.fetched, *feeds})
+        is_open = {*self.fetched, *feeds}
+        if order is not None:
+            operations = [step for step in order if isinstance(step, Operation)]
+            parts = [step for step in order if isinstance(step, DelegatedPart)]
+            is_open.update(tensor for part in parts for tensor in part.inputs)
+        self.operations = operations
+        if self._is_surveyed:
+            is_open.update(tensor for op in operations for tensor in op.outputs)
+        self.chains = chains.find(operations, is_open)
+        self.padded = rows.find_padded(operations, is_open)
         self.put_off = {op for chain in self.chains.values() for op in chain[:-1]}
         self._wait_for_chains()
         self.variables = PlanVariables(state, self.order, self.last_use, self.put_off)
@@ -131,6 +149,9 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
     ) -> ReadValue[Tensor] | RunAlone[Tensor] | None:
         op = self.order[position]
         stage.program.tag = op
+        if isinstance(op, DelegatedPart):
+            self._add_part(stage, op)
+            return None
         try:
             if self._add(stage, op, position):
                 return None
@@ -154,6 +175,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             raise errors.ResourceExhaustedError(None, None, str(error)) from None
 
     def _bound(self, name: Tensor, array: np.ndarray) -> Buffer:
+        check_size(self.state.limits, name.op, name.name, array.shape)
         return bound(array.shape, array.dtype, name.name)
 
     def _known(self, name: Tensor, value: np.ndarray) -> Buffer:
@@ -165,6 +187,43 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
     def _failed(self, error: Exception) -> Exception:
         fault = cast("Fault", error)  # no other is among `_errors`
         return failed(fault.tag, fault_words(fault))
+
+    def _add_part(self, stage: PlanStage, part: DelegatedPart) -> None:
+        """Adds the step of what delegates take."""
+        buffers: list[Buffer] = []
+        for tensor in part.inputs:
+            reader = next(op for op in part.operations if tensor in op.inputs)
+            buffers.append(self._box(stage, tensor))
+            self.variables.require(stage, reader, buffers[-1])
+        outputs = [
+            arena(shape, _array_dtype(tensor.dtype), tensor.name)
+            for tensor, shape in zip(part.outputs, part.sizes, strict=True)
+        ]
+
+        operands = [
+            (tensor, stage.operands[tensor].value)
+            for op in part.operations
+            for tensor in op.inputs
+            if tensor in stage.operands
+        ]
+        known = {tensor: value for tensor, value in operands if value is not None}
+
+        def step(*arrays: np.ndarray) -> None:
+            n = len(buffers)
+            try:
+                results = part.run(arrays[:n])
+            except (RuntimeError, ValueError) as error:
+                values = {**known, **dict(zip(part.inputs, arrays, strict=False))}
+                for op in part.operations:  # raises what the operation says of its data
+                    results = self._call(op, [values[tensor] for tensor in op.inputs])
+                    values.update(zip(op.outputs, results, strict=True))
+                last = part.operations[-1]
+                raise errors.InternalError(None, last, located(last, str(error))) from error
+            for target, result in zip(arrays[n:], results, strict=True):
+                target[...] = result
+
+        stage.program.host(step, buffers, outputs)
+        stage.operands.update(zip(part.outputs, outputs, strict=True))
 
     def _add(self, stage: PlanStage, op: Operation, position: int) -> bool:
         """Compiles one operation; False when its results' sizes are not known before it runs."""
@@ -263,6 +322,9 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
 
     def _define(self, stage: PlanStage, op: Operation, outputs: Buffer | Sequence[Buffer]) -> bool:
         outputs = [outputs] if isinstance(outputs, Buffer) else outputs
+        if self.state.limits is not None:
+            for tensor, buffer in zip(op.outputs, outputs, strict=True):
+                check_size(self.state.limits, op, tensor.name, buffer.shape)
         stage.operands.update(zip(op.outputs, outputs, strict=True))
         return True
 

@@ -6,19 +6,25 @@ A plan is a chain of stages (engine/run/stages.py), whose operations compiling.p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ...engine.plan.buffer import Buffer, bound
+from ...engine.run.stages import ReadValue, RunAlone
 from ..core.graph import Operation, Tensor
-from ..core.hooks import hook
+from ..core.hooks import hook, implementation
 from .compiling import Compiler
+from .delegated import Offer
 from .inlining import inline
+from .plan_variables import ASSIGNMENTS
 from .run_errors import uninitialized
+from .run_limits import check_size
 from .state import State
 
 if TYPE_CHECKING:
+    from .delegated import SessionDelegate, Step
     from .stage import Stage as PlanStage
 
 Times: TypeAlias = list[tuple[object, float]]
@@ -33,6 +39,10 @@ class Plan(Compiler):
         fetches: Tensors to compute and operations to run.
         feeds: Shape and dtype of each fed tensor.
         n_threads: How many threads share the instructions.
+        delegates: Who may run parts of it.
+
+    Attributes:
+        report: What the delegates took; None without delegates.
 
     Raises:
         InvalidArgumentError: A placeholder is not fed, or shapes do not go together.
@@ -45,10 +55,22 @@ class Plan(Compiler):
         fetches: Sequence[Tensor | Operation],
         feeds: Mapping[Tensor, tuple[tuple[int, ...], np.dtype]],
         n_threads: int = 1,
+        delegates: Sequence[SessionDelegate] = (),
     ):
-        super().__init__(state, fetches, feeds, n_threads)
+        order, self.report = None, None
+        if delegates:
+            survey = Survey(state, fetches, feeds, n_threads)
+            order, self.report = implementation("delegated")(survey.offer(), delegates)
+        super().__init__(state, fetches, feeds, n_threads, order)
+        for tensor, (shape, _) in feeds.items():
+            check_size(state.limits, tensor.op, tensor.name, shape)
         operands = {t: bound(shape, dtype, t.name) for t, (shape, dtype) in feeds.items()}
         self.first = self.reached = self._stage(self._empty(operands, {}, operands), 0)
+
+    @cached_property
+    def positions(self) -> dict[Step, int]:
+        """Where each operation stands in the run."""
+        return {step: position for position, step in enumerate(self.order)}
 
     @property
     def is_stale(self) -> bool:
@@ -82,3 +104,27 @@ class Plan(Compiler):
                 raise uninitialized(op, key)
         super()._run_stage(stage, fed, begun)
         self.state.initialized |= stage.notes.writes
+
+
+class Survey(Plan):
+    """A run prepared for its sizes alone: it gets no memory and is not run."""
+
+    _is_surveyed = True
+
+    def offer(self) -> Offer:
+        """What delegates may take of it."""
+        first = self.first
+        return Offer(self.operations, first.stop, first.operands, set(self.fetched), self.n_threads)
+
+    def _prepare(
+        self, stage: PlanStage, position: int
+    ) -> ReadValue[Tensor] | RunAlone[Tensor] | None:
+        op = self.order[position]
+        if isinstance(op, Operation) and op.type in ASSIGNMENTS:
+            variable, value = (stage.operands[tensor] for tensor in op.inputs)
+            if variable.shape != value.shape:  # its memory is replaced where that is compiled
+                return RunAlone(op, op.inputs, op.outputs, lambda *arrays: ())
+        return super()._prepare(stage, position)
+
+    def _close(self, stage: PlanStage, readable: set[Tensor]) -> None:
+        """Nothing has to be ready."""

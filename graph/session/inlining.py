@@ -93,7 +93,7 @@ class Recording(Compiler):
         self.fixed = fixed
         program = Program(threads=self.n_threads)
         self.stage: PlanStage = Stage(program, pairs, {}, StageVariables())
-        for number, op in enumerate(self.order):
+        for number, op in enumerate(self.operations):
             program.tag = op
             if not self._add(self.stage, op, number):
                 raise NotNative

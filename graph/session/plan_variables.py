@@ -8,7 +8,7 @@ memory: who has to wait for a write sees what was written, and so does who fetch
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from math import inf, prod
 from typing import TYPE_CHECKING, cast
 
@@ -25,6 +25,7 @@ from .run_errors import failed
 from .state import State, variable_key
 
 if TYPE_CHECKING:
+    from .delegated import Step
     from .stage import Stage
 
 REFERENCES = ("Variable", "VariableV2")
@@ -44,7 +45,7 @@ class PlanVariables:
 
     Args:
         state: The Session's variables.
-        order: The plan's operations.
+        order: The plan's operations, and parts of delegates.
         last_use: Where in the plan's order each tensor is read last.
         put_off: Operations that run later than where they stand.
     """
@@ -52,7 +53,7 @@ class PlanVariables:
     def __init__(
         self,
         state: State,
-        order: Sequence[Operation],
+        order: Sequence[Step],
         last_use: Mapping[Tensor, float],
         put_off: Container[Operation],
     ):
@@ -64,6 +65,15 @@ class PlanVariables:
         self.assigned: set[str] = set()
         self.calls: dict[Operation, tuple[int, int]] = {}
         self.awaited: set[str] = set()
+
+    @cached_property
+    def _places(self) -> dict[Operation, int]:
+        """Where each operation stands in the plan's order."""
+        return {
+            op: i
+            for i, step in enumerate(self._order)
+            for op in ([step] if isinstance(step, Operation) else step.operations)
+        }
 
     @property
     def are_stale(self) -> bool:
@@ -84,7 +94,7 @@ class PlanVariables:
         if op.type in CALLS:
             self.calls[op] = len(op.inputs), len(op.outputs)
             if key is not None and any(is_handle(t) for t in op.inputs):
-                position = self._order.index(op) if key in self._references else -1
+                position = self._places[op] if key in self._references else -1
                 self.protect(stage, buffer, position)  # the function may write it
                 if key in self.assigned:  # and reads what this run has written
                     stage.program.host(partial(self.state.initialized.add, key), (), ())
@@ -124,7 +134,7 @@ class PlanVariables:
         """
         if buffer.nbytes != buffer.storage.nbytes:
             return False
-        places = {op: i for i, op in enumerate(self._order)}
+        places = self._places
         readers = [op for op in tensor.consumers() if op in places]
         if any(op in self._put_off and places[op] < position for op in readers):
             return False

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 import numpy as np
 
 from ...engine.run.stages import Control
+from ...engine.run.times import Times as RunTimes
 from ...schema import proto
 from ...schema.errors import (
     CancelledError,
@@ -21,7 +22,6 @@ from ...schema.errors import (
 )
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
-from ..core.indexed_slices import IndexedSlices
 from ..core.scopes import (
     default_session,
     drop_session,
@@ -29,24 +29,26 @@ from ..core.scopes import (
     get_default_session,
     push_session,
 )
-from ..core.shapes import Dim, Shape
-from ..core.sparse_tensor import SparseTensor
 from ..format.prune import prune
 from .executor import Plan, Times
+from .feeds import fed_array, fed_parts
 from .fetches import Fetches
 from .partial_runs import PartialRun
 from .plan_pool import PlanPool
+from .run_limits import checked_delegates, checked_limits
 from .run_metadata import write_times
+from .run_profile import by_operation, recorded
 from .state import State
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ...engine.run.limits import Limits
+    from ...engine.run.times import OperatorTime
     from ...schema.proto import Message
     from ..core.protocols import Evaluated, FeedDict, FeedKey
-    from ..core.sparse_tensor import SparseTensorValue
-    from ..core.typing import TensorLike
     from ..format.messages import GraphDef
+    from .delegated import DelegationReport, SessionDelegate
     from .fetches import FetchNest
 
 Blocks: TypeAlias = "tuple[AbstractContextManager[Graph], AbstractContextManager[Session]]"
@@ -87,10 +89,15 @@ class Session:
             have no limit of their own.
         memory_limit: Bytes that the tensors of one run may take together where it is compiled; 3/4
             of the memory left, at most 64 GiB, when left out.
+        limits: What a run may ask for at most: a `flatlite.lite.Limits` of memory, elements,
+            tensors and operators.
+        profile: Time every operation of each run, for the method `profile`.
+        delegates: Who may run parts of each run elsewhere, such as `flatlite.lite.load_delegate`
+            gives; the first may choose first. See `delegate_report`.
 
     Raises:
-        TypeError: `graph`, `config` or `memory_limit` is something else.
-        ValueError: The number of threads, or of bytes, is negative.
+        TypeError: `graph`, `config`, `memory_limit` or `limits` is something else.
+        ValueError: The number of threads, or of bytes, is negative; `limits` are those of files.
         NotFoundError: `target` is another process.
 
     >>> import flatlite.compat.v1 as tf
@@ -107,6 +114,9 @@ class Session:
         config: Message | None = None,
         *,
         memory_limit: int | None = None,
+        limits: Limits | None = None,
+        profile: bool = False,
+        delegates: Sequence[SessionDelegate] = (),
     ):
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(
@@ -133,12 +143,11 @@ class Session:
         threads = self._config.intra_op_parallelism_threads
         if threads < 0:
             raise ValueError(f"intra_op_parallelism_threads must not be negative, got {threads}")
-        if memory_limit is not None and type(memory_limit) is not int:
-            raise TypeError(f"memory_limit must be a whole number of bytes, got {memory_limit!r}")
-        if memory_limit is not None and memory_limit < 0:
-            raise ValueError(f"memory_limit must not be negative, got {memory_limit}")
         self._n_threads = threads or _processors()
-        self.state = State(memory_limit)
+        self.state = State(checked_limits(limits, memory_limit))
+        self._times = RunTimes() if profile else None
+        self._delegates = checked_delegates(delegates)
+        self._report: DelegationReport | None = None
         self._closed = False
         self._plans: PlanPool[PlanKey] = PlanPool(MAX_PLANS)
         self._fetches: dict[Hashable, Fetches] = {}
@@ -167,6 +176,8 @@ class Session:
         feed_dict: FeedDict | None = None,
         options: Message | None = None,
         run_metadata: Message | None = None,
+        *,
+        timeout: float | None = None,
     ) -> Evaluated:
         """Computes `fetches`.
 
@@ -178,6 +189,7 @@ class Session:
                 it is looked at every 50 ms, and between steps in Python. Any `trace_level` above 0
                 fills `run_metadata`.
             run_metadata: A RunMetadata that gets the time of each operation.
+            timeout: Seconds that the run may take, in the place of `timeout_in_ms`.
 
         Returns:
             An array for each tensor and None for each operation, in the structure of `fetches`.
@@ -185,19 +197,20 @@ class Session:
         Raises:
             RuntimeError: The session is closed, or its graph is empty.
             TypeError: Something cannot be fetched or fed.
-            ValueError: A fed value has not the shape of its tensor, or a name is not of this graph.
+            ValueError: A fed value has not the shape of its tensor, a name is not of this graph,
+                or `timeout` is negative.
             OpError: An operation failed.
             ResourceExhaustedError: Its tensors need more memory than they may take.
-            DeadlineExceededError: It took longer than `options` allow.
-            CancelledError: Another thread closed the session meanwhile.
+            DeadlineExceededError: It took longer than `timeout` or `options` allow.
+            CancelledError: Another thread called `cancel`, or closed the session, meanwhile.
         """
         self._check_open()
         parsed_fetches = self._parse_fetches(fetches)
         feeds = self._feeds(feed_dict) if feed_dict else {}
-        timeout = (options and options.timeout_in_ms) or self._config.operation_timeout_in_ms
+        seconds = self._seconds(options, timeout)
         traced = options is not None and options.trace_level > 0
         times: Times | None = [] if traced and run_metadata is not None else None
-        results = self._run(parsed_fetches.elements, feeds, times, timeout)
+        results = self._run(parsed_fetches.elements, feeds, times, seconds)
         if run_metadata is not None:
             run_metadata.Clear()
             if times is not None:
@@ -235,7 +248,7 @@ class Session:
         if not elements:
             words = "Must specify at least one target to fetch or execute."
             raise InvalidArgumentError(None, None, words)
-        pairs = [pair for key in feeds or () for pair in _fed_parts(key, None)]
+        pairs = [pair for key in feeds or () for pair in fed_parts(key, None)]
         run = PartialRun(elements, [self._fed_tensor(key) for key, _ in pairs])
         self._n_partial_runs += 1
         names = ",".join(tensor.name for tensor in run.feeds)
@@ -272,7 +285,7 @@ class Session:
         run.values |= feeds
         known, beside = run.needed(parsed_fetches.elements)
         elements = list(dict.fromkeys([*parsed_fetches.elements, *beside]))
-        results = self._run(elements, known, None, self._config.operation_timeout_in_ms)
+        results = self._run(elements, known, None, self._seconds(None, None))
         tensors = [item for item in elements if isinstance(item, Tensor)]
         arrays = [np.asarray(value) for value in results]
         run.note(parsed_fetches.elements, dict(zip(tensors, arrays, strict=True)))
@@ -298,7 +311,8 @@ class Session:
                 raise TypeError(f"takes {len(keys)} values, got {len(values)}")
             if more and not (accept_options and more.keys() <= {"options", "run_metadata"}):
                 raise TypeError(f"got unexpected keyword arguments: {', '.join(sorted(more))}")
-            return self.run(fetches, dict(zip(keys, values, strict=True)), **more)
+            feeds = dict(zip(keys, values, strict=True))
+            return self.run(fetches, feeds, more.get("options"), more.get("run_metadata"))
 
         return call
 
@@ -308,17 +322,47 @@ class Session:
         names = [f"/job:localhost/replica:0/task:0/device:CPU:{i}" for i in range(count)]
         return [DeviceAttributes(name, "CPU", MEMORY_LIMIT, i + 1) for i, name in enumerate(names)]
 
+    def cancel(self) -> None:
+        """Ends the runs that are under way in other threads, which raise CancelledError there.
+
+        They come to that after 50 ms at most, and not within a step in Python. Later runs are not
+        affected; the session stays usable.
+        """
+        self.state.end_runs(CancelledError(None, None, "Run call was cancelled"))
+
+    def profile(self) -> list[OperatorTime]:
+        """The median of the seconds that each operation took in the runs it was part of.
+
+        Of the last 1000 runs of a session made with profile=True, or RuntimeError; in the order in
+        which operations first ran, with their position in their run. Those that were folded when
+        a run was compiled are not listed.
+        """
+        return recorded(self._times)
+
+    def delegate_report(self) -> DelegationReport:
+        """Which operations of the last run the delegates have, why not the others, what is copied.
+
+        It prints as a table, and has `operators`, `parts` and `bytes_copied` as that of
+        `Interpreter.delegate_report`; an operation is in a part where operators of TFLite that
+        it becomes, or is part of, are. Raises RuntimeError before a run, or without delegates.
+        """
+        if self._report is None:
+            raise RuntimeError(
+                "nothing was run with delegates: make the session with delegates=[...] and run it"
+            )
+        return self._report
+
     def close(self) -> None:
         """Frees variables and compiled runs; the session cannot be used afterwards.
 
         A run that is under way in another thread raises CancelledError there.
         """
         self._closed = True
-        self.state.end_runs(CancelledError(None, None, "Run call was cancelled"))
+        self.cancel()
         self._plans.clear()
         self._fetches.clear()
         self._partial_runs.clear()
-        self.state = State()
+        self.state = State(self.state.limits)
 
     def as_default(self) -> AbstractContextManager[Session]:
         """A block in which `eval` and `run` of tensors and operations use this session."""
@@ -366,13 +410,15 @@ class Session:
         elements: list[Tensor | Operation],
         feeds: dict[Tensor, np.ndarray],
         times: Times | None,
-        milliseconds: int,
+        seconds: float | None,
     ) -> list[Evaluated]:
-        """The value of each element; `milliseconds` is how long it may take, or 0."""
+        """The value of each element; `seconds` is how long it may take."""
         state, control = self.state, Control()
-        if milliseconds > 0:
+        if seconds is not None:
             late = DeadlineExceededError(None, None, "Timed out waiting for notification")
-            control.begin(milliseconds / 1e3, late)
+            control.begin(seconds, late)
+        if times is None and self._times is not None:
+            times = []
         shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
         key = (tuple(elements), tuple(shapes.items()))
         plan = self._plans.take(key)
@@ -380,8 +426,11 @@ class Session:
         try:
             if plan is None or plan.is_stale:
                 with state.lock:
-                    plan = Plan(state, elements, shapes, self._n_threads)
+                    plan = Plan(state, elements, shapes, self._n_threads, self._delegates)
+            self._report = plan.report
             arrays = plan.fetch(feeds, times)
+            if times is not None and self._times is not None:
+                self._times.append(by_operation(times, plan.positions))
             state.wait_for_put_off(control)
             return [
                 None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements
@@ -391,11 +440,20 @@ class Session:
             if plan is not None:
                 self._plans.give_back(key, plan)
 
+    def _seconds(self, options: Message | None, timeout: float | None) -> float | None:
+        """How long a run may take; None where nobody says."""
+        if timeout is None:
+            wanted = (options and options.timeout_in_ms) or self._config.operation_timeout_in_ms
+            return wanted / 1e3 if wanted > 0 else None
+        if not timeout >= 0:
+            raise ValueError(f"timeout must be a number of seconds, not negative, got {timeout}")
+        return timeout
+
     def _feeds(self, feed_dict: FeedDict) -> dict[Tensor, np.ndarray]:
         """Fed values as arrays of their tensors' dtypes."""
         feeds: dict[Tensor, np.ndarray] = {}
         for key, value in feed_dict.items():
-            for part_key, part in _fed_parts(key, value):
+            for part_key, part in fed_parts(key, value):
                 tensor = self._fed_tensor(part_key)
                 if isinstance(part, Tensor):
                     raise TypeError(
@@ -404,7 +462,7 @@ class Session:
                         f"For reference, the tensor object was {part} which was passed to the "
                         f"argument `feed_dict` with key {key}."
                     )
-                feeds[tensor] = _fed_array(tensor, cast("npt.ArrayLike", part))
+                feeds[tensor] = fed_array(tensor, cast("npt.ArrayLike", part))
         return feeds
 
     def _fed_tensor(self, key: FeedKey) -> Tensor:
@@ -425,87 +483,6 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _fed_parts(
-    key: FeedKey | IndexedSlices | tuple[FeedKey, ...], value: npt.ArrayLike | None
-) -> Iterable[tuple[FeedKey, npt.ArrayLike | None]]:
-    """(tensor, value) pairs of one feed; a sparse one, and a tuple of tensors, have several."""
-    if isinstance(key, (Tensor, str, bytes)):
-        return [(key, value)]
-    if isinstance(key, tuple):
-        values = cast("Sequence[npt.ArrayLike]", value)
-        return [pair for part in zip(key, values, strict=True) for pair in _fed_parts(*part)]
-    if not hasattr(key, "indices") or not hasattr(key, "values"):
-        return [(cast("FeedKey", key), value)]
-    slices = cast("IndexedSlices", key)
-    parts = [slices.values, slices.indices]
-    if not isinstance(key, IndexedSlices):
-        parts.reverse()
-    if slices.dense_shape is not None:
-        parts.append(slices.dense_shape)
-    if value is None:
-        return [(part, None) for part in parts]
-    fed: list[npt.ArrayLike | None] = list(cast("SparseTensorValue", value))
-    if len(fed) == len(parts) + 1 and fed[-1] is None:
-        fed.pop()  # an IndexedSlicesValue without a shape
-    if isinstance(key, SparseTensor) and len(fed) == 2:
-        parts.pop()  # the shape keeps its default
-    return zip(parts, fed, strict=True)
-
-
-def _fed_array(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
-    """A fed value; it is not copied when it has the right form."""
-    if _is_array(value) and value.dtype == tensor.dtype and value.dtype.kind != "O":
-        array = value
-    else:
-        array = _converted(tensor, value)
-    shape = tensor.sizes
-    if shape is not None and not _fits(array.shape, shape):
-        raise ValueError(
-            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape "
-            f"{_shape_text(shape)}"
-        )
-    return array if array.flags.c_contiguous and array.flags.aligned else array.copy("C")
-
-
-def _is_array(value: npt.ArrayLike) -> TypeGuard[np.ndarray]:
-    return isinstance(value, np.ndarray)
-
-
-def _converted(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
-    dtype = tensor.dtype
-    if isinstance(value, int) and dtype.kind in "iu" and dtype.type(0).itemsize < 8:
-        limits = np.iinfo(dtype)
-        if not limits.min <= value <= limits.max:
-            raise TypeError(
-                f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
-                f"type {dtype.type}. Try explicitly setting the type of the feed tensor "
-                "to a larger type (e.g. int64)."
-            )
-    if dtype.kind == "O":
-        from ..core.create import as_array
-
-        try:
-            return as_array(cast("TensorLike", value), dtype)
-        except TypeError as error:
-            raise TypeError(
-                f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
-                f"type {object}. {error}"
-            ) from None
-    return np.asarray(value, dtype)
-
-
-def _fits(array_shape: tuple[int, ...], shape: tuple[Dim, ...]) -> bool:
-    return len(array_shape) == len(shape) and all(
-        size is None or size == n for size, n in zip(shape, array_shape, strict=True)
-    )
-
-
-def _shape_text(shape: Shape) -> str:
-    from ..core.tensor_shape import TensorShape
-
-    return str(TensorShape(shape))
-
-
 def _copied(array: np.ndarray) -> Evaluated:
     """A copy that is the caller's own: an array, or a number for a scalar."""
     return array.copy() if array.ndim else array[()]
@@ -516,8 +493,26 @@ class InteractiveSession(Session):
 
     _active_session_count: ClassVar[int] = 0
 
-    def __init__(self, target: str = "", graph: Graph | None = None, config: Message | None = None):
-        super().__init__(target, graph, config)
+    def __init__(
+        self,
+        target: str = "",
+        graph: Graph | None = None,
+        config: Message | None = None,
+        *,
+        memory_limit: int | None = None,
+        limits: Limits | None = None,
+        profile: bool = False,
+        delegates: Sequence[SessionDelegate] = (),
+    ):
+        super().__init__(
+            target,
+            graph,
+            config,
+            memory_limit=memory_limit,
+            limits=limits,
+            profile=profile,
+            delegates=delegates,
+        )
         if InteractiveSession._active_session_count:
             LOGGER.error(
                 "An interactive session is already active. This can cause out-of-memory errors or "

@@ -16,6 +16,7 @@ from ...schema.errors import FailedPreconditionError, OpError
 from .run_errors import of_operation
 
 if TYPE_CHECKING:
+    from ...engine.run.limits import Limits
     from ..core.graph import Operation
     from ..core.protocols import DTypeAttr
     from .control_kernels import Body
@@ -35,11 +36,11 @@ class State:
         resources: Queues and other things that threads share, by the name of what made them.
         tables: Lookup tables by their shared name, or that of their operation.
         bodies: The functions that operations call, by operation and name.
-        memory_limit: Bytes that the tensors of one program may take, None for 3/4 of what is left.
+        limits: What a run may ask for at most, where the caller says so.
     """
 
-    def __init__(self, memory_limit: int | None = None) -> None:
-        self.memory_limit = memory_limit
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits
         self.buffers: dict[str, Buffer] = {}
         self.initialized: set[str] = set()
         self.streams: dict[Operation, Philox] = {}
@@ -52,6 +53,11 @@ class State:
         self._put_off: dict[Control, list[tuple[Operation, Attempt]]] = {}
         self._keys: dict[Storage, str] = {}
         self._stream_buffers: dict[Operation, Buffer] = {}
+
+    @property
+    def memory_limit(self) -> int | None:
+        """Bytes that the tensors of one program may take, None for 3/4 of what is left."""
+        return None if self.limits is None else self.limits.memory
 
     @property
     def control(self) -> Control:

@@ -6,10 +6,20 @@ from typing import TYPE_CHECKING
 
 from ...engine.families.windows import pool
 from ...engine.sizes import largest
-from ..checks import clamp_of, one_scale, rank, required, supported, windows
+from ..checks import (
+    NO_LIMIT,
+    clamp_of,
+    limits_of,
+    name_of_dtype,
+    one_scale,
+    rank,
+    required,
+    supported,
+    windows,
+)
 from ..registry import op
 from ..substitution import small_floats
-from .quantized import is_quantized, quantized_limits
+from .quantized import QUANTIZED_TYPES, is_quantized, quantized_limits
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
@@ -31,6 +41,8 @@ def pool_2d(node: Node) -> Emit:
     rank(node, "input", x, 4)
     if is_quantized(x) and node.kind != "L2_POOL_2D":
         clamp = same_limits(node, x)
+    elif name_of_dtype(x.dtype) in QUANTIZED_TYPES and node.kind != "L2_POOL_2D":
+        clamp = _limits_without_scales(node, x)
     else:
         supported(node, (x,))
         clamp = clamp_of(node)
@@ -48,6 +60,16 @@ def pool_2d(node: Node) -> Emit:
         )
 
     return emit
+
+
+def _limits_without_scales(node: Node, x: Operand) -> tuple[int, int]:
+    """The limits of small integers that stand for themselves."""
+    node.require(
+        node.outputs[0].quantization is None, f"input has no scale, output has one: {x.dtype}"
+    )
+    is_open = all(abs(limit) >= NO_LIMIT for limit in clamp_of(node))
+    node.require(is_open, f"{x.dtype} without a scale takes no activation function")
+    return limits_of(x.dtype)
 
 
 def same_limits(node: Node, x: Operand) -> tuple[int, int]:

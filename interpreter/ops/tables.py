@@ -391,7 +391,7 @@ TABLES: dict[str, dict[str, TableOf]] = {
     "EXP": _rows(partial(_real, _plain(_through(np.exp))), *_SIGNED),
     "LOG": _rows(partial(_real, _log), *_SIGNED),
     "GELU": _rows(_gelu, *_ALL),
-    "NEG": {"int8": _negative},
+    "NEG": _rows(_negative, *_SIGNED),
     "RSQRT": {"int8": _inverse_root, "int16": partial(_real, _rsqrt)},
     "SQRT": _rows(_square_root, *_SIGNED),
     "ABS": _rows(_absolute, *_SIGNED),

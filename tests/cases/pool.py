@@ -60,6 +60,15 @@ CASES = [
            "stride_w must be positive, got 0"),
     Refuse("pool/filter", "MAX_POOL_2D", window(2, 0), [floats(1, 4, 4, 2)],
            "filter must not be empty, got 0 along w"),
-    Refuse("pool/int8", "AVERAGE_POOL_2D", window(2, 2), [np.zeros((1, 4, 4, 2), np.int8)],
-           "int8 is not supported yet"),
+    *(
+        Case(f"pool/plain_{dtype}_{op.lower()}", op, window(2, 3, padding="VALID"),
+             [np.random.default_rng(9).integers(info.min, info.max, (1, 5, 6, 7), dtype)])
+        for op in ("AVERAGE_POOL_2D", "MAX_POOL_2D")
+        for dtype, info in ((x, np.iinfo(x)) for x in ("int8", "uint8", "int16"))
+    ),
+    Refuse("pool/plain_activation", "MAX_POOL_2D",
+           {**window(2, 2), "fused_activation_function": "RELU6"},
+           [np.zeros((1, 4, 4, 2), np.int8)], "int8 without a scale takes no activation function"),
+    Refuse("pool/plain_input", "MAX_POOL_2D", window(2, 2), [np.zeros((1, 4, 4, 2), np.int8)],
+           "input has no scale, output has one", quantization={"out0": (0.5, 0)}),
 ]  # fmt: skip

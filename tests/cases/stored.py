@@ -194,6 +194,10 @@ CASES = [
         quantization={0: (0.1, 0), "out0": (0.1, 0)},
     ),
     Case(
+        "neg/stored_int16", "NEG", {}, [numbers("int16", 3, 400)],
+        quantization={0: (0.001, 0), "out0": (0.001, 0)},
+    ),
+    Case(
         "neg/stored_zero_points", "NEG", {}, [every("int8")],
         lambda x: np.clip(-7 - x.astype(int), -128, 127).astype(np.int8), oracle=None,
         why="LiteRT leaves the zero points out",

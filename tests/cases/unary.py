@@ -109,6 +109,4 @@ CASES = [
            "alpha must be repeatable to the input's shape (3, 4), got (1, 3, 4)"),
     Refuse("unary/tanh_int8", "TANH", {}, [np.zeros(3, np.int8)], "int8 is not supported yet"),
     Refuse("unary/exp_int32", "EXP", {}, [i32([1, 2])], "int32 is not supported yet"),
-    Refuse("unary/neg_quantized", "NEG", {}, [np.zeros(3, np.int16)], "int16 is not supported yet",
-           quantization={0: (0.5, 0), "out0": (0.5, 0)}),
 ]  # fmt: skip

@@ -33,6 +33,8 @@ FILES = {
     ("across", "int8"): INT8,
     ("averaged", "int8"): INT8,
     ("normalized", "int8"): INT8,
+    ("wide", "uint8"): UINT8,
+    ("wide", "int8"): INT8,
     ("narrow", "default_int8"): INT8 | DEFAULT,
     ("joined", "default_uint8"): UINT8 | DEFAULT,
     ("joined", "default_int8"): INT8 | DEFAULT,
@@ -79,6 +81,8 @@ def small(name):
         y = tf.nn.conv2d_transpose(quantized, tf.transpose(kernel, (0, 1, 3, 2)), (1, 6, 6, 8), 1)
         return VARS(tf.nn.relu(tf.nn.bias_add(y, BIAS)), -3.0, 3.0, 8, narrow_range=True)
     quantized = VARS(x, -1.0, 1.0, 8)
+    if name == "wide":  # filters of 256 levels, 0 between two of them
+        return VARS(tf.nn.conv2d(quantized, VARS(FILTERS, -1.0, 1.0, 8), 1, "SAME"), -8.0, 8.0, 8)
     kernel = filters_by_channel() if name == "normalized" else filters()
     y = tf.nn.conv2d(quantized, kernel, 1, "SAME")
     if name == "across":  # FakeQuant where bias and activation would have gone into the convolution

@@ -170,6 +170,29 @@ class Tables(tf.Module):
         }
 
 
+class Filled(tf.Module):
+    """Tables that could change, of which a checkpoint has the contents."""
+
+    def __init__(self):
+        super().__init__()
+        lookup, numbers = tf.lookup.experimental, tf.constant([5, 6], tf.int64)
+        self.words = lookup.MutableHashTable(tf.string, tf.int64, -1)
+        self.words.insert(tf.constant(["up", "beta"]), numbers)
+        self.weights = lookup.DenseHashTable(
+            tf.int64, tf.float32, 0.5, empty_key=-1, deleted_key=-2, initial_num_buckets=8
+        )
+        self.weights.insert(numbers - 5, tf.constant([2.0, 3.0]))
+
+    @tf.function(input_signature=[spec([None], "s", tf.string), spec([None], "i", tf.int64)])
+    def find(self, s, i):
+        return {"words": self.words.lookup(s), "weights": self.weights.lookup(i)}
+
+    @tf.function(input_signature=[spec([None], "s", tf.string)])
+    def add(self, s):
+        self.words.insert(s, tf.cast(tf.range(tf.size(s)), tf.int64))
+        return {"words": self.words.lookup(s)}
+
+
 class Lists(tf.Module):
     """Lists that grow, in loops and outside."""
 
@@ -213,11 +236,13 @@ def drawn(key, tensor_spec, k):
     return np.asarray(random.randn(*shape), np.float32)
 
 
-def saved(module, name, keys):
+def saved(module, name, keys, unrecorded=()):
     """Saves a module, and what its signatures give one after the other, three times."""
     folder = HERE / name
     shutil.rmtree(folder, ignore_errors=True)
-    tf.saved_model.save(module, str(folder), {key: getattr(module, key) for key in keys})
+    tf.saved_model.save(
+        module, str(folder), {key: getattr(module, key) for key in (*keys, *unrecorded)}
+    )
     (folder / "fingerprint.pb").unlink()
     signatures = tf.saved_model.load(str(folder)).signatures
     record(folder, [(k, key, signatures[key]) for k in range(3) for key in keys])
@@ -270,6 +295,7 @@ def main():
     saved(Train(), "train", ["train", "infer", "restore", "save"])
     saved(Optimizers(), "optimizers", ["step"])
     saved(Tables(), "tables", ["find"])
+    saved(Filled(), "filled", ["find"], ["add"])
     saved(Lists(), "lists", ["grow", "outside", "push"])
     saved_v1("version_1")
     VOCABULARY.unlink()

@@ -468,11 +468,12 @@ def test_forms_of_samples(converter, sample):
 
 
 def one_row_table():
-    """x, an index that must be 0"""
+    """x, an index that must be -5"""
     graph = Graph()
     x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("i4"), "shape": (9,)}).outputs[0]
     table = graph.constant(np.ones((1, 3), np.float32), "table")
-    graph.add("GatherV2", "y", [table, x, graph.constant(np.int32(0), "axis")])
+    moved = graph.add("AddV2", "moved", [x, graph.constant(np.int32(5), "five")]).outputs[0]
+    graph.add("GatherV2", "y", [table, moved, graph.constant(np.int32(0), "axis")])
     return TFLiteConverter(to_graph_def(graph), None, None, [("x", [9])], ["y"])
 
 
@@ -482,7 +483,7 @@ def test_samples_feed_the_verification():
         assert converter.convert()
     assert caught[0].filename == __file__
     assert converter.verified is False
-    converter.representative_dataset = samples([np.zeros(9, np.int32)])
+    converter.representative_dataset = samples([np.full(9, -5, np.int32)])
     assert converter.convert()
     assert converter.verified is True
 

@@ -85,6 +85,8 @@ def check_alike(content, theirs, litert):
         ("branches", "int8", INT8),
         ("joined", "uint8", UINT8),
         ("joined", "int8", INT8),
+        ("wide", "uint8", UINT8),
+        ("wide", "int8", INT8),
         ("narrow", "default_int8", INT8 | DEFAULT),
         ("joined", "default_uint8", UINT8 | DEFAULT),
         ("joined", "default_int8", INT8 | DEFAULT),

@@ -439,3 +439,42 @@ def test_random_numbers(kind, attributes, mean, deviation):
     assert y.shape == (100, 40)
     assert abs(y.mean() - mean) < 4 * deviation / len(y.ravel()) ** 0.5
     assert abs(y.std() / deviation - 1) < 0.06
+
+
+def channels(w):
+    return w[:, None, None]
+
+
+FIRST_SETS = {
+    "Add": ("x w", {"broadcast": 1, "axis": 1}, 6, lambda x, w: x + channels(w)),
+    "Div": ("x w", {"broadcast": 1, "axis": -3}, 1, lambda x, w: x / channels(w)),
+    "Mul": ("x w", {"broadcast": 1}, 6, lambda x, w: x * w),
+    "Less": ("x w", {"broadcast": 1, "axis": 3}, 1, lambda x, w: x < w),
+    "PRelu": ("x w", {}, 6, lambda x, w: np.where(x < 0, x * channels(w), x)),
+    "Reshape": ("x", {"shape": [2, -1]}, 1, lambda x, w: x.reshape(2, -1)),
+    "Concat": ("x x", {}, 1, lambda x, w: np.concatenate([x, x], 1)),
+    "Cast": ("x", {"to": "INT32"}, 1, lambda x, w: x.astype(np.int32)),
+    "Pad": ("x", {"paddings": [0, 0, 1, 2] * 2}, 1,
+            lambda x, w: np.pad(x, [(0, 0), (0, 0), (1, 1), (2, 2)])),
+    "Upsample": ("x", {"height_scale": 2.0, "width_scale": 3.0, "mode": "nearest"}, 1,
+                 lambda x, w: x.repeat(2, 2).repeat(3, 3)),
+    "GlobalLpPool": ("x", {"p": 2.0}, 1,
+                     lambda x, w: np.sqrt(np.square(x).sum((2, 3), keepdims=True))),
+    "Relu": ("x", {"consumed_inputs": [0]}, 1, lambda x, w: np.maximum(x, 0)),
+}  # fmt: skip
+"""kind -> operands, attributes, operator set, what it means."""
+
+
+@pytest.mark.parametrize("kind", list(FIRST_SETS))
+def test_operator_sets_before_the_seventh(kind, litert):
+    names, attributes, opset, function = FIRST_SETS[kind]
+    x, w = floats(2, 4, 5, 4), floats(4) + 3
+    constants = {"w": w} if "w" in names else {}
+    content = converted(
+        model_of([node(kind, names, **attributes)], {"x": x}, (), constants, opset),
+        output_arrays=["y"],
+    )
+    want = function(x, w)
+    for y in (answers(content, {"x": x})["y"], litert.run(content, [[x]])[0][0]):
+        assert y.dtype == want.dtype
+        np.testing.assert_allclose(y, want, 1e-5)

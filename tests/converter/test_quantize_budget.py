@@ -2,6 +2,7 @@
 
 from xml.etree import ElementTree
 
+import building
 import numpy as np
 import pytest
 from quantized_network import IMAGES, converter_of
@@ -9,7 +10,7 @@ from running import answers
 
 from flatlite.errors import ConverterError
 from flatlite.experimental import AccuracyBudget
-from flatlite.lite import Interpreter, Optimize
+from flatlite.lite import Interpreter, Optimize, TFLiteConverter
 from flatlite.schema.model import load
 
 
@@ -67,6 +68,35 @@ def test_the_most_sensitive_layer_is_the_one_that_makes_the_most_noise():
         content = converter_of("Relu6", quantization_recipe=recipe).convert()
         errors = np.square(outputs(content) - EXPECTED).sum(1) / np.square(EXPECTED).sum(1)
         assert sensitivity[name] == pytest.approx(errors.mean(), rel=1e-3)
+
+
+def test_wider_layers_that_are_written_in_another_form():
+    """Squared differences are SUB and MUL in int16, LRN has a formula in int8 alone."""
+    b = building.Builder()
+    x = b.input("x", (1, 4, 4, 8))
+    square, lrn, y = (b.tensor(name, (1, 4, 4, 8)) for name in ("square", "lrn", "y"))
+    b.op("SQUARED_DIFFERENCE", [x, b.constant("one", np.float32(1))], [square])
+    b.op("LOCAL_RESPONSE_NORMALIZATION", [square], [lrn], radius=2, bias=1.0, alpha=1.0, beta=0.5)
+    content = building.save(b.outputs(b.op("MUL", [lrn, x], [y])))
+    images = np.random.default_rng(2).normal(size=(4, 1, 1, 4, 4, 8)).astype(np.float32)
+
+    def run(file):
+        interpreter = Interpreter(model_content=file)
+        interpreter.allocate_tensors()
+        return np.concatenate([answers(interpreter, *sample)[0] for sample in images])
+
+    expected = run(content)
+    converter = TFLiteConverter.from_tflite_model(content)
+    converter.representative_dataset = lambda: ([*sample] for sample in images)
+    converter.quantization_recipe = {"scheme": "int8"}
+    error = float(np.abs(run(converter.convert()) - expected).mean())
+    converter.accuracy_budget = AccuracyBudget(
+        lambda file: -float(np.abs(run(file) - expected).mean()), error / 2
+    )
+    converter.convert()
+    front = converter.pareto_front
+    assert len(front.sensitivity) == 3
+    assert front.candidates[-1].metric >= front.limit > front.candidates[0].metric
 
 
 def test_table_and_picture():

@@ -135,3 +135,31 @@ def test_sums_have_a_range_of_their_own(scheme, limit, litert):
     by_litert = litert.run(content, [feeds[:1]], "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
     np.testing.assert_allclose(result, by_litert[0][0], rtol=2e-7)
     np.testing.assert_allclose(result, feeds[0].sum((1, 2)), rtol=limit)
+
+
+def deviation(b, x):
+    """softplus(elu(x) + (x - 1) ** 2)"""
+    shape = b.subgraph.tensors[x].shape
+    square, elu, total = (b.tensor(name, shape) for name in ("square", "elu", "sum"))
+    b.op("SQUARED_DIFFERENCE", [x, b.constant("one", np.float32(1))], [square])
+    b.op("ADD", [b.op("ELU", [x], [elu]), square], [total])
+    return softplus(b, total)
+
+
+@pytest.mark.parametrize("scheme", ["int16x8", "int8"])
+def test_a_calibration_of_one_form_tells_the_ranges_of_others(scheme, tmp_path):
+    """In int16, ELU and squared differences are formulas of others."""
+    feeds = [GENERATOR.uniform(-3, 3, (4, 16)).astype(np.float32) for _ in range(4)]
+    content, path = model(deviation), tmp_path / "ranges.json"
+    converter = TFLiteConverter.from_tflite_model(content)
+    converter.representative_dataset = lambda: ([x] for x in feeds)
+    converter.quantization_recipe = {"scheme": "int8"}
+    converter.convert()
+    converter.save_calibration(path)
+    measured = quantized(content, scheme, feeds)
+    loaded = quantized(content, scheme, feeds, ranges=path)
+    assert kinds(loaded) == kinds(measured)
+    (expected,), (actual,) = (
+        answers(Interpreter(model_content=file), feeds[0]) for file in (measured, loaded)
+    )
+    np.testing.assert_allclose(actual, expected, atol=2e-3 if scheme == "int16x8" else 0)

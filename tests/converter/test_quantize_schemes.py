@@ -66,7 +66,7 @@ WEIGHTS = {
     **{f"weight_only_int{b}_block{n}": [f"int{b}"] * 3 for b in (8, 4, 2) for n in BLOCK_SIZES},
 }
 """The types of the stored weights of convolution, depthwise convolution and product."""
-LARGEST_ERRORS = {"int2": 1.5, "int4": 0.35, "int8": 0.05, "float16": 1e-3}
+LARGEST_ERRORS = {"int2": 0.7, "int4": 0.35, "int8": 0.05, "float16": 1e-3}
 """By the narrowest weights: what the error may be, of the largest value."""
 
 

@@ -16,6 +16,7 @@ SIGNATURES = {
     "train": ["train", "infer", "restore", "save"],
     "optimizers": ["step"],
     "tables": ["find"],
+    "filled": ["find"],
     "lists": ["grow", "outside", "push"],
     "version_1": ["serving_default"],
 }
@@ -60,6 +61,12 @@ def test_calls_one_after_the_other(name, io_order):
         results = interpreter.get_signature_runner(signature)(**inputs)
         for port, expected in outputs.items():
             assert close(expected, results[port]), (signature, port, results[port])
+
+
+def test_a_table_that_changes():
+    path = MODELS / "filled"
+    with pytest.raises(ConverterError, match="LookupTableInsertV2"):
+        TFLiteConverter.from_saved_model(path, signature_keys=["add"]).convert()
 
 
 ALONE = [(name, keys[0]) for name, keys in SIGNATURES.items() if len(keys) == 1]

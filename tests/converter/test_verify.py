@@ -12,11 +12,14 @@ from flatlite.converter.passes import optimize
 from flatlite.converter.sources import frozen, saved_model
 from flatlite.converter.tf.lower import lower_graph
 from flatlite.converter.verify import verification
+from flatlite.converter.verify.oracle import NotVerified
+from flatlite.converter.verify.trial_inputs import random_array, redrawn
 from flatlite.converter.verify.verification import Function, difference, verify
 from flatlite.errors import ConverterError
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.schema import model as files
+from flatlite.schema.dtypes import RESOURCE
 
 FLOAT = np.dtype("f4")
 
@@ -163,7 +166,8 @@ def test_nan_and_infinity():
         ([1.0], [np.nan], np.inf),
         ([np.nan], [1.0], np.inf),
         ([np.inf, 2.0], [1.0, 2.0], np.inf),
-        ([0.0], [1e-9], 1e-3),
+        ([0.0], [1e-9], 1e-6),
+        ([1e-8], [1.1e-8], 1e-3),
         ([], [], 0.0),
         ([1.0], [[1.0]], np.inf),
     ],
@@ -204,11 +208,12 @@ def test_a_source_that_refuses_its_inputs_is_not_verified():
     graph = Graph()
     indices = placeholder(graph, (9,), "i4")
     table = graph.constant(np.ones((1, 3), np.float32), "table")
-    graph.add("GatherV2", "y", [table, indices, graph.constant(np.int32(0), "axis")])
+    moved = graph.add("AddV2", "moved", [indices, graph.constant(np.int32(5), "five")]).outputs[0]
+    graph.add("GatherV2", "y", [table, moved, graph.constant(np.int32(0), "axis")])
     source, function, _ = written(graph)
     with pytest.warns(UserWarning, match=r"not verified: the source refuses .* GatherV2 'y'"):
         assert not verify(source, function)
-    assert verify(source, function, [[np.zeros(9, np.int32)]])
+    assert verify(source, function, [[np.full(9, -5, np.int32)]])
 
 
 @pytest.mark.parametrize("kind", ["FloorDiv", "FloorMod", "TruncateDiv"])
@@ -255,14 +260,36 @@ def test_a_slow_source_is_not_verified():
 
 
 def test_inputs_without_random_values():
+    table = placeholder(Graph(), (2,), RESOURCE, "table")
+    with pytest.raises(NotVerified, match=r"'table:0' has the type .*; set representative_dataset"):
+        random_array(table, (2,), np.random.default_rng(1))
+
+
+REDRAWN = {
+    "axes": ("Sum", [((2, 3, 4), "f4"), ((2,), "i4")], {}),
+    "a permutation": ("Transpose", [((2, 3, 4), "f4"), ((3,), "i4")], {}),
+    "a shape": ("Reshape", [((2, 3), "f4"), ((2,), "i4")], {}),
+    "the shape of updates": ("ScatterNd", [((4, 2), "i4"), ((4, 5), "f4"), ((3,), "i4")], {}),
+    "the only index": ("Gather", [((1, 3), "f4"), ((9,), "i4")], {}),
+    "texts": ("Equal", [((3,), object), ((3,), object)], {}),
+}
+
+
+@pytest.mark.parametrize("kind", list(REDRAWN))
+def test_inputs_become_what_the_source_takes(kind):
+    op, inputs, attributes = REDRAWN[kind]
     graph = Graph()
-    x = placeholder(graph, (2,), object)
-    graph.add("Identity", "y", [x])
-    source = frozen.load(to_graph_def(graph)).oracle()
-    with pytest.warns(
-        UserWarning, match=r"not verified: .*has the type string.*set representative_dataset"
-    ):
-        assert not verify(source, Function(b"", None, {}))
+    tensors = [placeholder(graph, shape, dtype, f"x{i}") for i, (shape, dtype) in enumerate(inputs)]
+    graph.add(op, "y", tensors, attributes)
+    source, function, _ = written(graph)
+    verified = verify(source, function)
+    assert len(verified.ran) == 1 and not verified.refused
+
+
+def test_texts_become_numbers():
+    x = np.array([b"word"], object)
+    *_, (numbers,) = redrawn([x])
+    assert [float(text) for text in numbers]
 
 
 @pytest.mark.parametrize(("dtype", "moved"), [("f4", "inputs"), ("i4", "constants")])

@@ -14,7 +14,10 @@ from flatlite.engine.build.target import find
 KINDS = ("1_1", "3_1", "3_2", "5_1", "5_2")
 TILES = ("tile", "partial_tile", "part_4", "part_7", "part_10")
 MICROKERNELS = {
-    "gemm_f32": [f"_gemm_f32_tile_{name}" for name in TILES],
+    "gemm_f32": [
+        *(f"_gemm_f32_tile_{name}" for name in TILES),
+        *(f"_gemm_f32_strip_{name}" for name in ("strip", "narrow_strip")),
+    ],
     "depthwise_f32": [f"depthwise_f32_strip_{kind}" for kind in KINDS],
     "depthwise_i8": [
         *(f"_depthwise_i8_strip_int8_{kind}" for kind in ("3_1", "5_1")),

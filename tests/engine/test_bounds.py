@@ -233,8 +233,8 @@ ELSEWHERE = {
     "engine/test_machine.py": "peak.float32",
     "engine/test_fast.py": (
         "depthwise_f32.depthwise dots.packed dots.rows gemm_f32.columns gemm_f32.convolution "
-        "gemm_f32.matmul gemm_f32.rows gemm_f32_packing.columns gemm_f32_packing.pad "
-        "gemm_f32_packing.widen"
+        "gemm_f32.lines gemm_f32.matmul gemm_f32.rows gemm_f32_packing.columns "
+        "gemm_f32_packing.pad gemm_f32_packing.widen"
     ),
     "engine/test_families.py": (
         "depthwise.depthwise plain_float.convolution plain_float.matmul "

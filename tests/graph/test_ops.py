@@ -62,13 +62,20 @@ ELSEWHERE |= {
 ELSEWHERE |= {
     *("ApproxTopK", "Dequantize", "QuantizeV2", "SparseMatMul", "ToBool"),
     *("StatelessRandomGetAlg", "StatelessRandomGetKeyCounter"),
-    *("XlaDynamicSlice", "XlaDynamicUpdateSlice"),
     *(f"StatelessRandom{kind}" for kind in ("Normal", "Uniform", "UniformFullInt", "UniformInt")),
     *(f"StatelessRandom{kind}V2" for kind in ("Normal", "Uniform")),
     *("StatelessRandomUniformFullIntV2", "StatelessRandomUniformIntV2"),
     *("StatelessTruncatedNormal", "StatelessTruncatedNormalV2"),
 }
 """Those of tests/converter/graph_functions.npz, and of expressions_random.py."""
+ELSEWHERE |= {
+    *("XlaBroadcastHelper", "XlaConv", "XlaConvV2", "XlaDot", "XlaDotV2", "XlaDynamicSlice"),
+    *("XlaDynamicUpdateSlice", "XlaEinsum", "XlaGather", "XlaKeyValueSort"),
+    *("XlaOptimizationBarrier", "XlaPad", "XlaReduce", "XlaReduceWindow", "XlaReplicaId"),
+    *("XlaScatter", "XlaSetBound", "XlaSharding", "XlaSort", "XlaVariadicReduce"),
+    *("XlaVariadicReduceV2", "XlaVariadicSort", "XlaWhile"),
+}
+"""Those of tests/converter/xla_functions.npz."""
 ELSEWHERE |= {
     *("AudioSummary", "AudioSummaryV2", "HistogramSummary", "ImageSummary", "MergeSummary"),
     *("ScalarSummary", "TensorSummary", "TensorSummaryV2"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import flatlite.compat.v1 as tf
+from flatlite.lite import Limits
 
 
 @pytest.fixture
@@ -90,3 +91,89 @@ def test_a_memory_limit_is_a_number_of_bytes():
         tf.Session(memory_limit=1.5)
     with pytest.raises(ValueError, match="memory_limit must not be negative, got -1"):
         tf.Session(memory_limit=-1)
+
+
+def test_limits_of_a_run():
+    limits = Limits(memory=1_000_000, elements=5_000, operators=4, tensors=4)
+    with tf.Graph().as_default(), tf.Session(limits=limits) as session:
+        x = tf.placeholder(tf.float32, [None, 10], name="x")
+        y = tf.matmul(x, x, transpose_b=True, name="y")
+        assert session.run(y, {x: np.zeros((70, 10))}).shape == (70, 70)
+        words = "at most 5,000 elements in tensor 'y:0' are allowed, the run has 5,041"
+        with pytest.raises(tf.errors.ResourceExhaustedError, match=words):
+            session.run(y, {x: np.zeros((71, 10))})
+        with pytest.raises(tf.errors.ResourceExhaustedError, match=r"in tensor 'x:0' .* 5,010"):
+            session.run(y, {x: np.zeros((501, 10))})
+        with pytest.raises(tf.errors.ResourceExhaustedError, match=r"at most 4 operators .* 5"):
+            session.run(tf.exp(tf.exp(tf.exp(tf.exp(y)))), {x: np.zeros((1, 10))})
+        assert session.run(y, {x: np.zeros((2, 10))}).shape == (2, 2)
+
+
+def test_limits_hold_for_sizes_that_only_running_tells():
+    with tf.Graph().as_default(), tf.Session(limits=Limits(elements=100)) as session:
+        flags = tf.placeholder(tf.bool, [None])
+        places = tf.concat([tf.where(flags)] * 3, 0, name="places")
+        assert session.run(places, {flags: np.arange(90) < 30}).shape == (90, 1)
+        words = "at most 100 elements in tensor 'places:0' are allowed, the run has 120"
+        with pytest.raises(tf.errors.ResourceExhaustedError, match=words):
+            session.run(places, {flags: np.arange(90) < 40})
+
+
+def test_limits_that_are_none_of_a_session():
+    with pytest.raises(TypeError, match="limits must be a Limits, got int"):
+        tf.Session(limits=5)
+    with pytest.raises(ValueError, match="a Session has no file, of which file_bytes would be"):
+        tf.Session(limits=Limits(file_bytes=5))
+    with pytest.raises(ValueError, match=r"memory_limit is limits\.memory, got 5 and 6"):
+        tf.Session(memory_limit=5, limits=Limits(memory=6))
+
+
+def endless():
+    return tf.while_loop(lambda i: i > -1, lambda i: i + 1, [tf.constant(0.0)])
+
+
+def test_the_time_of_a_call():
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(tf.errors.DeadlineExceededError, match=r"^Timed out waiting for notif"):
+            session.run(endless(), options=tf.RunOptions(timeout_in_ms=10**6), timeout=0.1)
+        with pytest.raises(ValueError, match=r"timeout must be a number of seconds, .* got -1"):
+            session.run(tf.constant(2), timeout=-1)
+        assert session.run(tf.constant(2) + 3, timeout=60) == 5
+
+
+def test_cancel_ends_runs_of_other_threads_and_the_session_stays_usable():
+    with tf.Graph().as_default(), tf.Session() as session:
+        value = tf.get_variable("value", initializer=1.0)
+        session.run(value.initializer)
+        loop, errors = endless(), []
+
+        def run():
+            with pytest.raises(tf.errors.CancelledError, match=r"^Run call was cancelled") as error:
+                session.run(loop)
+            errors.append(error)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        while thread.is_alive():
+            session.cancel()
+            thread.join(0.01)
+        assert len(errors) == 1
+        session.cancel()
+        assert session.run(value + 1) == 2
+
+
+def test_times_of_operations():
+    with tf.Graph().as_default(), tf.Session(profile=True) as session:
+        x = tf.placeholder(tf.float32, [None, 4])
+        y = tf.matmul(x, tf.ones([4, 3]), name="y")
+        z = tf.cumsum(y, name="z")
+        with pytest.raises(RuntimeError, match="no run was timed yet: make the session with prof"):
+            session.profile()
+        for target in y, y, z:
+            session.run(target, {x: np.ones((2, 4))})
+        times = {time.name: time for time in session.profile()}
+        assert [times["y"].kind, times["z"].kind] == ["MatMul", "Cumsum"]
+        assert all(time.seconds > 0 for time in times.values())
+        assert times["y"].position < times["z"].position
+    with tf.Graph().as_default(), tf.Session() as session, pytest.raises(RuntimeError):
+        session.profile()

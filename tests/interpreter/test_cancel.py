@@ -155,3 +155,20 @@ def test_a_signature_is_not_cancelled_by_what_came_before(builder, saved, endles
     with pytest.raises(TimeoutError):
         endless.invoke(timeout=0)
     assert answers(endless, ONCE, f32([3, 4]))[1].tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("name", ["again", "timeout"])
+def test_a_call_of_a_signature_takes_a_timeout(name, builder, saved):
+    """Unless an input has that name."""
+
+    def named(*graphs):
+        ends = dict(zip((name, "x"), graphs[0].subgraph.inputs, strict=True))
+        results = dict(zip(("again", "x"), graphs[0].subgraph.outputs, strict=True))
+        return saved(*graphs, signatures=[("serve", ends, results, 0)])
+
+    runner = Interpreter(model_content=looping(builder, named)).get_signature_runner("serve")
+    assert runner(**{name: ONCE, "x": f32([1, 2])})["x"].tolist() == [1, 2]
+    if name == "again":
+        with pytest.raises(TimeoutError, match=r"invoke did not come to its end within 0\.1 s"):
+            runner(again=FOREVER, x=f32([1, 2]), timeout=0.1)
+    assert runner(**{name: ONCE, "x": f32([3, 2])})["x"].tolist() == [3, 2]

@@ -93,6 +93,24 @@ def test_every_public_name_and_argument(litert, ours, name):
             assert {n: str(got[n]) for n in names} == {n: str(want[n]) for n in names}, method
 
 
+@pytest.mark.parametrize("module", [ai_edge_litert.compiled_model, ai_edge_litert.interpreter])
+def test_every_class_of_a_module(module):
+    classes = [n for n, x in vars(module).items() if inspect.isclass(x) and n != "Any"]
+    public = [n for n in classes if getattr(module, n).__module__.startswith("ai_edge_litert")]
+    assert len(public) > 3
+    assert [n for n in public if not hasattr(flatlite.litert, n)] == []
+
+
+def test_options_of_npus_are_refused():
+    arguments = inspect.signature(ai_edge_litert.compiled_model.Options).parameters
+    assert [*inspect.signature(flatlite.litert.Options).parameters] == [*arguments]
+    for name in "QualcommOptions", "IntelOpenVinoOptions":
+        with pytest.raises(NotImplementedError, match=f"{name} are of NPUs that only LiteRT's"):
+            getattr(flatlite.litert, name)(enable_weight_sharing=True)
+    with pytest.raises(NotImplementedError, match="intel_openvino_options are of NPUs"):
+        flatlite.litert.Options(intel_openvino_options=object())
+
+
 def test_a_program(tmp_path):
     b = Builder()
     x, y = b.input("image", (None, 5)), b.tensor("scores", (None, 5))

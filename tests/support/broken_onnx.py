@@ -57,6 +57,10 @@ def external(location, offset=0, length=24, content=bytes(24)):
     return change
 
 
+def unknown_rank(graph):
+    graph.input[0].type.tensor_type.ClearField("shape")
+
+
 def own_function(folder):
     message = model(helper.make_node("f", ["x"], ["y"], domain="mine"))
     message.opset_import.append(helper.make_opsetid("mine", 1))
@@ -133,8 +137,20 @@ ONNX = {
               "Add 'a' reads 'b', which nothing before it gives"),
     "output that is not there": (
         changed(no_output, node("Relu")), "output 'nowhere' is given by no node"),
-    "old operator set": (layer(ADD, opset=6, w=W), "the operator set of ai.onnx must be 7 to"),
-    "operator set of the future": (layer(ADD, opset=9999, w=W), "got 9999; convert the model"),
+    "no operator set": (layer(ADD, opset=0, w=W), "the operator set of ai.onnx must be 1 to"),
+    "old operator of unknown meaning": (
+        changed(unknown_rank, node("PRelu", "x w"), opset=6, w=floats(4)),
+        "PRelu 'y': the shape of 'x' must be known", "of operator set 6"),
+    "old operator of training": (
+        layer(node("BatchNormalization", "x w w w w"), opset=6, w=floats(4)),
+        "BatchNormalization 'y': is_test must be 1, got 0"),
+    "old operator with a computed size": (
+        layer(node("Split", "b x", "y"), opset=1, b=W), "Split 'y': input 1 ('x') must be const"),
+    "old operator of one axis": (
+        layer(node("Tile", "x w w"), opset=1, w=W), "Tile 'y': that of operator set 1"),
+    "old operator of no type": (
+        layer(node("Cast", to="REAL"), opset=5), "Cast 'y': to must be a type, got 'REAL'"),
+    "operator set of the future": (layer(ADD, opset=9999, w=W), "got 9999; update"),
     "unknown operators": (
         layer(node("StringSplit", "x", "a"), helper.make_node("Fancy", ["a"], ["y"], domain="acme"),
               opset=20),

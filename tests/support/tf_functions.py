@@ -3,6 +3,7 @@ module and its inputs, what makes the inputs). TensorFlow records their answers
 (tests/converter/make_tf_functions.py).
 """
 
+import inspect
 import zlib
 
 import numpy as np
@@ -129,7 +130,167 @@ MATRICES = {
         matrices(FOUR, (4, 2), definite=True),
     ),
 }
-FAMILIES = {"complex": COMPLEX, "matrices": MATRICES}
+
+
+def reals(*shapes, scale=1.0):
+    def make(name):
+        rng = numbers(name)
+        return [(rng.normal(size=shape) * scale).astype(np.float32) for shape in shapes]
+
+    return make
+
+
+def raw(tf, kind, *inputs, **attrs):
+    """An operation with inputs and attributes: TensorFlow's, or one of a graph here."""
+    if not hasattr(tf, "raw_ops"):
+        from flatlite.graph.core.build import ops
+
+        return getattr(ops, kind)(*inputs, **attrs)
+    function = getattr(tf.raw_ops, kind)
+    names = [name for name in inspect.signature(function).parameters if name not in attrs]
+    return function(**dict(zip(names, inputs, strict=False)), **attrs)
+
+
+def speech(name):
+    """Scores [time, batch, classes], and lengths."""
+    return [(numbers(name).normal(size=(9, 3, 4)) * 3).astype(np.float32), np.int32([9, 5, 0])]
+
+
+def sparse(name):
+    """A sparse matrix with rows that have nothing, not in order, and a default."""
+    indices = np.int64([[4, 0], [1, 3], [1, 0], [4, 2], [0, 1]])
+    return [indices, numbers(name).normal(size=5).astype(np.float32), np.float32(-7)]
+
+
+def images(*sizes):
+    return reals(*((2, *size, 3) for size in sizes))
+
+
+def resized(kind, size, **options):
+    """The gradient that `size` new pixels have."""
+    if kind == "ResizeBilinearGrad":
+        return lambda tf, dy, x: raw(tf, "ResizeBilinearGrad", dy, x, **options)
+    return lambda tf, dy: raw(tf, "ResizeNearestNeighborGrad", dy, np.int32(size), **options)
+
+
+def real_parts(function):
+    return lambda tf, *operands: [
+        f(y) for y in [function(tf, *operands)] for f in (tf.math.real, tf.math.imag)
+    ]
+
+
+TRAINING = {
+    "resize_bilinear": (resized("ResizeBilinearGrad", None), images((5, 7), (3, 4))),
+    "resize_corners": (
+        resized("ResizeBilinearGrad", None, align_corners=True),
+        images((3, 4), (6, 5)),
+    ),
+    "resize_half": (
+        resized("ResizeBilinearGrad", None, half_pixel_centers=True),
+        images((8, 6), (3, 4)),
+    ),
+    "resize_nearest": (resized("ResizeNearestNeighborGrad", [3, 4]), images((6, 5))),
+    "normalization": (
+        lambda tf, dy, x: raw(
+            tf,
+            "LRNGrad",
+            dy,
+            x,
+            tf.nn.lrn(x, 2, 1.5, 0.3, 0.6),
+            depth_radius=2,
+            bias=1.5,
+            alpha=0.3,
+            beta=0.6,
+        ),
+        reals((1, 2, 3, 7), (1, 2, 3, 7)),
+    ),
+    "empty_rows": (
+        lambda tf, dy: raw(tf, "SparseFillEmptyRowsGrad", np.int64([0, 2, 3, 5]), dy),
+        reals((7,)),
+    ),
+    "fake_quant": (
+        lambda tf, dy, x: tf.quantization.fake_quant_with_min_max_args_gradient(dy, x, -1.1, 1.3),
+        reals((4, 5), (4, 5)),
+    ),
+    "fake_quant_range": (
+        lambda tf, dy, x, low, high: tf.quantization.fake_quant_with_min_max_vars_gradient(
+            dy, x, -tf.abs(low), tf.abs(high), 4, True
+        ),
+        reals((4, 5), (4, 5), (), ()),
+    ),
+    "fake_quant_channels": (
+        lambda tf, dy, x, low, high: (
+            tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient(
+                dy, x, -tf.abs(low), tf.abs(high)
+            )
+        ),
+        reals((4, 5), (4, 5), (5,), (5,)),
+    ),
+    "max_pool": (
+        lambda tf, x, dy: raw(
+            tf,
+            "MaxPoolGradV2",
+            x,
+            tf.nn.max_pool(x, 2, 2, "SAME"),
+            dy,
+            np.int32([1, 2, 2, 1]),
+            np.int32([1, 2, 2, 1]),
+            padding="SAME",
+        ),
+        images((5, 6), (3, 3)),
+    ),
+}
+OTHERS = {
+    "greedy": (
+        lambda tf, x, lengths: raw(tf, "CTCGreedyDecoder", x, lengths, merge_repeated=True),
+        speech,
+    ),
+    "greedy_repeats": (
+        lambda tf, x, lengths: raw(
+            tf, "CTCGreedyDecoder", x, lengths, merge_repeated=False, blank_index=1
+        ),
+        speech,
+    ),
+    "empty_rows": (
+        lambda tf, indices, values, default: raw(
+            tf, "SparseFillEmptyRows", indices, values, np.int64([6, 5]), default
+        ),
+        sparse,
+    ),
+    "embeddings": (
+        lambda tf, indices, values, table: tf.nn.safe_embedding_lookup_sparse(
+            table,
+            tf.SparseTensor(
+                indices, tf.cast(tf.abs(values) * 3, tf.int64), tf.constant([6, 5], tf.int64)
+            ),
+            combiner="mean",
+        ),
+        lambda name: [*sparse(name)[:2], *reals((9, 4))(name)],
+    ),
+    "tridiagonal": (
+        lambda tf, a, b, c, x: raw(tf, "TridiagonalMatMul", a, b, c, x),
+        reals((2, 1, 4), (2, 1, 4), (2, 1, 4), (2, 4, 3)),
+    ),
+    "parallel": (lambda tf, x, y: tf.parallel_stack([x[0], y[0]]), reals((1, 4), (1, 4))),
+    "next": (
+        lambda tf, x, y: tf.math.nextafter(
+            tf.concat([x, y, [0.0, 0.0, 2.0]], 0), tf.concat([y, y, [-1.0, 3.0, 2.0]], 0)
+        ),
+        reals((6,), (6,)),
+    ),
+    "product": (real_parts(lambda tf, a: tf.reduce_prod(a, [0, 2])), complexes((3, 4, 2))),
+    "product_whole": (
+        real_parts(lambda tf, a: tf.reduce_prod(a, keepdims=True)),
+        complexes((3, 5)),
+    ),
+    "volume": (real_parts(lambda tf, a: tf.signal.fft3d(a)), complexes((2, 3, 4, 5))),
+    "volume_back": (real_parts(lambda tf, a: tf.signal.ifft3d(a)), complexes((3, 4, 5))),
+    "real_volume": (real_parts(lambda tf, a: tf.signal.rfft3d(a)), reals((2, 3, 4, 6))),
+    "real_volume_back": (lambda tf, a: tf.signal.irfft3d(a, [3, 4, 7]), complexes((3, 4, 4))),
+    "plane": (real_parts(lambda tf, a: tf.signal.rfft2d(a)), reals((2, 5, 6))),
+    "plane_back": (lambda tf, a: tf.signal.irfft2d(a, [4, 5]), complexes((4, 3))),
+}
+FAMILIES = {"complex": COMPLEX, "matrices": MATRICES, "training": TRAINING, "others": OTHERS}
 CASES = {
     f"{family}/{name}": case for family, cases in FAMILIES.items() for name, case in cases.items()
 }

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ....schema.errors import ConverterError
+from ....schema.errors import CalibrationError, ConverterError
 from ..islands import work_of
 from ..recipe import Layers, Recipe
 from ..rules import rule_of
@@ -208,7 +208,7 @@ class Search:
         while True:
             n = min(n, len(ordered))
             names = tuple(ordered[:n])
-            conversion, content = self._quietly(self._with(self._wider(names, layers), ranges))
+            conversion, content = self._quietly(self._wider(names, layers), ranges)
             tried[n] = self._candidate(names, layers, content), conversion, content
             is_enough = tried[n][0].metric >= limit
             if is_enough and n - low <= 1:
@@ -248,17 +248,23 @@ class Search:
                 Layers(exactly(name, *layer.moves), self._recipe.main),
                 Layers("", None),
             )
-            recipe = dataclasses.replace(self._recipe, layers=alone, strict=False, warns=False)
-            conversion, _ = self._quietly(self._with(recipe, ranges))
+            recipe = dataclasses.replace(self._recipe, layers=alone, strict=False)
+            conversion, _ = self._quietly(recipe, ranges)
             rows[name] = noise(conversion.files[0][1], conversion.files[1][1], samples)
             advance()
         return rows
 
-    def _quietly(self, settings: Settings) -> tuple[Conversion, bytes]:
-        """A file; what it would warn of, the first one has warned of, or was asked for."""
+    def _quietly(self, recipe: Recipe, ranges: dict) -> tuple[Conversion, bytes]:
+        """A file; what it would warn of, the first one has warned of, or was asked for.
+
+        Where a layer is written in another form than in the first one, all is measured anew.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return self._convert(settings)
+            try:
+                return self._convert(self._with(recipe, ranges))
+            except CalibrationError:
+                return self._convert(self._with(recipe))
 
     def _with(self, recipe: Recipe, ranges: dict | None = None, is_first: bool = False) -> Settings:
         """The settings with another recipe, without another proof of the float model."""

@@ -13,9 +13,6 @@ from ...build.kernel import microkernel
 from ...build.vector import FLOAT, INT, POINTER, WORD, Writer
 from ...tiling import BLOCK_ROWS, PANEL
 
-CHAIN = 128
-"""Products added in float32 before their sum goes to the total: keeps rounding errors small."""
-
 _ROW = 4 * PANEL  # bytes of a row of a panel
 _TABLE = 8 * BLOCK_ROWS  # bytes of a table
 _TILES = {(16, 32): (14, 2), (8, 16): (6, 2), (4, 32): (6, 4), (4, 16): (4, 2)}
@@ -35,7 +32,7 @@ def tile_rows(builder, simd):
     return WORD(shape(simd)[0])
 
 
-def _narrow_rows(simd):
+def narrow_height(simd):
     """Rows of a tile of one vector: more sums wait for each other less."""
     return max(shape(simd)[0], _TABLE_ROWS.get(simd.width, 0))
 
@@ -43,7 +40,7 @@ def _narrow_rows(simd):
 @microkernel(types.int64(), inline=True)
 def narrow_rows(builder, simd):
     """How many rows a tile of one vector has where the whole product is that narrow."""
-    return WORD(_narrow_rows(simd))
+    return WORD(narrow_height(simd))
 
 
 @microkernel(types.int64(), inline=True)
@@ -61,7 +58,7 @@ def tile_columns(builder, simd):
 _SIGNATURE = types.void(*[types.int64] * 11, types.float32, types.float32, types.int64)
 
 
-class _Sums:
+class Totals:
     """Sums of a tile: those of a chain in registers, the totals before it in memory.
 
     `start` is where the totals lie, `step` the bytes between their rows: at first it is the bias,
@@ -110,7 +107,7 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
     )
     row_bytes = 4 * simd.width * shape(simd)[1]
     w = Writer(builder, simd)
-    totals = _Sums(w, n_rows, n_vectors, sums)
+    totals = Totals(w, n_rows, n_vectors, sums)
     end, chain = w.mul(depth, 4), w.mul(chain, 4)
     last_segment = w.mul(builder.sub(segments, WORD(1)), _TABLE)
     table = w.pointer(rows)
@@ -143,16 +140,16 @@ def _tile(builder, simd, n_rows, n_vectors, arguments):
             state[2] = builder.select(is_full, per_chain, left)
         outer[:] = w.results
     values = totals.added(w.results[5:], *w.results[3:5])
-    _finish(w, values, n_rows, n_vectors, (out, out_skip, columns, *arguments[11:13]))
-
-
-def _finish(w, values, n_rows, n_vectors, arguments):
-    """Stores results in the rows of the table `out`."""
-    out, out_skip, columns, low, high = arguments
-    low, high = w.repeat(low), w.repeat(high)
-    values = [w.clamp(value, low, high) for value in values]
     table = w.pointer(out)
     targets = [w.move(w.load_pointer(table, 8 * m), out_skip) for m in range(n_rows)]
+    finish(w, values, targets, columns, *arguments[11:13])
+
+
+def finish(w, values, targets, columns, low, high):
+    """Stores the first `columns` results of each row at its target."""
+    low, high = w.repeat(low), w.repeat(high)
+    values = [w.clamp(value, low, high) for value in values]
+    n_vectors = len(values) // len(targets)
     is_full = w.builder.icmp_signed(">=", columns, WORD(n_vectors * w.width))
     with w.builder.if_else(is_full) as (every_column, first_columns):
         with every_column:
@@ -195,7 +192,7 @@ def partial_tile(builder, simd, *arguments):
 @microkernel(_SIGNATURE)
 def narrow_tile(builder, simd, *arguments):
     """What `partial_tile` does, for `narrow_rows` rows."""
-    _tile(builder, simd, _narrow_rows(simd), 1, arguments)
+    _tile(builder, simd, narrow_height(simd), 1, arguments)
 
 
 def _part_of_tile(fourteenths):
@@ -225,7 +222,7 @@ def part_for(builder, simd, n_rows):
 
 def _entries(simd):
     """Entries of a table that a tile may read: its rows, and what a vector has more."""
-    return 4 * -(-_narrow_rows(simd) // 4)
+    return 4 * -(-narrow_height(simd) // 4)
 
 
 def _block_entries(simd):

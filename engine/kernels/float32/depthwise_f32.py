@@ -17,12 +17,27 @@ _tables = stack_buffer(DEPTHWISE_TAPS * TABLE)
 _SIGNATURE = types.void(*[types.int64] * 8, types.float32, types.float32)
 
 
+def _shape(simd, taps, stride):
+    """Results of a strip, and how many vectors of channels of these are done together.
+
+    Steps of 2 read about as many columns as they add products: where a line of the cache is two
+    vectors, both are read while it is there. Rows of 512 channels and more share few places.
+    """
+    return (4, 2) if (simd.width, taps, stride) == (8, 3, 2) else (results_of(taps, stride), 1)
+
+
+@microkernel(types.int64(), inline=True)
+def width_3_2(builder, simd):
+    """Results of a strip of `strip_3_2`."""
+    return WORD(_shape(simd, 3, 2)[0])
+
+
 def strip(taps, stride, short=False):
     """The microkernel for a strip of results, or a `short` one, under filter rows `taps` wide."""
-    results = _SHORT_STRIP if short else results_of(taps, stride)
 
     def emit(builder, simd, tables, rows, weights, bias, out, count, channels, pitch, low, high):
         w = Writer(builder, simd)
+        results, n_vectors = (_SHORT_STRIP, 1) if short else _shape(simd, taps, stride)
         tables, weights, bias = (w.pointer(p) for p in (tables, weights, bias))
         targets, target, last = [], w.pointer(out), builder.sub(count, WORD(1))
         for i in range(results):
@@ -30,15 +45,16 @@ def strip(taps, stride, short=False):
             further = builder.icmp_signed("<", WORD(i), last)
             target = w.move(target, builder.select(further, pitch, WORD(0)))
         low, high = w.repeat(low), w.repeat(high)
-        end = w.mul(channels, 4)
-        vector_end = builder.and_(end, WORD(-w.bytes))
-        shape = (taps, stride, results)
-        with w.loop(0, vector_end, w.bytes) as (at, _):
-            _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, None)
+        end, begin = w.mul(channels, 4), WORD(0)
+        for n in sorted({n_vectors, 1}, reverse=True):
+            shape, vector_end = (taps, stride, results, n), builder.and_(end, WORD(-n * w.bytes))
+            with w.loop(begin, vector_end, n * w.bytes) as (at, _):
+                _vectors(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, None)
+            begin = vector_end
         n_channels = builder.sub(channels, builder.sdiv(vector_end, WORD(4)))
         with builder.if_then(builder.icmp_signed(">", n_channels, WORD(0))):
             mask = w.mask(n_channels)
-            _vector(
+            _vectors(
                 w, shape, tables, rows, weights, bias, targets, vector_end, pitch, low, high, mask
             )
 
@@ -46,38 +62,41 @@ def strip(taps, stride, short=False):
     return microkernel(_SIGNATURE)(emit)
 
 
-def _vector(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, mask):
-    """The results of one vector of channels, which begins `at` bytes from the first."""
-    taps, stride, results = shape
+def _vectors(w, shape, tables, rows, weights, bias, targets, at, pitch, low, high, mask):
+    """The results of some vectors of channels, which begin `at` bytes from the first."""
+    taps, stride, results, n_vectors = shape
 
-    def load(pointer):
-        pointer = w.move(pointer, at)
+    def load(pointer, v):
+        pointer = w.move(pointer, w.add(at, v * w.bytes))
         return w.load(pointer) if mask is None else w.load_masked(pointer, mask)
 
-    start = [tables, weights, *[w.zero()] * results]
+    start = [tables, weights, *[w.zero()] * (results * n_vectors)]
     with w.loop(0, rows, 1, start) as (_, carried):
         table, filters = carried[:2]
         sums, factors = carried[2:], []
         for _ in range(taps):
-            factors.append(load(filters))
+            factors.append([load(filters, v) for v in range(n_vectors)])
             filters = w.move(filters, pitch)
         for column in range((results - 1) * stride + taps):
-            x = None
-            for tap in range(taps):
-                i, odd = divmod(column - tap, stride)
-                if odd or not 0 <= i < results:
-                    continue
-                if x is None:
-                    x = load(w.load_pointer(table, 8 * column))
-                sums[i] = w.fma(x, factors[tap], sums[i])
+            used = [(tap, *divmod(column - tap, stride)) for tap in range(taps)]
+            used = [(tap, i) for tap, i, odd in used if not odd and 0 <= i < results]
+            if not used:
+                continue
+            pointer = w.load_pointer(table, 8 * column)
+            for v in range(n_vectors):
+                x = load(pointer, v)
+                for tap, i in used:
+                    k = i * n_vectors + v
+                    sums[k] = w.fma(x, factors[tap][v], sums[k])
         carried[:] = [w.move(table, TABLE), filters, *sums]
-    sums, bias_vector = w.results[2:], load(bias)
+    sums, bias_vectors = w.results[2:], [load(bias, v) for v in range(n_vectors)]
     for i in reversed(range(results)):  # those beyond the last lie under it
-        value = w.clamp(w.add(sums[i], bias_vector), low, high)
-        if mask is None:
-            w.store(value, targets[i], at)
-        else:
-            w.store_masked(value, w.move(targets[i], at), mask)
+        for v in range(n_vectors):
+            value = w.clamp(w.add(sums[i * n_vectors + v], bias_vectors[v]), low, high)
+            if mask is None:
+                w.store(value, targets[i], w.add(at, v * w.bytes))
+            else:
+                w.store_masked(value, w.move(targets[i], at), mask)
 
 
 _SHORT_STRIP = 5
@@ -90,6 +109,8 @@ strip_3_1_short, strip_3_2_short = strip(3, 1, short=True), strip(3, 2, short=Tr
 def _width(kind, columns):
     """How many results the strips of a row have, all but its last."""
     width = strip_width(kind // 10, kind % 10) if kind else strip_width(1, 1)
+    if kind == 32 and width_3_2() < width:
+        return width_3_2()
     full, last = columns // width * width, columns % width
     padded = full + (0 if last == 0 else _SHORT_STRIP if last <= _SHORT_STRIP else width)
     padded_short = (columns + _SHORT_STRIP - 1) // _SHORT_STRIP * _SHORT_STRIP
@@ -138,7 +159,7 @@ def depthwise(x, weights, bias, zeros, out, kind, window, low, high, first, last
             if kind == 31 and count <= _SHORT_STRIP:
                 strip_3_1_short(tables, lines, factors, address(bias), target, count, channels,
                               pitch, low, high)  # fmt: skip
-            elif kind == 32 and count <= _SHORT_STRIP:
+            elif kind == 32 and count <= _SHORT_STRIP and strip_width >= _SHORT_STRIP:
                 strip_3_2_short(tables, lines, factors, address(bias), target, count, channels,
                               pitch, low, high)  # fmt: skip
             elif kind == 31:

@@ -7,12 +7,12 @@ other.
 """
 
 from ...build.kernel import address, choose, inline, kernel, stack_buffer
-from ...records import COUNTS, DILATION, HEIGHT, WIDTH, ItemSize
-from ...tiling import BLOCK_ROWS, PANEL, TABLES
+from ...records import COUNTS, DILATION, HEIGHT, WIDTH, ConvWindow, ItemSize
+from ...tiling import BLOCK_ROWS, CHAIN, PANEL, TABLES
 from .._items import Panels, even_rows, part_of
 from .._pixels import tile_point_pixels
+from ._gemm_f32_strip import narrow_strip, strip
 from ._gemm_f32_tile import (
-    CHAIN,
     narrow_rows,
     narrow_tile,
     part_4,
@@ -31,6 +31,9 @@ from ._panels import pack_columns, pack_rows
 
 ROWS = 168
 """Done at once, at most: a multiple of what each processor's tile has."""
+_NEAR = 1 << 14
+"""Inputs, or about as many, that a strip of few products reads for one tile of columns after the
+other."""
 _ROW = 4 * PANEL
 _TABLE = 8 * BLOCK_ROWS
 _tile = choose(part_4, part_7, part_10, tile, partial_tile, narrow_tile)
@@ -78,6 +81,33 @@ def tiles(tables, n_rows, segments, depth, panels, column, end, low, high, sums)
         column += width
 
 
+@inline
+def strips(inputs, n_rows, out, out_step, weights, panels, begin, end, sums, low, high):
+    """Rows of results a step apart, for the columns from `begin` to `end`.
+
+    `inputs` are the address of the first row, bytes from row to row, segments, and bytes from one
+    to the next; `weights` products in a segment, products skipped before the first, products from
+    the first of a segment to that of the next, segments of a chain, and products in all.
+    """
+    x, x_step, segments, x_pitch = inputs
+    depth, skipped, pitch, per_chain, products = weights
+    width, column = tile_columns(), begin
+    while column < end:
+        panel = column // PANEL
+        start, within = panels.start + panel * panels.pitch, column - panel * PANEL
+        first = start + _ROW + 4 * (within // width * products + skipped) * width
+        columns = panels.n - column
+        if columns <= vector_width():
+            narrow_strip(x, x_step, segments, x_pitch, depth, per_chain, start + 4 * within, first,
+                         4 * pitch * width, sums, out + 4 * column, out_step, n_rows, columns,
+                         low, high)  # fmt: skip
+        else:
+            strip(x, x_step, segments, x_pitch, depth, per_chain, start + 4 * within, first,
+                  4 * pitch * width, sums, out + 4 * column, out_step, n_rows, columns,
+                  low, high)  # fmt: skip
+        column += width
+
+
 @kernel(
     "a:float32[*,m,*] packed:float32[*,panels,*,32] a_of:int32[batch] b_of:int32[batch] "
     "out:float32[batch,m,n] depth:i item_size:ItemSize low:float32 high:float32",
@@ -103,6 +133,16 @@ def matmul(a, packed, a_of, b_of, out, depth, item_size, low, high, first, last,
         target = address(out) + 4 * n * batch * height
         start = address(packed) + b_of[batch] * packed.shape[1] * panel_bytes
         panels = Panels(start, panel_bytes, n)
+        n_chains = (depth + CHAIN - 1) // CHAIN
+        chain = depth // n_chains
+        if n_chains <= 2 and chain * n_chains == depth:
+            at_once = even_rows(stop - row, _NEAR // depth, tile)
+            while row < stop:
+                count = min(at_once, stop - row)
+                strips((begin + row * pitch, pitch, n_chains, 4 * chain), count,
+                       target + row * 4 * n, 4 * n, (chain, 0, chain, 1, depth), panels, column,
+                       end, sums, low, high)  # fmt: skip
+                row += count
         at_once = even_rows(stop - row, ROWS, tile)
         while row < stop:
             limit, tile_row, entry = min(row + at_once, stop), row, tables
@@ -166,6 +206,61 @@ def convolution(
                 row += tile
             tiles(tables, count, segments, depth, panels, column, limit, low, high, sums)
             pixel += count
+
+
+@kernel(
+    "x:float32[batch,*,*,*] packed:float32[1,panels,*,32] out:float32[batch,*,*,*] taps_h:i "
+    "taps_w:i window:ConvWindow low:float32 high:float32",
+    ConvWindow=ConvWindow,
+)
+def lines(x, packed, out, taps_h, taps_w, window, low, high, first, last, fault):
+    """`convolution` of one group whose taps in a row lie next to each other. An item is a line.
+
+    Taps outside the input are left out: each line is a strip without its first and last pixels,
+    and these are strips from line to line.
+    """
+    height, channels, n = x.shape[1], x.shape[3], out.shape[3]
+    n_lines, n_columns, pitch = out.shape[1], out.shape[2], 4 * x.shape[2] * x.shape[3]
+    x_line, out_line, sums = pitch * window.stride_h, 4 * n * n_columns, _sums()
+    run, gap = taps_w * channels, pitch * window.dilation_h
+    per_chain = max(1, CHAIN // run)
+    panels = Panels(address(packed), packed.shape[2] * _ROW, n)
+    left = min(n_columns, (window.before_w + window.stride_w - 1) // window.stride_w)
+    right = x.shape[2] + window.before_w - taps_w + window.stride_w
+    right = min(n_columns, max(left, right // window.stride_w))
+    item = first
+    while item < last:
+        batch = item // n_lines
+        line = item - batch * n_lines
+        top = line * window.stride_h - window.before_h
+        begin, end, count = 0, taps_h, 1
+        while begin < end and top + begin * window.dilation_h < 0:
+            begin += 1
+        while begin < end and top + (end - 1) * window.dilation_h >= height:
+            end -= 1
+        if end - begin == taps_h:  # go on with the lines that have all taps, too
+            n_whole = (height - 1 - top - (taps_h - 1) * window.dilation_h) // window.stride_h + 1
+            count = min(n_whole, last - item, n_lines - line)
+        source = address(x) + (batch * height + top + begin * window.dilation_h) * pitch
+        target, segments = address(out) + item * out_line, end - begin
+        for i in range(count if left < right else 0):
+            at = source + i * x_line + 4 * channels * (left * window.stride_w - window.before_w)
+            inputs = (at, 4 * channels * window.stride_w, segments, gap)
+            strips(inputs, right - left, target + i * out_line + 4 * n * left, 4 * n,
+                   (run, begin * run, run, per_chain, taps_h * run), panels, 0, n, sums,
+                   low, high)  # fmt: skip
+        column = right if left == 0 else 0
+        while column < n_columns:
+            tap = column * window.stride_w - window.before_w
+            skipped, beyond = max(0, -tap), max(0, tap + taps_w - x.shape[2])
+            n_taps = max(0, taps_w - skipped - beyond)
+            skipped = min(skipped, taps_w - n_taps)
+            inputs = (source + 4 * channels * (tap + skipped), x_line, segments, gap)
+            strips(inputs, count, target + 4 * n * column, out_line,
+                   (n_taps * channels, begin * run + skipped * channels, run, per_chain,
+                    taps_h * run), panels, 0, n, sums, low, high)  # fmt: skip
+            column = right if column + 1 == left else column + 1
+        item += count
 
 
 @kernel("weights:float32[batch,n,k] bias:float32[*,n] out:float32[batch,panels,*]")

@@ -6,9 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from flatlite.delegates.partitioner import partition_graph
 from flatlite.engine.plan.buffer import arena
 from flatlite.interpreter.node import Node, Operand, TensorDeclaration
+from flatlite.interpreter.partitioner import partition_graph
 
 
 def graph(text: str) -> list[Node]:

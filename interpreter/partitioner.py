@@ -2,13 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Hashable, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Protocol, TypeVar
+
+
+class Value(Hashable, Protocol):
+    """What one step gives and others read."""
+
+    @property
+    def storage(self) -> Hashable:
+        """Its memory."""
+        ...
+
+
+class Step(Hashable, Protocol):
+    """What runs: operators, and partitions of them."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def inputs(self) -> Sequence[Value | None]:
+        """What it reads."""
+        ...
+
+    @property
+    def results(self) -> Sequence[Value]:
+        """What it gives."""
+        ...
+
+    @property
+    def stateful(self) -> bool:
+        """Whether it must stay in order with others of that kind."""
+        ...
+
+
+StepT = TypeVar("StepT", bound=Step)
 
 
 def partition_graph(
-    ops: Sequence[Any], claimed: Collection[Any], minimum: int = 1
-) -> list[list[Any]]:
+    ops: Sequence[StepT], claimed: Collection[StepT], minimum: int = 1
+) -> list[list[StepT]]:
     """The claimed operators in groups that run one after the other, each as one step.
 
         a -> B -> c -> D             claimed in capitals: B and D cannot be one step for c's sake
@@ -29,7 +66,7 @@ def partition_graph(
     dependencies = _dependencies(ops)
     while True:
         levels = _levels(ops, dependencies, claimed)
-        groups: dict[int, list[Any]] = {}
+        groups: dict[int, list[StepT]] = {}
         for op in ops:
             if op in claimed:
                 groups.setdefault(levels[op], []).append(op)
@@ -49,16 +86,17 @@ def partition_graph(
             return [_sorted(ops, groups[level]) for level in sorted(groups)]
 
 
-def is_view(op: Any) -> bool:
+def is_view(op: Step) -> bool:
     """Whether the operator only gives its input's memory another shape."""
     shared = {x.storage for x in op.inputs if x is not None}
     return all(x.storage in shared for x in op.results)
 
 
-def _dependencies(ops: Sequence[Any]) -> dict[Any, list[Any]]:
+def _dependencies(ops: Sequence[StepT]) -> dict[StepT, list[StepT]]:
     """What each operator has to wait for."""
-    producer = {x: op for op in ops for x in op.results}
-    dependencies, last = {}, None
+    producer: dict[Value | None, StepT] = {x: op for op in ops for x in op.results}
+    dependencies: dict[StepT, list[StepT]] = {}
+    last: StepT | None = None
     for op in ops:
         dependencies[op] = [producer[x] for x in op.inputs if x in producer]
         if op.stateful:
@@ -67,8 +105,10 @@ def _dependencies(ops: Sequence[Any]) -> dict[Any, list[Any]]:
     return dependencies
 
 
-def _readers(ops: Sequence[Any], dependencies: dict[Any, list[Any]]) -> dict[Any, list[Any]]:
-    readers: dict[Any, list[Any]] = {op: [] for op in ops}
+def _readers(
+    ops: Sequence[StepT], dependencies: dict[StepT, list[StepT]]
+) -> dict[StepT, list[StepT]]:
+    readers: dict[StepT, list[StepT]] = {op: [] for op in ops}
     for op, producers in dependencies.items():
         for producer in producers:
             readers[producer].append(op)
@@ -76,31 +116,31 @@ def _readers(ops: Sequence[Any], dependencies: dict[Any, list[Any]]) -> dict[Any
 
 
 def _levels(
-    ops: Sequence[Any], dependencies: dict[Any, list[Any]], claimed: Collection[Any]
-) -> dict[Any, int]:
+    ops: Sequence[StepT], dependencies: dict[StepT, list[StepT]], claimed: Collection[StepT]
+) -> dict[StepT, int]:
     """The earliest level of each operator; on a level, the others run before the claimed."""
-    levels: dict[Any, int] = {}
+    levels: dict[StepT, int] = {}
     for op in ops:
         passes = ((levels[p], p in claimed and op not in claimed) for p in dependencies[op])
         levels[op] = max((level + is_boundary for level, is_boundary in passes), default=0)
     return levels
 
 
-def _n_computing(group: Sequence[Any]) -> int:
+def _n_computing(group: Sequence[Step]) -> int:
     return sum(not is_view(op) for op in group)
 
 
 def _move(
-    groups: dict[int, list[Any]],
+    groups: dict[int, list[StepT]],
     level: int,
-    levels: dict[Any, int],
-    readers: dict[Any, list[Any]],
-    claimed: Collection[Any],
-) -> list[Any]:
+    levels: dict[StepT, int],
+    readers: dict[StepT, list[StepT]],
+    claimed: Collection[StepT],
+) -> list[StepT]:
     """Moves a level's group to later levels that have one; if some cannot, gives those instead."""
     others = [n for n in groups if n > level and groups[n]]
-    targets: dict[Any, int] = {}
-    unmovable = []
+    targets: dict[StepT, int] = {}
+    unmovable: list[StepT] = []
     for op in reversed(groups[level]):
         latest = max(others, default=level)
         for reader in readers[op]:
@@ -119,6 +159,39 @@ def _move(
     return unmovable
 
 
-def _sorted(ops: Sequence[Any], group: Collection[Any]) -> list[Any]:
+def _sorted(ops: Sequence[StepT], group: Collection[StepT]) -> list[StepT]:
     inside = set(group)
     return [op for op in ops if op in inside]
+
+
+def in_order(steps: Sequence[StepT]) -> list[StepT]:
+    """The steps so that each comes after what it reads; those with state keep their order.
+
+    Raises ValueError when some wait for one another.
+    """
+    maker: dict[Value | None, int] = {x: i for i, step in enumerate(steps) for x in step.results}
+    readers: list[list[int]] = [[] for _ in steps]
+    n_missing = [0] * len(steps)
+    last: int | None = None
+    for i, step in enumerate(steps):
+        needs = {maker[x] for x in step.inputs if x in maker}
+        if step.stateful:
+            needs.update(() if last is None else (last,))
+            last = i
+        n_missing[i] = len(needs)
+        for j in needs:
+            readers[j].append(i)
+    ready = [i for i, n in enumerate(n_missing) if not n]
+    heapify(ready)
+    order: list[StepT] = []
+    while ready:
+        i = heappop(ready)
+        order.append(steps[i])
+        for j in readers[i]:
+            n_missing[j] -= 1
+            if not n_missing[j]:
+                heappush(ready, j)
+    if len(order) < len(steps):
+        stuck = [step.name for i, step in enumerate(steps) if n_missing[i]]
+        raise ValueError(f"its parts wait for one another: {', '.join(stuck)}")
+    return order

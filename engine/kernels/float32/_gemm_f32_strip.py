@@ -1,0 +1,102 @@
+"""Strips of results whose inputs are a step apart: sums over few products, without tables.
+
+A tile (_gemm_f32_tile.py) that has only some dozens of products to add is done before the tables of
+addresses for the next one are. Here one call goes through all the rows of a strip, and finds where
+each begins by adding.
+"""
+
+from numba import types
+
+from ...build.kernel import microkernel
+from ...build.vector import FLOAT, WORD, Writer
+from ._gemm_f32_tile import Totals, finish, narrow_height, shape
+
+_SIGNATURE = types.void(*[types.int64] * 14, types.float32, types.float32)
+
+
+class _Strip:
+    """Writes the tiles of a strip, `n_vectors` wide; `strip_of` says what the arguments are."""
+
+    def __init__(self, builder, simd, n_vectors, arguments):
+        self.w, self.n_vectors = Writer(builder, simd), n_vectors
+        self.row_bytes = self.w.bytes * shape(simd)[1]
+        self.inputs, self.sums, self.results = arguments[:4], arguments[4:10], arguments[10:]
+
+    def tile(self, row, height):
+        """`height` rows from `row` on; those beyond the last are like it."""
+        w, builder, n_vectors = self.w, self.w.builder, self.n_vectors
+        x, x_step, segments, x_pitch = self.inputs
+        depth, per_chain, bias, weights, weights_pitch, sums = self.sums
+        out, out_step, n_rows, columns, low, high = self.results
+        last = builder.sub(builder.sub(n_rows, row), WORD(1))
+        begins = self._rows(x, x_step, row, last, height)
+        totals = Totals(w, height, n_vectors, sums)
+        n_pointers = 4 + height
+        last_segment, end = builder.sub(segments, WORD(1)), w.mul(depth, 4)
+        carried = [per_chain, w.pointer(bias), WORD(0), w.pointer(weights), *begins]
+        carried += [w.zero()] * (height * n_vectors)
+        with w.loop(0, segments, 1, carried) as (segment, state):
+            begins = state[4:n_pointers]
+            inner = [state[3], *state[n_pointers:]]
+            with w.loop(0, end, 4, inner) as (at, values):
+                vectors = [w.load(values[0], v * w.bytes) for v in range(n_vectors)]
+                for m in range(height):
+                    factor = w.repeat(w.load(begins[m], at, FLOAT))
+                    for v, vector in enumerate(vectors):
+                        i = 1 + m * n_vectors + v
+                        values[i] = w.fma(factor, vector, values[i])
+                values[0] = w.move(values[0], self.row_bytes)
+            left = builder.sub(state[0], WORD(1))
+            is_full = builder.icmp_signed("==", left, WORD(0))
+            is_last = builder.icmp_signed("==", segment, last_segment)
+            is_full = builder.and_(is_full, builder.not_(is_last))
+            start, step, values = totals.flushed(is_full, *state[1:3], w.results[1:])
+            pointers = [w.move(state[3], weights_pitch), *(w.move(p, x_pitch) for p in begins)]
+            state[:] = [builder.select(is_full, per_chain, left), start, step, *pointers, *values]
+        values = totals.added(w.results[n_pointers:], *w.results[1:3])
+        targets = self._rows(out, out_step, row, last, height)
+        finish(w, values, targets, columns, low, high)
+
+    def _rows(self, begin, step, row, last, height):
+        """Pointers to rows from `row` on; `last` is the number of the last of them."""
+        w, builder = self.w, self.w.builder
+        pointers = [w.move(w.pointer(begin), w.mul(row, step))]
+        for m in range(height - 1):
+            is_before = builder.icmp_signed("<", WORD(m), last)
+            pointers.append(w.move(pointers[-1], builder.select(is_before, step, WORD(0))))
+        return pointers
+
+
+def _strip(builder, simd, n_vectors, arguments):
+    height = narrow_height(simd) if n_vectors == 1 else shape(simd)[0]
+    short, n_rows, tiles = (
+        -(-height // 2),
+        arguments[12],
+        _Strip(builder, simd, n_vectors, arguments),
+    )
+    n_last = builder.srem(n_rows, WORD(height))
+    is_short = builder.icmp_signed("<=", n_last, WORD(short))
+    end = builder.sub(n_rows, builder.select(is_short, n_last, WORD(0)))
+    with tiles.w.loop(0, end, height) as (row, _):
+        tiles.tile(row, height)
+    with builder.if_then(builder.icmp_signed("<", end, n_rows)):
+        tiles.tile(end, short)
+
+
+@microkernel(_SIGNATURE)
+def strip(builder, simd, *arguments):
+    """out = clamp(bias + sums of products) for `n_rows` rows, as wide as a tile.
+
+    Arguments: the address of the first row of inputs, and bytes from row to row; how many segments,
+    and bytes from one to the next; products in each, and how many segments are a chain; the
+    addresses of the bias and of the weights, and bytes from segment to segment of these; where
+    totals may lie; the address of the first results, bytes from row to row, how many rows, and how
+    many columns are to be written; the limits.
+    """
+    _strip(builder, simd, shape(simd)[1], arguments)
+
+
+@microkernel(_SIGNATURE)
+def narrow_strip(builder, simd, *arguments):
+    """What `strip` does, for one vector of columns."""
+    _strip(builder, simd, 1, arguments)

@@ -1,0 +1,101 @@
+"""What a run is fed: values as arrays of their tensors' dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeGuard, cast
+
+import numpy as np
+
+from ..core.graph import Tensor
+from ..core.indexed_slices import IndexedSlices
+from ..core.shapes import Dim, Shape
+from ..core.sparse_tensor import SparseTensor
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..core.protocols import FeedKey
+    from ..core.sparse_tensor import SparseTensorValue
+    from ..core.typing import TensorLike
+
+
+def fed_parts(
+    key: FeedKey | IndexedSlices | tuple[FeedKey, ...], value: npt.ArrayLike | None
+) -> Iterable[tuple[FeedKey, npt.ArrayLike | None]]:
+    """(tensor, value) pairs of one feed; a sparse one, and a tuple of tensors, have several."""
+    if isinstance(key, (Tensor, str, bytes)):
+        return [(key, value)]
+    if isinstance(key, tuple):
+        values = cast("Sequence[npt.ArrayLike]", value)
+        return [pair for part in zip(key, values, strict=True) for pair in fed_parts(*part)]
+    if not hasattr(key, "indices") or not hasattr(key, "values"):
+        return [(cast("FeedKey", key), value)]
+    slices = cast("IndexedSlices", key)
+    parts = [slices.values, slices.indices]
+    if not isinstance(key, IndexedSlices):
+        parts.reverse()
+    if slices.dense_shape is not None:
+        parts.append(slices.dense_shape)
+    if value is None:
+        return [(part, None) for part in parts]
+    fed: list[npt.ArrayLike | None] = list(cast("SparseTensorValue", value))
+    if len(fed) == len(parts) + 1 and fed[-1] is None:
+        fed.pop()  # an IndexedSlicesValue without a shape
+    if isinstance(key, SparseTensor) and len(fed) == 2:
+        parts.pop()  # the shape keeps its default
+    return zip(parts, fed, strict=True)
+
+
+def fed_array(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
+    """A fed value; it is not copied when it has the right form."""
+    if _is_array(value) and value.dtype == tensor.dtype and value.dtype.kind != "O":
+        array = value
+    else:
+        array = _converted(tensor, value)
+    shape = tensor.sizes
+    if shape is not None and not _fits(array.shape, shape):
+        raise ValueError(
+            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape "
+            f"{_shape_text(shape)}"
+        )
+    return array if array.flags.c_contiguous and array.flags.aligned else array.copy("C")
+
+
+def _is_array(value: npt.ArrayLike) -> TypeGuard[np.ndarray]:
+    return isinstance(value, np.ndarray)
+
+
+def _converted(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
+    dtype = tensor.dtype
+    if isinstance(value, int) and dtype.kind in "iu" and dtype.type(0).itemsize < 8:
+        limits = np.iinfo(dtype)
+        if not limits.min <= value <= limits.max:
+            raise TypeError(
+                f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
+                f"type {dtype.type}. Try explicitly setting the type of the feed tensor "
+                "to a larger type (e.g. int64)."
+            )
+    if dtype.kind == "O":
+        from ..core.create import as_array
+
+        try:
+            return as_array(cast("TensorLike", value), dtype)
+        except TypeError as error:
+            raise TypeError(
+                f"Type of feed value {value} with type {type(value)} is not compatible with Tensor "
+                f"type {object}. {error}"
+            ) from None
+    return np.asarray(value, dtype)
+
+
+def _fits(array_shape: tuple[int, ...], shape: tuple[Dim, ...]) -> bool:
+    return len(array_shape) == len(shape) and all(
+        size is None or size == n for size, n in zip(shape, array_shape, strict=True)
+    )
+
+
+def _shape_text(shape: Shape) -> str:
+    from ..core.tensor_shape import TensorShape
+
+    return str(TensorShape(shape))

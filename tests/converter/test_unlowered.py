@@ -1,0 +1,119 @@
+"""Operations that run here and become no TFLite operators: each with the reason.
+
+A new operation gets a lowering or a line here.
+"""
+
+from flatlite.converter.tf.registry import LOWERINGS
+from flatlite.graph.core.registry import OPS
+
+REASONS = {
+    "accumulators: what collects the gradients of several workers": """
+        AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep
+        AccumulatorTakeGradient ConditionalAccumulator ResourceAccumulatorApplyGradient
+        ResourceAccumulatorNumAccumulated ResourceAccumulatorSetGlobalStep
+        ResourceAccumulatorTakeGradient ResourceConditionalAccumulator
+        SparseAccumulatorApplyGradient SparseAccumulatorTakeGradient SparseConditionalAccumulator
+    """,
+    "random numbers that TensorFlow's generators draw; Flex has the same ones": """
+        AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler FractionalAvgPool
+        FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
+        LearnedUnigramCandidateSampler LogUniformCandidateSampler RandomGamma RandomGammaGrad
+        RandomPoissonV2 StatelessMultinomial StatelessRandomGammaV2 StatelessRandomGetKeyCounter
+        StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomPoisson
+        StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
+        StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2
+        StatelessTruncatedNormal StatelessTruncatedNormalV2 UniformCandidateSampler
+    """,
+    "steps of optimizers: sources/writes.py has those of training signatures, and names others": """
+        ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdam ApplyCenteredRMSProp
+        ApplyFtrl ApplyFtrlV2 ApplyGradientDescent ApplyMomentum ApplyProximalAdagrad
+        ApplyProximalGradientDescent ApplyRMSProp ResourceApplyAdadelta ResourceApplyAdagrad
+        ResourceApplyAdagradDA ResourceApplyAdagradV2 ResourceApplyAdam
+        ResourceApplyCenteredRMSProp ResourceApplyFtrl ResourceApplyFtrlV2
+        ResourceApplyGradientDescent ResourceApplyMomentum ResourceApplyProximalAdagrad
+        ResourceApplyProximalGradientDescent ResourceApplyRMSProp ResourceSparseApplyAdadelta
+        ResourceSparseApplyAdagrad ResourceSparseApplyAdagradDA ResourceSparseApplyAdagradV2
+        ResourceSparseApplyCenteredRMSProp ResourceSparseApplyFtrl ResourceSparseApplyFtrlV2
+        ResourceSparseApplyMomentum ResourceSparseApplyProximalAdagrad
+        ResourceSparseApplyProximalGradientDescent ResourceSparseApplyRMSProp SparseApplyAdadelta
+        SparseApplyAdagrad SparseApplyAdagradDA SparseApplyAdagradV2 SparseApplyCenteredRMSProp
+        SparseApplyFtrl SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad
+        SparseApplyProximalGradientDescent SparseApplyRMSProp
+    """,
+    "builtins have no operators on the characters of strings; Flex": """
+        AsString DecodeBase64 DeserializeManySparse DeserializeSparse EditDistance EncodeBase64
+        Fingerprint ParseExampleV2 ReduceJoin RegexFullMatch RegexReplace SerializeManySparse
+        SerializeSparse StaticRegexFullMatch StaticRegexReplace StringFormat StringJoin
+        StringLength StringLower StringNGrams StringSplit StringSplitV2 StringStrip
+        StringToHashBucket StringToHashBucketStrong StringToNumber StringUpper Substr
+        UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeTranscode UnsortedSegmentJoin
+    """,
+    "the graph itself: inputs, constants, calls and what runs without results": """
+        Assert Const ControlTrigger NoOp PartitionedCall Placeholder PlaceholderV2
+        StatefulPartitionedCall _Arg _Retval
+    """,
+    "variables: sources has values instead before anything is lowered, or names what writes": """
+        Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp AssignVariableOp
+        CountUpTo IsVariableInitialized ReadVariableOp ResourceCountUpTo ResourceGather
+        ResourceGatherNd ResourceScatterAdd ResourceScatterDiv ResourceScatterMax
+        ResourceScatterMin ResourceScatterMul ResourceScatterNdAdd ResourceScatterNdMax
+        ResourceScatterNdMin ResourceScatterNdSub ResourceScatterNdUpdate ResourceScatterSub
+        ResourceScatterUpdate ResourceStridedSliceAssign ScatterAdd ScatterDiv ScatterMax
+        ScatterMin ScatterMul ScatterNdAdd ScatterNdMax ScatterNdMin ScatterNdSub ScatterNdUpdate
+        ScatterSub ScatterUpdate StridedSliceAssign VarHandleOp VarIsInitializedOp Variable
+        VariableShape VariableV2
+    """,
+    "summaries: for TensorBoard, no model's result": """
+        AudioSummary AudioSummaryV2 HistogramSummary ImageSummary MergeSummary ScalarSummary
+        TensorSummary TensorSummaryV2
+    """,
+    "gradients of layers that on-device training has not asked for": """
+        AvgPool3DGrad Conv3DBackpropFilterV2 Dilation2DBackpropFilter Dilation2DBackpropInput
+        MaxPool3DGrad MaxPool3DGradGrad MaxPoolGradGrad MaxPoolGradWithArgmax
+        QuantizeAndDequantizeV4Grad
+    """,
+    "decompositions that iterate until something is small, or choose pivots; Flex": """
+        BandedTriangularSolve Lu MatrixLogarithm MatrixSolveLs MatrixSquareRoot Qr
+        SelfAdjointEigV2 Svd TridiagonalSolve
+    """,
+    "special functions whose formulas in float32 are not as exact as TensorFlow's; Flex": """
+        BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Betainc Dawsn
+        Expint FresnelCos FresnelSin Igamma IgammaGradA Igammac Polygamma Spence Zeta
+    """,
+    "beam search, losses of sequences and concatenation of quantized types; Flex": """
+        CTCBeamSearchDecoder CTCLoss QuantizedConcat
+    """,
+    "sparse tensors whose elements are counted, matched or joined as sets; Flex": """
+        DenseCountSparseOutput DenseToDenseSetOperation DenseToSparseSetOperation SetSize
+        SparseAdd SparseAddGrad SparseConcat SparseCountSparseOutput SparseCross SparseCrossV2
+        SparseReduceMaxSparse SparseReduceSumSparse SparseSlice SparseSliceGrad
+        SparseSparseMaximum SparseSparseMinimum SparseSplit SparseToSparseSetOperation
+    """,
+    "loops and branches of TensorFlow 1: sources/functionalize_control_flow.py makes While, If": """
+        Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
+        RefSwitch Switch
+    """,
+    "queues: what feeds a training program": """
+        FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2
+        QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo
+        QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany QueueEnqueueManyV2
+        QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2 RandomShuffleQueue
+        RandomShuffleQueueV2
+    """,
+    "tables: sources/tables.py reads their contents; changes are named": """
+        InitializeTable InitializeTableFromTextFileV2 InitializeTableV2 LookupTableExportV2
+        LookupTableImport LookupTableImportV2 LookupTableInsert LookupTableInsertV2
+        LookupTableRemoveV2 MutableDenseHashTableV2 MutableHashTable MutableHashTableOfTensorsV2
+        MutableHashTableV2
+    """,
+    "checkpoints: read at conversion, written by Flex": """
+        MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2 ShardedFilename
+        ShardedFilespec
+    """,
+}
+
+
+def test_every_operation_is_lowered_or_has_a_reason():
+    listed = [name for names in REASONS.values() for name in names.split()]
+    assert len(listed) == len(set(listed))
+    assert {name for name in OPS.names() if LOWERINGS.get(name) is None} == set(listed)

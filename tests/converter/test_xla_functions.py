@@ -1,0 +1,111 @@
+"""XLA's operations in graphs, against what TensorFlow answered when it compiled them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flatlite.errors import ConverterError
+from flatlite.lite import Interpreter, TFLiteConverter
+from flatlite.schema import proto
+
+with np.load(Path(__file__).with_name("xla_functions.npz")) as file:
+    RECORDED = dict(file.items())
+NAMES = sorted({key.removesuffix("/graph") for key in RECORDED if key.endswith("/graph")})
+MORE = {
+    *("conv/computed", "conv/dilated", "conv/groups", "conv/line", "conv/space", "dot/outer"),
+    *("dot/two", "gather/columns", "gather/one", "gather/part", "gather/scalars", "loop", "pad"),
+    *("reduce/least", "reduce/start", "scatter/columns", "scatter/set", "sort/less", "sort/pairs"),
+    *("window/back", "window/sum"),
+}
+"""Cases of what others have, too; `make test-all` runs them."""
+OPERATORS = {
+    "conv": ["PAD", "CONV_2D"],
+    "conv/computed": ["TRANSPOSE", "CONV_2D"],
+    "conv/depthwise": ["DEPTHWISE_CONV_2D"],
+    "conv/nchw": ["TRANSPOSE", "PAD", "CONV_2D", "TRANSPOSE"],
+    "dot": ["BATCH_MATMUL"],
+    "reduce/sum": ["SUM"],
+    "window/running": ["CUMSUM"],
+}
+
+
+def arrays(name, side):
+    keys = [key for key in RECORDED if key.startswith(f"{name}/{side}/")]
+    return [RECORDED[key] for key in sorted(keys)]
+
+
+def convert(name, tmp_path, change=None):
+    path, graph = (
+        tmp_path / "graph.pb",
+        proto.GraphDef.FromString(RECORDED[f"{name}/graph"].tobytes()),
+    )
+    if change is not None:
+        change(graph)
+    path.write_bytes(graph.SerializeToString())
+    inputs, outputs = (side.split(",") for side in str(RECORDED[f"{name}/ends"]).split("|"))
+    return TFLiteConverter.from_frozen_graph(path, inputs, outputs).convert()
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in MORE)) for name in NAMES]
+)
+def test_answers(name, tmp_path):
+    content = convert(name, tmp_path)
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    for detail, x in zip(interpreter.get_input_details(), arrays(name, "in"), strict=True):
+        interpreter.set_tensor(detail["index"], x)
+    interpreter.invoke()
+    for detail, y in zip(interpreter.get_output_details(), arrays(name, "out"), strict=True):
+        np.testing.assert_allclose(interpreter.get_tensor(detail["index"]), y, 1e-5, 1e-5)
+    if name in OPERATORS:
+        kinds = [op["op_name"] for op in interpreter._get_ops_details()]
+        assert kinds == OPERATORS[name]
+
+
+def of_type(graph, type_):
+    nodes = [*graph.node, *(n for f in graph.library.function for n in f.node_def)]
+    return next(node for node in nodes if node.op == type_)
+
+
+def numbers(kind, content):
+    def change(graph):
+        of_type(graph, kind).attr["dimension_numbers"].s = content
+
+    return change
+
+
+def operation(old, new):
+    def change(graph):
+        of_type(graph, old).op = new
+
+    return change
+
+
+def attribute(kind, name, value):
+    def change(graph):
+        of_type(graph, kind).attr[name].i = value
+
+    return change
+
+
+FAR_AXIS = proto.GatherDimensionNumbers(collapsed_slice_dims=[7]).SerializeToString()
+REFUSALS = {
+    "message": ("dot", numbers("XlaDotV2", b"\xff"), "dimension_numbers must be a DotDimension"),
+    "axis": ("gather/rows", numbers("XlaGather", FAR_AXIS), r"dropped dimensions must be among 2"),
+    "function": ("scatter/add", operation("AddV2", "Sub"), "its function must give the update, or"),
+    "batches": ("conv", attribute("XlaConvV2", "batch_group_count", 2), "must be 1; others are of"),
+    "module": (
+        "sort",
+        operation("XlaSort", "XlaCallModule"),
+        r"\(\.\.\., native_serialization=False\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals(name, tmp_path):
+    case, change, message = REFUSALS[name]
+    with pytest.raises((ConverterError, ValueError), match=message):
+        convert(case, tmp_path, change)
