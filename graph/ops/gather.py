@@ -14,7 +14,6 @@ from ..core.shapes import (
     as_shape,
     axis_of,
     integers,
-    is_static,
     known,
     require,
     shown,
@@ -350,9 +349,10 @@ def _stitch_shape(op: OperationView) -> Shape:
     n = len(op.inputs) // 2
     inner = known(op, n)[len(known(op, 0)) :]
     places = [integers(op, i) for i in range(n)]
-    if not all(is_static(numbers) for numbers in places):
+    numbers = [number for items in places for number in items or ()]
+    if None in places:
         return (None, *inner)
-    return (max((i for numbers in places for i in numbers or ()), default=-1) + 1, *inner)
+    return (max(numbers, default=-1) + 1, *inner)
 
 
 def _sparse_to_dense_shape(op: OperationView) -> Shape:

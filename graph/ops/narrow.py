@@ -26,7 +26,7 @@ TREE_LEAF = 200 * LANES
 
 def _sum(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
     if x.dtype.kind == "V":
-        return np.sum(x, axis=axis, keepdims=keepdims, dtype=np.float32)
+        return np.asarray(np.sum(x, axis=axis, keepdims=keepdims, dtype=np.float32))
     return _reduced(np.add, x, axis, keepdims)
 
 
@@ -157,7 +157,7 @@ def _elu(x: np.ndarray) -> np.ndarray:
 
 
 def _selu(x: np.ndarray) -> np.ndarray:
-    factor, scale = x.dtype.type(SELU_NEGATIVE), x.dtype.type(SELU_SCALE)
+    factor, scale = (np.asarray(number, x.dtype) for number in (SELU_NEGATIVE, SELU_SCALE))
     return np.where(x < 0, factor * _exp_less_one(x), scale * x)
 
 
