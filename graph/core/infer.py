@@ -214,7 +214,7 @@ def _input_value(op: Operation, tensor: Tensor) -> np.ndarray | None:
         return None
     sizes, packed = tensor.sizes, op.outputs[0].sizes
     if op.type == "Pack" and packed is not None:
-        axis = cast("int", op.get_attr("axis")) % len(packed)
+        axis = op.get_attr("axis") % len(packed)
         sizes = packed[:axis] + packed[axis + 1 :]
     return np.full(sizes, None, object) if _is_small(sizes) else None
 

@@ -71,7 +71,7 @@ def _xor(x: Tensor, y: TensorLike, name: str | None) -> Tensor:
 
 
 def _get_item(x: Tensor | Variable, key: Key) -> Tensor:
-    if isinstance(key, (Tensor, Variable)) and key.dtype.kind == "b":
+    if isinstance(key, (Tensor, Variable, np.ndarray)) and key.dtype.kind == "b":
         return boolean_mask(x, key)
     return get_item(x, key)
 

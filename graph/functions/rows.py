@@ -106,7 +106,7 @@ def sparse_unary(function: FunctionT) -> FunctionT:
 
 
 def _first_argument(
-    function: FunctionT, args: tuple[TensorLike, ...], kwargs: dict[str, TensorLike]
+    function: Callable[..., object], args: tuple[TensorLike, ...], kwargs: dict[str, TensorLike]
 ) -> tuple[object, Callable[[object], object]]:
     """The first argument, and `function` with another in its place."""
     if args:

@@ -47,11 +47,11 @@ def leaky_relu(x: np.ndarray, *, alpha: float) -> np.ndarray:
 
 GRADIENTS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "EluGrad": lambda dy, y: np.where(y < 0, dy * (y + 1), dy),
-    "InvGrad": lambda y, dy: -dy * np.conj(y) ** 2,
-    "ReciprocalGrad": lambda y, dy: -dy * np.conj(y) ** 2,
+    "InvGrad": lambda y, dy: -dy * np.conj(y) * np.conj(y),
+    "ReciprocalGrad": lambda y, dy: -dy * np.conj(y) * np.conj(y),
     "Relu6Grad": lambda dy, x: np.where((x > 0) & (x < 6), dy, 0),
     "ReluGrad": lambda dy, x: np.where(x > 0, dy, 0),
-    "RsqrtGrad": lambda y, dy: -0.5 * dy * np.conj(y) ** 3,
+    "RsqrtGrad": lambda y, dy: -0.5 * (dy * np.conj(y)) * (np.conj(y) * np.conj(y)),
     "SeluGrad": lambda dy, y: np.where(y < 0, dy * (y + SELU_NEGATIVE), dy * SELU_SCALE),
     "SigmoidGrad": lambda y, dy: dy * y * (1 - y),
     "SoftplusGrad": lambda dy, x: dy / (1 + np.exp(-x)),

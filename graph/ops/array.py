@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -195,7 +195,10 @@ def _tile_shape(op: OperationView) -> Shape:
         shape = known(op, 0)
     except UnknownRank:
         return (None,) * repeats.size if repeats is not None else None
+    counts = op.inputs[1].sizes
     if repeats is None:
+        words = f"Shape must be rank {len(shape)} but is rank {counts and counts[0]}"
+        require(op, not counts or counts[0] in (None, len(shape)), words)
         return (None,) * len(shape)
     require(op, repeats.size == len(shape), f"multiples must have {len(shape)} elements")
     numbers = [None if n is None else int(n) for n in repeats.flat]
@@ -260,7 +263,7 @@ def _reverse_sequence_shape(op: OperationView) -> Shape:
     shape, lengths = op.inputs[0].sizes, known(op, 1, 1)
     if shape is None:
         return None
-    along, batch = op.get_attr("seq_dim"), op.get_attr("batch_dim")
+    along, batch = cast("int", op.get_attr("seq_dim")), cast("int", op.get_attr("batch_dim"))
     for name, axis in (("batch_dim", batch), ("seq_dim", along)):
         words = f"{name} must be < input rank: {axis} vs. {len(shape)}"
         require(op, -len(shape) <= axis < len(shape), words)

@@ -33,6 +33,12 @@ def _rsqrt(x: np.ndarray) -> np.ndarray:
     return 1 / np.sqrt(x.astype(np.float32) if x.dtype.itemsize == 2 else x)
 
 
+def _complex(real: np.ndarray, imag: np.ndarray) -> np.ndarray:
+    """real + i imag, infinities too."""
+    parts = np.broadcast_arrays(real, imag)
+    return np.stack(parts, -1).view(np.result_type(*parts, np.complex64))[..., 0]
+
+
 def _log_gamma(x: float) -> float:
     is_pole = math.isfinite(x) and x <= 0 and x == math.floor(x)
     return math.inf if is_pole else math.lgamma(x)
@@ -155,7 +161,7 @@ BINARY: dict[str, Binary] = {
     "BitwiseAnd": np.bitwise_and,
     "BitwiseOr": np.bitwise_or,
     "BitwiseXor": np.bitwise_xor,
-    "Complex": lambda real, imag: real + 1j * imag,
+    "Complex": _complex,
     "Div": _div,
     "DivNoNan": _without_zeros(np.divide, lambda x, y: y),
     "FloorDiv": _floor_div,

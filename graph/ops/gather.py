@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Shape, as_shape, axis_of, integers, known, require, shown, unknown
+from ..core.shapes import (
+    Shape,
+    as_shape,
+    axis_of,
+    integers,
+    known,
+    require,
+    shown,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -338,7 +347,12 @@ def dynamic_stitch(*inputs: np.ndarray) -> np.ndarray:
 
 def _stitch_shape(op: OperationView) -> Shape:
     n = len(op.inputs) // 2
-    return (None,) + known(op, n)[len(known(op, 0)) :]
+    inner = known(op, n)[len(known(op, 0)) :]
+    places = [integers(op, i) for i in range(n)]
+    numbers = [number for items in places for number in items or ()]
+    if None in places:
+        return (None, *inner)
+    return (max(numbers, default=-1) + 1, *inner)
 
 
 def _sparse_to_dense_shape(op: OperationView) -> Shape:

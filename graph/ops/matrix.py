@@ -98,10 +98,14 @@ def _diagonal_part(x: np.ndarray, k: ArrayLike, padding: np.ndarray, align: byte
     return result[..., 0, :] if low == high else result
 
 
-def _set_diagonal(x: np.ndarray, diagonal: np.ndarray, k: ArrayLike, align: bytes) -> np.ndarray:
+def _set_diagonal(
+    x: np.ndarray, diagonal: np.ndarray, k: ArrayLike, align: bytes, is_new: bool = False
+) -> np.ndarray:
+    """`x` with diagonals; those of new matrices may lie outside."""
     low, high = _band(k)
     rows, columns = x.shape[-2:]
-    _require_band(low, high, rows, columns)
+    if not is_new:
+        _require_band(low, high, rows, columns)
     result = x.copy()
     if low == high:
         diagonal = diagonal[..., None, :]
@@ -121,7 +125,8 @@ def _diagonal_matrix(
 ) -> np.ndarray:
     low, high = _band(k)
     shape = _matrix_shape(diagonal.shape, low, high, int(n_rows), int(n_columns))
-    return _set_diagonal(np.full(shape, padding, diagonal.dtype), diagonal, (low, high), align)
+    matrices = np.full(shape, padding, diagonal.dtype)
+    return _set_diagonal(matrices, diagonal, (low, high), align, is_new=True)
 
 
 @overload

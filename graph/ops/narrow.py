@@ -26,7 +26,7 @@ TREE_LEAF = 200 * LANES
 
 def _sum(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
     if x.dtype.kind == "V":
-        return np.sum(x, axis=axis, keepdims=keepdims, dtype=np.float32)
+        return np.asarray(np.sum(x, axis=axis, keepdims=keepdims, dtype=np.float32))
     return _reduced(np.add, x, axis, keepdims)
 
 
@@ -62,8 +62,8 @@ def _over_groups(combine: np.ufunc, x: np.ndarray, axis: tuple[int, ...]) -> np.
     if True not in flags:
         return x
     last = sorted(range(x.ndim), key=lambda i: flags[i])
-    n = math.prod(x.shape[i] for i in last if flags[i])
-    return _of_rows(combine, x.transpose(last).reshape(-1, n))
+    shape = [math.prod(x.shape[i] for i in last if flags[i] is flag) for flag in (False, True)]
+    return _of_rows(combine, x.transpose(last).reshape(shape))
 
 
 def _in_sequence(combine: np.ufunc, x: np.ndarray) -> np.ndarray:
@@ -92,7 +92,7 @@ def _of_short_rows(combine: np.ufunc, x: np.ndarray) -> np.ndarray:
     lanes = _neutral(combine, (n_rows, LANES), x.dtype)
     start = n // (4 * LANES) * (4 * LANES)
     if start:
-        blocks = x[:, :start].reshape(n_rows, -1, 4, LANES)
+        blocks = x[:, :start].reshape(n_rows, start // (4 * LANES), 4, LANES)
         sums = _in_sequence(combine, np.moveaxis(blocks, 1, 0))
         lanes = _in_sequence(combine, np.moveaxis(sums, 1, 0))
     end = n // LANES * LANES
@@ -157,7 +157,7 @@ def _elu(x: np.ndarray) -> np.ndarray:
 
 
 def _selu(x: np.ndarray) -> np.ndarray:
-    factor, scale = x.dtype.type(SELU_NEGATIVE), x.dtype.type(SELU_SCALE)
+    factor, scale = (np.asarray(number, x.dtype) for number in (SELU_NEGATIVE, SELU_SCALE))
     return np.where(x < 0, factor * _exp_less_one(x), scale * x)
 
 

@@ -134,14 +134,14 @@ def _without_nan(x: np.ndarray, instead: float) -> np.ndarray:
 def arg_max(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """The index of the first largest element along `axis`; NaN is passed over."""
     _require_elements(x, axis)
-    return np.argmax(_without_nan(x, _lowest(x.dtype)), axis=int(axis))
+    return np.argmax(_without_nan(x, -np.inf), axis=int(axis))
 
 
 @op("ArgMin", shape=_without_axis)
 def arg_min(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """The index of the first smallest element along `axis`; NaN is passed over."""
     _require_elements(x, axis)
-    return np.argmin(_without_nan(x, _highest(x.dtype)), axis=int(axis))
+    return np.argmin(_without_nan(x, np.inf), axis=int(axis))
 
 
 def running(

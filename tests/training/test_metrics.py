@@ -99,7 +99,8 @@ def test_weights_are_checked_when_run():
         assert session.run(loss, {weights: [1, 0, 0]}) == 1
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(loss, {weights: [1, 0]})
-        _, update = tf.metrics.auc([1], [2.0])
+        scores = tf.placeholder_with_default([2.0], [None])
+        _, update = tf.metrics.auc([1], scores)
         session.run(tf.local_variables_initializer())
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"must be in \[0, 1\]"):
             session.run(update)

@@ -471,7 +471,8 @@ def repeat(
         if rank is not None and not -rank <= axis < rank:
             raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
         n_slices = None if data.sizes is None else data.sizes[axis]
-        if shape.ndims == 1 and None not in (n := shape.as_list()[0], n_slices) and n > 1:
+        n = shape.as_list()[0] if shape.ndims == 1 else None
+        if n is not None and n > 1:
             tensor_shape.Dimension(n_slices).assert_is_compatible_with(n)
         return gather(data, _repeated_places(times, data, n_slices, axis), axis=axis)
 

@@ -98,8 +98,9 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
         if x.dtype.kind == dtype.kind == "c":
             source, target = _real_dtype(x.dtype), _real_dtype(dtype)
             if limits_of(source)[1] > limits_of(target)[1]:
-                low, high = (x.dtype.type(complex(limit, limit)) for limit in limits_of(target))
-                x = ops.ClipByValue(x, low, high, name="clamp")
+                low, high = (source.type(limit) for limit in limits_of(target))
+                parts = ops.Real(x, Tout=source), ops.Imag(x, Tout=source)
+                x = ops.Complex(*(ops.ClipByValue(part, low, high) for part in parts), Tout=x.dtype)
             return cast(x, dtype, scope)
         if x.dtype.kind == "c":
             x = ops.Real(x, Tout=_real_dtype(x.dtype))
@@ -126,8 +127,11 @@ def _limits_within(
     if dtype.kind in "iu" and target.kind in "iu":
         return dtype.type(max(inner[0], outer[0])), dtype.type(min(inner[1], outer[1]))
     low, high = (dtype.type(_nearer(*pair)) for pair in zip(inner, outer, strict=True))
-    if target.kind in "iu" and int(high) > outer[1]:
-        high = np.nextafter(high, dtype.type(0))
+    if target.kind in "iu":
+        exceeds = int(high) > outer[1]
+        return low, np.nextafter(high, dtype.type(0)) if exceeds else high
+    if float(high) > float(outer[1]):
+        low, high = (np.nextafter(limit, dtype.type(0)) for limit in (low, high))
     return low, high
 
 

@@ -283,7 +283,7 @@ def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.i
     out_type = as_numpy(out_type)
     with name_scope(name, "Shape", [input]) as scope:
         if isinstance(input, SPARSE):
-            return cast(convert_to_tensor(input.dense_shape), out_type)
+            return cast(convert_to_tensor(typing.cast("TensorLike", input.dense_shape)), out_type)
         input = convert_to_tensor(input)
         if shapes.is_static(input.sizes):
             return constant(np.array(input.sizes, out_type), name=scope)

@@ -12,6 +12,7 @@ from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.operands import Operands
 from ...core.scopes import name_scope
+from ...core.tensor_shape import Dimension, dimension_value
 from ...variables.variables import Variable
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def get_item(x: TensorLike, key: Key) -> Tensor:
         elif part is None:
             masks["new_axis"] |= bit
         else:
+            part = int(part) if isinstance(part, np.ndarray) and part.ndim == 0 else part
             _check(part)
             first, last = part, part + 1
             masks["shrink_axis"] |= bit
@@ -95,18 +97,18 @@ def _slice(
     part: slice[Number | None, Number | None, Number | None], bit: int, masks: dict[str, int]
 ) -> tuple[Number, Number, Number]:
     """Begin, end and step of a slice; notes which are left out."""
-    for name, value in (("begin", part.start), ("end", part.stop)):
+    start, stop, step = (
+        dimension_value(x) if isinstance(x, Dimension) else x
+        for x in (part.start, part.stop, part.step)
+    )
+    for name, value in (("begin", start), ("end", stop)):
         if value is None:
             masks[name] |= bit
         else:
             _check(value)
-    if part.step is not None:
-        _check(part.step)
-    return (
-        0 if part.start is None else part.start,
-        0 if part.stop is None else part.stop,
-        1 if part.step is None else part.step,
-    )
+    if step is not None:
+        _check(step)
+    return 0 if start is None else start, 0 if stop is None else stop, 1 if step is None else step
 
 
 def _check(value: Number) -> None:

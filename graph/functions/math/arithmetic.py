@@ -34,7 +34,6 @@ bitwise_and      BitwiseAnd        x y
 bitwise_or       BitwiseOr         x y
 bitwise_xor      BitwiseXor        x y
 ceil             Ceil              x
-complex          Complex           real imag
 cos              Cos               x
 cosh             Cosh              x
 digamma          Digamma           x
@@ -269,6 +268,23 @@ def conj(x: TensorLike, name: str | None = None) -> Tensor:
             f"Expected numeric or variant tensor, got dtype tf.{type_name(tensor.dtype)}."
         )
     return tensor
+
+
+_COMPLEX = {"float32": np.complex64, "float64": np.complex128}
+
+
+@binary
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
+    """real + i imag; TypeError unless both are float32 or both float64."""
+    x, y = convert_to_tensor(real, name="real"), convert_to_tensor(imag, name="imag")
+    with name_scope(name, "Complex", [x, y]) as scope:
+        names = x.dtype.name, y.dtype.name
+        if names[0] != names[1] or names[0] not in _COMPLEX:
+            raise TypeError(
+                f"The `real` and `imag` components have incorrect types: {' '.join(names)}. They "
+                "must be consistent, and one of [tf.float32, tf.float64]"
+            )
+        return ops.Complex(x, y, Tout=np.dtype(_COMPLEX[names[0]]), name=scope)
 
 
 @unary
