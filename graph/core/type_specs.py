@@ -249,5 +249,6 @@ def type_spec_from_value(value: object) -> Spec:
         dtype = np.float32 if value.dtype is None else value.dtype
         return IndexedSlicesSpec(value.shape, dtype, indices, shape, value.indices.get_shape())
     if isinstance(value, (np.ndarray, np.generic)):
-        return TensorSpec(value.shape, value.dtype)
+        array = np.asarray(value)
+        return TensorSpec(array.shape, array.dtype)
     raise TypeError(f"Could not build a TypeSpec for {value!r} of type {type(value).__name__}")

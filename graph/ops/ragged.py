@@ -169,8 +169,8 @@ def ragged_gather(*parts: np.ndarray, OUTPUT_RAGGED_RANK: int) -> list[np.ndarra
     for level in splits:
         starts, lengths = level[:-1][rows], np.diff(level)[rows]
         results.append(np.concatenate([[0], np.cumsum(lengths)]))
-        spans = [np.arange(a, a + n) for a, n in zip(starts, lengths, strict=True)]
-        rows = np.concatenate([np.zeros(0, np.int64), *spans]).astype(np.int64)
+        before = np.repeat(np.cumsum(lengths) - lengths, lengths)
+        rows = np.repeat(starts, lengths) + np.arange(lengths.sum()) - before
     return [*[x.astype(splits[0].dtype) for x in results[-OUTPUT_RAGGED_RANK:]], values[rows]]
 
 
