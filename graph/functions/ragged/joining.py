@@ -149,7 +149,7 @@ def split(
             if level.uniform is None:
                 raise ValueError(f"Cannot split along ragged dimension {place}")
         if isinstance(num_or_size_splits, (int, np.integer)):
-            count = int(num_or_size_splits)
+            count = int(cast("int", num_or_size_splits))
             if count < 1:
                 raise ValueError(f"`num_or_size_splits` must be >=1 if it is an int, got {count}")
             return _split(x, place, count, None)

@@ -54,8 +54,9 @@ def positive_axis(axis: object, rank: int | None, name: str = "axis") -> int:
         if value is not None and value.ndim == 0:
             axis = int(value)
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
-        raise TypeError(f"{name} must be an int; got {type(axis).__name__}")
-    number = int(axis)
+        kind = type(cast("object", axis)).__name__
+        raise TypeError(f"{name} must be an int; got {kind}")
+    number = int(cast("int", axis))
     if rank is not None:
         if not -rank <= number < rank:
             raise ValueError(
