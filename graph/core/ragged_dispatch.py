@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
 from ...schema.registry import Homes, Registry
@@ -68,7 +68,11 @@ def is_ragged(value: object) -> bool:
 def has_ragged(*values: object) -> bool:
     """Whether a value, or an item of a list among them, is ragged."""
     return any(
-        is_ragged(value) or (isinstance(value, (list, tuple)) and any(map(is_ragged, value)))
+        is_ragged(value)
+        or (
+            isinstance(value, (list, tuple))
+            and any(map(is_ragged, cast("Sequence[object]", value)))
+        )
         for value in values
     )
 

@@ -88,11 +88,6 @@ def _first(tensor: Tensor) -> Tensor:
     return ops.StridedSlice(flat, [0], [1], [1], shrink_axis_mask=1)
 
 
-def _last(tensor: Tensor) -> Tensor:
-    flat = ops.Reshape(tensor, np.array([-1], np.int32))
-    return ops.StridedSlice(flat, [-1], [0], [1], end_mask=1, shrink_axis_mask=1)
-
-
 class RowPartition:
     """Row i has the values from `splits[i]` to `splits[i + 1]`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from .sparse_tensor import SparseTensor
 from .tensor_shape import TensorShape
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from .typing import DTypeLike, ShapeLike
 
 
@@ -249,5 +251,6 @@ def type_spec_from_value(value: object) -> Spec:
         dtype = np.float32 if value.dtype is None else value.dtype
         return IndexedSlicesSpec(value.shape, dtype, indices, shape, value.indices.get_shape())
     if isinstance(value, (np.ndarray, np.generic)):
-        return TensorSpec(value.shape, value.dtype)
+        array = np.asarray(cast("npt.ArrayLike", value))
+        return TensorSpec(array.shape, array.dtype)
     raise TypeError(f"Could not build a TypeSpec for {value!r} of type {type(value).__name__}")

@@ -128,7 +128,7 @@ def _listed(values: Differentiable | Sequence[Differentiable]) -> Sequence[Diffe
     return values if isinstance(values, Sequence) else [values]
 
 
-def _value(y: Differentiable) -> Tensor | IndexedSlices:
+def _value(y: Differentiable) -> Tensor | IndexedSlices | RaggedTensor:
     """Of a variable what it holds; of several tensors in one place all of them as one."""
     if isinstance(y, (Operands, list, tuple)) and not isinstance(y, Tensor):
         return convert_to_tensor(y, name="y")

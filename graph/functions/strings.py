@@ -187,7 +187,7 @@ def split(
     Raises ValueError for another type of results, and for strings of unknown rank.
     """
 
-    def split_flat(text: Tensor) -> RaggedTensor | SparseTensor:
+    def split_flat(text: Tensor) -> SparseTensor:
         indices, values, shape = ops.StringSplitV2(text, sep or "", maxsplit=maxsplit)
         return SparseTensor(indices, values, shape)
 

@@ -176,16 +176,18 @@ def _v2_shapes(op: OperationView) -> list[Shape]:
 
     def sparse(types: str, n: int) -> list[Shape]:
         count = len(many(types))
-        return [(None, deeper(n))] * count + [(None,)] * count + [(deeper(n),)] * count
+        places, values, shapes = (None, deeper(n)), (None,), (deeper(n),)
+        return [*[places] * count, *[values] * count, *[shapes] * count]
 
     context = [under(cast("Shape", s), ()) for s in many("context_dense_shapes")]
     lists = [under(cast("Shape", s), (None,)) for s in many("feature_list_dense_shapes")]
     n_context = len(many("context_ragged_value_types"))
     n_lists = len(many("feature_list_ragged_value_types"))
+    splits: Shape = (None,)
     return [
-        *sparse("context_sparse_types", 1), *context, *[(None,)] * (2 * n_context),
+        *sparse("context_sparse_types", 1), *context, *[splits] * (2 * n_context),
         *sparse("feature_list_sparse_types", 2), *lists, *[batch] * len(lists),
-        *[(None,)] * (3 * n_lists),
+        *[splits] * (3 * n_lists),
     ]  # fmt: skip
 
 

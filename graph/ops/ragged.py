@@ -87,7 +87,8 @@ def _rows_of(values: np.ndarray, splits: np.ndarray) -> list[list[Feature]]:
 def _sparse_rows(indices: np.ndarray, values: np.ndarray, n: int) -> list[list[Feature]]:
     rows: list[list[Feature]] = [[] for _ in range(n)]
     items = cast("list[Feature]", values.tolist())
-    for row, item in zip(indices[:, 0].tolist(), items, strict=True):
+    places = cast("list[int]", indices[:, 0].tolist())
+    for row, item in zip(places, items, strict=True):
         if not 0 <= row < n:
             raise ValueError(f"Invalid sparse_indices row {row} for {n} rows")
         rows[row].append(item)
@@ -161,7 +162,8 @@ def ragged_gather(*parts: np.ndarray, OUTPUT_RAGGED_RANK: int) -> list[np.ndarra
     """The rows with these numbers, for indices of any rank."""
     *splits, values, indices = parts
     results: list[np.ndarray] = []
-    for size, count in zip(indices.shape[1:], np.cumprod(indices.shape[:-1]), strict=True):
+    counts = cast("list[int]", np.cumprod(indices.shape[:-1]).tolist())
+    for size, count in zip(indices.shape[1:], counts, strict=True):
         results.append(np.arange(count + 1) * size)
     rows = indices.ravel()
     if rows.size and not 0 <= rows.min() <= rows.max() < len(splits[0]) - 1:
@@ -169,8 +171,9 @@ def ragged_gather(*parts: np.ndarray, OUTPUT_RAGGED_RANK: int) -> list[np.ndarra
     for level in splits:
         starts, lengths = level[:-1][rows], np.diff(level)[rows]
         results.append(np.concatenate([[0], np.cumsum(lengths)]))
-        spans = [np.arange(a, a + n) for a, n in zip(starts, lengths, strict=True)]
-        rows = np.concatenate([np.zeros(0, np.int64), *spans]).astype(np.int64)
+        before = np.repeat(np.cumsum(lengths) - lengths, lengths)
+        offsets = np.arange(int(lengths.sum())) - before
+        rows = cast("np.ndarray", np.repeat(starts, lengths) + offsets)
     return [*[x.astype(splits[0].dtype) for x in results[-OUTPUT_RAGGED_RANK:]], values[rows]]
 
 

@@ -33,7 +33,8 @@ def fed_parts(
     if isinstance(key, RaggedTensor):
         names = ("values", "row_splits")
         fed_values = [None if value is None else getattr(value, name) for name in names]
-        pairs = zip((key.values, key.row_splits), fed_values, strict=True)
+        keys = cast("tuple[FeedKey, ...]", (key.values, key.row_splits))
+        pairs = zip(keys, fed_values, strict=True)
         return [pair for part in pairs for pair in fed_parts(*part)]
     if not hasattr(key, "indices") or not hasattr(key, "values"):
         return [(cast("FeedKey", key), value)]

@@ -46,7 +46,7 @@ def cast(
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
     if is_ragged(x):
-        return cast_type("RaggedTensor", of_flat_values(lambda v: cast(v, dtype), x))
+        return cast_type("RaggedTensor", of_flat_values(cast, x, dtype=dtype))
     if isinstance(x, SparseTensor):
         return SparseTensor(x.indices, cast(x.values, dtype, name), x.dense_shape)
     if isinstance(x, Tensor) and x.dtype == dtype:

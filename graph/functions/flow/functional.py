@@ -154,7 +154,7 @@ def scan(
         first = np.int32(0 if initializer is not None else 1)
         start: list[Tensor]
         if initializer is None:
-            at = n - 1 if reverse else np.int32(0)
+            at = n - 1 if reverse else 0
             start = [cast("Tensor", slices.read(at)) for slices in elements]
         else:
             start = [convert_to_tensor(cast("TensorLike", x)) for x in flatten(initializer)]
@@ -188,7 +188,7 @@ def _fold(fn: Function, elems: object, initializer: object, is_right: bool) -> o
     n = _count(elements)
     like = elems if initializer is None else initializer
     if initializer is None:
-        at = n - 1 if is_right else np.int32(0)
+        at = n - 1 if is_right else 0
         start = [cast("Tensor", slices.read(at)) for slices in elements]
     else:
         start = [convert_to_tensor(cast("TensorLike", x)) for x in flatten(initializer)]

@@ -96,8 +96,8 @@ class _SparseSlices:
         places = ops.Reshape(ops.Where(ops.Equal(first, wide)), np.array([-1], np.int32))
         inner = ops.StridedSlice(x.indices, [0, 1], [0, 0], [1, 1], begin_mask=1, end_mask=3)
         shape = ops.StridedSlice(x.dense_shape, [1], [0], [1], end_mask=1)
-        picked = [ops.GatherV2(part, places, _ZERO) for part in (inner, x.values)]
-        return SparseTensor(*picked, shape)
+        indices, values = (ops.GatherV2(part, places, _ZERO) for part in (inner, x.values))
+        return SparseTensor(indices, values, shape)
 
 
 def slices_of(elem: object) -> Slices:

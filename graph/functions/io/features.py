@@ -296,10 +296,10 @@ def index_keys_of(feature: SparseFeature) -> list[str]:
 
 def _default(key: str, dtype: np.dtype, shape: Shape, value: TensorLike | None) -> Tensor:
     name = "key_" + "".join(c if c.isalnum() and c.isascii() else "_" for c in key)
-    is_free = bool(shape) and cast("tuple[int | None, ...]", shape)[0] is None
+    is_free = shape is not None and bool(shape) and shape[0] is None
     if value is None:
         filler = b"" if dtype.kind == "O" else np.zeros((), dtype)
         return convert_to_tensor(filler if is_free else np.zeros(0, dtype), dtype, name=name)
     tensor = convert_to_tensor(value, dtype, name=name)
-    target = () if is_free else cast("tuple[int, ...]", shape)
+    target = () if is_free or shape is None else shape
     return ops.Reshape(tensor, np.array(target, np.int32))

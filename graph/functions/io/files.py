@@ -34,7 +34,7 @@ class _Queue(Protocol):
 
 def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> Operation:
     """An operation that writes a file, and the folders it lies in."""
-    return cast("Operation", ops.WriteFile(filename, contents, name=name))
+    return ops.WriteFile(filename, contents, name=name)
 
 
 def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variable:
@@ -102,11 +102,11 @@ class ReaderBase:
 
     def restore_state(self, state: TensorLike, name: str | None = None) -> Operation:
         """Takes it back to where it was."""
-        return cast("Operation", ops.ReaderRestoreStateV2(self._reader_ref, state, name=name))
+        return ops.ReaderRestoreStateV2(self._reader_ref, state, name=name)
 
     def reset(self, name: str | None = None) -> Operation:
         """Takes it back to the start."""
-        return cast("Operation", ops.ReaderResetV2(self._reader_ref, name=name))
+        return ops.ReaderResetV2(self._reader_ref, name=name)
 
 
 class IdentityReader(ReaderBase):

@@ -171,7 +171,7 @@ def _lengths_of(part: object, ragged: RaggedTensor, counts: Tensor) -> RaggedTen
         return ragged
     if isinstance(part, RowSplits):
         starts, ends = ragged[:, :-1], ragged[:, 1:]
-        return cast("RaggedTensor", cast("RaggedTensor", ends) - starts)
+        return cast("RaggedTensor", ends) - starts
     if isinstance(part, RowLimits):
         columns = rows.columns()
         before = ops.ConcatV2([np.zeros(1, np.dtype(numbers.dtype)), numbers[:-1]], _ZERO)

@@ -131,7 +131,7 @@ def bincount(
         dtype: Of the result, without weights.
     """
     with name_scope(None, "bincount"):
-        numbers = cast(convert_to_tensor(flat_values(arr), name="arr"), np.int32)
+        numbers = cast(flat_values(arr), np.int32)
         flat = array.reshape(numbers, [-1])
         largest = ops.Max(ops.ConcatV2([flat, np.array([-1], np.int32)], np.int32(0)), [0])
         size = ops.AddV2(largest, np.int32(1))
@@ -140,7 +140,7 @@ def bincount(
         if maxlength is not None:
             size = ops.Minimum(cast(maxlength, np.int32), size)
         if weights is not None:
-            return ops.Bincount(numbers, size, convert_to_tensor(flat_values(weights)))
+            return ops.Bincount(numbers, size, flat_values(weights))
         return ops.Bincount(numbers, size, np.zeros(0, np.dtype(dtype)))
 
 

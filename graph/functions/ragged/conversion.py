@@ -224,7 +224,9 @@ def _target(
         size if i == 0 or i >= n or x.nested_rows[i - 1].known_length is not None else None
         for i, size in enumerate(own.as_list())
     ]  # fmt: skip
-    if isinstance(shape, (list, tuple)) and any(isinstance(size, Tensor) for size in shape):
+    if isinstance(shape, (list, tuple)) and any(
+        isinstance(size, Tensor) for size in cast("Sequence[object]", shape)
+    ):
         listed = [np.int64(-1) if size is None else size for size in cast("list[object]", shape)]
         parts = [ops.Cast(convert_to_tensor(cast("TensorLike", size)), DstT=np.dtype(np.int64))
                  for size in listed]  # fmt: skip

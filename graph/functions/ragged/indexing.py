@@ -59,7 +59,7 @@ def _filled(keys: list[object], rank: int | None) -> list[object]:
 
 def _is_number(key: object) -> bool:
     if isinstance(key, Operands):
-        return key.dtype.kind in "iu"
+        return convert_to_tensor(cast("TensorLike", key)).dtype.kind in "iu"
     return hasattr(key, "__index__") and not isinstance(key, bool)
 
 
@@ -152,7 +152,7 @@ def _sliced_rows(x: RaggedTensor, key: slice[object, object, object]) -> RaggedT
     lowest = ops.SelectV2(forward, zero, -one)
     highest = ops.SelectV2(forward, lengths, last)
 
-    def bound(value: object, default: Tensor) -> Tensor:
+    def limited(value: object, default: Tensor) -> Tensor:
         if value is None:
             return default
         number = _number(value, dtype)
@@ -160,8 +160,8 @@ def _sliced_rows(x: RaggedTensor, key: slice[object, object, object]) -> RaggedT
         return ops.Minimum(ops.Maximum(counted, lowest), highest)
 
     none = ops.ZerosLike(lengths)
-    start = bound(key.start, ops.SelectV2(forward, none, last))
-    stop = bound(key.stop, ops.SelectV2(forward, lengths, ops.Sub(none, one)))
+    start = limited(key.start, ops.SelectV2(forward, none, last))
+    stop = limited(key.stop, ops.SelectV2(forward, lengths, ops.Sub(none, one)))
     away = ops.SelectV2(forward, ops.Sub(step, one), ops.AddV2(step, one))
     count = ops.FloorDiv(ops.AddV2(ops.Sub(stop, start), away), step)
     return rows_in_steps(x, start, step, ops.Maximum(count, zero))

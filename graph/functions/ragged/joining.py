@@ -149,13 +149,14 @@ def split(
             if level.uniform is None:
                 raise ValueError(f"Cannot split along ragged dimension {place}")
         if isinstance(num_or_size_splits, (int, np.integer)):
-            count = int(num_or_size_splits)
+            count = int(cast("int", num_or_size_splits))
             if count < 1:
                 raise ValueError(f"`num_or_size_splits` must be >=1 if it is an int, got {count}")
             return _split(x, place, count, None)
-        if isinstance(num_or_size_splits, (list, tuple)) and any(
-            isinstance(item, (list, tuple)) for item in cast("Sequence[object]", num_or_size_splits)
-        ):
+        items: Sequence[object] = ()
+        if isinstance(num_or_size_splits, (list, tuple)):
+            items = cast("Sequence[object]", num_or_size_splits)
+        if any(isinstance(item, (list, tuple)) for item in items):
             raise TypeError("`num_or_size_splits` must be a Python list of ints, or a 1-D tensor")
         sizes = convert_to_tensor(cast("TensorLike", num_or_size_splits))
         if sizes.dtype.kind != "i":

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 
 
 class Parsed(NamedTuple):
@@ -16,8 +17,14 @@ class Parsed(NamedTuple):
     inner_shape: tuple[int, ...]
 
 
+def _array(x: object) -> np.ndarray | None:
+    """An array as it is, None for anything else."""
+    return np.asarray(cast("npt.ArrayLike", x)) if isinstance(x, np.ndarray) else None
+
+
 def _is_list(x: object) -> bool:
-    return isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim > 0)
+    array = _array(x)
+    return isinstance(x, (list, tuple)) or (array is not None and array.ndim > 0)
 
 
 def _items(x: object) -> Sequence[object]:
@@ -26,8 +33,9 @@ def _items(x: object) -> Sequence[object]:
 
 def _depths(x: object) -> tuple[int | None, int]:
     """How deep the scalars lie, None without any, and how deep the lists nest."""
-    if isinstance(x, np.ndarray) and x.size:
-        return x.ndim, x.ndim
+    array = _array(x)
+    if array is not None and array.size:
+        return array.ndim, array.ndim
     if not _is_list(x):
         return 0, 0
     scalar_depth, deepest = None, 1
@@ -51,8 +59,9 @@ def _inner_shape(pylist: object, ragged_rank: int) -> tuple[int, ...]:
 
 
 def _shape_of(x: object) -> tuple[int, ...]:
-    if isinstance(x, np.ndarray):
-        return x.shape
+    array = _array(x)
+    if array is not None:
+        return array.shape
     if not _is_list(x):
         return ()
     items = _items(x)
@@ -60,8 +69,9 @@ def _shape_of(x: object) -> tuple[int, ...]:
 
 
 def _require_shape(x: object, shape: tuple[int, ...]) -> None:
-    if isinstance(x, np.ndarray):
-        is_right = x.shape == shape
+    array = _array(x)
+    if array is not None:
+        is_right = array.shape == shape
     elif not shape or not _is_list(x):
         is_right = not shape and not _is_list(x)
     else:

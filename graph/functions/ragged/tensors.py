@@ -26,6 +26,8 @@ from .picking import gather_rows
 from .values import as_ragged, of_flat_values, of_lengths, same_splits
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ...core.typing import DTypeLike, ShapeLike, TensorLike
 
 _FLAT = np.array([-1], np.int32)
@@ -58,7 +60,11 @@ def constant(
             value = cast("TensorLike", pylist)
             if _length(pylist) == 0 and dtype is None:
                 dtype = np.float32
-            return tensor_constant(value, dtype, None if np.ndim(value) == 0 else shape)
+            return tensor_constant(
+                value,
+                dtype,
+                None if not isinstance(pylist, (list, tuple)) and _length(pylist) == 1 else shape,
+            )
         values: Tensor | RaggedTensor = tensor_constant(*_flat(parsed, dtype))
         index_type = np.dtype(row_splits_dtype)
         for numbers in reversed(parsed.splits):
@@ -68,7 +74,9 @@ def constant(
 
 
 def _length(x: object) -> int:
-    return len(x) if isinstance(x, (list, tuple, np.ndarray)) and np.ndim(x) else 1
+    if isinstance(x, np.ndarray):
+        return cast("np.ndarray", x).shape[0] if cast("np.ndarray", x).ndim else 1
+    return len(cast("Sequence[object]", x)) if isinstance(x, (list, tuple)) else 1
 
 
 def _flat(
@@ -98,7 +106,7 @@ def ragged_range(
     with name_scope(name, "RaggedRange"):
         numbers = [tensor_of(x, dtype) for x in (starts, limits, deltas)]
         if dtype is None:
-            common = _widest([x.dtype for x in numbers])
+            common = _widest([np.dtype(x.dtype) for x in numbers])
             numbers = [x if x.dtype == common else ops.Cast(x, DstT=common) for x in numbers]
         splits, values = ops.RaggedRange(*numbers, Tsplits=as_numpy(row_splits_dtype))
         return RaggedTensor.from_row_splits(values, splits, validate=False)
@@ -207,11 +215,9 @@ def constant_value(
     """What a Session gives for `tf.ragged.constant` of the same arguments, without a graph."""
     wanted = None if dtype is None else as_numpy(dtype)
     index_type = as_numpy(row_splits_dtype)
-    if isinstance(pylist, np.ndarray) and pylist.ndim == 0:
-        parse(pylist, ragged_rank, inner_shape)
     parsed = parse(pylist, ragged_rank, inner_shape)
     if parsed is None:
-        array = np.array(pylist, wanted)
+        array = np.array(cast("npt.ArrayLike", pylist), wanted)
         return array if inner_shape is None else array.reshape([len(array), *inner_shape])
     shape = [len(parsed.values), *parsed.inner_shape]
     values: np.ndarray | RaggedTensorValue

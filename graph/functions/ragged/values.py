@@ -50,11 +50,13 @@ def rank_of(x: Tensor | RaggedTensor) -> int | None:
 def positive_axis(axis: object, rank: int | None, name: str = "axis") -> int:
     """An axis from 0 on; TypeError and ValueError in TensorFlow's words."""
     if isinstance(axis, (Tensor, np.ndarray)) and not isinstance(axis, np.generic):
-        value = axis.value if isinstance(axis, Tensor) else axis
-        axis = int(value) if value is not None and value.ndim == 0 else axis
+        value = axis.value if isinstance(axis, Tensor) else np.asarray(cast("TensorLike", axis))
+        if value is not None and value.ndim == 0:
+            axis = int(value)
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
-        raise TypeError(f"{name} must be an int; got {type(axis).__name__}")
-    number = int(axis)
+        kind = type(cast("object", axis)).__name__
+        raise TypeError(f"{name} must be an int; got {kind}")
+    number = int(cast("int", axis))
     if rank is not None:
         if not -rank <= number < rank:
             raise ValueError(
@@ -301,9 +303,10 @@ def _common(lengths: list[Tensor], ones: list[Tensor | None]) -> Tensor:
     return common
 
 
-def flat(x: object) -> object:
-    """The innermost values of a ragged tensor; anything else as it is."""
-    return as_ragged(cast("RaggedTensor", x)).flat_values if is_ragged(x) else x  # pyright: ignore[reportAttributeAccessIssue]
+def flat(x: TensorLike | RaggedTensor | RaggedTensorValue) -> Tensor:
+    """The innermost values of a ragged tensor; of anything else its tensor."""
+    tensor = as_ragged(x)
+    return tensor.flat_values if isinstance(tensor, RaggedTensor) else tensor
 
 
 def positions(partition: RowPartition, starts: Tensor) -> Tensor:
