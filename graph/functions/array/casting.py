@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, overload
-from typing import cast as cast_type
 
 import numpy as np
 
@@ -12,14 +11,14 @@ from ...core.create import convert_to_tensor
 from ...core.dtype import DType, as_dtype, as_numpy
 from ...core.graph import Tensor
 from ...core.indexed_slices import IndexedSlices
-from ...core.ragged_dispatch import is_ragged
+from ...core.ragged_tensor import RaggedTensor
+from ...core.ragged_value import RaggedTensorValue
 from ...core.scopes import name_scope
 from ...core.sparse_tensor import SparseTensor
 from ..ragged.values import of_flat_values
 from ..rows import functions, unary
 
 if TYPE_CHECKING:
-    from ...core.ragged_tensor import RaggedTensor
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
@@ -45,8 +44,8 @@ def cast(
     dtype = as_numpy(dtype)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
-    if is_ragged(x):
-        return cast_type("RaggedTensor", of_flat_values(cast, x, dtype=dtype))
+    if isinstance(x, (RaggedTensor, RaggedTensorValue)):
+        return of_flat_values(cast, x, dtype=dtype)
     if isinstance(x, SparseTensor):
         return SparseTensor(x.indices, cast(x.values, dtype, name), x.dense_shape)
     if isinstance(x, Tensor) and x.dtype == dtype:

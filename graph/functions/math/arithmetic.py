@@ -273,7 +273,7 @@ def conj(x: TensorLike, name: str | None = None) -> Tensor:
 _COMPLEX = {"float32": np.complex64, "float64": np.complex128}
 
 
-@binary
+@n_ary
 def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """real + i imag; TypeError unless both are float32 or both float64."""
     x, y = convert_to_tensor(real, name="real"), convert_to_tensor(imag, name="imag")
