@@ -196,19 +196,6 @@ def split(
         return _split(text, result_type, split_flat)
 
 
-def string_split_v2(
-    input: TensorLike | RaggedTensor,
-    sep: str | None = None,
-    maxsplit: int = -1,
-    name: str | None = None,
-) -> Tensor | RaggedTensor:
-    """The parts of each string as rows of a ragged tensor; of a single string as a vector."""
-    parts = split(input, sep, maxsplit, "RaggedTensor", name=name)
-    assert isinstance(parts, RaggedTensor)
-    is_single = not has_ragged(input) and as_ragged(input).shape.rank == 0
-    return parts.flat_values if is_single else parts
-
-
 def string_split(
     source: TensorLike | RaggedTensor,
     sep: str | None = None,
