@@ -13,7 +13,7 @@ io = tf.python_io
 KINDS = [None, "", "ZLIB", "GZIP", io.TFRecordCompressionType.GZIP, io.TFRecordOptions("ZLIB")]
 
 
-@pytest.mark.parametrize("options", KINDS, ids=str)
+@pytest.mark.parametrize("options", KINDS, ids=["None", "", "ZLIB", "GZIP", "2", "options"])
 def test_written_and_read(tmp_path, options):
     path = str(tmp_path / "file")
     with io.TFRecordWriter(path, options) as writer:
