@@ -186,7 +186,7 @@ class _Offering:
         inside = set(operations)
         read = dict.fromkeys(t for op in operations for t in op.inputs if t.op not in inside)
         others = [op for op in self.offer.operations if op not in inside]
-        outside = {t for op in others for t in op.inputs}.union(self.offer.wanted)
+        outside = {t for op in others for t in op.inputs}.union(self.offer.fetched)
         results = [t for op in operations for t in op.outputs if t in outside]
         return [t for t in read if self._constant(t) is None], results
 

@@ -60,10 +60,10 @@ def unique(
             "GatherV2", call.op("InvertPermutation", order), inverse, call.constant(0)
         )
     if size is not None:
-        kept = positive(call, size, "size")
+        length = positive(call, size, "size")
         fill = 0 if fill_value is None else fill_value
         y, first, counts = (
-            _resized(call, v, kept, value) for v, value in ((y, fill), (first, 1), (counts, 0))
+            _resized(call, v, length, value) for v, value in ((y, fill), (first, 1), (counts, 0))
         )
     inverse = call.op("Reshape", inverse, call.sizes(dims_of(call, x)))
     flags = ((return_index, first), (return_inverse, inverse), (return_counts, counts))

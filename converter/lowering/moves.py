@@ -35,9 +35,10 @@ def transposed(x: Tensor, order: Iterable[int], b: Builder) -> Tensor:
 def reshaped(x: Tensor, shape: Sequence[int], b: Builder) -> Tensor:
     """`x` in another shape of known sizes, one of them -1; a constant is reshaped now."""
     if x.value is not None:
-        result = b.constant(np.reshape(x.value, shape))
+        value = np.reshape(x.value, shape)
+        result = b.constant(value)
         if x.fake_quant is not None:
-            result.fake_quant = x.fake_quant.reshaped(x.value.shape, result.value.shape)
+            result.fake_quant = x.fake_quant.reshaped(x.value.shape, value.shape)
         return result
     return b.RESHAPE(x, np.asarray(shape, np.int32))
 
@@ -129,7 +130,7 @@ def spread(x: Tensor, steps: Sequence[int], value: Tensor, b: Builder) -> Tensor
     for axis, step in enumerate(steps):
         if step == 1:
             continue
-        sizes = [extent(x, i, b) for i in range(x.rank)]
+        sizes = [extent(x, i, b) for i in range(len(x.dims))]
         x = b.EXPAND_DIMS(x, np.int32(axis + 1))
         pairs = np.zeros((x.rank, 2), np.int32)
         pairs[axis + 1, 1] = step - 1

@@ -157,7 +157,7 @@ def derived_ranges(graph: Graph, ranges: Mapping[Tensor, Range]) -> dict[Tensor,
 
 def range_at(op: Op, low: float, high: float) -> Range:
     """The range of the result of a monotonic operator whose variable takes one."""
-    ends = np.float64([low, high] + [0.0] * (low < 0 < high))
+    ends = np.array([low, high] + [0.0] * (low < 0 < high), np.float64)
     operands = [ends if not tensor.is_constant else scalar_of(tensor) for tensor in op.inputs]
     values = MONOTONIC[op.kind](*operands)
     return float(values.min()), float(values.max())

@@ -53,8 +53,10 @@ def parts_in_float(graph: Graph, scheme: Scheme) -> set[Tensor]:
     """
     if rules_of(scheme.code).keys() & {"EXP", "LOG"}:
         return set()
-    sums = (op.inputs[0] for op in ops_of(graph, "LOG") if softplus_operand(graph, op) is not None)
-    return {tensor for y in sums for tensor in (y, *y.producer.inputs) if not tensor.is_constant}
+    logs = [op for op in ops_of(graph, "LOG") if softplus_operand(graph, op) is not None]
+    sums = [op.inputs[0].producer for op in logs]
+    parts = {tensor for op in sums if op is not None for tensor in (op.output, *op.inputs)}
+    return {tensor for tensor in parts if not tensor.is_constant}
 
 
 def softplus_operand(graph: Graph, log: Op) -> Tensor | None:

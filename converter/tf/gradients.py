@@ -1,8 +1,9 @@
 """Gradients of convolutions, pooling and normalisation, for signatures that train."""
 
+from collections.abc import Callable
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -160,9 +161,8 @@ def lrn_grad(node, b):
     """dy s**-beta - 2 alpha beta x sum(dy y / s) over the channels around: x / s**beta was y."""
     dy, x, y = node.inputs
     channels, radius = node.shape(1)[-1], node.attr("depth_radius")
-    if channels is None:
-        node.fail("the number of channels must be known")
-    i = np.arange(channels)
+    node.require(channels is not None, "the number of channels must be known")
+    i = np.arange(cast("int", channels))
     band = b.constant((abs(i[:, None] - i) <= radius).astype(np.float32))
 
     def around(t):
@@ -182,7 +182,7 @@ def resize_grad(node, b):
     known = [*old, *sizes[1:]]
     node.require(None not in known, f"heights, widths and channels must be known, got {known}")
     options = {name: node.attr(name) for name in ("align_corners", "half_pixel_centers")}
-    x, places = node.inputs[0], kernel_of(node.type)
+    x, places = node.inputs[0], cast("Callable[..., np.ndarray]", kernel_of(node.type))
     for order, size, n_old in (((0, 1, 3, 2), sizes[2], old[1]), ((0, 2, 3, 1), sizes[1], old[0])):
         units = np.eye(size, dtype=np.float32)[:, :, None, None]
         like_old = np.zeros((size, n_old, 1, 1), np.float32)

@@ -123,7 +123,8 @@ def fft(node, b):
     n = sizes[-1]
     matrices = [m / (n if sign > 0 else 1) for m in waves(n, n, n, sign)]
     parts = product(parts_of(node.inputs[0], b), matrices, b)
-    return complex_of(*along_others(parts, sizes[:-1], sign, b), b)
+    re, im = along_others(parts, sizes[:-1], sign, b)
+    return complex_of(re, im, b)
 
 
 @lower("RFFT", "RFFT2D", "RFFT3D")
@@ -138,7 +139,8 @@ def rfft(node, b):
         return b.RESHAPE(rows, shape_without(rows, b))
     x = cut(x, lengths, b)
     parts = product((x, None), waves(lengths[-1], lengths[-1] // 2 + 1, lengths[-1], -1), b)
-    return complex_of(*along_others(parts, lengths[:-1], -1, b), b)
+    re, im = along_others(parts, lengths[:-1], -1, b)
+    return complex_of(re, im, b)
 
 
 def shape_without(rows, b):

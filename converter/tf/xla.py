@@ -6,7 +6,7 @@ xla_gather.py and xla_reduce.py have those on windows and with functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -87,7 +87,8 @@ def dot(node, b):
     for i, term in enumerate(terms):
         sizes |= dict(zip(term, node.shape(i), strict=True))
         operands.append(Operand(as_type(node.inputs[i], dtype, b), "".join(term)))
-    return contract(node, *operands, target, sizes, b)
+    first, second = operands
+    return contract(node, first, second, target, sizes, b)
 
 
 class Convolution:
@@ -158,9 +159,10 @@ def _is_transposed(conv: Convolution) -> bool:
 
 def _transposed_conv(conv: Convolution, b: Builder) -> Tensor:
     """The result that each element of the input spreads by the filter, without a border."""
+    assert conv.filters.value is not None  # _is_transposed looks at both
     weights = conv.filters.value[::-1, ::-1]
     kernel = weights.shape[:2]
-    rows = zip(conv.x.dims[1:3], conv.holes, kernel, strict=True)
+    rows = zip(cast("Sequence[int]", conv.x.dims[1:3]), conv.holes, kernel, strict=True)
     sizes = [(n - 1) * step + k for n, step, k in rows]
     shape = shape_of_parts([extent(conv.x, 0, b), *sizes, weights.shape[-1]], b)
     filters = b.constant(np.ascontiguousarray(weights.transpose(3, 0, 1, 2)))
@@ -182,7 +184,7 @@ def _conv(node, conv: Convolution, b: Builder) -> Tensor:
     x = spread(conv.x, [1, *conv.holes, 1], like(conv.x, 0, b), b)
     x = surrounded(x, [[0, 0], *conv.pads, [0, 0]], like(conv.x, 0, b), b)
     n = conv.n_spatial
-    *_, depth, count = conv.filters.dims
+    *_, depth, count = cast("Sequence[int]", conv.filters.dims)
     names = "hw" if n == 2 else "dhw"
     options = {f"stride_{name}": step for name, step in zip(names, conv.strides, strict=True)}
     for name, step in zip(names, conv.dilations, strict=True):
@@ -191,7 +193,7 @@ def _conv(node, conv: Convolution, b: Builder) -> Tensor:
         node.require(conv.groups == 1, "a convolution over 3 dimensions must not have groups")
         return b.CONV_3D(x, conv.filters, padding="VALID", **options)
     if conv.groups > 1 and depth == 1:
-        sizes = conv.filters.dims
+        sizes = cast("Sequence[int]", conv.filters.dims)
         node.require(None not in sizes, f"the filters' shape must be known, got {sizes}")
         return b.DEPTHWISE_CONV_2D(
             x,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -107,14 +107,13 @@ def gather(node, b):
     if any(size != n for size, n in zip(others, dims, strict=True)):
         begin = int32s([0] * rank)
         operand = b.SLICE(operand, begin, int32s([-1] * places.depth + others))
+    node.require(places.depth, "its start_index_map must not be empty")
     if places.depth == 1 and places.sizes == [1]:
         flat = b.SQUEEZE(corners, squeeze_dims=[places.n_batch])
         y = b.GATHER(operand, flat, axis=0)
         y = b.EXPAND_DIMS(y, np.int32(places.n_batch))
-    elif places.depth:
-        y = b.GATHER_ND(operand, places.elements(corners, b))
     else:
-        node.fail("its start_index_map must not be empty")
+        y = b.GATHER_ND(operand, places.elements(corners, b))
     n = places.n_batch
     back = np.argsort(places.order)
     dropped = numbers.dropped
@@ -134,7 +133,7 @@ def scatter(node, b):
     batch = [i for i in range(node.rank(2)) if i not in numbers.windows]
     updates = transposed(updates, [*batch, *numbers.windows], b)
     window = iter(updates.dims[len(batch) :])
-    sizes = [1 if i in numbers.dropped else next(window) for i in range(rank)]
+    sizes = [1 if i in numbers.dropped else cast("int", next(window)) for i in range(rank)]
     node.require(None not in sizes, f"the sizes of its windows must be known, got {sizes}")
     places = Places(node, b, numbers, sizes)
     n, depth = places.n_batch, places.depth
@@ -198,7 +197,8 @@ def _updating(node) -> str | None:
     """How XlaScatter combines; None for the update in the place of what is there."""
     body = body_of(node, "update_computation")
     kind = fold_of(body)
-    is_update = copied(body.outputs[0]) == body.inputs[1]
+    results, operands = body.outputs or [], body.inputs or []
+    is_update = [copied(result) for result in results] == operands[1:2]
     node.require(
         is_update or kind == "SUM" or kind in SEGMENTS,
         "its function must give the update, or the sum, product, minimum or maximum of both",

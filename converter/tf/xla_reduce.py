@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -110,13 +112,13 @@ def reduce(node, b):
 
 def _folded(x: Tensor, axes: Sequence[int], others: Sequence[int], b: Builder) -> Tensor:
     """The shape [-1, *others]."""
-    size = int(np.prod([x.dims[i] for i in axes]))
+    size = prod(cast("int", x.dims[i]) for i in axes)
     return shape_of_parts([size, *(extent(x, i, b) for i in others)], b)
 
 
 def _halved(body: tf.Graph, rows: Sequence[Tensor], b: Builder) -> list[Tensor]:
     """The first axis folded: its halves by the function, again and again."""
-    size = rows[0].dims[0]
+    size = cast("int", rows[0].dims[0])
     while size > 1:
         half = size // 2
         halves = [slice_along(x, 0, i * half, half, b) for i in (0, 1) for x in rows]
@@ -184,7 +186,7 @@ def _fold_windows(
     """The elements of windows along one axis, folded one after another."""
     if size == 1 and stride == 1:
         return x
-    span, result = (size - 1) * dilation, None
+    span, parts = (size - 1) * dilation, []
     for i in range(size):
         crops = [[0, 0]] * len(x.dims)
         crops[axis] = [i * dilation, span - i * dilation]
@@ -193,8 +195,8 @@ def _fold_windows(
             steps = [stride if k == axis else 1 for k in range(len(x.dims))]
             zeros, mask = int32s([0] * len(steps)), (1 << len(steps)) - 1
             part = b.STRIDED_SLICE(part, zeros, zeros, int32s(steps), end_mask=mask)
-        result = part if result is None else inlined(body, b, [result, part])[0]
-    return result
+        parts.append(part)
+    return functools.reduce(lambda x, y: inlined(body, b, [x, y])[0], parts)
 
 
 def _ascending(x: Tensor, b: Builder) -> tuple[Tensor, Tensor]:

@@ -330,15 +330,15 @@ class RaggedTensor:
 
     def with_row_splits_dtype(self, dtype: DTypeLike) -> RaggedTensor:
         """The same rows, counted in int32 or int64; ValueError for another type."""
-        wanted = np.dtype(dtype)
-        if wanted not in (np.dtype(np.int32), np.dtype(np.int64)):
+        splits_dtype = np.dtype(dtype)
+        if splits_dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
             raise ValueError(
-                f"Argument `row_splits` dtype must be int32 or int64. Received {wanted}."
+                f"Argument `row_splits` dtype must be int32 or int64. Received {splits_dtype}."
             )
         values = self._values
         if isinstance(values, RaggedTensor):
-            values = values.with_row_splits_dtype(wanted)
-        return RaggedTensor(values, self._rows.of_type(wanted))
+            values = values.with_row_splits_dtype(splits_dtype)
+        return RaggedTensor(values, self._rows.of_type(splits_dtype))
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> RaggedTensor | Tensor:
         """One dimension in the place of those from `outer_axis` to `inner_axis`."""

@@ -172,11 +172,11 @@ class RowPartition:
 
     def of_type(self, dtype: DTypeLike) -> RowPartition:
         """The same rows, counted in int32 or int64."""
-        wanted = np.dtype(dtype)
-        if wanted == self.dtype:
+        new_dtype = np.dtype(dtype)
+        if new_dtype == self.dtype:
             return self
         parts = (self.splits, self._lengths, self._rowids, self._count, self.uniform)
-        cast = [None if part is None else ops.Cast(part, DstT=wanted) for part in parts]
+        cast = [None if part is None else ops.Cast(part, DstT=new_dtype) for part in parts]
         splits = cast.pop(0)
         assert splits is not None
         return RowPartition(splits, *cast)

@@ -14,7 +14,7 @@ def disable_eager_execution() -> None:
 
 
 def disable_control_flow_v2() -> None:
-    """Does nothing: conditions and loops are functional, and written as TF1 writes them."""
+    """Does nothing: conditions and loops are functional, as `If` and `While`."""
 
 
 def disable_tensor_equality() -> None:

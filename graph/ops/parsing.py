@@ -82,12 +82,14 @@ def dense_value(
     """The values of a feature in its shape, of which the first size may be free."""
     word, size = WORDS[dtype], prod(n or 1 for n in shape)
     if shape and shape[0] is None:
-        found = [] if items is None else items
-        if len(found) % max(size, 1):
+        elements = [] if items is None else items
+        if len(elements) % max(size, 1):
             words = f"Number of {word} values is not a multiple of stride length."
             at = f"for key {key}:" if where.position is None else where.key(key) + " "
-            raise fail(f"{at} {words} values size: {len(found)} but output shape: {_text(shape)}")
-        return as_array(found, dtype).reshape(-1, *(n or 0 for n in shape[1:]))
+            raise fail(
+                f"{at} {words} values size: {len(elements)} but output shape: {_text(shape)}"
+            )
+        return as_array(elements, dtype).reshape(-1, *(n or 0 for n in shape[1:]))
     if not items:
         if default.size == 0 and size:
             raise fail(
@@ -156,14 +158,14 @@ def names_of(names: np.ndarray, count: int) -> list[str]:
 
 
 class Wanted(NamedTuple):
-    """The features that are asked for: keys and types, shapes and defaults."""
+    """The features that are request for: keys and types, shapes and defaults."""
 
     sparse: list[tuple[str, np.dtype]]
     dense: list[tuple[str, np.dtype, Sequence[int | None], np.ndarray]]
     ragged: list[tuple[str, np.dtype, np.dtype]]
 
 
-def wanted(
+def requested(
     keys: Sequence[list[str]],
     types: Sequence[Sequence[object]],
     dense_shapes: Sequence[object],
@@ -183,30 +185,30 @@ Features: TypeAlias = "Mapping[str, _FeatureMessage]"
 
 
 def parse_features(
-    messages: Sequence[Features], wheres: Sequence[Where], asked: Wanted, is_single: bool
+    messages: Sequence[Features], wheres: Sequence[Where], request: Wanted, is_single: bool
 ) -> list[np.ndarray]:
     """The outputs for the features of messages: sparse ones, dense ones, ragged ones."""
     places: list[np.ndarray] = []
     values: list[np.ndarray] = []
     shapes: list[np.ndarray] = []
-    for key, dtype in asked.sparse:
-        rows = [_found(m, key, dtype, w) for m, w in zip(messages, wheres, strict=True)]
+    for key, dtype in request.sparse:
+        rows = [_items_of(m, key, dtype, w) for m, w in zip(messages, wheres, strict=True)]
         at, items, shape = sparse_of(rows, dtype)
         places.append(at[:, 1:] if is_single else at)
         values.append(items)
         shapes.append(shape[1:] if is_single else shape)
     dense: list[np.ndarray] = []
-    for key, dtype, shape, default in asked.dense:
+    for key, dtype, shape, default in request.dense:
         parts = [
-            dense_value(_found(m, key, dtype, w), key, dtype, shape, default, w)
+            dense_value(_items_of(m, key, dtype, w), key, dtype, shape, default, w)
             for m, w in zip(messages, wheres, strict=True)
         ]
         whole = stacked(parts, shape, default.astype(dtype) if default.size else default)
         dense.append(whole[0] if is_single else whole)
     flat: list[np.ndarray] = []
     splits: list[np.ndarray] = []
-    for key, dtype, split_type in asked.ragged:
-        rows = [_found(m, key, dtype, w) or [] for m, w in zip(messages, wheres, strict=True)]
+    for key, dtype, split_type in request.ragged:
+        rows = [_items_of(m, key, dtype, w) or [] for m, w in zip(messages, wheres, strict=True)]
         flat.append(as_array((x for row in rows for x in row), dtype))
         splits.append(splits_of([] if is_single else [*map(len, rows)], split_type))
         if is_single:
@@ -214,8 +216,8 @@ def parse_features(
     return [*places, *values, *shapes, *dense, *flat, *splits]
 
 
-def _found(message: Features, key: str, dtype: np.dtype, where: Where) -> Items | None:
-    # A map of messages would make the one that is asked for.
+def _items_of(message: Features, key: str, dtype: np.dtype, where: Where) -> Items | None:
+    # A map of messages would make the one that is request for.
     feature = message[key] if key in message else None  # noqa: SIM401
     return values_of(feature, dtype, where.key(key))
 
@@ -276,9 +278,9 @@ def parse_example_v2(
     """The features of Examples."""
     keys = [texts(sparse_keys), texts(dense_keys), texts(ragged_keys)]
     types = (sparse_types, Tdense, ragged_value_types, ragged_split_types)
-    asked = wanted(keys, types, dense_shapes, defaults)
+    request = requested(keys, types, dense_shapes, defaults)
     messages, wheres, is_single = _messages(serialized, names)
-    return results_of(parse_features(messages, wheres, asked, is_single))
+    return results_of(parse_features(messages, wheres, request, is_single))
 
 
 @op("ParseExample", shape=lambda op: [None] * len(op.outputs))
@@ -294,9 +296,9 @@ def parse_example(
     n_sparse, n_dense = len(sparse_types), len(Tdense)
     cut = n_sparse + n_dense
     keys = [[*map(_text_of, parts[:n_sparse])], [*map(_text_of, parts[n_sparse:cut])], []]
-    asked = wanted(keys, (sparse_types, Tdense, (), ()), dense_shapes, parts[cut:])
+    request = requested(keys, (sparse_types, Tdense, (), ()), dense_shapes, parts[cut:])
     messages, wheres, is_single = _messages(serialized, names)
-    return results_of(parse_features(messages, wheres, asked, is_single))
+    return results_of(parse_features(messages, wheres, request, is_single))
 
 
 def _text_of(array: np.ndarray) -> str:
@@ -321,6 +323,6 @@ def parse_single_example(
 ) -> np.ndarray | list[np.ndarray]:
     """The features of one Example."""
     keys = [_as_keys(sparse_keys), _as_keys(dense_keys), []]
-    asked = wanted(keys, (sparse_types, Tdense, (), ()), dense_shapes, defaults)
+    request = requested(keys, (sparse_types, Tdense, (), ()), dense_shapes, defaults)
     messages, wheres, is_single = _messages(serialized, np.zeros(0, object))
-    return results_of(parse_features(messages, wheres, asked, is_single))
+    return results_of(parse_features(messages, wheres, request, is_single))

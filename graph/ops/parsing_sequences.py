@@ -18,11 +18,11 @@ from .parsing import (
     fail,
     names_of,
     parse_features,
+    requested,
     results_of,
     splits_of,
     texts,
     values_of,
-    wanted,
 )
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ def _sparse(batch: _Batch, key: str, dtype: np.dtype) -> tuple[np.ndarray, ...]:
         steps = _steps(lists, key, dtype, where) or []
         most_steps = max(most_steps, len(steps))
         for step, items in enumerate(steps):
-            found = items or []
-            most_items = max(most_items, len(found))
-            places += [(row, step, i) for i in range(len(found))]
-            values += found
+            elements = items or []
+            most_items = max(most_items, len(elements))
+            places += [(row, step, i) for i in range(len(elements))]
+            values += elements
     at = np.array(places, np.int64).reshape(-1, 3)
     shape = np.array([len(batch.lists), most_steps, most_items], np.int64)
     first = 1 if batch.is_single else 0
@@ -142,15 +142,15 @@ def _ragged(
 
 
 def _parse_lists(
-    batch: _Batch, asked: Wanted, may_lack: Sequence[bool], has_lengths: bool
+    batch: _Batch, request: Wanted, may_lack: Sequence[bool], has_lengths: bool
 ) -> list[np.ndarray]:
     """The outputs for lists: sparse ones, dense ones, ragged ones."""
-    sparse = [_sparse(batch, key, dtype) for key, dtype in asked.sparse]
+    sparse = [_sparse(batch, key, dtype) for key, dtype in request.sparse]
     dense = [
         _dense(batch, key, dtype, shape, lacks)
-        for (key, dtype, shape, _), lacks in zip(asked.dense, may_lack, strict=True)
+        for (key, dtype, shape, _), lacks in zip(request.dense, may_lack, strict=True)
     ]
-    ragged = [_ragged(batch, *row) for row in asked.ragged]
+    ragged = [_ragged(batch, *row) for row in request.ragged]
     outputs = [row[i] for i in range(3) for row in sparse]
     outputs += [row[i] for i in range(2 if has_lengths else 1) for row in dense]
     return [*outputs, *(row[i] for i in range(3) for row in ragged)]
@@ -221,15 +221,15 @@ def parse_sequence_example_v2(
         context_sparse_types, Tcontext_dense, context_ragged_value_types,
         context_ragged_split_types,
     )  # fmt: skip
-    asked = wanted(keys, types, context_dense_shapes, defaults)
-    context = parse_features(batch.contexts, batch.wheres, asked, batch.is_single)
+    request = requested(keys, types, context_dense_shapes, defaults)
+    context = parse_features(batch.contexts, batch.wheres, request, batch.is_single)
     list_keys = [texts(x) for x in (list_sparse, list_dense, list_ragged)]
     list_types = (
         feature_list_sparse_types, feature_list_dense_types, feature_list_ragged_value_types,
         feature_list_ragged_split_types,
     )  # fmt: skip
     nothing = _no_defaults(len(feature_list_dense_types))
-    lists = wanted(list_keys, list_types, feature_list_dense_shapes, nothing)
+    lists = requested(list_keys, list_types, feature_list_dense_shapes, nothing)
     return results_of([*context, *_parse_lists(batch, lists, may_lack.tolist(), True)])
 
 
@@ -246,19 +246,19 @@ def parse_single_sequence_example(
     feature_list_dense_shapes: Sequence[object],
 ) -> np.ndarray | list[np.ndarray]:
     """The context and feature lists of one SequenceExample, each key an input of its own."""
-    *rest, name = parts
+    *remaining, name = parts
     types = (
         context_sparse_types, Tcontext_dense, feature_list_sparse_types, feature_list_dense_types,
     )  # fmt: skip
     keys: list[list[str]] = []
     for row in types:
-        keys.append([texts(x)[0] for x in rest[: len(row)]])
-        rest = rest[len(row) :]
+        keys.append([texts(x)[0] for x in remaining[: len(row)]])
+        remaining = remaining[len(row) :]
     batch = _batch(serialized, name)
-    asked = wanted([*keys[:2], []], (*types[:2], (), ()), context_dense_shapes, rest)
-    context = parse_features(batch.contexts, batch.wheres, asked, batch.is_single)
+    request = requested([*keys[:2], []], (*types[:2], (), ()), context_dense_shapes, remaining)
+    context = parse_features(batch.contexts, batch.wheres, request, batch.is_single)
     nothing = _no_defaults(len(types[3]))
-    lists = wanted([*keys[2:], []], (*types[2:], (), ()), feature_list_dense_shapes, nothing)
+    lists = requested([*keys[2:], []], (*types[2:], (), ()), feature_list_dense_shapes, nothing)
     lacking = set(texts(may_lack))
     flags = [key in lacking for key in keys[3]]
     return results_of([*context, *_parse_lists(batch, lists, flags, False)])

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .delegated import Step
     from .stage import Stage as PlanStage
 
+DATAFLOW_CONTROL = frozenset(("Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"))
 UNNOTICED = frozenset(
     (
         *("Add", "AddN", "AddV2", "AvgPoolGrad", "BatchMatMul", "BatchMatMulV2", "BiasAdd"),
@@ -353,9 +354,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         op = site.op
         hosted = HOSTED.get(op.type)
         if hosted is None and (row is None or row.kernel is None):
-            raise errors.UnimplementedError(
-                None, op, located(op, f"Op type {op.type} has no kernel")
-            )
+            raise _no_kernel(op)
         writes = row.writes if row is not None else ()
         if writes:
             return self._add_change(stage, site, row, buffers, writes)
@@ -423,8 +422,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
                 if hosted is not None:
                     results = hosted(op, self.state, *arrays)
                 elif row is None or row.kernel is None:
-                    message = located(op, f"Op type {op.type} has no kernel")
-                    raise errors.UnimplementedError(None, op, message)
+                    raise _no_kernel(op)
                 else:
                     keywords = {n: op if n == "op" else op.get_attr(n) for n in row.attrs}
                     results = _kernel(op, row.kernel, arrays)(*arrays, **keywords)
@@ -500,6 +498,18 @@ def _kernel(op: Operation, kernel: Kernel, arrays: Sequence[np.ndarray]) -> Kern
     from ..ops.narrow import KERNELS
 
     return KERNELS.get(op.type, kernel)
+
+
+def _no_kernel(op: Operation) -> errors.UnimplementedError:
+    """The error for an operation that cannot be run."""
+    words = f"Op type {op.type} has no kernel"
+    if op.type.removeprefix("Ref") in DATAFLOW_CONTROL:
+        words += (
+            ": branches and loops that an imported graph makes of Switch and Merge do not run in a "
+            "Session; build them with tf.cond and tf.while_loop, or write the graph with "
+            "TensorFlow's control flow v2"
+        )
+    return errors.UnimplementedError(None, op, located(op, words))
 
 
 def _unfed(op: Operation) -> Exception:

@@ -50,14 +50,14 @@ class Offer(NamedTuple):
         operations: those of the run, in its order.
         n_prepared: how many of them have results of known sizes.
         operands: what the tensors of these are.
-        wanted: the tensors that the caller fetches.
+        fetched: the tensors that the caller fetches.
         n_threads: of the session.
     """
 
     operations: Sequence[Operation]
     n_prepared: int
     operands: Mapping[Tensor, Buffer]
-    wanted: Collection[Tensor]
+    fetched: Collection[Tensor]
     n_threads: int
 
 

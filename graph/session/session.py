@@ -444,8 +444,8 @@ class Session:
     def _seconds(self, options: Message | None, timeout: float | None) -> float | None:
         """How long a run may take; None where nobody says."""
         if timeout is None:
-            wanted = (options and options.timeout_in_ms) or self._config.operation_timeout_in_ms
-            return wanted / 1e3 if wanted > 0 else None
+            limit = (options and options.timeout_in_ms) or self._config.operation_timeout_in_ms
+            return limit / 1e3 if limit > 0 else None
         if not timeout >= 0:
             raise ValueError(f"timeout must be a number of seconds, not negative, got {timeout}")
         return timeout

@@ -98,3 +98,10 @@ def test_errors(call, words):
     with pytest.raises(TypeError) as raised:
         call(tf.constant([[1.0]]))
     assert str(raised.value) == words
+
+
+def test_control_flow_of_imported_graphs_is_named():
+    switch = tf.raw_ops.Switch(data=tf.constant(1.0), pred=tf.placeholder(tf.bool, []))
+    match = r"Op type Switch has no kernel: branches and loops .* build them with tf.cond"
+    with tf.Session() as session, pytest.raises(tf.errors.UnimplementedError, match=match):
+        session.run(switch.output_true, {switch.output_true.op.inputs[1]: True})

@@ -212,9 +212,9 @@ class Columns:
             self._add_sequence(key, feature)
 
     def _add_sparse(self, key: str, dtype: DTypeLike) -> None:
-        wanted = as_numpy(dtype)
-        if self.sparse.setdefault(key, wanted) != wanted:
-            raise ValueError(f"Conflicting type {self.sparse[key]} vs {wanted} for feature {key}.")
+        numpy_dtype = as_numpy(dtype)
+        if (known := self.sparse.setdefault(key, numpy_dtype)) != numpy_dtype:
+            raise ValueError(f"Conflicting type {known} vs {numpy_dtype} for feature {key}.")
 
     def _add_sparse_feature(self, key: str, feature: SparseFeature) -> None:
         index_keys = index_keys_of(feature)
@@ -278,9 +278,9 @@ class Columns:
             if not isinstance(part, UniformRowLength)
         ]
         for name, dtype in rows:
-            wanted = dtype, split_type
-            if self.ragged.setdefault(name, wanted) != wanted:
-                raise ValueError(f"Conflicting type {self.ragged[name]} vs {wanted} for feature "
+            types = dtype, split_type
+            if self.ragged.setdefault(name, types) != types:
+                raise ValueError(f"Conflicting type {self.ragged[name]} vs {types} for feature "
                                  f"{name}.")  # fmt: skip
 
     def defaults(self) -> list[Tensor]:

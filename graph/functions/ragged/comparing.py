@@ -27,8 +27,8 @@ def _where(condition: RaggedTensor, name: str | None) -> Tensor:
     """Where a ragged condition holds."""
     with name_scope(name, "RaggedWhere"):
         flat = ops.Reshape(condition.flat_values, np.array([-1], np.int32))
-        kept = ops.Reshape(ops.Where(flat), np.array([-1], np.int32))
-        return ops.GatherV2(coordinates(condition), kept, _ZERO)
+        positions = ops.Reshape(ops.Where(flat), np.array([-1], np.int32))
+        return ops.GatherV2(coordinates(condition), positions, _ZERO)
 
 
 @ragged("where")
@@ -70,9 +70,9 @@ def _rows_where(
 ) -> Tensor | RaggedTensor:
     """Row i of `x` where flag i holds, else of `y`."""
     both = joined([x, y], 0)
-    own, other = numbers(x), numbers(y)
-    n = ops.Size(own, out_type=np.dtype(np.int64))
-    rows = ops.Select(flags, own, ops.AddV2(other, n))
+    first, second = numbers(x), numbers(y)
+    n = ops.Size(first, out_type=np.dtype(np.int64))
+    rows = ops.Select(flags, first, ops.AddV2(second, n))
     return gather_rows(both, rows)
 
 

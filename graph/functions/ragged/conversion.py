@@ -219,10 +219,10 @@ def _target(
 ) -> tuple[list[Tensor | None], tuple[int | None, ...] | None]:
     """The sizes of the first dimensions that are asked for, and what is known of the result."""
     n = x.ragged_rank + 1
-    own = x.shape
-    static = None if own.rank is None else [
+    actual = x.shape
+    static = None if actual.rank is None else [
         size if i == 0 or i >= n or x.nested_rows[i - 1].known_length is not None else None
-        for i, size in enumerate(own.as_list())
+        for i, size in enumerate(actual.as_list())
     ]  # fmt: skip
     if isinstance(shape, (list, tuple)) and any(
         isinstance(size, Tensor) for size in cast("Sequence[object]", shape)
@@ -245,19 +245,19 @@ def _target(
     declared = TensorShape(cast("TensorShape", shape))
     if declared.rank is None:
         return [None] * n, None if static is None else tuple(static)
-    if own.rank is not None and declared.rank != own.rank:
+    if actual.rank is not None and declared.rank != actual.rank:
         raise ValueError(
-            f"rt_input.shape and shape={declared} are incompatible: rt_input.rank = {own.rank} but "
-            f"shape.rank = {declared.rank}"
+            f"rt_input.shape and shape={declared} are incompatible: rt_input.rank = {actual.rank} "
+            f"but shape.rank = {declared.rank}"
         )
-    wanted = declared.as_list()
+    limits = declared.as_list()
     if static is not None:
-        for size, limit in zip(static[n:], wanted[n:], strict=True):
+        for size, limit in zip(static[n:], limits[n:], strict=True):
             if None not in (size, limit) and size != limit:
-                raise ValueError(f"Shapes {own} and {declared} are incompatible")
+                raise ValueError(f"Shapes {actual} and {declared} are incompatible")
         static = [limit if limit is not None else (size if i else None if size is None else size)
-                  for i, (size, limit) in enumerate(zip(static, wanted, strict=True))]  # fmt: skip
-    sizes = [None if size is None else convert_to_tensor(np.int64(size)) for size in wanted[:n]]
+                  for i, (size, limit) in enumerate(zip(static, limits, strict=True))]  # fmt: skip
+    sizes = [None if size is None else convert_to_tensor(np.int64(size)) for size in limits[:n]]
     return [*sizes], None if static is None else tuple(static)
 
 
@@ -279,12 +279,12 @@ def _dense(x: Tensor | RaggedTensor, filler: Tensor, sizes: list[Tensor | None])
     rows, columns = x.rows.rowids(), x.rows.columns()
     wide = np.dtype(np.int64)
     natural = ops.Cast(x.rows.nrows(), DstT=wide), ops.Cast(x.rows.longest(), DstT=wide)
-    n, m = (own if size is None else size for own, size in zip(natural, sizes, strict=False))
+    n, m = (count if size is None else size for count, size in zip(natural, sizes, strict=False))
     places = ops.Cast(ops.Pack([rows, columns], axis=1), DstT=wide)
     if sizes[0] is not None or sizes[1] is not None:
         inside = ops.All(ops.Less(places, ops.Pack([n, m])), np.int32(1))
-        kept = ops.Reshape(ops.Where(inside), _FLAT)
-        places, values = (ops.GatherV2(part, kept, _ZERO) for part in (places, values))
+        positions = ops.Reshape(ops.Where(inside), _FLAT)
+        places, values = (ops.GatherV2(part, positions, _ZERO) for part in (places, values))
     inner = ops.StridedSlice(ops.Shape(values, out_type=wide), [1], [0], [1], end_mask=1)
     shape = ops.ConcatV2([ops.Pack([n, m]), inner], _ZERO)
     padded = ops.BroadcastTo(filler, shape)

@@ -73,17 +73,17 @@ def _item(x: Tensor | RaggedTensor, keys: Keys) -> Tensor | RaggedTensor:
         return x
     if isinstance(x, Tensor):
         return x[tuple(keys)]  # pyright: ignore[reportArgumentType] - checked there
-    first, rest = keys[0], keys[1:]
+    first, others = keys[0], keys[1:]
     if first is None:
-        return expanded(_item(x, rest), 0)
+        return expanded(_item(x, others), 0)
     if isinstance(first, slice):
-        return _inner(_sliced(x, cast("slice[object, object, object]", first)), rest)
+        return _inner(_sliced(x, cast("slice[object, object, object]", first)), others)
     if not _is_number(first):
         raise TypeError(f"{_WRONG_INDEX}, got {first!r}")
     at = numbers(x, x.rows.dtype)[first]  # pyright: ignore[reportArgumentType]
     if x.rows.known_count is None:
         at = _within(at, cast("TensorLike", first), x.rows.nrows())
-    return _item(row(x, at), rest)
+    return _item(row(x, at), others)
 
 
 def _within(at: Tensor, number: TensorLike, n: Tensor) -> Tensor:
@@ -110,12 +110,12 @@ def _inner(x: Tensor | RaggedTensor, keys: Keys) -> Tensor | RaggedTensor:
         return x
     if isinstance(x, Tensor):
         return x[(slice(None), *keys)]  # pyright: ignore[reportArgumentType] - checked there
-    first, rest = keys[0], keys[1:]
+    first, others = keys[0], keys[1:]
     if first is None:
-        return expanded(_inner(x, rest), 1)
+        return expanded(_inner(x, others), 1)
     if isinstance(first, slice):
         picked = _sliced_rows(x, cast("slice[object, object, object]", first))
-        return picked.with_values(_inner(picked.values, rest)) if rest else picked
+        return picked.with_values(_inner(picked.values, others)) if others else picked
     if not _is_number(first):
         raise TypeError(f"{_WRONG_INDEX}, got {first!r}")
     if x.rows.uniform is None:
@@ -125,7 +125,7 @@ def _inner(x: Tensor | RaggedTensor, keys: Keys) -> Tensor | RaggedTensor:
     index = _within(index, cast("TensorLike", first), size)
     zero = x.rows.dtype.type(0)
     index = ops.SelectV2(ops.Less(index, zero), ops.AddV2(index, size), index)
-    return _inner(gather_rows(x.values, ops.AddV2(x.rows.starts(), index)), rest)
+    return _inner(gather_rows(x.values, ops.AddV2(x.rows.starts(), index)), others)
 
 
 def _sliced_rows(x: RaggedTensor, key: slice[object, object, object]) -> RaggedTensor:

@@ -213,18 +213,18 @@ def constant_value(
     row_splits_dtype: DTypeLike = np.int64,
 ) -> RaggedTensorValue | np.ndarray:
     """What a Session gives for `tf.ragged.constant` of the same arguments, without a graph."""
-    wanted = None if dtype is None else as_numpy(dtype)
+    numpy_dtype = None if dtype is None else as_numpy(dtype)
     index_type = as_numpy(row_splits_dtype)
     parsed = parse(pylist, ragged_rank, inner_shape)
     if parsed is None:
-        array = np.array(cast("npt.ArrayLike", pylist), wanted)
+        array = np.array(cast("npt.ArrayLike", pylist), numpy_dtype)
         return array if inner_shape is None else array.reshape([len(array), *inner_shape])
     shape = [len(parsed.values), *parsed.inner_shape]
     values: np.ndarray | RaggedTensorValue
     if 0 in shape:
-        values = np.zeros(shape, np.float64 if wanted is None else wanted)
+        values = np.zeros(shape, np.float64 if numpy_dtype is None else numpy_dtype)
     else:
-        values = _array_of(parsed.values, wanted).reshape(shape)
+        values = _array_of(parsed.values, numpy_dtype).reshape(shape)
     for splits in reversed(parsed.splits):
         values = RaggedTensorValue(values, np.array(splits, index_type))
     return values
