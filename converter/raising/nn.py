@@ -90,6 +90,8 @@ def pool(node, x):
     window = [1, int(options.filter_height), int(options.filter_width), 1]
     if node.kind == "MAX_POOL_2D":
         return ops.MaxPool(x, ksize=window, **steps(node))
+    if x.dtype.kind != "f":
+        node.fail(f"TensorFlow has no operation for averages of {x.dtype}")
     if node.kind == "AVERAGE_POOL_2D":
         return ops.AvgPool(x, ksize=window, **steps(node))
     return ops.Sqrt(ops.AvgPool(ops.Square(x), ksize=window, **steps(node)))

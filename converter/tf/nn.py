@@ -177,8 +177,7 @@ def fused_batch_norm(node, b):
     With is_training the mean and variance are those of the batch.
     """
     x, gamma, beta, mean, variance = node.inputs
-    running = mean, variance
-    reserved = [b.constant(np.zeros(0, np.float32)) for _ in node.op.outputs[5:]]
+    statistics = mean, variance
     is_nchw = node.text("data_format") == "NCHW"
     channel_shape = (1, -1, 1, 1) if is_nchw else (-1,)
     epsilon = node.attr("epsilon")
@@ -188,16 +187,17 @@ def fused_batch_norm(node, b):
         channel_mean = reshaped(mean, channel_shape, b) if is_nchw else mean
         variance = b.MEAN(b.SQUARED_DIFFERENCE(x, channel_mean), axes)
         running = _running_statistics(node, b, axes, mean, variance)
+        statistics = *running, mean, variance
     parameters = [t.value for t in (gamma, beta, mean, variance)]
     if all(value is not None for value in parameters):
         y = formulas.folded_batch_norm(b, x, parameters, epsilon, channel_shape)
-        return (y, *running, mean, variance, *reserved)
+        return (y, *statistics)
     inverse_stddev = b.RSQRT(b.ADD(variance, like(variance, epsilon, b)))
     scale = b.MUL(gamma, inverse_stddev)
     offset = b.SUB(beta, b.MUL(mean, scale))
     if is_nchw:
         scale, offset = reshaped(scale, channel_shape, b), reshaped(offset, channel_shape, b)
-    return (formulas.scaled(b, x, scale, offset), *running, mean, variance, *reserved)
+    return (formulas.scaled(b, x, scale, offset), *statistics)
 
 
 def _running_statistics(node, b, axes, mean, variance):

@@ -10,12 +10,13 @@ import numpy as np
 from ...schema import dtypes
 from .dtype import DType, as_numpy
 from .op_limits import allowed_types, attribute_limit
+from .tensor_shape import TensorShape, as_shape
 from .text import real_types
 
 if TYPE_CHECKING:
     from .protocols import AttrValue
     from .signatures import Signature
-    from .typing import DTypeLike
+    from .typing import DTypeLike, ShapeLike
 
     Maker: TypeAlias = Callable[[object], object]
 
@@ -54,12 +55,18 @@ def _type(value: object) -> np.dtype | None:
     return as_numpy(cast("DTypeLike", value))
 
 
+def _shape(value: object) -> object:
+    is_listed = isinstance(value, (list, TensorShape))
+    return as_shape(cast("ShapeLike", value)) if is_listed else value
+
+
 _MAKERS: dict[str, tuple[str, Maker]] = {
     "int": ("int", _integer),
     "float": ("float", _number),
     "bool": ("bool", _flag),
     "string": ("string", _text),
     "type": ("DataType", _type),
+    "shape": ("TensorShape", _shape),
 }
 
 

@@ -230,10 +230,17 @@ def _partial_values(op: Operation, row: Row, arrays: Sequence[np.ndarray]) -> li
         items = zip(
             *(np.broadcast_to(array.astype(object), shape).flat for array in arrays), strict=True
         )
-        return [_objects([_apply(ELEMENTWISE[op.type], *item) for item in items], shape)]
+        values = [_apply(ELEMENTWISE[op.type], *item) for item in items]
+        return [_known(_objects(values, shape), op.outputs[0])]
     if row.moves_elements:
-        return [np.asarray(result, object) for result in _run(row, op, arrays)]
+        results = [np.asarray(result, object) for result in _run(row, op, arrays)]
+        return [_known(result, out) for result, out in zip(results, op.outputs, strict=True)]
     return []
+
+
+def _known(array: np.ndarray, tensor: Tensor) -> np.ndarray:
+    """A value, in the type of the tensor where no element is unknown."""
+    return array if _is_partial(array) or tensor.dtype is None else array.astype(tensor.dtype)
 
 
 def _apply(function: Callable[..., int], *numbers: Dim) -> Dim:

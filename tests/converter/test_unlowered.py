@@ -41,9 +41,12 @@ REASONS = {
         SparseApplyProximalGradientDescent SparseApplyRMSProp
     """,
     "builtins have no operators on the characters of strings; Flex": """
-        AsString DecodeBase64 DeserializeManySparse DeserializeSparse EditDistance EncodeBase64
-        Fingerprint ParseExampleV2 ReduceJoin RegexFullMatch RegexReplace SerializeManySparse
-        SerializeSparse StaticRegexFullMatch StaticRegexReplace StringFormat StringJoin
+        AsString DecodeBase64 DecodeCSV DecodeCompressed DecodeJSONExample DecodePaddedRaw DecodeRaw
+        DeserializeManySparse DeserializeSparse EditDistance EncodeBase64 Fingerprint ParseExample
+        ParseExampleV2 ParseSequenceExampleV2 ParseSingleExample ParseSingleSequenceExample
+        ParseTensor ReduceJoin RegexFullMatch RegexReplace SerializeManySparse
+        SerializeSparse SerializeTensor StaticRegexFullMatch StaticRegexReplace StringFormat
+        StringJoin
         StringLength StringLower StringNGrams StringSplit StringSplitV2 StringStrip
         StringToHashBucket StringToHashBucketStrong StringToNumber StringUpper Substr
         UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeTranscode UnsortedSegmentJoin
@@ -92,6 +95,18 @@ REASONS = {
     "loops and branches of TensorFlow 1: sources/functionalize_control_flow.py makes While, If": """
         Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
         RefSwitch Switch
+    """,
+    "ragged tensors: their functions on lists of numbers; Flex": """
+        RaggedBincount RaggedCross RaggedGather RaggedRange RaggedTensorToSparse SparseBincount
+    """,
+    "files: what feeds a training program": """
+        FixedLengthRecordReader FixedLengthRecordReaderV2 IdentityReader IdentityReaderV2
+        MatchingFiles ReadFile ReaderNumRecordsProduced ReaderNumRecordsProducedV2
+        ReaderNumWorkUnitsCompleted ReaderNumWorkUnitsCompletedV2 ReaderRead ReaderReadUpTo
+        ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2 ReaderRestoreState
+        ReaderRestoreStateV2 ReaderSerializeState ReaderSerializeStateV2 TFRecordReader
+        TFRecordReaderV2 TextLineReader TextLineReaderV2 WholeFileReader WholeFileReaderV2
+        WriteFile
     """,
     "queues: what feeds a training program": """
         FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2

@@ -34,7 +34,7 @@ def direct(*arguments):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(winograd_f32, "fits", lambda *_: False)
         got, names = run(*arguments)
-    assert names == ["gemm_f32.convolution"]
+    assert names in (["gemm_f32.convolution"], ["gemm_f32.lines"])
     return got
 
 

@@ -267,6 +267,45 @@ def decoding(tf, folder):
     ]
 
 
+def raw_operations(tf, folder):
+    raw, train = tf.raw_ops, tf.train
+    features = {
+        "a": train.Feature(int64_list=train.Int64List(value=[3, 4])),
+        "b": train.Feature(float_list=train.FloatList(value=[0.5])),
+    }
+    text = train.Example(features=train.Features(feature=features)).SerializeToString()
+    steps = train.FeatureList(feature=[features["a"], features["a"]])
+    lists = train.FeatureLists(feature_list={"steps": steps})
+    context = train.Features(feature=features)
+    sequence = train.SequenceExample(context=context, feature_lists=lists).SerializeToString()
+    splits, weights = np.int64([0, 2, 3]), np.zeros(0, np.float32)
+    keys = {"sparse_keys": ["a"], "dense_keys": ["b"], "dense_defaults": [weights]}
+    types = {"sparse_types": [tf.int64], "dense_shapes": [[1]]}
+    results = [
+        raw.RaggedBincount(splits=splits, values=[1, 0, 1], size=3, weights=weights),
+        raw.SparseBincount(
+            indices=np.int64([[0, 0], [1, 1]]), values=[1, 2], dense_shape=np.int64([2, 2]), size=4,
+            weights=weights, binary_output=True,
+        ),
+        *raw.RaggedGather(
+            params_nested_splits=[splits], params_dense_values=[1.0, 2.0, 3.0], indices=[1, 0],
+            OUTPUT_RAGGED_RANK=1,
+        ),
+        *raw.RaggedTensorToSparse(rt_nested_splits=[splits], rt_dense_values=[1.0, 2.0, 3.0]),
+        raw.DecodePaddedRaw(input_bytes=["abcd", "e"], fixed_length=4, out_type=tf.int16),
+        *raw.ParseExample(serialized=[text], names=["n"], **keys, **types),
+        *raw.ParseSingleExample(serialized=text, num_sparse=1, **keys, **types),
+        *raw.ParseSingleSequenceExample(
+            serialized=sequence, feature_list_dense_missing_assumed_empty=np.array([], object),
+            context_sparse_keys=["a"], context_dense_keys=[], feature_list_sparse_keys=[],
+            feature_list_dense_keys=["steps"], context_dense_defaults=[], debug_name="n",
+            context_sparse_types=[tf.int64], feature_list_dense_types=[tf.int64],
+            feature_list_dense_shapes=[[2]],
+        ),
+    ]  # fmt: skip
+    return [x for result in results for x in (result if isinstance(result, list) else [result])]
+
+
 def _read(tf, session, reader, names, n):
     queue = tf.FIFOQueue(9, [tf.string], shapes=())
     session.run(queue.enqueue_many([names]))
@@ -336,6 +375,7 @@ VALUES = [
     examples,
     sequences,
     decoding,
+    raw_operations,
     readers,
     devices,
 ]

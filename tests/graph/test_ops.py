@@ -77,6 +77,13 @@ ELSEWHERE |= {
 }
 """Those of tests/converter/xla_functions.npz."""
 ELSEWHERE |= {
+    *("DecodeCSV", "DecodeCompressed", "DecodeJSONExample", "DecodePaddedRaw", "DecodeRaw"),
+    *("ParseExample", "ParseExampleV2", "ParseSequenceExampleV2", "ParseSingleExample"),
+    *("ParseSingleSequenceExample", "ParseTensor", "RaggedBincount", "RaggedCross"),
+    *("RaggedGather", "RaggedRange", "RaggedTensorToSparse", "SerializeTensor", "SparseBincount"),
+}
+"""Those of row_programs.py."""
+ELSEWHERE |= {
     *("AudioSummary", "AudioSummaryV2", "HistogramSummary", "ImageSummary", "MergeSummary"),
     *("ScalarSummary", "TensorSummary", "TensorSummaryV2"),
 }
