@@ -319,7 +319,7 @@ class TFLiteConverter(Results):
         output_arrays: Sequence[str] | None = None,
         io_layout: str | Mapping[str, str] | None = None,
     ) -> TFLiteConverter:
-        """A converter for an ONNX model, operator sets 7 and later.
+        """A converter for an ONNX model of any operator set.
 
         The file's inputs and outputs keep the model's layout (channels second for images) unless
         io_layout changes it; inside, channels come last. Only builtins are written.
