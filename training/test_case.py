@@ -17,6 +17,9 @@ from ..errors import InvalidArgumentError, OpError
 from ..graph.core.device_spec import DeviceSpec
 from ..graph.core.dtype import as_dtype
 from ..graph.core.graph import Graph, Tensor
+from ..graph.core.ragged_dispatch import has_ragged
+from ..graph.core.ragged_tensor import RaggedTensor
+from ..graph.core.ragged_value import RaggedTensorValue
 from ..graph.core.scopes import get_default_session, reset_default_graph, set_random_seed
 from ..graph.session.session import Session
 from ..graph.variables.variables import Variable
@@ -134,6 +137,14 @@ class TestCase(absltest.TestCase):
             value = self.evaluate(value)
         return np.asarray(value)
 
+    def _lists(self, value: Any) -> Any:
+        """A ragged tensor, or what is compared with one, as nested lists."""
+        if isinstance(value, (RaggedTensor, Tensor, Variable)):
+            value = self.evaluate(value)
+        if isinstance(value, RaggedTensorValue):
+            return value.to_list()
+        return value.tolist() if isinstance(value, np.ndarray) else value
+
     def _fail_at(self, wrong: np.ndarray, a: np.ndarray, words: str, msg: str | None) -> None:
         """Fails when `wrong` holds anywhere, naming the elements of `a`."""
         if not np.any(wrong):
@@ -150,13 +161,15 @@ class TestCase(absltest.TestCase):
         self.assertEqual(a.shape, b.shape, self._formatMessage(msg, words))
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
-        """Arrays are equal in shape and elements; NaN equals NaN."""
+        """Arrays, or ragged tensors, are equal in shape and elements; NaN equals NaN."""
+        if has_ragged(a, b):
+            return self.assertEqual(self._lists(a), self._lists(b), msg)
         x, y = self._array(a), self._array(b)
         self._same_shape(x, y, msg)
         equal = np.asarray(x == y)
         if x.dtype.kind in "fcV" and y.dtype.kind in "fcV":
             equal |= np.isnan(x) & np.isnan(y)
-        self._fail_at(~equal, x, f"not equal to {_short(y)}", msg)
+        return self._fail_at(~equal, x, f"not equal to {_short(y)}", msg)
 
     def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """`assertAllEqual` would fail."""
@@ -171,6 +184,8 @@ class TestCase(absltest.TestCase):
     ) -> None:
         """Nests of arrays agree: |a - b| <= atol + rtol |b| everywhere; NaN equals NaN."""
         a, b = (x._asdict() if hasattr(x, "_asdict") else x for x in (a, b))
+        if has_ragged(a, b):
+            a, b = self._lists(a), self._lists(b)
         if isinstance(a, Mapping) != isinstance(b, Mapping):
             raise ValueError(f"Can't compare dict to non-dict, {a} vs {b}. {msg or ''}")
         if isinstance(a, Mapping):

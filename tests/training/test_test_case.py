@@ -96,6 +96,16 @@ def test_tensors_are_evaluated(case):
         pass
 
 
+def test_ragged_tensors(case):
+    ragged = tf.ragged.constant([[1.0], [2.0, 3.0]])
+    case.assertAllEqual(ragged, [[1.0], [2.0, 3.0]])
+    case.assertAllClose(ragged + 1e-8, case.evaluate(ragged))
+    with pytest.raises(AssertionError, match="Lists differ"):
+        case.assertAllEqual(ragged, [[1.0], [2.0]])
+    with pytest.raises(AssertionError, match=r"3.0 at \(1,\): not within"):
+        case.assertAllClose(ragged, [[1.0], [2.0, 4.0]])
+
+
 def test_each_test_has_seeds_and_a_graph(case):
     with case.test_session():
         first = tf.random_normal([3]).eval()
