@@ -499,36 +499,6 @@ SETS = {
     ),
 }
 
-IO = {
-    "graph.functions.io.decoding": (
-        "decode_compressed decode_csv decode_json_example decode_raw deserialize_many_sparse "
-        "parse_tensor serialize_many_sparse serialize_sparse serialize_tensor"
-    ),
-    "graph.functions.io.features": (
-        "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature"
-    ),
-    "graph.functions.io.files": "match_filenames_once matching_files read_file write_file",
-    "graph.functions.io.parsing": (
-        "parse_example parse_sequence_example parse_single_example parse_single_sequence_example"
-    ),
-    "graph.functions.resources.queues": (
-        "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"
-    ),
-    "graph.functions.strings": "decode_base64 encode_base64",
-    "training.tf_record": (
-        "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"
-    ),
-    "training.write_graph": "write_graph",
-}
-"""Names of `tf.io`."""
-
-IO_GFILE = {
-    "schema.gfile": "GFile",
-    "schema.gfile_v2": (
-        "copy exists glob isdir join listdir makedirs mkdir remove rename rmtree stat walk"
-    ),
-}
-
 GFILE = {
     "schema.gfile": (
         "Copy DeleteRecursively Exists FastGFile GFile Glob IsDirectory ListDirectory MakeDirs "
@@ -591,15 +561,6 @@ VERSION = {
 }
 """Names of both `tf` and `tf.version`."""
 
-RAGGED = {
-    "graph.functions.ragged.tensors": (
-        "boolean_mask constant constant_value cross cross_hashed map_flat_values placeholder "
-        "range=ragged_range "
-        "row_splits_to_segment_ids segment_ids_to_row_splits stack stack_dynamic_partitions"
-    ),
-    "graph.core.ragged_value": "RaggedTensorValue",
-}
-
 SUMMARY = {
     "graph.functions.summaries": (
         "all_v2_summary_ops audio get_summary_description histogram image merge merge_all scalar "
@@ -607,21 +568,6 @@ SUMMARY = {
     ),
     "schema.proto": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
     "training.summary_writer": "FileWriter FileWriterCache",
-}
-
-LAYERS = {
-    "graph.layers.base": "InputSpec Layer",
-    "graph.layers.convolutional": (
-        "Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose SeparableConv1D SeparableConv2D "
-        "conv1d conv2d conv2d_transpose conv3d conv3d_transpose separable_conv1d separable_conv2d"
-    ),
-    "graph.layers.core": "Dense Dropout Flatten dense dropout flatten",
-    "graph.layers.normalization": "BatchNormalization batch_normalization",
-    "graph.layers.pooling": (
-        "AveragePooling1D AveragePooling2D AveragePooling3D MaxPooling1D MaxPooling2D MaxPooling3D "
-        "average_pooling1d average_pooling2d average_pooling3d max_pooling1d max_pooling2d "
-        "max_pooling3d"
-    ),
 }
 
 QUEUE = {

@@ -275,8 +275,8 @@ def broadcast(
         partition = RowPartition(splits, lengths=common)
         rowids, columns = partition.rowids(), partition.columns()
         for i, part in enumerate(parts):
-            own = part.lengths[level]
-            starts = ops.Cumsum(own, _ZERO, exclusive=True)
+            row_lengths = part.lengths[level]
+            starts = ops.Cumsum(row_lengths, _ZERO, exclusive=True)
             base = ops.GatherV2(ops.GatherV2(starts, nodes[i], _ZERO), rowids, _ZERO)
             is_one = part.is_one[level]
             offset = columns
