@@ -13,8 +13,6 @@ from ..engine.plan.arena import address, check_limit
 from ..schema.errors import noted
 from .arguments import check_fits, check_shape, check_strict, check_type, strings_of
 from .collection import collection_paused
-from .pending_plans import PendingPlan, postpone
-from .plan import Plan
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
     from .details import TensorDetails
     from .options import Options
     from .partition import AnyDelegate
+    from .pending_plans import PendingPlan
+    from .plan import Plan
     from .planner import LayoutCallback
     from .recent_plans import RecentPlans
     from .scope import Scope
@@ -96,6 +96,8 @@ class Allocation:
         """
         if subgraph in self.plans:
             return
+        from .plan import Plan  # who only reads what a model says needs none
+
         model, inputs = self._model, self._inputs.get(subgraph, {})
         usual = subgraph == 0 and not self.shapes
         plan = None
@@ -118,6 +120,8 @@ class Allocation:
         shapes = {tensor: self.shape(subgraph, tensor) for tensor in spec.inputs if tensor >= 0}
         for tensor, shape in shapes.items():
             check_shape(spec.tensors[tensor], shape)
+        from .plan import Plan
+
         n_bytes = sum(prod(x) * spec.tensors[t].dtype.itemsize for t, x in shapes.items())
         check_limit(n_bytes, self._scope.memory_limit)
         inputs = self._inputs.get(subgraph)
@@ -130,6 +134,8 @@ class Allocation:
             entry = None
         if self._scope.preserve or self._delegates or not (entry or self._shares_weights):
             return None
+
+        from .pending_plans import PendingPlan
 
         def note(stage: Stage, readable: set[int], layout: Layout) -> None:
             def serialize() -> bytes | None:
@@ -147,10 +153,11 @@ class Allocation:
         if self._shares_weights:
             self.share_plan()
             cached_plan = self._model.cached_plan
-            return (
-                plan if cached_plan is None else Plan.from_cache(self._scope, cached_plan) or plan
-            )
+            shared = None if cached_plan is None else plan.from_cache(self._scope, cached_plan)
+            return shared or plan
         if pending is not None:
+            from .pending_plans import postpone
+
             postpone(pending)
         return plan
 

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from .access import CallLock, Views
 from .allocation import Allocation
 from .arguments import content_of, fits_exactly, usable_delegates
-from .call_lock import CallLock
 from .collection import collection_paused
 from .model import LoadedModel
 from .options import OpResolverType, checked, takes_cached_plans
-from .pending_plans import cache_entry_of, store_now
 from .scope import Scope
-from .views import Views
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -118,6 +116,8 @@ class Interpreter:
         self._path = None if status is None else os.fsdecode(model_path or "")
         cache_entry = cached_bytes = None
         if status is not None and not self._delegates and takes_cached_plans(options):
+            from .pending_plans import cache_entry_of, store_now  # of files only
+
             cache_entry = cache_entry_of(status, num_threads or 1, self._consumes_inputs)
             store_now(cache_entry.key)
             cached_bytes = cache_entry.read()

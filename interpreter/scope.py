@@ -10,7 +10,6 @@ import numpy as np
 
 from ..engine.run.stages import Control
 from .node import NodeError
-from .plan import Plan
 
 if TYPE_CHECKING:
     from typing import TypeAlias, TypedDict
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from .model import LoadedModel
     from .observation import Observation
     from .partition import AnyDelegate
+    from .plan import Plan
     from .spec import OperatorSpec, SubgraphSpec
 
     Resource: TypeAlias = "np.ndarray | Table"
@@ -269,6 +269,8 @@ class Scope:
         """Whether delegates take a part of a subgraph that is called with these shapes."""
         if not self.delegates or spec.index in self._active:
             return False
+        from .plan import Plan
+
         self._active.append(spec.index)
         try:
             plan = Plan(
@@ -296,6 +298,8 @@ class Scope:
         key = tuple([array.shape for array in inputs])
         plan = plans.pop(key, None)
         if plan is None:
+            from .plan import Plan
+
             shapes = {t: a.shape for t, a in zip(spec.inputs, inputs, strict=True)}
             delegates = () if each else self.delegates
             plan = Plan(self, spec, shapes, None, delegates, each=len(inputs[0]) if each else 0)

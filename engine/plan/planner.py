@@ -254,11 +254,21 @@ def assign(
     multiples of that, and no model's time changed by more than 0.5 % when they were.
     """
     offsets, total = _assign_over(alive, over or {})
-    if over:
+    if over and total > _peak(alive):  # else nothing takes less
         apart = _assign_over(alive, {})
         if apart[1] < total:
             return apart
     return offsets, total
+
+
+def _peak(alive: Mapping[Storage, Sequence[int]]) -> int:
+    """The bytes of what is alive at the same time, where these are most."""
+    spans = np.array([*alive.values()], np.int64)
+    sizes = [aligned(storage.nbytes) for storage in alive]
+    changes = np.zeros(int(spans.max()) + 2, np.int64)
+    np.add.at(changes, spans[:, 0], sizes)
+    np.subtract.at(changes, spans[:, 1] + 1, sizes)
+    return int(changes.cumsum().max())
 
 
 def _assign_over(
