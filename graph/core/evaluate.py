@@ -11,6 +11,7 @@ import numpy as np
 
 from ...schema import errors
 from ...schema.dtypes import RESOURCE, VARIANT, array_dtype
+from . import blas
 from .graph import Graph, Operation, Tensor
 from .infer import KERNEL_ERRORS, EvaluatedOperation, call_kernel, infer_shapes, known_bytes
 from .limits import LIMITS, MAX_DEPTH, Limits
@@ -50,7 +51,7 @@ def evaluate(
     values = {tensor: _fed(tensor, value) for tensor, value in feeds.items()}
     token = LIMITS.set(Limits.of(memory, seconds))
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), blas.one_thread_at_first():
             return _Run(graph, fetches, values).run()
     finally:
         LIMITS.reset(token)
@@ -118,6 +119,7 @@ class _Run:
         for op in self.order:
             if self.limits.deadline is not None and time.monotonic() > self.limits.deadline:
                 raise errors.DeadlineExceededError(None, op, f"time is over at {_where(op)}")
+            blas.check()
             self._step(op)
         return [self.values[tensor] for tensor in self.fetches]
 

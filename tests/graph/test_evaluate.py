@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from flatlite.graph.core import blas
 from flatlite.graph.core.attributes import FunctionRef
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
@@ -299,3 +300,27 @@ def test_lists_are_checked(graph, index, message):
     (item,) = lists.GetItem(full, index, np.zeros(0), element_dtype=FLOAT)
     with pytest.raises(errors.InvalidArgumentError, match=f"TensorListGetItem.*: {message}"):
         evaluate(graph, [item], {})
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(60.0, [1, 1]), (-1.0, [1, 3])])
+def test_products_have_one_thread_until_the_evaluation_is_long(monkeypatch, seconds, expected):
+    threads, inside = [3], []
+    monkeypatch.setattr(blas, "_control", lambda: (lambda: threads[-1], threads.append))
+    monkeypatch.setattr(blas, "SECONDS", seconds)
+    with blas.one_thread_at_first():
+        inside.append(threads[-1])
+        with blas.one_thread_at_first():  # another thread's evaluation
+            blas.check()
+        inside.append(threads[-1])
+    assert inside == expected
+    assert threads == [3, 1, 3]
+
+
+def test_an_evaluation_leaves_the_threads_of_numpys_products_as_they_were():
+    control = blas._control()
+    if control is None:
+        pytest.skip("numpy has no OpenBLAS here")
+    before = control[0]()
+    with blas.one_thread_at_first():
+        assert control[0]() == 1
+    assert control[0]() == before
