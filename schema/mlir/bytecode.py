@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ..errors import ModelError
 from . import vhlo
@@ -33,8 +33,6 @@ VERSION = re.compile(r"_v\d+$")
 LOCATION_PARTS = {10: 0, 12: 0, 13: 0}
 """Locations that others make up (a call site, two that are fused)."""
 NAMED_LOCATION = 14
-
-T = TypeVar("T")
 
 
 def read(content: bytes, what: str = "MLIR bytecode") -> Module:
@@ -283,7 +281,7 @@ class _Reader:
             block.operations.append(op)
         return block
 
-    def _define(self, cursor: Cursor, scope: _Scope, first: int, values: list[Value]) -> int:
+    def _define(self, cursor: Cursor, scope: _Scope, first: int, values: Sequence[Value]) -> int:
         """Gives values their numbers; where the next ones begin."""
         if first + len(values) > len(scope.values):
             raise cursor.error(f"has more values than the {len(scope.values)} of its region")

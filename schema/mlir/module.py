@@ -56,8 +56,16 @@ class Unread:
 
 
 Attribute: TypeAlias = (
-    "bool | int | float | str | np.ndarray | Type | Enum | Unread | "
-    "tuple[Attribute, ...] | Mapping[str, Attribute]"
+    bool
+    | int
+    | float
+    | str
+    | np.ndarray
+    | Type
+    | Enum
+    | Unread
+    | tuple["Attribute", ...]
+    | Mapping[str, "Attribute"]
 )
 
 
