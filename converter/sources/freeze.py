@@ -16,6 +16,7 @@ from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
 from ...graph.ops.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
 from ...schema.errors import ModelError, UnsupportedOps
+from ..stablehlo.expand import expand_modules
 from .branches import has_branches, resolve_branches
 from .effects import (
     CHECKPOINT_READERS,
@@ -143,7 +144,7 @@ def _flat(graph: Graph, ends: Ends) -> Graph:
     graph.inputs = [tensor for tensor, _ in ends.inputs]
     graph.outputs = list(ends.outputs)
     needed = rebuild(graph, [tensor.op for tensor in ends.outputs])
-    return resolve_branches(stop_learning(inline(needed)))
+    return resolve_branches(stop_learning(expand_modules(inline(needed))))
 
 
 def _frozen(flat: Graph, ends: Ends, context: _Context) -> Frozen:

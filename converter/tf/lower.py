@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from ..sources.source import GraphSource
 
 HINTS = {
-    "XlaCallModule": "XlaCallModule holds a module of StableHLO, as JAX writes: export the model "
-    "under Keras' TensorFlow backend, with jax2tf.convert(..., native_serialization=False), or as "
-    "ONNX.",
+    "XlaCallModule": "A module of StableHLO within a branch or loop of TensorFlow: write "
+    "the branch or loop in JAX, or export with jax2tf.convert(..., native_serialization=False).",
     **dict.fromkeys(
         MUTABLE_TABLES,
         "Tables that may change need contents: fill them before the model is saved, or use "

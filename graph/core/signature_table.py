@@ -808,6 +808,7 @@ Where input:T -> index:int64 ; T:type="bool"
 !WriteFile filename:string contents:string -> ;
 Xdivy x:T y:T -> z:T ; T:type
 XlaBroadcastHelper lhs:T rhs:T broadcast_dims:Tindices -> lhs_output:T rhs_output:T ; T:type Tindices:type
+!XlaCallModule args:*Tin -> output:*Tout ; version:int module:string Sout:list(shape) Tout:list(type) Tin:list(type) dim_args_spec:list(string)=[] platforms:list(string)=[] function_list:list(func)=[] has_token_input_output:bool=false disabled_checks:list(string)=[] use_shardy_partitioner:bool=false
 XlaConv lhs:T rhs:T window_strides:Tindices padding:Tindices lhs_dilation:Tindices rhs_dilation:Tindices feature_group_count:Tindices -> output:T ; T:type Tindices:type dimension_numbers:string precision_config:string
 XlaConvV2 lhs:LhsT rhs:RhsT window_strides:Tindices padding:Tindices lhs_dilation:Tindices rhs_dilation:Tindices feature_group_count:Tindices -> output:preferred_element_type ; LhsT:type RhsT:type Tindices:type dimension_numbers:string precision_config:string preferred_element_type:type batch_group_count:int=1
 XlaDot lhs:T rhs:T -> output:T ; T:type dimension_numbers:string precision_config:string

@@ -96,11 +96,6 @@ REFUSALS = {
     "axis": ("gather/rows", numbers("XlaGather", FAR_AXIS), r"dropped dimensions must be among 2"),
     "function": ("scatter/add", operation("AddV2", "Sub"), "its function must give the update, or"),
     "batches": ("conv", attribute("XlaConvV2", "batch_group_count", 2), "must be 1; others are of"),
-    "module": (
-        "sort",
-        operation("XlaSort", "XlaCallModule"),
-        r"\(\.\.\., native_serialization=False\)",
-    ),
 }
 
 

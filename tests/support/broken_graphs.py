@@ -259,7 +259,8 @@ def unknown_ops(message):
 
 def stablehlo(message):
     del message.node[2:]
-    add(message, "XlaCallModule", "module", "x", module=b"ML\xefR", version=9)
+    attrs = {"Tin": [FLOAT], "Tout": [FLOAT], "Sout": [], "module": b"ML\xefR", "version": 9}
+    add(message, "XlaCallModule", "module", "x", **attrs)
 
 
 def bad_dimensions(message):
@@ -301,7 +302,7 @@ GRAPHS = {
     "constants too large": (
         changed(set_repeated),
         "the constants of the source have 6442450944 bytes, a .tflite file at most"),
-    "StableHLO": (changed(stablehlo), "first at node 'module'", "native_serialization=False"),
+    "StableHLO": (changed(stablehlo), "XlaCallModule 'module'", "its module must have 1 byte"),
     "dimensions of XLA": (changed(bad_dimensions), "XlaGather 'rows'", "must be among 2"),
     "file that is read": (changed(set_reading), "ReadFile"),
     "Python": (changed(set_python), "PyFunc"),

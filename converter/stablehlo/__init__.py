@@ -1,0 +1,1 @@
+"""Modules of StableHLO, as JAX exports them, as operations of a TF graph."""

@@ -1,0 +1,171 @@
+"""StableHLO's products, convolutions, gathers and scatters, as TF's operations for XLA."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...schema.errors import ConverterError
+from ...schema.proto import message
+from .registry import writes
+from .writer import attribute, dtype_at, numbers
+
+
+@writes("dot_general")
+def dot_general(op, w):
+    """Sums of products."""
+    content = message("DotDimensionNumbers")(
+        lhs_contracting_dimensions=numbers(op, "lhs_contracting_dimensions"),
+        rhs_contracting_dimensions=numbers(op, "rhs_contracting_dimensions"),
+        lhs_batch_dimensions=numbers(op, "lhs_batching_dimensions"),
+        rhs_batch_dimensions=numbers(op, "rhs_batching_dimensions"),
+    )
+    return w.add(
+        "XlaDotV2",
+        *w.operands(op),
+        dimension_numbers=content.SerializeToString(),
+        precision_config=b"",
+        preferred_element_type=dtype_at(op.results[0]),
+    )
+
+
+@writes("dot")
+def dot(op, w):
+    """The product of matrices or vectors."""
+    content = message("DotDimensionNumbers")(
+        lhs_contracting_dimensions=[len(w.value(op.operands[0]).sizes or ()) - 1],
+        rhs_contracting_dimensions=[0],
+    )
+    return w.add(
+        "XlaDotV2",
+        *w.operands(op),
+        dimension_numbers=content.SerializeToString(),
+        precision_config=b"",
+        preferred_element_type=dtype_at(op.results[0]),
+    )
+
+
+CONVOLUTION = (
+    "kernel_input_feature_dimension",
+    "kernel_output_feature_dimension",
+    "kernel_spatial_dimensions",
+    "input_batch_dimension",
+    "input_feature_dimension",
+    "input_spatial_dimensions",
+    "output_batch_dimension",
+    "output_feature_dimension",
+    "output_spatial_dimensions",
+)
+
+
+@writes("convolution")
+def convolution(op, w):
+    """A convolution over any dimensions."""
+    x, filters = w.operands(op)
+    content = message("ConvolutionDimensionNumbers")()
+    for name in CONVOLUTION:
+        places = numbers(op, name)
+        if name.endswith("spatial_dimensions"):
+            getattr(content, name).extend(places)
+        else:
+            setattr(content, name, places[0])
+    reversal = [
+        axis
+        for axis, flag in zip(
+            numbers(op, "kernel_spatial_dimensions"), numbers(op, "window_reversal"), strict=True
+        )
+        if flag
+    ]
+    if reversal:
+        filters = w.add("ReverseV2", filters, w.constant(reversal, np.int32))
+    sizes = [
+        numbers(op, "window_strides"),
+        np.reshape(attribute(op, "padding"), (-1, 2)),
+        numbers(op, "lhs_dilation"),
+        numbers(op, "rhs_dilation"),
+    ]
+    return w.add(
+        "XlaConvV2",
+        x,
+        filters,
+        *(w.constant(n, np.int32) for n in sizes),
+        w.constant(attribute(op, "feature_group_count"), np.int32),
+        dimension_numbers=content.SerializeToString(),
+        precision_config=b"",
+        preferred_element_type=dtype_at(op.results[0]),
+        batch_group_count=attribute(op, "batch_group_count"),
+    )
+
+
+GATHER = {
+    "offset_dims": "offset_dims",
+    "collapsed_slice_dims": "collapsed_slice_dims",
+    "start_index_map": "start_index_map",
+    "operand_batching_dims": "operand_batching_dims",
+    "start_indices_batching_dims": "start_indices_batching_dims",
+}
+SCATTER = {
+    "update_window_dims": "update_window_dims",
+    "inserted_window_dims": "inserted_window_dims",
+    "scatter_dims_to_operand_dims": "scatter_dims_to_operand_dims",
+    "input_batching_dims": "input_batching_dims",
+    "scatter_indices_batching_dims": "scatter_indices_batching_dims",
+}
+"""Fields of TF's messages -> attributes."""
+
+
+def _numbers(op, kind, fields):
+    content = message(kind)(index_vector_dim=attribute(op, "index_vector_dim"))
+    for field, name in fields.items():
+        if name in op.attributes:
+            getattr(content, field).extend(numbers(op, name))
+    return content.SerializeToString()
+
+
+@writes("gather", "dynamic_gather")
+def gather(op, w):
+    """Windows of a tensor."""
+    x, indices, *sizes = w.operands(op)
+    if not sizes:
+        sizes = [w.constant(numbers(op, "slice_sizes"), indices.dtype.dtype)]
+    return w.add(
+        "XlaGather",
+        x,
+        indices,
+        *sizes,
+        dimension_numbers=_numbers(op, "GatherDimensionNumbers", GATHER),
+        indices_are_sorted=bool(attribute(op, "indices_are_sorted")),
+    )
+
+
+@writes("scatter")
+def scatter(op, w):
+    """A tensor with windows combined with updates."""
+    if len(op.operands) != 3:
+        raise ConverterError(f"stablehlo.scatter '{w.name}': must write into one tensor")
+    return w.add(
+        "XlaScatter",
+        *w.operands(op),
+        update_computation=w.function("update", op.regions[0]),
+        dimension_numbers=_numbers(op, "ScatterDimensionNumbers", SCATTER),
+        indices_are_sorted=bool(attribute(op, "indices_are_sorted")),
+    )
+
+
+@writes("cholesky")
+def cholesky(op, w):
+    """The lower triangular factor of matrices."""
+    if not attribute(op, "lower"):
+        raise ConverterError(f"stablehlo.cholesky '{w.name}': must give the lower factor")
+    return w.add("Cholesky", w.value(op.operands[0]))
+
+
+@writes("batch_norm_inference")
+def batch_norm_inference(op, w):
+    """Features with a mean and variance taken away."""
+    x, *parts = w.operands(op)
+    axis, rank = attribute(op, "feature_index"), len(x.sizes or ())
+    shape = [-1 if i == axis else 1 for i in range(rank)]
+    scale, offset, mean, variance = (w.reshape(t, shape) for t in parts)
+    epsilon = w.constant(attribute(op, "epsilon"), dtype_at(op.operands[0]))
+    factor = w.add("Mul", w.add("Rsqrt", w.add("AddV2", variance, epsilon)), scale)
+    return w.add("AddV2", w.add("Mul", w.add("Sub", x, mean), factor), offset)

@@ -1,0 +1,19 @@
+"""Which function writes each StableHLO operation as TF operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+WRITERS: dict[str, Callable] = {}
+"""Name of an operation -> `write(op, w)`, which gives its result or a list of them."""
+
+
+def writes(*names: str) -> Callable[[Callable], Callable]:
+    """Registers the decorated function for operations of these names."""
+
+    def register(function: Callable) -> Callable:
+        for name in names:
+            WRITERS[name] = function
+        return function
+
+    return register

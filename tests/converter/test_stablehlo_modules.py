@@ -1,0 +1,98 @@
+"""SavedModels and graphs with modules of StableHLO, against what JAX computes."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flatlite.lite import Interpreter, TFLiteConverter
+from flatlite.schema.errors import ConverterError, ModelError
+from flatlite.schema.mlir import bytecode
+from flatlite.schema.proto import message
+
+CASES = np.load(Path(__file__).with_name("stablehlo_modules.npz"))
+OPERATORS = {
+    "argmax": 1,
+    "attn": 69,
+    "cond": 4,
+    "conv": 13,
+    "cumsum": 1,
+    "embed": 7,
+    "flat": 7,
+    "mlp": 42,
+    "norm": 13,
+    "scan": 1,
+    "sort": None,
+    "top": 1,
+}
+"""Operators of the file that TensorFlow 2.21's converter writes; None where it refuses."""
+MORE = {"cond": 1}
+"""Operators that are one more than TensorFlow's: IF of a computed number."""
+
+
+def convert(name, tmp_path, change=lambda _: None):
+    graph = message("GraphDef").FromString(CASES[f"{name}/graph"].tobytes())
+    change(next(node for node in graph.node if node.op == "XlaCallModule"))
+    path = tmp_path / "graph.pb"
+    path.write_bytes(graph.SerializeToString())
+    ends = [[t.split(":")[0] for t in CASES[f"{name}/{x}"]] for x in ("inputs", "outputs")]
+    return TFLiteConverter.from_frozen_graph(str(path), *ends).convert()
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_outputs_of_jax(name, tmp_path):
+    interpreter = Interpreter(model_content=convert(name, tmp_path))
+    (detail,) = interpreter.get_input_details()
+    x = CASES[f"{name}/x0"]
+    interpreter.resize_tensor_input(detail["index"], x.shape)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(detail["index"], x)
+    interpreter.invoke()
+    for i, detail in enumerate(interpreter.get_output_details()):
+        expected = CASES[f"{name}/y{i}"]
+        np.testing.assert_allclose(
+            interpreter.get_tensor(detail["index"]), expected, rtol=1e-5, atol=1e-5
+        )
+    count = len(interpreter._get_ops_details())
+    assert OPERATORS[name] is None or count <= OPERATORS[name] + MORE.get(name, 0)
+
+
+def module_of(name):
+    graph = message("GraphDef").FromString(CASES[f"{name}/graph"].tobytes())
+    return next(node.attr["module"].s for node in graph.node if node.op == "XlaCallModule")
+
+
+@pytest.mark.parametrize("name", ("mlp", "scan"))
+def test_damaged_modules(name):
+    content, draw = module_of(name), random.Random(0)
+    for _ in range(300):
+        damaged = bytearray(content)
+        for _ in range(draw.randint(1, 3)):
+            damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+        for part in (damaged, content[: draw.randrange(len(content))]):
+            with contextlib.suppress(ModelError):
+                bytecode.read(bytes(part))
+
+
+REFUSALS = {
+    "text": (b"module {}", "its module must begin with"),
+    "cut": (module_of("mlp")[:200], "its module must have 149 bytes more"),
+    "version": (module_of("mlp")[:4] + b"\x7f" + module_of("mlp")[5:], "up to 6, got 63"),
+    "function": (module_of("mlp").replace(b"\0main\0", b"\0mail\0"), "must have a function 'main'"),
+    "operation": (module_of("norm").replace(b"rsqrt_v2", b"rsqrx_v2"), r"stablehlo.rsqrx 'Xla"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals(name, tmp_path):
+    content, words = REFUSALS[name]
+
+    def change(node):
+        node.attr["module"].s = content
+
+    with pytest.raises((ModelError, ConverterError), match=words):
+        convert("norm", tmp_path, change)
