@@ -101,6 +101,7 @@ def _outcomes(graph: Graph, op: Op, declared: Declarations) -> list[Outcome]:
             if assumption is not None:
                 raise assumption from None
             if shape is not None:
+                demand(*error.unequal)
                 return [Outcome(shape, result_types(op, declared)[0])]
             outcomes = run_prepare(op, declared, limit=-1, demand=demand, takes_unequal=True)
             return [outcome._replace(value=None) for outcome in outcomes]

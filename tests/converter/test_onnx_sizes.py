@@ -8,7 +8,7 @@ from onnx_models import REFERENCE, checked, converted, floats, model_of, node
 from running import kinds
 
 from flatlite.errors import UnsupportedOps
-from flatlite.lite import Interpreter
+from flatlite.lite import Interpreter, TFLiteConverter
 
 
 def agrees_at(shapes, model, litert, tolerance=1e-5, content=None):
@@ -241,3 +241,24 @@ def test_states_of_zeros_are_none(litert):
     content = converted(model)
     assert "FILL" not in kinds(content) and "WHILE" not in kinds(content)
     agrees_at([(9, 4, 3), (5, 1, 3)], model, litert, content=content)
+
+
+def test_a_size_that_a_reshape_fixes(litert):
+    """torch.onnx writes attention with the length it traced, beside a batch that stays free."""
+    nodes = [
+        node("Shape", "x", "n", start=0, end=1),
+        node("Mul", "n heads", "rows"),
+        node("Concat", "length rows width", "sizes", axis=0),
+        node("Transpose", "x", "by_time", perm=[1, 0, 2]),
+        node("Reshape", "by_time sizes", "split"),
+        node("Transpose", "split", "y", perm=[1, 0, 2]),
+    ]
+    constants = {"heads": np.int64([4]), "length": np.int64([7]), "width": np.int64([8])}
+    model = model_of(nodes, {"x": floats(2, 7, 32)}, constants=constants, free=(7, 2))
+    converter = TFLiteConverter.from_onnx_model(model)
+    converter.verify = False  # the source refuses other lengths, and so does the file
+    content = converter.convert()
+    agrees_at([(2, 7, 32), (1, 7, 32), (5, 7, 32)], model, litert, content=content)
+    runner = Interpreter(model_content=content).get_signature_runner()
+    with pytest.raises((ValueError, RuntimeError), match="do not divide into"):
+        runner(x=floats(1, 5, 32))
