@@ -195,9 +195,10 @@ def _padding(pad_values: object) -> tuple[str | bytes, str | bytes]:
     """What rows are padded with at the left and the right."""
     if pad_values is None:
         return "", ""
-    pair = pad_values if isinstance(pad_values, (list, tuple)) else (pad_values, pad_values)
-    left, right = pair[0], pair[-1]
-    if len(pair) != 2 or not isinstance(left, (str, bytes)) or not isinstance(right, (str, bytes)):
+    is_pair = isinstance(pad_values, (list, tuple))
+    pair = cast("Sequence[object]", pad_values) if is_pair else (pad_values, pad_values)
+    left, right = pair if len(pair) == 2 else (None, None)
+    if not isinstance(left, (str, bytes)) or not isinstance(right, (str, bytes)):
         raise TypeError("pad_values must be a string, tuple of strings, or None.")
     return left, right
 

@@ -263,7 +263,7 @@ def _join_shape(op: OperationView) -> Shape:
     n = integers(op, 2)
     require(
         op,
-        n is None or n[0] is None or n[0] >= 0,
+        n is None or n[0] >= 0,
         f"Dimension size, given by scalar input 2, must be non-negative but is {n and n[0]}",
     )
     row_shape = known(op, 0)[len(known(op, 1)) :]
