@@ -450,7 +450,8 @@ STRINGS = {
         "unicode_split_with_offsets unsorted_segment_join"
     ),
     "graph.functions.strings": (
-        "bytes_split format join length lower reduce_join regex_full_match regex_replace split "
+        "bytes_split format join length=string_length lower reduce_join regex_full_match "
+        "regex_replace split "
         "strip substr to_hash_bucket=string_to_hash_bucket "
         "to_hash_bucket_fast=string_to_hash_bucket_fast "
         "to_hash_bucket_strong=string_to_hash_bucket_strong to_number unicode_transcode upper"

@@ -5,12 +5,12 @@ from ...graph.functions.math.special import as_string as as_string
 from ...graph.functions.strings import bytes_split as bytes_split
 from ...graph.functions.strings import format as format
 from ...graph.functions.strings import join as join
-from ...graph.functions.strings import length as length
 from ...graph.functions.strings import lower as lower
 from ...graph.functions.strings import reduce_join as reduce_join
 from ...graph.functions.strings import regex_full_match as regex_full_match
 from ...graph.functions.strings import regex_replace as regex_replace
 from ...graph.functions.strings import split as split
+from ...graph.functions.strings import string_length as length
 from ...graph.functions.strings import string_to_hash_bucket as to_hash_bucket
 from ...graph.functions.strings import string_to_hash_bucket_fast as to_hash_bucket_fast
 from ...graph.functions.strings import string_to_hash_bucket_strong as to_hash_bucket_strong

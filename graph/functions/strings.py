@@ -29,7 +29,6 @@ _FLAT = np.array([-1], np.int32)
 ONE_TO_ONE = """
 decode_base64    DecodeBase64      input
 encode_base64    EncodeBase64      input pad=False
-length           StringLength      input unit='BYTE'
 lower            StringLower       input encoding=''
 regex_full_match RegexFullMatch    input pattern
 strip            StringStrip       input
@@ -298,8 +297,9 @@ def format(
     items = list(cast("Sequence[object]", inputs)) if many else [inputs]
     if template.count(placeholder) != len(items):
         raise ValueError(
-            f"num placeholders in template and num inputs must match: "
-            f"{template.count(placeholder)} vs. {len(items)}"
+            f"The template expects {template.count(placeholder)} tensors, but the inputs only has "
+            f"{len(items)}. Please ensure the number of placeholders in template matches inputs "
+            "length."
         )
     tensors = [convert_to_tensor(cast("TensorLike", item)) for item in items]
     return ops.StringFormat(

@@ -27,7 +27,7 @@ def _rows_of(flat: RaggedTensor, text: Tensor) -> Tensor | RaggedTensor:
     """A ragged tensor with a row for each string, in the shape of the strings."""
     shape = text.sizes
     if shape is None:
-        raise ValueError("Rank of input must be statically known.")
+        raise ValueError("Rank of `input` must be statically known.")
     if not shape:
         return flat.flat_values
     result = flat
@@ -174,6 +174,9 @@ def unicode_encode(
             if isinstance(inner, RaggedTensor):
                 values = unicode_encode(inner, output_encoding, errors, replacement_char)
                 return input.with_values(values)
+            if inner.sizes is None or len(inner.sizes) > 1:
+                encoded = unicode_encode(inner, output_encoding, errors, replacement_char)
+                return input.with_values(cast("Tensor", encoded))
             return ops.UnicodeEncode(inner, input.row_splits, **attrs)
         numbers = convert_to_tensor(input, np.int32)
         if numbers.sizes is None:
@@ -186,6 +189,18 @@ def unicode_encode(
         splits = ops.Mul(ops.Range(np.int64(0), n + 1, np.int64(1)), width)
         flat = ops.UnicodeEncode(ops.Reshape(numbers, _FLAT), splits, **attrs)
         return ops.Reshape(flat, outer)
+
+
+def _padding(pad_values: object) -> tuple[str | bytes, str | bytes]:
+    """What rows are padded with at the left and the right."""
+    if pad_values is None:
+        return "", ""
+    is_pair = isinstance(pad_values, (list, tuple))
+    pair = cast("Sequence[object]", pad_values) if is_pair else (pad_values, pad_values)
+    left, right = pair if len(pair) == 2 else (None, None)
+    if not isinstance(left, (str, bytes)) or not isinstance(right, (str, bytes)):
+        raise TypeError("pad_values must be a string, tuple of strings, or None.")
+    return left, right
 
 
 def ngrams(
@@ -212,12 +227,12 @@ def ngrams(
     """
     widths = [ngram_width] if isinstance(ngram_width, int) else list(ngram_width)
     if min(widths, default=0) < 1:
-        raise ValueError(f"All ngram_widths must be greater than 0. Received: {ngram_width}")
-    if padding_width is not None and (padding_width < 1 or pad_values is None):
-        raise ValueError("padding_width must be at least 1, and needs pad_values")
-    left, right = (
-        (pad_values, pad_values) if isinstance(pad_values, str) else (pad_values or ("", ""))
-    )
+        raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
+    if padding_width is not None and pad_values is None:
+        raise ValueError("pad_values must be provided if padding_width is set.")
+    if padding_width is not None and padding_width < 1:
+        raise ValueError("padding_width must be greater than 0.")
+    left, right = _padding(pad_values)
     pad_width = 0 if pad_values is None else (-1 if padding_width is None else padding_width)
     attrs: dict[str, object] = {
         "separator": separator,
@@ -238,7 +253,7 @@ def ngrams(
             return _ngrams(inner, data.row_splits, attrs)
         words = convert_to_tensor(data, np.dtype(object))
         if not words.sizes:
-            raise ValueError("ngrams takes tensors of known rank of at least 1")
+            raise ValueError("Data must have rank>0")
         sizes = ops.Shape(words, out_type=np.dtype(np.int64))
         n = ops.Prod(sizes[:-1], _ZERO)
         splits = ops.Mul(ops.Range(np.int64(0), n + 1, np.int64(1)), sizes[-1])

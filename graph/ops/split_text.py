@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.errors import OutOfRangeError
 from ..core.registry import op
-from ..core.shapes import Shape, same, scalar
+from ..core.shapes import Shape, require, same, scalar
 from .printing import element
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _MASK = 2**64 - 1
 _MURMUR, _SHIFT, _SEED = 0xC6A4A7935BD1E995, 47, 0xDECAFCAFFE
 _SPARSE: list[Shape] = [(None, 2), (None,), (2,)]
-_CODECS = {b"UTF-8": "utf-8", b"UTF-16-BE": "utf-16-be", b"UTF-32-BE": "utf-32-be"}
 
 
 def _each(
@@ -74,7 +74,11 @@ def _joined_shape(op: OperationView) -> Shape:
     shape, axes = op.inputs[0].sizes, op.inputs[1].value
     if shape is None or axes is None:
         return None
-    joined = {int(axis) % len(shape) for axis in axes.reshape(-1).tolist()}
+    reduced = [int(axis) for axis in axes.reshape(-1).tolist()]
+    for axis in reduced:
+        words = f"Invalid reduction dimension {axis} for input with {len(shape)} dimensions."
+        require(op, -len(shape) <= axis < len(shape), words)
+    joined = {axis % len(shape) for axis in reduced}
     keeps = bool(op.get_attr("keep_dims"))
     return tuple(1 if i in joined else n for i, n in enumerate(shape) if keeps or i not in joined)
 
@@ -85,16 +89,22 @@ def reduce_join(
 ) -> np.ndarray:
     """Strings joined along axes, of which the first varies fastest."""
     reduced = [int(axis) for axis in axes.reshape(-1).tolist()]
-    if any(not -x.ndim <= axis < x.ndim for axis in reduced):
-        raise ValueError(
-            f"Invalid reduction dimension {reduced} for input with {x.ndim} dimensions"
-        )
-    joined = [axis % x.ndim for axis in reduced]
-    if len(set(joined)) < len(joined):
-        raise ValueError(f"Duplicate reduction dimension in {reduced}")
+    joined: list[int] = []
+    for axis in reduced:
+        if not -x.ndim <= axis < x.ndim:
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Invalid reduction dimension {axis} for input with {x.ndim} dimension(s)",
+            )
+        if axis % x.ndim in joined:
+            raise ValueError(f"Duplicate reduction dimension {axis}")
+        joined.append(axis % x.ndim)
     others = [i for i in range(x.ndim) if i not in joined]
     sizes = [x.shape[i] for i in others]
-    rows = x.transpose(*others, *joined[::-1]).reshape(int(np.prod(sizes)), -1)
+    rows = x.transpose(*others, *joined[::-1]).reshape(
+        int(np.prod(sizes)), int(np.prod([x.shape[i] for i in joined]))
+    )
     values = np.empty(len(rows), object)
     values[:] = [separator.join(row) for row in rows.tolist()]
     if keep_dims:
@@ -173,6 +183,8 @@ def decode_base64(x: np.ndarray) -> np.ndarray:
     """What web-safe base64 holds, with or without = at its end."""
 
     def decoded(item: bytes) -> bytes:
+        if len(item.rstrip(b"=")) % 4 == 1 and b"=" not in item:
+            raise ValueError("Base64 string length cannot be 1 modulo 4.")
         try:
             padded = item.rstrip(b"=") + b"=" * (-len(item.rstrip(b"=")) % 4)
             return base64.b64decode(padded, altchars=b"-_", validate=True)
@@ -200,37 +212,6 @@ def murmur64(data: bytes) -> int:
 def string_to_hash_bucket(x: np.ndarray, *, num_buckets: int) -> np.ndarray:
     """MurmurHash64A of each string, modulo a number."""
     return _each(x, lambda item: murmur64(item) % num_buckets, np.int64)
-
-
-def _codec(name: bytes) -> str:
-    if name not in _CODECS:
-        known = ", ".join(key.decode() for key in _CODECS)
-        raise ValueError(f"encoding must be one of {known}, got {name.decode()}")
-    return _CODECS[name]
-
-
-def _characters(item: bytes, codec: str, errors: bytes, replacement: int) -> str:
-    if errors == b"strict":
-        try:
-            return item.decode(codec)
-        except UnicodeDecodeError:
-            raise ValueError("Invalid formatting on input string") from None
-    text = item.decode(codec, "ignore" if errors == b"ignore" else "replace")
-    return text.replace("\N{REPLACEMENT CHARACTER}", chr(replacement))
-
-
-@op("UnicodeTranscode", shape=same)
-def unicode_transcode(
-    x: np.ndarray,
-    *,
-    input_encoding: bytes,
-    output_encoding: bytes,
-    errors: bytes,
-    replacement_char: int,
-) -> np.ndarray:
-    """The strings in another encoding of Unicode."""
-    before, after = _codec(input_encoding), _codec(output_encoding)
-    return _each(x, lambda item: _characters(item, before, errors, replacement_char).encode(after))
 
 
 def _element(value: object) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.errors import UnimplementedError
 from ..core.registry import op
 from ..core.shapes import broadcasting, is_static, require, same, shown
 
@@ -77,6 +78,12 @@ def substr(x: np.ndarray, position: np.ndarray, length: np.ndarray, *, unit: byt
     if position.shape != length.shape:
         raise ValueError(
             f"pos and len shapes must match: {shown(position.shape)} vs. {shown(length.shape)}"
+        )
+    if x.shape != position.shape and position.ndim and max(x.ndim, position.ndim) > 2:
+        raise UnimplementedError(
+            None,
+            None,
+            f"Substr broadcast not implemented for {max(x.ndim, position.ndim)} dimensions",
         )
     strings, starts, lengths = np.broadcast_arrays(x, position, length)
     result = np.empty(strings.shape, object)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -10,18 +12,42 @@ import numpy as np
 
 from ...schema.fingerprint import fingerprint64
 from ..core.registry import add_row, op
-from ..core.shapes import Shape, integers, known
+from ..core.shapes import Shape, integers, known, require, same
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
 
-_CODECS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 _INVALID = "Invalid formatting on input string"
+_CODECS = {
+    "ibm437": "cp437", "macroman": "mac-roman", "ksc56011987": "cp949", "big5": "cp950",
+    "shiftjis": "cp932",
+}  # fmt: skip
+"""Python's name of an encoding where ICU means another one, or Python lacks the name."""
+_NO_ENCODINGS = {
+    "idna",
+    "punycode",
+    "raw-unicode-escape",
+    "undefined",
+    "unicode-escape",
+    "utf-8-sig",
+}
+_WITH_CONTROLS = re.compile(r"cp125\d|gb2312|euc_(kr|jp)")
+"""Where a byte from 0x80 to 0x9F that begins no character is that control character."""
+_MARKED = {
+    "utf-16": {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"},
+    "utf-32": {codecs.BOM_UTF32_LE: "utf-32-le", codecs.BOM_UTF32_BE: "utf-32-be"},
+}
+"""What the mark at the beginning of a string says of the order of its bytes."""
 
 
 def _characters(text: bytes, codec: str) -> Iterator[tuple[int | None, int]]:
     """Each character's number, None for what is none, and where it begins."""
     start = 0
+    if codec in _MARKED:
+        marks, n = _MARKED[codec], 2 if codec == "utf-16" else 4
+        start = n if text[:n] in marks else 0
+        codec = marks.get(text[:n], f"{codec}-be")
+    controls = _WITH_CONTROLS.fullmatch(codec) is not None
     while start < len(text):
         try:
             good, end, after = text[start:].decode(codec), len(text), len(text)
@@ -33,18 +59,40 @@ def _characters(text: bytes, codec: str) -> Iterator[tuple[int | None, int]]:
             yield ord(character), place
             place += len(character.encode(codec))
         if after > end:
-            yield None, end
+            is_control = controls and 0x80 <= text[end] < 0xA0
+            after = end + 1 if is_control else after
+            yield (text[end] if is_control else None), end
         start = after
 
 
 def _codec(encoding: bytes) -> str:
     name = encoding.decode()
-    codec = _CODECS.get(name, name)
     try:
+        codec = codecs.lookup(_CODECS.get(re.sub(r"[-_ ]", "", name.lower()), name)).name
+        if codec in _NO_ENCODINGS:
+            raise LookupError(codec)
         "".encode(codec)
     except LookupError:
         raise ValueError(f"Could not create converter for input encoding: {name}") from None
     return codec
+
+
+def _numbers(
+    text: bytes, codec: str, errors: bytes, replacement: int, replaces_controls: bool
+) -> Iterator[tuple[int, int]]:
+    """Each character's number and where it begins, after what is wrong was treated as asked."""
+    for number, place in _characters(text, codec):
+        is_wrong = number is None or (replaces_controls and number < 32)
+        if is_wrong and errors == b"strict":
+            raise ValueError(_INVALID)
+        if is_wrong and errors == b"ignore":
+            continue
+        yield (replacement if is_wrong or number is None else number), place
+
+
+def _require_character(number: int) -> None:
+    if not 0 <= number < 0x110000:
+        raise ValueError("replacement_char out of unicode codepoint range")
 
 
 def _decoded(
@@ -53,17 +101,33 @@ def _decoded(
     """Where the characters of each string begin among all, the characters, and their places."""
     splits, numbers, places = [0], list[int](), list[int]()
     codec = _codec(encoding)
+    _require_character(replacement)
     for text in cast("list[bytes]", x.reshape(-1).tolist()):
-        for number, place in _characters(text, codec):
-            is_wrong = number is None or (replaces_controls and number < 32)
-            if is_wrong and errors == b"strict":
-                raise ValueError(_INVALID)
-            if is_wrong and errors == b"ignore":
-                continue
-            numbers.append(replacement if is_wrong or number is None else number)
+        for number, place in _numbers(text, codec, errors, replacement, replaces_controls):
+            numbers.append(number)
             places.append(place)
         splits.append(len(numbers))
     return splits, numbers, places
+
+
+@op("UnicodeTranscode", shape=same)
+def unicode_transcode(
+    x: np.ndarray,
+    *,
+    input_encoding: bytes,
+    output_encoding: bytes,
+    errors: bytes,
+    replacement_char: int,
+    replace_control_characters: bool,
+) -> np.ndarray:
+    """The strings in another encoding of Unicode."""
+    before, after = _codec(input_encoding), _codec(output_encoding)
+    _require_character(replacement_char)
+    result = np.empty(x.shape, object)
+    for index, text in np.ndenumerate(x):
+        numbers = _numbers(text, before, errors, replacement_char, replace_control_characters)
+        result[index] = "".join(chr(number) for number, _ in numbers).encode(after)
+    return result
 
 
 def _decode_shape(op: OperationView) -> list[Shape]:
@@ -197,6 +261,11 @@ def _row_bytes(row: np.ndarray) -> bytes:
 
 def _join_shape(op: OperationView) -> Shape:
     n = integers(op, 2)
+    require(
+        op,
+        n is None or n[0] >= 0,
+        f"Dimension size, given by scalar input 2, must be non-negative but is {n and n[0]}",
+    )
     row_shape = known(op, 0)[len(known(op, 1)) :]
     return (None if n is None else n[0], *row_shape)
 
@@ -205,17 +274,27 @@ def _join_shape(op: OperationView) -> Shape:
 def unsorted_segment_join(
     x: np.ndarray, ids: np.ndarray, n_segments: np.ndarray, *, separator: bytes
 ) -> np.ndarray:
-    """The strings of each segment joined, in the order they come; negative ids are left out."""
+    """The strings of each segment joined, in the order they come.
+
+    Raises ValueError for ids below 0 or from the number of segments on.
+    """
     n, inner = int(n_segments), x.shape[ids.ndim :]
-    if ids.size and int(ids.max()) >= n:
-        raise ValueError(f"segment ids must be < num_segments, got {int(ids.max())} >= {n}")
-    rows = x.reshape(ids.size, -1)
+    for axis, (size, n_rows) in enumerate(zip(ids.shape, x.shape, strict=False)):
+        if size != n_rows:
+            raise ValueError(
+                f"Segment dimension is {size} while input dimension is {n_rows} in rank {axis}"
+            )
+    if ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < n:
+        raise ValueError(
+            "segment_ids are not allowed to exceed num_segments or to have negative values. Got "
+            f"{int(ids.min())} to {int(ids.max())} for {n} segments"
+        )
+    rows = x.reshape(ids.size, int(np.prod(inner)))
     parts: list[list[list[bytes]]] = [[[] for _ in range(rows.shape[1])] for _ in range(n)]
     segments = cast("list[int]", ids.reshape(-1).tolist())
     for row, segment in zip(cast("list[list[bytes]]", rows.tolist()), segments, strict=True):
-        if segment >= 0:
-            for place, text in zip(parts[segment], row, strict=True):
-                place.append(text)
+        for place, text in zip(parts[segment], row, strict=True):
+            place.append(text)
     result = np.empty((n, rows.shape[1]), object)
     for i, places in enumerate(parts):
         result[i] = [separator.join(texts) for texts in places]
