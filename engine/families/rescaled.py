@@ -110,6 +110,7 @@ def simd_form(kind: str, dtype: np.dtype, terms: np.ndarray) -> tuple[str, Buffe
     if swapped:
         a, b = b, a
     zeros, right = (a[0] - flip, b[0] - flip), -shift
+    zero, low, high = zero - flip, low - flip, high - flip
     zero_points_fit = all(limits.min <= operand[0] <= limits.max for operand in (a, b))
     if (
         kind not in KERNELS

@@ -26,13 +26,13 @@ NAMES = (
 )
 """What `terms` has, in this order.
 
-    flip                        bits of an operand to turn over: makes uint8 an int8 128 less
+    flip                        bits of elements to turn over: makes uint8 an int8 128 less
     a_zero, b_zero              zero points
     a_left, b_left              shifts to the left
     b_multiplier ... b_less     how b is scaled; b_less is -1 where negative b round down by one
     limit                       below it a total is negative
     multiplier ... less         how it is scaled; the start has the zero point of the result
-    low, high                   limits of the result
+    low, high                   limits of the result, before its bits are turned over
 
 Then come both multipliers, each as often as an int64 vector is wide at most.
 """
@@ -76,9 +76,19 @@ class _Scaled(Integers):
             elements = self.builder.xor(elements, flip)
         return self.builder.sext(elements, self.i32_vector)
 
-    def put(self, value, pointer, offset, mask):
-        """Writes a vector of int32 as elements."""
-        value = self.builder.trunc(value, ir.VectorType(self._element, self.width))
+    def put(self, values, pointer, offset, mask=None):
+        """Writes vectors of int32 as elements within the limits: one, or four of bytes."""
+        if self.size == 1:
+            value = self.saturated_bytes(values)
+            value = self.block_in_order(value) if len(values) > 1 else value
+            low, high, flip = (
+                self.splat(self.builder.trunc(self._terms[name], BYTE), BYTE, value.type.count)
+                for name in ("low", "high", "flip")
+            )
+            value = self.builder.xor(self.clamp_int(value, low, high), flip)
+        else:
+            value = self.clamp_int(values[0], self.term("low"), self.term("high"))
+            value = self.builder.trunc(value, ir.VectorType(self._element, self.width))
         self.write_masked(value, self.move(pointer, offset), mask)
 
     def upper(self, value, multiplier, start, double=False):
@@ -113,15 +123,17 @@ class _Scaled(Integers):
         return builder.ashr(builder.add(high, rounding), self.term("b_right"))
 
     def result(self, total):
-        """The result of a total; twice the largest of int16 products needs 64 bits."""
+        """The result of a total, before the limits.
+
+        Twice the largest of int16 products needs 64 bits.
+        """
         builder, is_int16 = self.builder, self.size > 1
         high = self.upper(
             total if is_int16 else builder.add(total, total), "multiplier", "start", double=is_int16
         )
         negative = builder.icmp_signed("<", total, self.term("limit"))
         rounding = builder.select(negative, self.term("less"), self.splat(0))
-        value = builder.ashr(builder.add(high, rounding), self.term("right"))
-        return self.clamp_int(value, self.term("low"), self.term("high"))
+        return builder.ashr(builder.add(high, rounding), self.term("right"))
 
 
 def _sum(w, a, b):
@@ -187,11 +199,12 @@ def _no_repeats(name, size):
         w = _Scaled(builder, simd, terms, size)
         with _each_row(w, (a, b, out), rows, (a_row, b_row, columns)) as (a, b, out):
 
-            def vector(at, mask):
-                x, y = first(w, w.elements(a, at, mask)), second(w, w.elements(b, at, mask))
-                w.put(w.result(total(w, x, y)), out, at, mask)
+            def vectors(offsets, mask=None):
+                pairs = [(w.elements(a, at, mask), w.elements(b, at, mask)) for at in offsets]
+                results = [w.result(total(w, first(w, x), second(w, y))) for x, y in pairs]
+                w.put(results, out, offsets[0], mask)
 
-            _each_vector(w, columns, vector)
+            _each_block(w, columns, vectors)
 
     return _microkernel(emit, f"no_repeats_{name}_{size}")
 
@@ -207,13 +220,14 @@ def _repeated_row(name, size, second_repeats):
         w = _Scaled(builder, simd, terms, size)
         repeated = w.pointer(repeated)
 
-        def vector(at, mask):
-            repeated_value = make_repeated(w, w.elements(repeated, at, mask))
+        def vectors(offsets, mask=None):
+            others = [make_repeated(w, w.elements(repeated, at, mask)) for at in offsets]
             with _each_row(w, (full, out), rows, (step, columns)) as (source, target):
-                value = make(w, w.elements(source, at, mask))
-                w.put(combine(w, value, repeated_value), target, at, mask)
+                values = [make(w, w.elements(source, at, mask)) for at in offsets]
+                results = [combine(w, *pair) for pair in zip(values, others, strict=True)]
+                w.put(results, target, offsets[0], mask)
 
-        _each_vector(w, columns, vector)
+        _each_block(w, columns, vectors)
 
     return _microkernel(emit, f"repeated_row_{name}_{size}_{int(second_repeats)}")
 
@@ -231,11 +245,12 @@ def _repeated_element(name, size, second_repeats):
         with _each_row(w, addresses, rows, steps) as (source, single, target):
             repeated_value = make_repeated(w, w.repeated(single))
 
-            def vector(at, mask):
-                value = make(w, w.elements(source, at, mask))
-                w.put(combine(w, value, repeated_value), target, at, mask)
+            def vectors(offsets, mask=None):
+                values = [make(w, w.elements(source, at, mask)) for at in offsets]
+                results = [combine(w, value, repeated_value) for value in values]
+                w.put(results, target, offsets[0], mask)
 
-            _each_vector(w, columns, vector)
+            _each_block(w, columns, vectors)
 
     return _microkernel(emit, f"repeated_element_{name}_{size}_{int(second_repeats)}")
 
@@ -267,15 +282,21 @@ def _each_row(w, addresses, rows, steps):
         pointers[:] = [w.move(p, n) for p, n in zip(pointers, steps, strict=True)]
 
 
-def _each_vector(w, count, vector):
-    """Writes `vector(byte offset, mask)` for all of `count` elements."""
-    builder = w.builder
-    vector_end = builder.and_(count, WORD(-w.width))
-    with w.loop(0, w.mul(vector_end, w.size), w.size * w.width) as (at, _):
-        vector(at, None)
-    n_columns = builder.sub(count, vector_end)
+def _each_block(w, count, vectors):
+    """Writes `vectors(byte offsets, mask)` for all of `count` elements: blocks of bytes, then one.
+
+    The mask is left out where all elements of a vector are there.
+    """
+    builder, begin = w.builder, WORD(0)
+    for n_vectors in (w.BLOCK, 1) if w.size == 1 else (1,):
+        n = n_vectors * w.width
+        end = builder.and_(count, WORD(-n))
+        with w.loop(w.mul(begin, w.size), w.mul(end, w.size), n * w.size) as (at, _):
+            vectors([w.add(at, i * w.size * w.width) for i in range(n_vectors)])
+        begin = end
+    n_columns = builder.sub(count, begin)
     with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
-        vector(w.mul(vector_end, w.size), w.mask(n_columns))
+        vectors([w.mul(begin, w.size)], w.mask(n_columns))
 
 
 def pairs_of(size, forms):
