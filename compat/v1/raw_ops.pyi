@@ -797,6 +797,7 @@ WholeFileReaderV2: RawOp
 WriteFile: RawOp
 Xdivy: RawOp
 XlaBroadcastHelper: RawOp
+XlaCallModule: RawOp
 XlaConv: RawOp
 XlaConvV2: RawOp
 XlaDot: RawOp
