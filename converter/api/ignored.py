@@ -34,13 +34,14 @@ WITHOUT_EFFECT = {
     "_experimental_use_buffer_offset": False,
 }
 
-SILENT = {"_experimental_lower_tensor_list_ops": True}
-"""What must be said to TensorFlow for models that flatlite converts without being told."""
+SILENT = {"_experimental_low_bit_qat": False, "_experimental_lower_tensor_list_ops": True}
+"""What must be said to TensorFlow for models that flatlite converts without being told; weights
+that were fake-quantized to fewer than 8 bits always keep the steps of their training.
+"""
 
 REFUSED = {
     "experimental_stablehlo_quantizer_config": None,
     "_experimental_calibrate_only": False,
-    "_experimental_low_bit_qat": False,
     "_experimental_quantization_options": None,
     "_experimental_reduce_type_precision": False,
     "_experimental_sparsify_model": False,

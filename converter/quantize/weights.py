@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from ...schema.quantization import Quantization
+from ..callers import caller
 from ..ir.graph import Op, Tensor
 from ..lowering.fake_quant import FakeQuantized, nudged
 from .rules import weights_code
@@ -47,9 +50,11 @@ def of_fake_quantized(
     """The scales of the ranges that FakeQuant stated.
 
     Weights of four bits are stored as such where there is a kernel, else as int8 of the same
-    scale.
+    scale. Ranges that are not symmetric keep their steps where those count from 0 in the type of
+    the scheme, or where the kernel takes a zero point; others are made symmetric, with a warning.
     """
     stated: FakeQuantized = tensor.fake_quant
+    widest = scheme.weight_integers(code)
     if stated.bits <= 4 and code == "i8":
         code = weights_code(op.kind, scheme, "i4")
     integers = scheme.weight_integers(code)
@@ -60,17 +65,33 @@ def of_fake_quantized(
         return of_ranges([low], [high], integers, 0), integers
     largest = 2 ** (stated.bits - 1) - 1
     used = integers._replace(low=-largest, high=largest)
-    grid = None if stated.narrow else grid_around_zero(stated)
-    if grid is not None and lies_within(tensor.data, grid, largest):
-        return grid, used
+    is_symmetric = bool((stated.low == -stated.high).all())
+    grid = None if is_symmetric and stated.narrow else grid_from_zero(stated)
+    for fitting in (used,) if is_symmetric else (used, integers, widest):
+        if grid is not None and lies_within(tensor.data, grid, fitting.high):
+            return grid, fitting
+    if is_symmetric:
+        return of_ranges(stated.low, stated.high, used, stated.axis), integers
+    takes_zero_point = op.kind == "FULLY_CONNECTED" and scheme.activations == widest.code == "i8"
+    if takes_zero_point and not stated.is_per_axis:
+        ends = float(stated.low[0]), float(stated.high[0])
+        low, high = nudged(*ends, stated.bits, stated.narrow)
+        shifted = Integers("i8", int(stated.narrow) - 128, 127, symmetric=False)
+        return of_ranges([low], [high], shifted, 0), shifted
+    warnings.warn(
+        f"{op.kind} {op.origin!r}: the range that its weights were fake-quantized in must be "
+        f"symmetric, got {stated.low.min():g} to {stated.high.max():g}; it is made so, with larger "
+        "steps than those of training, as LiteRT takes no zero point there",
+        stacklevel=caller(),
+    )
     return of_ranges(stated.low, stated.high, used, stated.axis), integers
 
 
-def grid_around_zero(stated: FakeQuantized) -> Quantization | None:
-    """The steps on which FakeQuant rounds, one more below 0 than above; None for other ranges."""
-    n_steps = 2**stated.bits - 1
+def grid_from_zero(stated: FakeQuantized) -> Quantization | None:
+    """The steps on which FakeQuant rounds, counted from 0; None for an empty range."""
+    n_steps = 2**stated.bits - 1 - stated.narrow
     scales = (stated.high.astype(np.float64) - stated.low) / n_steps
-    if not scales.all() or (np.floor(-stated.low / scales + 0.5) != (n_steps + 1) // 2).any():
+    if not (scales > 0).all():
         return None
     return Quantization(scales.astype(np.float32).tolist(), [0] * scales.size, stated.axis)
 

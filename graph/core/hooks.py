@@ -15,7 +15,7 @@ from ...schema.registry import Registry
 if TYPE_CHECKING:
     from ..format.messages import FunctionDef, GraphDef, NodeDef, OpDef, VersionDef
     from ..session.delegated import Delegation, Offer, SessionDelegate
-    from ..session.executor import Plan
+    from ..session.plan_pool import RunPlan
     from ..session.session import Session
     from ..variables.variables import Variable
     from .graph import Graph, Operation, Tensor
@@ -36,7 +36,7 @@ HOMES = {
     "new_graph": ".core.graph",
     "node_def": ".format.node_messages",
     "op_def": ".format.node_messages",
-    "plan": ".session.executor",
+    "plan": ".session.dataflow",
     "ragged_function": ".core.ragged_dispatch",
     "session_for": ".session.session",
     "to_graph_def": ".format.graphdef",
@@ -88,7 +88,7 @@ def implementation(name: Literal["op_def"]) -> Callable[[Operation], OpDef]: ...
 @overload
 def implementation(name: Literal["version_def"]) -> Callable[[Graph], VersionDef]: ...
 @overload
-def implementation(name: Literal["plan"]) -> type[Plan]: ...
+def implementation(name: Literal["plan"]) -> Callable[..., RunPlan]: ...
 @overload
 def implementation(
     name: Literal["ragged_function"],

@@ -675,6 +675,14 @@ SqrtGrad y:T dy:T -> z:T ; T:type
 Square x:T -> y:T ; T:type
 SquaredDifference x:T y:T -> z:T ; T:type
 Squeeze input:T -> output:T ; T:type squeeze_dims:list(int)=[]
+!Stack -> handle:&string ; elem_type:type stack_name:string=""
+StackClose handle:&string -> ;
+!StackCloseV2 handle:resource -> ;
+StackPop handle:&string -> elem:elem_type ; elem_type:type
+!StackPopV2 handle:resource -> elem:elem_type ; elem_type:type
+StackPush handle:&string elem:T -> output:T ; T:type swap_memory:bool=false
+!StackPushV2 handle:resource elem:T -> output:T ; T:type swap_memory:bool=false
+!StackV2 max_size:int32 -> handle:resource ; elem_type:type stack_name:string=""
 !StatefulPartitionedCall args:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) f:func config:string="" config_proto:string="" executor_type:string=""
 StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
 StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
@@ -731,6 +739,7 @@ TanhGrad y:T dy:T -> z:T ; T:type
 !TensorArrayConcatV3 handle:resource flow_in:float32 -> value:dtype lengths:int64 ; dtype:type element_shape_except0:shape="?"
 !TensorArrayGatherV3 handle:resource indices:int32 flow_in:float32 -> value:dtype ; dtype:type element_shape:shape="?"
 !TensorArrayGradV3 handle:resource flow_in:float32 -> grad_handle:resource flow_out:float32 ; source:string
+!TensorArrayGradWithShape handle:resource flow_in:float32 shape_to_prepend:int32 -> grad_handle:resource flow_out:float32 ; source:string
 !TensorArrayReadV3 handle:resource index:int32 flow_in:float32 -> value:dtype ; dtype:type
 !TensorArrayScatterV3 handle:resource indices:int32 value:T flow_in:float32 -> flow_out:float32 ; T:type
 !TensorArraySizeV3 handle:resource flow_in:float32 -> size:int32 ;

@@ -49,6 +49,11 @@ def _merge_shapes(op: OperationView) -> list[Shape]:
     return [first if all(shape == first for shape in others) else None, ()]
 
 
+def scalars(op: OperationView) -> list[Shape]:
+    """Handles, flows and sizes."""
+    return [()] * len(op.outputs)
+
+
 for _name in ("Enter", "Exit", "NextIteration", "RefEnter", "RefExit", "RefNextIteration"):
     add_row(_name, None, same)
 for _name in ("Merge", "RefMerge"):
@@ -56,6 +61,18 @@ for _name in ("Merge", "RefMerge"):
 for _name in ("Switch", "RefSwitch"):
     add_row(_name, None, lambda op: [op.inputs[0].sizes] * 2)
 add_row("LoopCond", None, scalar)
+for _name in ("Stack", "StackV2", "TensorArrayV3", "TensorArraySizeV3"):
+    add_row(_name, None, scalars)
+for _name in ("TensorArrayGradV3", "TensorArrayGradWithShape"):
+    add_row(_name, None, scalars)
+for _name in ("TensorArrayWriteV3", "TensorArrayScatterV3", "TensorArraySplitV3"):
+    add_row(_name, None, scalars)
+for _name in ("StackPush", "StackPushV2"):
+    add_row(_name, None, lambda op: [op.inputs[1].sizes])
+for _name in ("StackClose", "StackCloseV2", "TensorArrayCloseV3"):
+    add_row(_name, None, lambda op: [])
+for _name in ("StackPop", "StackPopV2", "TensorArrayReadV3"):
+    add_row(_name, None, unknown)
 
 
 @op("PartitionedCall", "StatefulPartitionedCall", shape=unknown, pure=False)

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from .delegated import Step
     from .stage import Stage as PlanStage
 
-DATAFLOW_CONTROL = frozenset(("Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"))
 UNNOTICED = frozenset(
     (
         *("Add", "AddN", "AddV2", "AvgPoolGrad", "BatchMatMul", "BatchMatMulV2", "BiasAdd"),
@@ -78,6 +77,7 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         feeds: Tensors that have a value before.
         n_threads: How many threads share the instructions.
         order: What to run, in which order, where delegates have taken parts of it.
+        operations: What to run, in which order, where the caller knows it: `needed`, else.
     """
 
     _is_surveyed = False
@@ -90,12 +90,13 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
         feeds: Iterable[Tensor],
         n_threads: int = 1,
         order: Sequence[Step] | None = None,
+        operations: Sequence[Operation] | None = None,
     ):
         super().__init__(state.control)
         self.state = state
         self.n_threads = n_threads
         self.fetched = dict.fromkeys(item for item in fetches if isinstance(item, Tensor))
-        operations = needed(fetches, feeds)
+        operations = needed(fetches, feeds) if operations is None else operations
         check_counts(state.limits, operations)
         self.order: Sequence[Step] = operations if order is None else order
         self.last_use: dict[Tensor, float] = {}
@@ -503,12 +504,6 @@ def _kernel(op: Operation, kernel: Kernel, arrays: Sequence[np.ndarray]) -> Kern
 def _no_kernel(op: Operation) -> errors.UnimplementedError:
     """The error for an operation that cannot be run."""
     words = f"Op type {op.type} has no kernel"
-    if op.type.removeprefix("Ref") in DATAFLOW_CONTROL:
-        words += (
-            ": branches and loops that an imported graph makes of Switch and Merge do not run in a "
-            "Session; build them with tf.cond and tf.while_loop, or write the graph with "
-            "TensorFlow's control flow v2"
-        )
     return errors.UnimplementedError(None, op, located(op, words))
 
 

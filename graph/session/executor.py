@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ...engine.plan.buffer import Buffer, bound
+from ...engine.plan.buffer import Buffer, bound, constant
 from ...engine.run.stages import ReadValue, RunAlone
 from ..core.graph import Operation, Tensor
-from ..core.hooks import hook, implementation
+from ..core.hooks import implementation
 from .compiling import Compiler
 from .delegated import Offer
 from .inlining import inline
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 Times: TypeAlias = list[tuple[object, float]]
 
 
-@hook("plan")
 class Plan(Compiler):
     """Fetches compiled for feeds of certain shapes.
 
@@ -40,6 +39,9 @@ class Plan(Compiler):
         feeds: Shape and dtype of each fed tensor.
         n_threads: How many threads share the instructions.
         delegates: Who may run parts of it.
+        operations: What to run, in which order; all that `fetches` need, else.
+        handles: The variables' operations for tensors that are handles of them.
+        known: The values of tensors that are constants.
 
     Attributes:
         report: What the delegates took; None without delegates.
@@ -56,16 +58,25 @@ class Plan(Compiler):
         feeds: Mapping[Tensor, tuple[tuple[int, ...], np.dtype]],
         n_threads: int = 1,
         delegates: Sequence[SessionDelegate] = (),
+        operations: Sequence[Operation] | None = None,
+        handles: Mapping[Tensor, Operation] | None = None,
+        known: Mapping[Tensor, np.ndarray] | None = None,
     ):
         order, self.report = None, None
         if delegates:
             survey = Survey(state, fetches, feeds, n_threads)
             order, self.report = implementation("delegated")(survey.offer(), delegates)
-        super().__init__(state, fetches, feeds, n_threads, order)
+        open_tensors = [*feeds, *(handles or ()), *(known or ())]
+        super().__init__(state, fetches, open_tensors, n_threads, order, operations)
         for tensor, (shape, _) in feeds.items():
             check_size(state.limits, tensor.op, tensor.name, shape)
         operands = {t: bound(shape, dtype, t.name) for t, (shape, dtype) in feeds.items()}
-        self.first = self.reached = self._stage(self._empty(operands, {}, operands), 0)
+        first = self._empty(operands, {}, operands)
+        for tensor, op in (handles or {}).items():
+            first.operands[tensor] = self.variables.variable(first, op, 0)
+        for tensor, value in (known or {}).items():
+            first.operands[tensor] = constant(value, tensor.name)
+        self.first = self.reached = self._stage(first, 0)
 
     @cached_property
     def positions(self) -> dict[Step, int]:

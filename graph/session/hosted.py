@@ -34,6 +34,8 @@ MODULES = (
     "sampler_kernels",
     "serialized_kernels",
     "table_kernels",
+    "tensor_array_kernels",
+    "tensor_array_kernels",
     "variable_kernels",
 )
 """The modules that hold kernels; imported when a Session first asks."""

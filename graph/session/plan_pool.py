@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from .executor import Plan
+    import numpy as np
+
+    from ..core.graph import Tensor
+    from .delegated import DelegationReport, Step
 
 Key = TypeVar("Key", bound=Hashable)
+
+
+class RunPlan(Protocol):
+    """Fetches that are compiled, as a Session runs them."""
+
+    report: DelegationReport | None
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it has to be compiled anew."""
+        ...
+
+    @property
+    def positions(self) -> Mapping[Step, int]:
+        """Where each operation stands in the run."""
+        ...
+
+    def fetch(
+        self,
+        feeds: Mapping[Tensor, np.ndarray],
+        times: list[tuple[object, float]] | None = None,
+    ) -> Mapping[Tensor, np.ndarray]:
+        """Runs; gives the arrays of the fetched tensors, which the next run overwrites."""
+        ...
 
 
 class PlanPool(Generic[Key]):
@@ -21,11 +48,11 @@ class PlanPool(Generic[Key]):
 
     def __init__(self, limit: int):
         self._limit = limit
-        self._idle: dict[Key, list[Plan]] = {}
+        self._idle: dict[Key, list[RunPlan]] = {}
         self._n_idle = 0
         self._lock = threading.Lock()
 
-    def take(self, key: Key) -> Plan | None:
+    def take(self, key: Key) -> RunPlan | None:
         """An idle plan, which is the caller's until it is given back; None where there is none."""
         with self._lock:
             idle = self._idle.get(key)
@@ -34,7 +61,7 @@ class PlanPool(Generic[Key]):
             self._n_idle -= 1
             return idle.pop()
 
-    def items(self) -> list[tuple[Key, Plan]]:
+    def items(self) -> list[tuple[Key, RunPlan]]:
         """The idle plans, each with its key."""
         return [(key, plan) for key, plans in self._idle.items() for plan in plans]
 
@@ -44,7 +71,7 @@ class PlanPool(Generic[Key]):
             self._idle.clear()
             self._n_idle = 0
 
-    def give_back(self, key: Key, plan: Plan) -> None:
+    def give_back(self, key: Key, plan: RunPlan) -> None:
         """Lets others have a plan that is not running any more."""
         with self._lock:
             plans = self._idle.pop(key, None) or []

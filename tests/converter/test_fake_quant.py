@@ -1,5 +1,8 @@
 """FakeQuant graphs and TensorFlow 1's settings, beside the files that TensorFlow made of them."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from running import answers, kinds
@@ -241,21 +244,58 @@ def test_settings_without_effect():
         converter.convert()
 
 
-@pytest.mark.parametrize(("low", "scale"), [(-6.0, 12 / 255), (-5.0, 6 / 127)])
-def test_weights_stay_on_the_grid_that_they_were_trained_on(low, scale):
+def test_weights_stay_on_the_grid_that_they_were_trained_on():
     """As in TensorFlow's file: the scale is that of FakeQuant where 0 lies in the middle of it."""
+    weights = np.float32([[0.3, -5.1, 2.0], [4.9, -1.2, 0.7]])
+    content = converter_of_weights("FULLY_CONNECTED", weights, [1, 2], -6.0, 6.0).convert()
+    assert stored_weights(content) == (pytest.approx(12 / 255, rel=1e-6), 0)
+
+
+def converter_of_weights(kind, weights, shape, low, high, bits=8, narrow=False):
     graph = Graph()
-    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (1, 2)}).outputs[0]
-    weights = graph.constant(np.float32([[0.3, -5.1, 2.0], [4.9, -1.2, 0.7]]), "weights")
-    ends = [{"min": low, "max": 6.0}, {"min": -6.0, "max": 6.0}]
-    rounded = graph.add("FakeQuantWithMinMaxArgs", "w", [weights], ends[0]).outputs[0]
-    before = graph.add("FakeQuantWithMinMaxArgs", "before", [x], ends[1]).outputs[0]
-    product = graph.add("MatMul", "product", [before, rounded]).outputs[0]
-    graph.add("FakeQuantWithMinMaxArgs", "y", [product], ends[1])
-    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [1, 2])], ["y"])
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": tuple(shape)})
+    ends = {"min": low, "max": high, "num_bits": bits, "narrow_range": narrow}
+    w = graph.add("FakeQuantWithMinMaxArgs", "w", [graph.constant(weights, "weights")], ends)
+    before = graph.add("FakeQuantWithMinMaxArgs", "before", x.outputs, {"min": -1.0, "max": 1.0})
+    operands, options = [before.outputs[0], w.outputs[0]], {}
+    if kind == "CONV_2D":
+        options = {"strides": [1, 1, 1, 1], "padding": b"SAME", "T": np.dtype("f4")}
+    product = graph.add({"CONV_2D": "Conv2D"}.get(kind, "MatMul"), "product", operands, options)
+    graph.add("FakeQuantWithMinMaxArgs", "y", product.outputs, {"min": -8.0, "max": 8.0})
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", list(shape))], ["y"])
     converter.optimizations = [Optimize.DEFAULT]
-    (subgraph,) = load(converter.convert()).subgraphs
-    (op,) = (op for op in subgraph.operators if op.op == "FULLY_CONNECTED")
-    kernel = subgraph.tensors[op.inputs[1]]
-    assert kernel.dtype == "INT8"
-    assert kernel.quantization.scale == pytest.approx(scale, rel=1e-6)
+    return converter
+
+
+def stored_weights(content):
+    """(scale, zero point) of the weights of the one product."""
+    (subgraph,) = load(content).subgraphs
+    (op,) = (op for op in subgraph.operators if op.op in ("CONV_2D", "FULLY_CONNECTED"))
+    params = subgraph.tensors[op.inputs[1]].quantization
+    return float(params.scale), int(params.zero_point)
+
+
+UNSYMMETRIC = json.loads((Path(__file__).parent / "fake_quant/weights.json").read_text())
+
+
+@pytest.mark.parametrize("name", UNSYMMETRIC)
+def test_weights_of_ranges_that_are_not_symmetric(name, litert):
+    """TensorFlow's steps, where LiteRT has a kernel; a zero point only where there must be one."""
+    row = UNSYMMETRIC[name]
+    x, weights = np.float32(row["x"]), np.float32(row["weights"])
+    converter = converter_of_weights(row["kind"], weights, x.shape, *row["range"])
+    is_widened = row["kind"] == "CONV_2D" and row["range"][2] == 8
+    if is_widened:  # LiteRT refuses TensorFlow's file
+        with pytest.warns(UserWarning, match="CONV_2D 'product': the range that its weights were"):
+            content = converter.convert()
+    else:
+        content = converter.convert()
+        scale, zero_point = stored_weights(content)
+        n_steps = 63 if "six_bits" in name else 255  # TensorFlow spreads 6 bits over 8
+        assert scale == pytest.approx(row["scale"] * 255 / n_steps)
+        assert zero_point in (0, row["zero_point"])
+    (ours,) = answers(Interpreter(model_content=content), x)
+    ((theirs,),) = litert.run(content, [[x]], "BUILTIN_REF")
+    np.testing.assert_array_equal(ours, theirs)
+    step = 16 / 255
+    np.testing.assert_allclose(ours, row["y"], rtol=0, atol=(3 if is_widened else 1.01) * step)
