@@ -31,7 +31,7 @@ OPERATORS = {
 }
 """Operators of the file that TensorFlow 2.21's converter writes; None where it refuses."""
 MORE = {"cond": 2}
-"""Operators that are more than TensorFlow's: CAST and EQUAL, where its IF takes the boolean itself."""
+"""Operators more than TensorFlow's: CAST and EQUAL, where its IF takes the boolean itself."""
 
 
 def convert(name, tmp_path, change=lambda _: None):
