@@ -664,6 +664,14 @@ SqrtGrad: RawOp
 Square: RawOp
 SquaredDifference: RawOp
 Squeeze: RawOp
+Stack: RawOp
+StackClose: RawOp
+StackCloseV2: RawOp
+StackPop: RawOp
+StackPopV2: RawOp
+StackPush: RawOp
+StackPushV2: RawOp
+StackV2: RawOp
 StatefulPartitionedCall: RawOp
 StatelessCase: RawOp
 StatelessIf: RawOp
@@ -720,6 +728,7 @@ TensorArrayCloseV3: RawOp
 TensorArrayConcatV3: RawOp
 TensorArrayGatherV3: RawOp
 TensorArrayGradV3: RawOp
+TensorArrayGradWithShape: RawOp
 TensorArrayReadV3: RawOp
 TensorArrayScatterV3: RawOp
 TensorArraySizeV3: RawOp

@@ -78,9 +78,13 @@ class Plan(Compiler):
             first.operands[tensor] = constant(value, tensor.name)
         self.first = self.reached = self._stage(first, 0)
 
-    @cached_property
-    def positions(self) -> dict[Step, int]:
+    @property
+    def positions(self) -> Mapping[Step, int]:
         """Where each operation stands in the run."""
+        return self._positions
+
+    @cached_property
+    def _positions(self) -> dict[Step, int]:
         return {step: position for position, step in enumerate(self.order)}
 
     @property

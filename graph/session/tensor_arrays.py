@@ -123,14 +123,14 @@ class TensorArray:
         """
         self._check()
         self._is_dynamic = False
-        made = self._gradients.get(source)
-        if made is None:
+        gradient = self._gradients.get(source)
+        if gradient is None:
             sizes = None if self._sizes is None else (*before, *self._sizes)
             name = f"{self._name}@{source}"
-            made = TensorArray(name, self._dtype, len(self._elements), sizes, adds_up=True)
-            made._shapes = [None if x is None else (*before, *x) for x in self._shapes]
-            self._gradients[source] = made
-        return made
+            gradient = TensorArray(name, self._dtype, len(self._elements), sizes, adds_up=True)
+            gradient._shapes = [None if x is None else (*before, *x) for x in self._shapes]
+            self._gradients[source] = gradient
+        return gradient
 
     def write(self, index: int, value: np.ndarray) -> None:
         """Writes an element; raises InvalidArgumentError where it cannot be written."""
@@ -175,8 +175,7 @@ class TensorArray:
         self._check()
         where, size = f"TensorArray {self._name}:", len(self._elements)
         if not 0 <= index < size:
-            words = f"Tried to read from index {index} but array size is: {size}"
-            raise _invalid(f"{where} {words}")
+            raise _invalid(f"Tried to read from index {index} but array size is: {size}")
         if self._was_read[index]:
             words = f"Could not read index {index} twice because it was cleared after a previous"
             end = "read (perhaps try setting clear_after_read = false?)."
