@@ -46,6 +46,7 @@ def square_of(node: Node, b: Builder, adjoint: bool = False) -> tuple[Tensor, in
     x, sizes = node.inputs[0], node.shape()
     node.require(len(sizes) >= 2, f"its input must be a matrix, got the shape {sizes}")
     n = sizes[-1]
+    node.require(None not in sizes[-2:], f"rows and columns must be known, got {sizes}")
     if n is None or n != sizes[-2]:
         node.fail(f"the matrix must be square, got {sizes}")
     node.require(x.dtype == np.float32, f"its input must be float32, got {x.dtype}")

@@ -140,7 +140,7 @@ def recorded(row):
 def test_corpus(row):
     if any(meta["dtype"] == "string" for meta in row["inputs"]):
         pytest.skip("strings are recorded with zeros behind them")
-    if row["id"] == "A/rank/002":
+    if any(meta.get("graph_shape", ()) is None and meta["shape"] for meta in row["inputs"]):
         pytest.skip("the file does not state the rank, and the graph takes it for a scalar's")
     raised, inputs, want = recorded(row)
     shapes = zip(inputs, raised.inputs.values(), strict=True)

@@ -114,6 +114,7 @@ computed: MirrorPadGrad RFFT RFFT2D
 computed: ResizeBicubic Reverse StringToHashBucketFast
 computed: MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixSetDiagV2 MatrixSetDiagV3
 computed: StridedSliceGrad TensorStridedSliceUpdate UniqueV2
+computed: IRFFT3D RFFT3D ResizeNearestNeighborGrad
 constants: StringToHashBucketFast UniqueV2
 unknown sizes: Bincount/weights DenseBincount/rows NonMaxSuppression NonMaxSuppressionV2
 unknown sizes: NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ResizeBicubic
@@ -122,6 +123,8 @@ unknown sizes: AvgPoolGrad Conv2DBackpropFilter DepthwiseConv2dNativeBackpropFil
 unknown sizes: BroadcastGradientArgs ConcatOffset Diag DiagPart Dilation2D ExtractImagePatches
 unknown sizes: FFT FFT2D IFFT IFFT2D MaxPoolWithArgmax MatrixDiagPartV3 MatrixDiagV2 UniqueV2
 unknown sizes: MatrixSetDiagV3 MirrorPadGrad StridedSliceGrad TensorStridedSliceUpdate UnravelIndex
+unknown sizes: CTCGreedyDecoder Cholesky FFT3D IFFT3D LRNGrad MatrixDeterminant MatrixInverse
+unknown sizes: ResizeBilinearGrad ResizeNearestNeighborGrad
 """
 """Operations, or cases, that are refused in one way, by an error that says what must be known."""
 REASONS = (

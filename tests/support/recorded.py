@@ -81,9 +81,9 @@ class Runs:
     def tags(self) -> list[str]:
         """The runtimes that ran this file, the trusted one first."""
         tags = [t for t in RUNTIMES if t in self.row["oracle"]] or ["tf"]
-        if self.row.get("ref_suspect") and len(tags) > 1:
-            tags.remove("ref")
-        return tags
+        suspect = {"ref", "auto"} if self.row.get("auto_equals_ref") else {"ref"}
+        trusted = [t for t in tags if t not in suspect]
+        return trusted if self.row.get("ref_suspect") and trusted else tags
 
 
 def runs_of(row: dict) -> Runs:
