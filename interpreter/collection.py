@@ -13,7 +13,6 @@ def collection_paused() -> Generator[None]:
 
     What a plan or a graph is made of stays: to look through it, and through all that the caller's
     program holds, again and again as it grows is a tenth of the time that opening a file takes.
-    Afterwards it counts as old at once: nor is it looked through as what is new would be.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -21,7 +20,4 @@ def collection_paused() -> Generator[None]:
         yield
     finally:
         if was_enabled:
-            if not gc.get_freeze_count():  # those the caller has frozen stay so
-                gc.freeze()
-                gc.unfreeze()  # all that is tracked is of the oldest generation now
             gc.enable()
