@@ -19,7 +19,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -168,7 +168,8 @@ class Server:
         self.process.kill()
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
-            pipe.close()
+            with suppress(BrokenPipeError):  # what a reader that has ended did not take
+                pipe.close()
         self.process.wait()
 
 

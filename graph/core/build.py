@@ -162,6 +162,7 @@ class _Ops:
     TakeManySparseFromTensorsMap: TensorsFunction
     TensorArrayConcatV3: TensorsFunction
     TensorArrayGradV3: TensorsFunction
+    TensorArrayGradWithShape: TensorsFunction
     TensorArrayV3: TensorsFunction
     TensorListConcat: TensorsFunction
     TensorListConcatV2: TensorsFunction
@@ -178,6 +179,7 @@ class _Ops:
     Unpack: TensorsFunction
     While: TensorsFunction
     XlaBroadcastHelper: TensorsFunction
+    XlaCallModule: TensorsFunction
     XlaKeyValueSort: TensorsFunction
     XlaOptimizationBarrier: TensorsFunction
     XlaVariadicReduce: TensorsFunction
@@ -262,6 +264,8 @@ class _Ops:
     SaveSlices: OperationFunction
     SaveV2: OperationFunction
     SparseAccumulatorApplyGradient: OperationFunction
+    StackClose: OperationFunction
+    StackCloseV2: OperationFunction
     TensorArrayCloseV3: OperationFunction
     WriteFile: OperationFunction
     _Retval: OperationFunction

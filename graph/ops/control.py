@@ -61,18 +61,17 @@ for _name in ("Merge", "RefMerge"):
 for _name in ("Switch", "RefSwitch"):
     add_row(_name, None, lambda op: [op.inputs[0].sizes] * 2)
 add_row("LoopCond", None, scalar)
-for _name in ("Stack", "StackV2", "TensorArrayV3", "TensorArraySizeV3"):
-    add_row(_name, None, scalars)
-for _name in ("TensorArrayGradV3", "TensorArrayGradWithShape"):
-    add_row(_name, None, scalars)
-for _name in ("TensorArrayWriteV3", "TensorArrayScatterV3", "TensorArraySplitV3"):
-    add_row(_name, None, scalars)
+for _name in (
+    *("Stack", "StackV2", "TensorArrayGradV3", "TensorArrayGradWithShape", "TensorArrayScatterV3"),
+    *("TensorArraySizeV3", "TensorArraySplitV3", "TensorArrayV3", "TensorArrayWriteV3"),
+):
+    add_row(_name, None, scalars, pure=False)
 for _name in ("StackPush", "StackPushV2"):
-    add_row(_name, None, lambda op: [op.inputs[1].sizes])
+    add_row(_name, None, lambda op: [op.inputs[1].sizes], pure=False)
 for _name in ("StackClose", "StackCloseV2", "TensorArrayCloseV3"):
-    add_row(_name, None, lambda op: [])
+    add_row(_name, None, lambda op: [], pure=False)
 for _name in ("StackPop", "StackPopV2", "TensorArrayReadV3"):
-    add_row(_name, None, unknown)
+    add_row(_name, None, unknown, pure=False)
 
 
 @op("PartitionedCall", "StatefulPartitionedCall", shape=unknown, pure=False)

@@ -96,6 +96,12 @@ REASONS = {
         Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
         RefSwitch Switch
     """,
+    "what such loops keep behind handles: TensorFlow's converter takes none either": """
+        Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2
+        StackV2 TensorArrayCloseV3 TensorArrayGradV3
+        TensorArrayGradWithShape TensorArrayReadV3 TensorArrayScatterV3 TensorArraySizeV3
+        TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3
+    """,
     "ragged tensors: their functions on lists of numbers; Flex": """
         RaggedBincount RaggedCross RaggedGather RaggedRange RaggedTensorToSparse SparseBincount
     """,
