@@ -62,8 +62,10 @@ def _binary(kinds):
     return write
 
 
-WRITERS.update({name: _unary(kind) for name, kind in UNARY.items()})
-WRITERS.update({name: _binary(kinds) for name, kinds in BINARY.items()})
+for _name, _kind in UNARY.items():
+    WRITERS.add(_name, _unary(_kind))
+for _name, _kinds in BINARY.items():
+    WRITERS.add(_name, _binary(_kinds))
 
 
 @writes("not")

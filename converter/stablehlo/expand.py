@@ -9,7 +9,6 @@ from ...graph.format.rebuild import Copy, rebuild
 from ...schema.errors import ModelError, UnsupportedOps
 from ...schema.mlir import bytecode
 from ...schema.mlir.module import FunctionType, TensorType
-from . import control, elementwise, moves, products  # noqa: F401 - register what they write
 from .writer import Writer
 
 KIND = "XlaCallModule"

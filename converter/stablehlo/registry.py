@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-WRITERS: dict[str, Callable] = {}
+from ...schema.registry import Registry
+
+WRITERS: Registry[Callable] = Registry(
+    "StableHLO operation", __package__, ("control", "elementwise", "moves", "products")
+)
 """Name of an operation -> `write(op, w)`, which gives its result or a list of them."""
 
 
@@ -13,7 +17,7 @@ def writes(*names: str) -> Callable[[Callable], Callable]:
 
     def register(function: Callable) -> Callable:
         for name in names:
-            WRITERS[name] = function
+            WRITERS.add(name, function)
         return function
 
     return register

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...schema.errors import InvalidArgumentError
+from ..core.shapes import is_static, merge, shown
 
-Sizes: TypeAlias = "tuple[int | None, ...] | None"
+if TYPE_CHECKING:
+    from ..core.shapes import Shape
 
 
 def _invalid(words: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, words)
 
 
-def _text(shape: Sequence[int | None] | None) -> str:
-    if shape is None:
-        return "<unknown>"
-    return f"[{','.join('?' if size is None else str(size) for size in shape)}]"
-
-
-def _agrees(shape: Sequence[int], sizes: Sizes) -> bool:
-    if sizes is None:
-        return True
-    return len(shape) == len(sizes) and all(
-        wanted is None or wanted == size for size, wanted in zip(shape, sizes, strict=True)
-    )
+def _agrees(shape: tuple[int, ...], known: Shape) -> bool:
+    try:
+        merge(shape, known)
+    except ValueError:
+        return False
+    return True
 
 
 class Stack:
@@ -87,7 +82,7 @@ class TensorArray:
         name: str,
         dtype: np.dtype,
         size: int,
-        sizes: Sizes,
+        sizes: Shape,
         *,
         is_dynamic: bool = False,
         clears: bool = True,
@@ -98,7 +93,7 @@ class TensorArray:
         self._is_dynamic, self._clears, self._adds_up = is_dynamic, clears, adds_up
         self._is_identical = is_identical
         self._elements: list[np.ndarray | None] = [None] * size
-        self._shapes: list[Sizes] = [sizes] * size
+        self._shapes: list[Shape] = [sizes] * size
         self._was_read = [False] * size
         self._gradients: dict[str, TensorArray] = {}
         self._is_closed = False
@@ -145,8 +140,8 @@ class TensorArray:
             words = f"the value dtype is {value.dtype.name} but TensorArray dtype is "
             raise _invalid(f"{refused} because {words}{self._dtype.name}.")
         if not _agrees(value.shape, self._sizes):
-            words = f"the value shape is {_text(value.shape)} which is incompatible with the "
-            end = f"TensorArray's inferred element shape: {_text(self._sizes)}"
+            words = f"the value shape is {shown(value.shape)} which is incompatible with the "
+            end = f"TensorArray's inferred element shape: {shown(self._sizes)}"
             raise _invalid(f"{refused} because {words}{end} (consider setting infer_shape=False).")
         if index >= size:
             n_more = index + 1 - size
@@ -159,8 +154,8 @@ class TensorArray:
         if before is not None and not self._adds_up:
             raise _invalid(f"{refused} because it has already been written to.")
         if before is not None and before.shape != value.shape:
-            words = f"the aggregated shape is {_text(before.shape)}, the new one "
-            raise _invalid(f"{refused}: {words}{_text(value.shape)}.")
+            words = f"the aggregated shape is {shown(before.shape)}, the new one "
+            raise _invalid(f"{refused}: {words}{shown(value.shape)}.")
         self._elements[index] = value if before is None else np.add(before, value)
         self._shapes[index] = value.shape
         if self._is_identical and self._sizes is None:
@@ -183,24 +178,26 @@ class TensorArray:
         element = self._elements[index]
         if element is None:
             shape = self._shapes[index]
-            if shape is None or any(x is None for x in shape):
+            if not is_static(shape):
                 words = f"Could not read from TensorArray index {index}. Furthermore, the element"
-                end = f"shape is not fully defined: {_text(shape)}."
+                end = f"shape is not fully defined: {shown(shape)}."
                 raise _invalid(f"{where} {words} {end}")
             filler = b"" if self._dtype.hasobject else 0
-            element = np.full(tuple(x for x in shape if x is not None), filler, self._dtype)
+            element = np.full(shape, filler, self._dtype)
         if self._clears:
             self._elements[index], self._was_read[index] = None, True
         return element
 
-    def gather(self, indices: np.ndarray, sizes: Sizes) -> np.ndarray:
+    def gather(self, indices: np.ndarray, sizes: Shape) -> np.ndarray:
         """Elements along a new first dimension, of the known shape where there are none.
 
         Raises:
             InvalidArgumentError: As `read`, or they differ in their shapes.
         """
         if indices.ndim != 1:
-            raise _invalid(f"Expected indices to be a vector, but received shape: {indices.shape}")
+            raise _invalid(
+                f"Expected indices to be a vector, but received shape: {shown(indices.shape)}"
+            )
         elements = [self.read(int(i)) for i in indices]
         if not elements:
             return np.zeros((0, *self._known_sizes(sizes)), self._dtype)
@@ -208,7 +205,7 @@ class TensorArray:
             if element.shape != elements[0].shape:
                 raise _invalid(
                     f"TensorArray has inconsistent shapes.  Index 0 has shape: "
-                    f"{_text(elements[0].shape)} but index {i} has shape: {_text(element.shape)}"
+                    f"{shown(elements[0].shape)} but index {i} has shape: {shown(element.shape)}"
                 )
         return np.stack(elements)
 
@@ -220,7 +217,7 @@ class TensorArray:
         for i, row in zip(indices, value, strict=True):
             self.write(int(i), np.array(row, self._dtype))
 
-    def concat(self, sizes: Sizes) -> tuple[np.ndarray, np.ndarray]:
+    def concat(self, sizes: Shape) -> tuple[np.ndarray, np.ndarray]:
         """All elements along their first dimension, and their lengths there, int64."""
         elements = [self.read(i) for i in range(self.size)]
         lengths = np.array([len(x) if x.ndim else 0 for x in elements], np.int64)
@@ -233,19 +230,21 @@ class TensorArray:
             if element.shape[1:] != elements[0].shape[1:]:
                 raise _invalid(
                     f"TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) "
-                    f"shape: {_text(elements[0].shape[1:])} but index {i} has (excepting dimension "
-                    f"0) shape: {_text(element.shape[1:])}"
+                    f"shape: {shown(elements[0].shape[1:])} but index {i} has (excepting dimension "
+                    f"0) shape: {shown(element.shape[1:])}"
                 )
         return np.concatenate(elements), lengths
 
     def split(self, value: np.ndarray, lengths: np.ndarray) -> None:
         """Writes pieces of `value`, of these lengths; raises InvalidArgumentError as `write`."""
         if lengths.ndim != 1:
-            raise _invalid(f"Expected lengths to be a vector, received shape: {lengths.shape}")
+            raise _invalid(
+                f"Expected lengths to be a vector, received shape: {shown(lengths.shape)}"
+            )
         total = int(lengths.sum())
         if not value.ndim or total != len(value):
             words = "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is"
-            raise _invalid(f"{words} {total} and value's shape is: {_text(value.shape)}")
+            raise _invalid(f"{words} {total} and value's shape is: {shown(value.shape)}")
         if len(lengths) != self.size and not self._is_dynamic:
             words = "TensorArray's size is not equal to the size of lengths"
             raise _invalid(f"{words} ({self.size} vs. {len(lengths)}), and it is not resizeable")
@@ -253,13 +252,13 @@ class TensorArray:
         for i, (begin, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
             self.write(i, value[begin:end].copy())
 
-    def _known_sizes(self, sizes: Sizes) -> tuple[int, ...]:
+    def _known_sizes(self, sizes: Shape) -> tuple[int, ...]:
         """The shape of elements where there are none."""
         shape = sizes if sizes is not None else self._sizes
-        if shape is None or any(x is None for x in shape):
-            words = f"TensorArray has size zero, but element shape {_text(shape)} is not fully"
+        if not is_static(shape):
+            words = f"TensorArray has size zero, but element shape {shown(shape)} is not fully"
             raise _invalid(f"{words} defined. Currently only static shapes are supported")
-        return tuple(x for x in shape if x is not None)
+        return shape
 
     def _check(self) -> None:
         if self._is_closed:

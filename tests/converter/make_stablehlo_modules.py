@@ -86,20 +86,20 @@ def S(*s):
     return tf.TensorSpec(s, tf.float32, name="x")
 
 
-CASES = dict(  # noqa: C408 - short names
-    mlp=(mlp, [S(None, 4)], ["(b,_)"]),
-    conv=(conv, [S(None, 8, 8, 2)], ["(b,_,_,_)"]),
-    attn=(attn, [S(None, 5, 8)], ["(b,_,_)"]),
-    norm=(norm, [S(3, 8)], None),
-    scan=(scan, [S(5, 8)], None),
-    cond=(cond, [S(4)], None),
-    embed=(embed, [tf.TensorSpec((None, 3), tf.int32, name="x")], ["(b,_)"]),
-    argmax=(argmax, [S(3, 7)], None),
-    cumsum=(cumsum, [S(6, 2)], None),
-    sort=(sort, [S(3, 7)], None),
-    top=(top, [S(2, 6)], None),
-    flat=(lambda x: x.reshape(x.shape[0], -1).sum(0), [S(None, 3, 4)], ["(b,_,_)"]),
-)
+CASES = {
+    "mlp": (mlp, [S(None, 4)], ["(b,_)"]),
+    "conv": (conv, [S(None, 8, 8, 2)], ["(b,_,_,_)"]),
+    "attn": (attn, [S(None, 5, 8)], ["(b,_,_)"]),
+    "norm": (norm, [S(3, 8)], None),
+    "scan": (scan, [S(5, 8)], None),
+    "cond": (cond, [S(4)], None),
+    "embed": (embed, [tf.TensorSpec((None, 3), tf.int32, name="x")], ["(b,_)"]),
+    "argmax": (argmax, [S(3, 7)], None),
+    "cumsum": (cumsum, [S(6, 2)], None),
+    "sort": (sort, [S(3, 7)], None),
+    "top": (top, [S(2, 6)], None),
+    "flat": (lambda x: x.reshape(x.shape[0], -1).sum(0), [S(None, 3, 4)], ["(b,_,_)"]),
+}
 
 
 def main():

@@ -84,7 +84,7 @@ def answer(tf, case):
     try:
         with tf.Graph().as_default(), tf.Session() as session:
             return _plain(session.run(case(tf)))
-    except Exception as error:
+    except (tf.errors.OpError, TypeError, ValueError) as error:
         message = getattr(error, "message", None) or str(error)
         lines = [
             x for x in message.split("\n") if re.match(r"(?!Graph exec|Detected|  |Node:)\w", x)
