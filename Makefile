@@ -75,7 +75,7 @@ operators: $(VENV)/.test
 	$(BIN)/flatlite warmup
 	$(BIN)/python tests/schema/record_operators.py
 
-# What other runtimes run, written into schema/target_types.py; needs Python 3.10 or 3.11 as PYTHON_OLD.
+# What other runtimes run, written into schema/targets/types.py; needs Python 3.10 or 3.11 as PYTHON_OLD.
 PYTHON_OLD = python3.11
 targets: $(VENV)/.test
 	$(PYTHON_OLD) -m venv .venv-micro && .venv-micro/bin/pip install -q tflite-micro

@@ -14,7 +14,7 @@ HOMES = {
     "interpreter.options": "OpResolverType",
     "interpreter.signature": "SignatureRunner",
     "schema.custom_ops": "custom_op kernel",
-    "interpreter.with_custom_ops": "InterpreterWithCustomOps",
+    "interpreter.delegation.with_custom_ops": "InterpreterWithCustomOps",
 }
 MODULES = {"experimental": "experimental"}
 __all__, __getattr__, __dir__ = facade(__name__, HOMES, modules=MODULES)

@@ -1,8 +1,8 @@
 """Runtimes that a file can be written for, and what each of them runs.
 
     litert    the newest LiteRT: whatever the converter writes
-    tf-2.N    LiteRT as it was in TensorFlow 2.N: versions of schema/runtime_versions.py
-    tflm      TensorFlow Lite Micro: schema/target_types.py
+    tf-2.N    LiteRT as it was in TensorFlow 2.N: versions of schema/targets/runtime_versions.py
+    tflm      TensorFlow Lite Micro: schema/targets/types.py
     edgetpu   what Coral's compiler places on an Edge TPU: EDGETPU, after its list of operators
 
 What a target lacks is written in other operators where passes/targets.py has a form for it.
@@ -17,11 +17,12 @@ from functools import cache
 
 import numpy as np
 
-from ..schema import target_ranks, target_types
 from ..schema.errors import ConverterError
 from ..schema.model import Tensor as FileTensor
 from ..schema.operators import Combination, combinations_in, known, text_of
-from ..schema.versions import first_release, operator_version
+from ..schema.targets import ranks as target_ranks
+from ..schema.targets import types as target_types
+from ..schema.targets.versions import first_release, operator_version
 from .ir.graph import Graph, Op, Tensor
 from .ir.legal_types import code_of
 from .ir.write import type_name

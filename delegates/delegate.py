@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..interpreter.node import Node
-from ..interpreter.partition import Partition, Partitioning
-from ..interpreter.partitioner import partition_graph
+from ..interpreter.delegation.partition import Partition, Partitioning
+from ..interpreter.delegation.partitioner import partition_graph
+from ..interpreter.plan.node import Node
 
 
 class Delegate:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engine.plan.buffer import Storage
 from ..interpreter.checks import Window, required, windows
-from ..interpreter.node import Node, Operand
+from ..interpreter.plan.node import Node, Operand
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from _typeshed import ReadableBuffer
 
-    from .partition import AnyDelegate
+    from .delegation.partition import AnyDelegate
 
 MAX_ELEMENTS = 2**31 - 1
 

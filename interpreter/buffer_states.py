@@ -12,8 +12,8 @@ from ..engine.plan.arena import address
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
-    from .plan import Plan
-    from .tensor_buffer import TensorBuffer
+    from .litert.tensor_buffer import TensorBuffer
+    from .plan.plan import Plan
 
 
 class Repetition:

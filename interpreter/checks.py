@@ -10,12 +10,12 @@ import numpy as np
 
 from ..engine.sizes import largest
 from ..schema.tables import name_of
-from .node import Node, Operand
+from .plan.node import Node, Operand
 
 if TYPE_CHECKING:
     from ..schema.quantization import Quantization
-    from .node import Dimension
-    from .scope import Scope
+    from .plan.node import Dimension
+    from .plan.scope import Scope
 
 NO_LIMIT = float(np.finfo(np.float32).max)
 """The size of a limit that cuts off nothing but infinity."""

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..engine.plan.program import Program
 from ..schema.flatbuffer import Record
-from .node import DynamicResult, Node, NodeError, Operand
+from .plan.node import DynamicResult, Node, NodeError, Operand
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from .node import Emit, Prepared
+    from .plan.node import Emit, Prepared
 
     OptionValue: TypeAlias = np.ndarray | Record | list[Record] | str | bytes | float | None
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ..schema.custom_ops import has_kernel, make_custom_op
-from .node import DynamicResult, HostCall, Node, NodeError
+from .plan.node import DynamicResult, HostCall, Node, NodeError
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     import numpy.typing as npt
 
-    from .node import Prepared
+    from .plan.node import Prepared
 
     Prepare: TypeAlias = Callable[..., Iterable[tuple[Sequence[int], np.dtype | type]]]
     """Gives (shape, dtype) of each result from an operand, or None, for each input."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..engine.plan.custom import Argument
     from ..engine.plan.program import Program
     from ..schema.custom_ops import CustomKernel
-    from .node import Emit, Node, Operand
+    from .plan.node import Emit, Node, Operand
 
 
 class OpWithKernel(Protocol):

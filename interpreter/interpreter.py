@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from .access import CallLock, Views
-from .allocation import Allocation
 from .arguments import content_of, fits_exactly, usable_delegates
 from .collection import collection_paused
 from .model import LoadedModel
 from .options import OpResolverType, checked, takes_cached_plans
-from .scope import Scope
+from .plan.allocation import Allocation
+from .plan.scope import Scope
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from ..engine.run.disk_cache import CacheEntry
     from ..engine.run.limits import Limits
     from ..engine.run.times import OperatorTime, Run, Times
-    from .delegation import DelegateReport
+    from .delegation.delegation import DelegateReport
+    from .delegation.partition import AnyDelegate
     from .details import OperatorDetails, TensorDetails
     from .options import Options, State
-    from .partition import AnyDelegate
-    from .plan import Plan
+    from .plan.plan import Plan
     from .signature import SignatureRunner
     from .spec import SignatureSpec
 
@@ -116,7 +116,7 @@ class Interpreter:
         self._path = None if status is None else os.fsdecode(model_path or "")
         cache_entry = cached_bytes = None
         if status is not None and not self._delegates and takes_cached_plans(options):
-            from .pending_plans import cache_entry_of, store_now  # of files only
+            from .plan.pending_plans import cache_entry_of, store_now  # of files only
 
             cache_entry = cache_entry_of(status, num_threads or 1, self._consumes_inputs)
             store_now(cache_entry.key)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..engine.run.limits import Limits
     from ..schema.external import ExternalBuffers
     from ..schema.flatbuffer import Record
-    from .plan_cache import CachedPlan
+    from .plan.plan_cache import CachedPlan
     from .spec import SignatureSpec, SubgraphSpec, TensorSpec
 
 
@@ -163,7 +163,7 @@ class LoadedModel:
         `share_weights` says that all processes do.
         """
         from ..engine.plan.packed import PackedConstants, packed_constants
-        from .plan_cache import CachedPlan
+        from .plan.plan_cache import CachedPlan
 
         packed = PackedConstants() if entry is None else packed_constants(entry, share_weights)
         self.cached_plan = CachedPlan(serialized, self.content, packed)

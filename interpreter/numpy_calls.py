@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..schema.operators import operator
-from .node import HostCall
+from .plan.node import HostCall
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     import numpy.typing as npt
 
-    from .node import DynamicResult, Node
+    from .plan.node import DynamicResult, Node
 
     Function: TypeAlias = Callable[..., Sequence[npt.ArrayLike]]
     """Gives the results for the arrays of the inputs."""

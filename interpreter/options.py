@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
     from ..engine.run.limits import Limits
-    from .partition import AnyDelegate
-    from .scope import Variables
+    from .delegation.partition import AnyDelegate
+    from .plan.scope import Variables
 
     class Options(TypedDict, total=False):
         """What `Interpreter` takes beside the model and delegates, by keyword."""

@@ -9,9 +9,9 @@ from ..engine.run.times import OperatorTime, Times, medians
 
 if TYPE_CHECKING:
     from ..engine.run.times import Run
+    from .delegation.partition import Partition
     from .interpreter import Interpreter
-    from .node import Node
-    from .partition import Partition
+    from .plan.node import Node
 
 
 def profile(interpreter: Interpreter, repeats: int = 1) -> list[OperatorTime]:

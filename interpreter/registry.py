@@ -12,7 +12,7 @@ from ..schema.registry import Registry
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from .node import Node, Prepared
+    from .plan.node import Node, Prepared
 
     Prepare: TypeAlias = Callable[[Node], Prepared]
     """Checks a Node and infers its results."""

@@ -16,21 +16,21 @@ from ..graph.core.graph import Graph
 from ..graph.core.infer import KERNEL_ERRORS, call_kernel, each_output
 from ..graph.core.registry import row_of
 from ..graph.core.shapes import is_static
-from ..graph.core.signatures import signature_of
+from ..graph.core.signatures.signatures import signature_of
 from ..graph.format.graphdef import import_node
 from ..graph.session.hosted import HOSTED
 from ..graph.session.state import State
 from ..schema.errors import ModelError, OpError
 from ..schema.flexbuffer import read_flexbuffer
-from .node import HostCall, Node, NodeError
+from .plan.node import HostCall, Node, NodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..engine.philox import Philox
     from ..graph.core.graph import Operation, Tensor
-    from .node import Operand, Prepared
-    from .scope import Scope
+    from .plan.node import Operand, Prepared
+    from .plan.scope import Scope
 
     Kernel = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
 

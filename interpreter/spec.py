@@ -14,7 +14,7 @@ import numpy as np
 from ..engine.plan.buffer import CONSTANT, Storage, constant
 from ..schema.dtypes import unpacked
 from ..schema.quantization import Quantization
-from .node import Operand, TensorDeclaration
+from .plan.node import Operand, TensorDeclaration
 
 if TYPE_CHECKING:
     from ..schema.flatbuffer import Record

@@ -13,7 +13,6 @@ from .associated_files import read_files, with_files
 from .checks import check
 from .flatbuffer import build, parse
 from .loader import Loader
-from .saver import Saver
 from .structure import Model as Model
 from .structure import Operator as Operator
 from .structure import Quantization as Quantization
@@ -21,6 +20,7 @@ from .structure import Signature as Signature
 from .structure import Subgraph as Subgraph
 from .structure import Tensor as Tensor
 from .structure import unique_names as unique_names
+from .tensorflow.saver import Saver
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

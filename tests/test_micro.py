@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from flatlite import edit, micro
-from flatlite.schema import target_types
 from flatlite.schema.model import Operator, Subgraph, Tensor
+from flatlite.schema.targets import types as target_types
 from flatlite.tools.micro.methods import METHODS
 
 FOLDER = Path(__file__).parent / "schema"

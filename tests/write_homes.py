@@ -45,8 +45,10 @@ def modules_by_name(package: str) -> dict[str, list[str]]:
 
     Registry.add = add_noted
     try:
-        for path in sorted((ROOT / package.replace(".", "/")).glob("*.py")):
-            import_module(f"flatlite.{package}.{path.stem}")
+        folder = ROOT / package.replace(".", "/")
+        for path in sorted(folder.rglob("*.py")):
+            module = ".".join(path.relative_to(folder).with_suffix("").parts)
+            import_module(f"flatlite.{package}.{module.removesuffix('.__init__')}")
     finally:
         Registry.add = add
     missing = set(registry.names()) - {name for listed in names.values() for name in listed}

@@ -25,21 +25,22 @@ from recurrent_models import SORTS, content  # noqa: E402
 from flatlite.engine.plan.buffer import arena  # noqa: E402
 from flatlite.engine.plan.program import Program  # noqa: E402
 from flatlite.interpreter.compute import run_now  # noqa: E402, F401 - imported before it is needed
-from flatlite.interpreter.node import (  # noqa: E402
+from flatlite.interpreter.plan.node import (  # noqa: E402
     DynamicResult,
     NeedsValue,
     Node,
     Operand,
     TensorDeclaration,
 )
-from flatlite.interpreter.planner import REFUSALS  # noqa: E402
+from flatlite.interpreter.plan.planner import REFUSALS  # noqa: E402
 from flatlite.interpreter.registry import family_of, prepare_of  # noqa: E402
-from flatlite.schema import model, operators, runtime_versions  # noqa: E402
+from flatlite.schema import model, operators  # noqa: E402
 from flatlite.schema.dtypes import TENSOR_TYPES, tensor_type  # noqa: E402
 from flatlite.schema.flatbuffer import options_class  # noqa: E402
 from flatlite.schema.quantization import Quantization  # noqa: E402
 from flatlite.schema.tables import name_of  # noqa: E402
-from flatlite.schema.versions import operator_version  # noqa: E402
+from flatlite.schema.targets import runtime_versions  # noqa: E402
+from flatlite.schema.targets.versions import operator_version  # noqa: E402
 
 PAGE = TESTS.parent / "docs" / "operators.md"
 CODES = (
@@ -78,8 +79,8 @@ HEAD = """\
 Every builtin operator of TensorFlow Lite, the versions that runtimes know of it, and the types of
 its first operand that flatlite's interpreter takes, each with the version of the operator that a
 file with it needs (none: 1). tests/write_operators_page.py writes this table from
-schema/operator_table.py, schema/version_rules.py and by asking each `prepare`; a test holds it
-current.
+schema/operator_table.py, schema/targets/version_rules.py and by asking each `prepare`; a test
+holds it current.
 
 `q` before a type: with scales; f, bf: floats (f8e4m3: FLOAT8_E4M3FN); i, u: integers; c: complex;
 str: strings. Floats of one and two bytes are computed in float32 and rounded once; strings go

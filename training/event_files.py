@@ -17,7 +17,7 @@ from ..graph.session.session import Session
 from ..graph.session.state import State
 from ..schema import proto
 from ..schema.files import append, make_folder, open_new
-from ..schema.records import RECORD_OVERHEAD, frame, read_records
+from ..schema.tensorflow.records import RECORD_OVERHEAD, frame, read_records
 
 if TYPE_CHECKING:
     from ..schema.proto import Message

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..graph.core.build import ops
+from ..graph.core.composite.sparse_tensor import SparseTensor
 from ..graph.core.create import convert_to_tensor
 from ..graph.core.elements import Tensor
 from ..graph.core.scopes import GraphKeys, control_dependencies, name_scope
-from ..graph.core.sparse_tensor import SparseTensor
 from ..graph.core.tensor_shape import TensorShape
 from ..graph.functions import summaries
 from ..graph.functions.array.array import boolean_mask, gather, identity
@@ -25,7 +25,7 @@ from ..graph.functions.resources.queues import (
     RandomShuffleQueue,
 )
 from ..graph.variables.variables import Variable
-from .queue_runner import QueueRunner, add_queue_runner
+from .sessions.queue_runner import QueueRunner, add_queue_runner
 from .sparse_batches import restored, serialized
 
 if TYPE_CHECKING:

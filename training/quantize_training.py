@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from ..graph.core import attributes
-from ..graph.core.attributes import AttributeReader
+from ..graph.core.signatures import attributes
+from ..graph.core.signatures.attributes import AttributeReader
 from ..schema import proto
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..graph.core.build import ops
+from ..graph.core.composite.sparse_tensor import SparseTensor
 from ..graph.core.elements import Tensor
-from ..graph.core.sparse_tensor import SparseTensor
 
 
 def serialized(part: Tensor | SparseTensor, has_many: bool) -> Tensor:

@@ -12,7 +12,7 @@ from ..graph.core.scopes import get_default_graph
 from ..graph.session.session import Session
 from ..schema import proto
 from .event_files import EventFileWriter, shared_writer
-from .meta_graph import export_meta_graph
+from .export.meta_graph import export_meta_graph
 
 if TYPE_CHECKING:
     from ..schema.proto import Message

@@ -14,12 +14,12 @@ import numpy as np
 from absl.testing import absltest
 
 from ..errors import InvalidArgumentError, OpError
+from ..graph.core.composite.ragged_dispatch import has_ragged
+from ..graph.core.composite.ragged_tensor import RaggedTensor
+from ..graph.core.composite.ragged_value import RaggedTensorValue
 from ..graph.core.device_spec import DeviceSpec
 from ..graph.core.dtype import as_dtype
 from ..graph.core.graph import Graph, Tensor
-from ..graph.core.ragged_dispatch import has_ragged
-from ..graph.core.ragged_tensor import RaggedTensor
-from ..graph.core.ragged_value import RaggedTensorValue
 from ..graph.core.scopes import get_default_session, reset_default_graph, set_random_seed
 from ..graph.session.session import Session
 from ..graph.variables.variables import Variable

@@ -1,6 +1,6 @@
 """Files of records: `tf.python_io`, `tf.io.TFRecordWriter`.
 
-schema/records.py says how a record lies in a file.
+schema/tensorflow/records.py says how a record lies in a file.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..errors import FailedPreconditionError
-from ..schema.gfile import GFile, local_path, translated
-from ..schema.records import COMPRESSIONS, frame, read_records
+from ..schema.tensorflow.gfile import GFile, local_path, translated
+from ..schema.tensorflow.records import COMPRESSIONS, frame, read_records
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -81,7 +81,7 @@ CORE = {
         "string_strip=strip string_to_hash_bucket string_to_hash_bucket_fast "
         "string_to_hash_bucket_strong string_to_number=to_number substr"
     ),
-    "graph.core.ragged_tensor": "RaggedTensor",
+    "graph.core.composite.ragged_tensor": "RaggedTensor",
     "graph.functions.io.decoding": (
         "decode_compressed decode_csv decode_json_example decode_raw deserialize_many_sparse "
         "parse_tensor serialize_many_sparse serialize_sparse serialize_tensor"
@@ -134,8 +134,10 @@ CORE = {
     "graph.core.graph": "Graph",
     "graph.format.importing": "import_graph_def",
     "graph.format.tensor_values": "get_static_value is_tensor make_ndarray make_tensor_proto",
-    "graph.core.indexed_slices": "IndexedSlices",
-    "graph.core.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
+    "graph.core.composite.indexed_slices": "IndexedSlices",
+    "graph.core.composite.sparse_tensor": (
+        "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor"
+    ),
     "graph.functions.sparse.tensors": (
         "sparse_concat=concat sparse_fill_empty_rows=fill_empty_rows sparse_mask=mask "
         "sparse_merge=merge sparse_placeholder=placeholder sparse_reorder=reorder "
@@ -176,7 +178,7 @@ CORE = {
         "Dimension TensorShape dimension_at_index dimension_value disable_v2_tensorshape "
         "enable_v2_tensorshape"
     ),
-    "graph.core.type_specs": (
+    "graph.core.composite.type_specs": (
         "IndexedSlicesSpec RaggedTensorSpec SparseTensorSpec TensorSpec type_spec_from_value"
     ),
     "training.event_files": "summary_iterator",
@@ -459,7 +461,7 @@ STRINGS = {
 }
 
 SPARSE = {
-    "graph.core.sparse_tensor": "SparseTensor",
+    "graph.core.composite.sparse_tensor": "SparseTensor",
     "graph.functions.math.sorting": (
         "segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n "
         "segment_sum=sparse_segment_sum"
@@ -501,7 +503,7 @@ SETS = {
 }
 
 GFILE = {
-    "schema.gfile": (
+    "schema.tensorflow.gfile": (
         "Copy DeleteRecursively Exists FastGFile GFile Glob IsDirectory ListDirectory MakeDirs "
         "MkDir Open Remove Rename Stat Walk"
     ),

@@ -21,6 +21,6 @@ HOMES = {
     "training.tf_record": (
         "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"
     ),
-    "training.write_graph": "write_graph",
+    "training.export.write_graph": "write_graph",
 }
 __all__, __getattr__, __dir__ = facade(__name__, HOMES, modules={"gfile": "compat.v1.io_gfile"})

@@ -30,8 +30,8 @@ from ...graph.functions.resources.queues import QueueBase as QueueBase
 from ...graph.functions.resources.queues import RandomShuffleQueue as RandomShuffleQueue
 from ...graph.functions.strings import decode_base64 as decode_base64
 from ...graph.functions.strings import encode_base64 as encode_base64
+from ...training.export.write_graph import write_graph as write_graph
 from ...training.tf_record import TFRecordCompressionType as TFRecordCompressionType
 from ...training.tf_record import TFRecordOptions as TFRecordOptions
 from ...training.tf_record import TFRecordWriter as TFRecordWriter
 from ...training.tf_record import tf_record_iterator as tf_record_iterator
-from ...training.write_graph import write_graph as write_graph

@@ -3,8 +3,8 @@
 from ...facade import facade
 
 HOMES = {
-    "schema.gfile": "GFile",
-    "schema.gfile_v2": (
+    "schema.tensorflow.gfile": "GFile",
+    "schema.tensorflow.gfile_v2": (
         "copy exists glob isdir join listdir makedirs mkdir remove rename rmtree stat walk"
     ),
 }

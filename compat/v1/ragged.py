@@ -8,7 +8,7 @@ HOMES = {
         "range=ragged_range "
         "row_splits_to_segment_ids segment_ids_to_row_splits stack stack_dynamic_partitions"
     ),
-    "graph.core.ragged_value": "RaggedTensorValue",
+    "graph.core.composite.ragged_value": "RaggedTensorValue",
 }
 
 __all__, __getattr__, __dir__ = facade(__name__, HOMES)

@@ -1,7 +1,7 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.ragged`."""
 
-from ...graph.core.ragged_value import RaggedTensorValue as RaggedTensorValue
+from ...graph.core.composite.ragged_value import RaggedTensorValue as RaggedTensorValue
 from ...graph.functions.ragged.tensors import boolean_mask as boolean_mask
 from ...graph.functions.ragged.tensors import constant as constant
 from ...graph.functions.ragged.tensors import constant_value as constant_value

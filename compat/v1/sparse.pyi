@@ -1,7 +1,7 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
 """The names of `tf.sparse`."""
 
-from ...graph.core.sparse_tensor import SparseTensor as SparseTensor
+from ...graph.core.composite.sparse_tensor import SparseTensor as SparseTensor
 from ...graph.functions.math.sorting import sparse_segment_mean as segment_mean
 from ...graph.functions.math.sorting import sparse_segment_sqrt_n as segment_sqrt_n
 from ...graph.functions.math.sorting import sparse_segment_sum as segment_sum

@@ -411,7 +411,7 @@ class Conversion:
         conversion.
         """
         from ... import __version__
-        from ...schema.versions import METADATA_NAME
+        from ...schema.targets.versions import METADATA_NAME
         from .metadata import NAME, conversion_metadata, optimization_modes
 
         entries = dict(getattr(self.sources[0], "metadata", {}))

@@ -18,9 +18,9 @@ from ...graph.core.registry import row_of
 from ...graph.core.shapes import is_static
 from ...graph.format.tensor_proto import write
 from ...graph.session.delegated import DelegatedPart, Delegation, Offer
-from ...interpreter.delegation import DelegateReport, PartitionSize, Placement
+from ...interpreter.delegation.delegation import DelegateReport, PartitionSize, Placement
+from ...interpreter.delegation.partitioner import in_order, partition_graph
 from ...interpreter.interpreter import Interpreter
-from ...interpreter.partitioner import in_order, partition_graph
 from ...schema import proto
 from ...schema.errors import ConverterError, ModelError
 from ..sources import frozen

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.run.faults import Fault
-from ...interpreter.node import NeedsValue, NodeError
+from ...interpreter.plan.node import NeedsValue, NodeError
 from ...schema.errors import ConverterError
 from . import dims
 from .dims import Dim, Extent

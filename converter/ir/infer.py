@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...engine.run.faults import Fault
-from ...interpreter.node import NeedsValue, NodeError
+from ...interpreter.plan.node import NeedsValue, NodeError
 from ...schema.errors import ConverterError
 from . import dims
 from .dims import Extent

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...engine.plan.buffer import arena
-from ...interpreter.node import DynamicResult, Node, Operand, TensorDeclaration
+from ...interpreter.plan.node import DynamicResult, Node, Operand, TensorDeclaration
 from ...schema import operators
 from ...schema.dtypes import TENSOR_TYPES, numpy_dtype
 from ...schema.errors import ConverterError

@@ -24,7 +24,7 @@ import numpy as np
 
 from ...interpreter import registry
 from ...interpreter.checks import rank, required
-from ...interpreter.node import DynamicResult, Node
+from ...interpreter.plan.node import DynamicResult, Node
 from ...schema import flatbuffer, operators
 from ...schema.flatbuffer import Record
 from ...schema.operators import Operator, parsed

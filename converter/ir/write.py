@@ -14,7 +14,7 @@ from ...schema.flatbuffer import record
 from ...schema.operators import known
 from ...schema.quantization import Quantization
 from ...schema.sparse import nonzeros
-from ...schema.versions import update_versions
+from ...schema.targets.versions import update_versions
 from .graph import Graph, Op, Origin, Tensor
 
 DESCRIPTION = "flatlite converted."

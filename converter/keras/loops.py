@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...graph.core.attributes import FunctionRef
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.library import Function
+from ...graph.core.signatures.attributes import FunctionRef
 
 if TYPE_CHECKING:
     from .registry import Call

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from ...engine.run.faults import Fault
-from ...interpreter.node import NeedsValue, NodeError
+from ...interpreter.plan.node import NeedsValue, NodeError
 from ..ir import pseudo
 from ..ir.graph import Graph, Op, Tensor, same_bits
 from ..ir.prepare import compute

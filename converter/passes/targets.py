@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...schema import target_ranks
+from ...schema.targets import ranks as target_ranks
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from ..targets import Target

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...interpreter.observation import HIGH, LOW, SEEN, observe_ranges
+from ...interpreter.plan.observation import HIGH, LOW, SEEN, observe_ranges
 from ...schema.errors import CalibrationError
 from ..callers import caller
 from ..ir.graph import Tensor

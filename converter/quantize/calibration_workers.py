@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...interpreter.observation import observe_ranges
+from ...interpreter.plan.observation import observe_ranges
 
 if TYPE_CHECKING:
     from ..api.samples import Sample

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...engine.tiling import HISTOGRAM
-from ...interpreter.observation import COUNT, FIRST, HIGH, LOW, WIDTH
+from ...interpreter.plan.observation import COUNT, FIRST, HIGH, LOW, WIDTH
 
 Range = tuple[float, float]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...graph.core.attributes import FunctionRef
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.order import is_back_edge
+from ...graph.core.signatures.attributes import FunctionRef
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
 from ...schema.errors import ModelError

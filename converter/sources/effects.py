@@ -12,8 +12,8 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ...graph.core.attributes import FunctionRef
 from ...graph.core.graph import Graph, Operation, Tensor
+from ...graph.core.signatures.attributes import FunctionRef
 from ...graph.format.inline import inline, runs_unread
 from ...schema.errors import ModelError, UnsupportedOps
 from ..callers import caller

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from ...graph.core.attributes import FunctionRef
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.library import Function
 from ...graph.core.order import is_back_edge, ordered
 from ...graph.core.shapes import Shape
+from ...graph.core.signatures.attributes import FunctionRef
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import Copy, rebuild
-from ...graph.ops.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
+from ...graph.ops.state.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
 from ...schema.errors import ModelError, UnsupportedOps
 from ..stablehlo.expand import expand_modules
 from .branches import has_branches, resolve_branches

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...graph.core.attributes import FunctionRef
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.core.library import Function
 from ...graph.core.order import copied_from, data_inputs, ordered
+from ...graph.core.signatures.attributes import FunctionRef
 from ...graph.format.rebuild import Copy, rebuild
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...graph.core.signatures import signature_of
+from ...graph.core.signatures.signatures import signature_of
 from ...schema import proto
 
 TYPES, SHAPES = "_output_types", "_output_shapes"

@@ -12,7 +12,7 @@ from ...graph.core.evaluate import evaluate
 from ...graph.core.graph import Graph, Operation, Tensor
 from ...graph.format.inline import inline
 from ...graph.format.rebuild import rebuild
-from ...graph.ops.tables import text_columns, text_lines
+from ...graph.ops.state.tables import text_columns, text_lines
 from ...schema.errors import ModelError, OpError
 from ...schema.files import read_bytes
 from .source import short_name

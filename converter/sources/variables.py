@@ -16,8 +16,8 @@ from ...graph.core.shapes import Shape, merge
 from ...graph.format.inline import CALLS, called_function
 from ...graph.format.nodedef import Reference
 from ...graph.format.tensor_proto import TensorReader
-from ...schema.bundle import Bundle, Slice, open_bundle
 from ...schema.errors import ModelError, NotFoundError
+from ...schema.tensorflow.bundle import Bundle, Slice, open_bundle
 from .source import some
 from .state import Table
 

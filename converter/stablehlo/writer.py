@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ...graph.core.attributes import FunctionRef
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.library import Function
+from ...graph.core.signatures.attributes import FunctionRef
 from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ...schema.mlir.module import Block, Module, Operation, TensorType, Unread, Value
 from ...schema.mlir.vhlo import dtype_of

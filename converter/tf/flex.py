@@ -50,8 +50,9 @@ TopKWithUnique UniformDequantize UniformQuantize UniformQuantizedAdd
 UniformQuantizedClipByValue UniformQuantizedConvolution UniformQuantizedDot UniformRequantize
 """
 OTHERS = frozenset(_OTHERS.split())
-"""Operations of TensorFlow without handles that have no row in graph/core/signature_table.py: its
-own runtime runs them, flatlite does not. A source must say what types they give."""
+"""Operations of TensorFlow without handles that have no row in
+graph/core/signatures/signature_table.py: its own runtime runs them, flatlite does not. A source
+must say what types they give."""
 
 
 def flex_options(op: tf.Operation) -> bytes:

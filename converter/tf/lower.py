@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...graph.core.attributes import FunctionRef
 from ...graph.core.custom import custom_options
 from ...graph.core.order import data_inputs, ordered
+from ...graph.core.signatures.attributes import FunctionRef
 from ...graph.format.fold import fold
-from ...graph.ops.tables import MUTABLE_TABLES
+from ...graph.ops.state.tables import MUTABLE_TABLES
 from ...schema.errors import ConverterError
 from ..ir.builder import Builder
 from ..ir.graph import Graph, Origin, Signature

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...graph.ops.tables import TABLE_KEYS, TABLE_VALUES
+from ...graph.ops.state.tables import TABLE_KEYS, TABLE_VALUES
 from ..ir.graph import Tensor
 from ..lowering.moves import as_type
 from .registry import lower

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...graph.core.limits import available_memory
 from ...graph.core.registry import is_pure
+from ...graph.core.signatures.limits import available_memory
 from ...schema.custom_ops import is_custom_op
 from ...schema.errors import ConverterError, DeadlineExceededError, OpError
 from ..callers import caller

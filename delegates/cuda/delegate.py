@@ -11,8 +11,8 @@ from numba import config, cuda
 
 from ...engine.plan import planner
 from ...engine.plan.buffer import ARENA, Storage
-from ...interpreter.node import Node, Operand
-from ...interpreter.partition import Partition
+from ...interpreter.delegation.partition import Partition
+from ...interpreter.plan.node import Node, Operand
 from ..delegate import Delegate
 from ..float_ops import Uploaded
 from . import launches

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...interpreter.checks import clamp_of
-from ...interpreter.node import Node, Operand
 from ...interpreter.ops.activation import CLAMPS
+from ...interpreter.plan.node import Node, Operand
 from ...schema.registry import Registry
 from ..float_ops import paddings, reason_against_types, window_of
 

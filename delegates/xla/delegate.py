@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...interpreter.node import Node
-from ...interpreter.partition import Partition
+from ...interpreter.delegation.partition import Partition
+from ...interpreter.plan.node import Node
 from ..delegate import Delegate
 from ..float_ops import Uploaded, reason_against_types
 from .lowerings import LOWERINGS

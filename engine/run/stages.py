@@ -5,7 +5,7 @@ only running tells (`NeedsValue`), or its results have a size that only its own 
 (`DynamicResult`). When a stage has run, that value is read, or that operator runs alone, and the
 stage after it is prepared for what came, or taken again if the same came before.
 
-What an operator is, subclasses of the machine know: those of interpreter/plan.py and
+What an operator is, subclasses of the machine know: those of interpreter/plan/plan.py and
 graph/session/executor.py.
 """
 

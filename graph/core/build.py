@@ -14,7 +14,7 @@ import numpy as np
 from .create import create
 from .graph import Operation, Tensor
 from .shapes import is_static
-from .signatures import signature_of
+from .signatures.signatures import signature_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

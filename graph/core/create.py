@@ -20,13 +20,13 @@ from typing import (
 import numpy as np
 
 from ...schema import dtypes
-from .attribute_checks import checked_attrs, require_limits
 from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
-from .op_limits import allowed_types
 from .scopes import graph_colocation, graph_name_scope, graph_of
 from .shapes import shown
-from .signatures import REQUIRED, Argument, Signature, signature_of
+from .signatures.attribute_checks import checked_attrs, require_limits
+from .signatures.op_limits import allowed_types
+from .signatures.signatures import REQUIRED, Argument, Signature, signature_of
 from .tensor_shape import Dimension, TensorShape
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 from ...schema.errors import OperatorNotAllowedInGraphError
 from .dtype import DType
 from .hooks import implementation
-from .operands import Operands
 from .shapes import Shape, merge
-from .signatures import REQUIRED
+from .signatures.operands import Operands
+from .signatures.signatures import REQUIRED
 from .tensor_shape import TensorShape, as_shape
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..format.messages import NodeDef, OpDef
     from ..session.session import Session
     from ..variables.variables import Updated
-    from .attributes import FunctionRef
     from .graph import Graph
     from .protocols import (
         AttrValue,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
         TensorAttr,
         TypeAttr,
     )
+    from .signatures.attributes import FunctionRef
     from .typing import DTypeLike, ShapeLike
 
 

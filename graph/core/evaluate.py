@@ -14,10 +14,10 @@ from ...schema.dtypes import RESOURCE, VARIANT, array_dtype
 from . import blas
 from .graph import Graph, Operation, Tensor
 from .infer import KERNEL_ERRORS, EvaluatedOperation, call_kernel, infer_shapes, known_bytes
-from .limits import LIMITS, MAX_DEPTH, Limits
 from .order import is_back_edge, ordered
 from .registry import Row, row_of
 from .shapes import is_static
+from .signatures.limits import LIMITS, MAX_DEPTH, Limits
 
 if TYPE_CHECKING:
     import numpy.typing as npt

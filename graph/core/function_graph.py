@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal, cast, overload
 
 import numpy as np
 
-from .attributes import FunctionRef
 from .contexts import Context, unreachable
 from .create import append
 from .graph import Graph, Operation, Tensor
@@ -22,6 +21,7 @@ from .library import Function, FunctionLibrary
 from .order import data_inputs, ordered
 from .scopes import get_default_graph
 from .shapes import Shape
+from .signatures.attributes import FunctionRef
 
 if TYPE_CHECKING:
     from .protocols import AttrValue, ElementLike

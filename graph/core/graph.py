@@ -13,7 +13,6 @@ from .contexts import Context
 from .elements import Operation, Tensor
 from .hooks import hook, implementation
 from .infer import gives_the_same, infer
-from .input_checks import output_dtypes
 from .library import FunctionLibrary
 from .scopes import (
     Scopes,
@@ -25,6 +24,7 @@ from .scopes import (
     graph_gradient_overrides,
     graph_name_scope,
 )
+from .signatures.input_checks import output_dtypes
 
 if TYPE_CHECKING:
     import numpy.typing as npt

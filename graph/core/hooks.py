@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from ..session.plan_pool import RunPlan
     from ..session.session import Session
     from ..variables.variables import Variable
+    from .composite.ragged_tensor import RaggedTensor
     from .graph import Graph, Operation, Tensor
     from .library import FunctionLibrary
     from .protocols import AttrValue
-    from .ragged_tensor import RaggedTensor
-    from .signatures import Signature
+    from .signatures.signatures import Signature
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -37,7 +37,7 @@ HOMES = {
     "node_def": ".format.node_messages",
     "op_def": ".format.node_messages",
     "plan": ".session.dataflow",
-    "ragged_function": ".core.ragged_dispatch",
+    "ragged_function": ".core.composite.ragged_dispatch",
     "session_for": ".session.session",
     "to_graph_def": ".format.graphdef",
     "variable_kind": ".variables.kinds",

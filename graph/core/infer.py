@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 import numpy as np
 
 from ...schema.dtypes import array_dtype
-from .op_limits import RankLimit, rank_limits
 from .registry import Row, row_of
 from .shapes import Dim, Shape, UnknownRank, declared, is_static, require
+from .signatures.op_limits import RankLimit, rank_limits
 
 if TYPE_CHECKING:
     import numpy.typing as npt

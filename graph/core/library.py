@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ...schema import dtypes
 from ...schema.errors import ModelError
-from .attributes import AttributeReader, FunctionRef
 from .hooks import implementation
-from .signatures import REQUIRED, Argument, Attribute, Signature, signature_of
+from .signatures.attributes import AttributeReader, FunctionRef
+from .signatures.signatures import REQUIRED, Argument, Attribute, Signature, signature_of
 
 if TYPE_CHECKING:
     from ..format.messages import ArgDef, FunctionDef, OpDef

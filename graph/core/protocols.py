@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..variables.variables import Variable
-    from .attributes import FunctionAttr, FunctionRef
     from .device_spec import DeviceSpec as DeviceFields
     from .dtype import DType
     from .graph import Graph, Operation, Tensor
     from .shapes import Shape
-    from .signatures import Signature
+    from .signatures.attributes import FunctionAttr, FunctionRef
+    from .signatures.signatures import Signature
 
 MaybeDType: TypeAlias = "DType | Any"  # pyright: ignore[reportExplicitAny] - see below
 """A dtype; None for an output of an unknown op, for which few readers have to look."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...schema import dtypes
-from ..core.attributes import FunctionRef
 from ..core.build import ops
+from ..core.composite.indexed_slices import dense
 from ..core.function_graph import (
     VARIABLES,
     FunctionGraph,
@@ -18,9 +18,9 @@ from ..core.function_graph import (
     origin,
 )
 from ..core.graph import Graph, Operation, Tensor
-from ..core.indexed_slices import dense
 from ..core.scopes import get_default_graph
 from ..core.shapes import is_static
+from ..core.signatures.attributes import FunctionRef
 from .gradients import gradients, is_trainable
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from .backward_graph import (
 from .registry import gradient
 
 if TYPE_CHECKING:
-    from ..core.attributes import FunctionRef
     from ..core.protocols import AttrValue
     from ..core.shapes import Shape
+    from ..core.signatures.attributes import FunctionRef
 
 
 class _Branch:

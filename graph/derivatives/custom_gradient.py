@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..core.build import ops
+from ..core.composite.structure import flatten, pack
 from ..core.create import convert_to_tensor
 from ..core.function_graph import origin, outermost
 from ..core.graph import Graph, Operation, Tensor
 from ..core.order import data_inputs, ordered
 from ..core.scopes import GraphKeys, control_dependencies, get_default_graph
-from ..core.structure import flatten, pack
 from ..variables.variable_scope import get_variable_scope, variable_scope
 from .gradients import UnconnectedGradients, gradients
 from .registry import Gradient, RegisterGradient

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..core.build import ops
+from ..core.composite.indexed_slices import IndexedSlices
 from ..core.create import convert_to_tensor
 from ..core.graph import Operation, Tensor
-from ..core.indexed_slices import IndexedSlices
 from ..core.shapes import is_static
 from .registry import constant, gradient
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..core.build import ops
+from ..core.composite.indexed_slices import IndexedSlices
 from ..core.create import constant
 from ..core.graph import Operation, Tensor
 from ..core.hooks import implementation
-from ..core.indexed_slices import IndexedSlices
 from .gradients import gradients
 
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..core.build import ops
+from ..core.composite.indexed_slices import IndexedSlices, dense, joined
+from ..core.composite.ragged_tensor import RaggedTensor
 from ..core.create import constant, convert_to_tensor
 from ..core.function_graph import captured
 from ..core.graph import Graph, Operation, Tensor
-from ..core.indexed_slices import IndexedSlices, dense, joined
-from ..core.operands import Operands
 from ..core.order import data_inputs, ordered
-from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import get_default_graph, name_scope
 from ..core.shapes import is_static
+from ..core.signatures.operands import Operands
 from ..functions.flow.control_flow import tuple as after_all
 from .registry import DERIVATIVES, Derivative, Gradient
 

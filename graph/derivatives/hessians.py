@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..core.build import ops, shape_of
+from ..core.composite.indexed_slices import dense
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
-from ..core.indexed_slices import dense
 from ..core.scopes import name_scope
 from ..functions.flow.loops import while_loop
 from ..functions.flow.tensor_array import TensorArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.build import ops, same_attrs, shape_of
-from ..core.indexed_slices import dense
+from ..core.composite.indexed_slices import dense
 from .gradients import gradients
 from .registry import constant, gradient
 

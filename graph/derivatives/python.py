@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from ..core.build import ops
+from ..core.composite.indexed_slices import dense
 from ..core.create import convert_to_tensor
-from ..core.indexed_slices import dense
 from ..functions.flow.functional import PY_FUNCTIONS, py_function
 from .gradients import gradients
 from .registry import gradient

@@ -20,8 +20,8 @@ from ...schema.registry import Homes, Registry
 from .homes import HOMES
 
 if TYPE_CHECKING:
+    from ..core.composite.indexed_slices import IndexedSlices
     from ..core.graph import Tensor
-    from ..core.indexed_slices import IndexedSlices
 
 Gradient: TypeAlias = "Tensor | IndexedSlices"
 GradientFunction: TypeAlias = "Callable[..., Gradient | Sequence[Gradient | None] | None]"

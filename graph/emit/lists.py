@@ -3,7 +3,7 @@
 A list whose elements have one known shape is a `ListBuffer`: an array of elements, and how many of
 them count. A list is a value: what writes to one gives another, which takes over the memory where
 nobody reads the one before any more. Operations that have no row here get the list as an object
-(graph/ops/tensorlist.py).
+(graph/ops/state/tensorlist.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import ARENA, PERSISTENT, Buffer, Storage, arena, constant
 from ...schema import dtypes
 from ..core.shapes import Shape, is_static, merge
-from ..ops.tensorlist import MAX_LENGTH, TensorList
+from ..ops.state.tensorlist import MAX_LENGTH, TensorList
 from .elementwise import no_limits
 
 if TYPE_CHECKING:

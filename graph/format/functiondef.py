@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from ...schema import dtypes
 from ...schema.errors import ModelError
-from ..core import attributes
-from ..core.attributes import FunctionAttr, FunctionRef
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
 from ..core.library import Function, FunctionLibrary
-from ..core.signatures import REQUIRED, Signature
+from ..core.signatures import attributes
+from ..core.signatures.attributes import FunctionAttr, FunctionRef
+from ..core.signatures.signatures import REQUIRED, Signature
 from .nodedef import NodeImporter, Reference, write_node
 
 if TYPE_CHECKING:
     from ..core.protocols import AttrValue
-    from ..core.signatures import Argument
+    from ..core.signatures.signatures import Argument
     from .messages import FunctionDef, FunctionDefLibrary, OpDef
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...schema import proto
-from ..core import attributes
 from ..core.elements import Operation
 from ..core.graph import Graph
+from ..core.signatures import attributes
 from ..core.tensor_shape import TensorShape
 
 if TYPE_CHECKING:

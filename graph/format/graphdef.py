@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, cast
 
 from ...schema import proto
 from ...schema.errors import ModelError
-from ..core import attributes
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
+from ..core.signatures import attributes
 from ..core.version import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER
 from .functiondef import export_library, import_library
 from .nodedef import NodeImporter, Reference, write_node

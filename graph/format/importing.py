@@ -7,13 +7,13 @@ from itertools import count
 from typing import TYPE_CHECKING, cast
 
 from ...schema import proto
-from ..core.attributes import write
 from ..core.create import convert_to_tensor
 from ..core.device_spec import merged_device
 from ..core.graph import Graph, Operation, Tensor
 from ..core.order import data_and_control_inputs, ordered
 from ..core.scopes import get_default_graph, name_scope
-from ..core.signatures import signature_of
+from ..core.signatures.attributes import write
+from ..core.signatures.signatures import signature_of
 from ..core.version import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, VERSION
 from . import graphdef
 from .rebuild import Copy

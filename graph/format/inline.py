@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...schema.errors import ModelError
-from ..core.attributes import FunctionRef
 from ..core.graph import Graph, Operation
 from ..core.library import IMPLEMENTS
 from ..core.order import data_and_control_inputs, ordered
+from ..core.signatures.attributes import FunctionRef
 from .rebuild import Copy, rebuild
 
 if TYPE_CHECKING:

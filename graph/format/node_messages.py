@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from ...schema import dtypes, proto
-from ..core import attributes
-from ..core.attributes import AttributeReader
 from ..core.create import append
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import hook
 from ..core.scopes import graph_name_scope
-from ..core.signatures import REQUIRED, Argument
+from ..core.signatures import attributes
+from ..core.signatures.attributes import AttributeReader
+from ..core.signatures.signatures import REQUIRED, Argument
 from .graphdef import tensor_name
 from .nodedef import write_node
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ...schema.errors import ModelError
-from ..core import attributes
-from ..core.attributes import AttributeReader
 from ..core.graph import Graph, Operation, Tensor
 from ..core.order import Cycle, is_back_edge, ordered
+from ..core.signatures import attributes
+from ..core.signatures.attributes import AttributeReader
 
 if TYPE_CHECKING:
     from ..core.protocols import AttrValue

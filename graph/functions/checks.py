@@ -12,9 +12,9 @@ import numpy as np
 
 from ...schema import errors
 from ..core.build import ops
+from ..core.composite.ragged_dispatch import has_ragged
 from ..core.create import convert_to_tensor
 from ..core.graph import Operation, Tensor
-from ..core.ragged_dispatch import has_ragged
 from ..core.scopes import control_dependencies, get_default_graph, name_scope
 from ..core.shapes import whole
 from .arguments import one_of
@@ -237,7 +237,7 @@ def add_check_numerics_ops() -> Operation:
 
 def assert_proper_iterable(values: Iterable[object]) -> None:
     """Raises TypeError for what is no iterable, or one that nobody means: a tensor, a string."""
-    from ..core.sparse_tensor import SparseTensor
+    from ..core.composite.sparse_tensor import SparseTensor
 
     if isinstance(values, (Tensor, SparseTensor, np.ndarray, str, bytes)):
         raise TypeError(

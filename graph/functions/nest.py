@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..core import structure as nests
+from ..core.composite import structure as nests
 
 
 def is_nested(seq: object) -> bool:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ..core.build import ops
+from ..core.composite.indexed_slices import IndexedSlices
+from ..core.composite.ragged_tensor import RaggedTensor
 from ..core.create import convert_to_tensor, output
 from ..core.graph import Tensor
 from ..core.hooks import hook
-from ..core.indexed_slices import IndexedSlices
-from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
 from ..variables.variables import Variable
 from .array.array import boolean_mask

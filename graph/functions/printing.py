@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, cast
 
 from ..core.build import ops
+from ..core.composite.sparse_tensor import SparseTensor
+from ..core.composite.structure import flatten, is_nested, pack
 from ..core.create import convert_to_tensor
 from ..core.graph import Operation, Tensor
-from ..core.sparse_tensor import SparseTensor
-from ..core.structure import flatten, is_nested, pack
 from ..variables.variables import Variable
 from .strings import format as format_tensors
 

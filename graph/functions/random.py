@@ -14,8 +14,8 @@ from ..core.build import ops
 from ..core.create import convert_to_tensor
 from ..core.dtype import as_dtype, as_numpy
 from ..core.graph import Tensor
-from ..core.operands import Operands
 from ..core.scopes import control_dependencies, get_default_graph, name_scope, set_random_seed
+from ..core.signatures.operands import Operands
 from .array.creation import shape_tensor
 from .flow.control_flow import Assert as assert_
 

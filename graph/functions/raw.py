@@ -8,7 +8,7 @@ from collections import namedtuple
 from typing import TYPE_CHECKING, cast
 
 from ..core.create import create
-from ..core.signatures import REQUIRED, Argument, Signature, op_types, signature_of
+from ..core.signatures.signatures import REQUIRED, Argument, Signature, op_types, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

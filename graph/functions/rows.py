@@ -17,10 +17,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..core.build import ops
-from ..core.ragged_dispatch import HOMES, is_ragged, with_ragged
-from ..core.ragged_tensor import RaggedTensor
-from ..core.signatures import signature_of
-from ..core.sparse_tensor import SparseTensor
+from ..core.composite.ragged_dispatch import HOMES, is_ragged, with_ragged
+from ..core.composite.ragged_tensor import RaggedTensor
+from ..core.composite.sparse_tensor import SparseTensor
+from ..core.signatures.signatures import signature_of
 from .ragged.values import as_ragged, of_flat_values
 
 if TYPE_CHECKING:

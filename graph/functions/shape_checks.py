@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ..core.build import ops
+from ..core.composite.ragged_tensor import RaggedTensor
+from ..core.composite.sparse_tensor import SparseTensor
 from ..core.create import convert_to_tensor
 from ..core.dtype import DType, as_dtype
 from ..core.graph import Operation, Tensor
-from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import control_dependencies, name_scope
-from ..core.sparse_tensor import SparseTensor
 from .checks import prefix, value_of
 from .flow.control_flow import Assert, group, no_op, with_dependencies
 

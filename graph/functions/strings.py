@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..core.build import ops
+from ..core.composite.ragged_dispatch import has_ragged
+from ..core.composite.ragged_tensor import RaggedTensor
+from ..core.composite.sparse_tensor import SparseTensor
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
-from ..core.ragged_dispatch import has_ragged
-from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
-from ..core.sparse_tensor import SparseTensor
 from .arguments import one_of
 from .ragged.arithmetic import reduce_ragged
 from .ragged.picking import like_dense

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..core.build import ops
+from ..core.composite.ragged_dispatch import has_ragged
+from ..core.composite.ragged_tensor import RaggedTensor
 from ..core.create import convert_to_tensor
 from ..core.graph import Tensor
-from ..core.ragged_dispatch import has_ragged
-from ..core.ragged_tensor import RaggedTensor
 from ..core.scopes import name_scope
 from .ragged.values import as_ragged
 

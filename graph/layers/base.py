@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 import numpy as np
 
 from ..core.build import ops
+from ..core.composite.structure import flatten, map_structure
 from ..core.create import convert_to_tensor
 from ..core.dtype import DType, as_numpy
 from ..core.graph import Graph, Tensor
 from ..core.scopes import GraphKeys, get_collection_ref, get_default_graph, name_scope
-from ..core.structure import flatten, map_structure
 from ..core.tensor_shape import TensorShape
 from ..functions.array import creation
 from ..functions.array.slices import get_item

@@ -12,8 +12,8 @@ from ..core.registry import add_row, op
 from ..core.shapes import Shape, same, scalar, unknown
 
 if TYPE_CHECKING:
-    from ..core.attributes import FunctionRef
     from ..core.protocols import OperationView, TensorView
+    from ..core.signatures.attributes import FunctionRef
 
 
 def _run(

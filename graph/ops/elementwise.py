@@ -12,7 +12,7 @@ from ...schema.dtypes import tf_name
 from ...schema.errors import UnimplementedError
 from ..core.registry import add_row, op
 from ..core.shapes import Shape, broadcasting, is_static, merged, same, scalar
-from .special import digamma, erf, erfc, erfinv, ndtri
+from .special.special import digamma, erf, erfc, erfinv, ndtri
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView

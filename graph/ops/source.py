@@ -19,8 +19,8 @@ from ..core.shapes import (
     shown,
     unknown,
 )
-from .printing import summary
-from .tensorlist import zeros_of
+from .state.tensorlist import zeros_of
+from .text.printing import summary
 
 if TYPE_CHECKING:
     from ..core.graph import Operation

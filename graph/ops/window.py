@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..core.limits import reserve
 from ..core.shapes import Dim, require
+from ..core.signatures.limits import reserve
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView

@@ -16,8 +16,8 @@ from ..core.shapes import Dim, Shape, integers, known, plus, require, same, scal
 from .xla_numbers import dimension_numbers, gather_numbers, permuted, scatter_numbers
 
 if TYPE_CHECKING:
-    from ..core.attributes import FunctionRef
     from ..core.protocols import OperationView
+    from ..core.signatures.attributes import FunctionRef
 
 
 def _results(arrays: Sequence[np.ndarray]) -> np.ndarray | Sequence[np.ndarray]:

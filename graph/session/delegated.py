@@ -31,7 +31,10 @@ class SessionDelegate(Protocol):
 
 
 class DelegationReport(Protocol):
-    """Which operations the delegates run, and why not the others: interpreter/delegation.py."""
+    """Which operations the delegates run, and why not the others.
+
+    interpreter/delegation/delegation.py has the class.
+    """
 
     @property
     def bytes_copied(self) -> int:

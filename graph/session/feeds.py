@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 
 import numpy as np
 
+from ..core.composite.indexed_slices import IndexedSlices
+from ..core.composite.ragged_tensor import RaggedTensor
+from ..core.composite.sparse_tensor import SparseTensor
 from ..core.graph import Tensor
-from ..core.indexed_slices import IndexedSlices
-from ..core.ragged_tensor import RaggedTensor
 from ..core.shapes import Dim, Shape
-from ..core.sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ..core.composite.sparse_tensor import SparseTensorValue
     from ..core.protocols import FeedKey
-    from ..core.sparse_tensor import SparseTensorValue
     from ..core.typing import TensorLike
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from ..core.composite.indexed_slices import IndexedSlices
+from ..core.composite.ragged_tensor import RaggedTensor
+from ..core.composite.ragged_value import RaggedTensorValue
+from ..core.composite.sparse_tensor import SparseTensor, SparseTensorValue
 from ..core.graph import Graph, Operation, Tensor
-from ..core.indexed_slices import IndexedSlices
-from ..core.ragged_tensor import RaggedTensor
-from ..core.ragged_value import RaggedTensorValue
-from ..core.sparse_tensor import SparseTensor, SparseTensorValue
 
 if TYPE_CHECKING:
     from ..core.protocols import ElementLike, Evaluated

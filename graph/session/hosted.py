@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from ...schema.registry import Registry
+from . import kernels
 
 if TYPE_CHECKING:
     from ..core.protocols import Kernel
@@ -21,26 +22,25 @@ if TYPE_CHECKING:
     KernelT = TypeVar("KernelT", bound=Kernel)
 
 MODULES = (
-    "accumulator_kernels",
-    "control_kernels",
-    "files_kernels",
-    "python_kernels",
-    "pool_kernels",
-    "print_kernels",
-    "queue_kernels",
-    "random_kernels",
-    "reader_kernels",
-    "rejection_kernels",
-    "sampler_kernels",
-    "serialized_kernels",
-    "table_kernels",
-    "tensor_array_kernels",
-    "tensor_array_kernels",
-    "variable_kernels",
+    "accumulators",
+    "control",
+    "files",
+    "pool",
+    "printing",
+    "python",
+    "queues",
+    "random",
+    "readers",
+    "rejection",
+    "samplers",
+    "serialized",
+    "tables",
+    "tensor_arrays",
+    "variables",
 )
 """The modules that hold kernels; imported when a Session first asks."""
 
-HOSTED: Registry[Kernel] = Registry("op", __package__, MODULES)
+HOSTED: Registry[Kernel] = Registry("op", kernels.__name__, MODULES)
 
 
 def hosted(*types: str) -> Callable[[KernelT], KernelT]:

@@ -25,12 +25,12 @@ from ..core.registry import Row, row_of
 from ..core.shapes import is_static
 from ..emit.lists import ListBuffer, NotNative, materialized
 from .compiling import Compiler, needed
-from .control_kernels import Body, body_of
+from .kernels.control import Body, body_of
 from .plan_variables import ASSIGNMENTS
 from .stage import Site, StageVariables
 
 if TYPE_CHECKING:
-    from ..core.attributes import FunctionRef
+    from ..core.signatures.attributes import FunctionRef
     from .stage import Stage as PlanStage
 
 MAX_INLINED = 4096

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...engine.run.limits import Limits
     from ..core.graph import Operation
     from ..core.protocols import DTypeAttr
-    from .control_kernels import Body
+    from .kernels.control import Body
     from .queues import Attempt
     from .tables import Table
 

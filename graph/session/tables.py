@@ -9,7 +9,7 @@ import numpy as np
 
 from ...schema import dtypes
 from ...schema.errors import FailedPreconditionError, InvalidArgumentError
-from ..ops.split_text import murmur64
+from ..ops.text.split_text import murmur64
 
 _WORD = 0xFFFFFFFFFFFFFFFF
 MAX_LOAD_FACTOR = 0.8

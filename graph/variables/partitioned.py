@@ -10,8 +10,8 @@ import numpy as np
 
 from ..core.create import create, output, register_conversion, type_name
 from ..core.dtype import as_numpy
-from ..core.operands import Operands
 from ..core.scopes import control_dependencies, name_scope
+from ..core.signatures.operands import Operands
 from ..core.tensor_shape import TensorShape
 from .variables import Updated, Variable
 

@@ -8,7 +8,7 @@ from ..core.scopes import name_scope
 from .batch_positions import batch_positions
 
 if TYPE_CHECKING:
-    from ..core.indexed_slices import IndexedSlices
+    from ..core.composite.indexed_slices import IndexedSlices
     from ..core.typing import TensorLike
     from .variables import Updated
 

@@ -12,7 +12,6 @@ from ..core.dtype import DType
 from ..core.function_graph import outermost
 from ..core.graph import Graph, Operation, Tensor
 from ..core.hooks import implementation
-from ..core.operands import Operands
 from ..core.scopes import (
     GraphKeys,
     get_default_graph,
@@ -21,6 +20,7 @@ from ..core.scopes import (
     name_scope,
 )
 from ..core.shapes import Shape, is_static
+from ..core.signatures.operands import Operands
 from ..core.tensor_shape import TensorShape
 from .creators import Created
 from .distribution import (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...engine.plan.program import Program
-    from ..node import DynamicResult, Emit, HostCall, Node, Operand, Prepared
+    from ..plan.node import DynamicResult, Emit, HostCall, Node, Operand, Prepared
 
 _INTEGERS = ("int32", "int64")
 

@@ -17,7 +17,7 @@ from .options import Options
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
-    from ..node import HostCall, Node
+    from ..plan.node import HostCall, Node
 
 _FLOOR = 1e-12
 """The least energy of a channel."""

@@ -19,7 +19,7 @@ from .registry import custom, exactly
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..node import DynamicResult, Node
+    from ..plan.node import DynamicResult, Node
 
 _MOST = 1 << 16
 

@@ -15,7 +15,7 @@ from .options import Options
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
-    from ..node import HostCall, Node, Operand
+    from ..plan.node import HostCall, Node, Operand
 
 _PER_CLASS = 100
 _MOST = 1 << 20

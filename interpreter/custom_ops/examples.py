@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...schema.flexbuffer import FlexValue
-    from ..node import DynamicResult, Node
+    from ..plan.node import DynamicResult, Node
 
 _SERIALIZED, _SPARSE_KEYS, _DENSE_KEYS, _RAGGED_KEYS = 0, 2, 3, 4
 _COUNTS = ("Nsparse", "Ndense", "num_sparse")

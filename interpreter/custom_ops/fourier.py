@@ -10,7 +10,7 @@ from ..numpy_calls import by_numpy
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
-    from ..node import DynamicResult, HostCall, Node
+    from ..plan.node import DynamicResult, HostCall, Node
 
 
 @custom("IRFFT2D")

@@ -18,7 +18,7 @@ from .registry import custom, exactly
 from .state import state_of
 
 if TYPE_CHECKING:
-    from ..node import Emit, HostCall, Node
+    from ..plan.node import Emit, HostCall, Node
 
 _MOST_STEPS, _LIMIT = 2048, 1 << 20
 """Steps of a cache whose options say nothing, and those it may have."""

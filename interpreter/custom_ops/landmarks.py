@@ -15,7 +15,7 @@ from .options import Options
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
-    from ..node import HostCall, Node
+    from ..plan.node import HostCall, Node
 
 
 @custom("TransformLandmarks")

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from ...graph.ops import tensorlist
-from ...graph.ops.tensorlist import TensorList
+from ...graph.ops.state import tensorlist
+from ...graph.ops.state.tensorlist import TensorList
 from ...schema.dtypes import numpy_dtype
 from ..checks import required
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
-    from ..node import DynamicResult, Node, Operand, Prepared
+    from ..plan.node import DynamicResult, Node, Operand, Prepared
 
 Kernel: TypeAlias = Callable[..., Sequence[np.ndarray]]
 

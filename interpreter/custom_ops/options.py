@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...schema.flexbuffer import FlexValue
-    from ..node import Node
+    from ..plan.node import Node
 
 _PADDINGS = {1: "SAME", 2: "VALID"}
 """TfLitePadding -> its name."""

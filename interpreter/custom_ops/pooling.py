@@ -17,7 +17,7 @@ from .options import Options, pool_params
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
-    from ..node import HostCall, Node, Operand
+    from ..plan.node import HostCall, Node, Operand
 
 _LOWEST = np.finfo(np.float32).min
 _WITHIN = np.float32(0.1)

@@ -14,7 +14,7 @@ from ..numpy_calls import by_numpy
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
-    from ..node import HostCall, Node
+    from ..plan.node import HostCall, Node
 
 
 @custom("UnidirectionalSequenceGru")

@@ -11,7 +11,7 @@ from ..checks import required
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from ..node import Node, Operand, Prepared
+    from ..plan.node import Node, Operand, Prepared
 
     Prepare: TypeAlias = Callable[[Node], Prepared]
     """Checks a Node and infers its results."""

@@ -14,7 +14,7 @@ from ..numpy_calls import by_numpy
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
-    from ..node import HostCall, Node, Operand
+    from ..plan.node import HostCall, Node, Operand
 
 _HALF, _ONE = np.float32(0.5), np.float32(1)
 

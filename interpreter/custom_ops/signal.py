@@ -14,7 +14,7 @@ from .options import Options
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
-    from ..node import HostCall, Node, Operand
+    from ..plan.node import HostCall, Node, Operand
 
 _LEAST, _MOST = -(1 << 15), (1 << 15) - 1
 

@@ -16,7 +16,7 @@ from .signal import require_dtype
 from .state import state_of
 
 if TYPE_CHECKING:
-    from ..node import HostCall, Node
+    from ..plan.node import HostCall, Node
 
 _SNR_BITS, _GAIN_BITS = 12, 6
 _LOG_SEGMENTS, _LOG_BITS = 128, 16

@@ -20,7 +20,7 @@ from .signal import require_dtype
 if TYPE_CHECKING:
     from types import EllipsisType
 
-    from ..node import HostCall, Node
+    from ..plan.node import HostCall, Node
 
 _MAX_LENGTH = 1 << 16
 

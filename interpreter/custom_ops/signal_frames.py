@@ -17,7 +17,7 @@ from .signal import require_dtype
 from .state import state_of
 
 if TYPE_CHECKING:
-    from ..node import HostCall, Node
+    from ..plan.node import HostCall, Node
 
 _SHORT = (1 << 15) - 1
 _MOST = 1 << 20

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..scope import OPERATORS
+from ..plan.scope import OPERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..node import Node
-    from ..scope import Resource
+    from ..plan.node import Node
+    from ..plan.scope import Resource
 
 
 def state_of(

@@ -13,7 +13,7 @@ from .registry import custom, exactly
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Emit, Node
+    from ..plan.node import Emit, Node
 
 _MOST_STRIDE = 64
 """Beyond that there would be too many instructions, one for each step of a stride."""

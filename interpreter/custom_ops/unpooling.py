@@ -15,7 +15,7 @@ from .options import pool_params
 from .registry import custom, exactly
 
 if TYPE_CHECKING:
-    from ..node import HostCall, Node, Operand
+    from ..plan.node import HostCall, Node, Operand
 
 
 @custom("MaxUnpooling2D", "LiteRtMaxUnpooling2D")

@@ -13,13 +13,13 @@ from ...engine.plan.buffer import arena
 from ...engine.plan.view import View
 from ...engine.records import FixedPoint, Output
 from ..checks import BYTES, one_scale, required, supported
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .quantized import is_quantized, quotient
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand, Prepared
+    from ..plan.node import Emit, Node, Operand, Prepared
 
 
 CLAMPS = {

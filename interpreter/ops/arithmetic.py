@@ -9,7 +9,7 @@ import numpy as np
 from ...engine.families import gemm
 from ...engine.plan.buffer import Buffer, constant
 from ..checks import NO_LIMIT, name_of_dtype, one_scale
-from ..node import Node, Operand
+from ..plan.node import Node, Operand
 from .quantized import (
     dequantized_blocks,
     packed_rows,

@@ -10,14 +10,14 @@ import numpy as np
 from ...engine.families.elementwise import broadcast_shape, elementwise
 from ...engine.plan.buffer import constant
 from ..checks import clamp_of, name_of_dtype, required, same_dtype
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .quantized import QUANTIZED, is_quantized, quantized_pair
 
 if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Node, Operand, Prepared
+    from ..plan.node import Node, Operand, Prepared
 
 
 _NUMBERS = ("float32", "int32", "int64")

@@ -13,10 +13,10 @@ from ...engine.families.fixedpoint import multiply_by_quantized_multiplier
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
 from ..checks import name_of_dtype, required
-from ..node import Operand
 from ..numpy_calls import array_by_numpy
+from ..plan.node import Operand
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .quantized import quantization_of, whole_bytes
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
     from ...schema.quantization import Quantization
-    from ..node import Emit, Node, Prepared
+    from ..plan.node import Emit, Node, Prepared
 
 
 _QUANTIZED: Sequence[type] = (np.int8, np.uint8, np.int16)

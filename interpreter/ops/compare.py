@@ -15,15 +15,15 @@ from ...engine.families.multipliers import (
 )
 from ...engine.plan.buffer import arena
 from ..checks import required, same_dtype
+from ..plan.substitution import moves_any, small_floats
 from ..registry import op
-from ..substitution import moves_any, small_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand, Prepared
+    from ..plan.node import Emit, Node, Operand, Prepared
 
 
 COMPARISONS = {

@@ -13,12 +13,12 @@ from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain
 from ..checks import required
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import DynamicResult, Emit, Node, Operand
+    from ..plan.node import DynamicResult, Emit, Node, Operand
 
 _REAL = {"complex64": np.float32, "complex128": np.float64}
 _PARTS = {"REAL": 0, "IMAG": 1}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
     from ...schema.flexbuffer import FlexValue
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
 
     Attributes: TypeAlias = Mapping[str, FlexValue]
     Fuse: TypeAlias = Callable[[Node, Sequence[Operand], Attributes], Emit | None]

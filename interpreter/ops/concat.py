@@ -14,8 +14,8 @@ from ...engine.plan.view import View
 from ...engine.sizes import is_plain, negative
 from ...schema.tables import name_of
 from ..checks import one_scale, required, same_dtype
+from ..plan.substitution import moves_any
 from ..registry import op
-from ..substitution import moves_any
 from .quantized import to_int32, wrapped
 from .tables import rounded
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ...engine.plan.program import Program
     from ...schema.quantization import Quantization
-    from ..node import Emit, Node, Operand, Prepared
+    from ..plan.node import Emit, Node, Operand, Prepared
 
 
 @op("CONCATENATION")

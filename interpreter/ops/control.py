@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import inline
 from ..checks import required_input, scope_of
+from ..plan import inline
 from ..registry import op
 from .composites import fused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..node import DynamicResult, Node, Operand, Prepared
+    from ..plan.node import DynamicResult, Node, Operand, Prepared
 
 
 @op("IF")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ...engine.families import gemm
 from ...engine.sizes import is_plain, negative
 from ..checks import clamp_of, rank, required, slide, supported, windows
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .arithmetic import arithmetic, one_scale_each
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ...engine.plan.program import Program
     from ..checks import Window
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
 
     class Steps(TypedDict):
         """How windows slide, for the families' functions by keyword."""

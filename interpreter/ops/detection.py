@@ -10,12 +10,12 @@ import numpy as np
 from ...engine.plan.buffer import arena, constant
 from ...engine.sizes import negative
 from ..checks import required
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Node
+    from ..plan.node import Node
 
 _SCALARS = ("the overlap", "the score threshold", "sigma")
 

@@ -9,11 +9,11 @@ import numpy as np
 from ...engine.sizes import is_plain
 from ...schema.fingerprint import fingerprint64
 from ..checks import required
-from ..node import NeedsValue
+from ..plan.node import NeedsValue
 from ..registry import op
 
 if TYPE_CHECKING:
-    from ..node import DynamicResult, Node
+    from ..plan.node import DynamicResult, Node
 
 SUM, MEAN, SQRTN = 0, 1, 2
 SPARSE, DENSE = 1, 2

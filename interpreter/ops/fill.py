@@ -16,13 +16,13 @@ from ...engine.plan.view import View
 from ...engine.sizes import is_plain, negative, steps
 from ...schema.dtypes import numpy_dtype
 from ..checks import required, same_dtype
-from ..node import Node
+from ..plan.node import Node
+from ..plan.substitution import moves_any
 from ..registry import op
-from ..substitution import moves_any
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Emit, Prepared
+    from ..plan.node import Emit, Prepared
 
 
 _SIZES: Sequence[type] = (np.int32, np.int64)

@@ -13,9 +13,9 @@ from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import is_plain
 from ..checks import name_of_dtype, required, same_dtype
-from ..node import NeedsValue
+from ..plan.node import NeedsValue
+from ..plan.substitution import moves_any
 from ..registry import op
-from ..substitution import moves_any
 from .quantized import quantization_of, signed_weights
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand, Prepared
+    from ..plan.node import Emit, Node, Operand, Prepared
 
 _INDICES: Sequence[type] = (np.int16, np.int32, np.int64)
 _LOOKED_UP: Sequence[type] = (np.float32, np.float16)

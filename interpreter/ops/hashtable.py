@@ -8,11 +8,11 @@ import numpy as np
 
 from ...schema.dtypes import RESOURCE, numpy_dtype
 from ..checks import required, scope_of
+from ..plan.scope import Table
 from ..registry import op
-from ..scope import Table
 
 if TYPE_CHECKING:
-    from ..node import DynamicResult, Node, Operand
+    from ..plan.node import DynamicResult, Node, Operand
 
 _NAMESPACE = "hash table"
 """What tells a table's number from a variable's in the interpreter's resources."""

@@ -12,7 +12,7 @@ from ...engine.families.layout import fill, move
 from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View
 from ..checks import rank, required
-from ..node import Node, Operand
+from ..plan.node import Node, Operand
 from ..registry import op
 from .lstm_basic import basic_lstm
 from .lstm_int8 import INTERMEDIATES, lstm_int8
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Emit, Prepared
+    from ..plan.node import Emit, Prepared
 
 
 TRACED_PARTS = (0, 1, 3, 2, 4)

@@ -14,7 +14,7 @@ from .quantized import quantization_of
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
 
 
 _MIDDLE = 128

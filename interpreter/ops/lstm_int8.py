@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ...engine.families.recurrent import SequenceLayout
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
     from .lstm import Parts
 
 INTERMEDIATES = 12

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand, TensorDeclaration
+    from ..plan.node import Emit, Node, Operand, TensorDeclaration
     from .lstm import Parts
 
 

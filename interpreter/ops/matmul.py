@@ -9,13 +9,13 @@ import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape
 from ..checks import clamp_of, rank, required
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .arithmetic import arithmetic, one_scale_each
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Emit, Node
+    from ..plan.node import Emit, Node
 
 
 @op("FULLY_CONNECTED")

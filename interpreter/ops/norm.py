@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import BYTES, clamp_of, one_scale, rank, required, supported
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .quantized import is_quantized, require_prescribed
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand, Prepared
+    from ..plan.node import Emit, Node, Operand, Prepared
 
 
 SMALLEST_LENGTH = 1e-6

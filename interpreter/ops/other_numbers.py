@@ -16,7 +16,7 @@ from ..numpy_calls import array_by_numpy, arrays_by_numpy
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
-    from ..node import DynamicResult, HostCall, Node, Operand
+    from ..plan.node import DynamicResult, HostCall, Node, Operand
 
     Function = Callable[..., np.ndarray]
 

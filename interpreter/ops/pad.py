@@ -13,14 +13,14 @@ from ...engine.plan.buffer import constant
 from ...engine.plan.view import View
 from ...engine.sizes import negative
 from ..checks import required
+from ..plan.substitution import moves_any
 from ..registry import op
-from ..substitution import moves_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
 
 
 REFLECT, SYMMETRIC = 0, 1

@@ -17,13 +17,13 @@ from ..checks import (
     supported,
     windows,
 )
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .quantized import QUANTIZED_TYPES, is_quantized, quantized_limits
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
 
 
 POOLS = {

@@ -12,14 +12,14 @@ from ...engine.plan.buffer import constant
 from ...schema.operators import known
 from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
-from ..node import Node, Operand, TensorDeclaration
+from ..plan.node import Node, Operand, TensorDeclaration
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ...engine.families.multipliers import Rounding
     from ...engine.plan.buffer import Buffer
-    from ..node import Emit
+    from ..plan.node import Emit
 
 
 QUANTIZED_TYPES = ("int8", "uint8", "int16")

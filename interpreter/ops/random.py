@@ -16,12 +16,12 @@ from ...engine.philox import Philox
 from ...engine.plan.arena import check_limit
 from ...engine.sizes import is_plain
 from ..checks import required
-from ..node import NeedsValue
+from ..plan.node import NeedsValue
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 
 if TYPE_CHECKING:
-    from ..node import DynamicResult, Node
+    from ..plan.node import DynamicResult, Node
 
 _NUMBERS = {"RANDOM_UNIFORM": philox.uniform, "RANDOM_STANDARD_NORMAL": philox.normal}
 _THREEFRY = 2

@@ -10,7 +10,7 @@ from ...engine.families import recurrent
 from ...engine.families.layout import move
 from ...engine.plan.buffer import Buffer, arena, constant
 from ..checks import rank, required, required_input
-from ..node import Node
+from ..plan.node import Node
 from ..registry import op
 from .arithmetic import bytes_of, scales_of
 from .svdf_quantized import svdf_quantized
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...engine.plan.program import Program
-    from ..node import Emit, Operand, Prepared
-    from ..observation import Observation
+    from ..plan.node import Emit, Operand, Prepared
+    from ..plan.observation import Observation
 
 
 _HYBRID = ("int8", "uint8", "int4", "int2")

@@ -17,8 +17,8 @@ from ...engine.families.multipliers import (
 )
 from ...engine.plan.buffer import constant
 from ..checks import one_scale, required, supported
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
     from ...schema.quantization import Quantization
-    from ..node import Node, Operand, Prepared
+    from ..plan.node import Node, Operand, Prepared
 
 
 NUMBERS: Sequence[type] = (np.float32, np.int32, np.int64)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from ...engine.sizes import is_plain, negative
 from ..checks import required
-from ..node import NeedsValue
+from ..plan.node import NeedsValue
 from ..registry import op
 
 if TYPE_CHECKING:
-    from ..node import Node
+    from ..plan.node import Node
 
 
 @op("RESHAPE")

@@ -9,14 +9,14 @@ import numpy as np
 from ...engine.families.resizing import bilinear
 from ...engine.sizes import negative
 from ..checks import rank, required, required_input
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
 
 
 _INTEGERS: Sequence[type] = (np.int8, np.int16)

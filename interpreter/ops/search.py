@@ -12,14 +12,14 @@ from ...engine.plan.buffer import arena, constant
 from ...engine.sizes import largest
 from ...schema.dtypes import numpy_dtype
 from ..checks import required
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...engine.plan.program import Program
-    from ..node import DynamicResult, Emit, Node, Prepared
+    from ..plan.node import DynamicResult, Emit, Node, Prepared
 
 
 _BUCKETS: Sequence[type] = (np.float32, np.float64, np.int32, np.int64)

@@ -11,15 +11,15 @@ from ...engine.families.layout import fill
 from ...engine.plan.buffer import constant
 from ...engine.sizes import negative
 from ..checks import required
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from ...engine.plan.program import Program
-    from ..node import Emit, Node
+    from ..plan.node import Emit, Node
 
     Limits: TypeAlias = np.iinfo | np.finfo
 

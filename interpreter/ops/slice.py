@@ -22,9 +22,9 @@ from ...engine.sizes import (
     steps,
 )
 from ..checks import required
-from ..node import NeedsValue
+from ..plan.node import NeedsValue
+from ..plan.substitution import moves_any
 from ..registry import op
-from ..substitution import moves_any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand, Prepared
+    from ..plan.node import Emit, Node, Operand, Prepared
 
     Entry: TypeAlias = tuple[int | None, int | None]
     Cut: TypeAlias = tuple[int, int | None, int, bool]

@@ -15,8 +15,8 @@ from ...engine.families.fixedpoint import (
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
 from ..checks import BYTES, one_scale, required, supported
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .quantized import is_quantized, require_prescribed
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
 
     Call: TypeAlias = tuple[str, tuple[Buffer, ...], dict[str, float]]
     """A kernel, its tables and its numbers."""

@@ -16,16 +16,16 @@ from ...engine.families.conversion import convert
 from ...engine.families.elementwise import elementwise
 from ...engine.plan.buffer import Buffer, arena, constant
 from ..checks import required, same_dtype
-from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy
+from ..plan.node import DynamicResult, HostCall
+from ..plan.substitution import moves_any, small_floats
 from ..registry import op
-from ..substitution import moves_any, small_floats
 from .binary import limits_of
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
     from ...schema.flatbuffer import Record
-    from ..node import Node, Operand
+    from ..plan.node import Node, Operand
 
     Emit = Callable[[Program], None]
     Function = Callable[..., np.ndarray]

@@ -22,11 +22,11 @@ from ...engine.families.layout import move
 from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import largest
-from .. import regions
 from ..checks import scope_of
-from ..comparators import keys_of, order_by_keys
-from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy, arrays_by_numpy
+from ..plan import regions
+from ..plan.comparators import keys_of, order_by_keys
+from ..plan.node import DynamicResult, HostCall
 from ..registry import op
 from .binary import limits_of
 from .stablehlo import is_total_order, numbers, operands
@@ -36,8 +36,8 @@ from .window import NUMBERS, enlarged, fold_windows
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand
-    from ..regions import Columns
+    from ..plan.node import Emit, Node, Operand
+    from ..plan.regions import Columns
 
 FUNCTIONS: dict[str, np.ufunc] = {
     "ADD": np.add,

@@ -17,15 +17,15 @@ from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View, contiguous_strides
 from ...engine.sizes import largest
 from ..checks import same_dtype
+from ..plan.substitution import moves_any
 from ..registry import op
-from ..substitution import moves_any
 from .gather import write_box
 from .stablehlo import numbers, operands
 from .window import offsets
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Node, Operand
+    from ..plan.node import Node, Operand
 
     Emit = Callable[[Program], None]
 

@@ -18,10 +18,10 @@ from ...engine.families.layout import move
 from ...engine.plan.buffer import Buffer, arena, constant
 from ...engine.plan.view import View
 from ...engine.sizes import largest
-from ..node import DynamicResult, HostCall
 from ..numpy_calls import array_by_numpy
+from ..plan.node import DynamicResult, HostCall
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .stablehlo import numbers, operands
 from .window import enlarged
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     from ...engine.plan.program import Program
-    from ..node import Node, Operand
+    from ..plan.node import Node, Operand
 
     class Sliding(TypedDict):
         """How a filter slides over height and width."""

@@ -12,7 +12,7 @@ from ..checks import one_scale, required_input
 if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
 
 
 def svdf_quantized(

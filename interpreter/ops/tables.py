@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ...schema.quantization import Quantization
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
 
     Function: TypeAlias = Callable[[np.ndarray], np.ndarray]
     """Of an array of floats, element by element."""

@@ -12,7 +12,7 @@ from ..registry import op
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..node import DynamicResult, Node
+    from ..plan.node import DynamicResult, Node
 
 _SPACES = b" \t\n\v\f\r"
 

@@ -11,12 +11,12 @@ from ...engine.plan.buffer import constant
 from ...engine.plan.view import View
 from ...engine.sizes import least
 from ..checks import required, same_dtype
+from ..plan.substitution import moves_any
 from ..registry import op
-from ..substitution import moves_any
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Emit, Node, Operand
+    from ..plan.node import Emit, Node, Operand
 
 
 @op("TRANSPOSE")

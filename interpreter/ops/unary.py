@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import required, supported
+from ..plan.substitution import small_floats
 from ..registry import op
-from ..substitution import small_floats
 from .quantized import is_quantized
 
 if TYPE_CHECKING:
     from ...engine.plan.program import Program
-    from ..node import Node, Prepared
+    from ..plan.node import Node, Prepared
 
 
 FLOAT = (np.float32,)

@@ -11,7 +11,7 @@ from ..checks import required_input, scope_of
 from ..registry import op
 
 if TYPE_CHECKING:
-    from ..node import DynamicResult, Node
+    from ..plan.node import DynamicResult, Node
 
 
 @op("VAR_HANDLE")

@@ -12,13 +12,13 @@ from ...engine.plan.buffer import arena, constant
 from ...engine.plan.view import View, contiguous_strides
 from ...engine.sizes import largest
 from ..checks import required, required_input, same_dtype
+from ..plan.substitution import moves_any, small_floats
 from ..registry import op
-from ..substitution import moves_any, small_floats
 
 if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..node import Node
+    from ..plan.node import Node
 
 FOLDS = {1: "add", 2: "multiply", 3: "minimum", 4: "maximum", 5: "all", 6: "any"}
 """ReduceWindowFunction -> kernel of window.py."""

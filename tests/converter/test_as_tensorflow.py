@@ -15,7 +15,7 @@ import flatlite.lite
 from flatlite.lite import Optimize
 from flatlite.schema.fingerprint import fingerprint64
 from flatlite.schema.model import load
-from flatlite.schema.saved_model import read_saved_model
+from flatlite.schema.tensorflow.saved_model import read_saved_model
 
 HERE = Path(__file__).parent
 RECORDED = json.loads((HERE / "as_tensorflow.json").read_text())

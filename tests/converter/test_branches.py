@@ -5,10 +5,10 @@ import pytest
 
 from flatlite.converter.sources import frozen
 from flatlite.converter.tf.lower import lower_graph
-from flatlite.graph.core.attributes import FunctionRef
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.core.library import Function
+from flatlite.graph.core.signatures.attributes import FunctionRef
 from flatlite.graph.format.graphdef import to_graph_def
 
 FLOAT = np.dtype("float32")

@@ -9,8 +9,8 @@ from flatlite.errors import UnsupportedOps
 from flatlite.graph.format.nodedef import write_node
 from flatlite.lite import Interpreter, OpsSet, TFLiteConverter
 from flatlite.schema import model as schema_model
-from flatlite.schema.bundle import open_bundle
-from flatlite.schema.slice_table import open_checkpoint
+from flatlite.schema.tensorflow.bundle import open_bundle
+from flatlite.schema.tensorflow.slice_table import open_checkpoint
 
 FOLDER = Path(__file__).parent / "checkpoint_model"
 SIGNATURES = ["train", "infer", "save", "restore", "save2", "restore2"]

@@ -9,10 +9,10 @@ import flatlite.lite
 from flatlite.converter.sources import frozen, saved_model
 from flatlite.converter.tf.lower import lower_graph
 from flatlite.errors import ConverterError, UnsupportedOps
-from flatlite.graph.core.attributes import FunctionRef
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.core.library import Function
+from flatlite.graph.core.signatures.attributes import FunctionRef
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.lite import Interpreter
 

@@ -17,7 +17,7 @@ from flatlite.converter.tf.registry import LOWERINGS
 from flatlite.converter.verify.verification import Function, verify
 from flatlite.errors import ConverterError, UnsupportedOps
 from flatlite.graph.core.registry import kernel_of
-from flatlite.graph.core.signatures import signature_of
+from flatlite.graph.core.signatures.signatures import signature_of
 from flatlite.schema.model import save
 from flatlite.schema.tables import BUILTIN_OPERATOR
 

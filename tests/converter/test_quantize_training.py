@@ -8,7 +8,7 @@ import pytest
 from running import answers, kinds
 
 import flatlite.compat.v1 as tf
-from flatlite.graph.core.attributes import AttributeReader
+from flatlite.graph.core.signatures.attributes import AttributeReader
 from flatlite.lite import Interpreter, Optimize, TFLiteConverter
 from flatlite.schema.proto import GraphDef
 

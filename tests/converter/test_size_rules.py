@@ -15,7 +15,7 @@ from flatlite.converter.ir.infer import infer
 from flatlite.converter.ir.prepare import as_operand, run_prepare
 from flatlite.converter.ir.sizes import Assumption
 from flatlite.engine.run.faults import Fault
-from flatlite.interpreter.node import NeedsValue, NodeError
+from flatlite.interpreter.plan.node import NeedsValue, NodeError
 from flatlite.schema.model import Quantization
 
 CASES = [

@@ -148,7 +148,7 @@ def test_only_the_variables_needed_are_read(tmp_path):
     path = folder / "variables/variables.data-00000-of-00001"
     content = bytearray(path.read_bytes())
     index = saved_model.Path(folder, "variables/variables")
-    from flatlite.schema.bundle import open_bundle
+    from flatlite.schema.tensorflow.bundle import open_bundle
 
     bundle = open_bundle(index)
     key = next(key for key in bundle if bundle.shape(key) == (100,))

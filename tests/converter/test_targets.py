@@ -10,8 +10,9 @@ from flatlite.converter.passes.targets import rewrite_for_target
 from flatlite.converter.targets import EDGETPU, target_of
 from flatlite.errors import ConverterError
 from flatlite.lite import Interpreter, Optimize, TFLiteConverter
-from flatlite.schema import operators, target_types
+from flatlite.schema import operators
 from flatlite.schema.model import load
+from flatlite.schema.targets import types as target_types
 
 LIMITS = {"tflm": target_types.MICRO, "tf-2.14": target_types.TF_2_14}
 

@@ -16,7 +16,7 @@ from flatlite.converter.sources.source import GraphSource, Port
 from flatlite.converter.tf.registry import LOWERINGS
 from flatlite.errors import ConverterError
 from flatlite.graph.core.graph import Graph
-from flatlite.graph.core.signatures import signature_of
+from flatlite.graph.core.signatures.signatures import signature_of
 from flatlite.lite import Interpreter
 
 FOLDER = Path(__file__).parent

@@ -12,7 +12,7 @@ from flatlite.converter.sources.source import GraphSource, Port
 from flatlite.converter.tf.registry import LOWERINGS
 from flatlite.errors import ConverterError
 from flatlite.graph.core.graph import Graph
-from flatlite.graph.core.signatures import signature_of
+from flatlite.graph.core.signatures.signatures import signature_of
 
 ANSWERS = np.load(Path(__file__).with_name("types.npz"))
 CONVERTED = set(ANSWERS["converted"].tolist())

@@ -7,7 +7,7 @@ import pytest
 from building import Builder, save
 from delegated import CHAIN, Remote, answer, assert_same, network, placed, prepared
 
-from flatlite.interpreter.partition import Partitioning
+from flatlite.interpreter.delegation.partition import Partitioning
 
 
 def failing(base, what, times=10):

@@ -7,7 +7,7 @@ from cases import all_cases, content
 from flatlite.engine.plan.buffer import bound, persistent
 from flatlite.engine.plan.program import Program
 from flatlite.engine.tiling import HISTOGRAM
-from flatlite.interpreter.observation import (
+from flatlite.interpreter.plan.observation import (
     COUNT,
     FIRST,
     HIGH,

@@ -17,7 +17,7 @@ import numpy as np
 from cases import options_record
 
 from flatlite.schema.model import Model, Operator, Quantization, Subgraph, Tensor
-from flatlite.schema.versions import update_versions
+from flatlite.schema.targets.versions import update_versions
 
 QUANTIZED = ("qint8", "quint8", "qint16")
 SIZES = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 31, 33, 64, 65)

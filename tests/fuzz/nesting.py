@@ -8,7 +8,7 @@ import numpy as np
 from cases import options_record
 
 from flatlite.schema.model import Model, Operator, Subgraph, Tensor, save
-from flatlite.schema.versions import update_versions
+from flatlite.schema.targets.versions import update_versions
 
 from .drawing import Drawn
 

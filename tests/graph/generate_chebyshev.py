@@ -1,4 +1,4 @@
-"""Writes graph/ops/chebyshev_table.py: series of Chebyshev polynomials for special functions.
+"""Writes graph/ops/special/chebyshev_table.py: Chebyshev series of special functions.
 
 Needs an environment with mpmath, which flatlite itself never does:
 

@@ -1,4 +1,4 @@
-"""Writes graph/core/operand_ranks_table.py: the ranks that TensorFlow's shape functions demand.
+"""Writes graph/core/signatures/operand_ranks_table.py: the ranks that shape functions demand.
 
 Needs an environment with TensorFlow, which flatlite itself never does:
 

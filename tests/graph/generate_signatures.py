@@ -1,4 +1,4 @@
-"""Writes graph/core/signature_table.py and two tables beside it from TensorFlow's op registry.
+"""Writes signature_table.py and two tables of graph/core/signatures from TensorFlow's op registry.
 
 allowed_types_table.py has the types that attributes may have, attribute_limits_table.py the strings
 and the least numbers.

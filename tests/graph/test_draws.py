@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import flatlite.compat.v1 as tf
-from flatlite.graph.session import control_kernels, inlining
+from flatlite.graph.session import inlining
+from flatlite.graph.session.kernels import control as control_kernels
 
 from .draw_programs import PROGRAMS, other_types_and_shapes, values_of
 

@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from flatlite.graph.core.attributes import FunctionRef
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.core.library import Function
+from flatlite.graph.core.signatures.attributes import FunctionRef
 from flatlite.graph.format.fold import fold
 from flatlite.graph.format.graphdef import import_graph_def, to_graph_def
 from flatlite.graph.format.inline import inline

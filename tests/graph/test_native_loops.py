@@ -12,7 +12,8 @@ from flatlite.engine.families.elementwise import elementwise
 from flatlite.engine.families.layout import move
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
-from flatlite.graph.session import control_kernels, inlining
+from flatlite.graph.session import inlining
+from flatlite.graph.session.kernels import control as control_kernels
 
 F32 = np.float32
 

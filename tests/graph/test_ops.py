@@ -13,7 +13,7 @@ from op_cases import CASES
 from flatlite.graph.core import registry
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
-from flatlite.graph.core.signatures import signature_of
+from flatlite.graph.core.signatures.signatures import signature_of
 
 TABLES = (op_cases_array, op_cases_math, op_cases_more, op_cases_nn)
 GOLDENS = {

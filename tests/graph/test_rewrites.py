@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from flatlite.graph.core import graph as graphs
-from flatlite.graph.core.attributes import FunctionRef
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.core.library import Function
+from flatlite.graph.core.signatures.attributes import FunctionRef
 from flatlite.graph.format import fold as folding
 from flatlite.graph.format import inline as inlining
 from flatlite.graph.format.fold import fold

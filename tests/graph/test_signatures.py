@@ -5,15 +5,19 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from flatlite.graph.core import (
+from flatlite.graph.core import protocols
+from flatlite.graph.core.build import ops
+from flatlite.graph.core.signatures import (
     allowed_types_table,
     attribute_limits_table,
     operand_ranks_table,
-    protocols,
 )
-from flatlite.graph.core.build import ops
-from flatlite.graph.core.op_limits import rank_limits
-from flatlite.graph.core.signatures import REQUIRED, op_types, signature_of
+from flatlite.graph.core.signatures.op_limits import rank_limits
+from flatlite.graph.core.signatures.signatures import (
+    REQUIRED,
+    op_types,
+    signature_of,
+)
 from flatlite.schema.dtypes import RESOURCE
 
 

@@ -5,7 +5,7 @@ import pytest
 from building import Builder, save
 from custom_ops import OPS, Trouble
 
-from flatlite.interpreter.with_custom_ops import InterpreterWithCustomOps
+from flatlite.interpreter.delegation.with_custom_ops import InterpreterWithCustomOps
 
 
 @pytest.fixture

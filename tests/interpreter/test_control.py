@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from running import answers
 
-from flatlite.interpreter.inline import MAX_INLINED
-from flatlite.interpreter.planner import Planner
+from flatlite.interpreter.plan.inline import MAX_INLINED
+from flatlite.interpreter.plan.planner import Planner
 from flatlite.lite import Interpreter
 
 f32, i32 = np.float32, np.int32

@@ -9,9 +9,9 @@ from running import answers as run
 import flatlite
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
+from flatlite.interpreter.delegation.with_custom_ops import InterpreterWithCustomOps
 from flatlite.interpreter.interpreter import Interpreter
 from flatlite.interpreter.profile import profile
-from flatlite.interpreter.with_custom_ops import InterpreterWithCustomOps
 from flatlite.schema import custom_ops
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from building import Builder, save
 
-from flatlite.interpreter.pending_plans import cache_entry_of
+from flatlite.interpreter.plan.pending_plans import cache_entry_of
 from flatlite.lite import Interpreter
 from flatlite.litert import CompiledModel, TensorBuffer
 

@@ -9,7 +9,7 @@ import pytest
 from flatlite.engine.plan.buffer import arena
 from flatlite.interpreter import ops, registry
 from flatlite.interpreter.compute import run_now
-from flatlite.interpreter.node import (
+from flatlite.interpreter.plan.node import (
     DynamicResult,
     NeedsValue,
     Node,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from flatlite.engine.plan.buffer import arena
-from flatlite.interpreter.node import Node, Operand, TensorDeclaration
-from flatlite.interpreter.partitioner import partition_graph
+from flatlite.interpreter.delegation.partitioner import partition_graph
+from flatlite.interpreter.plan.node import Node, Operand, TensorDeclaration
 
 
 def graph(text: str) -> list[Node]:

@@ -13,8 +13,8 @@ from recurrent_models import content as recurrent
 from flatlite.engine.build import image as image_module
 from flatlite.engine.build import source_index
 from flatlite.engine.run import disk_cache, plan_runner
-from flatlite.interpreter import pending_plans, plan_cache
-from flatlite.interpreter.planner import Planner
+from flatlite.interpreter.plan import pending_plans, plan_cache
+from flatlite.interpreter.plan.planner import Planner
 from flatlite.interpreter.profile import profile
 from flatlite.lite import Delegate, Interpreter
 

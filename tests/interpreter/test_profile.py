@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from flatlite.interpreter.delegation.with_custom_ops import InterpreterWithCustomOps
 from flatlite.interpreter.interpreter import Interpreter
 from flatlite.interpreter.profile import profile
-from flatlite.interpreter.with_custom_ops import InterpreterWithCustomOps
 
 
 def test_operators_that_run_are_timed_in_order(corpus):

@@ -13,7 +13,7 @@ from running import answers
 
 from flatlite.engine.plan.serialized import _CONSTANTS, SerializedProgram
 from flatlite.engine.run import disk_cache
-from flatlite.interpreter.plan import Plan
+from flatlite.interpreter.plan.plan import Plan
 from flatlite.lite import Interpreter
 
 f32 = np.float32

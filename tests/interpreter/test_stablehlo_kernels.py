@@ -7,7 +7,7 @@ from declared import body, model
 from running import answers
 from stablehlo_draws import KINDS, NUMBERS, Draw
 
-from flatlite.interpreter.node import HostCall
+from flatlite.interpreter.plan.node import HostCall
 from flatlite.lite import Interpreter
 
 

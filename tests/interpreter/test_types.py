@@ -11,10 +11,10 @@ from quantized_rows import blockwise_product
 from running import answers
 
 from flatlite.interpreter.compute import run_now
-from flatlite.interpreter.node import Node, Operand, TensorDeclaration
 from flatlite.interpreter.numpy_calls import by_numpy
+from flatlite.interpreter.plan.node import Node, Operand, TensorDeclaration
+from flatlite.interpreter.plan.substitution import small_floats
 from flatlite.interpreter.registry import prepare_of
-from flatlite.interpreter.substitution import small_floats
 from flatlite.lite import Interpreter
 from flatlite.schema import model, operators
 from flatlite.schema.dtypes import TENSOR_TYPES

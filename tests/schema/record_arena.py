@@ -21,8 +21,8 @@ from pathlib import Path
 
 from record_targets import models
 
-from flatlite.schema import target_types
 from flatlite.schema.model import load
+from flatlite.schema.targets import types as target_types
 from flatlite.tools.micro import arena, measured
 
 ROOT = Path(__file__).parents[2]

@@ -33,7 +33,7 @@ from operator_starts import Start, retyped  # noqa: E402
 from flatlite.lite import Interpreter  # noqa: E402
 from flatlite.schema import model, operators  # noqa: E402
 from flatlite.schema.dtypes import TENSOR_TYPES  # noqa: E402
-from flatlite.schema.versions import update_versions  # noqa: E402
+from flatlite.schema.targets.versions import update_versions  # noqa: E402
 
 TABLE = TESTS.parent / "schema" / "operator_types.py"
 PLAIN = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")

@@ -1,4 +1,4 @@
-"""Asks runtimes how many dimensions their operators take; prints rows for schema/target_ranks.py.
+"""Asks runtimes how many dimensions their operators take; prints rows for schema/targets/ranks.py.
 
     .venv/bin/python tests/schema/record_ranks.py tflite_micro PYTHON
     .venv/bin/python tests/schema/record_ranks.py tflite_runtime PYTHON

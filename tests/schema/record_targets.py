@@ -1,4 +1,4 @@
-"""Writes what other runtimes run into schema/target_types.py: `make targets`.
+"""Writes what other runtimes run into schema/targets/types.py: `make targets`.
 
     .venv/bin/python tests/schema/record_targets.py MICRO PYTHON
     .venv/bin/python tests/schema/record_targets.py TF_2_14 PYTHON

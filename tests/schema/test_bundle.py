@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from flatlite.errors import DataLossError, NotFoundError, UnimplementedError
-from flatlite.schema import proto, sstable
-from flatlite.schema.bundle import (
+from flatlite.schema import proto
+from flatlite.schema.tensorflow import sstable
+from flatlite.schema.tensorflow.bundle import (
     Slice,
     build_bundle,
     data_path,

@@ -5,7 +5,7 @@ import zlib
 import pytest
 
 from flatlite.errors import DataLossError
-from flatlite.schema import records
+from flatlite.schema.tensorflow import records
 
 RECORDS = [b"", b"one", b"x" * 1000]
 # What TensorFlow's TFRecordWriter wrote for RECORDS, the last one shortened in PLAIN.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from stored import values
 
-from flatlite.graph.core.attributes import FunctionRef
 from flatlite.graph.core.build import ops
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.core.library import Function
+from flatlite.graph.core.signatures.attributes import FunctionRef
 from flatlite.graph.format.graphdef import to_graph_def
 
 F32, I32 = np.dtype("float32"), np.dtype("int32")

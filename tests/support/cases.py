@@ -19,7 +19,7 @@ import numpy as np
 from flatlite.schema import model, tables
 from flatlite.schema.dtypes import tensor_type
 from flatlite.schema.flatbuffer import options_class
-from flatlite.schema.versions import update_versions
+from flatlite.schema.targets.versions import update_versions
 
 OPTIMIZED = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 

@@ -23,8 +23,8 @@ import numpy as np
 from flatlite.engine.plan import program
 from flatlite.engine.run import guard, stages
 from flatlite.errors import ModelError
-from flatlite.interpreter import plan
 from flatlite.interpreter.interpreter import Interpreter
+from flatlite.interpreter.plan.plan import plan
 from flatlite.schema import model as schema_model
 from flatlite.schema import tables
 from flatlite.schema.flatbuffer import Record

@@ -10,7 +10,13 @@ from cases import Case, options_record
 
 from flatlite.engine.run.faults import Fault
 from flatlite.interpreter.compute import run_now
-from flatlite.interpreter.node import NeedsValue, Node, NodeError, Operand, TensorDeclaration
+from flatlite.interpreter.plan.node import (
+    NeedsValue,
+    Node,
+    NodeError,
+    Operand,
+    TensorDeclaration,
+)
 from flatlite.interpreter.registry import prepare_of
 from flatlite.schema.dtypes import TENSOR_TYPES, numpy_dtype
 from flatlite.schema.model import Tensor, load

@@ -7,10 +7,10 @@ import pytest
 from derivative_cases import CASES
 
 from flatlite.graph.core.build import ops
+from flatlite.graph.core.composite.indexed_slices import dense
 from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
-from flatlite.graph.core.indexed_slices import dense
-from flatlite.graph.core.signatures import signature_of
+from flatlite.graph.core.signatures.signatures import signature_of
 from flatlite.graph.derivatives import registry
 from flatlite.graph.derivatives.gradients import gradients
 

@@ -5,7 +5,7 @@ import pytest
 from recorded import load, rows
 
 import flatlite.compat.v1 as tf
-from flatlite.graph.core.indexed_slices import dense
+from flatlite.graph.core.composite.indexed_slices import dense
 
 MISSING = {
     "F/grad/155": "image",

@@ -18,7 +18,7 @@ from flatlite.errors import (
     NotFoundError,
 )
 from flatlite.schema import proto
-from flatlite.schema.bundle import open_bundle, write_bundle
+from flatlite.schema.tensorflow.bundle import open_bundle, write_bundle
 
 FOLDER = Path(__file__).with_name("object_checkpoints")
 RECORDED = json.loads((FOLDER / "recorded.json").read_text())
@@ -272,7 +272,7 @@ def test_restore_or_initialize(tmp_path, session):
 
 
 def test_checkpoints_iterator(tmp_path, session, monkeypatch):
-    monkeypatch.setattr("flatlite.training.checkpoint_manager.POLL_SECONDS", 0.01)
+    monkeypatch.setattr("flatlite.training.checkpoints.checkpoint_manager.POLL_SECONDS", 0.01)
     root = tf.train.Checkpoint(v=tf.Variable(2.0))
     session.run(root.v.initializer)
     assert list(tf.train.checkpoints_iterator(tmp_path, timeout=0)) == []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import flatlite.compat.v1 as tf
-from flatlite.schema.slice_table import open_checkpoint
+from flatlite.schema.tensorflow.slice_table import open_checkpoint
 
 from . import table_programs as programs
 

@@ -5,7 +5,7 @@ import zlib
 import pytest
 
 import flatlite.compat.v1 as tf
-from flatlite.schema.records import frame
+from flatlite.schema.tensorflow.records import frame
 
 RECORDS = [b"one", "zwei", b"", b"x" * 3000]
 CONTENT = [b"one", b"zwei", b"", b"x" * 3000]

@@ -10,9 +10,9 @@ import pytest
 import flatlite.compat.v1 as tf
 from flatlite.errors import DataLossError, NotFoundError
 from flatlite.schema import proto
-from flatlite.schema.bundle import Slice, slice_key
-from flatlite.schema.slice_table import open_checkpoint
-from flatlite.schema.sstable import build_table, read_table
+from flatlite.schema.tensorflow.bundle import Slice, slice_key
+from flatlite.schema.tensorflow.slice_table import open_checkpoint
+from flatlite.schema.tensorflow.sstable import build_table, read_table
 
 FOLDER = Path(__file__).with_name("version_1")
 VALUES = runpy.run_path(str(Path(__file__).with_name("make_version_1.py")))["VALUES"]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ...schema.flatbuffer import Record
 from ...schema.model import Model, Operator, Signature, Subgraph, unique_names
 from ...schema.operators import operator
-from ...schema.versions import METADATA_BYTES, METADATA_NAME, runtime_version
+from ...schema.targets.versions import METADATA_BYTES, METADATA_NAME, runtime_version
 
 MAX_LISTED = 8  # names in a message
 SIGNATURE = "serving_default"  # TensorFlow's key of the one signature

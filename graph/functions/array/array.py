@@ -9,13 +9,13 @@ import numpy as np
 
 from ...core import shapes, tensor_shape
 from ...core.build import ops, shape_of
+from ...core.composite.ragged_dispatch import with_ragged
+from ...core.composite.structure import Composite
 from ...core.create import convert_to_tensor, is_tensor_like
 from ...core.dtype import as_dtype
 from ...core.graph import Tensor
-from ...core.operands import Operands
-from ...core.ragged_dispatch import with_ragged
 from ...core.scopes import name_scope
-from ...core.structure import Composite
+from ...core.signatures.operands import Operands
 from ...variables.kinds import ResourceVariable
 from ..arguments import one_of
 from ..math.reductions import reduce_max

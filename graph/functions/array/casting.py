@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Protocol, overload
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.indexed_slices import IndexedSlices
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.ragged_value import RaggedTensorValue
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.dtype import DType, as_dtype, as_numpy
 from ...core.graph import Tensor
-from ...core.indexed_slices import IndexedSlices
-from ...core.ragged_tensor import RaggedTensor
-from ...core.ragged_value import RaggedTensorValue
 from ...core.scopes import name_scope
-from ...core.sparse_tensor import SparseTensor
 from ..ragged.values import of_flat_values
 from ..rows import functions, unary
 

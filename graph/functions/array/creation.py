@@ -10,13 +10,13 @@ import numpy as np
 
 from ...core import shapes
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import with_ragged
+from ...core.composite.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.create import constant, convert_to_tensor, type_name
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
-from ...core.operands import Operands
-from ...core.ragged_dispatch import with_ragged
 from ...core.scopes import name_scope
-from ...core.sparse_tensor import SparseTensor, SparseTensorValue
+from ...core.signatures.operands import Operands
 from ...core.tensor_shape import TensorShape, as_shape
 from ..rows import functions, unary
 from .casting import cast

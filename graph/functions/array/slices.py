@@ -10,8 +10,8 @@ import numpy as np
 from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.operands import Operands
 from ...core.scopes import name_scope
+from ...core.signatures.operands import Operands
 from ...core.tensor_shape import Dimension, dimension_value
 from ...variables.variables import Variable
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.indexed_slices import IndexedSlices
+from ...core.composite.structure import Composite, flatten, is_nested, pack, require_same_structure
 from ...core.create import convert_to_tensor, create, is_tensor_like
 from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
 from ...core.graph import Operation, Tensor
-from ...core.indexed_slices import IndexedSlices
 from ...core.scopes import control_dependencies, name_scope
 from ...core.shapes import Shape
-from ...core.structure import Composite, flatten, is_nested, pack, require_same_structure
 from .control_flow import Assert as assert_
 from .control_flow import group
 

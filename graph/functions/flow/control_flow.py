@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, overload
 
+from ...core.composite.indexed_slices import IndexedSlices
 from ...core.create import convert_to_tensor, create, output
 from ...core.graph import Operation, Tensor
-from ...core.indexed_slices import IndexedSlices
 from ...core.scopes import (
     control_dependencies,
     get_default_graph,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.row_partition import RowPartition
+from ...core.composite.structure import Composite, flatten, pack, require_same_structure
+from ...core.composite.type_specs import RaggedTensorSpec, Spec
 from ...core.create import convert_to_tensor, create
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
-from ...core.ragged_tensor import RaggedTensor
-from ...core.row_partition import RowPartition
 from ...core.scopes import get_default_graph, name_scope
-from ...core.structure import Composite, flatten, pack, require_same_structure
-from ...core.type_specs import RaggedTensorSpec, Spec
 from ..ragged.values import wrapped
 from .loops import while_loop
 from .slices import Slices, result_like, results_of, slices_of

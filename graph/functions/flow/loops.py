@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.sparse_tensor import SparseTensor
+from ...core.composite.structure import Composite, flatten, is_nested, pack, require_same_structure
+from ...core.composite.type_specs import Spec
 from ...core.create import convert_to_tensor, create, is_tensor_like
 from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
 from ...core.graph import Tensor
-from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import control_dependencies, name_scope
 from ...core.shapes import Shape
-from ...core.sparse_tensor import SparseTensor
-from ...core.structure import Composite, flatten, is_nested, pack, require_same_structure
 from ...core.tensor_shape import TensorShape
-from ...core.type_specs import Spec
 
 if TYPE_CHECKING:
     from ...core.typing import TensorLike

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import is_ragged
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
+from ...core.composite.type_specs import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
-from ...core.ragged_dispatch import is_ragged
-from ...core.ragged_tensor import RaggedTensor
-from ...core.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
-from ...core.type_specs import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 from ..ragged.picking import row
 from ..ragged.values import as_ragged, of_lengths, wrapped
 from .tensor_array import TensorArray

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from ...core.sparse_tensor import SparseTensor
 from ..arguments import one_of
 from ..rows import functions
 from ..sparse.tensors import sparse_of

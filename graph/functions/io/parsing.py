@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.row_partition import RowPartition, checked
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
-from ...core.ragged_tensor import RaggedTensor
-from ...core.row_partition import RowPartition, checked
 from ...core.scopes import name_scope
-from ...core.sparse_tensor import SparseTensor
 from ..sparse.tensors import merge
 from .features import (
     Columns,

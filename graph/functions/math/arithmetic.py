@@ -9,11 +9,11 @@ from typing import cast as cast_type
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.indexed_slices import IndexedSlices, dense
+from ...core.composite.ragged_dispatch import has_ragged
 from ...core.create import convert_to_tensor, is_tensor_like, type_name
 from ...core.dtype import as_dtype
 from ...core.graph import Tensor
-from ...core.indexed_slices import IndexedSlices, dense
-from ...core.ragged_dispatch import has_ragged
 from ...core.scopes import name_scope
 from ..array.casting import cast
 from ..ragged.values import of_flat_values

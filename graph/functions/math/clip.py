@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.build import number, ops
+from ...core.composite.indexed_slices import IndexedSlices
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.indexed_slices import IndexedSlices
 from ...core.scopes import name_scope
 from ...core.shapes import merge
 from ...derivatives.gradients import Gradient

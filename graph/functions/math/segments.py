@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import with_ragged
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.ragged_dispatch import with_ragged
 from ...core.scopes import name_scope
 from ..rows import functions
 from .arithmetic import truediv

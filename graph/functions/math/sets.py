@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...core.build import ops
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.scopes import name_scope
-from ...core.sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
     from ...core.graph import Tensor

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.create import convert_to_tensor
-from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import control_dependencies, name_scope
 from ..array import array, creation
 from ..array.casting import cast

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from ...core.sparse_tensor import SparseTensor
 from ..arguments import one_of
 from ..array import array, casting
 from ..flow.functional import map_fn, scan

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast, overload
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import name_scope
 from ..array import array
 from ..math.clip import clip_by_norm

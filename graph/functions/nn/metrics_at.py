@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import control_dependencies
-from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ...variables.variable_scope import variable_scope
 from ..array import array
 from ..array.casting import cast

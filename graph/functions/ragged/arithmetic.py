@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import ragged
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.row_partition import checked
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.ragged_dispatch import ragged
-from ...core.ragged_tensor import RaggedTensor
-from ...core.row_partition import checked
 from ...core.scopes import name_scope
 from ...core.shapes import whole
 from .values import as_ragged, expanded, of_lengths, positions, positive_axis, rank_of, same_splits

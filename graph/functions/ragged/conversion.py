@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import ragged
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.row_partition import RowPartition, checked, size_of, to_index
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.ragged_dispatch import ragged
-from ...core.ragged_tensor import RaggedTensor
-from ...core.row_partition import RowPartition, checked, size_of, to_index
 from ...core.scopes import name_scope
-from ...core.sparse_tensor import SparseTensor
 from ...core.tensor_shape import TensorShape
 from .picking import gather_rows
 from .values import of_lengths, positions, wrapped

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.graph import Tensor
-from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import name_scope
-from ...core.sparse_tensor import SparseTensor
 from .values import as_ragged
 
 if TYPE_CHECKING:

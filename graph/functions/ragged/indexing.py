@@ -8,13 +8,13 @@ from typing import cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import ragged
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.row_partition import checked
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.operands import Operands
-from ...core.ragged_dispatch import ragged
-from ...core.ragged_tensor import RaggedTensor
-from ...core.row_partition import checked
 from ...core.scopes import name_scope
+from ...core.signatures.operands import Operands
 from ...core.typing import TensorLike
 from .picking import gather_rows, row, rows_in_steps
 from .values import expanded, numbers, rank_of

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import is_ragged, ragged
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.row_partition import RowPartition, checked
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.ragged_dispatch import is_ragged, ragged
-from ...core.ragged_tensor import RaggedTensor
-from ...core.row_partition import RowPartition, checked
 from ...core.scopes import name_scope
 from ...core.shapes import whole
 from .picking import gather_rows, slice_rows

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import ragged
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.row_partition import RowPartition, checked, counted
 from ...core.graph import Tensor
-from ...core.ragged_dispatch import ragged
-from ...core.ragged_tensor import RaggedTensor
-from ...core.row_partition import RowPartition, checked, counted
 from ...core.scopes import name_scope
 from .values import (
     as_ragged,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import ragged
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.row_partition import RowPartition
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.ragged_dispatch import ragged
-from ...core.ragged_tensor import RaggedTensor
-from ...core.row_partition import RowPartition
 from ...core.scopes import name_scope
 from ...core.shapes import whole
 from ..arguments import one_of

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import has_ragged
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.ragged_value import RaggedTensorValue
+from ...core.composite.row_partition import checked
 from ...core.create import constant as tensor_constant
 from ...core.create import convert_to_tensor as tensor_of
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
-from ...core.ragged_dispatch import has_ragged
-from ...core.ragged_tensor import RaggedTensor
-from ...core.ragged_value import RaggedTensorValue
-from ...core.row_partition import checked
 from ...core.scopes import name_scope
 from ...core.tensor_shape import as_shape
 from ..array import creation

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import is_ragged
+from ...core.composite.ragged_tensor import RaggedTensor, of_value
+from ...core.composite.ragged_value import RaggedTensorValue
+from ...core.composite.row_partition import RowPartition, checked, counted
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.ragged_dispatch import is_ragged
-from ...core.ragged_tensor import RaggedTensor, of_value
-from ...core.ragged_value import RaggedTensorValue
-from ...core.row_partition import RowPartition, checked, counted
-from ...core.sparse_tensor import SparseTensor
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.indexed_slices import IndexedSlices
 from ...core.create import convert_to_tensor, create
 from ...core.dtype import DType
-from ...core.indexed_slices import IndexedSlices
 from ...core.tensor_shape import TensorShape
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor, create
 from ...core.dtype import DType, as_dtype, as_numpy
 from ...core.graph import Operation, Tensor
-from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import GraphKeys, add_to_collection, get_collection
 from ...core.scopes import name_scope as scoped
-from ...core.sparse_tensor import SparseTensor
-from ...ops.tables import LINE_NUMBER, WHOLE_LINE
+from ...ops.state.tables import LINE_NUMBER, WHOLE_LINE
 from ..flow.control_flow import group, no_op
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.structure import flatten, map_structure
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from ...core.structure import flatten, map_structure
 from ...core.tensor_shape import TensorShape
 from ...format.tensor_values import get_static_value
 from ...variables.get_variable import get_variable

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.structure import flatten, map_structure, pack
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Operation, Tensor
 from ...core.scopes import control_dependencies, name_scope
-from ...core.structure import flatten, map_structure, pack
 from ...variables.variable_scope import VariableScope, variable_scope
 from ..array import array, creation
 from ..array.casting import cast as as_dtype

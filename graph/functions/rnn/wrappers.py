@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from ...core.build import ops
+from ...core.composite.structure import flatten, map_structure, pack
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
-from ...core.structure import flatten, map_structure, pack
 from ...variables.variable_scope import variable_scope
 from ..array import array
 from ..nn.normalization import dropout

@@ -9,10 +9,10 @@ from typing import cast as cast_type
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
-from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ..arguments import one_of
 from ..array import array, creation
 from ..array.casting import cast

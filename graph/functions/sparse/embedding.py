@@ -9,12 +9,12 @@ from typing import cast as typed
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_tensor import RaggedTensor
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
-from ...core.ragged_tensor import RaggedTensor
 from ...core.scopes import name_scope
 from ...core.shapes import merge
-from ...core.sparse_tensor import SparseTensor
 from ...variables.variables import Variable
 from ..array import array
 from ..array.casting import cast

@@ -9,12 +9,12 @@ from typing import cast as cast_type
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.indexed_slices import IndexedSlices
+from ...core.composite.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
-from ...core.indexed_slices import IndexedSlices
 from ...core.scopes import control_dependencies, name_scope
-from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ...core.tensor_shape import TensorShape
 from ..arguments import one_of
 from ..array import array, creation

@@ -1,0 +1,1 @@
+"""Values of several tensors: sparse, ragged and indexed ones, and their specs."""

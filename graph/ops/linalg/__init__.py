@@ -1,0 +1,1 @@
+"""Rows of products, decompositions and solvers of matrices."""

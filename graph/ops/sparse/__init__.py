@@ -1,0 +1,1 @@
+"""Rows of sparse and ragged tensors and of sets."""

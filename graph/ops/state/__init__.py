@@ -1,0 +1,1 @@
+"""Rows of variables, tables, queues, tensor lists and optimizers."""

@@ -1,0 +1,1 @@
+"""Rows of strings, parsing, files and summaries."""

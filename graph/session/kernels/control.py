@@ -1,0 +1,176 @@
+"""Calls, branches and loops in a Session: the bodies of functions are plans of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....schema import dtypes
+from ...core.function_graph import copy_graph, origin
+from ...core.graph import Graph, Tensor
+from ...core.hooks import implementation
+from ..hosted import hosted
+from ..plan_pool import PlanPool
+from ..state import variable_key
+
+if TYPE_CHECKING:
+    from ...core.graph import Operation
+    from ...core.signatures.attributes import FunctionRef
+    from ..state import State
+
+Arrays = Sequence[np.ndarray]
+HANDLE = np.empty((), object)
+"""What a function gives for a handle of a variable, which everybody knows."""
+MAX_PLANS = 32
+"""Plans kept for the body of one function, one for each set of shapes."""
+
+
+class Body:
+    """A function's body as a Session runs it for one operation that calls it.
+
+    Handles of variables are the variables' own inside, so that a plan knows which they are.
+    """
+
+    def __init__(self, state: State, op: Operation, reference: FunctionRef, first: int):
+        body = op.graph.functions.body(reference)
+        self.state = state
+        self.source = body
+        self.graph, self.inputs, self.outputs = _bound(body, op.inputs[first:])
+        self.values = [t for t in self.outputs if t.dtype != dtypes.RESOURCE]
+        self.controls = [self.graph.get_operation_by_name(c.name) for c in body.control_outputs]
+        self.n_results, self.size = len(body.outputs or ()), len(body)
+        self.plans: PlanPool[tuple[tuple[tuple[int, ...], np.dtype], ...]] = PlanPool(MAX_PLANS)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the function was changed since, as gradients do."""
+        return (self.n_results, self.size) != (len(self.source.outputs or ()), len(self.source))
+
+    def run(self, arrays: Arrays) -> list[np.ndarray]:
+        """The results of the function, in memory of their own but for arguments it hands on."""
+        feeds = {
+            tensor: np.ascontiguousarray(array).reshape(array.shape)
+            for tensor, array in zip(self.inputs, arrays, strict=True)
+            if tensor is not None
+        }
+        key = tuple((array.shape, array.dtype) for array in feeds.values())
+        plan = self.plans.take(key)
+        if plan is None or plan.is_stale:
+            shapes = {tensor: (array.shape, array.dtype) for tensor, array in feeds.items()}
+            with self.state.lock:
+                plan = implementation("plan")(self.state, [*self.values, *self.controls], shapes)
+        try:
+            values = plan.fetch(feeds)
+            return [
+                _handed(feeds.get(tensor, HANDLE))
+                if tensor.dtype == dtypes.RESOURCE
+                else feeds[tensor]
+                if tensor in feeds
+                else values[tensor].copy()
+                for tensor in self.outputs
+            ]
+        finally:
+            self.plans.give_back(key, plan)
+
+
+def _bound(
+    body: Graph, operands: Sequence[Tensor]
+) -> tuple[Graph, list[Tensor | None], list[Tensor]]:
+    """A body with variables in the place of the arguments that are handles of them.
+
+    Gives the graph, its arguments (None for those that were handles), and its results.
+    """
+    arguments, results = body.inputs or [], body.outputs or []
+    handles = {
+        argument: origin(operand).op
+        for argument, operand in zip(arguments, operands, strict=True)
+        if argument.dtype == dtypes.RESOURCE
+    }
+    if not any(op.type == "VarHandleOp" for op in handles.values()):
+        return body, list(arguments), list(results)
+    graph = Graph(body.functions)
+    substitutes: dict[Tensor, Tensor] = {}
+    inputs: list[Tensor | None] = []
+    for argument in arguments:
+        handle = handles.get(argument)
+        if handle is None or handle.type != "VarHandleOp":
+            substitute = graph.add(
+                argument.op.type, argument.op.name, (), argument.op.attrs
+            ).outputs[0]
+            substitute.set_shape(argument.sizes)
+            inputs.append(substitute)
+        else:
+            attrs = {**handle.attrs, "shared_name": variable_key(handle).encode()}
+            substitute = graph.add("VarHandleOp", argument.op.name, (), attrs).outputs[0]
+            inputs.append(None)
+        substitutes[argument] = substitute
+    copies = copy_graph(body, graph, substitutes)
+    return graph, inputs, [copies[tensor] for tensor in results]
+
+
+def _handed(array: np.ndarray) -> np.ndarray:
+    """What stands for a handle: the table or queue itself; a variable's says nothing."""
+    is_resource = array.dtype == object and array.ndim == 0 and array.item() is not None
+    return array if is_resource else HANDLE
+
+
+def body_of(state: State, op: Operation, reference: FunctionRef, first: int) -> Body:
+    """The function that an operation calls with its operands from `first` on."""
+    key = (op, reference.name)
+    body = state.bodies.get(key)
+    if body is None or body.is_stale:
+        body = state.bodies[key] = Body(state, op, reference, first)
+    return body
+
+
+def _as_results(results: Arrays) -> np.ndarray | Arrays:
+    return results[0] if len(results) == 1 else results
+
+
+def _holds(condition: np.ndarray) -> bool:
+    """Whether a condition holds: a number that is not zero, or anything that is not empty."""
+    if condition.ndim:
+        return condition.size > 0
+    item = condition.item()
+    return len(item) > 0 if isinstance(item, bytes) else bool(item)
+
+
+@hosted("PartitionedCall", "StatefulPartitionedCall")
+def call(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
+    """What the function gives."""
+    return _as_results(body_of(state, op, op.get_attr("f"), 0).run(arrays))
+
+
+@hosted("If", "StatelessIf")
+def if_(
+    op: Operation, state: State, condition: np.ndarray, *arrays: np.ndarray
+) -> np.ndarray | Arrays:
+    """What one of two functions gives."""
+    chosen = op.get_attr("then_branch" if _holds(condition) else "else_branch")
+    return _as_results(body_of(state, op, chosen, 1).run(arrays))
+
+
+@hosted("Case", "StatelessCase")
+def case(
+    op: Operation, state: State, index: np.ndarray, *arrays: np.ndarray
+) -> np.ndarray | Arrays:
+    """What the function at `index` gives; the last one for an index out of range."""
+    branches, i = op.get_attr("branches"), int(index)
+    chosen = branches[i if 0 <= i < len(branches) else -1]
+    return _as_results(body_of(state, op, chosen, 1).run(arrays))
+
+
+@hosted("While", "StatelessWhile")
+def while_(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | Arrays:
+    """The loop variables, passed through the body as long as the condition holds."""
+    condition = body_of(state, op, op.get_attr("cond"), 0)
+    body = body_of(state, op, op.get_attr("body"), 0)
+    values = [
+        _handed(array) if tensor.dtype == dtypes.RESOURCE else array
+        for tensor, array in zip(op.inputs, arrays, strict=True)
+    ]
+    while _holds(condition.run(values)[0]):
+        values = body.run(values)
+    return _as_results(values)

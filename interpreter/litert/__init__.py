@@ -1,0 +1,1 @@
+"""Names of LiteRT 2: CompiledModel and TensorBuffer."""

@@ -1,0 +1,1 @@
+"""From a model's operators to a plan: stages, allocation, inlining, cache."""

@@ -1,0 +1,1 @@
+"""What the runtimes of a target run: versions, types and ranks of operators."""

@@ -1,0 +1,1 @@
+"""TensorFlow's files: SavedModels, checkpoints, records and paths."""

@@ -1,0 +1,1 @@
+"""Checkpoints by names and by objects: savers, managers, restoring, warm starts."""

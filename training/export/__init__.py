@@ -1,0 +1,1 @@
+"""Meta graphs and SavedModels, written and read."""

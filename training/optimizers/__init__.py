@@ -1,0 +1,1 @@
+"""Optimizers, schedules of learning rates, moving averages and loss scaling."""

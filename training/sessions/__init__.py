@@ -1,0 +1,1 @@
+"""Monitored sessions, hooks, queue runners and coordinators."""
