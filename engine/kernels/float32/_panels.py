@@ -74,9 +74,12 @@ def _merged(w, a, b, order, step):
 
 
 def _exchanged(w, a, b, length):
-    """The even blocks of `length` lanes of two vectors, and the odd ones."""
-    even = [i for i in range(2 * w.width) if not i & length]
-    return _lanes(w, a, b, even), _lanes(w, a, b, [i + length for i in even])
+    """Two vectors whose blocks of `length` lanes are divided: those of even number, those of odd."""
+    starts = range(0, w.width, 2 * length)
+    even = [
+        first + i for start in starts for first in (start, w.width + start) for i in range(length)
+    ]
+    return _lanes(w, a, b, even), _lanes(w, a, b, [lane + length for lane in even])
 
 
 def _lanes(w, a, b, lanes):
