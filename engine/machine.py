@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .build.target import amx
 from .plan.arena import allocate
 from .plan.buffer import bound, persistent
 from .plan.program import Program
@@ -82,6 +83,8 @@ def steps() -> int:
 
 
 def _products_per_second(kind: str, threads: int) -> float:
+    amx()  # asks for the tile registers, which the kernels use where they are
+
     def timed(count: int) -> tuple[float, float]:
         program = Program(threads=threads)
         dtype = np.float32 if kind == "float32" else np.int32

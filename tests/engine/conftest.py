@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from emulated import compiled_for_aarch64
 from numba import float32, int8
-from targets import TARGETS, compiled_for
+from targets import TARGETS, WIDE, compiled_for
 
 from flatlite.engine.build import compiler, driver, image
 from flatlite.engine.build.kernel import KERNELS, inline, kernel, set_fault
@@ -75,29 +75,33 @@ def dealt(out, first, last, fault):
 
 
 def pytest_collection_modifyitems(items):
-    """Tests run in the emulator, which takes minutes, where their module says ON_AARCH64."""
-    items[:] = [item for item in items if not runs_emulated(item) or is_chosen(item.module)]
+    """Modules say of some vectors whether their kernels are tested for them: see CHOSEN."""
+    items[:] = [item for item in items if is_chosen(item)]
 
 
-def runs_emulated(item):
-    """Whether an item is a test of the kernels for AArch64."""
+CHOSEN = {"aarch64": "ON_AARCH64", "wide": "IS_PORTABLE"}
+"""Vectors that a module of tests has to ask for -> by which constant: the emulator takes minutes,
+and no instruction of AVX-512 can be had by name where there is none."""
+
+
+def is_chosen(item):
+    """Whether the module of an item asks for its vectors, if it has to."""
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    return parameters.get("vectors") == "aarch64"
+    constant = CHOSEN.get(parameters.get("vectors"))
+    return constant is None or getattr(item.module, constant, False)
 
 
-def is_chosen(module):
-    """Whether a module of tests runs in the emulator, too."""
-    return getattr(module, "ON_AARCH64", False)
+AARCH64 = pytest.param("aarch64", marks=pytest.mark.slow)
 
 
-@pytest.fixture(scope="module", params=[*TARGETS, pytest.param("aarch64", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[*TARGETS, "wide", AARCH64])
 def vectors(request, tmp_path_factory):
     """The kernels of the test module's MODULES, compiled for one kind of vectors."""
     modules = request.module.MODULES
     if request.param == "aarch64":
         compiled = compiled_for_aarch64(tmp_path_factory.mktemp("aarch64"), *modules)
     else:
-        compiled = compiled_for(TARGETS[request.param], *modules)
+        compiled = compiled_for(TARGETS.get(request.param, WIDE), *modules)
     with compiled:
         yield request.param
 

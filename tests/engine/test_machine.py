@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from flatlite.engine import machine
+from flatlite.engine.build.target import amx
 from flatlite.engine.plan.buffer import bound, persistent
 from flatlite.engine.plan.program import Program
 
@@ -14,6 +15,7 @@ N = 256
 
 def run(kernel, operands, count=COUNT):
     """(operands after `count` turns, how many products there were)"""
+    amx()  # or the system ends a process that uses the tile registers
     program, n_items = Program(), len(operands)
     buffers = bound(operands.shape, operands.dtype), persistent((n_items,), np.int64)
     program.call(f"peak.{kernel}", *buffers, split=n_items, count=count)
