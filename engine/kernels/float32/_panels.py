@@ -74,7 +74,7 @@ def _merged(w, a, b, order, step):
 
 
 def _exchanged(w, a, b, length):
-    """Two vectors whose blocks of `length` lanes are divided: those of even number, those of odd."""
+    """The even blocks of `length` lanes of two vectors in turn, and the odd ones."""
     starts = range(0, w.width, 2 * length)
     even = [
         first + i for start in starts for first in (start, w.width + start) for i in range(length)
