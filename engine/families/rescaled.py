@@ -105,22 +105,22 @@ def simd_form(kind: str, dtype: np.dtype, terms: np.ndarray) -> tuple[str, Buffe
     None where there is none for such terms.
     """
     a, b, (zero, multiplier, shift), (low, high, left) = terms.tolist()
-    limits, flip = np.iinfo(dtype), 128 if dtype == np.uint8 else 0
+    levels, flip = 1 << 8 * dtype.itemsize, 128 if dtype == np.uint8 else 0
+    lowest = 0 if dtype.kind == "u" else -levels // 2
     swapped = kind != "product" and tuple(a[1:]) != _HALF
     if swapped:
         a, b = b, a
     zeros, right = (a[0] - flip, b[0] - flip), -shift
     zero, low, high = zero - flip, low - flip, high - flip
-    zero_points_fit = all(limits.min <= operand[0] <= limits.max for operand in (a, b))
+    zero_points_fit = all(lowest <= operand[0] < lowest + levels for operand in (a, b))
     if (
         kind not in KERNELS
         or not zero_points_fit
-        or (limits.bits == 16 and any(zeros))
+        or (dtype.itemsize == 2 and any(zeros))
         or right < 1
     ):
         return None
     name = KERNELS[kind][swapped]
-    levels = 1 << limits.bits
     largest = levels * levels
     b_multiplier, b_right, limit, left_shifts = 0, 0, 0, (0, 0)
     if kind != "product":

@@ -58,9 +58,8 @@ def quantized_pair(node: Node, a: Operand, b: Operand, shape: tuple[int, ...]) -
             node.fail(f"inputs and output must have one positive scale each, got {scales}")
         quantizations.append(quantization)
     squared = node.kind == "SQUARED_DIFFERENCE"
-    node.require(
-        not squared or a.dtype == np.int8, f"quantized {a.dtype} is not supported, only int8"
-    )
+    if squared and a.dtype != np.int8:
+        node.fail(f"quantized {a.dtype} is not supported, only int8")
     limits = quantized_limits(node, a.dtype, quantizations[2], fused=not squared)
     first, second, output = ((q.scale, q.zero_point) for q in quantizations)
     if node.kind == "MUL":

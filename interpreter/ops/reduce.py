@@ -16,7 +16,7 @@ from ...engine.families.multipliers import (
     quantize_multiplier,
 )
 from ...engine.plan.buffer import constant
-from ..checks import one_scale, required, supported
+from ..checks import limits_of, one_scale, required, supported
 from ..plan.substitution import small_floats
 from ..registry import op
 from .quantized import is_quantized
@@ -62,7 +62,8 @@ def reduce(node: Node) -> Prepared:
     """The dimensions `axes` of `x` folded into one value each, kept as 1 or left out."""
     x, axes = required(node, 2)[0], node.constant(1)
     kind, dtypes = REDUCTIONS[node.kind]
-    node.require(axes.dtype == np.int32, f"axes must be int32, got {axes.dtype}")
+    if axes.dtype != np.int32:
+        node.fail(f"axes must be int32, got {axes.dtype}")
     folded: set[int] = set()
     if x.ndim:  # a scalar has nothing to fold, whatever the axes say
         folded = {node.axis("axes", x, int(axis)) for axis in axes.ravel()}
@@ -91,18 +92,19 @@ def reduce(node: Node) -> Prepared:
 def _quantized(node: Node, kind: str, x: Operand, out: Operand) -> Reduction:
     """The family's function for quantized integers, with its numbers."""
     before, after = one_scale(node, x)
-    name, limits = x.dtype.name, np.iinfo(x.dtype.name)
+    low, high = limits_of(x.dtype)
     if kind in ("maximum", "minimum"):
         node.require(
             before.scale == after.scale and before.zero_point == after.zero_point,
             "input and output must have one scale and zero point",
         )
         return partial(reductions.reduce, kind=kind)
-    node.require(kind != "multiply" or name != "uint8", f"quantized {name} is not supported")
+    if kind == "multiply" and x.dtype == np.uint8:
+        node.fail("quantized uint8 is not supported")
     if not x.size:
-        return _empty_reduction(kind, after, limits)
+        return _empty_reduction(kind, after, x.dtype)
     count = max(x.size // max(out.size, 1), 1)
-    ends = {"out_zero": after.zero_point, "low": int(limits.min), "high": int(limits.max)}
+    ends = {"out_zero": after.zero_point, "low": low, "high": high}
     if kind == "add":
         with np.errstate(all="ignore"):
             scale = np.float32(before.scale) / np.float32(after.scale)
@@ -122,18 +124,17 @@ def _quantized(node: Node, kind: str, x: Operand, out: Operand) -> Reduction:
     return partial(reductions.multiply_quantized, **numbers)
 
 
-def _empty_reduction(kind: str, quantization: Quantization, limits: np.iinfo) -> Reduction:
+def _empty_reduction(kind: str, quantization: Quantization, dtype: np.dtype) -> Reduction:
     """What fills the result of an empty tensor: a sum of 0, a product of 1.
 
     A mean has no value: it is quantized to 0, as TFLite leaves it.
     """
-    real = 1 / quantization.scale if kind == "multiply" else 0.0
-    quantized = (
-        0
-        if kind == "mean"
-        else min(max(round(real) + quantization.zero_point, limits.min), limits.max)
-    )
-    value = np.array([quantized], limits.dtype)
+    quantized = 0
+    if kind != "mean":
+        real = 1 / quantization.scale if kind == "multiply" else 0.0
+        low, high = limits_of(dtype)
+        quantized = min(max(round(real) + quantization.zero_point, low), high)
+    value = np.array([quantized], dtype)
 
     def add_rows(program: Program, x: Buffer, axes: Collection[int], out: Buffer) -> None:
         if out.size:

@@ -14,7 +14,7 @@ from ...engine.families.fixedpoint import (
 )
 from ...engine.families.multipliers import quantize_multiplier
 from ...engine.plan.buffer import constant
-from ..checks import BYTES, one_scale, required, supported
+from ..checks import BYTES, limits_of, name_of_dtype, one_scale, required, supported
 from ..plan.substitution import small_floats
 from ..registry import op
 from .quantized import is_quantized, require_prescribed
@@ -72,23 +72,25 @@ def _quantized(node: Node, x: Operand) -> Call:
     input_params, _ = one_scale(node, x)
     result = node.outputs[0].dtype or x.dtype
     if node.kind == "LOG_SOFTMAX":
-        node.require(x.dtype in BYTES, f"quantized {x.dtype} is not supported")
+        if x.dtype not in BYTES:
+            node.fail(f"quantized {x.dtype} is not supported")
         require_prescribed(node, x.dtype, NEAR)
         return _log_softmax(x.dtype, input_params.scale)
-    node.require(result.name in _RESULTS[x.dtype.name], f"{x.dtype} cannot give {result}")
+    if name_of_dtype(result) not in _RESULTS[name_of_dtype(x.dtype)]:
+        node.fail(f"{x.dtype} cannot give {result}")
     node.require(node.options.beta > 0, f"beta must be positive, got {node.options.beta}")
-    limits = np.iinfo(result.name)
+    low, high = limits_of(result)
     if x.dtype == np.int16 or result != np.int16:
         require_prescribed(node, result, NEAR)
     if x.dtype == np.int16:
         return _softmax_16(input_params.scale, node.options.beta)
     _, exps, _ = _exponents(input_params.scale, float(node.options.beta))
-    numbers: dict[str, float] = {"low": int(limits.min), "high": int(limits.max)}
+    numbers: dict[str, float] = {"low": low, "high": high}
     if result == x.dtype:
         rounded = rounding_divide_by_pot(exps.astype(np.int64), 12)[0]
         planes = np.array([rounded >> 8 * i & 255 for i in range(3)], np.uint8)
         return f"softmax_i8.softmax_{result}", (constant(exps), constant(planes)), numbers
-    numbers["bits"] = limits.bits
+    numbers["bits"] = 8 * result.itemsize
     return "quantized.softmax", (constant(exps),), numbers
 
 
@@ -115,13 +117,13 @@ def _exponents(scale: float, beta: float) -> tuple[np.ndarray, np.ndarray, tuple
 def _log_softmax(dtype: np.dtype, scale: float) -> Call:
     fine, exps, (multiplier, shift, radius) = _exponents(scale, 1.0)
     reverse, reverse_shift = quantize_multiplier((1 << (31 - shift)) / multiplier)
-    limits = np.iinfo(dtype)
+    low, high = limits_of(dtype)
     numbers: dict[str, float] = {
         "radius": radius,
         "reverse": reverse,
         "reverse_shift": reverse_shift,
-        "low": int(limits.min),
-        "high": int(limits.max),
+        "low": low,
+        "high": high,
     }
     return "quantized.log_softmax", (constant(fine), constant(exps)), numbers
 

@@ -20,7 +20,7 @@ from ...engine.families.fixedpoint import (
 )
 from ...engine.families.multipliers import ALL_OF_SHIFT, cyclic_shift, quantize_multiplier
 from ...engine.plan.buffer import constant
-from ..checks import one_scale, required_input
+from ..checks import limits_of, name_of_dtype, one_scale, required_input
 from .quantized import quotient, to_int32, wrapped, wrapped_limits
 
 if TYPE_CHECKING:
@@ -44,13 +44,12 @@ _STEPS = 512
 def look_up(node: Node, x: Operand) -> Emit:
     """What emits the instruction that replaces each element of `x` by its entry of the table."""
     input_params, output_params = one_scale(node, x)
-    make = TABLES.get(node.kind, {}).get(x.dtype.name)
+    make = TABLES.get(node.kind, {}).get(name_of_dtype(x.dtype))
     if make is None:
         node.fail(f"quantized {x.dtype} is not supported")
     unsigned = np.dtype(f"uint{8 * x.itemsize}")
     values = np.arange(1 << 8 * x.itemsize).astype(unsigned).view(x.dtype).astype(np.int64)
-    limits = np.iinfo(x.dtype.name)
-    results = np.clip(make(node, values, input_params, output_params), limits.min, limits.max)
+    results = np.clip(make(node, values, input_params, output_params), *limits_of(x.dtype))
     table = constant(results.astype(x.dtype))
     out = node.result(x.shape, x.dtype)
     return lambda program: elementwise.look_up(program, x, table, out)
@@ -128,7 +127,7 @@ def _real_by(
 
 
 def _log(node: Node, output_params: Quantization) -> Function:
-    lowest = np.iinfo(required_input(node, 0).dtype.name).min - output_params.zero_point
+    lowest = limits_of(required_input(node, 0).dtype)[0] - output_params.zero_point
     with np.errstate(over="ignore"):
         lowest_result = _F(lowest) * _F(output_params.scale)
     log = _through(np.log)

@@ -360,7 +360,7 @@ def test_only_plans_are_removed(builder, saved, tmp_path, plans, monkeypatch):
 OPENS = """
 import os, sys, time
 from flatlite.engine.run import disk_cache
-from flatlite.interpreter import pending_plans
+from flatlite.interpreter.plan import pending_plans
 from flatlite.lite import Interpreter
 disk_cache.SETTLED, pending_plans.DELAY = 0, float(sys.argv[2])
 interpreter = Interpreter(sys.argv[1])
