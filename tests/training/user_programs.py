@@ -556,6 +556,31 @@ def connectionist_temporal(tf, numbers):
     }
 
 
+@program
+def synchronous_replicas(tf, numbers):
+    """Two gradients for a step, dense and sparse; the chief's step, and what is refused."""
+    table, w = tf.Variable(tf.ones([4, 2])), tf.Variable([[1.0], [2.0]])
+    loss = tf.reduce_sum(tf.matmul(tf.gather(table, [1, 3, 1]), w) ** 2)
+    optimizer = tf.train.SyncReplicasOptimizer(tf.train.MomentumOptimizer(0.01, 0.5), 2, 1)
+    pairs, refused = optimizer.compute_gradients(loss), []
+    wrong = [lambda: optimizer.apply_gradients([]), lambda: optimizer.apply_gradients(pairs)]
+    early = [optimizer.get_chief_queue_runner, optimizer.get_init_tokens_op]
+    for call in [*wrong, *early, optimizer.make_session_run_hook(True).begin]:
+        with np.testing.assert_raises(ValueError) as raised:
+            call()
+        refused.append(str(raised.exception)[:60])
+    step = optimizer.apply_gradients(pairs, tf.train.get_or_create_global_step())
+    start = [tf.global_variables_initializer(), tf.local_variables_initializer()]
+    chief = optimizer.get_chief_queue_runner()
+    with tf.Session() as sess:
+        for ops in (start, optimizer.chief_init_op, optimizer.get_init_tokens_op()):
+            sess.run(ops)
+        losses = [sess.run([loss, step])[0] for _ in range(2)]
+        sess.run(chief.enqueue_ops)
+        losses += sess.run([loss, step])  # too late: its token is of the step before
+        return {"losses": losses, "table": sess.run(table), "w": sess.run(w), "refused": refused}
+
+
 def results_of(tf, function):
     """What a program gives in a new graph, as JSON has it."""
     with tf.Graph().as_default():
