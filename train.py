@@ -36,6 +36,7 @@ HOMES = {
     "training.optimizers.proximal": (
         "FtrlOptimizer ProximalAdagradOptimizer ProximalGradientDescentOptimizer"
     ),
+    "training.optimizers.sync_replicas": "SyncReplicasOptimizer",
     "training.quantize_training": "do_quantize_training_on_graphdef",
     "training.checkpoints.saver": "Saver",
     "training.optimizers.schedules": (

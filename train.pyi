@@ -79,6 +79,7 @@ from .training.optimizers.schedules import noisy_linear_cosine_decay as noisy_li
 from .training.optimizers.schedules import piecewise_constant as piecewise_constant
 from .training.optimizers.schedules import piecewise_constant as piecewise_constant_decay
 from .training.optimizers.schedules import polynomial_decay as polynomial_decay
+from .training.optimizers.sync_replicas import SyncReplicasOptimizer as SyncReplicasOptimizer
 from .training.quantize_training import do_quantize_training_on_graphdef as do_quantize_training_on_graphdef
 from .training.sessions import queue_runner as queue_runner
 from .training.sessions.cluster import ClusterSpec as ClusterSpec

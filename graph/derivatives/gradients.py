@@ -182,8 +182,9 @@ def _grad_y(y: Tensor, value: TensorLike | IndexedSlices | None, name: str) -> G
             raise TypeError(
                 f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype})"
             )
-        one = np.ones((), y.dtype)
-        return ops.Fill(ops.Shape(y), one, name=name)
+        shape = ops.Shape(y)
+        with name_scope(name) as scope:
+            return ops.Fill(shape, constant(np.ones((), y.dtype)), name=scope)
     if isinstance(value, IndexedSlices):
         return value
     if isinstance(value, RaggedTensor):
@@ -363,7 +364,23 @@ def _between(
         inside = any(tensor.op in between and is_trainable(tensor) for tensor in inputs)
         if inside or op in starts:
             between[op] = inside and op not in stops
+    _require_no_loops(upstream, starts)
     return between
+
+
+def _require_no_loops(upstream: Sequence[Operation], starts: set[Operation]) -> None:
+    """Raises LookupError where a loop of Switch and Merge reads some of `starts` in its body."""
+    ends = [op for op in upstream if op.type in ("Exit", "RefExit")]
+    if not ends:
+        return
+    walked, pending = set(upstream), list(upstream)
+    while pending:
+        for tensor in pending.pop().all_inputs:
+            if tensor is not None and tensor.op not in walked:
+                walked.add(tensor.op)
+                pending.append(tensor.op)
+    if starts & (walked - set(upstream)):
+        _derivative(ends[0])
 
 
 def _derivative(op: Operation) -> Derivative:

@@ -26,7 +26,7 @@ from ..core.build import ops
 from ..core.composite.structure import flatten, map_structure
 from ..core.create import convert_to_tensor
 from ..core.dtype import DType, as_numpy
-from ..core.graph import Graph, Tensor
+from ..core.graph import Graph, Operation, Tensor
 from ..core.scopes import GraphKeys, get_collection_ref, get_default_graph, name_scope
 from ..core.tensor_shape import TensorShape
 from ..functions.array import creation
@@ -38,7 +38,6 @@ from ..variables.variable_scope import VariableScope, variable_scope
 from ..variables.variables import Variable
 
 if TYPE_CHECKING:
-    from ..core.graph import Operation
     from ..core.typing import DTypeLike, ShapeLike, TensorLike
     from ..variables.variable_scope import InitializerLike, Regularizer, Reuse
     from ..variables.variables import Constraint
@@ -173,7 +172,7 @@ class Layer:
         self._reuse = _reuse
         self._trained: list[Variable] = []
         self._untrained: list[Variable] = []
-        self._updates: list[Tensor | Operation] = []
+        self._updates: list[Operation] = []
         self._losses: list[Tensor] = []
         kind = snake_case(type(self).__name__)
         self._base_name = (
@@ -243,7 +242,7 @@ class Layer:
         return self.weights
 
     @property
-    def updates(self) -> list[Tensor | Operation]:
+    def updates(self) -> list[Operation]:
         """What moves its averages; also in UPDATE_OPS."""
         return list(self._updates) if self.trainable else []
 
@@ -252,7 +251,7 @@ class Layer:
         """What its regularizers give; also in REGULARIZATION_LOSSES."""
         return list(self._losses)
 
-    def get_updates_for(self, inputs: object) -> list[Tensor | Operation]:
+    def get_updates_for(self, inputs: object) -> list[Operation]:
         """Its updates, whatever inputs they come from."""
         return self.updates
 
@@ -261,8 +260,9 @@ class Layer:
         return self.losses
 
     def add_update(self, updates: object, inputs: object = None) -> None:
-        """Notes operations that move averages."""
-        self._updates += cast("list[Tensor | Operation]", flatten(updates))
+        """Notes operations that move averages, those of tensors where tensors are given."""
+        for update in cast("list[Tensor | Operation]", flatten(updates)):
+            self._updates.append(update if isinstance(update, Operation) else update.op)
 
     def add_loss(self, losses: object, inputs: object = None) -> None:
         """Notes losses, also in REGULARIZATION_LOSSES."""

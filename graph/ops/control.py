@@ -61,11 +61,12 @@ for _name in ("Merge", "RefMerge"):
 for _name in ("Switch", "RefSwitch"):
     add_row(_name, None, lambda op: [op.inputs[0].sizes] * 2)
 add_row("LoopCond", None, scalar)
-for _name in (
-    *("Stack", "StackV2", "TensorArrayGradV3", "TensorArrayGradWithShape", "TensorArrayScatterV3"),
-    *("TensorArraySizeV3", "TensorArraySplitV3", "TensorArrayV3", "TensorArrayWriteV3"),
-):
-    add_row(_name, None, scalars, pure=False)
+for _name in ("Scatter", "Size", "Split", "Write"):
+    add_row(f"TensorArray{_name}V3", None, scalars, pure=False)
+for _name in ("Stack", "StackV2"):
+    add_row(_name, None, lambda op: [(2,)], pure=False)
+for _name in ("TensorArrayGradV3", "TensorArrayGradWithShape", "TensorArrayV3"):
+    add_row(_name, None, lambda op: [(2,), ()], pure=False)
 for _name in ("StackPush", "StackPushV2"):
     add_row(_name, None, lambda op: [op.inputs[1].sizes], pure=False)
 for _name in ("StackClose", "StackCloseV2", "TensorArrayCloseV3"):

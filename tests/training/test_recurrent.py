@@ -79,7 +79,7 @@ def test_errors():
         x = tf.zeros([2, 4, 3])
         with pytest.raises(TypeError, match="is not an RNNCell"):
             tf.nn.dynamic_rnn(None, x)
-        with pytest.raises(ValueError, match="you must give a dtype"):
+        with pytest.raises(ValueError, match="argument `dtype` must be specified"):
             tf.nn.dynamic_rnn(cells.GRUCell(3), x)
         with pytest.raises(ValueError, match="sequence_length must be a vector"):
             tf.nn.dynamic_rnn(cells.GRUCell(3), x, [[1]], dtype=tf.float32)

@@ -115,7 +115,7 @@ class SessionManager:
                 "Init operations did not make model ready for local_init.  Init op: "
                 f"{_name_of(init_op)}, init fn: {init_fn}, error: {problem}"
             )
-        problem = _problem(self._ready_op, session)
+        problem = readiness_problem(self._ready_op, session)
         if problem is not None:
             raise RuntimeError(
                 f"Init operations did not make model ready.  Init op: {_name_of(init_op)}, init "
@@ -154,7 +154,7 @@ class SessionManager:
                 local_problem,
             )
             return session, False
-        problem = _problem(self._ready_op, session)
+        problem = readiness_problem(self._ready_op, session)
         if problem is not None:
             LOGGER.info("Restoring model from %s did not make model ready: %s", source, problem)
             return session, False
@@ -175,7 +175,7 @@ class SessionManager:
             local_problem = self._initialize_locally(session)
             problem = None
             if local_problem is None:
-                problem = _problem(self._ready_op, session)
+                problem = readiness_problem(self._ready_op, session)
                 if problem is None:
                     return session
             session.close()
@@ -227,7 +227,7 @@ class SessionManager:
         """Runs the local initializer; what it lacks, when it cannot run yet."""
         if self._local_init_op is None:
             return None
-        problem = _problem(self._ready_for_local_init_op, session)
+        problem = readiness_problem(self._ready_for_local_init_op, session)
         if problem is None:
             session.run(
                 self._local_init_op, self._local_init_feed_dict, self._local_init_run_options
@@ -235,7 +235,7 @@ class SessionManager:
         return problem
 
 
-def _problem(op, session: Session) -> str | None:
+def readiness_problem(op, session: Session) -> str | None:
     """What an operation says is missing; None when nothing is."""
     if op is None:
         return None

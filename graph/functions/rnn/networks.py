@@ -61,7 +61,7 @@ def _first_state(
     if initial is not None:
         return cast("State", map_structure(_state_leaf, initial))
     if dtype is None:
-        raise ValueError("If there is no initial_state, you must give a dtype.")
+        raise ValueError("If no initial_state is provided, argument `dtype` must be specified")
     return cell.zero_state(batch, dtype)
 
 
