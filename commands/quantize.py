@@ -116,6 +116,7 @@ def converter_of(arguments: argparse.Namespace, recipe: dict[str, Any]) -> Any:
     """The converter with its recipe and samples."""
     from ..converter.quantize.dataset import file_dataset
     from ..converter.quantize.recipe_file import from_recipe
+    from ..converter.quantize.settings_recipe import may_state_ranges
     from ..converter.sources.positions import arranged
 
     converter = convert.converter_for(arguments)
@@ -123,6 +124,6 @@ def converter_of(arguments: argparse.Namespace, recipe: dict[str, Any]) -> Any:
     if arguments.data is not None:
         sources = arranged(converter._sources, arguments.io_order)
         converter.representative_dataset = file_dataset(arguments.data, sources)
-    elif from_recipe(recipe).calibrates:
+    elif from_recipe(recipe).calibrates and not may_state_ranges(converter._sources):
         raise ValueError(f"scheme {recipe['scheme']} needs --data, samples to calibrate on")
     return converter

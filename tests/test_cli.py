@@ -157,8 +157,9 @@ def test_forms_of_dataset_files(cli, digits, tmp_path):
     for i, image in enumerate(images):
         np.save(tmp_path / f"folder/{i}.npy", image[np.newaxis])
     np.savez(tmp_path / "six.npz", image=images)
+    np.savez(tmp_path / "unnamed.npz", images)
     written = set()
-    for name in ("six.npy", "six.npz", "folder"):
+    for name in ("six.npy", "six.npz", "unnamed.npz", "folder"):
         target = tmp_path / f"{name}.tflite"
         options = ("--representative-dataset", tmp_path / name)
         status, _, err = cli("convert", *source, "-o", target, *options)

@@ -152,9 +152,7 @@ def layer_of(
     params, storage_type = tensor.quantization, np.dtype(tensor.dtype)
     limits = None
     if params is not None and storage_type.kind in "iu":
-        ends = np.array([np.iinfo(storage_type).min, np.iinfo(storage_type).max])
-        low, high = ((ends - params.zero_point) * params.scale).tolist()
-        limits = low, high
+        limits = params.limits(storage_type)
     row = LayerErrors(
         tensor.name,
         tensor.producer.kind if tensor.producer is not None else "",

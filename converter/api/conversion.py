@@ -107,6 +107,7 @@ class Conversion:
         from ..lowering.fake_quant import has_fake_quant
         from ..quantize.settings_recipe import (
             check_ranges_of_inputs,
+            measured_or_stated,
             of_quantized_source,
             recipe_of,
             with_algorithms,
@@ -123,8 +124,8 @@ class Conversion:
                 fix_shapes(source)
             check_size(source)
         verify_inputs = check_verify_inputs(self.settings.verify_inputs, self.sources)
-        calibrates = recipe is not None and recipe.calibrates
-        is_read = calibrates or self.settings.verify or (recipe is not None and recipe.algorithms)
+        is_measured = recipe is not None and (recipe.calibrates or recipe.algorithms)
+        is_read = is_measured or self.settings.verify
         dataset = self.settings.representative_dataset if is_read else None
         samples = Samples(dataset, self.sources, N_SAMPLES)
         graphs = self._graphs()
@@ -138,7 +139,7 @@ class Conversion:
         if recipe is None:
             self._encode_sparse_weights(graphs)
         else:
-            recipe = recipe.with_output_names(graphs)
+            recipe = measured_or_stated(recipe.with_output_names(graphs), graphs, self.settings)
             self._name_ranges(graphs)
             prepare_for_integers(graphs, recipe)
         written, functions = self._write(graphs)
@@ -160,7 +161,7 @@ class Conversion:
 
         subgraphs = all_subgraphs(graphs)
         ranges = [{} for _ in subgraphs]
-        if calibrates:
+        if recipe.calibrates:
             ranges = self._calibrate(functions, written, samples.each(), recipe.calibrator)
             self._warn_of(samples)
         elif recipe.ranges is not None:
@@ -173,7 +174,7 @@ class Conversion:
 
     def _with_integer_inputs(self, graphs: list[Graph], content: bytes) -> bytes:
         """The file of a float model, with inputs of integers where they are asked for."""
-        from ..quantize.settings_recipe import integer_scheme, takes_integers
+        from ..quantize.settings_recipe import input_statistics, integer_scheme, takes_integers
 
         if not takes_integers(self.settings):
             return content
@@ -181,7 +182,7 @@ class Conversion:
 
         scheme = integer_scheme(self.settings.inference_input_type)
         for graph in graphs:
-            take_integers(graph, scheme, self.settings.quantized_input_stats)
+            take_integers(graph, scheme, input_statistics(self.settings, self.sources))
         return self._write(graphs)[1][0].content
 
     def _for_target(self, graphs: list[Graph], content: bytes) -> bytes:
@@ -295,12 +296,13 @@ class Conversion:
         from ..passes.targets import rewrite_for_target
         from ..quantize.accuracy.budget import quantized_layers
         from ..quantize.quantizer import Statements, quantize
+        from ..quantize.settings_recipe import input_statistics
         from ..targets import target_of
 
         self.layers = quantized_layers(graphs, recipe)
         calibrated = recipe.calibrates  # so that the float file has run on the samples
         stated = Statements(
-            self.settings.quantized_input_stats or {},
+            input_statistics(self.settings, self.sources),
             self.settings.default_ranges_stats,
             bool(self.settings.reorder_across_fake_quant),
             bool(self.settings.change_concat_input_ranges),
@@ -486,7 +488,7 @@ class Conversion:
         is_stated: bool,
     ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
-        from ..quantize.check import compare, compare_readers
+        from ..quantize.check import compare, compare_readers, within_limits
         from ..verify.trial_inputs import trial_inputs
 
         for i, graph in enumerate(graphs):
@@ -495,7 +497,9 @@ class Conversion:
             tensors = plain[0].tensors[i], quantized[0].tensors[i]
             sample_inputs = samples.first(i)
             oracle = self.sources[i].oracle()
-            inputs = sample_inputs or [next(trial_inputs(oracle, before.sizes, before.is_empty))]
+            inputs = sample_inputs or [
+                within_limits(graph, next(trial_inputs(oracle, before.sizes, before.is_empty)))
+            ]
             self.signal_to_noise[key] = compare(before, after, inputs, is_stated)
             self.reader_signal_to_noise[key] = compare_readers(
                 graph, before, after, tensors, inputs

@@ -22,7 +22,7 @@ from .ranges import Range, Scales
 from .recipe import FLOAT32, Recipe
 from .rewrite import rewrite
 from .rules import NO_KERNEL, WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
-from .scheme import dtype_of
+from .scheme import DYNAMIC, dtype_of
 from .size_dependent import size_dependent_operands
 from .variables import variable_scales
 
@@ -211,10 +211,15 @@ def quantize_floats(graphs: Sequence[Graph], recipe: Recipe, always: bool) -> No
         [quantize_weights(graph, weights_scheme, recipe.per_tensor) for graph in graphs]
     )
     if not n_quantized and always:
+        is_dynamic = recipe.main == DYNAMIC
+        how = (
+            "dynamic-range quantization could store in 8 bits"
+            if is_dynamic
+            else f"the scheme {recipe.main.name} could store in {recipe.main.weights}"
+        )
         warnings.warn(
             f"the model stays float: it has no weights of {SMALLEST} elements or more that "
-            "dynamic-range quantization could store in 8 bits; a representative_dataset "
-            "quantizes it whole",
+            f"{how}; a representative_dataset quantizes it whole",
             stacklevel=caller(),
         )
 

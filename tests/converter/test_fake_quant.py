@@ -192,6 +192,17 @@ def test_types_of_ends_where_fake_quant_states_ranges(request):
         converter.convert()
 
 
+def test_a_recipe_takes_the_stated_ranges(request, litert):
+    """Without samples; of two graphs, only one states any."""
+    recipe = {"scheme": "int8", "input_type": "int8", "output_type": "int8"}
+    content = converter_of(request, "ranges", quantization_recipe=recipe).convert()
+    theirs = (request.path.parent / "fake_quant/ranges_int8.tflite").read_bytes()
+    check_alike(content, theirs, litert)
+    converter = converter_of(request, "plain", quantization_recipe=recipe)
+    with pytest.raises(ValueError, match="a `representative_dataset` must be specified"):
+        converter.convert()
+
+
 def test_without_quantization_it_rounds(request, litert):
     """TensorFlow writes QUANTIZE and DEQUANTIZE; FAKE_QUANT gives the same numbers."""
     content = converter_of(request, "one_range").convert()
@@ -239,6 +250,9 @@ def test_settings_without_effect():
     x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 4)}).outputs
     graph.add("Exp", "y", x)
     converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [2, 4])], ["y"])
+    converter.quantized_input_stats = {"y": (0.0, 1.0)}
+    with pytest.raises(ValueError, match=r"for input tensors 'x'.\nquantized_input_stats has 'y'"):
+        converter.convert()
     converter.quantized_input_stats = {"x": (0.0, 1.0)}
     with pytest.warns(UserWarning, match="quantized_input_stats has no effect without inference_t"):
         converter.convert()

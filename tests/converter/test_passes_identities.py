@@ -309,6 +309,20 @@ IDENTITIES = [
            }""",
     ),
     Rewrite(
+        "constants/shrunk_in_a_choice",
+        shrink_constants,
+        """graph main(c: bool[n,4], x: float32[n,4]) {
+             a = SELECT_V2(c, float32[1,4]{0.5}, x)
+             b = SELECT_V2(c, x, float32[5,1,4]{0.0})
+             return a, b
+           }""",
+        """graph main(c: bool[n,4], x: float32[n,4]) {
+             a = SELECT_V2(c, float32[]{0.5}, x)
+             b = SELECT_V2(c, x, float32[5,1,4]{0.0})
+             return a, b
+           }""",
+    ),
+    Rewrite(
         "constants/hold_off_when_they_give_the_shape",
         shrink_constants,
         """graph main(x: float32[1,4]) {

@@ -163,6 +163,13 @@ def test_refusals():
     converter.accuracy_budget = AccuracyBudget(lambda content: float("nan"), 1.0)
     with pytest.raises(ValueError, match="the metric of accuracy_budget must be finite, got nan"):
         converter.convert()
+    converter.accuracy_budget = AccuracyBudget(str, 1.0)
+    with pytest.raises(ValueError, match="the metric of accuracy_budget must give a number, got s"):
+        converter.convert()
+    converter.accuracy_budget = 0.01
+    with pytest.raises(ValueError, match=r"accuracy_budget must be an AccuracyBudget.*, got 0.01"):
+        converter.convert()
     converter.optimizations = []
+    converter.accuracy_budget = AccuracyBudget(metric, 1.0)
     with pytest.raises(ValueError, match="in a model that is quantized with samples"):
         converter.convert()
