@@ -185,11 +185,21 @@ class Scales:
         if tensor.is_constant and tensor not in self.of:
             self.input_scales[op, i] = params
             return ()
-        if not self._adopts(tensor, params):
+        if self._is_given_a_scale(op, tensor) or not self._adopts(tensor, params):
             if self.of.get(tensor) != params:
                 self.input_scales[op, i] = params
             return ()
         return neighbours(tensor)
+
+    def _is_given_a_scale(self, op: Op, tensor: Tensor) -> bool:
+        """Whether the operator that moves `tensor` tells its scale: in symmetric schemes those of
+        several inputs take theirs requantized, so that other readers lose nothing.
+        """
+        producer = tensor.producer
+        if not self.scheme.symmetric or len(float32_inputs(op)) < 2 or producer is None:
+            return False
+        is_moved = producer in self._ops and keeps_scale(producer, self.scheme)
+        return is_moved and len(float32_inputs(producer)) == 1
 
     def _set_result_scale(self, op: Op, i: int, params: Quantization) -> Iterable[Op]:
         """Lets `op` give result `i` in `params`; the operators to look at again."""

@@ -10,6 +10,7 @@ from flatlite.converter.quantize.check import compare
 from flatlite.converter.quantize.ranges import Scales
 from flatlite.converter.quantize.recipe import Recipe
 from flatlite.converter.quantize.rewrite import rewrite
+from flatlite.converter.quantize.scheme import INT16X8
 from flatlite.converter.verify.verification import Function
 from flatlite.schema.model import save
 
@@ -119,3 +120,22 @@ def test_a_tensor_joined_with_a_much_larger_one_keeps_its_scale_for_others():
     )
     _, noise = quantized(graph)
     assert min(noise.values()) > 30
+
+
+def test_in_int16_a_join_rescales_its_inputs_for_itself_alone():
+    """Other readers get what was moved in its own scale, as in TensorFlow 2.21's file."""
+    graph = graph_of(
+        """graph main(x: float32[4,4]) {
+             p = PAD(x, int32[2,2]{0, 1, 0, 0})
+             m = MUL(p, float32[]{3.0})
+             c = CONCATENATION(p, m; axis=1)
+             return c
+           }"""
+    )
+    x, p, m, c = (*graph.inputs, *(op.output for op in graph.ops))
+    ranges = {x: (-1.0, 1.0), p: (-1.0, 1.0), m: (-3.0, 3.0), c: (-3.0, 3.0)}
+    scales = Scales(graph, ranges, INT16X8)
+    _, product, join = graph.ops
+    assert scales.of[p] == scales.of[x] == scales.required(product, 0)
+    assert scales.of[x].scale == pytest.approx(1 / 32767)
+    assert scales.required(join, 0) == scales.of[c] == scales.of[m]
