@@ -11,10 +11,12 @@ from quantized_network import IMAGES, converter_of
 from running import kinds
 
 import flatlite
+import flatlite.compat.v1 as tf
 from flatlite.cli import main
-from flatlite.lite import Interpreter, TFLiteConverter
+from flatlite.converter.quantize.islands import Island
+from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
 from flatlite.tools.layer_errors import layer_errors
-from flatlite.tools.quantization_report import page, write_report
+from flatlite.tools.quantization_report import cure_of, page, write_report
 
 DIGITS = Path(flatlite.__file__).parent / "models/digits"
 EMPTY = {"meta", "br", "rect", "line", "path", "circle", "polyline"}
@@ -108,7 +110,39 @@ def test_the_page_needs_nothing_else():
     for heading in ("What to change", "Float islands", "Sizes", "Layers", "Graph"):
         assert heading in words
     assert "MEAN" in words
+    assert all(name in words for name in ("int8", "uint8", "int16", "other"))
     assert elements.tags.count("svg") >= 8  # two for each layer with weights, and the graph
+
+
+def test_advice_about_loops():
+    """What a loop calls is what to keep wider, and the advice does help; `strict` is another."""
+    generator = np.random.default_rng(0)
+    weights = generator.normal(size=(16, 16)).astype(np.float32) / 5
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [1, 16], name="x")
+
+        def step(i, state):
+            return i + 1, tf.nn.relu(tf.matmul(state, tf.constant(weights)))
+
+        _, y = tf.while_loop(lambda i, _: i < 8, step, (0, x), name="loop")
+        converter = TFLiteConverter.from_session(session, [x], [tf.abs(tf.identity(y))])
+    converter.representative_dataset = lambda: (
+        [np.random.default_rng(i).normal(size=(1, 16)).astype(np.float32)] for i in range(16)
+    )
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.target_spec.supported_ops = {OpsSet.TFLITE_BUILTINS_INT8}
+    converter.convert()
+    (loop,) = (row for row in layer_errors(converter) if row.operator == "WHILE")
+    assert loop.decibels < 20
+    (words,) = (words for words in loop.advice if words.startswith("keep what it calls wider: "))
+    patterns = words.partition(": ")[2].partition(", or")[0]
+    converter.quantization_recipe = {"scheme": "int8"} | json.loads(f"{{{patterns}}}")
+    converter.convert()
+    (wider,) = (row for row in layer_errors(converter) if row.operator == "WHILE")
+    assert wider.decibels > loop.decibels + 20
+    island = Island("FILL", ("a",), "WHILE reads it, which stays float", 0.1)
+    assert cure_of(island).startswith("strict_int8 writes out loops of known lengths")
+    assert "another operator" in cure_of(Island("SIN", ("a",), "TFLite has no int8 kernel", 0.1))
 
 
 def test_names_are_escaped():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..converter.api.samples import Sample, Samples
 from ..converter.ir.graph import Tensor
+from ..converter.quantize.accuracy.budget import exactly
 from ..converter.quantize.check import ports
 from ..converter.quantize.settings_recipe import recipe_of, with_algorithms
 from ..schema.model import Model, Operator, Subgraph
@@ -43,7 +45,7 @@ class LayerErrors:
         weight_type: of the stored weights.
         weight_bytes: of the weights in both files.
         weight_decibels: of the weights over their rounding.
-        inputs: the layers that it reads.
+        called: the quantized layers in the graphs that the operator calls.
         advice: what would help.
     """
 
@@ -60,6 +62,7 @@ class LayerErrors:
     weight_type: str = ""
     weight_bytes: tuple[int, int] = (0, 0)
     weight_decibels: float = 0.0
+    called: tuple[str, ...] = ()
     advice: list[str] = field(default_factory=list)
 
 
@@ -97,6 +100,7 @@ def layer_errors(converter: Any) -> list[LayerErrors]:
     recipe = with_algorithms(recipe_of(converter), converter)
     used = {algorithm.name for algorithm in recipe.algorithms} if recipe is not None else set()
     for row, inputs in zip(rows, before, strict=True):
+        row.called = tuple(name for name in row.called if name in last.layers)
         row.advice = advice(row, inputs, used)
     return rows
 
@@ -163,9 +167,18 @@ def layer_of(
         np.concatenate([part.ravel()[:: -(-part.size // N_VALUES) or 1] for part in expected]),
         limits,
         channel_ratio(expected),
+        called=called_by(tensor),
     )
     add_weights(row, plain, quantized, first, second)
     return row
+
+
+def called_by(tensor: Tensor) -> tuple[str, ...]:
+    """The names of the results in the graphs that the operator of a tensor calls."""
+    if tensor.producer is None:
+        return ()
+    called = (inner for graph in tensor.producer.graphs for inner in graph.reachable())
+    return tuple(dict.fromkeys(x.name for graph in called for op in graph.ops for x in op.outputs))
 
 
 def channel_ratio(values: np.ndarray) -> float:
@@ -227,8 +240,12 @@ def advice(row: LayerErrors, inputs: Iterable[LayerErrors], used: Container[str]
     worst = min((layer.decibels for layer in inputs), default=np.inf)
     drop = DROP if row.decibels >= LOW else LEAST_DROP
     is_lossy = row.decibels < 2 * LOW and row.decibels < worst - drop
-    if is_lossy and row.limits is not None:
-        words.append(f'keep it wider: "layers": [["^{row.name}$", "int16x8"]], or "float"')
+    wider = row.called or (row.name,)
+    if is_lossy and (row.called or row.limits is not None):
+        what = "what it calls" if row.called else "it"
+        words.append(
+            f'keep {what} wider: "layers": [[{json.dumps(exactly(*wider))}, "int16x8"]], or "float"'
+        )
     bulk = float(np.percentile(np.abs(row.values), 99.9)) if row.values.size else 0.0
     if is_lossy and row.limits is not None and max(map(abs, row.limits)) > OUTLIERS * bulk > 0:
         words.append('outliers take most of its range: "calibrator": "percentile" or "mse"')

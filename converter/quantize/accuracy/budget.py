@@ -312,7 +312,8 @@ class Search:
 
 def exactly(*names: str) -> str:
     """The pattern that is found in these names alone."""
-    return f"^({'|'.join(map(re.escape, names))})$"
+    choice = "|".join(map(re.escape, names))
+    return f"^({choice})$" if len(names) > 1 else f"^{choice}$"
 
 
 def quantized_layers(graphs: Iterable[Graph], recipe: Recipe) -> dict[str, QuantizedLayer]:
