@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 from rewriting import graph_of
 
+import flatlite.compat.v1 as tf
 from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.calibrate import calibrate
 from flatlite.converter.quantize.check import compare
 from flatlite.converter.quantize.ranges import Scales
 from flatlite.converter.quantize.recipe import Recipe
 from flatlite.converter.quantize.rewrite import rewrite
+from flatlite.converter.quantize.scheme import INT8 as INT8_SCHEME
 from flatlite.converter.quantize.scheme import INT16X8
 from flatlite.converter.verify.verification import Function
+from flatlite.lite import TFLiteConverter
 from flatlite.schema.model import save
 
 INT8 = np.dtype("i1")
@@ -139,3 +142,21 @@ def test_in_int16_a_join_rescales_its_inputs_for_itself_alone():
     assert scales.of[p] == scales.of[x] == scales.required(product, 0)
     assert scales.of[x].scale == pytest.approx(1 / 32767)
     assert scales.required(join, 0) == scales.of[c] == scales.of[m]
+
+
+@pytest.mark.parametrize("scheme", [INT8_SCHEME, INT16X8], ids=["int8", "int16x8"])
+def test_a_product_that_was_always_zero(scheme, litert):
+    """RELU cut all of it off: a scale of nothing would make the kernel's sums overflow."""
+    rng = np.random.default_rng(0)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [4, 8], name="x")
+        weights = rng.uniform(0.1, 1, (8, 8)).astype(np.float32)
+        y = tf.nn.relu(tf.matmul(x, tf.constant(weights)) - np.float32(100))
+        converter = TFLiteConverter.from_session(session, [x], [y, tf.nn.relu(x)])
+    samples = rng.uniform(0, 3, (8, 1, 4, 8)).astype(np.float32)
+    converter.representative_dataset = lambda: ([*sample] for sample in samples)
+    converter.quantization_recipe = {"scheme": scheme.name}
+    content = converter.convert()
+    for resolver in ("BUILTIN_REF", "BUILTIN_WITHOUT_DEFAULT_DELEGATES"):
+        ((zeros, _),) = litert.run(content, [[samples[0][0]]], resolver)
+        np.testing.assert_array_equal(zeros, 0)
