@@ -154,7 +154,8 @@ def is_integer(settings: Settings) -> bool:
 
 
 def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph], settings: Settings) -> Recipe:
-    """Full integers in the place of dynamic range, where FakeQuant tells all ranges.
+    """Full integers in the place of dynamic range, where FakeQuant tells all ranges; else, with
+    `_experimental_low_bit_qat`, weights that were fake-quantized as integers whatever their size.
 
     Raises ValueError for types of inputs and outputs that only integers can have.
     """
@@ -174,7 +175,9 @@ def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph], settings: Settin
     for name, dtype in zip(ENDS, (recipe.input_type, recipe.output_type), strict=True):
         if dtype != FLOAT32:
             raise float_ends(name, dtype)
-    return recipe
+    if not settings._experimental_low_bit_qat:
+        return recipe
+    return dataclasses.replace(recipe, schemes=(dataclasses.replace(DYNAMIC, few_bits=8),))
 
 
 def measured_or_stated(recipe: Recipe, graphs: Sequence[Graph], settings: Settings) -> Recipe:

@@ -1,6 +1,7 @@
 """FakeQuant graphs and TensorFlow 1's settings, beside the files that TensorFlow made of them."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -313,3 +314,29 @@ def test_weights_of_ranges_that_are_not_symmetric(name, litert):
     np.testing.assert_array_equal(ours, theirs)
     step = 16 / 255
     np.testing.assert_allclose(ours, row["y"], rtol=0, atol=(3 if is_widened else 1.01) * step)
+
+
+LOW_BIT = json.loads((Path(__file__).parent / "fake_quant/low_bit.json").read_text())
+
+
+@pytest.mark.parametrize("row", LOW_BIT, ids=lambda row: f"{row['bits']}-{row['low_bit']}")
+def test_small_weights_of_few_bits(row):
+    """They are integers where `_experimental_low_bit_qat` asks for it, as in TensorFlow's file."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (1, 2, 2, 4)})
+    weights = graph.constant(np.float32(row["weights"]), "weights")
+    ends = {"min": -1.0, "max": 1.0, "num_bits": row["bits"], "narrow_range": True}
+    filters = graph.add("FakeQuantWithMinMaxArgs", "filters", [weights], ends).outputs[0]
+    options = {"strides": [1, 1, 1, 1], "padding": b"SAME", "T": np.dtype("f4")}
+    graph.add("Conv2D", "y", [x.outputs[0], filters], options)
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [1, 2, 2, 4])], ["y"])
+    converter.optimizations = [Optimize.DEFAULT]
+    converter._experimental_low_bit_qat = row["low_bit"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # without it, nothing is quantized
+        content = converter.convert()
+    (subgraph,) = load(content).subgraphs
+    stored = subgraph.tensors[subgraph.operators[0].inputs[1]]
+    assert stored.dtype.lower() == row["dtype"]
+    if row["scale"] is not None:
+        assert stored.quantization.scales[0] == pytest.approx(row["scale"], rel=1e-6)
