@@ -9,7 +9,7 @@ from typing import Any
 from ..converter.api.progress import Progress
 from ..tools.terminal import show_json
 from . import convert
-from .arguments import SOURCES
+from .arguments import SOURCES, positive
 from .files import check_target
 
 SUMMARY = "Quantize a model by a scheme or a recipe, and report what each layer loses."
@@ -36,6 +36,20 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         help="equalization, smooth_quant, hadamard, recovery, gptq, adaround or bias_correction; "
         "may be repeated",
     )
+    sub.add_argument(
+        "--calibrator",
+        metavar="NAME",
+        help="how measured values become a range: minmax, moving_average, percentile, entropy, mse "
+        "or octav (default: minmax)",
+    )
+    sub.add_argument(
+        "--workers",
+        type=positive,
+        default=1,
+        help="processes that run the model on samples (default: 1)",
+    )
+    sub.add_argument("--ranges", metavar="PATH", help="measured ranges, in the place of samples")
+    sub.add_argument("--save-ranges", metavar="PATH", help="write what was measured, as JSON")
     sub.add_argument("--report", metavar="PATH", help="write a page about it, one HTML file")
     sub.add_argument("--strict", action="store_true", help="fail when an operator stays float")
     for end in ("input", "output"):
@@ -73,16 +87,18 @@ def execute(arguments: argparse.Namespace) -> None:
     from ..tools import contents
     from ..tools.quantization_report import write_report
 
-    check_target(arguments.output)
-    if arguments.report is not None:
-        check_target(arguments.report)
-        if arguments.data is None:
-            raise ValueError("--report compares layers on samples; add --data")
+    for path in (arguments.output, arguments.report, arguments.save_ranges):
+        if path is not None:
+            check_target(path)
+    if arguments.report is not None and arguments.data is None:
+        raise ValueError("--report compares layers on samples; add --data")
     recipe = recipe_of(arguments)
     with Progress("quantizing", quiet=True):
         converter = converter_of(arguments, recipe)
         content = converter.convert()
     write_file(arguments.output, content)
+    if arguments.save_ranges is not None:
+        converter.save_calibration(arguments.save_ranges)
     if arguments.report is not None:
         write_report(converter, arguments.report)
     result = contents.inspect(arguments.output, content)
@@ -107,6 +123,9 @@ def recipe_of(arguments: argparse.Namespace) -> dict[str, Any]:
     for end in ("input_type", "output_type"):
         if getattr(arguments, end) is not None:
             recipe[end] = getattr(arguments, end)
+    for key in ("calibrator", "ranges"):
+        if getattr(arguments, key) is not None:
+            recipe[key] = getattr(arguments, key)
     if arguments.algorithm:
         recipe["algorithms"] = [*recipe.get("algorithms", ()), *arguments.algorithm]
     return recipe | ({"strict": True} if arguments.strict else {})
@@ -121,9 +140,12 @@ def converter_of(arguments: argparse.Namespace, recipe: dict[str, Any]) -> Any:
 
     converter = convert.converter_for(arguments)
     converter.quantization_recipe = recipe
+    converter.calibration_workers = arguments.workers
     if arguments.data is not None:
         sources = arranged(converter._sources, arguments.io_order)
         converter.representative_dataset = file_dataset(arguments.data, sources)
     elif from_recipe(recipe).calibrates and not may_state_ranges(converter._sources):
-        raise ValueError(f"scheme {recipe['scheme']} needs --data, samples to calibrate on")
+        raise ValueError(
+            f"scheme {recipe['scheme']} needs --data, samples to calibrate on, or --ranges"
+        )
     return converter

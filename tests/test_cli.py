@@ -372,7 +372,7 @@ def test_verification_on_inputs_from_a_file(cli, request, tmp_path):
     np.savez(path, a=two, c=two)
     assert "verify_inputs must have the keys 'a', 'b', got 'a', 'c'" in cli(*command)[2]
     np.savez(path, a=two, b=np.ones(3, np.float32))
-    assert "verify_inputs: input 'subtract_b' must have the shape (2), got (3,)" in cli(*command)[2]
+    assert "verify_inputs: input 'b' must have the shape (2), got (3,)" in cli(*command)[2]
     np.savez(path, a=two, b=np.array([{}], object))
     assert "is not a .npy or .npz file of numbers\n" in cli(*command)[2]
 

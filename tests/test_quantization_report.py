@@ -1,6 +1,7 @@
 """`flatlite quantize` and its page: errors that are those of the files, and advice that fits."""
 
 import json
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -143,6 +144,23 @@ def test_advice_about_loops():
     island = Island("FILL", ("a",), "WHILE reads it, which stays float", 0.1)
     assert cure_of(island).startswith("strict_int8 writes out loops of known lengths")
     assert "another operator" in cure_of(Island("SIN", ("a",), "TFLite has no int8 kernel", 0.1))
+
+
+def test_ranges_on_the_command_line(tmp_path):
+    """Measured by two processes, kept, and read again in the place of samples."""
+    source, data = str(tmp_path / "m.tflite"), str(tmp_path / "x.npy")
+    Path(source).write_bytes(converter_of("Relu6").convert())
+    np.save(data, np.concatenate(IMAGES))
+    ranges, files = str(tmp_path / "ranges.json"), [str(tmp_path / f"{i}.tflite") for i in range(3)]
+    options = ["--calibrator", "octav", "--workers", "2"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a histogram is counted by one process
+        assert main(["quantize", source, "-o", files[0], "--data", data, *options]) == 0
+    assert main(["quantize", source, "-o", files[1], "--data", data, "--save-ranges", ranges]) == 0
+    assert main(["quantize", source, "-o", files[2], "--ranges", ranges]) == 0
+    first, second, third = (Path(path).read_bytes() for path in files)
+    assert first != second == third
+    assert main(["quantize", source, "-o", files[0], "--data", data, "--calibrator", "best"]) == 1
 
 
 def test_names_are_escaped():
