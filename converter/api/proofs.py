@@ -68,8 +68,9 @@ def noise_of(
         graph: the quantized graph.
         i: its number.
         plain, quantized: both files and their functions.
-        sample_inputs: samples; without any, random numbers that the integers can hold.
-        is_stated: whether the model states its ranges.
+        sample_inputs: samples; without any, random numbers are compared.
+        is_stated: whether model or caller state the ranges, which normals may show to be wrong;
+            else random numbers lie in what the integers can hold.
 
     Raises ConverterError when an output drowns in noise that samples could have told of.
     """
@@ -77,9 +78,10 @@ def noise_of(
     from ..verify.trial_inputs import trial_inputs
 
     before, after = plain[1][i], quantized[1][i]
-    inputs = sample_inputs or [
-        within_limits(graph, next(trial_inputs(source.oracle(), before.sizes, before.is_empty)))
-    ]
+    inputs = sample_inputs
+    if not inputs:
+        normals = next(trial_inputs(source.oracle(), before.sizes, before.is_empty))
+        inputs = [normals if is_stated else within_limits(graph, normals)]
     n_samples = len(sample_inputs)
     words = f"{n_samples} sample{'s' * (n_samples > 1)} of representative_dataset"
     tensors = plain[0].tensors[i], quantized[0].tensors[i]
