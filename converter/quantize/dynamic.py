@@ -140,11 +140,9 @@ def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantizatio
 def quantized_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
     """The constants of `op` that a scheme stores in another type, by position."""
     if scheme.weights == "f16":
-        largest = np.finfo(np.float16).max
         for i, tensor in enumerate(op.inputs):
-            if not is_float32(tensor) or not tensor.is_constant or tensor.is_variable:
-                continue
-            if np.abs(tensor.data).max(initial=0) <= largest:
+            is_plain = is_float32(tensor) and tensor.is_constant and not tensor.is_variable
+            if is_plain and fits_float16(tensor.data):
                 yield i
         return
     rule = WEIGHT_RULES.get(op.kind)
@@ -152,6 +150,15 @@ def quantized_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
         return
     if has_large_weights(op, rule, scheme):
         yield from (i for i in (rule.weights, *rule.others) if op.input(i) is not None)
+
+
+def fits_float16(array: np.ndarray) -> bool:
+    """Whether float16 numbers can stand for those of an array: none is too large, and what is there
+    does not vanish, as an epsilon of 1e-12 would.
+    """
+    if np.abs(array).max(initial=0) > np.finfo(np.float16).max:
+        return False
+    return not array.any() or bool(array.astype(np.float16).any())
 
 
 def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozenset[str]) -> Tensor:

@@ -196,15 +196,16 @@ def test_float16_by_attributes():
     assert len(content) < 0.6 * len(converter_of(optimizations=[]).convert())
 
 
-def test_halves_that_overflow_stay_float32():
+@pytest.mark.parametrize("constant", [[1, 2, 3, 1e5], [1e-12] * 4], ids=["overflow", "vanish"])
+def test_numbers_that_halves_do_not_hold_stay_float32(constant):
     graph = Graph()
     x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 4)}).outputs[0]
-    large = graph.constant(np.float32([1, 2, 3, 1e5]), "large")
-    graph.add("Mul", "y", [x, large])
+    constant = graph.constant(np.float32(constant), "constant")
+    graph.add("Maximum", "y", [x, constant])
     converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [2, 4])], ["y"])
     converter.quantization_recipe = {"scheme": "float16"}
     with pytest.warns(UserWarning, match="the model stays float"):
-        assert kinds(converter.convert()) == ["MUL"]
+        assert kinds(converter.convert()) == ["MAXIMUM"]
 
 
 def test_layers():
