@@ -146,6 +146,9 @@ def test_table_and_picture():
             other.metric >= row.metric and other.share < row.share for other in front.candidates
         )
     picture = ElementTree.fromstring(front.svg())
+    words = " ".join(picture.itertext())
+    assert f"float {front.float_metric:.4g}" in words
+    assert f"limit {front.limit:.4g}" in words
     circles = [node for node in picture if node.tag.endswith("circle")]
     assert len(circles) == len(front.candidates)
 

@@ -145,7 +145,7 @@ class ParetoFront:
             )
             for row in self.candidates
         ]
-        lines = (self.float_metric, self.limit)
+        lines = {"float": self.float_metric, "limit": self.limit}
         return scatter(points, "% of the work in wider layers", "metric", lines)
 
 
