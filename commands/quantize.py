@@ -6,7 +6,6 @@ import argparse
 import json
 from typing import Any
 
-from ..converter.api.progress import Progress
 from ..tools.terminal import show_json
 from . import convert
 from .arguments import SOURCES, positive
@@ -93,9 +92,8 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.report is not None and arguments.data is None:
         raise ValueError("--report compares layers on samples; add --data")
     recipe = recipe_of(arguments)
-    with Progress("quantizing", quiet=True):
-        converter = converter_of(arguments, recipe)
-        content = converter.convert()
+    converter = converter_of(arguments, recipe)
+    content = converter.convert()
     write_file(arguments.output, content)
     if arguments.save_ranges is not None:
         converter.save_calibration(arguments.save_ranges)

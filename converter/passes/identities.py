@@ -247,7 +247,8 @@ def shrink_constants(graph: Graph, op: Op) -> bool:
     Holds off when the constant gives the result its shape, and in SELECT_V2 of more dimensions than
     LiteRT broadcasts there.
     """
-    if op.kind == "SELECT_V2" and len(op.output.dims) > SELECT_RANK:
+    rank = op.output.rank
+    if op.kind == "SELECT_V2" and (rank is None or rank > SELECT_RANK):
         return False
     has_changed = False
     for i, tensor in enumerate(op.inputs):
@@ -278,6 +279,29 @@ def multiply_by_zero(graph: Graph, op: Op) -> bool:
         zeros = np.zeros([n or 0 for n in op.output.dims], op.output.dtype)
         swap(graph, op, builder(graph, op).constant(zeros, op.output.name))
         return True
+    return False
+
+
+@rewrite("ADD", "SUB")
+def take_negation(graph: Graph, op: Op) -> bool:
+    """Takes a negation into the sum that reads it.
+
+        y -> NEG -> n;  ADD(x, n) -> z      becomes      SUB(x, y) -> z
+
+    Also ADD(n, x), and SUB(x, n), which becomes ADD(x, y). Holds off on integers, which the other
+    operator may have no kernel for, and on broadcasts of more than four dimensions.
+    """
+    if not is_float(op.output) or op.output.rank is None:
+        return False
+    if op.output.rank > 4 and not same_shape(*op.inputs):
+        return False
+    for i in (1, 0) if op.kind == "ADD" else (1,):
+        negation = producer_of(op.inputs[i], "NEG")
+        if negation is not None:
+            b, x, y = builder(graph, op), op.inputs[1 - i], negation.inputs[0]
+            sum_of = b.SUB if op.kind == "ADD" else b.ADD
+            swap(graph, op, sum_of(x, y, fused_activation_function=activation_of(op)))
+            return True
     return False
 
 

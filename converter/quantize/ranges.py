@@ -22,7 +22,14 @@ from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import ops_of
 from .exact_sums import scales_of_exact_sums, variable_and_constant
 from .needs import Needs, Range, hull
-from .rules import DIVISORS, is_float32, nonfinite_constant, rule_of, weights_code
+from .rules import (
+    DIVISORS,
+    is_float32,
+    min_scale_of_activation,
+    nonfinite_constant,
+    rule_of,
+    weights_code,
+)
 from .scales import of_constant, of_range, of_result, with_min_scale
 from .scheme import INT8, Scheme
 from .size_dependent import ranges_of_parts, size_dependent_tensors, sums_over_unknown_sizes
@@ -112,10 +119,12 @@ class Scales:
         limits = {}
         for op in graph.ops:
             rule = rule_of(op, self.scheme)
-            if rule is None or rule.min_scale is None or op.output not in self.of:
+            if rule is None or not op.outputs or op.output not in self.of:
                 continue
-            scales = [self._operand(op, i, i == rule.weights) for i in range(len(op.inputs))]
-            min_scale = rule.min_scale(scales)
+            min_scale = min_scale_of_activation(op)
+            if rule.min_scale is not None:
+                scales = [self._operand(op, i, i == rule.weights) for i in range(len(op.inputs))]
+                min_scale = max(min_scale, rule.min_scale(scales))
             if self.result(op, 0).scale <= min_scale:
                 limits[op.output] = min_scale
         return limits

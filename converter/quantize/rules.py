@@ -16,6 +16,7 @@ import numpy as np
 
 from ...schema.flatbuffer import options_class
 from ...schema.operators import Operator, having, known
+from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..ir.graph import Op, Tensor
 from .cells import CELLS, MOST_CELL, Cell, limit_of_cell
 from .scheme import INT8, Scheme, dtype_of
@@ -95,6 +96,12 @@ def min_scale_of_products(data: int, weights: int, scales: Sequence[float]) -> f
     return scales[data] * scales[weights] / 2**7
 
 
+def min_scale_of_activation(op: Op) -> float:
+    """The end of a fused activation is a number of steps, which must fit into 32 bits."""
+    number = getattr(op.options, "fused_activation_function", None)
+    return ACTIVATION_ENDS.get(number, 0.0) / 2**31
+
+
 def orders_steps(op: Op) -> str:
     """The int16 kernels of comparisons compare the steps of two scales as if they were one."""
     return "TFLite has no int16 kernel for it that knows scales"
@@ -108,6 +115,11 @@ def reader_in_float(op: Op) -> str | None:
     return f"{float_reader.kind} reads it, which stays float"
 
 
+ACTIVATION_ENDS = {
+    ACTIVATION_FUNCTION_TYPE["RELU6"]: 6.0,
+    ACTIVATION_FUNCTION_TYPE["RELU_N1_TO_1"]: 1.0,
+}
+"""Where fused activations cut off, by their numbers in files."""
 SUM_BITS = {"i8": 20, "u8": 20, "i16": 15}
 """Fractional bits in which ADD and SUB take sums, by the type of their operands."""
 LIMITS: dict[str, dict[str, Any]] = {

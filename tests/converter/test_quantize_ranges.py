@@ -160,3 +160,22 @@ def test_a_product_that_was_always_zero(scheme, litert):
     for resolver in ("BUILTIN_REF", "BUILTIN_WITHOUT_DEFAULT_DELEGATES"):
         ((zeros, _),) = litert.run(content, [[samples[0][0]]], resolver)
         np.testing.assert_array_equal(zeros, 0)
+
+
+@pytest.mark.parametrize("scheme", ["int8", "int16x8"])
+@pytest.mark.parametrize("end", [1.0, 6.0])
+def test_an_activation_whose_end_is_too_many_steps_away(scheme, end, litert):
+    """LiteRT refuses a RELU6 of steps so small that 6 is more than 2^31 of them."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2, 8], name="x")
+        y = x - tf.constant(np.float32(0.25))
+        y = tf.nn.relu6(y) if end == 6.0 else tf.minimum(tf.maximum(y, -1.0), 1.0)
+        product = tf.matmul(y, tf.constant(np.eye(8, dtype=np.float32)))
+        converter = TFLiteConverter.from_session(session, [x], [tf.add(product, 0.5)])
+    samples = np.full((4, 1, 2, 8), 0.25, np.float32)
+    samples[1:] += np.linspace(0, 1e-5, 8, dtype=np.float32)
+    converter.representative_dataset = lambda: ([*sample] for sample in samples)
+    converter.quantization_recipe = {"scheme": scheme}
+    converter.verify = False
+    outputs = litert.run(converter.convert(), [[samples[1][0]]], "BUILTIN_REF")
+    np.testing.assert_allclose(outputs[0][0], 0.5, rtol=0.01)
