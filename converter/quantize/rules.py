@@ -98,7 +98,7 @@ def min_scale_of_products(data: int, weights: int, scales: Sequence[float]) -> f
 
 def min_scale_of_activation(op: Op) -> float:
     """The end of a fused activation is a number of steps, which must fit into 32 bits."""
-    number = getattr(op.options, "fused_activation_function", None)
+    number = getattr(op.options, "fused_activation_function", NONE)
     return ACTIVATION_ENDS.get(number, 0.0) / 2**31
 
 
@@ -115,6 +115,7 @@ def reader_in_float(op: Op) -> str | None:
     return f"{float_reader.kind} reads it, which stays float"
 
 
+NONE = ACTIVATION_FUNCTION_TYPE["NONE"]
 ACTIVATION_ENDS = {
     ACTIVATION_FUNCTION_TYPE["RELU6"]: 6.0,
     ACTIVATION_FUNCTION_TYPE["RELU_N1_TO_1"]: 1.0,
@@ -155,9 +156,10 @@ def _rule(row: Operator, code: str) -> Rule:
     weights, axis = row.operand_numbers("weights"), row.numbers("channels")
     is_linear = "linear" in row.traits
     data = (row.position("x") if is_linear else None) or 0
-    limits = limits_of_kernel(row.kind, code)
+    limits: dict[str, Any] = {}
     if is_linear:
-        limits = {"min_scale": partial(min_scale_of_products, data, weights[0])} | limits
+        limits["min_scale"] = partial(min_scale_of_products, data, weights[0])
+    limits |= limits_of_kernel(row.kind, code)
     return Rule(
         same_scale=row.fact("int8") == "same" and row.kind not in RESCALES.get(code, ()),
         selects=not row.traits.isdisjoint(("moves", "selects")),

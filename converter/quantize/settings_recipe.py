@@ -196,7 +196,7 @@ def input_statistics(settings: Settings, sources: Iterable[Source]) -> dict[str,
     """`quantized_input_stats` by the names of tensors; a signature's names of inputs do, too."""
     names = {port.key: short_name(port.name) for source in sources for port in source.inputs}
     stats = settings.quantized_input_stats or {}
-    return {names.get(name, name): row for name, row in stats.items()}
+    return {names.get(name) or name: row for name, row in stats.items()}
 
 
 def may_state_ranges(sources: Iterable[Source]) -> bool:
