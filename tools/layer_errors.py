@@ -127,11 +127,12 @@ def measure(
             quantized = runners[1].get_tensor(second, after[i].subgraph)
             if expected.dtype == np.float32:
                 columns[tensor].append((expected, real(quantized, tensor.quantization)))
-    return {
-        tensor: (*pairs[tensor], *(np.stack(column) for column in zip(*values, strict=True)))
-        for tensor, values in columns.items()
-        if values and len({x.shape for x, _ in values}) == 1
-    }
+    rows = {}
+    for tensor, values in columns.items():
+        if values and len({x.shape for x, _ in values}) == 1:
+            expected, actual = (np.stack(column) for column in zip(*values, strict=True))
+            rows[tensor] = (*pairs[tensor], expected, actual)
+    return rows
 
 
 def real(array: np.ndarray, params: Quantization | None) -> np.ndarray:
@@ -211,7 +212,7 @@ def add_weights(
     for i, j in zip(ops[0].inputs, ops[1].inputs, strict=True):
         before, after = plain.tensors[i], quantized_tensor(quantized, j)
         data = before.data
-        if data is None or i < 0 or data.dtype != np.float32 or data.ndim < 2:
+        if i < 0 or not isinstance(data, np.ndarray) or data.dtype != np.float32 or data.ndim < 2:
             continue
         if after.data is None or (row.weights is not None and data.size <= row.weights.size):
             continue
@@ -262,6 +263,6 @@ def weight_sizes(model: Model) -> dict[str, int]:
     """Type -> bytes of all constants of a file."""
     sizes: dict[str, int] = {}
     for tensor in (tensor for subgraph in model.subgraphs for tensor in subgraph.tensors):
-        if tensor.data is not None:
+        if isinstance(tensor.data, np.ndarray):
             sizes[tensor.dtype] = sizes.get(tensor.dtype, 0) + n_bytes(tensor.data)
     return sizes
