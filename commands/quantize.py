@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..tools.terminal import show_json
 from . import convert
 from .arguments import SOURCES, positive
 from .files import check_target
+
+if TYPE_CHECKING:
+    from ..converter.quantize.recipe import Recipe
 
 SUMMARY = "Quantize a model by a scheme or a recipe, and report what each layer loses."
 
@@ -133,17 +136,28 @@ def converter_of(arguments: argparse.Namespace, recipe: dict[str, Any]) -> Any:
     """The converter with its recipe and samples."""
     from ..converter.quantize.dataset import file_dataset
     from ..converter.quantize.recipe_file import from_recipe
-    from ..converter.quantize.settings_recipe import may_state_ranges
+    from ..converter.quantize.settings_recipe import needs_samples
     from ..converter.sources.positions import arranged
 
     converter = convert.converter_for(arguments)
+    requested = from_recipe(recipe)
+    if not requested.calibrates:
+        check_measured(arguments, requested)
     converter.quantization_recipe = recipe
     converter.calibration_workers = arguments.workers
     if arguments.data is not None:
         sources = arranged(converter._sources, arguments.io_order)
         converter.representative_dataset = file_dataset(arguments.data, sources)
-    elif from_recipe(recipe).calibrates and not may_state_ranges(converter._sources):
+    elif needs_samples(requested, converter._sources):
         raise ValueError(
-            f"scheme {recipe['scheme']} needs --data, samples to calibrate on, or --ranges"
+            f"scheme {requested.main.name} needs --data, samples to calibrate on, or --ranges"
         )
     return converter
+
+
+def check_measured(arguments: argparse.Namespace, recipe: Recipe) -> None:
+    """Raises ValueError for options about what is measured, where nothing is."""
+    reason = "--ranges tells it" if recipe.ranges is not None else f"{recipe.main.name} needs none"
+    for option in ("--calibrator", "--save-ranges"):
+        if getattr(arguments, option[2:].replace("-", "_")) is not None:
+            raise ValueError(f"{option} is for ranges that are measured, and {reason}")

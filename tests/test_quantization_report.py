@@ -20,6 +20,7 @@ from flatlite.tools.layer_errors import layer_errors
 from flatlite.tools.quantization_report import cure_of, page, write_report
 
 DIGITS = Path(flatlite.__file__).parent / "models/digits"
+ONNX = Path(flatlite.__file__).parent / "tests/converter/onnx_quantized"
 EMPTY = {"meta", "br", "rect", "line", "path", "circle", "polyline"}
 
 
@@ -161,6 +162,29 @@ def test_ranges_on_the_command_line(tmp_path):
     first, second, third = (Path(path).read_bytes() for path in files)
     assert first != second == third
     assert main(["quantize", source, "-o", files[0], "--data", data, "--calibrator", "best"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "scheme int8 needs --data, samples to calibrate on, or --ranges"),
+        (["--scheme", "int16x8"], "scheme int16x8 needs --data"),
+        (["--scheme", "dynamic", "--calibrator", "mse"], "--calibrator is for ranges that are mea"),
+        (["--ranges", "r.json", "--save-ranges", "s.json"], "measured, and --ranges tells it"),
+    ],
+)
+def test_what_is_not_measured(options, message, tmp_path, capsys):
+    source = str(ONNX / ("qdq_s8s8_channel.onnx" if "int16x8" in options else "float.onnx"))
+    assert main(["quantize", source, "-o", str(tmp_path / "m.tflite"), *options]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_source_that_states_its_ranges_needs_no_samples(tmp_path):
+    target = tmp_path / "m.tflite"
+    source = str(ONNX / "qdq_s8s8_channel.onnx")
+    assert main(["quantize", source, "-o", str(target), "--input-type", "int8"]) == 0
+    interpreter = Interpreter(model_content=target.read_bytes())
+    assert interpreter.get_input_details()[0]["dtype"] is np.int8
 
 
 def test_names_are_escaped():

@@ -13,7 +13,7 @@ from ...schema.errors import noted
 from ..api.options import OpsSet, Optimize, as_dtype, constants
 from ..callers import caller
 from ..lowering.fake_quant import has_dynamic_weights, has_fake_quant
-from ..sources.source import GraphSource, Source, short_name, some
+from ..sources.source import Source, short_name, some
 from .accuracy.algorithms import algorithms_of, needs_data
 from .recipe import FLOAT32, IO_TYPES, Recipe
 from .recipe_file import from_recipe
@@ -28,8 +28,10 @@ INTEGER_SETS = {INT16_SET: INT16X8, OpsSet.TFLITE_BUILTINS_INT8: INT8}
 """The sets of integer operators -> their scheme; the first of those asked for is the main one."""
 FLOAT_SETS = frozenset({OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
 ENDS = ("inference_input_type", "inference_output_type")
-ROUNDING = ("FakeQuant", "QuantizeAndDequantize")
+ROUNDING = ("FakeQuant", "FAKE_QUANT", "QuantizeAndDequantize", "QuantizeLinear")
 """How the types of operations begin that state ranges."""
+STATED = ("i8", "u8")
+"""Types of results whose ranges FakeQuant may state."""
 DATASET = (
     "representative_dataset = RepresentativeDataset(samples), where samples() yields lists with "
     "one array for each input"
@@ -187,7 +189,7 @@ def measured_or_stated(recipe: Recipe, graphs: Sequence[Graph], settings: Settin
     """
     if not recipe.calibrates or settings.representative_dataset is not None:
         return recipe
-    if recipe.main.code not in ("i8", "u8") or not has_fake_quant(graphs):
+    if recipe.main.code not in STATED or not has_fake_quant(graphs):
         require_data(settings)
     return dataclasses.replace(recipe, states_ranges=True)
 
@@ -199,16 +201,14 @@ def input_statistics(settings: Settings, sources: Iterable[Source]) -> dict[str,
     return {names.get(name) or name: row for name, row in stats.items()}
 
 
-def may_state_ranges(sources: Iterable[Source]) -> bool:
-    """Whether sources have operations that say how they were rounded when they were trained."""
-    types = (
-        op.type
-        for source in sources
-        if isinstance(source, GraphSource)
-        for op in source.graph.operations
-    )
-    is_rounded = any(name.startswith(ROUNDING) for name in types)
-    return is_rounded or any(source.kind == "onnx" for source in sources)
+def needs_samples(recipe: Recipe, sources: Iterable[Source]) -> bool:
+    """Whether nothing but samples tells the ranges that a recipe asks for: sources have no
+    operations that say how they were rounded when they were trained.
+    """
+    if not recipe.calibrates:
+        return False
+    types = (name for source in sources for name in source.operation_types())
+    return recipe.main.code not in STATED or not any(name.startswith(ROUNDING) for name in types)
 
 
 def check_ranges_of_inputs(settings: Settings, graphs: Sequence[Graph] | None = None) -> None:
