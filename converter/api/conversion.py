@@ -14,7 +14,7 @@ from ..sources.positions import arranged
 from ..sources.source import GraphSource, Source
 from .graphs import Lowering
 from .options import OpsSet, Optimize, constants
-from .proofs import noise_of, verified_on
+from .proofs import noise_of, sampled, tried, verified_on
 from .sample_statistics import warn_of_samples
 from .samples import Sample, Samples, check_verify_inputs
 
@@ -419,8 +419,11 @@ class Conversion:
     ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
         for i, (source, graph) in enumerate(zip(self.sources, graphs, strict=True)):
-            noise = noise_of(source, graph, i, plain, quantized, samples.first(i), is_stated)
-            key = source.key or ""
+            key, is_random = source.key or "", self.settings.verify_inputs is None
+            inputs = sampled(samples.first(i))
+            if not inputs.rows:
+                inputs = tried(self.verified_on[key], graph, is_random, is_stated)
+            noise = noise_of(graph, i, plain, quantized, inputs, is_stated)
             self.signal_to_noise[key], self.reader_signal_to_noise[key] = (
                 noise.outputs,
                 noise.readers,

@@ -52,41 +52,66 @@ def verified_on(
     return rows
 
 
+class Inputs(NamedTuple):
+    """Inputs that two files are compared on.
+
+    Attributes:
+        rows: arrays in input order.
+        words: what they are.
+    """
+
+    rows: list[list[np.ndarray]]
+    words: str
+
+
+def sampled(rows: list[list[np.ndarray]]) -> Inputs:
+    """Samples of the user's."""
+    return Inputs(rows, f"{len(rows)} sample{'s' * (len(rows) > 1)} of representative_dataset")
+
+
+def tried(verified: Verified, graph: Graph, is_random: bool, is_stated: bool) -> Inputs:
+    """What the float file was compared on.
+
+    Args:
+        verified: that.
+        graph: the quantized graph.
+        is_random: whether it was drawn, not the user's `verify_inputs`. Then it is moved into what
+            the integers can hold;
+        is_stated: not where model or caller state the ranges, which it may show to be wrong.
+    """
+    if not is_random:
+        return Inputs([verified.inputs], "verify_inputs")
+    from ..quantize.check import within_limits
+
+    rows = [verified.inputs if is_stated else within_limits(graph, verified.inputs)]
+    return Inputs(rows, "seeded random inputs")
+
+
 def noise_of(
-    source: Source,
     graph: Graph,
     i: int,
     plain: tuple[WrittenModel, list[Function]],
     quantized: tuple[WrittenModel, list[Function]],
-    sample_inputs: list[list[np.ndarray]],
+    inputs: Inputs,
     is_stated: bool,
 ) -> Noise:
     """Compares function `i` of the quantized file with that of the float one.
 
     Args:
-        source: what it was made of.
         graph: the quantized graph.
         i: its number.
         plain, quantized: both files and their functions.
-        sample_inputs: samples; without any, random numbers are compared.
-        is_stated: whether model or caller state the ranges, which normals may show to be wrong;
-            else random numbers lie in what the integers can hold.
+        inputs: what they are compared on.
+        is_stated: whether the model states its ranges.
 
     Raises ConverterError when an output drowns in noise that samples could have told of.
     """
-    from ..quantize.check import compare, compare_readers, within_limits
-    from ..verify.trial_inputs import trial_inputs
+    from ..quantize.check import compare, compare_readers
 
     before, after = plain[1][i], quantized[1][i]
-    inputs = sample_inputs
-    if not inputs:
-        normals = next(trial_inputs(source.oracle(), before.sizes, before.is_empty))
-        inputs = [normals if is_stated else within_limits(graph, normals)]
-    n_samples = len(sample_inputs)
-    words = f"{n_samples} sample{'s' * (n_samples > 1)} of representative_dataset"
     tensors = plain[0].tensors[i], quantized[0].tensors[i]
     return Noise(
-        compare(before, after, inputs, is_stated),
-        compare_readers(graph, before, after, tensors, inputs),
-        words if n_samples else "seeded random inputs",
+        compare(before, after, inputs.rows, is_stated),
+        compare_readers(graph, before, after, tensors, inputs.rows),
+        inputs.words,
     )
