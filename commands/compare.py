@@ -43,7 +43,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         "--range",
         type=ends,
         metavar="LOW,HIGH",
-        help="random inputs of --layers lie in it (default: normals)",
+        help="random inputs of --layers lie in it (default: normals, within what integers hold)",
     )
     sub.add_argument(
         "--data",
@@ -100,7 +100,7 @@ def compare_layers(arguments: argparse.Namespace) -> None:
         f"{first['max_abs']:.4g} ({first['snr_db']:.1f} dB)"
     )
     if result["mixes_schemes"] and arguments.data is None:
-        print("integers hold what they were calibrated on; --data takes a sample of that")
+        print("random inputs are not what a model was calibrated on; --data takes a sample of that")
 
 
 def choice_of(arguments: argparse.Namespace) -> InputChoice:

@@ -231,6 +231,7 @@ def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:
     from ..converter.api.options import OpsSet, Optimize
     from ..converter.quantize.dataset import file_dataset
     from ..converter.quantize.recipe_file import from_recipe
+    from ..converter.quantize.settings_recipe import needs_samples
     from ..converter.sources.positions import arranged
 
     name, path = arguments.quantize, arguments.representative_dataset
@@ -252,7 +253,7 @@ def set_quantization(converter: Any, arguments: argparse.Namespace) -> None:
         raise ValueError(f"--representative-dataset is for --quantize int8, not for {name}")
     if recipe.weights_only and options:
         raise ValueError(f"{options[0]} is for int8 models; add --quantize int8")
-    if not recipe.weights_only and path is None:
+    if path is None and needs_samples(recipe, converter._sources):
         raise ValueError(
             f"--quantize {name} needs --representative-dataset, samples to calibrate on"
         )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..converter.api.progress import Progress
 from ..tools.terminal import show_json
 from . import convert
-from .arguments import SOURCES
+from .arguments import SOURCES, positive
 from .files import check_target
+
+if TYPE_CHECKING:
+    from ..converter.quantize.recipe import Recipe
 
 SUMMARY = "Quantize a model by a scheme or a recipe, and report what each layer loses."
 
@@ -36,6 +38,20 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
         help="equalization, smooth_quant, hadamard, recovery, gptq, adaround or bias_correction; "
         "may be repeated",
     )
+    sub.add_argument(
+        "--calibrator",
+        metavar="NAME",
+        help="how measured values become a range: minmax, moving_average, percentile, entropy, mse "
+        "or octav (default: minmax)",
+    )
+    sub.add_argument(
+        "--workers",
+        type=positive,
+        default=1,
+        help="processes that run the model on samples (default: 1)",
+    )
+    sub.add_argument("--ranges", metavar="PATH", help="measured ranges, in the place of samples")
+    sub.add_argument("--save-ranges", metavar="PATH", help="write what was measured, as JSON")
     sub.add_argument("--report", metavar="PATH", help="write a page about it, one HTML file")
     sub.add_argument("--strict", action="store_true", help="fail when an operator stays float")
     for end in ("input", "output"):
@@ -73,16 +89,17 @@ def execute(arguments: argparse.Namespace) -> None:
     from ..tools import contents
     from ..tools.quantization_report import write_report
 
-    check_target(arguments.output)
-    if arguments.report is not None:
-        check_target(arguments.report)
-        if arguments.data is None:
-            raise ValueError("--report compares layers on samples; add --data")
+    for path in (arguments.output, arguments.report, arguments.save_ranges):
+        if path is not None:
+            check_target(path)
+    if arguments.report is not None and arguments.data is None:
+        raise ValueError("--report compares layers on samples; add --data")
     recipe = recipe_of(arguments)
-    with Progress("quantizing", quiet=True):
-        converter = converter_of(arguments, recipe)
-        content = converter.convert()
+    converter = converter_of(arguments, recipe)
+    content = converter.convert()
     write_file(arguments.output, content)
+    if arguments.save_ranges is not None:
+        converter.save_calibration(arguments.save_ranges)
     if arguments.report is not None:
         write_report(converter, arguments.report)
     result = contents.inspect(arguments.output, content)
@@ -107,6 +124,9 @@ def recipe_of(arguments: argparse.Namespace) -> dict[str, Any]:
     for end in ("input_type", "output_type"):
         if getattr(arguments, end) is not None:
             recipe[end] = getattr(arguments, end)
+    for key in ("calibrator", "ranges"):
+        if getattr(arguments, key) is not None:
+            recipe[key] = getattr(arguments, key)
     if arguments.algorithm:
         recipe["algorithms"] = [*recipe.get("algorithms", ()), *arguments.algorithm]
     return recipe | ({"strict": True} if arguments.strict else {})
@@ -116,13 +136,28 @@ def converter_of(arguments: argparse.Namespace, recipe: dict[str, Any]) -> Any:
     """The converter with its recipe and samples."""
     from ..converter.quantize.dataset import file_dataset
     from ..converter.quantize.recipe_file import from_recipe
+    from ..converter.quantize.settings_recipe import needs_samples
     from ..converter.sources.positions import arranged
 
     converter = convert.converter_for(arguments)
+    requested = from_recipe(recipe)
+    if not requested.calibrates:
+        check_measured(arguments, requested)
     converter.quantization_recipe = recipe
+    converter.calibration_workers = arguments.workers
     if arguments.data is not None:
         sources = arranged(converter._sources, arguments.io_order)
         converter.representative_dataset = file_dataset(arguments.data, sources)
-    elif from_recipe(recipe).calibrates:
-        raise ValueError(f"scheme {recipe['scheme']} needs --data, samples to calibrate on")
+    elif needs_samples(requested, converter._sources):
+        raise ValueError(
+            f"scheme {requested.main.name} needs --data, samples to calibrate on, or --ranges"
+        )
     return converter
+
+
+def check_measured(arguments: argparse.Namespace, recipe: Recipe) -> None:
+    """Raises ValueError for options about what is measured, where nothing is."""
+    reason = "--ranges tells it" if recipe.ranges is not None else f"{recipe.main.name} needs none"
+    for option in ("--calibrator", "--save-ranges"):
+        if getattr(arguments, option[2:].replace("-", "_")) is not None:
+            raise ValueError(f"{option} is for ranges that are measured, and {reason}")

@@ -101,6 +101,12 @@ class Quantization:
         """Whether each slice on `axis` has its own scale."""
         return len(self.scales) > 1
 
+    def limits(self, dtype: np.dtype) -> tuple[float, float]:
+        """The smallest and the largest number that integers of the one scale can stand for."""
+        integers = np.iinfo(dtype)
+        low, high = (self.scale * (n - self.zero_point) for n in (integers.min, integers.max))
+        return low, high
+
     def shaped(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
         """Scales and zero points as float32 arrays that broadcast against a tensor of a rank."""
         pair = self.scales.astype(np.float32), self.zero_points.astype(np.float32)

@@ -157,8 +157,9 @@ def test_forms_of_dataset_files(cli, digits, tmp_path):
     for i, image in enumerate(images):
         np.save(tmp_path / f"folder/{i}.npy", image[np.newaxis])
     np.savez(tmp_path / "six.npz", image=images)
+    np.savez(tmp_path / "unnamed.npz", images)
     written = set()
-    for name in ("six.npy", "six.npz", "folder"):
+    for name in ("six.npy", "six.npz", "unnamed.npz", "folder"):
         target = tmp_path / f"{name}.tflite"
         options = ("--representative-dataset", tmp_path / name)
         status, _, err = cli("convert", *source, "-o", target, *options)
@@ -371,7 +372,7 @@ def test_verification_on_inputs_from_a_file(cli, request, tmp_path):
     np.savez(path, a=two, c=two)
     assert "verify_inputs must have the keys 'a', 'b', got 'a', 'c'" in cli(*command)[2]
     np.savez(path, a=two, b=np.ones(3, np.float32))
-    assert "verify_inputs: input 'subtract_b' must have the shape (2), got (3,)" in cli(*command)[2]
+    assert "verify_inputs: input 'b' must have the shape (2), got (3,)" in cli(*command)[2]
     np.savez(path, a=two, b=np.array([{}], object))
     assert "is not a .npy or .npz file of numbers\n" in cli(*command)[2]
 

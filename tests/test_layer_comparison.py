@@ -12,6 +12,7 @@ from quantized_network import converter_of
 from flatlite.cli import main
 from flatlite.schema.model import load, save
 from flatlite.tools.compared_inputs import InputChoice
+from flatlite.tools.comparison import compare
 from flatlite.tools.layer_comparison import compare_layers
 
 
@@ -80,7 +81,7 @@ def test_litert_that_cannot_run(files, tmp_path):
     path.write_bytes(save(model))
     from flatlite.tools.layer_values import litert_values
 
-    with pytest.raises(RuntimeError, match="LiteRT cannot run"):
+    with pytest.raises(RuntimeError, match=r"LiteRT cannot run .* unresolved custom op: Nobody"):
         litert_values(str(path), "litert", None, [np.zeros((1, 8, 8, 4), np.float32)])
 
 
@@ -118,7 +119,7 @@ def test_which_inputs(files, samples):
         return compare_layers(files["float"], files["int8"], choice=InputChoice(**choice))
 
     plain, seeded, ranged = compared(), compared(seed=1), compared(ends=(-0.5, 0.25))
-    assert plain["inputs"]["from"] == "random normals, seed 20"
+    assert plain["inputs"]["from"].startswith("random normals within what the inputs' integers")
     assert plain["layers"] == compared(seed=20)["layers"] != seeded["layers"]
     (row,) = ranged["inputs"]["values"]
     assert -0.5 <= row["min"] < -0.4 < 0.2 < row["max"] <= 0.25
@@ -127,6 +128,21 @@ def test_which_inputs(files, samples):
     assert read["inputs"]["from"] == f"sample 2 of {path}"
     (row,) = read["inputs"]["values"]
     assert (row["min"], row["max"]) == (arrays[2].min(), arrays[2].max())
+
+
+def test_random_inputs_lie_in_what_integers_hold(files, tmp_path):
+    """A model of images is compared on images, and by whole outputs, too."""
+    images = np.random.default_rng(0).uniform(0, 40, (20, 1, 8, 8, 4)).astype(np.float32)
+    converter = converter_of("Relu6", quantization_recipe={"scheme": "int8"})
+    converter.representative_dataset = lambda: ([image] for image in images)
+    path = tmp_path / "images.tflite"
+    path.write_bytes(converter.convert())
+    for pair in ((files["float"], str(path)), (str(path), files["float"])):
+        (row,) = compare_layers(*pair)["inputs"]["values"]
+        assert 0 <= row["min"] < 8 < 32 < row["max"] <= 41
+        assert all(row["max_rel"] < 0.1 for row in compare(*pair)["outputs"])
+    (row,) = compare_layers(files["float"], files["changed"])["inputs"]["values"]
+    assert row["min"] < 0
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`flatlite quantize` and its page: errors that are those of the files, and advice that fits."""
 
 import json
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,12 +12,15 @@ from quantized_network import IMAGES, converter_of
 from running import kinds
 
 import flatlite
+import flatlite.compat.v1 as tf
 from flatlite.cli import main
-from flatlite.lite import Interpreter, TFLiteConverter
+from flatlite.converter.quantize.islands import Island
+from flatlite.lite import Interpreter, OpsSet, Optimize, TFLiteConverter
 from flatlite.tools.layer_errors import layer_errors
-from flatlite.tools.quantization_report import page, write_report
+from flatlite.tools.quantization_report import cure_of, page, write_report
 
 DIGITS = Path(flatlite.__file__).parent / "models/digits"
+ONNX = Path(flatlite.__file__).parent / "tests/converter/onnx_quantized"
 EMPTY = {"meta", "br", "rect", "line", "path", "circle", "polyline"}
 
 
@@ -108,7 +112,79 @@ def test_the_page_needs_nothing_else():
     for heading in ("What to change", "Float islands", "Sizes", "Layers", "Graph"):
         assert heading in words
     assert "MEAN" in words
+    assert all(name in words for name in ("int8", "uint8", "int16", "other"))
     assert elements.tags.count("svg") >= 8  # two for each layer with weights, and the graph
+
+
+def test_advice_about_loops():
+    """What a loop calls is what to keep wider, and the advice does help; `strict` is another."""
+    generator = np.random.default_rng(0)
+    weights = generator.normal(size=(16, 16)).astype(np.float32) / 5
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [1, 16], name="x")
+
+        def step(i, state):
+            return i + 1, tf.nn.relu(tf.matmul(state, tf.constant(weights)))
+
+        _, y = tf.while_loop(lambda i, _: i < 8, step, (0, x), name="loop")
+        converter = TFLiteConverter.from_session(session, [x], [tf.abs(tf.identity(y))])
+    converter.representative_dataset = lambda: (
+        [np.random.default_rng(i).normal(size=(1, 16)).astype(np.float32)] for i in range(16)
+    )
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.target_spec.supported_ops = {OpsSet.TFLITE_BUILTINS_INT8}
+    converter.convert()
+    (loop,) = (row for row in layer_errors(converter) if row.operator == "WHILE")
+    assert loop.decibels < 20
+    (words,) = (words for words in loop.advice if words.startswith("keep what it calls wider: "))
+    patterns = words.partition(": ")[2].partition(", or")[0]
+    converter.quantization_recipe = {"scheme": "int8"} | json.loads(f"{{{patterns}}}")
+    converter.convert()
+    (wider,) = (row for row in layer_errors(converter) if row.operator == "WHILE")
+    assert wider.decibels > loop.decibels + 20
+    island = Island("FILL", ("a",), "WHILE reads it, which stays float", 0.1)
+    assert cure_of(island).startswith("strict_int8 writes out loops of known lengths")
+    assert "another operator" in cure_of(Island("SIN", ("a",), "TFLite has no int8 kernel", 0.1))
+
+
+def test_ranges_on_the_command_line(tmp_path):
+    """Measured by two processes, kept, and read again in the place of samples."""
+    source, data = str(tmp_path / "m.tflite"), str(tmp_path / "x.npy")
+    Path(source).write_bytes(converter_of("Relu6").convert())
+    np.save(data, np.concatenate(IMAGES))
+    ranges, files = str(tmp_path / "ranges.json"), [str(tmp_path / f"{i}.tflite") for i in range(3)]
+    options = ["--calibrator", "octav", "--workers", "2"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a histogram is counted by one process
+        assert main(["quantize", source, "-o", files[0], "--data", data, *options]) == 0
+    assert main(["quantize", source, "-o", files[1], "--data", data, "--save-ranges", ranges]) == 0
+    assert main(["quantize", source, "-o", files[2], "--ranges", ranges]) == 0
+    first, second, third = (Path(path).read_bytes() for path in files)
+    assert first != second == third
+    assert main(["quantize", source, "-o", files[0], "--data", data, "--calibrator", "best"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "scheme int8 needs --data, samples to calibrate on, or --ranges"),
+        (["--scheme", "int16x8"], "scheme int16x8 needs --data"),
+        (["--scheme", "dynamic", "--calibrator", "mse"], "--calibrator is for ranges that are mea"),
+        (["--ranges", "r.json", "--save-ranges", "s.json"], "measured, and --ranges tells it"),
+    ],
+)
+def test_what_is_not_measured(options, message, tmp_path, capsys):
+    source = str(ONNX / ("qdq_s8s8_channel.onnx" if "int16x8" in options else "float.onnx"))
+    assert main(["quantize", source, "-o", str(tmp_path / "m.tflite"), *options]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_source_that_states_its_ranges_needs_no_samples(tmp_path):
+    target = tmp_path / "m.tflite"
+    source = str(ONNX / "qdq_s8s8_channel.onnx")
+    assert main(["quantize", source, "-o", str(target), "--input-type", "int8"]) == 0
+    interpreter = Interpreter(model_content=target.read_bytes())
+    assert interpreter.get_input_details()[0]["dtype"] is np.int8
 
 
 def test_names_are_escaped():

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from .runnable import Port
+from ..converter.api.ports import normals_within
+from ..schema.dtypes import TENSOR_TYPES
+from ..schema.files import read_bytes
+from ..schema.model import load
+from .layer_values import function_of
+from .runnable import Flatbuffer, Port, Runnable
 from .running import SEED
+
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -19,19 +26,21 @@ class InputChoice:
 
     Attributes:
         seed: of random ones.
-        ends: the smallest and the largest random number; None for normals, and for the whole range
-            of integers of 8 and 16 bits.
+        ends: the smallest and the largest random number; None for what integers can hold, as far
+            as `limits` and types of inputs say, else normals.
         data: a `.npz` with an array for each input, a `.npy` or a folder of samples; None for
             random ones.
         sample: which one of these.
+        limits: name of an input -> what the integers that a model makes of it can hold.
 
     Raises ValueError for ends in the wrong order, and for a negative sample.
     """
 
     seed: int = SEED
-    ends: tuple[float, float] | None = None
+    ends: Ends | None = None
     data: str | None = None
     sample: int = 0
+    limits: Mapping[str, Ends] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.ends is not None and not self.ends[0] < self.ends[1]:
@@ -47,6 +56,8 @@ class InputChoice:
             return f"sample {self.sample} of {self.data}"
         if self.ends is not None:
             return f"random numbers of {self.ends[0]:g} to {self.ends[1]:g}, seed {self.seed}"
+        if self.limits:
+            return f"random normals within what the inputs' integers can hold, seed {self.seed}"
         return f"random normals, seed {self.seed}"
 
     def arrays(self, path: str, signature: str | None, ports: Sequence[Port]) -> list[np.ndarray]:
@@ -57,19 +68,22 @@ class InputChoice:
         if self.data is not None:
             return self._of_data(path, signature, ports)
         generator = np.random.default_rng(self.seed)
-        return [self._random(port, generator) for port in ports]
+        return [self.random(port, generator) for port in ports]
 
-    def _random(self, port: Port, generator: np.random.Generator) -> np.ndarray:
+    def random(self, port: Port, generator: np.random.Generator) -> np.ndarray:
         """Random numbers as a port takes them."""
-        array = port.random(generator)
-        if self.ends is None or array.dtype.kind not in "fiu":
+        array, ends = port.random(generator), self.ends
+        limits = next((self.limits[name] for name in port.names if name in self.limits), None)
+        if ends is None and limits is not None and array.dtype.kind == "f":
+            return normals_within(array, limits)
+        if ends is None or array.dtype.kind not in "fiu":
             return array
         if array.dtype.kind in "iu" and not port.quantization[0]:
-            low, high = np.ceil(self.ends[0]), np.floor(self.ends[1])
+            low, high = np.ceil(ends[0]), np.floor(ends[1])
             return generator.integers(int(low), int(high), array.shape, endpoint=True).astype(
                 array.dtype
             )
-        return port.quantize(generator.uniform(*self.ends, array.shape))
+        return port.quantize(generator.uniform(*ends, array.shape))
 
     def _of_data(self, path: str, signature: str | None, ports: Sequence[Port]) -> list[np.ndarray]:
         """The arrays of a sample."""
@@ -104,3 +118,34 @@ def facts_of(choice: InputChoice, ports: Sequence[Port], arrays: Sequence[np.nda
             row |= {"min": float(real.min()), "max": float(real.max())}
         rows.append(row)
     return {"from": choice.words, "values": rows}
+
+
+def limits_of(
+    pairs: Sequence[tuple[Port, Port]], models: tuple[Runnable, Runnable], signature: str | None
+) -> dict[str, Ends]:
+    """Name of each float input of the first model -> what the integers that either model makes of
+    it can hold.
+    """
+    limits = {}
+    for column, model in enumerate(models):
+        of_model = quantized_inputs(model, signature)
+        for pair in pairs:
+            name = next((name for name in pair[column].names if name in of_model), None)
+            if name is not None:
+                limits.setdefault(pair[0].names[0], of_model[name])
+    return limits
+
+
+def quantized_inputs(model: Runnable, signature: str | None) -> dict[str, Ends]:
+    """Name of each tensor that a QUANTIZE of a file reads -> what its integers can hold."""
+    if not isinstance(model, Flatbuffer):
+        return {}
+    content = load(read_bytes(model.path))
+    subgraph = content.subgraphs[function_of(content, signature)[0]]
+    limits = {}
+    for op in subgraph.operators:
+        if op.op == "QUANTIZE":
+            source, result = (subgraph.tensors[i] for i in (op.inputs[0], op.outputs[0]))
+            if result.quantization is not None:
+                limits[source.name] = result.quantization.limits(TENSOR_TYPES[result.dtype])
+    return limits

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .compared_inputs import InputChoice, limits_of
 from .runnable import Port, Runnable, open_runnable
 from .running import SEED
 
 
 def compare(a: str, b: str, runs: int = 3, signature: str | None = None) -> dict[str, Any]:
-    """How far the outputs of two models lie apart on the same random inputs.
+    """How far the outputs of two models lie apart on the same random inputs: what the integers that
+    a model makes of its inputs can hold, else normals.
 
     Inputs and outputs are paired by name where both models have the same names, else in order.
     Quantized ones are compared dequantized.
@@ -25,9 +27,10 @@ def compare(a: str, b: str, runs: int = 3, signature: str | None = None) -> dict
     check_inputs(left, right, inputs)
     outputs = paired(left, right, "outputs")
     generator = np.random.default_rng(SEED)
+    choice = InputChoice(limits=limits_of(inputs, (left, right), signature))
     rows = [{"a": x.names[0], "b": y.names[0], "max_abs": 0.0, "max_rel": 0.0} for x, y in outputs]
     for _ in range(runs):
-        samples = [x.sized_like(y).random(generator) for x, y in inputs]
+        samples = [choice.random(x.sized_like(y), generator) for x, y in inputs]
         values = [y.quantize(x.dequantize(s)) for (x, y), s in zip(inputs, samples, strict=True)]
         left_outputs = left.run(
             [x.quantize(y.dequantize(v)) for (x, y), v in zip(inputs, values, strict=True)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .compared_inputs import InputChoice, facts_of
+from .compared_inputs import InputChoice, facts_of, limits_of
 from .comparison import check_inputs, paired
 from .layer_values import LayerValue, layer_values
 from .runnable import Flatbuffer, Runnable, open_runnable
@@ -38,7 +39,7 @@ def compare_layers(
             mean square; None takes 1e-4 for float files, 0.01 for those that are quantized alike,
             and 0.05 for others.
         signature: the signature to run.
-        choice: which inputs are taken; None for random normals.
+        choice: which inputs are taken; None for random ones.
 
     Returns:
         {"layers": rows, "first": the row of the first layer that differs or None, "inputs": on
@@ -49,7 +50,7 @@ def compare_layers(
     left, right = (open_file(path, signature) for path in (a, b))
     pairs = paired(left, right, "inputs")
     check_inputs(left, right, pairs)
-    choice = choice or InputChoice()
+    choice = replace(choice or InputChoice(), limits=limits_of(pairs, (left, right), signature))
     ports = [x.sized_like(y) for x, y in pairs]
     samples = choice.arrays(a, signature, ports)
     values = [y.quantize(x.dequantize(s)) for (x, y), s in zip(pairs, samples, strict=True)]

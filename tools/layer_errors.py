@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..converter.api.samples import Sample, Samples
 from ..converter.ir.graph import Tensor
+from ..converter.quantize.accuracy.budget import exactly
 from ..converter.quantize.check import ports
 from ..converter.quantize.settings_recipe import recipe_of, with_algorithms
 from ..schema.model import Model, Operator, Subgraph
@@ -43,7 +45,7 @@ class LayerErrors:
         weight_type: of the stored weights.
         weight_bytes: of the weights in both files.
         weight_decibels: of the weights over their rounding.
-        inputs: the layers that it reads.
+        called: the quantized layers in the graphs that the operator calls.
         advice: what would help.
     """
 
@@ -60,6 +62,7 @@ class LayerErrors:
     weight_type: str = ""
     weight_bytes: tuple[int, int] = (0, 0)
     weight_decibels: float = 0.0
+    called: tuple[str, ...] = ()
     advice: list[str] = field(default_factory=list)
 
 
@@ -97,6 +100,7 @@ def layer_errors(converter: Any) -> list[LayerErrors]:
     recipe = with_algorithms(recipe_of(converter), converter)
     used = {algorithm.name for algorithm in recipe.algorithms} if recipe is not None else set()
     for row, inputs in zip(rows, before, strict=True):
+        row.called = tuple(name for name in row.called if name in last.layers)
         row.advice = advice(row, inputs, used)
     return rows
 
@@ -123,11 +127,12 @@ def measure(
             quantized = runners[1].get_tensor(second, after[i].subgraph)
             if expected.dtype == np.float32:
                 columns[tensor].append((expected, real(quantized, tensor.quantization)))
-    return {
-        tensor: (*pairs[tensor], *(np.stack(column) for column in zip(*values, strict=True)))
-        for tensor, values in columns.items()
-        if values and len({x.shape for x, _ in values}) == 1
-    }
+    rows = {}
+    for tensor, values in columns.items():
+        if values and len({x.shape for x, _ in values}) == 1:
+            expected, actual = (np.stack(column) for column in zip(*values, strict=True))
+            rows[tensor] = (*pairs[tensor], expected, actual)
+    return rows
 
 
 def real(array: np.ndarray, params: Quantization | None) -> np.ndarray:
@@ -152,9 +157,7 @@ def layer_of(
     params, storage_type = tensor.quantization, np.dtype(tensor.dtype)
     limits = None
     if params is not None and storage_type.kind in "iu":
-        ends = np.array([np.iinfo(storage_type).min, np.iinfo(storage_type).max])
-        low, high = ((ends - params.zero_point) * params.scale).tolist()
-        limits = low, high
+        limits = params.limits(storage_type)
     row = LayerErrors(
         tensor.name,
         tensor.producer.kind if tensor.producer is not None else "",
@@ -165,9 +168,18 @@ def layer_of(
         np.concatenate([part.ravel()[:: -(-part.size // N_VALUES) or 1] for part in expected]),
         limits,
         channel_ratio(expected),
+        called=called_by(tensor),
     )
     add_weights(row, plain, quantized, first, second)
     return row
+
+
+def called_by(tensor: Tensor) -> tuple[str, ...]:
+    """The names of the results in the graphs that the operator of a tensor calls."""
+    if tensor.producer is None:
+        return ()
+    called = (inner for graph in tensor.producer.graphs for inner in graph.reachable())
+    return tuple(dict.fromkeys(x.name for graph in called for op in graph.ops for x in op.outputs))
 
 
 def channel_ratio(values: np.ndarray) -> float:
@@ -200,7 +212,7 @@ def add_weights(
     for i, j in zip(ops[0].inputs, ops[1].inputs, strict=True):
         before, after = plain.tensors[i], quantized_tensor(quantized, j)
         data = before.data
-        if data is None or i < 0 or data.dtype != np.float32 or data.ndim < 2:
+        if i < 0 or not isinstance(data, np.ndarray) or data.dtype != np.float32 or data.ndim < 2:
             continue
         if after.data is None or (row.weights is not None and data.size <= row.weights.size):
             continue
@@ -229,8 +241,12 @@ def advice(row: LayerErrors, inputs: Iterable[LayerErrors], used: Container[str]
     worst = min((layer.decibels for layer in inputs), default=np.inf)
     drop = DROP if row.decibels >= LOW else LEAST_DROP
     is_lossy = row.decibels < 2 * LOW and row.decibels < worst - drop
-    if is_lossy and row.limits is not None:
-        words.append(f'keep it wider: "layers": [["^{row.name}$", "int16x8"]], or "float"')
+    wider = row.called or (row.name,)
+    if is_lossy and (row.called or row.limits is not None):
+        what = "what it calls" if row.called else "it"
+        words.append(
+            f'keep {what} wider: "layers": [[{json.dumps(exactly(*wider))}, "int16x8"]], or "float"'
+        )
     bulk = float(np.percentile(np.abs(row.values), 99.9)) if row.values.size else 0.0
     if is_lossy and row.limits is not None and max(map(abs, row.limits)) > OUTLIERS * bulk > 0:
         words.append('outliers take most of its range: "calibrator": "percentile" or "mse"')
@@ -247,6 +263,6 @@ def weight_sizes(model: Model) -> dict[str, int]:
     """Type -> bytes of all constants of a file."""
     sizes: dict[str, int] = {}
     for tensor in (tensor for subgraph in model.subgraphs for tensor in subgraph.tensors):
-        if tensor.data is not None:
+        if isinstance(tensor.data, np.ndarray):
             sizes[tensor.dtype] = sizes.get(tensor.dtype, 0) + n_bytes(tensor.data)
     return sizes

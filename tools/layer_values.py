@@ -7,6 +7,7 @@ process that LiteRT runs in, as some models end it.
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 import tempfile
@@ -155,10 +156,19 @@ def litert_values(
             [*command, *([] if key is None else [key])], capture_output=True, text=True, check=False
         )
         if done.returncode:
-            lines = done.stderr.strip().splitlines() or ["it says nothing"]
-            raise RuntimeError(f"LiteRT cannot run '{path}' ({done.returncode}): {lines[-1]}")
+            reason = last_error(done.stderr)
+            raise RuntimeError(f"LiteRT cannot run '{path}' ({done.returncode}): {reason}")
         with np.load(outputs) as loaded:
             return {int(name): loaded[name] for name in loaded.files}
+
+
+def last_error(stderr: str) -> str:
+    """The message of the exception that ended a process, else the last line it wrote."""
+    lines = [line for line in stderr.splitlines() if line.strip()] or ["it says nothing"]
+    starts = [i for i, line in enumerate(lines) if re.match(r"(\w+\.)*\w*Error: ", line)]
+    start = starts[-1] if starts else len(lines) - 1
+    message = " ".join(line.strip() for line in lines[start:])
+    return message.partition("Error: ")[2] or message
 
 
 def main(runtime: str, path: str, inputs: str, outputs: str, key: str | None = None) -> None:

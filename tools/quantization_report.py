@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..converter.quantize.accuracy.charts import GREY, histogram, svg, text
+from ..converter.quantize.islands import MOST_STEPS, Island, is_recurrent
+from ..converter.quantize.rules import NO_KERNEL
 from ..schema.files import write_file
 from ..schema.model import Model, Subgraph
 from .layer_errors import LOW, LayerErrors, layer_errors, weight_sizes
@@ -20,10 +22,13 @@ from .layer_errors import LOW, LayerErrors, layer_errors, weight_sizes
 STYLE = """
 body {font-family: sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; color: #222}
 table {border-collapse: collapse; margin: 1em 0}
+.layers td {white-space: nowrap}
+.layers td:first-child {white-space: normal; overflow-wrap: anywhere}
 th, td {border-bottom: 1px solid #ddd; padding: 0.25em 0.7em; text-align: left; vertical-align: top}
 td.n, th.n {text-align: right; font-variant-numeric: tabular-nums}
 .low {background: #fbe3e1} .mid {background: #fdf3d8} .advice {color: #8a4b00}
 details > summary {cursor: pointer} code {background: #f3f3f3}
+.key {display: inline-block; border: 1px solid #8a8f98; padding: 0 0.6em; margin-right: 0.6em}
 .graph {max-height: 40em; overflow: auto; border: 1px solid #ddd}
 """
 COLORS = {
@@ -34,6 +39,7 @@ COLORS = {
     "INT4": "#e3d7f1",
 }
 """Of operators in the drawing, by the type of their result."""
+OTHER = "#eee"  # of results of other types
 LAYERS_TEXT = (
     "Measured on the first samples of the representative dataset, against the float model; an "
     "error holds what the layers before have lost. Orange lines are the ends of what can be stored."
@@ -71,6 +77,7 @@ def page(converter: Any) -> str:
         f"<p>{LAYERS_TEXT}</p>",
         layer_table(layers),
         "<h2>Graph</h2>",
+        legend(),
         *(drawing(subgraph, layers) for subgraph in quantized.model.subgraphs),
         "</body></html>",
     ]
@@ -96,13 +103,24 @@ def changes(worst: Sequence[LayerErrors], float_islands: Sequence[Any]) -> str:
         for row in worst
         for words in row.advice
     ]
-    if float_islands:
-        names = ", ".join(dict.fromkeys(island.kind for island in float_islands))
-        words = "no integer kernel; another operator in the source would run in integers"
-        rows.append((escape(names), "float", words))
+    cures: dict[str, dict[str, None]] = {}
+    for island in float_islands:
+        cures.setdefault(cure_of(island), {})[island.kind] = None
+    rows += [(escape(", ".join(kinds)), "float", words) for words, kinds in cures.items()]
     if not rows:
         return "<p>Nothing: no layer loses more than its inputs have lost.</p>"
     return table(("layer", "signal to noise", "what would help"), rows, raw=(0,))
+
+
+def cure_of(island: Island) -> str:
+    """What lets operators run in integers that stay float."""
+    if "WHILE" in (island.kind, island.reason.split()[0]) or is_recurrent(island.kind):
+        return (
+            f"strict_int8 writes out loops of known lengths, up to {MOST_STEPS} steps, in integers"
+        )
+    if island.reason.startswith(NO_KERNEL):
+        return "no integer kernel; another operator in the source would run in integers"
+    return island.reason
 
 
 def islands(last: Any) -> str:
@@ -129,25 +147,26 @@ def size_table(plain: Model, quantized: Model, sizes: tuple[int, int]) -> str:
 
 def layer_table(layers: Iterable[LayerErrors]) -> str:
     """A row for each layer, with its histograms."""
-    heads = ("layer", "SNR", "cosine", "largest error", "values", "weights", "")
-    lines = [f"<table><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"]
+    heads = ("layer", "SNR", "cosine", "largest error", "values", "weights")
+    lines = [f"<table class='layers'><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"]
     for row in layers:
         color = "low" if row.decibels < LOW else "mid" if row.decibels < 1.5 * LOW else ""
         weights = ""
         if row.weights is not None:
             before, after = row.weight_bytes
             weights = (
-                f"{histogram(finite(row.weights))}<br>{before:,} to {after:,} bytes "
-                f"({row.weight_type.lower()}), {row.weight_decibels:.1f} dB"
+                f"{histogram(finite(row.weights))}<br>{before:,} to {after:,} bytes<br>"
+                f"{row.weight_type.lower()}, {row.weight_decibels:.1f} dB"
             )
+        name = f"<b>{escape(row.name)}</b><br>{escape(row.operator)}, {row.type}"
+        hints = [f"<span class='advice'>{escape(words)}</span>" for words in row.advice]
         cells = (
-            f"<b>{escape(row.name)}</b><br>{escape(row.operator)}, {row.type}",
+            "<br>".join([name, *hints]),
             f"{row.decibels:.1f} dB",
             f"{row.cosine:.5f}",
             f"{row.max_abs:.3g}",
             histogram(finite(row.values), row.limits),
             weights,
-            "<br>".join(f"<span class='advice'>{escape(words)}</span>" for words in row.advice),
         )
         columns = "".join(f"<td>{cell}</td>" for cell in cells)
         lines.append(f"<tr id='{anchor(row.name)}' class='{color}'>{columns}</tr>")
@@ -160,6 +179,16 @@ def finite(values: np.ndarray) -> np.ndarray:
     return flat[np.isfinite(flat)]
 
 
+def legend() -> str:
+    """What the colours of the drawing mean."""
+    colors = {**COLORS, "other": OTHER}
+    keys = (
+        f"<span class='key' style='background: {color}'>{name.lower()}</span>"
+        for name, color in colors.items()
+    )
+    return f"<p>Results of {''.join(keys)}</p>"
+
+
 def drawing(subgraph: Subgraph, layers: Iterable[LayerErrors]) -> str:
     """The operators from top to bottom; lines to what is read farther down."""
     errors = {row.name: row.decibels for row in layers}
@@ -168,7 +197,7 @@ def drawing(subgraph: Subgraph, layers: Iterable[LayerErrors]) -> str:
     for k, op in enumerate(subgraph.operators):
         result = subgraph.tensors[op.outputs[0]] if op.outputs else None
         y, name = k * ROW, result.name if result is not None else ""
-        color = COLORS.get(result.dtype if result is not None else "", "#eee")
+        color = COLORS.get(result.dtype if result is not None else "", OTHER)
         box = f'x="8" y="{y + 2}" width="540" height="{ROW - 6}" rx="4"'
         parts.append(f'<rect {box} fill="{color}" stroke="{GREY}"/>')
         kind = op.custom_code or op.op

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...schema.errors import ConverterError
-from ..ophint.ophint import OpHint
 from ..sources.positions import arranged
-from ..sources.source import GraphSource, Source, among_signatures, fix_shapes, short_name
+from ..sources.source import GraphSource, Source
+from .graphs import Lowering
 from .options import OpsSet, Optimize, constants
+from .proofs import noise_of, sampled, tried, verified_on
 from .sample_statistics import warn_of_samples
 from .samples import Sample, Samples, check_verify_inputs
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..ir.graph import Graph, Tensor
     from ..ir.write import WrittenModel
-    from ..passes.driver import PassStatistics, Run
+    from ..passes.driver import PassStatistics
     from ..quantize.accuracy.budget import QuantizedLayer
     from ..quantize.islands import Island
     from ..quantize.ranges import Range
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from .summary import Stage
 
 N_SAMPLES = 2  # of a representative dataset that the written file is verified on
-SCALES = ("ADD", "DIV", "MUL", "SUB")
-MAX_BYTES = 2**31 - 1  # of a flatbuffer
 
 
 class Conversion:
@@ -107,27 +106,26 @@ class Conversion:
         from ..lowering.fake_quant import has_fake_quant
         from ..quantize.settings_recipe import (
             check_ranges_of_inputs,
+            measured_or_stated,
             of_quantized_source,
             recipe_of,
             with_algorithms,
             with_stated_ranges,
         )
-        from ..targets import target_of
 
         recipe = with_algorithms(recipe_of(self.settings), self.settings)
         if recipe is not None:
             self.sources = as_float(self.sources, recipe)
-        target = target_of(self.settings.target)
-        for source in self.sources:
-            if self._wants_known_shapes(source) or target.is_static:
-                fix_shapes(source)
-            check_size(source)
+        lowering = Lowering(self.settings, self.sources)
+        lowering.check_sources()
         verify_inputs = check_verify_inputs(self.settings.verify_inputs, self.sources)
-        calibrates = recipe is not None and recipe.calibrates
-        is_read = calibrates or self.settings.verify or (recipe is not None and recipe.algorithms)
+        is_measured = recipe is not None and (recipe.calibrates or recipe.algorithms)
+        is_read = is_measured or self.settings.verify
         dataset = self.settings.representative_dataset if is_read else None
         samples = Samples(dataset, self.sources, N_SAMPLES)
-        graphs = self._graphs()
+        self.pass_statistics = lowering.pass_statistics
+        graphs = self.graphs = lowering.graphs()
+        self.before, self.scaled_inputs = lowering.before, lowering.scaled_inputs
         self.is_trained = self._is_tensorflow() and has_fake_quant(graphs)
         if self.api_version == 1:
             check_ranges_of_inputs(self.settings, graphs)
@@ -138,7 +136,7 @@ class Conversion:
         if recipe is None:
             self._encode_sparse_weights(graphs)
         else:
-            recipe = recipe.with_output_names(graphs)
+            recipe = measured_or_stated(recipe.with_output_names(graphs), graphs, self.settings)
             self._name_ranges(graphs)
             prepare_for_integers(graphs, recipe)
         written, functions = self._write(graphs)
@@ -160,7 +158,7 @@ class Conversion:
 
         subgraphs = all_subgraphs(graphs)
         ranges = [{} for _ in subgraphs]
-        if calibrates:
+        if recipe.calibrates:
             ranges = self._calibrate(functions, written, samples.each(), recipe.calibrator)
             self._warn_of(samples)
         elif recipe.ranges is not None:
@@ -173,7 +171,7 @@ class Conversion:
 
     def _with_integer_inputs(self, graphs: list[Graph], content: bytes) -> bytes:
         """The file of a float model, with inputs of integers where they are asked for."""
-        from ..quantize.settings_recipe import integer_scheme, takes_integers
+        from ..quantize.settings_recipe import input_statistics, integer_scheme, takes_integers
 
         if not takes_integers(self.settings):
             return content
@@ -181,7 +179,7 @@ class Conversion:
 
         scheme = integer_scheme(self.settings.inference_input_type)
         for graph in graphs:
-            take_integers(graph, scheme, self.settings.quantized_input_stats)
+            take_integers(graph, scheme, input_statistics(self.settings, self.sources))
         return self._write(graphs)[1][0].content
 
     def _for_target(self, graphs: list[Graph], content: bytes) -> bytes:
@@ -295,12 +293,13 @@ class Conversion:
         from ..passes.targets import rewrite_for_target
         from ..quantize.accuracy.budget import quantized_layers
         from ..quantize.quantizer import Statements, quantize
+        from ..quantize.settings_recipe import input_statistics
         from ..targets import target_of
 
         self.layers = quantized_layers(graphs, recipe)
         calibrated = recipe.calibrates  # so that the float file has run on the samples
         stated = Statements(
-            self.settings.quantized_input_stats or {},
+            input_statistics(self.settings, self.sources),
             self.settings.default_ranges_stats,
             bool(self.settings.reorder_across_fake_quant),
             bool(self.settings.change_concat_input_ranges),
@@ -339,72 +338,9 @@ class Conversion:
         content = save(written.model)
         return [dataclasses.replace(function, content=content) for function in functions]
 
-    def _graphs(self) -> list[Graph]:
-        """The sources lowered and optimized."""
-        from ..ir.check_sizes import check_sizes
-        from ..passes import optimize
-        from ..passes.targets import rewrite_for_target
-        from ..targets import target_of
-
-        target = target_of(self.settings.target)
-        custom = bool(self.settings.allow_custom_ops)
-        graphs = self.graphs = [self._lowered(source, custom) for source in self.sources]
-        if self.settings.conversion_summary_dir is not None:
-            from .summary import stage_before
-
-            self.before = stage_before(graphs)
-        folder = self.settings.dump_graphviz_dir
-        if folder is not None:
-            from ..ir.graphviz import write_drawing
-
-            write_drawing(folder, "before_passes", graphs)
-        self.scaled_inputs = {name for graph in graphs for name in scaled_inputs(graph)}
-        for graph in graphs:
-            optimize(graph, self._note_run)
-            if not graph.is_final:
-                rewrite_for_target(graph, target)
-                check_sizes(graph)
-        if folder is not None:
-            from ..ir.graphviz import write_drawing
-
-            write_drawing(folder, "after_passes", graphs)
-        return graphs
-
-    def _note_run(self, run: Run) -> None:
-        """Notes one run of a pass, and draws what it changed where a video is asked for."""
-        from ..passes.driver import PassStatistics
-
-        before = self.pass_statistics.get(run.name, PassStatistics())
-        self.pass_statistics[run.name] = before.after(run)
-        if run.changes and self.settings.dump_graphviz_video:
-            from ..ir.graphviz import write_drawing
-
-            number = sum(statistics.runs for statistics in self.pass_statistics.values())
-            name = f"pass_{number:05}_{run.name}"
-            write_drawing(self.settings.dump_graphviz_dir, name, [run.graph])
-
-    def _lowered(self, source: Source, allow_custom_ops: bool) -> Graph:
-        with among_signatures([str(signature.key) for signature in self.sources], source.key):
-            if isinstance(source, GraphSource):
-                from ..tf.flex import SelectOps
-
-                spec = self.settings.target_spec
-                user_ops = frozenset(spec.experimental_select_user_tf_ops)
-                select = SelectOps(OpsSet.SELECT_TF_OPS in spec.supported_ops, user_ops)
-                return source.lower(allow_custom_ops, select)
-            return source.lower(allow_custom_ops)
-
     def _is_tensorflow(self) -> bool:
         """Whether the sources are graphs of TensorFlow's operations, as Keras models are, too."""
         return all(isinstance(source, GraphSource) for source in self.sources)
-
-    def _wants_known_shapes(self, source: Source) -> bool:
-        """Whether TensorFlow's old converter would be used, which knew no unknown dimensions."""
-        return (
-            not self.settings.experimental_new_converter
-            or self.settings.conversion_summary_dir is not None
-            or has_op_hints(source)
-        )
 
     def _metadata(self, graphs: list[Graph], recipe: Recipe | None = None) -> dict[str, bytes]:
         """The entries of a source that is a file, and what TensorFlow's tools read of a
@@ -467,15 +403,11 @@ class Conversion:
         verify_inputs: Sequence[list[list[np.ndarray]]],
     ) -> None:
         """Compares every function of the float file with its source, unless told not to."""
-        from ..verify.verification import runs_custom_ops, verify
+        from ..verify.verification import runs_custom_ops
 
-        if not self.settings.verify or not runs_custom_ops(graphs):
-            return
-        for i, (source, function) in enumerate(zip(self.sources, functions, strict=True)):
-            sample_inputs = samples.first(i) or None
-            verified = verify(source.oracle(), function, sample_inputs, first=verify_inputs[i])
-            self.verified_on[source.key or ""] = verified
-        self.verified = all(self.verified_on.values())
+        if self.settings.verify and runs_custom_ops(graphs):
+            self.verified_on = verified_on(self.sources, functions, samples, verify_inputs)
+            self.verified = all(self.verified_on.values())
 
     def _compare(
         self,
@@ -486,46 +418,17 @@ class Conversion:
         is_stated: bool,
     ) -> None:
         """Compares the functions of the quantized file with those of the float one."""
-        from ..quantize.check import compare, compare_readers
-        from ..verify.trial_inputs import trial_inputs
-
-        for i, graph in enumerate(graphs):
-            key = self.sources[i].key or ""
-            before, after = plain[1][i], quantized[1][i]
-            tensors = plain[0].tensors[i], quantized[0].tensors[i]
-            sample_inputs = samples.first(i)
-            oracle = self.sources[i].oracle()
-            inputs = sample_inputs or [next(trial_inputs(oracle, before.sizes, before.is_empty))]
-            self.signal_to_noise[key] = compare(before, after, inputs, is_stated)
-            self.reader_signal_to_noise[key] = compare_readers(
-                graph, before, after, tensors, inputs
+        for i, (source, graph) in enumerate(zip(self.sources, graphs, strict=True)):
+            key, is_random = source.key or "", self.settings.verify_inputs is None
+            inputs = sampled(samples.first(i))
+            if not inputs.rows:
+                inputs = tried(self.verified_on[key], graph, is_random, is_stated)
+            noise = noise_of(graph, i, plain, quantized, inputs, is_stated)
+            self.signal_to_noise[key], self.reader_signal_to_noise[key] = (
+                noise.outputs,
+                noise.readers,
             )
-            n_samples = len(sample_inputs)
-            self.measured_on[key] = (
-                f"{n_samples} sample{'s' * (n_samples > 1)} of representative_dataset"
-                if n_samples
-                else "seeded random inputs"
-            )
-
-
-def scaled_inputs(graph: Graph) -> set[str]:
-    """The names of inputs that only arithmetic with constants reads, such as x / 255."""
-    return {
-        short_name(tensor.name)
-        for tensor in graph.inputs
-        if tensor.readers
-        and all(
-            op.kind in SCALES and any(operand.is_constant for operand in op.present_inputs)
-            for op in tensor.readers
-        )
-    }
-
-
-def has_op_hints(source: Source) -> bool:
-    """Whether functions are marked by an OpHint in a source."""
-    graph = getattr(source, "graph", None)
-    mark = OpHint.FUNCTION_INPUT_INDEX_ATTR
-    return graph is not None and any(mark in op.attrs for op in graph.operations)
+            self.measured_on[key] = noise.inputs
 
 
 def as_float(sources: Sequence[Source], recipe: Recipe) -> list[Source]:
@@ -550,19 +453,6 @@ def as_float(sources: Sequence[Source], recipe: Recipe) -> list[Source]:
         f"the file is quantized already: {files_or_reason}; give its float form{needs}, or the "
         "model it was made from, or convert it without optimizations"
     )
-
-
-def check_size(source: Source) -> None:
-    """Raises ConverterError when the constants of a source do not fit into a flatbuffer."""
-    sizes = source.constants()
-    total = sum(sizes.values())
-    if total > MAX_BYTES:
-        largest = max(sizes, key=sizes.__getitem__)
-        raise ConverterError(
-            f"the constants of the source have {total} bytes, a .tflite file at most {MAX_BYTES}; "
-            f"the largest is '{largest}' with {sizes[largest]}; make it smaller, or cut the model "
-            "with input_arrays and output_arrays and convert its parts"
-        )
 
 
 def prepare_for_integers(graphs: list[Graph], recipe: Recipe) -> None:

@@ -8,10 +8,18 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...schema.errors import ConverterError
+from ...schema.errors import ConverterError, noted
 from ..callers import caller
 from ..sources.positions import SOURCE, arranged, difference
-from ..sources.source import EndsError, PlaceholdersError, Shapes, Source, naming, short_name
+from ..sources.source import (
+    EndsError,
+    PlaceholdersError,
+    Shapes,
+    Source,
+    naming,
+    short_name,
+    some,
+)
 from .arguments import check_kinds, known_shapes, path_of, tensors_of
 from .conversion import Conversion
 from .live import function_sources, keras_sources, loaded_with
@@ -512,10 +520,15 @@ class TFLiteConverter(Results):
 
     def _check_statistics(self) -> None:
         """Raises ValueError when an input has no `quantized_input_stats` and others have."""
-        stats = self.quantized_input_stats or {}
+        from ..quantize.settings_recipe import input_statistics
+
+        stats = input_statistics(self, self._sources)
         missing = [name for name in self.get_input_arrays() if name not in stats]
         if stats and missing:
-            raise ValueError(
-                "Quantization input stats are not available for input tensors "
-                f"'{','.join(missing)}'."
+            raise noted(
+                ValueError(
+                    "Quantization input stats are not available for input tensors "
+                    f"'{','.join(missing)}'."
+                ),
+                f"quantized_input_stats has {some(stats)}.",
             )

@@ -34,10 +34,8 @@ WITHOUT_EFFECT = {
     "_experimental_use_buffer_offset": False,
 }
 
-SILENT = {"_experimental_low_bit_qat": False, "_experimental_lower_tensor_list_ops": True}
-"""What must be said to TensorFlow for models that flatlite converts without being told; weights
-that were fake-quantized to fewer than 8 bits always keep the steps of their training.
-"""
+SILENT = {"_experimental_lower_tensor_list_ops": True}
+"""What must be said to TensorFlow for models that flatlite converts without being told."""
 
 REFUSED = {
     "experimental_stablehlo_quantizer_config": None,

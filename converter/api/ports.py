@@ -11,6 +11,7 @@ import numpy as np
 from ..sources.source import short_name
 
 RANDOM_SIZES = (1, 64)  # sizes given to an unknown first dimension and to any other
+DEVIATIONS = 6  # of a normal distribution that a range holds
 
 
 @dataclass(frozen=True)
@@ -94,3 +95,10 @@ def port_of(detail: Mapping[str, Any], key: str | None = None) -> Port:
         np.dtype(detail["dtype"]),
         (float(scale), int(zero_point)),
     )
+
+
+def normals_within(array: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
+    """Standard normals, made so narrow that they fill a range, and cut off at its ends."""
+    low, high = limits
+    shares = np.clip(array.astype(np.float64) / DEVIATIONS + 0.5, 0.0, 1.0)
+    return (low + (high - low) * shares).astype(array.dtype)

@@ -51,12 +51,17 @@ class Progress:
 
     def _show(self) -> None:
         from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
 
         with self._lock:
             if self._is_over:
                 return
-            bar = Bar(console=Console(stderr=True), transient=True)
+            columns = (
+                *(TextColumn("{task.description}"), BarColumn()),
+                *(MofNCompleteColumn(), TimeElapsedColumn()),
+            )
+            bar = Bar(*columns, console=Console(stderr=True), transient=True)
             self._task = bar.add_task(self._text, total=self._total, completed=self._done)
             bar.start()
             self._bar = bar

@@ -18,7 +18,7 @@ class InputStatistics:
     """What one input was given over all samples."""
 
     def __init__(self, port: Port) -> None:
-        self.name = short_name(port.name)
+        self.name, self.key = short_name(port.name), port.key
         self._first: np.ndarray | None = None
         self._n = 0
         self._are_equal = True
@@ -47,12 +47,12 @@ class InputStatistics:
             return self._pixels(is_scaled)
         if self._low == self._high:
             return (
-                f"input '{self.name}' is {self._low:.4g} in every sample, so that nothing was "
+                f"input '{self.key}' is {self._low:.4g} in every sample, so that nothing was "
                 "measured; yield real inputs"
             )
         if self._are_equal:
             return (
-                f"input '{self.name}' is the same in all {self._n} samples; yield different ones, "
+                f"input '{self.key}' is the same in all {self._n} samples; yield different ones, "
                 "as a loop that overwrites one array does not"
             )
         return self._pixels(is_scaled)
@@ -62,7 +62,7 @@ class InputStatistics:
         are_pixels = self._low >= 0 and BRIGHT < self._high <= 255
         if self._is_image and are_pixels and not is_scaled:
             return (
-                f"input '{self.name}' has values from {self._low:.0f} to {self._high:.0f}, as "
+                f"input '{self.key}' has values from {self._low:.0f} to {self._high:.0f}, as "
                 "raw pixels have, and the model does not scale them; was it trained on 0..1 or "
                 "-1..1? preprocess the samples as in training"
             )

@@ -149,7 +149,7 @@ def _warn_of_batches(sample: Any, source: Source) -> None:
         shape = port.tensor.sizes
         if shape and shape[0] is None and np.ndim(value) == len(shape) - 1:
             warnings.warn(
-                f"representative_dataset: input '{short_name(port.name)}' has the shape "
+                f"representative_dataset: input '{port.key}' has the shape "
                 f"{_shape_text(shape)}, and samples have {np.shape(value)}, which are taken as "
                 "batches of one; the batch is missing: yield x[np.newaxis]",
                 stacklevel=caller(),
@@ -207,7 +207,7 @@ def _signature(label: str, sample: Any, sources: Sequence[Source]) -> tuple[int,
 
 def _arrays(label: str, sample: Any, source: Source) -> list[np.ndarray]:
     """A sample's arrays, in input order and checked."""
-    names = [short_name(port.name) for port in source.inputs]
+    names = [port.key for port in source.inputs]
     if isinstance(sample, Mapping):
         arrays = _by_name(label, sample, source.inputs)
     elif isinstance(sample, list | tuple):
@@ -267,7 +267,7 @@ def _array(label: str, value: Any, port: Port) -> np.ndarray:
     """One array of a sample, of the input's type and shape."""
     dtype: Any = port.tensor.dtype
     shape = port.tensor.sizes
-    where = f"{label}: input '{short_name(port.name)}'"
+    where = f"{label}: input '{port.key}'"
     array = np.asarray(value, None if hasattr(value, "dtype") else dtype)
     if array.dtype != dtype:
         raise CalibrationError(

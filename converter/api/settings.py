@@ -73,6 +73,7 @@ class Settings:
         self._experimental_disable_per_channel = False
         self._experimental_disable_per_channel_quantization_for_dense_layers = False
         self._experimental_variable_quantization = False
+        self._experimental_low_bit_qat = False
         self._experimental_full_integer_quantization_bias_type: Any = None
         self._experimental_qdq_conversion_mode: Any = None
         self.__dict__.update({**WITHOUT_EFFECT, **REFUSED, **SILENT})

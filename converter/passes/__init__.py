@@ -15,6 +15,7 @@ from .identities import (
     order_operands,
     remove_identities,
     shrink_constants,
+    take_negation,
 )
 from .join import (
     cancel_split_and_join,
@@ -95,6 +96,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fuse_rsqrt, "after the norm, which contains it"),
     (fuse_layer_norm, "after its difference is factored and its root is an RSQRT"),
     (divide_by_multiplying, "after the formulas; multiplications merge, divisions do not"),
+    (take_negation, "after the formulas, some of which have a NEG"),
     (recognise_clipping, "gives the RELUs that are fused below"),
     (matmul_to_fully_connected, "only FULLY_CONNECTED takes a bias"),
     (transpose_to_reshape, "reshapes merge with what is around them"),

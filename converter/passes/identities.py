@@ -23,6 +23,7 @@ from .rewrite import (
     swap,
 )
 
+SELECT_RANK = 4  # of what LiteRT's SELECT_V2 broadcasts
 NEUTRAL = {
     "ADD": 0,
     "SUB": 0,
@@ -237,23 +238,29 @@ def _term(op: Op) -> tuple[Tensor, np.ndarray] | None:
     return x, -value if op.kind == "SUB" else 1.0 / value
 
 
-@rewrite(*BINARY - {"PRELU", "SELECT_V2"})
+@rewrite(*BINARY - {"PRELU"} | {"SELECT_V2"})
 def shrink_constants(graph: Graph, op: Op) -> bool:
     """Writes a constant that is everywhere the same as one number where that is broadcast.
 
         x[8,8] -> ADD(float32[8,8]{1.0}) -> y      becomes      x -> ADD(float32[]{1.0}) -> y
 
-    Holds off when the constant gives the result its shape.
+    Holds off when the constant gives the result its shape, and in SELECT_V2 of more dimensions than
+    LiteRT broadcasts there.
     """
-    parts = split_constant(op)
-    if parts is None or parts[1].size < 2 or not same_shape(parts[0], op.output):
+    rank = op.output.rank
+    if op.kind == "SELECT_V2" and (rank is None or rank > SELECT_RANK):
         return False
-    value, tensor = parts[1], op.inputs[parts[2]]
-    if value.dtype.hasobject or tensor.quantization or np.any(value != value.flat[0]):
-        return False
-    number = builder(graph, op).constant(value.flat[0], tensor.name)
-    op.set_input(parts[2], number)
-    return True
+    has_changed = False
+    for i, tensor in enumerate(op.inputs):
+        value = None if tensor is None else constant_of(tensor)
+        if value is None or value.size < 2 or value.dtype.hasobject or tensor.quantization:
+            continue
+        others = (other for j, other in enumerate(op.inputs) if j != i and other is not None)
+        if np.any(value != value.flat[0]) or not any(same_shape(x, op.output) for x in others):
+            continue
+        op.set_input(i, builder(graph, op).constant(value.flat[0], tensor.name))
+        has_changed = True
+    return has_changed
 
 
 @rewrite("MUL")
@@ -272,6 +279,29 @@ def multiply_by_zero(graph: Graph, op: Op) -> bool:
         zeros = np.zeros([n or 0 for n in op.output.dims], op.output.dtype)
         swap(graph, op, builder(graph, op).constant(zeros, op.output.name))
         return True
+    return False
+
+
+@rewrite("ADD", "SUB")
+def take_negation(graph: Graph, op: Op) -> bool:
+    """Takes a negation into the sum that reads it.
+
+        y -> NEG -> n;  ADD(x, n) -> z      becomes      SUB(x, y) -> z
+
+    Also ADD(n, x), and SUB(x, n), which becomes ADD(x, y). Holds off on integers, which the other
+    operator may have no kernel for, and on broadcasts of more than four dimensions.
+    """
+    if not is_float(op.output) or op.output.rank is None:
+        return False
+    if op.output.rank > 4 and not same_shape(*op.inputs):
+        return False
+    for i in (1, 0) if op.kind == "ADD" else (1,):
+        negation = producer_of(op.inputs[i], "NEG")
+        if negation is not None:
+            b, x, y = builder(graph, op), op.inputs[1 - i], negation.inputs[0]
+            sum_of = b.SUB if op.kind == "ADD" else b.ADD
+            swap(graph, op, sum_of(x, y, fused_activation_function=activation_of(op)))
+            return True
     return False
 
 

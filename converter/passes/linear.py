@@ -180,18 +180,24 @@ def fuse_affine_before(graph: Graph, op: Op) -> bool:
         x -> MUL(c) -> CONV_2D(w, b) -> y      becomes      x -> CONV_2D(w * c, b) -> y
         x -> ADD(c) -> CONV_2D(w, b) -> y      becomes      x -> CONV_2D(w, b + sum(w * c)) -> y
 
-    Holds off when the value in between has another reader or is an output, on an activation there,
-    on ADD before anything that pads, where the constant varies along another axis, and where
-    weights that the source fake-quantized would be scaled.
+    Where the value in between has another reader or is an output, it stays for that, and one
+    rounding less comes before this op; holds off then where the constant is a factor for each
+    channel, which would make the weights uneven, and where other ops read the weights. Holds off on
+    an activation in between, on ADD before anything that pads, where the constant varies along
+    another axis, and where weights that the source fake-quantized would be scaled.
     """
     linear = Linear.of(op)
     before = producer_of(op.inputs[0], *AFFINE)
     y = op.inputs[0]
     if linear is None or linear.weights is None or before is None:
         return False
-    if graph.sole_reader(y) is not op or activation_of(before) != NONE:
+    if activation_of(before) != NONE:
         return False
-    inner = affine(before)
+    inner, is_sole = affine(before), graph.sole_reader(y) is op
+    if inner is not None and not is_sole:
+        is_uneven = inner.scale is not None and inner.scale.size > 1
+        if is_uneven or any(graph.sole_reader(x) is not op for x in op.present_inputs[1:]):
+            return False
     if inner is None or not same_shape(inner.x, y) or not y.shape or y.shape[-1] is None:
         return False
     if inner.offset is not None and getattr(op.options, "padding", VALID) != VALID:
@@ -203,7 +209,8 @@ def fuse_affine_before(graph: Graph, op: Op) -> bool:
         return False
     linear.rewrite(builder(graph, op), *folded)
     op.set_input(0, inner.x)
-    graph.remove(before)
+    if is_sole:
+        graph.remove(before)
     return True
 
 

@@ -33,7 +33,8 @@ def fuse_l2_normalization(graph: Graph, op: Op) -> bool:
         x -> SQUARE -> SUM -> MAXIMUM -> RSQRT -> r;  MUL(x, r) -> y
             becomes      x -> L2_NORMALIZATION -> y
 
-    Also DIV by the SQRT, ADD in place of MAXIMUM, and without either. The kernel has an epsilon of
+    Also DIV by the SQRT, ADD in place of MAXIMUM, without either, and without the SUM of a last
+    axis of one element. The kernel has an epsilon of
     its own, 1e-12: up to 1e-5 in a MAXIMUM, which changes only vectors shorter than 0.004, and up
     to 1e-8 in an ADD are taken for it. Holds off on other axes, on ranks above 4, and when a
     constant gives the result more dimensions.
@@ -60,15 +61,19 @@ def _is_square_sum(graph: Graph, tensor: Tensor, x: Tensor) -> bool:
         if epsilon is None or not 0 <= epsilon <= EPSILONS[guard.kind]:
             return False
         tensor = guard.inputs[0]
-    total = producer_of(tensor, "SUM")
-    axes = None if total is None else constant_of(total.inputs[1])
-    if total is None or axes is None or not total.options.keep_dims:
-        return False
     if x.rank is None or not 0 < x.rank <= 4:
         return False
-    if axes.size != 1 or axes.ravel()[0] not in (-1, x.rank - 1):
+    total = producer_of(tensor, "SUM")
+    if total is not None:
+        axes = constant_of(total.inputs[1])
+        if axes is None or not total.options.keep_dims:
+            return False
+        if axes.size != 1 or axes.ravel()[0] not in (-1, x.rank - 1):
+            return False
+        tensor = total.inputs[0]
+    elif guard is None or x.dims[-1] != 1:
         return False
-    square = total.inputs[0].producer
+    square = tensor.producer
     return is_product(square) and [x, x] == operands_of(square)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...schema.errors import ConverterError
-from ..api.ports import Port, port_of
+from ..api.ports import Port, normals_within, port_of
 from ..callers import caller
 
 if TYPE_CHECKING:
@@ -137,6 +137,20 @@ def compare(
     return {comparisons[i].name: comparisons[i].decibels for i in sorted(compared)}
 
 
+def within_limits(graph: Graph, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Random normals for the inputs of a quantized graph, within what its integers can hold."""
+    rows = []
+    for tensor, array in zip(graph.inputs, arrays, strict=True):
+        quantizers = [op.output for op in tensor.readers if op.kind == "QUANTIZE"]
+        integers = next(iter(quantizers), tensor)
+        params = integers.quantization
+        if params is None or array.dtype.kind != "f" or np.dtype(integers.dtype).kind not in "iu":
+            rows.append(array)
+            continue
+        rows.append(normals_within(array, params.limits(np.dtype(integers.dtype))))
+    return rows
+
+
 class Form(NamedTuple):
     """One of several scales in which a tensor of a quantized graph is read.
 
@@ -203,10 +217,8 @@ def compare_readers(
             params = form.quantized.quantization
             expected = plain.get_tensor(indices[0][form.source], before.subgraph).astype(np.float64)
             actual = int8.get_tensor(indices[1][form.quantized], after.subgraph).astype(np.float64)
-            limits = np.iinfo(form.quantized.dtype)
-            steps = np.array([limits.min, limits.max]) - params.zero_point
             comparison.add(
-                np.clip(expected, *(steps * params.scale)),
+                np.clip(expected, *params.limits(np.dtype(form.quantized.dtype))),
                 (actual - params.zero_point) * params.scale,
             )
     return {comparison.name: comparison.decibels for comparison in comparisons}

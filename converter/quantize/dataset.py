@@ -25,8 +25,9 @@ def file_dataset(
 ) -> Callable[[], Iterator[list[np.ndarray]]]:
     """The samples in a file, or in the files of a folder.
 
-    A `.npz` has an array for each input, by its name, and maybe others; a `.npy` is for models with
-    one input. In a file the first dimension counts the samples; they are given as many at a time as
+    A `.npz` has an array for each input, by its name, and maybe others; or as many as there are
+    inputs, without names (`np.savez(path, a, b)`), in their order; a `.npy` is for models with one
+    input. In a file the first dimension counts the samples; they are given as many at a time as
     the model's batch is, one where that is unknown. In a folder each file is one sample.
 
     Raises:
@@ -75,11 +76,13 @@ def load(path: Path) -> Arrays:
 
 
 def arrays_of_inputs(arrays: Arrays, ports: Sequence[Port], path: Path) -> list[np.ndarray]:
-    """An array for each input, by any of its names."""
+    """An array for each input, by any of its names, or by numpy's for arrays without a name."""
+    is_unnamed = arrays.keys() == {f"arr_{i}" for i in range(len(ports))}
     chosen = []
-    for port in ports:
+    for i, port in enumerate(ports):
         names = [port.key, short_name(port.name), full_name(port.name)]
         names += [""] if len(ports) == 1 else []
+        names += [f"arr_{i}"] if is_unnamed else []
         name = next((name for name in names if name in arrays), None)
         if name is None:
             available = some(key for key in arrays if key) or "one without a name"

@@ -27,8 +27,6 @@ from .weights import weights_of
 
 SMALLEST = 1024
 """Elements below which weights stay float32: they would save little and cost accuracy."""
-FEW_BITS = 4
-"""Bits up to which weights that were fake-quantized become integers whatever their size."""
 ROWS = WeightRule(axis=0)
 """Weights with a scale for each row."""
 Schemes = Callable[[Op], "Scheme | None"]
@@ -53,7 +51,7 @@ def quantize_weights(
         scheme = scheme_of(op)
         if scheme is None or not op.outputs or op.output in size_dependent:
             continue
-        if scheme.hybrid and not is_of_small_parts(op):
+        if scheme.hybrid and not is_of_small_parts(op, scheme):
             n_quantized += quantize_hybrid(graph, op, scheme, per_tensor)
             continue
         for i in quantized_inputs(op, scheme):
@@ -69,7 +67,7 @@ def quantize_hybrid(graph: Graph, op: Op, scheme: Scheme, per_tensor: frozenset[
     """Gives `op` integer weights, if there is a kernel for them and they are large."""
     rule = WEIGHT_RULES.get(op.kind)
     weights = op.input(rule.weights) if rule is not None else None
-    if rule is None or weights is None or not has_large_weights(op, rule):
+    if rule is None or weights is None or not has_large_weights(op, rule, scheme):
         return False
     if rule.limit is not None and rule.limit(op) is not None:
         return False
@@ -106,18 +104,18 @@ def hybrid_code(kind: str, scheme: Scheme) -> str:
     return weights_code(kind, scheme) if WEIGHT_RULES[kind].hybrid else "i8"
 
 
-def has_large_weights(op: Op, rule: WeightRule) -> bool:
+def has_large_weights(op: Op, rule: WeightRule, scheme: Scheme) -> bool:
     """Whether `op` is in float32 and its weights are constants, of enough elements or few bits."""
     weights = [x for i in (rule.weights, *rule.others) if (x := op.input(i)) is not None]
     if not all(x.is_constant and is_float32(x) for x in weights):
         return False
     n_elements = max(max(x.data.size, x.n_source) for x in weights)
     stated = weights[0].fake_quant
-    is_large = n_elements >= SMALLEST or (stated is not None and stated.bits <= FEW_BITS)
+    is_large = n_elements >= SMALLEST or (stated is not None and stated.bits <= scheme.few_bits)
     return is_large and is_float32(op.output) and all(np.isfinite(x.data).all() for x in weights)
 
 
-def is_of_small_parts(op: Op) -> bool:
+def is_of_small_parts(op: Op, scheme: Scheme) -> bool:
     """Whether the weights of `op` are large only before they are cut into those of gates.
 
     A DEQUANTIZE makes such weights float32: a hybrid kernel of gates has one scale for each, where
@@ -127,7 +125,7 @@ def is_of_small_parts(op: Op) -> bool:
     if rule is None or not rule.others or op.input(rule.weights) is None:
         return False
     weights = [x for i in (rule.weights, *rule.others) if (x := op.input(i)) is not None]
-    return has_large_weights(op, rule) and all(x.data.size < SMALLEST for x in weights)
+    return has_large_weights(op, rule, scheme) and all(x.data.size < SMALLEST for x in weights)
 
 
 def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantization) -> None:
@@ -142,16 +140,25 @@ def dequantize_result(graph: Graph, op: Op, dtype: np.dtype, params: Quantizatio
 def quantized_inputs(op: Op, scheme: Scheme) -> Iterator[int]:
     """The constants of `op` that a scheme stores in another type, by position."""
     if scheme.weights == "f16":
-        largest = np.finfo(np.float16).max
         for i, tensor in enumerate(op.inputs):
-            if not is_float32(tensor) or not tensor.is_constant or tensor.is_variable:
-                continue
-            if np.abs(tensor.data).max(initial=0) <= largest:
+            is_plain = is_float32(tensor) and tensor.is_constant and not tensor.is_variable
+            if is_plain and fits_float16(tensor.data):
                 yield i
         return
     rule = WEIGHT_RULES.get(op.kind)
-    if rule is not None and op.input(rule.weights) is not None and has_large_weights(op, rule):
+    if rule is None or op.input(rule.weights) is None:
+        return
+    if has_large_weights(op, rule, scheme):
         yield from (i for i in (rule.weights, *rule.others) if op.input(i) is not None)
+
+
+def fits_float16(array: np.ndarray) -> bool:
+    """Whether float16 numbers can stand for those of an array: none is too large, and what is there
+    does not vanish, as an epsilon of 1e-12 would.
+    """
+    if np.abs(array).max(initial=0) > np.finfo(np.float16).max:
+        return False
+    return not array.any() or bool(array.astype(np.float16).any())
 
 
 def dequantized(graph: Graph, op: Op, i: int, scheme: Scheme, per_tensor: frozenset[str]) -> Tensor:

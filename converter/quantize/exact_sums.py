@@ -3,7 +3,8 @@
     x -> EXP -> a, 1.0 -> ADD -> y -> LOG        a and y take one scale of which 1.0 is a multiple
 
 ADD then moves integers by a constant and rounds nothing. Holds off where the scale would have to
-grow so much that one rounding costs more than the two on the scales that were measured.
+grow so much that one rounding costs more than the two on the scales that were measured, and in
+int16, where no rounding of a sum is felt.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ def scales_of_exact_sums(
         scheme: what the scales are for.
     """
     exact: dict[Tensor, Quantization] = {}
+    if scheme.symmetric:
+        return exact
     for op in ops_of(graph, "ADD", "SUB"):
         operand, constant = variable_and_constant(op)
         if operand is None or not constant or op.options.fused_activation_function:

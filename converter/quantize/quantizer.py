@@ -22,7 +22,7 @@ from .ranges import Range, Scales
 from .recipe import FLOAT32, Recipe
 from .rewrite import rewrite
 from .rules import NO_KERNEL, WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
-from .scheme import dtype_of
+from .scheme import DYNAMIC, dtype_of
 from .size_dependent import size_dependent_operands
 from .variables import variable_scales
 
@@ -143,7 +143,7 @@ def warn_of_other_weights(graphs: Sequence[Graph], recipe: Recipe) -> None:
     unblocked: dict[str, Counter[str]] = {}
     for op in (op for graph in graphs for called in graph.reachable() for op in called.ops):
         schemes, rule = recipe.schemes_of(op), WEIGHT_RULES.get(op.kind)
-        if not schemes or rule is None or not has_large_weights(op, rule):
+        if not schemes or rule is None or not has_large_weights(op, rule, schemes[0]):
             continue
         code = hybrid_code if schemes[0].activations is None else weights_code
         if schemes[0].hybrid and code(op.kind, schemes[0]) != schemes[0].weights:
@@ -211,10 +211,15 @@ def quantize_floats(graphs: Sequence[Graph], recipe: Recipe, always: bool) -> No
         [quantize_weights(graph, weights_scheme, recipe.per_tensor) for graph in graphs]
     )
     if not n_quantized and always:
+        is_dynamic = recipe.main.name == DYNAMIC.name
+        how = (
+            "dynamic-range quantization could store in 8 bits"
+            if is_dynamic
+            else f"the scheme {recipe.main.name} could store in {recipe.main.weights}"
+        )
         warnings.warn(
             f"the model stays float: it has no weights of {SMALLEST} elements or more that "
-            "dynamic-range quantization could store in 8 bits; a representative_dataset "
-            "quantizes it whole",
+            f"{how}; a representative_dataset quantizes it whole",
             stacklevel=caller(),
         )
 

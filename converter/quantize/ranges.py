@@ -22,7 +22,14 @@ from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import ops_of
 from .exact_sums import scales_of_exact_sums, variable_and_constant
 from .needs import Needs, Range, hull
-from .rules import DIVISORS, is_float32, nonfinite_constant, rule_of
+from .rules import (
+    DIVISORS,
+    is_float32,
+    min_scale_of_activation,
+    nonfinite_constant,
+    rule_of,
+    weights_code,
+)
 from .scales import of_constant, of_range, of_result, with_min_scale
 from .scheme import INT8, Scheme
 from .size_dependent import ranges_of_parts, size_dependent_tensors, sums_over_unknown_sizes
@@ -112,19 +119,29 @@ class Scales:
         limits = {}
         for op in graph.ops:
             rule = rule_of(op, self.scheme)
-            if rule is None or rule.min_scale is None or op.output not in self.of:
+            if rule is None or not op.outputs or op.output not in self.of:
                 continue
-            scales = [self._operand(op, i) for i in range(len(op.inputs))]
-            min_scale = rule.min_scale(max(scales))
+            min_scale = min_scale_of_activation(op)
+            if rule.min_scale is not None:
+                scales = [self._operand(op, i, i == rule.weights) for i in range(len(op.inputs))]
+                min_scale = max(min_scale, rule.min_scale(scales))
             if self.result(op, 0).scale <= min_scale:
                 limits[op.output] = min_scale
         return limits
 
-    def _operand(self, op: Op, i: int) -> float:
-        """The scale in which `op` takes input `i`; 0 for one that stays float32."""
+    def _operand(self, op: Op, i: int, is_weights: bool) -> float:
+        """The scale in which `op` takes input `i`, of weights the largest; 0 for one that is left
+        out or stays float32.
+        """
+        tensor = op.inputs[i]
+        if tensor is None or not is_float32(tensor):
+            return 0.0
         params = self.of_input(op, i)
-        if params is None and op.inputs[i].is_constant and nonfinite_constant(op) is None:
-            params = self._of_constant(op.inputs[i])
+        if params is None and tensor.is_constant and nonfinite_constant(op) is None:
+            if is_weights:
+                integers = self.scheme.weight_integers(weights_code(op.kind, self.scheme))
+                return float(np.abs(tensor.data).max(initial=0.0)) / integers.high
+            params = self._of_constant(tensor)
         return 0.0 if params is None else params.scale
 
     def of_input(self, op: Op, i: int) -> Quantization | None:
@@ -185,11 +202,21 @@ class Scales:
         if tensor.is_constant and tensor not in self.of:
             self.input_scales[op, i] = params
             return ()
-        if not self._adopts(tensor, params):
+        if self._is_given_a_scale(op, tensor) or not self._adopts(tensor, params):
             if self.of.get(tensor) != params:
                 self.input_scales[op, i] = params
             return ()
         return neighbours(tensor)
+
+    def _is_given_a_scale(self, op: Op, tensor: Tensor) -> bool:
+        """Whether the operator that moves `tensor` tells its scale: in symmetric schemes those of
+        several inputs take theirs requantized, so that other readers lose nothing.
+        """
+        producer = tensor.producer
+        if not self.scheme.symmetric or len(float32_inputs(op)) < 2 or producer is None:
+            return False
+        is_moved = producer in self._ops and keeps_scale(producer, self.scheme)
+        return is_moved and len(float32_inputs(producer)) == 1
 
     def _set_result_scale(self, op: Op, i: int, params: Quantization) -> Iterable[Op]:
         """Lets `op` give result `i` in `params`; the operators to look at again."""

@@ -73,6 +73,8 @@ class Scheme:
             makes them float32 first.
         block: how many elements along the last dimension of weights share a scale; None for the
             scales that `axis` says.
+        few_bits: bits up to which weights that were fake-quantized are integers whatever their
+            size, where results stay float32.
 
     Raises ValueError for blocks of another size, or of types that LiteRT has no kernel for.
     """
@@ -86,6 +88,7 @@ class Scheme:
     axis: bool = True
     hybrid: bool = True
     block: int | None = None
+    few_bits: int = 4
 
     def __post_init__(self) -> None:
         if self.block is None:

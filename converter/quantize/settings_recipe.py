@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ...schema.errors import noted
 from ..api.options import OpsSet, Optimize, as_dtype, constants
 from ..callers import caller
 from ..lowering.fake_quant import has_dynamic_weights, has_fake_quant
-from ..sources.source import short_name, some
+from ..sources.source import Source, short_name, some
 from .accuracy.algorithms import algorithms_of, needs_data
 from .recipe import FLOAT32, IO_TYPES, Recipe
 from .recipe_file import from_recipe
@@ -28,6 +28,10 @@ INTEGER_SETS = {INT16_SET: INT16X8, OpsSet.TFLITE_BUILTINS_INT8: INT8}
 """The sets of integer operators -> their scheme; the first of those asked for is the main one."""
 FLOAT_SETS = frozenset({OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
 ENDS = ("inference_input_type", "inference_output_type")
+ROUNDING = ("FakeQuant", "FAKE_QUANT", "QuantizeAndDequantize", "QuantizeLinear")
+"""How the types of operations begin that state ranges."""
+STATED = ("i8", "u8")
+"""Types of results whose ranges FakeQuant may state."""
 DATASET = (
     "representative_dataset = RepresentativeDataset(samples), where samples() yields lists with "
     "one array for each input"
@@ -46,8 +50,6 @@ def recipe_of(settings: Settings) -> Recipe | None:
         recipe = from_recipe(settings.quantization_recipe)
         if settings.strict_int8:
             recipe = dataclasses.replace(recipe, strict=True)
-        if recipe.calibrates:
-            require_data(settings)
         return recipe
     has_data = settings.representative_dataset is not None
     if is_integer(settings) and (has_data or not is_quantized):
@@ -154,7 +156,8 @@ def is_integer(settings: Settings) -> bool:
 
 
 def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph], settings: Settings) -> Recipe:
-    """Full integers in the place of dynamic range, where FakeQuant tells all ranges.
+    """Full integers in the place of dynamic range, where FakeQuant tells all ranges; else, with
+    `_experimental_low_bit_qat`, weights that were fake-quantized as integers whatever their size.
 
     Raises ValueError for types of inputs and outputs that only integers can have.
     """
@@ -174,7 +177,38 @@ def with_stated_ranges(recipe: Recipe, graphs: Sequence[Graph], settings: Settin
     for name, dtype in zip(ENDS, (recipe.input_type, recipe.output_type), strict=True):
         if dtype != FLOAT32:
             raise float_ends(name, dtype)
-    return recipe
+    if not settings._experimental_low_bit_qat:
+        return recipe
+    return dataclasses.replace(recipe, schemes=(dataclasses.replace(DYNAMIC, few_bits=8),))
+
+
+def measured_or_stated(recipe: Recipe, graphs: Sequence[Graph], settings: Settings) -> Recipe:
+    """The recipe, of the ranges that FakeQuant of `graphs` states where no samples measure them.
+
+    Raises ValueError when there are neither.
+    """
+    if not recipe.calibrates or settings.representative_dataset is not None:
+        return recipe
+    if recipe.main.code not in STATED or not has_fake_quant(graphs):
+        require_data(settings)
+    return dataclasses.replace(recipe, states_ranges=True)
+
+
+def input_statistics(settings: Settings, sources: Iterable[Source]) -> dict[str, Any]:
+    """`quantized_input_stats` by the names of tensors; a signature's names of inputs do, too."""
+    names = {port.key: short_name(port.name) for source in sources for port in source.inputs}
+    stats = settings.quantized_input_stats or {}
+    return {names.get(name) or name: row for name, row in stats.items()}
+
+
+def needs_samples(recipe: Recipe, sources: Iterable[Source]) -> bool:
+    """Whether nothing but samples tells the ranges that a recipe asks for: sources have no
+    operations that say how they were rounded when they were trained.
+    """
+    if not recipe.calibrates:
+        return False
+    types = (name for source in sources for name in source.operation_types())
+    return recipe.main.code not in STATED or not any(name.startswith(ROUNDING) for name in types)
 
 
 def check_ranges_of_inputs(settings: Settings, graphs: Sequence[Graph] | None = None) -> None:

@@ -58,6 +58,11 @@ class OnnxSource:
     channels_last: Mapping[str, int] = field(default_factory=dict)
     dynamic_weights: frozenset[str] = frozenset()
 
+    def operation_types(self) -> set[str]:
+        """The types of the nodes, and of those of the model's own functions."""
+        nodes = (*self.nodes, *(node for function in self.functions for node in function.node))
+        return {node.op_type for node in nodes}
+
     def constants(self) -> dict[str, int]:
         """The initializers' bytes, by name."""
         return {name: array.nbytes for name, array in self.arrays.items()}

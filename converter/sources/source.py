@@ -115,6 +115,10 @@ class Source(Protocol):
         """The constants' bytes, by name."""
         ...
 
+    def operation_types(self) -> set[str]:
+        """The types of the operations, as the source calls them."""
+        ...
+
     def lower(self, allow_custom_ops: bool = False) -> ir.Graph:
         """The IR of the computation; raises ConverterError or UnsupportedOps."""
         ...
@@ -155,6 +159,10 @@ class GraphSource:
     def kind(self) -> str:
         """As TensorFlow's metadata calls it."""
         return self.model
+
+    def operation_types(self) -> set[str]:
+        """The types of the graph's operations."""
+        return {op.type for op in self.graph.operations}
 
     def constants(self) -> dict[str, int]:
         """The constants' bytes, by name."""

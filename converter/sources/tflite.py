@@ -68,6 +68,10 @@ class FileSource:
         """As the metadata calls it."""
         return "tflite"
 
+    def operation_types(self) -> set[str]:
+        """The kinds of the subgraph's operators."""
+        return {op.kind for op in self.model.subgraph(self.subgraph).operators}
+
     def constants(self) -> dict[str, int]:
         """The constants' bytes, by name."""
         tensors = self.model.subgraph(self.subgraph).tensors

@@ -134,10 +134,14 @@ class Verified:
     Attributes:
         ran: the shapes of the inputs, in words.
         refused: shapes that the source does not take.
+        inputs: the first of the inputs themselves; no field, as it is for what follows alone.
     """
 
     ran: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.inputs: list[np.ndarray] = []
 
     def __bool__(self) -> bool:
         return bool(self.ran)
@@ -195,6 +199,7 @@ def verify(
             if interpreter is None or function.has_state:
                 interpreter = function.interpreter()
             compare(source, function, arrays, expected, function.run(interpreter, arrays))
+            verified.inputs = verified.inputs or arrays
             verified.ran.append(shapes_of(arrays))
             if samples is None and len(verified.ran) == n_runs(oracle) + len(first):
                 break

@@ -1,6 +1,7 @@
 """FakeQuant graphs and TensorFlow 1's settings, beside the files that TensorFlow made of them."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +193,17 @@ def test_types_of_ends_where_fake_quant_states_ranges(request):
         converter.convert()
 
 
+def test_a_recipe_takes_the_stated_ranges(request, litert):
+    """Without samples; of two graphs, only one states any."""
+    recipe = {"scheme": "int8", "input_type": "int8", "output_type": "int8"}
+    content = converter_of(request, "ranges", quantization_recipe=recipe).convert()
+    theirs = (request.path.parent / "fake_quant/ranges_int8.tflite").read_bytes()
+    check_alike(content, theirs, litert)
+    converter = converter_of(request, "plain", quantization_recipe=recipe)
+    with pytest.raises(ValueError, match="a `representative_dataset` must be specified"):
+        converter.convert()
+
+
 def test_without_quantization_it_rounds(request, litert):
     """TensorFlow writes QUANTIZE and DEQUANTIZE; FAKE_QUANT gives the same numbers."""
     content = converter_of(request, "one_range").convert()
@@ -239,6 +251,9 @@ def test_settings_without_effect():
     x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 4)}).outputs
     graph.add("Exp", "y", x)
     converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [2, 4])], ["y"])
+    converter.quantized_input_stats = {"y": (0.0, 1.0)}
+    with pytest.raises(ValueError, match=r"for input tensors 'x'.\nquantized_input_stats has 'y'"):
+        converter.convert()
     converter.quantized_input_stats = {"x": (0.0, 1.0)}
     with pytest.warns(UserWarning, match="quantized_input_stats has no effect without inference_t"):
         converter.convert()
@@ -299,3 +314,29 @@ def test_weights_of_ranges_that_are_not_symmetric(name, litert):
     np.testing.assert_array_equal(ours, theirs)
     step = 16 / 255
     np.testing.assert_allclose(ours, row["y"], rtol=0, atol=(3 if is_widened else 1.01) * step)
+
+
+LOW_BIT = json.loads((Path(__file__).parent / "fake_quant/low_bit.json").read_text())
+
+
+@pytest.mark.parametrize("row", LOW_BIT, ids=lambda row: f"{row['bits']}-{row['low_bit']}")
+def test_small_weights_of_few_bits(row):
+    """They are integers where `_experimental_low_bit_qat` asks for it, as in TensorFlow's file."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (1, 2, 2, 4)})
+    weights = graph.constant(np.float32(row["weights"]), "weights")
+    ends = {"min": -1.0, "max": 1.0, "num_bits": row["bits"], "narrow_range": True}
+    filters = graph.add("FakeQuantWithMinMaxArgs", "filters", [weights], ends).outputs[0]
+    options = {"strides": [1, 1, 1, 1], "padding": b"SAME", "T": np.dtype("f4")}
+    graph.add("Conv2D", "y", [x.outputs[0], filters], options)
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [1, 2, 2, 4])], ["y"])
+    converter.optimizations = [Optimize.DEFAULT]
+    converter._experimental_low_bit_qat = row["low_bit"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # without it, nothing is quantized
+        content = converter.convert()
+    (subgraph,) = load(content).subgraphs
+    stored = subgraph.tensors[subgraph.operators[0].inputs[1]]
+    assert stored.dtype.lower() == row["dtype"]
+    if row["scale"] is not None:
+        assert stored.quantization.scales[0] == pytest.approx(row["scale"], rel=1e-6)

@@ -252,6 +252,32 @@ FORMULAS = [
            }""",
     ),
     Rewrite(
+        "l2/of_single_elements",
+        fuse_l2_normalization,
+        """graph main(x: float32[4,1]) {
+             a = SQUARE(x)
+             b = MAXIMUM(a, float32[]{1e-12})
+             c = RSQRT(b)
+             d = MUL(x, c)
+             return d
+           }""",
+        """graph main(x: float32[4,1]) {
+             d = L2_NORMALIZATION(x)
+             return d
+           }""",
+    ),
+    Rewrite(
+        "l2/holds_off_without_a_sum",
+        fuse_l2_normalization,
+        """graph main(x: float32[4,2]) {
+             a = SQUARE(x)
+             b = MAXIMUM(a, float32[]{1e-12})
+             c = RSQRT(b)
+             d = MUL(x, c)
+             return d
+           }""",
+    ),
+    Rewrite(
         "l2/sqrt",
         fuse_l2_normalization,
         """graph main(x: float32[n,4]) {

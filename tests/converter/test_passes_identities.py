@@ -9,6 +9,7 @@ from flatlite.converter.passes.identities import (
     order_operands,
     remove_identities,
     shrink_constants,
+    take_negation,
 )
 
 FOLD = [
@@ -309,11 +310,54 @@ IDENTITIES = [
            }""",
     ),
     Rewrite(
+        "constants/shrunk_in_a_choice",
+        shrink_constants,
+        """graph main(c: bool[n,4], x: float32[n,4]) {
+             a = SELECT_V2(c, float32[1,4]{0.5}, x)
+             b = SELECT_V2(c, x, float32[5,1,4]{0.0})
+             return a, b
+           }""",
+        """graph main(c: bool[n,4], x: float32[n,4]) {
+             a = SELECT_V2(c, float32[]{0.5}, x)
+             b = SELECT_V2(c, x, float32[5,1,4]{0.0})
+             return a, b
+           }""",
+    ),
+    Rewrite(
         "constants/hold_off_when_they_give_the_shape",
         shrink_constants,
         """graph main(x: float32[1,4]) {
              a = MAXIMUM(x, float32[5,4]{0.5})
              return a
+           }""",
+    ),
+    Rewrite(
+        "negation/taken_into_sums",
+        take_negation,
+        """graph main(x: float32[n,4], y: float32[n,4]) {
+             a = NEG(y)
+             b = ADD(x, a; fused_activation_function=RELU)
+             c = ADD(a, x)
+             d = SUB(x, a)
+             e = SUB(a, x)
+             return b, c, d, e
+           }""",
+        """graph main(x: float32[n,4], y: float32[n,4]) {
+             a = NEG(y)
+             b = SUB(x, y; fused_activation_function=RELU)
+             c = SUB(x, y)
+             d = ADD(x, y)
+             e = SUB(a, x)
+             return b, c, d, e
+           }""",
+    ),
+    Rewrite(
+        "negation/holds_off_on_integers",
+        take_negation,
+        """graph main(x: int64[4], y: int64[4]) {
+             a = NEG(y)
+             b = ADD(x, a)
+             return b
            }""",
     ),
     Rewrite(

@@ -240,6 +240,20 @@ BEFORE = [
            }""",
     ),
     Rewrite(
+        "before/offset_with_another_reader",
+        fuse_affine_before,
+        """graph main(x: float32[n,6]) {
+             a = ADD(x, float32[6]{1, 2, 3, 4, 5, 6})
+             c = FULLY_CONNECTED(a, float32[20,6]#w, float32[20]#b)
+             return c, a
+           }""",
+        """graph main(x: float32[n,6]) {
+             a = ADD(x, float32[6]{1, 2, 3, 4, 5, 6})
+             c = FULLY_CONNECTED(x, float32[20,6]#w, float32[20]#b)
+             return c, a
+           }""",
+    ),
+    Rewrite(
         "before/holds_off_on_another_reader",
         fuse_affine_before,
         """graph main(x: float32[n,6]) {

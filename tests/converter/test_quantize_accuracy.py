@@ -10,6 +10,7 @@ from running import answers
 
 import flatlite.compat.v1 as tf
 from flatlite.converter.api.conversion import Conversion
+from flatlite.converter.api.graphs import Lowering
 from flatlite.converter.quantize.accuracy.adaround import Problem, adaround
 from flatlite.converter.quantize.accuracy.algorithms import ALGORITHMS, algorithms_of
 from flatlite.converter.quantize.accuracy.channels import groups
@@ -48,7 +49,7 @@ def converter_of_graph(build, *shape):
 
 def float_graph(converter):
     """The float IR that a converter quantizes."""
-    (graph,) = Conversion(converter, converter._sources, 1)._graphs()
+    (graph,) = Lowering(converter, converter._sources).graphs()
     return graph
 
 
@@ -185,7 +186,7 @@ def test_rows(padding, stride):
 
     converter, samples = converter_of_graph(build, 9, 8, 4)
     conversion = Conversion(converter, converter._sources, 1)
-    (graph,) = graphs = conversion._graphs()
+    (graph,) = graphs = Lowering(converter, converter._sources).graphs()
     file = Written(*conversion._write(graphs))
     ops = linear_ops(graph)
     assert [op.kind for op in ops] == ["CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"]

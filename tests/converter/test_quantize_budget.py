@@ -146,6 +146,9 @@ def test_table_and_picture():
             other.metric >= row.metric and other.share < row.share for other in front.candidates
         )
     picture = ElementTree.fromstring(front.svg())
+    words = " ".join(picture.itertext())
+    assert f"float {front.float_metric:.4g}" in words
+    assert f"limit {front.limit:.4g}" in words
     circles = [node for node in picture if node.tag.endswith("circle")]
     assert len(circles) == len(front.candidates)
 
@@ -163,6 +166,13 @@ def test_refusals():
     converter.accuracy_budget = AccuracyBudget(lambda content: float("nan"), 1.0)
     with pytest.raises(ValueError, match="the metric of accuracy_budget must be finite, got nan"):
         converter.convert()
+    converter.accuracy_budget = AccuracyBudget(str, 1.0)
+    with pytest.raises(ValueError, match="the metric of accuracy_budget must give a number, got s"):
+        converter.convert()
+    converter.accuracy_budget = 0.01
+    with pytest.raises(ValueError, match=r"accuracy_budget must be an AccuracyBudget.*, got 0.01"):
+        converter.convert()
     converter.optimizations = []
+    converter.accuracy_budget = AccuracyBudget(metric, 1.0)
     with pytest.raises(ValueError, match="in a model that is quantized with samples"):
         converter.convert()

@@ -113,7 +113,7 @@ def test_every_iteration_is_measured():
     assert highest > 1.5 * lowest
 
 
-@pytest.mark.parametrize("calibrator", ["moving_average", "percentile", "entropy", "mse"])
+@pytest.mark.parametrize("calibrator", ["moving_average", "percentile", "entropy", "mse", "octav"])
 def test_calibrators(calibrator):
     recipe = {"scheme": "int8", "calibrator": calibrator}
     converter = converter_of("counted_loop", quantization_recipe=recipe)

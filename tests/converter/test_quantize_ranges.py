@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 from rewriting import graph_of
 
+import flatlite.compat.v1 as tf
 from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.calibrate import calibrate
 from flatlite.converter.quantize.check import compare
 from flatlite.converter.quantize.ranges import Scales
 from flatlite.converter.quantize.recipe import Recipe
 from flatlite.converter.quantize.rewrite import rewrite
+from flatlite.converter.quantize.scheme import INT8 as INT8_SCHEME
+from flatlite.converter.quantize.scheme import INT16X8
 from flatlite.converter.verify.verification import Function
+from flatlite.lite import TFLiteConverter
 from flatlite.schema.model import save
 
 INT8 = np.dtype("i1")
@@ -119,3 +123,59 @@ def test_a_tensor_joined_with_a_much_larger_one_keeps_its_scale_for_others():
     )
     _, noise = quantized(graph)
     assert min(noise.values()) > 30
+
+
+def test_in_int16_a_join_rescales_its_inputs_for_itself_alone():
+    """Other readers get what was moved in its own scale, as in TensorFlow 2.21's file."""
+    graph = graph_of(
+        """graph main(x: float32[4,4]) {
+             p = PAD(x, int32[2,2]{0, 1, 0, 0})
+             m = MUL(p, float32[]{3.0})
+             c = CONCATENATION(p, m; axis=1)
+             return c
+           }"""
+    )
+    x, p, m, c = (*graph.inputs, *(op.output for op in graph.ops))
+    ranges = {x: (-1.0, 1.0), p: (-1.0, 1.0), m: (-3.0, 3.0), c: (-3.0, 3.0)}
+    scales = Scales(graph, ranges, INT16X8)
+    _, product, join = graph.ops
+    assert scales.of[p] == scales.of[x] == scales.required(product, 0)
+    assert scales.of[x].scale == pytest.approx(1 / 32767)
+    assert scales.required(join, 0) == scales.of[c] == scales.of[m]
+
+
+@pytest.mark.parametrize("scheme", [INT8_SCHEME, INT16X8], ids=["int8", "int16x8"])
+def test_a_product_that_was_always_zero(scheme, litert):
+    """RELU cut all of it off: a scale of nothing would make the kernel's sums overflow."""
+    rng = np.random.default_rng(0)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [4, 8], name="x")
+        weights = rng.uniform(0.1, 1, (8, 8)).astype(np.float32)
+        y = tf.nn.relu(tf.matmul(x, tf.constant(weights)) - np.float32(100))
+        converter = TFLiteConverter.from_session(session, [x], [y, tf.nn.relu(x)])
+    samples = rng.uniform(0, 3, (8, 1, 4, 8)).astype(np.float32)
+    converter.representative_dataset = lambda: ([*sample] for sample in samples)
+    converter.quantization_recipe = {"scheme": scheme.name}
+    content = converter.convert()
+    for resolver in ("BUILTIN_REF", "BUILTIN_WITHOUT_DEFAULT_DELEGATES"):
+        ((zeros, _),) = litert.run(content, [[samples[0][0]]], resolver)
+        np.testing.assert_array_equal(zeros, 0)
+
+
+@pytest.mark.parametrize("scheme", ["int8", "int16x8"])
+@pytest.mark.parametrize("end", [1.0, 6.0])
+def test_an_activation_whose_end_is_too_many_steps_away(scheme, end, litert):
+    """LiteRT refuses a RELU6 of steps so small that 6 is more than 2^31 of them."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2, 8], name="x")
+        y = x - tf.constant(np.float32(0.25))
+        y = tf.nn.relu6(y) if end == 6.0 else tf.minimum(tf.maximum(y, -1.0), 1.0)
+        product = tf.matmul(y, tf.constant(np.eye(8, dtype=np.float32)))
+        converter = TFLiteConverter.from_session(session, [x], [tf.add(product, 0.5)])
+    samples = np.full((4, 1, 2, 8), 0.25, np.float32)
+    samples[1:] += np.linspace(0, 1e-5, 8, dtype=np.float32)
+    converter.representative_dataset = lambda: ([*sample] for sample in samples)
+    converter.quantization_recipe = {"scheme": scheme}
+    converter.verify = False
+    outputs = litert.run(converter.convert(), [[samples[1][0]]], "BUILTIN_REF")
+    np.testing.assert_allclose(outputs[0][0], 0.5, rtol=0.01)

@@ -196,15 +196,16 @@ def test_float16_by_attributes():
     assert len(content) < 0.6 * len(converter_of(optimizations=[]).convert())
 
 
-def test_halves_that_overflow_stay_float32():
+@pytest.mark.parametrize("constant", [[1, 2, 3, 1e5], [1e-12] * 4], ids=["overflow", "vanish"])
+def test_numbers_that_halves_do_not_hold_stay_float32(constant):
     graph = Graph()
     x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (2, 4)}).outputs[0]
-    large = graph.constant(np.float32([1, 2, 3, 1e5]), "large")
-    graph.add("Mul", "y", [x, large])
+    constant = graph.constant(np.float32(constant), "constant")
+    graph.add("Maximum", "y", [x, constant])
     converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [2, 4])], ["y"])
     converter.quantization_recipe = {"scheme": "float16"}
     with pytest.warns(UserWarning, match="the model stays float"):
-        assert kinds(converter.convert()) == ["MUL"]
+        assert kinds(converter.convert()) == ["MAXIMUM"]
 
 
 def test_layers():
@@ -326,6 +327,18 @@ def test_a_saved_calibration(tmp_path):
         converter_of().save_calibration(path)
 
 
+def test_without_samples_the_file_is_compared_within_the_saved_ranges():
+    """Normals would be far beyond what its integers hold."""
+    small = [[x / 100] for x in IMAGES]
+    converter = converter_of(quantization_recipe={"scheme": "int8"})
+    converter.representative_dataset = lambda: iter(small)
+    converter.convert()
+    recipe = {"scheme": "int8", "ranges": converter.calibrated_ranges}
+    again = converter_of(quantization_recipe=recipe, representative_dataset=None)
+    again.convert()
+    assert again.signal_to_noise[""]["y"] > 10  # of normals 0
+
+
 def observed(calibrator, *samples):
     """The range after some samples, as the model that gets them has measured them."""
     graph = graph_of("graph main(x: float32[n]) {\ny = ABS(x)\nreturn y\n}")
@@ -378,6 +391,18 @@ def test_mse():
     assert squared_error(x, low, high) < squared_error(x, x.min(), x.max())
 
 
+@pytest.mark.parametrize("is_signed", [True, False])
+def test_octav(is_signed):
+    """The threshold's error is that of the best of a grid of thresholds."""
+    x = GENERATOR.laplace(size=20000).astype(np.float32)
+    x = np.append(x if is_signed else np.abs(x), np.float32(60))
+    low, high = observed("octav", x)
+    assert low == pytest.approx(x.min(), rel=0.01)
+    grid = np.linspace(0.05, 1, 96) * x.max()
+    best = min(squared_error(x, -s if is_signed else 0, s) for s in grid)
+    assert squared_error(x, -high if is_signed else 0, high) <= 1.05 * best
+
+
 def test_entropy():
     """An outlier is cut off, a normal distribution hardly."""
     x = GENERATOR.normal(size=50000).astype(np.float32)
@@ -395,6 +420,7 @@ def test_entropy():
         ({"name": "percentile", "percentile": 99.5}, 6),
         ("entropy", 6),
         ("mse", 0.5),  # which weighs the outlier, too
+        ("octav", 0.5),
     ],
 )
 def test_calibrators_in_a_recipe(calibrator, gain):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from running import kinds
 
+import flatlite.compat.v1 as tf
 import flatlite.lite
 from flatlite.converter.quantize.check import Comparison, compare
 from flatlite.converter.verify.verification import Function
@@ -351,3 +352,20 @@ def test_an_output_without_signal():
     assert "its error is larger than the signal (-6.0 dB)" in opposite.problem(0.01)
     with pytest.raises(ConverterError, match="gives NaN or infinity for 'y'"):
         opposite.add(np.array([1.0]), np.array([np.nan]))
+
+
+def test_without_samples_inputs_are_those_that_the_source_takes():
+    """Of two unknown batch sizes that must be equal; `verify_inputs` come before random ones."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = (tf.placeholder(tf.float32, [None, 32], name=name) for name in "xy")
+        joined = tf.concat([x * y, x], 1)
+        weights = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
+        z = tf.matmul(joined, tf.constant(weights), name="z")
+        converter = TFLiteConverter.from_session(session, [x, y], [z])
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.convert()
+    assert converter.measured_on == {"": "seeded random inputs"}
+    assert "(1, 32), (2, 32)" in converter.verified_on[""].refused
+    converter.verify_inputs = [np.ones((3, 32), np.float32)] * 2
+    converter.convert()
+    assert converter.measured_on == {"": "verify_inputs"}

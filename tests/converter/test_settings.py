@@ -105,7 +105,7 @@ ELSEWHERE = {
     "accuracy_budget": "test_quantize_budget",
     "quantization_algorithms": "test_quantize_accuracy",
     "calibration_workers": "the ranges are the same; test_calibration_workers",
-    "_experimental_low_bit_qat": "steps are kept either way; test_fake_quant",
+    "_experimental_low_bit_qat": "for weights that were fake-quantized; test_fake_quant",
     "_experimental_lower_tensor_list_ops": "flatlite lowers lists of tensors either way",
     "allow_custom_ops": "test_converter",
     "conversion_summary_dir": "test_summary",

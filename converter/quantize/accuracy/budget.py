@@ -13,7 +13,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, SupportsFloat
 
 import numpy as np
 
@@ -145,7 +145,7 @@ class ParetoFront:
             )
             for row in self.candidates
         ]
-        lines = (self.float_metric, self.limit)
+        lines = {"float": self.float_metric, "limit": self.limit}
         return scatter(points, "% of the work in wider layers", "metric", lines)
 
 
@@ -166,6 +166,11 @@ class Search:
     ) -> None:
         self._settings, self._convert = settings, convert
         self._budget: AccuracyBudget = settings.accuracy_budget
+        if not isinstance(self._budget, AccuracyBudget):
+            raise ValueError(
+                "accuracy_budget must be an AccuracyBudget(metric, tolerance) of "
+                f"flatlite.experimental, got {self._budget!r}"
+            )
         self._samples = samples
         recipe = with_algorithms(recipe_of(settings), settings)
         if recipe is None or recipe.weights_only:
@@ -288,7 +293,12 @@ class Search:
 
     def _metric(self, content: bytes) -> float:
         """What the user's function says of a file; raises ValueError unless it is a number."""
-        value = float(self._budget.metric(content))
+        value = self._budget.metric(content)
+        if not isinstance(value, SupportsFloat):
+            raise ValueError(
+                f"the metric of accuracy_budget must give a number, got {type(value).__name__}"
+            )
+        value = float(value)
         if not np.isfinite(value):
             raise ValueError(f"the metric of accuracy_budget must be finite, got {value}")
         return value
@@ -302,7 +312,8 @@ class Search:
 
 def exactly(*names: str) -> str:
     """The pattern that is found in these names alone."""
-    return f"^({'|'.join(map(re.escape, names))})$"
+    choice = "|".join(map(re.escape, names))
+    return f"^({choice})$" if len(names) > 1 else f"^{choice}$"
 
 
 def quantized_layers(graphs: Iterable[Graph], recipe: Recipe) -> dict[str, QuantizedLayer]:

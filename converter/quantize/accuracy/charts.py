@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
 import numpy as np
 
 BLUE, ORANGE, GREY, RED = "#3b6ea5", "#d9822b", "#8a8f98", "#b3312c"
-MARGIN = 46  # of a scatter, for its axes
+MARGIN = 52  # of a scatter, for its axes
 
 
 class Point(NamedTuple):
@@ -79,10 +79,13 @@ def histogram(
     return svg(width, height, parts)
 
 
-def scatter(points: Sequence[Point], x_name: str, y_name: str, lines: Sequence[float] = ()) -> str:
-    """Points, a line through those that are marked, and horizontal lines."""
+def scatter(
+    points: Sequence[Point], x_name: str, y_name: str, lines: Mapping[str, float] | None = None
+) -> str:
+    """Points, a line through those that are marked, and horizontal lines by their names."""
     width, height = 520, 320
-    xs, ys = np.array([p.x for p in points]), np.array([*(p.y for p in points), *lines])
+    lines = lines or {}
+    xs, ys = np.array([p.x for p in points]), np.array([*(p.y for p in points), *lines.values()])
 
     def extent(values: np.ndarray) -> tuple[float, float]:
         low, high = float(values.min()), float(values.max())
@@ -97,10 +100,11 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str, lines: Sequence[f
 
     frame = f'width="{width - MARGIN - 8}" height="{height - MARGIN - 8}"'
     parts = [f'<rect x="{MARGIN}" y="8" {frame} fill="none" stroke="{GREY}"/>']
-    for y in lines:
+    for name, y in lines.items():
         _, at = place(left, y)
         ends = f'x1="{MARGIN}" x2="{width - 8}" y1="{at:.1f}" y2="{at:.1f}"'
         parts.append(f'<line {ends} stroke="{RED}" stroke-dasharray="4 3"/>')
+        parts.append(text(width - 12, at - 3, f"{name} {y:.4g}", "end", 9))
     marked = sorted((p for p in points if p.is_marked), key=lambda p: p.x)
     path = " ".join("{:.1f},{:.1f}".format(*place(p.x, p.y)) for p in marked)
     parts.append(f'<polyline points="{path}" fill="none" stroke="{BLUE}"/>')
@@ -112,6 +116,6 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str, lines: Sequence[f
     parts.append(text(MARGIN, height - MARGIN + 16, f"{xs.min():.4g}"))
     parts.append(text(width - 8, height - MARGIN + 16, f"{xs.max():.4g}", "end"))
     parts.append(text(width / 2, height - 8, x_name, "middle"))
-    parts += [text(2, place(left, y)[1] + 4, f"{y:.3g}") for y in (ys.min(), ys.max())]
-    parts.append(text(MARGIN + 6, 22, y_name))
+    parts += [text(2, place(left, y)[1] + 4, f"{y + 0.0:.3g}") for y in (ys.min(), ys.max())]
+    parts.append(text(2, height / 2, y_name))
     return svg(width, height, parts)

@@ -246,7 +246,7 @@ def weights_axis(op: Op, scheme: Scheme) -> int | None:
     if rule is None or scheme.weights == "f16":
         return None
     is_quantized = (
-        has_large_weights(op, rule) if scheme.hybrid else any(quantized_inputs(op, scheme))
+        has_large_weights(op, rule, scheme) if scheme.hybrid else any(quantized_inputs(op, scheme))
     )
     return rule.axis if is_quantized else None
 
