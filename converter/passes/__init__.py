@@ -6,6 +6,14 @@ from ..ir.graph import Graph
 from .activation import fuse_activation, recognise_clipping
 from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
+from .exponentials import (
+    drop_nan_guard,
+    fuse_log_softmax,
+    fuse_logistic,
+    fuse_selected_branches,
+    fuse_softmax,
+    fuse_softplus,
+)
 from .fold import fold_constants, merge_duplicates, remove_dead_code, share_zeros
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
 from .identities import (
@@ -43,6 +51,7 @@ from .norms import (
     fuse_mean,
     fuse_rsqrt,
     fuse_squared_difference,
+    fuse_variance,
 )
 from .padding import fuse_dilation, fuse_padding
 from .recurrent import fuse_recurrent_loops
@@ -89,9 +98,16 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (factor_mixture, "while the products are as the source has them"),
     (fuse_hard_swish, "before ADD takes the RELU6 in"),
     (fuse_gelu, "before its constants are merged with others"),
+    (fuse_softmax, "before SUM and the division are taken for a MEAN"),
+    (fuse_log_softmax, "with the same parts"),
+    (fuse_logistic, "before NEG moves into what is before"),
+    (fuse_softplus, "before RELU moves into what is before"),
+    (drop_nan_guard, "of what the pass before has just written"),
+    (fuse_selected_branches, "before its constants are merged with others"),
     (fuse_leaky_relu, "before MAXIMUM is taken for a RELU"),
     (fuse_prelu, "before NEG moves into a convolution"),
     (fuse_mean, "before the number of terms is merged with other constants"),
+    (fuse_variance, "after the means; gives layer_norm the form it knows"),
     (fuse_rsqrt, "after the norm, which contains it"),
     (fuse_layer_norm, "after its difference is factored and its root is an RSQRT"),
     (divide_by_multiplying, "after the formulas; multiplications merge, divisions do not"),
