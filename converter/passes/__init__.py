@@ -43,7 +43,7 @@ from .linear import (
     merge_matmul_reshape,
     move_bias_to_addend,
 )
-from .loop_values import merge_loop_values
+from .loop_values import copy_exchanged_values, merge_loop_values
 from .norms import (
     factor_difference,
     factor_mixture,
@@ -141,6 +141,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
 LAST: tuple[tuple[Pass, str], ...] = (
     (write_states, "once for all sequences, before each becomes an operator"),
     (fuse_directions, "with the states that both have then"),
+    (copy_exchanged_values, "once no pass takes the copies for identities"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),
     (widen_types, "what is replaced may have no kernel for its types either"),
     (add_missing_bias, "once, when nothing more will change"),
