@@ -26,7 +26,11 @@ class Results(Settings):
 
     @property
     def verified(self) -> bool | None:
-        """Whether the last `convert` compared its result with the source; None before."""
+        """Whether the last `convert` compared its result with the source; None before.
+
+        The source of a module of StableHLO is what it was expanded to, TensorFlow's operations: how
+        it was read is not compared with anything.
+        """
         return None if self._last is None else self._last.verified
 
     @property

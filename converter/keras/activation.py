@@ -142,6 +142,29 @@ def threshold(call: Call, x, limit: float, value: float):
     return where(call, "Greater", x, limit, x, other)
 
 
+def sparsemax(call: Call, x, axis: int = -1):
+    """max(x - t, 0) with t = (sum of the running sums in the support - 1) / their number.
+
+    That is Keras' t; Martins and Astudillo's (arXiv:1602.02068) has the last of the sums instead.
+    """
+    rank, last = len(call.shape(x)), len(call.shape(x)) - 1
+    if axis % rank != last:
+        order = [i for i in range(rank) if i != axis % rank] + [axis % rank]
+        y = sparsemax(call, call.op("Transpose", x, call.constant(order)))
+        return call.op("Transpose", y, call.constant(np.argsort(order).tolist()))
+    n = call.known(call.shape(x)[last], "the axis")
+    ordered = call.ops("TopKV2", x, call.constant(n), sorted=True)[0]
+    sums = call.op("Cumsum", ordered, call.constant(last))
+    excess = _plus(call, sums, -1)
+    places = call.constant(np.arange(1, n + 1).tolist(), x)
+    is_support = call.op("Greater", ordered, call.op("RealDiv", excess, places))
+    support = call.cast(is_support, x.dtype)
+    count = call.op("Sum", support, call.constant([last]), keep_dims=True)
+    total = call.op("Mul", sums, support)
+    total = _plus(call, call.op("Sum", total, call.constant([last]), keep_dims=True), -1)
+    return call.op("Relu", call.op("Sub", x, call.op("RealDiv", total, count)))
+
+
 def gelu_tanh(call: Call, x):
     """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)))."""
     cube = call.op("Mul", call.op("Mul", x, x), x)
@@ -171,6 +194,7 @@ ACTIVATIONS = {
     "selu": unary("Selu"),
     "sigmoid": unary("Sigmoid"),
     "silu": swish,
+    "sparsemax": sparsemax,
     "softmax": softmax,
     "soft_shrink": soft_shrink,
     "softplus": unary("Softplus"),

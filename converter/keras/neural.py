@@ -201,14 +201,14 @@ def resize(
     **others: Any,
 ) -> Tensor:
     """Images of another size."""
-    from .preprocess import KINDS
+    from .shape import RESIZES
 
     flags = (antialias, crop_to_aspect_ratio, pad_to_aspect_ratio, preserve_aspect_ratio)
     call.require(not any(flags), "aspect ratios and antialias are not supported here")
     call.require(data_format in (None, "channels_last"), "channels must come last")
-    call.require(interpolation in KINDS, f"interpolation must be one of {', '.join(KINDS)}")
+    call.require(interpolation in RESIZES, f"interpolation must be one of {', '.join(RESIZES)}")
     size = size if isinstance(size, Tensor) else call.constant(integers(call, size, "size"))
-    return call.op(KINDS[interpolation], inputs, size, half_pixel_centers=True)
+    return call.op(RESIZES[interpolation], inputs, size, half_pixel_centers=True)
 
 
 @operation("RGBToGrayscale", "tf.image.rgb_to_grayscale", images="inputs")

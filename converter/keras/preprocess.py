@@ -9,8 +9,8 @@ import numpy as np
 from ...graph.core.graph import Tensor
 from .registry import ANY, Call, is_integer, is_number, layer
 from .selection import one_hot
+from .shape import RESIZES, resize_kind
 
-KINDS = {"bilinear": "ResizeBilinear", "nearest": "ResizeNearestNeighbor"}
 MAX_VOCABULARY = 1 << 16
 
 
@@ -38,20 +38,23 @@ def to_aspect(call: Call, x: Tensor, height: int, width: int) -> Tensor:
 
 
 def padded_to_aspect(call: Call, x: Tensor, height: int, width: int) -> Tensor:
-    """Images with values around them so that they have the form of another size."""
+    """Images with as many values on both sides so that they have the form of another size.
+
+    A row or column that would be left over is not added, as in Keras.
+    """
     rows, columns = (call.known(n, "height and width") for n in call.shape(x)[1:3])
     pad_rows = max(rows, int(float(columns * height) / width)) - rows
     pad_columns = max(columns, int(float(rows * width) / height)) - columns
-    pairs = [[n // 2, n - n // 2] for n in (pad_rows, pad_columns)]
+    pairs = [[n // 2, n // 2] for n in (pad_rows, pad_columns)]
     value = call.constant(call.number("fill_value", 0.0), x)
     return call.op("PadV2", x, call.constant([[0, 0], *pairs, [0, 0]]), value)
 
 
-def resized(call: Call, x: Tensor, height: int, width: int, interpolation: str) -> Tensor:
+def resized(call: Call, x: Tensor, height: int, width: int, kind: str) -> Tensor:
     """Images of another size; the same where they have it already."""
     if call.shape(x)[1:3] == (height, width):
         return x
-    return call.op(KINDS[interpolation], x, call.constant([height, width]), half_pixel_centers=True)
+    return call.op(kind, x, call.constant([height, width]), half_pixel_centers=True)
 
 
 @layer("Resizing")
@@ -61,15 +64,15 @@ def resizing(call: Call, x: Tensor) -> Tensor:
     call.require(not call.flag("antialias"), "antialias is not supported")
     (height,), (width,) = call.integers("height", 1), call.integers("width", 1)
     x, is_one = as_images(call, x)
-    interpolation = call.text("interpolation", *KINDS)
+    kind = resize_kind(call)
     dtype = x.dtype if call.is_keras3 else np.dtype(np.float32)
-    if x.dtype.kind != "f" and interpolation != "nearest":
+    if x.dtype.kind != "f" and kind != RESIZES["nearest"]:
         x = call.cast(x, np.float32)
     if call.flag("crop_to_aspect_ratio"):
         x = to_aspect(call, x, height, width)
     elif call.flag("pad_to_aspect_ratio"):
         x = padded_to_aspect(call, x, height, width)
-    y = resized(call, x, height, width, interpolation)
+    y = resized(call, x, height, width, kind)
     if dtype.kind != "f" and y.dtype.kind == "f":
         y = call.op("Round", y)
     y = call.cast(y, dtype)
@@ -89,7 +92,7 @@ def center_crop(call: Call, x: Tensor) -> Tensor:
     if is_crop:
         y = cropped(call, x, (rows - height) // 2, (columns - width) // 2, height, width)
     else:
-        y = resized(call, to_aspect(call, x, height, width), height, width, "bilinear")
+        y = resized(call, to_aspect(call, x, height, width), height, width, RESIZES["bilinear"])
     return call.op("Squeeze", y, squeeze_dims=[0]) if is_one else y
 
 

@@ -119,7 +119,22 @@ for _n in (1, 2, 3):
     layer(f"ZeroPadding{_n}D")(zero_padding(_n))
     layer(f"Cropping{_n}D")(cropping(_n))
 
-RESIZES = {"nearest": "ResizeNearestNeighbor", "bilinear": "ResizeBilinear"}
+RESIZES = {
+    "nearest": "ResizeNearestNeighbor",
+    "bilinear": "ResizeBilinear",
+    "bicubic": "ResizeBicubic",
+}
+"""TF's operations by Keras' name of an interpolation."""
+OTHER_RESIZES = ("area", "gaussian", "lanczos3", "lanczos5", "mitchellcubic")
+"""Keras' interpolations that TFLite has no operator for."""
+
+
+def resize_kind(call: Call) -> str:
+    """TF's operation for the interpolation of a layer; ConverterError for one without."""
+    name = call.text("interpolation", *RESIZES, *OTHER_RESIZES)
+    kinds = ", ".join(RESIZES)
+    call.require(name in RESIZES, f"interpolation must be one of {kinds} here, got '{name}'")
+    return RESIZES[name]
 
 
 def repeated(call: Call, x, axis: int, n: int):
@@ -137,12 +152,12 @@ def repeated(call: Call, x, axis: int, n: int):
 
 @layer("UpSampling2D")
 def up_sampling(call: Call, x):
-    """Larger images, by nearest or linear interpolation."""
+    """Larger images."""
     if call.is_channels_first():
         x = call.op("Transpose", x, call.constant([0, 2, 3, 1]))
     call.shape(x, 4)
     factors = call.integers("size", 2, 2)
-    kind = RESIZES[call.text("interpolation", *RESIZES)]
+    kind = resize_kind(call)
     if None in call.shape(x)[1:3] and kind == "ResizeNearestNeighbor":
         y = repeated(call, repeated(call, x, 1, factors[0]), 2, factors[1])
     else:

@@ -6,6 +6,14 @@ from ..ir.graph import Graph
 from .activation import fuse_activation, recognise_clipping
 from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
+from .exponentials import (
+    drop_nan_guard,
+    fuse_log_softmax,
+    fuse_logistic,
+    fuse_selected_branches,
+    fuse_softmax,
+    fuse_softplus,
+)
 from .fold import fold_constants, merge_duplicates, remove_dead_code, share_zeros
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
 from .identities import (
@@ -36,7 +44,7 @@ from .linear import (
     merge_matmul_reshape,
     move_bias_to_addend,
 )
-from .loop_values import merge_loop_values
+from .loop_values import copy_exchanged_values, merge_loop_values
 from .norms import (
     factor_difference,
     factor_mixture,
@@ -44,6 +52,7 @@ from .norms import (
     fuse_mean,
     fuse_rsqrt,
     fuse_squared_difference,
+    fuse_variance,
 )
 from .padding import fuse_dilation, fuse_padding
 from .recurrent import fuse_recurrent_loops
@@ -90,9 +99,16 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (factor_mixture, "while the products are as the source has them"),
     (fuse_hard_swish, "before ADD takes the RELU6 in"),
     (fuse_gelu, "before its constants are merged with others"),
+    (fuse_softmax, "before SUM and the division are taken for a MEAN"),
+    (fuse_log_softmax, "with the same parts"),
+    (fuse_logistic, "before NEG moves into what is before"),
+    (fuse_softplus, "before RELU moves into what is before"),
+    (drop_nan_guard, "of what the pass before has just written"),
+    (fuse_selected_branches, "before its constants are merged with others"),
     (fuse_leaky_relu, "before MAXIMUM is taken for a RELU"),
     (fuse_prelu, "before NEG moves into a convolution"),
     (fuse_mean, "before the number of terms is merged with other constants"),
+    (fuse_variance, "after the means; gives layer_norm the form it knows"),
     (fuse_rsqrt, "after the norm, which contains it"),
     (fuse_layer_norm, "after its difference is factored and its root is an RSQRT"),
     (divide_by_multiplying, "after the formulas; multiplications merge, divisions do not"),
@@ -127,6 +143,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
 LAST: tuple[tuple[Pass, str], ...] = (
     (write_states, "once for all sequences, before each becomes an operator"),
     (fuse_directions, "with the states that both have then"),
+    (copy_exchanged_values, "once no pass takes the copies for identities"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),
     (widen_types, "what is replaced may have no kernel for its types either"),
     (add_missing_bias, "once, when nothing more will change"),

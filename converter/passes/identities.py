@@ -17,6 +17,7 @@ from .rewrite import (
     builder,
     constant_of,
     is_float,
+    names,
     producer_of,
     same_shape,
     split_constant,
@@ -32,19 +33,26 @@ NEUTRAL = {
     "POW": 1,
     "LOGICAL_AND": True,
     "LOGICAL_OR": False,
+    "MAXIMUM": -np.inf,
+    "MINIMUM": np.inf,
 }
-"""The constant that changes nothing, on the right or (ADD, MUL, logic) on either side."""
+"""The constant that changes nothing, on the right or (ADD, MUL, MAXIMUM, logic) on either side."""
 
 CLIPS = {
-    "RELU": ("RELU", "RELU6", "RELU_0_TO_1"),
     "RELU6": ("RELU6",),
     "RELU_N1_TO_1": ("RELU_N1_TO_1",),
-    "ABS": ("ABS", "RELU", "RELU6", "SQUARE", "SQRT", "EXP", "LOGISTIC"),
     "FLOOR": ("FLOOR", "CEIL", "ROUND"),
     "CEIL": ("FLOOR", "CEIL", "ROUND"),
     "ROUND": ("FLOOR", "CEIL", "ROUND"),
 }
 """Ops that change nothing after those listed."""
+
+NOT_NEGATIVE = names(
+    "ABS EXP LOGISTIC RELU RELU6 RELU_0_TO_1 SOFTMAX SQRT SQUARE SQUARED_DIFFERENCE"
+)
+"""Ops whose results are not negative."""
+KEEPS_SIGN = names("BROADCAST_TO MEAN REDUCE_MAX REDUCE_MIN RESHAPE SUM TRANSPOSE")
+"""Ops whose results are not negative where their first input is not."""
 
 PARTS = ("REAL", "IMAG")
 """Operators that take the parts of complex numbers out of them, the real ones first."""
@@ -80,12 +88,19 @@ def _unchanged(op: Op) -> Tensor | None:
     if op.kind in SAME_IF_SHAPE:
         x = op.inputs[0]
         return x if SAME_IF_SHAPE[op.kind](op) else None
+    if op.kind == "SELECT_V2":
+        condition = constant_of(op.inputs[0])
+        if condition is None or not condition.size or np.any(condition != condition.flat[0]):
+            return None
+        return op.inputs[1 if condition.flat[0] else 2]
     if op.kind == "LEAKY_RELU":
         return op.inputs[0] if op.options.alpha == 1 else None
     if op.kind in ("CONCATENATION", "ADD_N"):
         return op.inputs[0] if len(op.inputs) == 1 else None
-    if op.kind in CLIPS:
-        return op.inputs[0] if producer_of(op.inputs[0], *CLIPS[op.kind]) else None
+    if op.kind in CLIPS and producer_of(op.inputs[0], *CLIPS[op.kind]):
+        return op.inputs[0]
+    if op.kind in ("ABS", "RELU") and _is_not_negative(op.inputs[0]):
+        return op.inputs[0]
     if op.kind in OPPOSITE:
         inner = producer_of(op.inputs[0], OPPOSITE[op.kind])
         return None if inner is None else inner.inputs[0]
@@ -97,6 +112,14 @@ def _unchanged(op: Op) -> Tensor | None:
             return None
         return parts[0] if np.all(parts[1] == NEUTRAL[op.kind]) else None
     return None
+
+
+def _is_not_negative(tensor: Tensor) -> bool:
+    """Whether floats are certainly not below 0."""
+    op = tensor.producer
+    while op is not None and op.kind in KEEPS_SIGN:
+        op = op.inputs[0].producer
+    return op is not None and op.kind in NOT_NEGATIVE and is_float(tensor)
 
 
 def _part(op: Op) -> Tensor | None:

@@ -105,10 +105,15 @@ def _unpack(op: Op, b: Builder) -> list[Tensor] | None:
 
 
 def _divide(divide: Callable) -> Rule:
+    """Of int64, and of uint32 by way of it."""
+
     def rule(op: Op, b: Builder) -> list[Tensor] | None:
-        if has_kernel(op) or op.output.dtype != np.int64:
+        if has_kernel(op) or op.output.dtype not in (np.int64, np.uint32):
             return None
-        return [divide(b, *op.inputs)]
+        if op.output.dtype == np.int64:
+            return [divide(b, *op.inputs)]
+        x, y = (b.CAST(tensor, dtype=np.int64) for tensor in op.inputs)
+        return [b.CAST(divide(b, x, y), dtype=np.uint32)]
 
     return rule
 

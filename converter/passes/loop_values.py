@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from .driver import rewrite
 from .fold import is_pure
+
+MAX_RANK = 5
+"""Dimensions that LiteRT's SLICE takes."""
 
 
 @rewrite("WHILE")
@@ -37,6 +43,36 @@ def merge_loop_values(graph: Graph, op: Op) -> bool:
         graph.replace(op.outputs[j], op.outputs[i])
         count += 1
     return count > 0
+
+
+@rewrite("WHILE")
+def copy_exchanged_values(graph: Graph, op: Op) -> bool:
+    """Copies loop values that take the place of a later one.
+
+        WHILE(a, b: b, a)      becomes      WHILE(a, b: b, SLICE(a))
+
+    LiteRT writes the values of the next iteration in their order over those of this one, and gives
+    b twice. An operator that it computes in place would be no copy. Holds off on values that stay
+    where they are or move to the front.
+    """
+    body = op.graphs[1]
+    count = 0
+    for j, tensor in enumerate(body.outputs):
+        if any(tensor is value for value in body.inputs[:j]) and tensor.rank is not None:
+            copied = _copied(Builder(body), tensor)
+            body.outputs = [*body.outputs[:j], copied, *body.outputs[j + 1 :]]
+            count += 1
+    return count > 0
+
+
+def _copied(b: Builder, x: Tensor) -> Tensor:
+    """`x` as another tensor."""
+    rank = x.rank or 0
+    if 0 < rank <= MAX_RANK:
+        return b.SLICE(x, np.zeros(rank, np.int32), np.full(rank, -1, np.int32))
+    flat = b.RESHAPE(x, np.array([-1], np.int32))
+    shape = b.SHAPE(x, out_type="INT32") if rank else np.zeros(0, np.int32)
+    return b.RESHAPE(_copied(b, flat), shape)
 
 
 def _equal_pairs(op: Op) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ from math import isclose
 
 import numpy as np
 
+from ...schema.tables import ACTIVATION_FUNCTION_TYPE
 from ..ir.graph import Graph, Op, Tensor
 from ..lowering.formulas import square_of_difference
 from .driver import rewrite
@@ -24,6 +25,8 @@ from .rewrite import (
 
 EPSILONS = {"MAXIMUM": 1.01e-5, "ADD": 1.01e-8}
 """The largest epsilon that L2_NORMALIZATION stands for, by the op that brings it in."""
+
+RELU = ACTIVATION_FUNCTION_TYPE["RELU"]
 
 
 @rewrite("MUL", "DIV")
@@ -151,6 +154,52 @@ def fuse_mean(graph: Graph, op: Op) -> bool:
     swap(graph, op, b.MEAN(*total.inputs, keep_dims=total.options.keep_dims))
     graph.remove(total)
     return True
+
+
+@rewrite("SUB")
+def fuse_variance(graph: Graph, op: Op) -> bool:
+    """Recognises the variance as the mean of squares without the square of the mean.
+
+        x -> MEAN -> m -> SQUARE -> q;  x -> SQUARE -> MEAN -> s;  SUB(s, q) -> y
+            becomes      x -> MEAN -> m;  SQUARED_DIFFERENCE(x, m) -> MEAN -> y
+
+    Also with MUL for SQUARE, and a RELU in the SUB, which what is left needs not. Holds off on
+    other axes, and where another value reads the squares.
+    """
+    if activation_of(op) not in (NONE, RELU) or not is_float(op.output):
+        return False
+    squares, mean = producer_of(op.inputs[0], "MEAN"), producer_of(_squared(op.inputs[1]), "MEAN")
+    x = None if squares is None else _squared(squares.inputs[0])
+    if squares is None or mean is None or x is None or mean.inputs[0] is not x:
+        return False
+    if not _same_reduction(mean, squares):
+        return False
+    if graph.sole_reader(squares.inputs[0]) is not squares:
+        return False
+    b = builder(graph, op)
+    center = b.MEAN(*mean.inputs, keep_dims=True)
+    kind = square_of_difference(x.rank)
+    difference = (x, center) if kind == "SQUARED_DIFFERENCE" else (b.SUB(x, center),)
+    keep_dims = squares.options.keep_dims
+    swap(graph, op, b.MEAN(b.op(kind, *difference), squares.inputs[1], keep_dims=keep_dims))
+    return True
+
+
+def _squared(tensor: Tensor | None) -> Tensor | None:
+    """x of a tensor that is x ** 2."""
+    square = None if tensor is None else tensor.producer
+    operands = operands_of(square) if is_product(square) else []
+    return operands[0] if len(operands) == 2 and operands[0] is operands[1] else None
+
+
+def _same_reduction(first: Op, second: Op) -> bool:
+    """Whether two means are over the same constant axes, of equal ranks, and alike in shape."""
+    axes = [constant_of(op.inputs[1]) for op in (first, second)]
+    rank = first.inputs[0].rank
+    if axes[0] is None or axes[1] is None or rank is None:
+        return False
+    is_alike = first.options.keep_dims == second.options.keep_dims
+    return is_alike and np.array_equal(*(np.unique(values % rank) for values in axes))
 
 
 @rewrite("ADD")

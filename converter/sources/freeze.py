@@ -44,7 +44,7 @@ from .learned_ranges import stop_learning
 from .source import PlaceholdersError, some
 from .state import Place, State, Table
 from .tables import HASH_TABLES
-from .writes import WRITING, written
+from .writes import WRITING, drop_unchanging_writes, written
 
 if TYPE_CHECKING:
     from ...graph.core.protocols import AttrValue
@@ -144,7 +144,8 @@ def _flat(graph: Graph, ends: Ends) -> Graph:
     graph.inputs = [tensor for tensor, _ in ends.inputs]
     graph.outputs = list(ends.outputs)
     needed = rebuild(graph, [tensor.op for tensor in ends.outputs])
-    return resolve_branches(stop_learning(expand_modules(inline(needed))))
+    expanded = expand_modules(inline(needed))
+    return resolve_branches(stop_learning(drop_unchanging_writes(expanded)))
 
 
 def _frozen(flat: Graph, ends: Ends, context: _Context) -> Frozen:

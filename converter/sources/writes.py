@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...graph.format.rebuild import Copy, rebuild
+
 if TYPE_CHECKING:
-    from ...graph.core.graph import Operation, Tensor
-    from ...graph.format.rebuild import Copy
+    from ...graph.core.graph import Graph, Operation, Tensor
 
 
 class Step:
@@ -230,3 +231,38 @@ for _kind in ("Add", "Max", "Min", "Sub", "Update"):
         WRITING[f"{_prefix}ScatterNd{_kind}"] = Write((0,), _scatter(_kind, False))
 for _name in ("StridedSliceAssign", "ResourceStridedSliceAssign"):
     WRITING[_name] = Write((0,), _strided_slice)
+
+
+def drop_unchanging_writes(graph: Graph) -> Graph:
+    """The graph without what gives variables the values that they have; itself without such.
+
+    Keras writes what a JAX model does not train back after each call, changed or not.
+    """
+    unchanging = {op for op in graph.operations if _is_unchanging(op)}
+    changed = {
+        op.inputs[i]
+        for op in graph.operations
+        if op.type in WRITING and op not in unchanging
+        for i in WRITING[op.type].positions
+    }
+    unchanging = {op for op in unchanging if op.inputs[0] not in changed}
+    if not unchanging:
+        return graph
+
+    def replace(op: Operation, copy: Copy) -> bool:
+        if op not in unchanging:
+            return False
+        copy.maps_to(op, [], copy.control_inputs(op))
+        return True
+
+    return rebuild(graph, None, replace)
+
+
+def _is_unchanging(op: Operation) -> bool:
+    """Whether an operation writes what it reads of the same variable."""
+    if op.type != "AssignVariableOp":
+        return False
+    value = op.inputs[1]
+    while value.op.type in ("Identity", "IdentityN", "PreventGradient"):
+        value = value.op.inputs[value.value_index]
+    return value.op.type == "ReadVariableOp" and value.op.inputs[0] is op.inputs[0]

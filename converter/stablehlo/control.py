@@ -6,7 +6,8 @@ import numpy as np
 
 from ...schema.mlir.module import TensorType
 from .registry import writes
-from .writer import attribute, dtype_at, numbers, shape_at
+from .shapes import dtype_at, shape_at
+from .writer import attribute, numbers
 
 FOLDS = {
     "add": ("Sum", "AddV2", 0),
@@ -36,7 +37,7 @@ def _is_neutral(name, tensor, dtype):
         return bool(np.all(value == neutral))
     sign = -1 if name == "maximum" else 1
     if dtype.kind not in "iu":
-        return bool(np.all(value.astype(np.float64) == sign * np.inf))
+        return bool(np.all(value == sign * np.inf))
     bounds = np.iinfo(dtype)
     return bool(np.all(value == (bounds.min if sign < 0 else bounds.max)))
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from ...schema.errors import ConverterError
 from .registry import WRITERS, writes
-from .writer import attribute, dtype_at
+from .shapes import dtype_at
+from .writer import attribute
 
 UNARY = {
-    "abs": "Abs",
     "ceil": "Ceil",
     "cosine": "Cos",
     "exponential": "Exp",
@@ -73,6 +73,15 @@ def not_(op, w):
     """The opposite of bools, the inverted bits of integers."""
     is_bool = dtype_at(op.operands[0]) == np.bool_
     return w.add("LogicalNot" if is_bool else "Invert", w.value(op.operands[0]))
+
+
+@writes("abs")
+def absolute(op, w):
+    """Sizes of numbers."""
+    x = w.value(op.operands[0])
+    if dtype_at(op.operands[0]).kind == "c":
+        return w.add("ComplexAbs", x, Tout=dtype_at(op.results[0]))
+    return w.add("Abs", x)
 
 
 @writes("cbrt")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...schema.errors import ConverterError
+from .expansions import FUNCTIONS
+from .linear_algebra import LAPACK
 from .registry import writes
-from .writer import attribute, broadcast_axes, dtype_at, numbers, shape_at
+from .shapes import dtype_at, shape_at
+from .writer import attribute, broadcast_axes, numbers
 
 MAX_POSITIONS = 1 << 20
 
@@ -155,8 +158,10 @@ def custom_call(op, w):
         return ()
     if target in ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"):
         return w.operands(op)
-    if target in ("mhlo.erf", "mhlo.asin", "mhlo.acos", "mhlo.sinh", "mhlo.cosh"):
-        return w.add(target[5:].capitalize(), w.value(operands[0]))
+    if target in LAPACK:
+        return LAPACK[target](op, w)
+    if (known := _known(target)) is not None:
+        return w.add(known.kind, w.value(operands[0]))
     if target in ("mhlo.topk", "stablehlo.dynamic_top_k"):
         k = shape_at(op.results[0])[-1]
         return w.add_all("TopKV2", w.value(operands[0]), w.constant(k, np.int32))
@@ -166,16 +171,18 @@ def custom_call(op, w):
     )
 
 
-COMPOSITES = {"chlo.erf": "Erf", "chlo.asin": "Asin", "chlo.acos": "Acos", "chlo.sinh": "Sinh"}
-COMPOSITES |= {"chlo.cosh": "Cosh", "chlo.erfc": "Erfc", "chlo.lgamma": "Lgamma"}
+def _known(name):
+    """What a name of CHLO or MHLO means; None of other names."""
+    dialect, _, function = name.partition(".")
+    return FUNCTIONS.get(function) if dialect in ("chlo", "mhlo") else None
 
 
 @writes("composite")
 def composite(op, w):
     """What a name of CHLO means, else the function that computes it."""
     name = attribute(op, "name")
-    if name in COMPOSITES:
-        return w.add(COMPOSITES[name], w.value(op.operands[0]))
+    if (known := _known(name)) is not None:
+        return w.add(known.kind, w.value(op.operands[0]))
     if name == "chlo.top_k":
         k = w.constant(shape_at(op.results[0])[-1], np.int32)
         return w.add_all("TopKV2", w.value(op.operands[0]), k)

@@ -7,7 +7,8 @@ import numpy as np
 from ...schema.errors import ConverterError
 from ...schema.proto import message
 from .registry import writes
-from .writer import attribute, dtype_at, numbers
+from .shapes import dtype_at
+from .writer import attribute, numbers
 
 
 @writes("dot_general")
@@ -149,14 +150,6 @@ def scatter(op, w):
         dimension_numbers=_numbers(op, "ScatterDimensionNumbers", SCATTER),
         indices_are_sorted=bool(attribute(op, "indices_are_sorted")),
     )
-
-
-@writes("cholesky")
-def cholesky(op, w):
-    """The lower triangular factor of matrices."""
-    if not attribute(op, "lower"):
-        raise ConverterError(f"stablehlo.cholesky '{w.name}': must give the lower factor")
-    return w.add("Cholesky", w.value(op.operands[0]))
 
 
 @writes("batch_norm_inference")

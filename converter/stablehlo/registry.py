@@ -7,7 +7,9 @@ from collections.abc import Callable
 from ...schema.registry import Registry
 
 WRITERS: Registry[Callable] = Registry(
-    "StableHLO operation", __package__, ("control", "elementwise", "moves", "products")
+    "StableHLO operation",
+    __package__,
+    ("control", "elementwise", "linear_algebra", "moves", "products", "random"),
 )
 """Name of an operation -> `write(op, w)`, which gives its result or a list of them."""
 

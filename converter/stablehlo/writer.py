@@ -10,31 +10,18 @@ import numpy as np
 from ...graph.core.graph import Graph, Tensor
 from ...graph.core.library import Function
 from ...graph.core.signatures.attributes import FunctionRef
-from ...schema.errors import ConverterError, ModelError, UnsupportedOps
+from ...schema.errors import ModelError, UnsupportedOps
 from ...schema.mlir.module import Block, Module, Operation, TensorType, Unread, Value
-from ...schema.mlir.vhlo import dtype_of
+from .expansions import expansions, recognised
 from .registry import WRITERS
+from .shapes import dtype_at, shape_at
 
 MAX_OPERATIONS = 200_000
 MAX_DEPTH = 64
+FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
+"""Errors of Python's, where attributes or operands are not what an operation must have."""
 MAX_WRITTEN = 1024
 """Elements up to which a constant of equal elements is written out."""
-
-
-def dtype_at(value: Value) -> np.dtype:
-    """The dtype of a value; ConverterError for one that tensors cannot have."""
-    dtype = dtype_of(value.type.element) if isinstance(value.type, TensorType) else None
-    if dtype is None:
-        raise ConverterError(f"StableHLO's type {value.type} has no form in TFLite")
-    return dtype
-
-
-def shape_at(value: Value) -> tuple[int | None, ...]:
-    """The sizes of a value, None for unknown ones."""
-    shape = value.type.shape if isinstance(value.type, TensorType) else None
-    if shape is None:
-        raise ConverterError(f"StableHLO's type {value.type} must have a known rank")
-    return shape
 
 
 def attribute(op: Operation, name: str):
@@ -118,17 +105,32 @@ class Writer:
 
     def block(self, block: Block) -> list[Tensor]:
         """The results of a block whose arguments have values."""
-        for op in block.operations:
-            if op.name == "return":
-                return [self.value(x) for x in op.operands if isinstance(x.type, TensorType)]
-            self.operation(op)
+        for known, group in expansions(block):
+            ends = None if known is None else recognised(known, group, _used(block, group), self)
+            if known is not None and ends is not None:
+                x, y = ends
+                self.name = self.label(group[-1])
+                self.values[y] = self.add(known.kind, self.value(x))
+                continue
+            for op in group:
+                if op.name == "return":
+                    return [self.value(x) for x in op.operands if isinstance(x.type, TensorType)]
+                self.operation(op)
         raise ModelError(f"{self.name}: a block must end in a return")
+
+    def label(self, op: Operation) -> str:
+        """What the operations are called that stand for one."""
+        label = re.sub(r"[^A-Za-z0-9_.\\/-]", "_", op.location).strip("/") or op.name
+        return f"{self.prefix}/{label}"
+
+    def is_constant(self, value: Value) -> bool:
+        """Whether a constant stands for a value."""
+        return value in self.values and self.values[value].op.type == "Const"
 
     def operation(self, op: Operation) -> None:
         """Writes one operation."""
         outer = self.name
-        label = re.sub(r"[^A-Za-z0-9_.\\/-]", "_", op.location).strip("/") or op.name
-        self.name = f"{self.prefix}/{label}"
+        self.name = self.label(op)
         write = WRITERS.get(op.name)
         if write is None:
             raise UnsupportedOps(
@@ -137,15 +139,16 @@ class Writer:
             )
         try:
             results = write(op, self)
-        except ValueError as error:
+            results = [results] if isinstance(results, Tensor) else list(results)
+            for value, tensor in zip(op.results, results, strict=True):
+                if isinstance(value.type, TensorType) and value.type.shape is not None:
+                    tensor.set_shape(value.type.shape)
+                self.values[value] = tensor
+        except FAULTS as error:
             if isinstance(error, ModelError):
                 raise
-            raise ModelError(f"stablehlo.{op.name} '{self.name}': {error}") from None
-        results = [results] if isinstance(results, Tensor) else list(results)
-        for value, tensor in zip(op.results, results, strict=True):
-            if isinstance(value.type, TensorType) and value.type.shape is not None:
-                tensor.set_shape(value.type.shape)
-            self.values[value] = tensor
+            words = f"stablehlo.{op.name} '{self.name}': is not valid: {error}"
+            raise ModelError(words) from error
         self.name = outer
 
     def call(self, name: str, arguments: Sequence[Tensor]) -> list[Tensor]:
@@ -187,9 +190,7 @@ class Writer:
                 used |= dict.fromkeys(op.operands)
                 pending += [region for region in op.regions if region is not None]
         return [
-            x
-            for x in used
-            if x not in defined and x in self.values and self.values[x].op.type != "Const"
+            x for x in used if x not in defined and x in self.values and not self.is_constant(x)
         ]
 
     def function(
@@ -199,6 +200,15 @@ class Writer:
 
         With `passes`, it gives those back, as the body of a loop does.
         """
+        graph = self.traced(body, free, passes, name)
+        unique = self.graph.functions.unique_name(f"{self.name}/{name}".replace("/", "_"))
+        self.graph.functions.add(Function.of(unique, graph))
+        return FunctionRef(unique)
+
+    def traced(
+        self, body: Block, free: Sequence[Value] = (), passes: bool = False, name: str = "body"
+    ) -> Graph:
+        """The graph of such a function."""
         graph = Graph(self.graph.functions)
         inner = Writer(graph, name, self.module)
         inner.path = self.path
@@ -214,9 +224,18 @@ class Writer:
             graph.inputs.append(tensor)
         results = inner.block(body)
         graph.outputs = [*results, *(inner.values[x] for x in free if passes)]
-        unique = self.graph.functions.unique_name(f"{self.name}/{name}".replace("/", "_"))
-        self.graph.functions.add(Function.of(unique, graph))
-        return FunctionRef(unique)
+        return graph
+
+
+def _used(block: Block, group: Sequence[Operation]) -> frozenset[Value]:
+    """The values that operations of a block read, those of a group and its regions excepted."""
+    inside, pending, used = set(group), [block], set()
+    while pending:
+        for op in pending.pop().operations:
+            if op not in inside:
+                used.update(op.operands)
+                pending += [region for region in op.regions if region is not None]
+    return frozenset(used)
 
 
 def _copied(tensor: Tensor, inner: Writer) -> Tensor:

@@ -216,7 +216,15 @@ LINEAR = (
 )
 """Operations that do with each part what they do with real numbers."""
 
-PRODUCTS = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "MatMul")
+PRODUCTS = (
+    "BatchMatMul",
+    "BatchMatMulV2",
+    "BatchMatMulV3",
+    "Einsum",
+    "MatMul",
+    "XlaDot",
+    "XlaDotV2",
+)
 """Sums of products of two operands."""
 
 ADJOINT = ("adj_x", "adj_y")

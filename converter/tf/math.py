@@ -116,12 +116,17 @@ def leaky_relu(node, b):
 
 @lower("Mod", "TruncateMod")
 def truncate_mod(node, b):
-    """The remainder with the sign of x, for integers: x - trunc(x / y) * y.
+    """The remainder with the sign of x: of integers x - trunc(x / y) * y.
 
-    Of int64, which TFLite does not divide, FLOOR_MOD's where it has that sign, else less by y.
+    Of floats FLOOR_MOD's of the sizes, which is exact, with that sign. Of int64, which TFLite does
+    not divide, FLOOR_MOD's where it has that sign, else less by y.
     """
     x, y = node.inputs
-    node.require(x.dtype.kind == "i", f"{node.type} is supported for integers, got {x.dtype}")
+    if x.dtype == np.float32:
+        return b.MUL(b.FLOOR_MOD(b.ABS(x), b.ABS(y)), b.SIGN(x))
+    node.require(
+        x.dtype.kind == "i", f"{node.type} is supported for integers and float32, got {x.dtype}"
+    )
     if x.dtype != np.int64:
         return b.SUB(x, b.MUL(b.DIV(x, y), y))
     zero, remainder = like(x, 0, b), b.FLOOR_MOD(x, y)
@@ -250,10 +255,15 @@ def bitwise(node, b):
 
 @lower("LeftShift")
 def left_shift(node, b):
-    """x * 2 ** y."""
+    """x * 2 ** y, of uint32 by the same bits as int32."""
     x, y = node.inputs
-    node.require(x.dtype == np.int32, f"integers must be int32, got {x.dtype}")
-    return b.MUL(x, b.POW(like(x, 2, b), y))
+    node.require(
+        x.dtype in (np.int32, np.uint32), f"integers must be int32 or uint32, got {x.dtype}"
+    )
+    if x.dtype == np.int32:
+        return b.MUL(x, b.POW(like(x, 2, b), y))
+    bits, count = (b.BITCAST(t, dtype=np.int32) for t in (x, y))
+    return b.BITCAST(b.MUL(bits, b.POW(like(bits, 2, b), count)), dtype=np.uint32)
 
 
 for _type, _formula in {

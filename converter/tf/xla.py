@@ -21,6 +21,7 @@ from ..lowering.moves import (
     spread,
     transposed,
 )
+from .complex import PARTS
 from .einsum import Operand, contract
 from .registry import lower
 
@@ -84,6 +85,7 @@ def dot(node, b):
                 target += term[i]
     sizes, operands = {}, []
     dtype = node.op.outputs[0].dtype.dtype
+    dtype = PARTS.get(dtype, dtype)  # complex products are those of parts
     for i, term in enumerate(terms):
         sizes |= dict(zip(term, node.shape(i), strict=True))
         operands.append(Operand(as_type(node.inputs[i], dtype, b), "".join(term)))

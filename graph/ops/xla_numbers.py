@@ -90,5 +90,7 @@ def permuted(numbers: Windows, batch: Iterable[T], windows: Sequence[T]) -> tupl
     """What batch dimensions and those of windows have, in the order of the result."""
     others = list(batch)
     rank = len(windows) + len(others)
+    if len(set(numbers.windows)) < len(windows) or not set(numbers.windows) <= set(range(rank)):
+        raise ValueError(f"window dimensions must be among {rank}, got {numbers.windows}")
     inner, outer = iter(windows), iter(others)
     return tuple(next(inner) if i in numbers.windows else next(outer) for i in range(rank))

@@ -25,7 +25,7 @@ from keras_cases.registry import FAMILIES
 HERE = Path(__file__).parent / "keras_layers"
 MODULES = (
     *("recurrent", "attention", "audio", "convolution", "norm", "preprocess", "functions"),
-    *("images", "files", "operations", "windows", "sequences"),
+    *("images", "files", "operations", "windows", "sequences", "arguments"),
 )
 
 

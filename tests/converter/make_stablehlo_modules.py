@@ -86,6 +86,52 @@ def S(*s):
     return tf.TensorSpec(s, tf.float32, name="x")
 
 
+def flax_norm(x):
+    m, square = x.mean(-1), jnp.square(x).mean(-1)
+    v = jnp.maximum(0, square - m * m)
+    scale = jax.lax.rsqrt(v[..., None] + 1e-6) * jnp.arange(1, 9, dtype="f4")
+    return (x - m[..., None]) * scale + 0.5
+
+
+SPD = np.eye(4, dtype="f4") * 4 + WEIGHTS[3][:4, :4] @ WEIGHTS[3][:4, :4].T
+
+
+def solved(**options):
+    return lambda x: jax.lax.linalg.triangular_solve(SPD, x, **options)
+
+
+def factor(x):
+    return jnp.linalg.cholesky(x @ x.T + np.eye(4, dtype="f4"))
+
+
+def spectrum(x):
+    y = jnp.fft.ifft2(jnp.fft.fft2(x) * (2 + 1j))
+    return jnp.abs(jnp.fft.rfft(x)), jnp.fft.irfft(jnp.fft.rfft(x), n=6), y.real, y.imag
+
+
+def functions(x):
+    y = jnp.arcsinh(x) + jnp.arctanh(jnp.tanh(x)) + jnp.arccosh(jnp.abs(x) + 1.5)
+    return y + jax.lax.lgamma(jnp.abs(x) + 0.5) + jax.lax.erf(x) + jax.lax.erf_inv(jnp.tanh(x))
+
+
+def complex_product(x):
+    return jnp.abs((x + 1j * x) @ (x - 2j))
+
+
+def scatters(x):
+    y = x.at[1:3, ::2].set(7.0).at[jnp.array([0, 2]), 1].add(2.0)
+    return y.at[jnp.array([1, 1])].max(0.3).at[:, jnp.array([3, 0])].multiply(3.0)
+
+
+def modules_in_loop(x):
+    def step(i, y):
+        return jax.lax.cond(i > 1, jnp.sin, jax.nn.silu, y) @ WEIGHTS[3] + i
+
+    return jax.lax.fori_loop(0, 4, step, x)
+
+
+PLATFORMS = {"right": ("cpu", "tpu"), "upper": ("tpu", "cpu", "cuda")}
+"""Cases that are exported for several platforms."""
 CASES = {
     "mlp": (mlp, [S(None, 4)], ["(b,_)"]),
     "conv": (conv, [S(None, 8, 8, 2)], ["(b,_,_,_)"]),
@@ -98,6 +144,25 @@ CASES = {
     "cumsum": (cumsum, [S(6, 2)], None),
     "sort": (sort, [S(3, 7)], None),
     "top": (top, [S(2, 6)], None),
+    "log_softmax": (jax.nn.log_softmax, [S(None, 8)], ["(b,_)"]),
+    "flax_norm": (flax_norm, [S(None, 8)], ["(b,_)"]),
+    "gelu": (lambda x: jax.nn.gelu(x, approximate=False), [S(None, 8)], ["(b,_)"]),
+    "softplus": (jax.nn.softplus, [S(3, 8)], None),
+    "elu": (jax.nn.elu, [S(3, 8)], None),
+    "leaky": (jax.nn.leaky_relu, [S(3, 8)], None),
+    "silu": (jax.nn.silu, [S(3, 8)], None),
+    "lower": (solved(left_side=True, lower=True, unit_diagonal=True), [S(4, 3)], None),
+    "upper": (solved(left_side=True, lower=False, transpose_a=True), [S(4, 3)], None),
+    "right": (solved(left_side=False, lower=True), [S(3, 4)], None),
+    "factor": (factor, [S(4, 4)], None),
+    "spectrum": (spectrum, [S(3, 6)], None),
+    "functions": (functions, [S(3, 8)], None),
+    "complex_product": (complex_product, [S(3, 3)], None),
+    "scatters": (scatters, [S(4, 6)], None),
+    "modules_in_loop": (modules_in_loop, [S(2, 8)], None),
+    "threefry": (lambda x: x + jax.random.normal(jax.random.PRNGKey(0), (3,)), [S(3)], None),
+    "search": (lambda x: jnp.searchsorted(jnp.arange(5.0), x), [S(6)], None),
+    "remainder": (lambda x: jnp.divmod(x, 0.3), [S(6)], None),
     "flat": (lambda x: x.reshape(x.shape[0], -1).sum(0), [S(None, 3, 4)], ["(b,_,_)"]),
 }
 
@@ -106,7 +171,12 @@ def main():
     arrays = {}
     for name, (function, specs, shapes) in CASES.items():
         module = tf.Module()
-        converted = jax2tf.convert(function, polymorphic_shapes=shapes, with_gradient=False)
+        converted = jax2tf.convert(
+            function,
+            polymorphic_shapes=shapes,
+            with_gradient=False,
+            native_serialization_platforms=PLATFORMS.get(name),
+        )
         module.f = tf.function(converted, input_signature=specs, autograph=False)
         traced = module.f.get_concrete_function()
         inputs = []
@@ -115,7 +185,7 @@ def main():
             is_index = spec.dtype == tf.int32
             x = random.randint(0, 16, sizes) if is_index else random.randn(*sizes)
             inputs.append(x.astype(spec.dtype.as_numpy_dtype))
-        outputs = jax.tree.leaves(function(*inputs))
+        outputs = jax.tree.leaves(jax.jit(function)(*inputs))
         content = traced.graph.as_graph_def().SerializeToString()
         arrays[f"{name}/graph"] = np.frombuffer(content, np.uint8)
         arrays[f"{name}/inputs"] = np.array([t.name for t in traced.inputs])

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from flatlite.converter.sources import saved_model
+from flatlite.converter.sources.writes import drop_unchanging_writes
 from flatlite.errors import UnsupportedOps
+from flatlite.graph.core.graph import Graph
 from flatlite.lite import Interpreter, TFLiteConverter
 
 MODELS = Path(__file__).parent / "saved_models"
@@ -111,3 +113,20 @@ def test_other_effects(key, words):
     head = "Operations that do something besides computing outputs are not supported:\n  "
     with pytest.raises(UnsupportedOps, match=head + words):
         saved_model.load(MODELS / "effects", signature_keys=[key])
+
+
+@pytest.mark.parametrize(("written", "left"), [(0, 0), (1, 2)])
+def test_writes_of_what_a_variable_has_are_dropped(written, left):
+    """As Keras on JAX exports them; one that another operation changes is kept."""
+    graph = Graph()
+    attrs = {"dtype": np.dtype("f4"), "shape": ()}
+    handle = graph.add("VarHandleOp", "v", (), {**attrs, "shared_name": "v"}).outputs[0]
+    value = graph.add("ReadVariableOp", "read", (handle,), {"dtype": np.dtype("f4")}).outputs[0]
+    both = graph.add("IdentityN", "both", (graph.constant(np.float32(1)), value), {}).outputs
+    graph.add("AssignVariableOp", "back", (handle, both[1]), {"dtype": np.dtype("f4")})
+    for i in range(written):
+        operands = (handle, both[0])
+        graph.add("AssignAddVariableOp", f"add_{i}", operands, {"dtype": np.dtype("f4")})
+    graph.outputs = [both[1]]
+    kinds = [op.type for op in drop_unchanging_writes(graph).operations]
+    assert sum(kind.startswith("Assign") for kind in kinds) == left

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import running
 from rewriting import Rewrite, check, graph_of
 
 from flatlite.converter.ir.write import write
 from flatlite.converter.passes.fold import share_zeros
-from flatlite.converter.passes.loop_values import merge_loop_values
+from flatlite.converter.passes.loop_values import copy_exchanged_values, merge_loop_values
 from flatlite.converter.passes.trim_loops import take_last_row, trim_loops
 from flatlite.lite import Interpreter
 from flatlite.schema.model import save
@@ -133,3 +134,32 @@ def test_the_last_row_is_taken_from_the_state(count, values):
     (loop,) = (op for op in graph.ops if op.kind == "WHILE")
     assert len(loop.inputs) == values
     np.testing.assert_array_equal(answers(graph)[0], before[0])
+
+
+ROTATION = """graph main(SHAPED) {
+             i: int32[], p: float32DIMS, q: float32DIMS, r: float32DIMS = WHILE(
+                 int32[]{0}, a, b, c; calls=[test, step])
+             return p, q, r
+           }
+
+           graph test(i: int32[], SHAPED) {
+             t = LESS(i, int32[]{4})
+             return t
+           }
+
+           graph step(i: int32[], SHAPED) {
+             j = ADD(i, int32[]{1})
+             return j, b, c, a
+           }"""
+
+
+@pytest.mark.parametrize("dims", ["[]", "[3]", "[1,1,1,1,1,3]"])
+def test_rotated_values_of_a_loop(dims):
+    """After four rotations of three values the second is first, in LiteRT too."""
+    shaped = ", ".join(f"{name}: float32{dims}" for name in "abc")
+    graph = graph_of(ROTATION.replace("SHAPED", shaped).replace("DIMS", dims))
+    assert copy_exchanged_values(graph) == 1
+    feeds = [np.full(tuple(tensor.sizes), i, np.float32) for i, tensor in enumerate(graph.inputs)]
+    interpreter = Interpreter(model_content=save(write(graph).model))
+    results = running.answers(interpreter, *feeds)
+    assert [result.flat[0] for result in results] == [1, 2, 0]

@@ -126,7 +126,7 @@ def converter():
     x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (None, 64)}).outputs
     w = np.linspace(-1, 1, 64 * 32, dtype=np.float32).reshape(64, 32) * np.arange(32, dtype="f4")
     product = graph.add("MatMul", "product", [*x, graph.constant(w, "w")]).outputs
-    floor = graph.constant(np.full(32, -np.inf, np.float32), "floor")
+    floor = graph.constant(np.where(np.arange(32) < 31, -np.inf, 0).astype(np.float32), "floor")
     graph.add("Maximum", "y", [*product, floor])
     return flatlite.lite.TFLiteConverter(
         to_graph_def(graph), None, None, [("x", [None, 64])], ["y"]

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from flatlite.converter.stablehlo.expand import expand_modules
+from flatlite.graph.format.graphdef import import_graph_def
 from flatlite.lite import Interpreter, TFLiteConverter
 from flatlite.schema.errors import ConverterError, ModelError
 from flatlite.schema.mlir import bytecode
@@ -18,20 +20,41 @@ CASES = np.load(Path(__file__).with_name("stablehlo_modules.npz"))
 OPERATORS = {
     "argmax": 1,
     "attn": 62,
+    "complex_product": None,
     "cond": 3,
     "conv": 12,
     "cumsum": 1,
+    "elu": 5,
     "embed": 7,
+    "factor": None,
     "flat": 6,
+    "flax_norm": 29,
+    "functions": 166,
+    "gelu": 111,
+    "leaky": 1,
+    "log_softmax": 18,
+    "lower": None,
     "mlp": 36,
+    "modules_in_loop": 1,
     "norm": 12,
+    "remainder": 8,
+    "right": None,
     "scan": 1,
+    "scatters": 4,
+    "search": None,
+    "silu": 2,
+    "softplus": 9,
     "sort": None,
+    "spectrum": None,
+    "threefry": None,
     "top": 1,
+    "upper": None,
 }
 """Operators of the file that TensorFlow 2.21's converter writes; None where it refuses."""
-MORE = {"cond": 2}
-"""Operators more than TensorFlow's: CAST and EQUAL, where its IF takes the boolean itself."""
+MORE = {"cond": 2, "remainder": 11, "scatters": 10}
+"""Operators more than TensorFlow's: CAST and EQUAL, where its IF takes the boolean itself; the
+remainder with its sign, where its FLOOR_MOD has that of the divisor; SCATTER_ND with its bounds,
+where it writes STABLEHLO_SCATTER."""
 
 
 def convert(name, tmp_path, change=lambda _: None):
@@ -66,16 +89,20 @@ def module_of(name):
     return next(node.attr["module"].s for node in graph.node if node.op == "XlaCallModule")
 
 
-@pytest.mark.parametrize("name", ("mlp", "scan"))
+@pytest.mark.parametrize("name", ("mlp", "scatters"))
 def test_damaged_modules(name):
-    content, draw = module_of(name), random.Random(0)
+    graph, draw = message("GraphDef").FromString(CASES[f"{name}/graph"].tobytes()), random.Random(0)
+    node = next(node for node in graph.node if node.op == "XlaCallModule")
+    content = node.attr["module"].s
     for _ in range(300):
         damaged = bytearray(content)
         for _ in range(draw.randint(1, 3)):
             damaged[draw.randrange(len(damaged))] = draw.randrange(256)
         for part in (damaged, content[: draw.randrange(len(content))]):
-            with contextlib.suppress(ModelError):
+            with contextlib.suppress(ModelError, ConverterError):
                 bytecode.read(bytes(part))
+                node.attr["module"].s = bytes(part)
+                expand_modules(import_graph_def(graph))
 
 
 REFUSALS = {

@@ -1,0 +1,133 @@
+"""StableHLO's transforms and decompositions, and the calls of LAPACK that JAX writes for a CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ...graph.core.graph import Tensor
+from ...schema.errors import ConverterError, ModelError
+from ...schema.mlir.module import Enum, Operation
+from .registry import writes
+from .shapes import dtype_at, shape_at
+from .writer import Writer, attribute, numbers
+
+TRANSFORMS = ("FFT", "IFFT", "RFFT", "IRFFT")
+"""TF's operations by the number of StableHLO's kind."""
+RANKS = ("", "", "2D", "3D")
+"""The end of TF's name by how many dimensions are transformed."""
+
+
+@writes("fft")
+def fft(op: Operation, w: Writer) -> Tensor:
+    """Fourier transforms over the last dimensions."""
+    lengths, kind = numbers(op, "fft_length"), attribute(op, "fft_type")
+    if not isinstance(kind, Enum) or kind.value >= len(TRANSFORMS) or len(lengths) > 3:
+        raise ModelError(f"{op}: must have a kind below 4 and up to 3 lengths, got {kind}")
+    name, x = TRANSFORMS[kind.value], w.value(op.operands[0])
+    if "R" not in name:
+        return w.add(name + RANKS[len(lengths)], x)
+    return w.add(name + RANKS[len(lengths)], x, w.constant(lengths, np.int32))
+
+
+def _swapped(x: Tensor, rank: int, w: Writer) -> Tensor:
+    """Matrices transposed."""
+    order = [*range(rank - 2), rank - 1, rank - 2]
+    return w.add("Transpose", x, w.constant(order, np.int32))
+
+
+def _factor(op: Operation, is_lower: bool, w: Writer) -> Tensor:
+    """Cholesky's factor of matrices of which one triangle is read."""
+    x, rank = w.value(op.operands[0]), len(shape_at(op.operands[0]))
+    if is_lower:
+        return w.add("Cholesky", x)
+    if dtype_at(op.operands[0]).kind == "c":
+        raise ConverterError(f"{op}: the upper factor of complex matrices has no form in TFLite")
+    return _swapped(w.add("Cholesky", _swapped(x, rank, w)), rank, w)
+
+
+def _solution(
+    op: Operation, w: Writer, *, left: bool, lower: bool, unit: bool, transpose: str
+) -> Tensor:
+    """X of A X = B, or of X A = B, where A is triangular.
+
+    `transpose` is "T" or "C" where A is transposed first, and "N" elsewhere.
+    """
+    a, right = w.operands(op)
+    rank, size = len(shape_at(op.operands[0])), shape_at(op.operands[0])[-1]
+    if unit:
+        if size is None:
+            raise ConverterError(f"{op}: the size of its matrices must be known")
+        one = w.constant(1, dtype_at(op.operands[0]))
+        a = w.add("SelectV2", w.constant(np.eye(size, dtype=np.bool_)), one, a)
+    if transpose == "C" and dtype_at(op.operands[0]).kind == "c":
+        a = w.add("Conj", a)
+    if left == (transpose != "N"):
+        a, lower = _swapped(a, rank, w), not lower
+    if left:
+        return w.add("MatrixTriangularSolve", a, right, lower=lower, adjoint=False)
+    turned = _swapped(right, rank, w)
+    return _swapped(w.add("MatrixTriangularSolve", a, turned, lower=lower, adjoint=False), rank, w)
+
+
+@writes("cholesky")
+def cholesky(op: Operation, w: Writer) -> Tensor:
+    """The triangular factor of matrices."""
+    return _factor(op, bool(attribute(op, "lower")), w)
+
+
+@writes("triangular_solve")
+def triangular_solve(op: Operation, w: Writer) -> Tensor:
+    """The solution of equations with triangular matrices."""
+    kind = attribute(op, "transpose_a")
+    code = kind.value if isinstance(kind, Enum) else 0
+    if not 1 <= code <= 3:
+        raise ModelError(f"{op}: transpose_a must be a number from 1 to 3, got {kind}")
+    flags = {name: bool(attribute(op, name)) for name in ("left_side", "lower", "unit_diagonal")}
+    return _solution(
+        op,
+        w,
+        left=flags["left_side"],
+        lower=flags["lower"],
+        unit=flags["unit_diagonal"],
+        transpose="NTC"[code - 1],
+    )
+
+
+def _letters(op: Operation, names: Sequence[str]) -> list[str]:
+    """Arguments of a call of LAPACK, which are letters."""
+    config = op.attributes.get("mhlo.backend_config")
+    values = [config.get(name) for name in names] if isinstance(config, Mapping) else []
+    codes = [x for x in values if isinstance(x, int) and 0 < x < 128]
+    if len(codes) != len(names):
+        raise ModelError(f"{op}: its call must say {', '.join(names)}, got {values}")
+    return [chr(code) for code in codes]
+
+
+def _status(op: Operation, w: Writer) -> Tensor:
+    """The status of each matrix: 0, that it could be done."""
+    sizes = shape_at(op.results[-1])
+    zero = w.constant(0, dtype_at(op.results[-1]))
+    return w.add("Fill", w.constant(sizes, np.int32), zero) if sizes else zero
+
+
+def _potrf(op: Operation, w: Writer) -> list[Tensor]:
+    (uplo,) = _letters(op, ("uplo",))
+    return [_factor(op, uplo == "L", w), _status(op, w)]
+
+
+def _trsm(op: Operation, w: Writer) -> list[Tensor]:
+    side, uplo, transpose, diagonal = _letters(op, ("side", "uplo", "trans_x", "diag"))
+    solution = _solution(
+        op, w, left=side == "L", lower=uplo == "L", unit=diagonal == "U", transpose=transpose
+    )
+    return [solution]
+
+
+LAPACK: dict[str, Callable[[Operation, Writer], list[Tensor]]] = {
+    f"lapack_{letter}{name}_ffi": write
+    for letter in "sdcz"
+    for name, write in (("potrf", _potrf), ("trsm", _trsm))
+}
+"""Names of custom calls that TF has an operation for."""
