@@ -10,7 +10,7 @@ from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Tensor
 from ..ir.pseudo import having, operator
 from .driver import rewrite
-from .reshape import can_fuse
+from .reshape import axis_groups, can_fuse, constant_shape
 from .rewrite import (
     BINARY,
     REDUCTIONS,
@@ -18,6 +18,7 @@ from .rewrite import (
     UNARY,
     builder,
     builder_after,
+    names,
     options_of,
     swap,
 )
@@ -27,6 +28,7 @@ Order = tuple[int, ...]
 
 LAST_AXIS = having("last_axis")
 JOINS = having("joins")
+REGROUPS = names("RESHAPE EXPAND_DIMS SQUEEZE")
 INDIFFERENT = UNARY | BINARY | LAST_AXIS | JOINS | having("axes") - RESHAPES | having("rows")
 
 
@@ -64,8 +66,14 @@ def cancel_transposes(graph: Graph) -> int:
             becomes      x -> RELU -> ADD(transposed c) -> y
 
     The region is all elementwise ops, joins, splits, pads, slices and reductions that hang
-    together. Holds off unless fewer transposes remain afterwards.
+    together; if that is no gain, also the reshapes between them that split or merge axes, and the
+    transposes of the axes they split: a shuffle of channels. Holds off unless fewer transposes
+    remain afterwards.
     """
+    return _cancel(graph, regroups=False) or _cancel(graph, regroups=True)
+
+
+def _cancel(graph: Graph, *, regroups: bool) -> int:
     count = 0
     visited: set[tuple[int, Order]] = set()
     for op in [op for op in graph.ops if op.kind == "TRANSPOSE"]:
@@ -75,7 +83,7 @@ def cancel_transposes(graph: Graph) -> int:
         for tensor, first in ((op.output, order), (op.inputs[0], inverse_of(order))):
             if (id(tensor), first) in visited:
                 continue
-            region = region_of(graph, tensor, first)
+            region = region_of(graph, tensor, first, regroups=regroups)
             visited.update(region.orders.items())
             if gain(graph, region) > 0:
                 flip(graph, region)
@@ -150,6 +158,58 @@ def orders_of(op: Op, tensor: Tensor, order: Order) -> tuple[Order, Order] | Non
     return orders
 
 
+def _regrouped_orders(
+    graph: Graph, op: Op, tensor: Tensor, order: Order
+) -> tuple[Order, Order] | None:
+    """The same of a reshape, or of a transpose between two of them that give a rank back."""
+    is_result = tensor is op.output
+    if op.kind in REGROUPS:
+        other = _through(op, order, is_result=is_result)
+    elif op.kind == "TRANSPOSE":
+        other = _through_shuffle(graph, op, order, is_result=is_result)
+    else:
+        return None
+    if other is None:
+        return None
+    return (other, order) if is_result else (order, other)
+
+
+def _through(op: Op, order: Order, *, is_result: bool) -> Order | None:
+    """The order of a reshape's result, given that of its input; of its input if `is_result`.
+
+    None when axes that it takes together would not be neighbours.
+    """
+    groups = axis_groups(op.inputs[0], op.output)
+    if groups is None or constant_shape(op.output) is None:
+        return None
+    sides = [group[::-1] if is_result else group for group in groups]
+    for near, _ in sides:
+        first = order[near[0]]
+        if [order[axis] for axis in near] != [*range(first, first + len(near))]:
+            return None
+    sides.sort(key=lambda side: order[side[0][0]])
+    return inverse_of(tuple(axis for _, far in sides for axis in far))
+
+
+def _through_shuffle(graph: Graph, op: Op, order: Order, *, is_result: bool) -> Order | None:
+    """The order on the other side of a transpose, where its reshapes keep the order outside.
+
+    x -> RESHAPE -> TRANSPOSE -> RESHAPE -> y      x and y in the same order
+    """
+    split, merge = op.inputs[0].producer, graph.sole_reader(op.output)
+    if split is None or merge is None or order_of(op) is None:
+        return None
+    if split.kind not in REGROUPS or merge.kind not in REGROUPS:
+        return None
+    if graph.sole_reader(op.inputs[0]) is not op or split.inputs[0].rank != merge.output.rank:
+        return None
+    if is_result:
+        outside = _through(merge, order, is_result=False)
+        return None if outside is None else _through(split, outside, is_result=False)
+    outside = _through(split, order, is_result=True)
+    return None if outside is None else _through(merge, outside, is_result=True)
+
+
 def _fits(op: Op, before: Order, after: Order) -> bool:
     """Whether ranks and options allow these orders."""
     rank = len(before)
@@ -192,8 +252,11 @@ def _reduced_order(op: Op, order: Order) -> Order:
     return tuple(sorted(remaining).index(axis) for axis in remaining)
 
 
-def region_of(graph: Graph, tensor: Tensor, order: Order) -> Region:
-    """The indifferent ops that hang together with `tensor`, which `order` made."""
+def region_of(graph: Graph, tensor: Tensor, order: Order, *, regroups: bool = False) -> Region:
+    """The indifferent ops that hang together with `tensor`, which `order` made.
+
+    With `regroups` those too that split and merge axes.
+    """
     region = Region(orders={id(tensor): order})
     pending = [(op, tensor) for op in _neighbours(tensor)]
     while pending:
@@ -201,6 +264,8 @@ def region_of(graph: Graph, tensor: Tensor, order: Order) -> Region:
         if id(op) in region.ops:
             continue
         orders = orders_of(op, tensor, region.orders[id(tensor)])
+        if orders is None and regroups:
+            orders = _regrouped_orders(graph, op, tensor, region.orders[id(tensor)])
         if orders is None:
             continue
         tensor_orders = [(other, orders[0]) for other in flowing_of(op)]
@@ -284,6 +349,9 @@ def rebuild(op: Op, flipped: dict[int, Tensor], orders: dict[int, Order], b: Bui
     lacks is transposed back and added, the results too.
     """
     order, after = orders[id(flowing_of(op)[0])], orders[id(op.output)]
+    if op.kind in REGROUPS or op.kind == "TRANSPOSE":
+        _rebuild_movement(op, flipped, order, after, b)
+        return
     inputs = [_flipped(op, i, flipped, orders, order, b) for i in range(len(op.inputs))]
     fields = options_of(op)
     if op.kind in JOINS:
@@ -296,10 +364,36 @@ def rebuild(op: Op, flipped: dict[int, Tensor], orders: dict[int, Order], b: Bui
     results = b.op(op.kind, *inputs, dtype=dtypes, **fields)
     results = results if isinstance(results, tuple) else (results,)
     for old, new in zip(op.outputs, results, strict=True):
-        new.name = old.name
-        if old.origin is not None:
-            new.origin = old.origin.permuted(inverse_of(after))
+        _stand_for(old, new, after)
         flipped[id(old)] = new
+
+
+def _rebuild_movement(
+    op: Op, flipped: dict[int, Tensor], order: Order, after: Order, b: Builder
+) -> None:
+    """The same of a reshape or a transpose."""
+    x, to_new = _untransposed(op.inputs[0], flipped, order, b), inverse_of(after)
+    inner = order_of(op)
+    if inner is None:
+        new = b.RESHAPE(x, b.constant(constant_shape(op.output)[list(to_new)]))
+    else:
+        new = b.TRANSPOSE(x, np.array([order[inner[axis]] for axis in to_new], np.int32))
+    _stand_for(op.output, new, after)
+    flipped[id(op.output)] = new
+
+
+def _stand_for(old: Tensor, new: Tensor, order: Order) -> None:
+    """Names `new`, which transposed by `order` is `old`, like it."""
+    new.name = old.name
+    if old.origin is not None:
+        new.origin = old.origin.permuted(inverse_of(order))
+
+
+def _untransposed(tensor: Tensor, flipped: dict[int, Tensor], order: Order, b: Builder) -> Tensor:
+    """The tensor that transposed by `order` is `tensor`, from `flipped` or added to it."""
+    if id(tensor) not in flipped:
+        flipped[id(tensor)] = b.TRANSPOSE(tensor, np.array(inverse_of(order), np.int32))
+    return flipped[id(tensor)]
 
 
 def _flipped(
@@ -319,10 +413,7 @@ def _flipped(
         if i in row.operand_numbers("sizes"):
             return tensor
         return permuted_constant(tensor, inverse_of(order), b)
-    if id(tensor) not in flipped:
-        inverse = np.array(inverse_of(orders[id(tensor)]), np.int32)
-        flipped[id(tensor)] = b.TRANSPOSE(tensor, inverse)
-    return flipped[id(tensor)]
+    return _untransposed(tensor, flipped, orders[id(tensor)], b)
 
 
 def _replace_results(graph: Graph, region: Region, old: Tensor, new: Tensor) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import accumulate
 from math import prod
 
 import numpy as np
 
-from ..ir.dims import broadcast
+from ..ir.dims import broadcast, multiply
 from ..ir.graph import Graph, Op, Sizes, Tensor
 from .driver import rewrite
 from .rewrite import (
@@ -37,6 +38,31 @@ def constant_shape(tensor: Tensor) -> np.ndarray | None:
     if None in shape and 0 in shape:
         return None
     return np.array([-1 if n is None else n for n in shape], np.int32)
+
+
+def axis_groups(x: Tensor, y: Tensor) -> list[tuple[range, range]] | None:
+    """The axes of x and those of y, a reshaped x, that span the same elements; as few as possible.
+
+        [n, 48, h, w] and [n, 2, 24, h * w]      0: 0    1: 1, 2    2, 3: 3
+
+    None when a rank is unknown or 0, or there are no elements.
+    """
+    if not x.sizes or not y.sizes or 0 in x.sizes or 0 in y.sizes:
+        return None
+    spans = [list(accumulate(sizes, multiply)) for sizes in (x.sizes, y.sizes)]
+    groups: list[tuple[range, range]] = []
+    start_x = start_y = 0
+    for i, span in enumerate(spans[0], 1):
+        if span not in spans[1][start_y:]:
+            continue
+        j = spans[1].index(span, start_y) + 1
+        groups.append((range(start_x, i), range(start_y, j)))
+        start_x, start_y = i, j
+    if not groups:
+        return None
+    last_x, last_y = groups[-1]
+    groups[-1] = (range(last_x.start, len(x.sizes)), range(last_y.start, len(y.sizes)))
+    return groups
 
 
 @rewrite("RESHAPE")

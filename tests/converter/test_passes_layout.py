@@ -143,6 +143,66 @@ TRANSPOSES = [
 
 REGIONS = [
     Rewrite(
+        "region/shuffle_of_channels",
+        cancel_transposes,
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, int32[5]{-1, 2, 3, 4, 5})
+             c = TRANSPOSE(b, int32[5]{0, 2, 1, 3, 4})
+             d = RESHAPE(c, int32[4]{-1, 6, 4, 5})
+             e = TRANSPOSE(d, int32[4]{0, 2, 3, 1})
+             return e
+           }""",
+        """graph main(x: float32[n,4,5,6]) {
+             b = RESHAPE(x, int32[5]{-1, 4, 5, 2, 3})
+             c = TRANSPOSE(b, int32[5]{0, 1, 2, 4, 3})
+             d = RESHAPE(c, int32[4]{-1, 4, 5, 6})
+             return d
+           }""",
+    ),
+    Rewrite(
+        "region/shuffle_of_channels_into_pixels",
+        cancel_transposes,
+        """graph main(x: float32[n,4,5,12]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, int32[6]{-1, 3, 2, 2, 4, 5})
+             c = TRANSPOSE(b, int32[6]{0, 1, 4, 2, 5, 3})
+             d = RESHAPE(c, int32[4]{-1, 3, 8, 10})
+             e = TRANSPOSE(d, int32[4]{0, 2, 3, 1})
+             return e
+           }""",
+        """graph main(x: float32[n,4,5,12]) {
+             b = RESHAPE(x, int32[6]{-1, 4, 5, 3, 2, 2})
+             c = TRANSPOSE(b, int32[6]{0, 1, 4, 2, 5, 3})
+             d = RESHAPE(c, int32[4]{-1, 8, 10, 3})
+             return d
+           }""",
+    ),
+    Rewrite(
+        "region/image_becomes_rows",
+        cancel_transposes,
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, int32[3]{-1, 6, 20})
+             c = TRANSPOSE(b, int32[3]{0, 2, 1})
+             return c
+           }""",
+        """graph main(x: float32[n,4,5,6]) {
+             b = RESHAPE(x, int32[3]{-1, 20, 6})
+             return b
+           }""",
+    ),
+    Rewrite(
+        "region/regrouping_holds_off_where_channels_and_rows_become_one_axis",
+        cancel_transposes,
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, int32[3]{-1, 24, 5})
+             c = TRANSPOSE(b, int32[3]{0, 2, 1})
+             return c
+           }""",
+    ),
+    Rewrite(
         "region/arg_max",
         cancel_transposes,
         """graph main(x: float32[n,4,5,6]) {
