@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +21,7 @@ from .rewrite import (
     builder_after,
     names,
     options_of,
+    producer_of,
     swap,
 )
 from .transpose import inverse_of, moves_only_unit_dims, order_of, permuted_constant
@@ -66,9 +68,9 @@ def cancel_transposes(graph: Graph) -> int:
             becomes      x -> RELU -> ADD(transposed c) -> y
 
     The region is all elementwise ops, joins, splits, pads, slices and reductions that hang
-    together; if that is no gain, also the reshapes between them that split or merge axes, and the
-    transposes of the axes they split: a shuffle of channels. Holds off unless fewer transposes
-    remain afterwards.
+    together; if that is no gain, also the reshapes between them that split or merge axes, the
+    transposes of the axes they split (a shuffle of channels), products with the last axis, and what
+    takes one index of an axis. Holds off unless fewer transposes remain afterwards.
     """
     return _cancel(graph, regroups=False) or _cancel(graph, regroups=True)
 
@@ -90,6 +92,32 @@ def _cancel(graph: Graph, *, regroups: bool) -> int:
                 count += 1
                 break
     return count
+
+
+@rewrite("RESHAPE")
+def split_before_transpose(graph: Graph, op: Op) -> bool:
+    """Moves a RESHAPE that only splits axes before a TRANSPOSE, to meet another.
+
+        x[a,n,12] -> RESHAPE [a,3n,4] -> TRANSPOSE(1,0,2) -> RESHAPE [n,3,a,4] -> y
+            becomes      x -> RESHAPE -> RESHAPE [a,n,3,4] -> TRANSPOSE(1,2,0,3) -> y
+
+    Holds off when a value in between has another reader or is an output, or two dimensions are
+    unknown.
+    """
+    transpose = producer_of(op.inputs[0], "TRANSPOSE")
+    order = order_of(transpose)
+    if transpose is None or order is None or graph.sole_reader(op.inputs[0]) is not op:
+        return False
+    x = transpose.inputs[0]
+    if producer_of(x, *REGROUPS) is None or graph.sole_reader(x) is not transpose:
+        return False
+    groups, after = axis_groups(op.inputs[0], op.output), through_reshape(graph, op, order, False)
+    if groups is None or after is None or any(len(near) != 1 for near, _ in groups):
+        return False
+    b = builder(graph, op)
+    swap(graph, op, b.TRANSPOSE(_reshaped(op, x, order, after, b), np.array(after, np.int32)))
+    graph.remove(transpose)
+    return True
 
 
 @rewrite()
@@ -161,37 +189,39 @@ def orders_of(op: Op, tensor: Tensor, order: Order) -> tuple[Order, Order] | Non
 def _regrouped_orders(
     graph: Graph, op: Op, tensor: Tensor, order: Order
 ) -> tuple[Order, Order] | None:
-    """The same of a reshape, or of a transpose between two of them that give a rank back."""
+    """The same of an op that splits, merges, moves or takes axes, or looks at the last only."""
     is_result = tensor is op.output
-    if op.kind in REGROUPS:
-        other = _through(op, order, is_result=is_result)
-    elif op.kind == "TRANSPOSE":
-        other = _through_shuffle(graph, op, order, is_result=is_result)
-    else:
+    if op.kind not in REGROUPED:
         return None
+    other = REGROUPED[op.kind].order(graph, op, order, is_result)
     if other is None:
         return None
     return (other, order) if is_result else (order, other)
 
 
-def _through(op: Op, order: Order, *, is_result: bool) -> Order | None:
+def through_reshape(_: Graph, op: Op, order: Order, is_result: bool) -> Order | None:
     """The order of a reshape's result, given that of its input; of its input if `is_result`.
 
-    None when axes that it takes together would not be neighbours.
+    None when axes that it takes together would not be neighbours, those of size 1 aside.
     """
     groups = axis_groups(op.inputs[0], op.output)
-    if groups is None or constant_shape(op.output) is None:
+    sizes = op.output.sizes if is_result else op.inputs[0].sizes
+    if groups is None or sizes is None or constant_shape(op.output) is None:
         return None
     sides = [group[::-1] if is_result else group for group in groups]
-    for near, _ in sides:
-        first = order[near[0]]
-        if [order[axis] for axis in near] != [*range(first, first + len(near))]:
+    large = sorted(order[axis] for axis, n in enumerate(sizes) if n != 1)
+    starts: dict[range, int] = {}
+    for near, _far in sides:
+        places = [order[axis] for axis in near if sizes[axis] != 1]
+        starts[near] = places[0] if places else order[near[0]]
+        first = large.index(places[0]) if places else 0
+        if places != large[first : first + len(places)]:
             return None
-    sides.sort(key=lambda side: order[side[0][0]])
+    sides.sort(key=lambda side: starts[side[0]])
     return inverse_of(tuple(axis for _, far in sides for axis in far))
 
 
-def _through_shuffle(graph: Graph, op: Op, order: Order, *, is_result: bool) -> Order | None:
+def through_shuffle(graph: Graph, op: Op, order: Order, is_result: bool) -> Order | None:
     """The order on the other side of a transpose, where its reshapes keep the order outside.
 
     x -> RESHAPE -> TRANSPOSE -> RESHAPE -> y      x and y in the same order
@@ -204,10 +234,27 @@ def _through_shuffle(graph: Graph, op: Op, order: Order, *, is_result: bool) -> 
     if graph.sole_reader(op.inputs[0]) is not op or split.inputs[0].rank != merge.output.rank:
         return None
     if is_result:
-        outside = _through(merge, order, is_result=False)
-        return None if outside is None else _through(split, outside, is_result=False)
-    outside = _through(split, order, is_result=True)
-    return None if outside is None else _through(merge, outside, is_result=True)
+        outside = through_reshape(graph, merge, order, False)
+        return None if outside is None else through_reshape(graph, split, outside, False)
+    outside = through_reshape(graph, split, order, True)
+    return None if outside is None else through_reshape(graph, merge, outside, True)
+
+
+def through_last_axis(_: Graph, op: Op, order: Order, is_result: bool) -> Order | None:
+    """The same order, of a product with constant weights, where the last axis stays."""
+    if len(flowing_of(op)) != 1 or order[-1] != len(order) - 1:
+        return None
+    return order if op.inputs[0].rank == op.output.rank else None
+
+
+def through_element(_: Graph, op: Op, order: Order, is_result: bool) -> Order | None:
+    """The order of the axes that stay when one index of another is taken."""
+    index = op.inputs[1]
+    if is_result or not index.is_constant or index.shape != () or op.options.batch_dims:
+        return None
+    axis = op.options.axis % len(order)
+    taken, others = order[axis], [place for i, place in enumerate(order) if i != axis]
+    return tuple(place - (place > taken) for place in others)
 
 
 def _fits(op: Op, before: Order, after: Order) -> bool:
@@ -298,22 +345,23 @@ def is_identity(order: Order) -> bool:
 
 
 def gain(graph: Graph, region: Region) -> int:
-    """How many transposes fewer there are after `flip`."""
+    """How many transposes fewer there are after `flip`, those that meet others merged."""
     n_fewer = 0
     for tensor in region.before.values():
         order = region.orders[id(tensor)]
         if is_identity(order):
             continue
-        if order_of(tensor.producer) != order:
+        is_private = not graph.is_output(tensor) and not region.outside_readers(tensor)
+        if order_of(tensor.producer) == order:
+            n_fewer += is_private
+        elif not (is_private and order_of(tensor.producer)):
             n_fewer -= not _is_reshaped(tensor, order)
-        elif not graph.is_output(tensor) and not region.outside_readers(tensor):
-            n_fewer += 1
     for tensor in region.after.values():
         if is_identity(region.orders[id(tensor)]):
             continue
         inverses = region.inverse_transposes(tensor)
         n_fewer += len(inverses)
-        if len(inverses) < len(region.outside_readers(tensor)) or graph.is_output(tensor):
+        if graph.is_output(tensor) or not all(map(order_of, region.outside_readers(tensor))):
             n_fewer -= 1
     return n_fewer
 
@@ -349,8 +397,10 @@ def rebuild(op: Op, flipped: dict[int, Tensor], orders: dict[int, Order], b: Bui
     lacks is transposed back and added, the results too.
     """
     order, after = orders[id(flowing_of(op)[0])], orders[id(op.output)]
-    if op.kind in REGROUPS or op.kind == "TRANSPOSE":
-        _rebuild_movement(op, flipped, order, after, b)
+    if op.kind in REGROUPED:
+        x = _untransposed(op.inputs[0], flipped, order, b)
+        flipped[id(op.output)] = REGROUPED[op.kind].rebuild(op, x, order, after, b)
+        _stand_for(op.output, flipped[id(op.output)], after)
         return
     inputs = [_flipped(op, i, flipped, orders, order, b) for i in range(len(op.inputs))]
     fields = options_of(op)
@@ -368,18 +418,44 @@ def rebuild(op: Op, flipped: dict[int, Tensor], orders: dict[int, Order], b: Bui
         flipped[id(old)] = new
 
 
-def _rebuild_movement(
-    op: Op, flipped: dict[int, Tensor], order: Order, after: Order, b: Builder
-) -> None:
-    """The same of a reshape or a transpose."""
-    x, to_new = _untransposed(op.inputs[0], flipped, order, b), inverse_of(after)
-    inner = order_of(op)
-    if inner is None:
-        new = b.RESHAPE(x, b.constant(constant_shape(op.output)[list(to_new)]))
-    else:
-        new = b.TRANSPOSE(x, np.array([order[inner[axis]] for axis in to_new], np.int32))
-    _stand_for(op.output, new, after)
-    flipped[id(op.output)] = new
+def _reshaped(op: Op, x: Tensor, _: Order, after: Order, b: Builder) -> Tensor:
+    return b.RESHAPE(x, b.constant(constant_shape(op.output)[list(inverse_of(after))]))
+
+
+def _shuffled(op: Op, x: Tensor, before: Order, after: Order, b: Builder) -> Tensor:
+    inner = order_of(op) or ()
+    order = [before[inner[axis]] for axis in inverse_of(after)]
+    return b.TRANSPOSE(x, np.array(order, np.int32))
+
+
+def _multiplied(op: Op, x: Tensor, _: Order, after: Order, b: Builder) -> Tensor:
+    return b.op(op.kind, x, *op.inputs[1:], dtype=op.output.dtype, **options_of(op))
+
+
+def _element(op: Op, x: Tensor, before: Order, _: Order, b: Builder) -> Tensor:
+    axis = before[op.options.axis % len(before)]
+    return b.op(op.kind, x, op.inputs[1], **{**options_of(op), "axis": axis})
+
+
+@dataclass(frozen=True)
+class Regrouped:
+    """How an op that is not indifferent works on untransposed tensors.
+
+    Attributes:
+        order: the order on its other side, or None.
+        rebuild: its result from the untransposed input, in the orders of input and result.
+    """
+
+    order: Callable[[Graph, Op, Order, bool], Order | None]
+    rebuild: Callable[[Op, Tensor, Order, Order, Builder], Tensor]
+
+
+REGROUPED = {
+    **dict.fromkeys(REGROUPS, Regrouped(through_reshape, _reshaped)),
+    "TRANSPOSE": Regrouped(through_shuffle, _shuffled),
+    "FULLY_CONNECTED": Regrouped(through_last_axis, _multiplied),
+    "GATHER": Regrouped(through_element, _element),
+}
 
 
 def _stand_for(old: Tensor, new: Tensor, order: Order) -> None:

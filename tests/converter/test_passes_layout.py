@@ -1,7 +1,11 @@
 import pytest
 from rewriting import Rewrite, check
 
-from flatlite.converter.passes.layout import cancel_transposes, sink_transposes
+from flatlite.converter.passes.layout import (
+    cancel_transposes,
+    sink_transposes,
+    split_before_transpose,
+)
 from flatlite.converter.passes.transpose import (
     fuse_transpose_after_matmul,
     fuse_transpose_into_matmul,
@@ -193,12 +197,74 @@ REGIONS = [
            }""",
     ),
     Rewrite(
+        "region/channels_and_rows_become_one_axis_of_another_transpose",
+        lambda graph: (cancel_transposes(graph), merge_transposes(graph)),
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, int32[3]{-1, 24, 5})
+             c = TRANSPOSE(b, int32[3]{0, 2, 1})
+             return c
+           }""",
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 2, 3, 1})
+             b = RESHAPE(a, int32[3]{-1, 5, 24})
+             return b
+           }""",
+    ),
+    Rewrite(
         "region/regrouping_holds_off_where_channels_and_rows_become_one_axis",
         cancel_transposes,
         """graph main(x: float32[n,4,5,6]) {
              a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
              b = RESHAPE(a, int32[3]{-1, 24, 5})
-             c = TRANSPOSE(b, int32[3]{0, 2, 1})
+             c = SOFTMAX(b; beta=1.0)
+             return c
+           }""",
+    ),
+    Rewrite(
+        "region/packed_heads_of_rows_first",
+        lambda graph: (cancel_transposes(graph), merge_transposes(graph)),
+        """graph main(x: float32[n,5,8]) {
+             a = TRANSPOSE(x, int32[3]{1, 0, 2})
+             b = FULLY_CONNECTED(a, float32[24,8]#w, float32[24]#b; keep_num_dims=true)
+             c = RESHAPE(b, int32[4]{5, -1, 3, 8})
+             d = GATHER(c, int32[]{1}; axis=2)
+             e = RESHAPE(d, int32[4]{5, -1, 2, 4})
+             f = TRANSPOSE(e, int32[4]{1, 2, 0, 3})
+             return f
+           }""",
+        """graph main(x: float32[n,5,8]) {
+             b = FULLY_CONNECTED(x, float32[24,8]#w, float32[24]#b; keep_num_dims=true)
+             c = RESHAPE(b, int32[4]{-1, 5, 3, 8})
+             d = GATHER(c, int32[]{1}; axis=2)
+             e = RESHAPE(d, int32[4]{-1, 5, 2, 4})
+             f = TRANSPOSE(e, int32[4]{0, 2, 1, 3})
+             return f
+           }""",
+    ),
+    Rewrite(
+        "split/heads_of_a_batch",
+        split_before_transpose,
+        """graph main(x: float32[5,n,8]) {
+             a = RESHAPE(x, int32[3]{5, -1, 4})
+             b = TRANSPOSE(a, int32[3]{1, 0, 2})
+             c = RESHAPE(b, int32[4]{-1, 2, 5, 4})
+             return c
+           }""",
+        """graph main(x: float32[5,n,8]) {
+             a = RESHAPE(x, int32[3]{5, -1, 4})
+             b = RESHAPE(a, int32[4]{5, -1, 2, 4})
+             c = TRANSPOSE(b, int32[4]{1, 2, 0, 3})
+             return c
+           }""",
+    ),
+    Rewrite(
+        "split/holds_off_where_axes_are_merged",
+        split_before_transpose,
+        """graph main(x: float32[5,n,8]) {
+             a = RESHAPE(x, int32[3]{5, -1, 4})
+             b = TRANSPOSE(a, int32[3]{1, 0, 2})
+             c = RESHAPE(b, int32[2]{-1, 20})
              return c
            }""",
     ),
