@@ -159,7 +159,9 @@ def _can_sink(graph: Graph, transpose: Op, op: Op) -> bool:
 
 
 def flowing_of(op: Op) -> list[Tensor]:
-    """The inputs that are neither constant nor omitted."""
+    """The inputs that are neither constant nor omitted, without a reshape's shape."""
+    if op.kind in REGROUPS:
+        return op.inputs[:1]
     return [tensor for tensor in op.inputs if tensor is not None and not tensor.is_constant]
 
 
@@ -206,7 +208,7 @@ def through_reshape(_: Graph, op: Op, order: Order, is_result: bool) -> Order | 
     """
     groups = axis_groups(op.inputs[0], op.output)
     sizes = op.output.sizes if is_result else op.inputs[0].sizes
-    if groups is None or sizes is None or constant_shape(op.output) is None:
+    if groups is None or sizes is None or not _has_shape(op):
         return None
     sides = [group[::-1] if is_result else group for group in groups]
     large = sorted(order[axis] for axis, n in enumerate(sizes) if n != 1)
@@ -248,9 +250,13 @@ def through_last_axis(_: Graph, op: Op, order: Order, is_result: bool) -> Order 
 
 
 def through_element(_: Graph, op: Op, order: Order, is_result: bool) -> Order | None:
-    """The order of the axes that stay when one index of another is taken."""
+    """The order of the axes that stay when one index of another is taken; of all, if several."""
     index = op.inputs[1]
-    if is_result or not index.is_constant or index.shape != () or op.options.batch_dims:
+    if not index.is_constant or op.options.batch_dims:
+        return None
+    if index.rank == 1:
+        return order
+    if is_result or index.rank != 0:
         return None
     axis = op.options.axis % len(order)
     taken, others = order[axis], [place for i, place in enumerate(order) if i != axis]
@@ -418,8 +424,46 @@ def rebuild(op: Op, flipped: dict[int, Tensor], orders: dict[int, Order], b: Bui
         flipped[id(old)] = new
 
 
-def _reshaped(op: Op, x: Tensor, _: Order, after: Order, b: Builder) -> Tensor:
-    return b.RESHAPE(x, b.constant(constant_shape(op.output)[list(inverse_of(after))]))
+def _has_shape(op: Op) -> bool:
+    """Whether a reshape's shape is constant or computed from parts that can change places.
+
+    What adds or drops dimensions of size 1 needs none, if there are no others of size 1.
+    """
+    if constant_shape(op.output) is not None or _parts_of(op) is not None:
+        return True
+    sizes = op.inputs[0].sizes or ()
+    if op.kind == "SQUEEZE":
+        return 0 < sizes.count(1) == len(op.options.squeeze_dims)
+    return op.kind == "EXPAND_DIMS" and 1 not in sizes and op.inputs[1].is_constant
+
+
+def _parts_of(op: Op) -> tuple[Op, list[Tensor]] | None:
+    """The op that joins a computed shape, and its parts, one for each dimension."""
+    casts = producer_of(op.input(1), "CAST") if op.kind == "RESHAPE" else None
+    joined = op.input(1) if casts is None else casts.inputs[0]
+    join = producer_of(joined, "PACK", "CONCATENATION")
+    if join is None:
+        return None
+    parts = [part for part in join.inputs if part is not None]
+    shape = () if join.kind == "PACK" else (1,)
+    is_whole = len(parts) == op.output.rank and all(part.shape == shape for part in parts)
+    return (join, parts) if is_whole else None
+
+
+def _reshaped(op: Op, x: Tensor, before: Order, after: Order, b: Builder) -> Tensor:
+    shape, order = constant_shape(op.output), inverse_of(after)
+    if shape is not None:
+        return b.RESHAPE(x, b.constant(shape[list(order)]))
+    if op.kind == "SQUEEZE":
+        axes = [before[axis % len(before)] for axis in op.options.squeeze_dims]
+        return b.SQUEEZE(x, squeeze_dims=sorted(axes))
+    if op.kind == "EXPAND_DIMS":
+        return b.EXPAND_DIMS(x, np.int32(after[int(op.inputs[1].data.item()) % len(after)]))
+    join, parts = _parts_of(op) or (op, [])
+    joined = b.op(join.kind, *(parts[axis] for axis in order), **options_of(join))
+    if joined.dtype != op.inputs[1].dtype:
+        joined = b.CAST(joined, dtype=op.inputs[1].dtype)
+    return b.RESHAPE(x, joined)
 
 
 def _shuffled(op: Op, x: Tensor, before: Order, after: Order, b: Builder) -> Tensor:

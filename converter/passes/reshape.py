@@ -90,7 +90,7 @@ def merge_reshapes(graph: Graph, op: Op) -> bool:
         x -> RESHAPE -> y -> EXPAND_DIMS -> z      becomes      x -> RESHAPE -> z
 
     Also SQUEEZE. Another reader of y keeps the first for itself. Holds off when two dimensions of z
-    are unknown.
+    are unknown and it is no RESHAPE, whose computed shape stays.
     """
     first = producer_of(op.inputs[0], *RESHAPES)
     if first is None:
@@ -101,6 +101,8 @@ def merge_reshapes(graph: Graph, op: Op) -> bool:
     elif shape is not None:
         b = builder(graph, op)
         swap(graph, op, b.RESHAPE(x, b.constant(shape)))
+    elif op.kind == "RESHAPE" and op.input(1) is not None:
+        op.set_input(0, x)
     else:
         return False
     if not first.output.readers and not graph.is_output(first.output):
