@@ -243,6 +243,42 @@ REGIONS = [
            }""",
     ),
     Rewrite(
+        "region/shuffle_by_a_computed_shape",
+        cancel_transposes,
+        """graph main(x: float32[n,h,5,6]) {
+             s = SHAPE(x)
+             p = STRIDED_SLICE(s, int32[1]{0}, int32[1]{1}, int32[1]{1})
+             q = STRIDED_SLICE(s, int32[1]{1}, int32[1]{2}, int32[1]{1})
+             t = CONCATENATION(p, int32[1]{2}, int32[1]{3}, q, int32[1]{5}; axis=0)
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, t)
+             c = TRANSPOSE(b, int32[5]{0, 3, 4, 1, 2})
+             return c
+           }""",
+        """graph main(x: float32[n,h,5,6]) {
+             s = SHAPE(x)
+             p = STRIDED_SLICE(s, int32[1]{0}, int32[1]{1}, int32[1]{1})
+             q = STRIDED_SLICE(s, int32[1]{1}, int32[1]{2}, int32[1]{1})
+             t = CONCATENATION(p, q, int32[1]{5}, int32[1]{2}, int32[1]{3}; axis=0)
+             b = RESHAPE(x, t)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "region/permuted_channels",
+        cancel_transposes,
+        """graph main(x: float32[n,h,5,3]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = GATHER(a, int32[3]{2, 0, 1}; axis=1)
+             c = TRANSPOSE(b, int32[4]{0, 2, 3, 1})
+             return c
+           }""",
+        """graph main(x: float32[n,h,5,3]) {
+             b = GATHER(x, int32[3]{2, 0, 1}; axis=3)
+             return b
+           }""",
+    ),
+    Rewrite(
         "split/heads_of_a_batch",
         split_before_transpose,
         """graph main(x: float32[5,n,8]) {
