@@ -32,7 +32,7 @@ from .join import (
     single_pack_to_reshape,
 )
 from .layer_norm import fuse_layer_norm
-from .layout import cancel_transposes, sink_transposes
+from .layout import cancel_transposes, sink_transposes, split_before_transpose
 from .legalize import replace_operators, widen_types
 from .linear import (
     add_missing_bias,
@@ -126,6 +126,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (merge_transposes, "one transpose between two ops is what the rules below expect"),
     (fuse_transpose_into_matmul, "before regions are flipped around it"),
     (fuse_transpose_after_matmul, "before regions are flipped around it"),
+    (split_before_transpose, "what it brings together is one reshape in the next round"),
     (cancel_transposes, "after single transposes have found a cheaper way"),
     (sink_transposes, "brings bias and activation next to the convolution"),
     (fuse_dilation, "before the padding of its parts is looked at"),

@@ -14,6 +14,7 @@ from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Sizes, Tensor
 from ..ir.pseudo import operator
 from .driver import rewrite
+from .reshape import constant_shape
 from .rewrite import (
     LINEAR,
     NONE,
@@ -386,20 +387,25 @@ def merge_fully_connected_reshapes(graph: Graph, op: Op) -> bool:
         x[b,t,k] -> RESHAPE [b*t,k] -> FULLY_CONNECTED -> RESHAPE [b,t,n] -> y
             becomes      x[b,t,k] -> FULLY_CONNECTED(keep_num_dims) -> y
 
-    Holds off when a value in between has another reader or is an output, or the last RESHAPE does
-    not give the dimensions of x.
+    Where x has other dimensions, one RESHAPE gives it those of y. Holds off when a value in between
+    has another reader or is an output, or two dimensions of y are unknown.
     """
     first = producer_of(op.inputs[0], "RESHAPE")
     last = graph.sole_reader(op.output)
     if first is None or last is None or last.kind not in ("RESHAPE", "EXPAND_DIMS"):
         return False
     x, y = first.inputs[0], last.output
-    if not x.rank or not y.rank or x.dims[-1] is None or y.dims[-1] != op.output.dims[-1]:
+    if not x.rank or not y.rank or y.dims[-1] != op.output.dims[-1]:
         return False
-    if x.dims[-1] != op.inputs[0].dims[-1] or graph.sole_reader(op.inputs[0]) is not op:
+    size = op.inputs[0].dims[-1]
+    if size is None or graph.sole_reader(op.inputs[0]) is not op:
         return False
-    if _leading(x) != _leading(y):
-        return False
+    if x.dims[-1] != size or _leading(x) != _leading(y):
+        shape = constant_shape(y)
+        if shape is None or len(shape) < 3:
+            return False
+        b = builder(graph, op)
+        x = b.RESHAPE(x, b.constant(np.array([*shape[:-1], size], np.int32)))
     op.set_input(0, x)
     with_options(op, keep_num_dims=True)
     graph.absorb(op, last)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import accumulate
 from math import prod
 
 import numpy as np
 
-from ..ir.dims import broadcast
+from ..ir.dims import broadcast, multiply
 from ..ir.graph import Graph, Op, Sizes, Tensor
 from .driver import rewrite
 from .rewrite import (
@@ -39,6 +40,31 @@ def constant_shape(tensor: Tensor) -> np.ndarray | None:
     return np.array([-1 if n is None else n for n in shape], np.int32)
 
 
+def axis_groups(x: Tensor, y: Tensor) -> list[tuple[range, range]] | None:
+    """The axes of x and those of y, a reshaped x, that span the same elements; as few as possible.
+
+        [n, 48, h, w] and [n, 2, 24, h * w]      0: 0    1: 1, 2    2, 3: 3
+
+    None when a rank is unknown or 0, or there are no elements.
+    """
+    if not x.sizes or not y.sizes or 0 in x.sizes or 0 in y.sizes:
+        return None
+    spans = [list(accumulate(sizes, multiply)) for sizes in (x.sizes, y.sizes)]
+    groups: list[tuple[range, range]] = []
+    start_x = start_y = 0
+    for i, span in enumerate(spans[0], 1):
+        if span not in spans[1][start_y:]:
+            continue
+        j = spans[1].index(span, start_y) + 1
+        groups.append((range(start_x, i), range(start_y, j)))
+        start_x, start_y = i, j
+    if not groups:
+        return None
+    last_x, last_y = groups[-1]
+    groups[-1] = (range(last_x.start, len(x.sizes)), range(last_y.start, len(y.sizes)))
+    return groups
+
+
 @rewrite("RESHAPE")
 def settle_shapes(graph: Graph, op: Op) -> bool:
     """Gives RESHAPE a constant shape where at most one dimension is unknown.
@@ -64,7 +90,7 @@ def merge_reshapes(graph: Graph, op: Op) -> bool:
         x -> RESHAPE -> y -> EXPAND_DIMS -> z      becomes      x -> RESHAPE -> z
 
     Also SQUEEZE. Another reader of y keeps the first for itself. Holds off when two dimensions of z
-    are unknown.
+    are unknown and it is no RESHAPE, whose computed shape stays.
     """
     first = producer_of(op.inputs[0], *RESHAPES)
     if first is None:
@@ -75,6 +101,8 @@ def merge_reshapes(graph: Graph, op: Op) -> bool:
     elif shape is not None:
         b = builder(graph, op)
         swap(graph, op, b.RESHAPE(x, b.constant(shape)))
+    elif op.kind == "RESHAPE" and op.input(1) is not None:
+        op.set_input(0, x)
     else:
         return False
     if not first.output.readers and not graph.is_output(first.output):

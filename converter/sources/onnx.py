@@ -175,6 +175,8 @@ def load(
         produced = {*values, *arrays, *(name for node in graph.node for name in node.output)}
         _refuse_unknown(output_arrays, produced)
         outputs = dict.fromkeys(output_arrays)
+    if not outputs:
+        raise ModelError("the graph has no outputs; name tensors with output_arrays")
     form = float_form(graph.node, arrays, list(outputs), opsets[""])
     arrays = form.arrays
     nodes = needed_nodes(form.nodes, outputs)

@@ -11,7 +11,7 @@ from running import kinds
 
 from flatlite.lite import Interpreter, TFLiteConverter
 
-REFERENCE = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
+REFERENCE, FAST = "BUILTIN_REF", "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 FLOAT_TO_INTEGER = {"QUANTIZE": 1, "DEQUANTIZE": 1}
 WEIGHTS = {"CONV_2D": 1, "DEPTHWISE_CONV_2D": 1, "FULLY_CONNECTED": 1}
 OPERATORS = {"CONV_2D", "DEPTHWISE_CONV_2D", "ADD", "MAX_POOL_2D", "LOGISTIC", "MEAN"}
@@ -64,7 +64,9 @@ def test_quantized_stays_quantized(name, folder, litert):
     step = arrays["y_scale"]
     steps = [np.rint(y / step).astype(int) for y in (ours, theirs[0]["y"])]
     np.testing.assert_array_equal(*steps)
-    assert np.abs(ours - want).max() <= 2.01 * step
+    # the fast MEAN over rows and columns rounds differently
+    fast = litert.run(content, [{"x": x}], FAST, "serving_default")[0]["y"]
+    assert max(np.abs(y - want).max() for y in (ours, fast)) <= 2.01 * step
     assert np.abs(want - answers["float"]).max() > 0  # it is the quantized answer that is met
     float_file, _ = converted(folder / "float.onnx")
     assert len(content) < 0.42 * len(float_file)  # a quarter, and what stays as it is

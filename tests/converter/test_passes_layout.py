@@ -1,7 +1,11 @@
 import pytest
 from rewriting import Rewrite, check
 
-from flatlite.converter.passes.layout import cancel_transposes, sink_transposes
+from flatlite.converter.passes.layout import (
+    cancel_transposes,
+    sink_transposes,
+    split_before_transpose,
+)
 from flatlite.converter.passes.transpose import (
     fuse_transpose_after_matmul,
     fuse_transpose_into_matmul,
@@ -142,6 +146,164 @@ TRANSPOSES = [
 ]
 
 REGIONS = [
+    Rewrite(
+        "region/shuffle_of_channels",
+        cancel_transposes,
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, int32[5]{-1, 2, 3, 4, 5})
+             c = TRANSPOSE(b, int32[5]{0, 2, 1, 3, 4})
+             d = RESHAPE(c, int32[4]{-1, 6, 4, 5})
+             e = TRANSPOSE(d, int32[4]{0, 2, 3, 1})
+             return e
+           }""",
+        """graph main(x: float32[n,4,5,6]) {
+             b = RESHAPE(x, int32[5]{-1, 4, 5, 2, 3})
+             c = TRANSPOSE(b, int32[5]{0, 1, 2, 4, 3})
+             d = RESHAPE(c, int32[4]{-1, 4, 5, 6})
+             return d
+           }""",
+    ),
+    Rewrite(
+        "region/shuffle_of_channels_into_pixels",
+        cancel_transposes,
+        """graph main(x: float32[n,4,5,12]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, int32[6]{-1, 3, 2, 2, 4, 5})
+             c = TRANSPOSE(b, int32[6]{0, 1, 4, 2, 5, 3})
+             d = RESHAPE(c, int32[4]{-1, 3, 8, 10})
+             e = TRANSPOSE(d, int32[4]{0, 2, 3, 1})
+             return e
+           }""",
+        """graph main(x: float32[n,4,5,12]) {
+             b = RESHAPE(x, int32[6]{-1, 4, 5, 3, 2, 2})
+             c = TRANSPOSE(b, int32[6]{0, 1, 4, 2, 5, 3})
+             d = RESHAPE(c, int32[4]{-1, 8, 10, 3})
+             return d
+           }""",
+    ),
+    Rewrite(
+        "region/image_becomes_rows",
+        cancel_transposes,
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, int32[3]{-1, 6, 20})
+             c = TRANSPOSE(b, int32[3]{0, 2, 1})
+             return c
+           }""",
+        """graph main(x: float32[n,4,5,6]) {
+             b = RESHAPE(x, int32[3]{-1, 20, 6})
+             return b
+           }""",
+    ),
+    Rewrite(
+        "region/channels_and_rows_become_one_axis_of_another_transpose",
+        lambda graph: (cancel_transposes(graph), merge_transposes(graph)),
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, int32[3]{-1, 24, 5})
+             c = TRANSPOSE(b, int32[3]{0, 2, 1})
+             return c
+           }""",
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 2, 3, 1})
+             b = RESHAPE(a, int32[3]{-1, 5, 24})
+             return b
+           }""",
+    ),
+    Rewrite(
+        "region/regrouping_holds_off_where_channels_and_rows_become_one_axis",
+        cancel_transposes,
+        """graph main(x: float32[n,4,5,6]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, int32[3]{-1, 24, 5})
+             c = SOFTMAX(b; beta=1.0)
+             return c
+           }""",
+    ),
+    Rewrite(
+        "region/packed_heads_of_rows_first",
+        lambda graph: (cancel_transposes(graph), merge_transposes(graph)),
+        """graph main(x: float32[n,5,8]) {
+             a = TRANSPOSE(x, int32[3]{1, 0, 2})
+             b = FULLY_CONNECTED(a, float32[24,8]#w, float32[24]#b; keep_num_dims=true)
+             c = RESHAPE(b, int32[4]{5, -1, 3, 8})
+             d = GATHER(c, int32[]{1}; axis=2)
+             e = RESHAPE(d, int32[4]{5, -1, 2, 4})
+             f = TRANSPOSE(e, int32[4]{1, 2, 0, 3})
+             return f
+           }""",
+        """graph main(x: float32[n,5,8]) {
+             b = FULLY_CONNECTED(x, float32[24,8]#w, float32[24]#b; keep_num_dims=true)
+             c = RESHAPE(b, int32[4]{-1, 5, 3, 8})
+             d = GATHER(c, int32[]{1}; axis=2)
+             e = RESHAPE(d, int32[4]{-1, 5, 2, 4})
+             f = TRANSPOSE(e, int32[4]{0, 2, 1, 3})
+             return f
+           }""",
+    ),
+    Rewrite(
+        "region/shuffle_by_a_computed_shape",
+        cancel_transposes,
+        """graph main(x: float32[n,h,5,6]) {
+             s = SHAPE(x)
+             p = STRIDED_SLICE(s, int32[1]{0}, int32[1]{1}, int32[1]{1})
+             q = STRIDED_SLICE(s, int32[1]{1}, int32[1]{2}, int32[1]{1})
+             t = CONCATENATION(p, int32[1]{2}, int32[1]{3}, q, int32[1]{5}; axis=0)
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = RESHAPE(a, t)
+             c = TRANSPOSE(b, int32[5]{0, 3, 4, 1, 2})
+             return c
+           }""",
+        """graph main(x: float32[n,h,5,6]) {
+             s = SHAPE(x)
+             p = STRIDED_SLICE(s, int32[1]{0}, int32[1]{1}, int32[1]{1})
+             q = STRIDED_SLICE(s, int32[1]{1}, int32[1]{2}, int32[1]{1})
+             t = CONCATENATION(p, q, int32[1]{5}, int32[1]{2}, int32[1]{3}; axis=0)
+             b = RESHAPE(x, t)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "region/permuted_channels",
+        cancel_transposes,
+        """graph main(x: float32[n,h,5,3]) {
+             a = TRANSPOSE(x, int32[4]{0, 3, 1, 2})
+             b = GATHER(a, int32[3]{2, 0, 1}; axis=1)
+             c = TRANSPOSE(b, int32[4]{0, 2, 3, 1})
+             return c
+           }""",
+        """graph main(x: float32[n,h,5,3]) {
+             b = GATHER(x, int32[3]{2, 0, 1}; axis=3)
+             return b
+           }""",
+    ),
+    Rewrite(
+        "split/heads_of_a_batch",
+        split_before_transpose,
+        """graph main(x: float32[5,n,8]) {
+             a = RESHAPE(x, int32[3]{5, -1, 4})
+             b = TRANSPOSE(a, int32[3]{1, 0, 2})
+             c = RESHAPE(b, int32[4]{-1, 2, 5, 4})
+             return c
+           }""",
+        """graph main(x: float32[5,n,8]) {
+             a = RESHAPE(x, int32[3]{5, -1, 4})
+             b = RESHAPE(a, int32[4]{5, -1, 2, 4})
+             c = TRANSPOSE(b, int32[4]{1, 2, 0, 3})
+             return c
+           }""",
+    ),
+    Rewrite(
+        "split/holds_off_where_axes_are_merged",
+        split_before_transpose,
+        """graph main(x: float32[5,n,8]) {
+             a = RESHAPE(x, int32[3]{5, -1, 4})
+             b = TRANSPOSE(a, int32[3]{1, 0, 2})
+             c = RESHAPE(b, int32[2]{-1, 20})
+             return c
+           }""",
+    ),
     Rewrite(
         "region/arg_max",
         cancel_transposes,

@@ -324,12 +324,27 @@ PRODUCTS = [
            }""",
     ),
     Rewrite(
-        "fully_connected/holds_off_on_another_split",
+        "fully_connected/another_split",
         merge_fully_connected_reshapes,
         """graph main(x: float32[n,6,6]) {
              a = RESHAPE(x, int32[2]{-1, 6})
              c = FULLY_CONNECTED(a, float32[20,6]#w, none)
              d = RESHAPE(c, int32[4]{-1, 2, 3, 20})
+             return d
+           }""",
+        """graph main(x: float32[n,6,6]) {
+             a = RESHAPE(x, int32[4]{-1, 2, 3, 6})
+             d = FULLY_CONNECTED(a, float32[20,6]#w, none; keep_num_dims=true)
+             return d
+           }""",
+    ),
+    Rewrite(
+        "fully_connected/holds_off_on_a_split_of_two_unknown_dimensions",
+        merge_fully_connected_reshapes,
+        """graph main(x: float32[n,h,6], s: int32[3]) {
+             a = RESHAPE(x, int32[2]{-1, 6})
+             c = FULLY_CONNECTED(a, float32[20,6]#w, none)
+             d = RESHAPE(c, s)
              return d
            }""",
     ),

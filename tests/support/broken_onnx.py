@@ -137,6 +137,9 @@ ONNX = {
               "Add 'a' reads 'b', which nothing before it gives"),
     "output that is not there": (
         changed(no_output, node("Relu")), "output 'nowhere' is given by no node"),
+    "no outputs": (
+        changed(lambda graph: graph.ClearField("output"), node("Relu")),
+        "the graph has no outputs; name tensors with output_arrays"),
     "no operator set": (layer(ADD, opset=0, w=W), "the operator set of ai.onnx must be 1 to"),
     "old operator of unknown meaning": (
         changed(unknown_rank, node("PRelu", "x w"), opset=6, w=floats(4)),

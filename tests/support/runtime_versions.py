@@ -148,4 +148,11 @@ ROWS = {
     },
     "MaxUnpool": version(11, "MaxUnpool", "x i", {"x": floats(1, 1, 2, 2),
         "i": np.array([[[[5, 7], [13, 15]]]])}, kernel_shape=[2, 2], strides=[2, 2]),
+    "MaxPool ceil in steps of 1": version(12, "MaxPool", "x", {"x": floats(2, 3, 6, 7)},
+        kernel_shape=[3, 3], pads=[1, 1, 1, 1], ceil_mode=1),
+    "MaxPool ceil, a window in the padding": version(12, "MaxPool", "x",
+        {"x": floats(1, 2, 6, 5)}, kernel_shape=[2, 3], strides=[3, 2], pads=[1, 0, 1, 2],
+        ceil_mode=1),
+    "MaxPool indices by columns": version(12, "MaxPool", "x", {"x": floats(2, 2, 6, 5)},
+        outputs="y i", kernel_shape=[2, 2], strides=[2, 2], storage_order=1),
 }  # fmt: skip
