@@ -17,6 +17,12 @@ ZERO = np.float32(0)
 ONE = np.float32(1)
 
 
+@cuda.jit(device=True)
+def _limited(x, low, high):
+    """`x` within two limits; nan stays, which `min` and `max` of a GPU drop."""
+    return low if x < low else high if x > high else x
+
+
 @cuda.jit
 def convolution(out, x, weights, bias, sizes, low, high):
     """Sums of a window of `x` times filters, within two limits.
@@ -50,7 +56,7 @@ def convolution(out, x, weights, bias, sizes, low, high):
                 weights_start = o * step_n + tap_h * step_h + tap_w * step_w
                 for k in range(depth):
                     total += x[x_start + k] * weights[weights_start + k * step_c]
-        out[i] = min(max(total, low), high)
+        out[i] = _limited(total, low, high)
 
 
 @cuda.jit
@@ -72,7 +78,7 @@ def average_pool(out, x, sizes, low, high):
             for z in range(max(left, 0), min(left + taps_w, w)):
                 total += x[((image + y) * w + z) * c + i % c]
                 count += 1
-        out[i] = min(max(np.float32(total / np.float32(count)), low), high)
+        out[i] = _limited(np.float32(total / np.float32(count)), low, high)
 
 
 @cuda.jit
@@ -167,7 +173,7 @@ def binary_kernel(function):
                 index //= sizes[5 - k]
                 a_index += j * sizes[10 - k]
                 b_index += j * sizes[15 - k]
-            out[i] = min(max(function(a[a_index], b[b_index]), low), high)
+            out[i] = _limited(function(a[a_index], b[b_index]), low, high)
 
     return kernel
 
@@ -223,7 +229,7 @@ def _hard_swish(x):
 def clamp(out, x, sizes, low, high):
     """`x` within two limits; sizes: results."""
     for i in range(cuda.grid(1), sizes[0], cuda.gridsize(1)):
-        out[i] = min(max(x[i], low), high)
+        out[i] = _limited(x[i], low, high)
 
 
 @cuda.jit
