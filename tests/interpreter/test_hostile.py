@@ -23,7 +23,7 @@ def outcomes(corpus, side, first=None, stop=0):
     first = -len(files) if first is None else first
     command = [sys.executable, str(HOSTILE), side, str(first), str(stop), *files]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    lines = done.stdout.splitlines()
+    lines = done.stdout.splitlines() or ["before the first model"]
     assert done.returncode == 0, f"{lines[-1]}\n{done.stderr}"
     assert len(lines) == stop - first
     return [line.rpartition(" | ")[2] for line in lines]

@@ -24,7 +24,7 @@ from flatlite.engine.plan import program
 from flatlite.engine.run import guard, stages
 from flatlite.errors import ModelError
 from flatlite.interpreter.interpreter import Interpreter
-from flatlite.interpreter.plan.plan import plan
+from flatlite.interpreter.plan import plan
 from flatlite.schema import model as schema_model
 from flatlite.schema import tables
 from flatlite.schema.flatbuffer import Record
