@@ -48,10 +48,11 @@ def test_products_of_integers_are_added(vectors, kernel, sizes):
     """Sums grow by the same from turn to turn, and by no more than products can be."""
     operands = np.random.default_rng(1).integers(0, 100, (1, 4 * N)).astype(np.uint8)
     operands = operands.view(np.int32)
-    once, _ = run(kernel, operands, 1)
+    turns = [run(kernel, operands, count)[0] for count in (1, 2)]
     many, products = run(kernel, operands)
-    begin, first, last = (x.astype(np.int64) for x in (operands, once, many))
-    assert not (((last - begin) - COUNT * (first - begin)) % 2**32).any()
+    begin, first, second, last = (x.astype(np.int64) for x in (operands, *turns, many))
+    assert not (((last - first) - (COUNT - 1) * (second - first)) % 2**32).any()
+    assert (second != first).any()
     assert (first != begin).any()
     if (last != begin).sum() % 16 == 0 and products[0] % (12 * COUNT) == 0:  # not by AMX
         n_lanes = int((last != begin).sum())
