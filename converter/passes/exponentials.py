@@ -93,9 +93,9 @@ def _shifted(exponential: Op | None, axis: int) -> Tensor:
     axes = None if folded is None else constant_of(folded.inputs[1])
     if folded is None or folded.inputs[0] is not x or axes is None or x.rank is None:
         return y
-    kept = tuple(1 if i == axis else n for i, n in enumerate(x.sizes or ()))
+    folded = tuple(1 if i == axis else n for i, n in enumerate(x.sizes or ()))
     is_along = [int(i) % x.rank for i in axes.ravel()] == [axis]
-    return x if is_along and shift.sizes == kept and same_shape(x, y) else y
+    return x if is_along and shift.sizes == folded and same_shape(x, y) else y
 
 
 def _along(b: Builder, x: Tensor, axis: int, kind: Callable[[Tensor], Tensor]) -> Tensor:

@@ -93,11 +93,11 @@ def _ends(
     results = {value for op in group for value in op.results}
     operands = {value for op in group for value in op.operands}
     read = [x for x in operands - results if not w.is_constant(x)]
-    given = results & used
+    outgoing = results & used
     constants = {value for op in group if op.name == "constant" for value in op.results}
-    if len(read) != 1 or len(given - constants) != 1 or given & constants:
+    if len(read) != 1 or len(outgoing - constants) != 1 or outgoing & constants:
         return None
-    (x,), (y,) = read, given
+    (x,), (y,) = read, outgoing
     is_alike = dtype_at(x) == dtype_at(y) and shape_at(x) == shape_at(y)
     return (x, y) if is_alike and dtype_at(x).kind in "fV" else None
 

@@ -30,13 +30,13 @@ def row(bits, low_bit):
     )
     (op,) = interpreter._get_ops_details()
     details = {detail["index"]: detail for detail in interpreter.get_tensor_details()}
-    stored = details[op["inputs"][1]]
-    scales = stored["quantization_parameters"]["scales"]
+    weights = details[op["inputs"][1]]
+    scales = weights["quantization_parameters"]["scales"]
     return {
         "bits": bits,
         "low_bit": low_bit,
         "weights": weights.tolist(),
-        "dtype": np.dtype(stored["dtype"]).name,
+        "dtype": np.dtype(weights["dtype"]).name,
         "scale": float(scales[0]) if len(scales) else None,
     }
 

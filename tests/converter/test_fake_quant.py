@@ -336,7 +336,7 @@ def test_small_weights_of_few_bits(row):
         warnings.simplefilter("ignore")  # without it, nothing is quantized
         content = converter.convert()
     (subgraph,) = load(content).subgraphs
-    stored = subgraph.tensors[subgraph.operators[0].inputs[1]]
-    assert stored.dtype.lower() == row["dtype"]
+    weights = subgraph.tensors[subgraph.operators[0].inputs[1]]
+    assert weights.dtype.lower() == row["dtype"]
     if row["scale"] is not None:
-        assert stored.quantization.scales[0] == pytest.approx(row["scale"], rel=1e-6)
+        assert weights.quantization.scales[0] == pytest.approx(row["scale"], rel=1e-6)

@@ -480,7 +480,7 @@ def conditional_random_field(tf, numbers):
         tf.gather_nd(tr, tf.stack([tags[:, :-1], tags[:, 1:]], -1)) * mask[:, 1:], 1
     )
     first = un[:, 0]
-    rest = tf.transpose(un[:, 1:], [1, 0, 2])
+    later = tf.transpose(un[:, 1:], [1, 0, 2])
     mt = tf.transpose(mask[:, 1:])
 
     def step(alpha, xs):
@@ -488,7 +488,7 @@ def conditional_random_field(tf, numbers):
         new = tf.reduce_logsumexp(alpha[:, :, None] + tr[None], 1) + u
         return m[:, None] * new + (1 - m[:, None]) * alpha
 
-    alphas = tf.scan(step, (rest, mt), first)
+    alphas = tf.scan(step, (later, mt), first)
     Z = tf.reduce_logsumexp(alphas[-1], 1)
     nll = tf.reduce_mean(Z - score)
     tr_op = tf.train.AdamOptimizer(0.1).minimize(nll)
@@ -498,7 +498,7 @@ def conditional_random_field(tf, numbers):
         m = s[:, :, None] + tr[None]
         return (tf.reduce_max(m, 1) + u, tf.cast(tf.argmax(m, 1), tf.int32))
 
-    sc, bp = tf.scan(vit, rest, (first, tf.zeros([B, K], tf.int32)))
+    sc, bp = tf.scan(vit, later, (first, tf.zeros([B, K], tf.int32)))
     best = tf.argmax(sc[-1], 1)
     path = tf.foldr(
         lambda p, b_: tf.cast(tf.reduce_sum(tf.one_hot(p, K, dtype=tf.int32) * b_, 1), tf.int32),
