@@ -73,7 +73,3 @@ def parser() -> argparse.ArgumentParser:
         sub.add_argument("--json", action="store_true", help="print the result as JSON")
         command.add_arguments(sub)
     return top
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -14,7 +14,7 @@ from flatlite.schema import model as files
 from flatlite.tools.terminal import MAX_LINES
 
 LENET = "C/lenet_k3"
-MODULE = [sys.executable, "-m", "flatlite.cli"]
+MODULE = [sys.executable, "-m", "flatlite"]
 
 
 def test_convert_saved_model(cli, corpus, tmp_path):

@@ -11,7 +11,7 @@ from flatlite.lite import Interpreter
 from flatlite.tools.terminal import MAX_LINES
 
 LENET = "C/lenet_k3"
-MODULE = [sys.executable, "-m", "flatlite.cli"]
+MODULE = [sys.executable, "-m", "flatlite"]
 
 
 def test_run_with_given_input(cli, corpus, lenet, tmp_path):

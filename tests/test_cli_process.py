@@ -17,7 +17,7 @@ from flatlite.engine.build import cache, image, target
 from flatlite.tools.terminal import MAX_LINES, error_text
 
 LENET = "C/lenet_k3"
-MODULE = [sys.executable, "-m", "flatlite.cli"]
+MODULE = [sys.executable, "-m", "flatlite"]
 
 
 def test_warmup(cli):
