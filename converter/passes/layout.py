@@ -161,7 +161,7 @@ def _can_sink(graph: Graph, transpose: Op, op: Op) -> bool:
 def flowing_of(op: Op) -> list[Tensor]:
     """The inputs that are neither constant nor omitted, without a reshape's shape."""
     if op.kind in REGROUPS:
-        return op.inputs[:1]
+        return list(op.inputs[:1])
     return [tensor for tensor in op.inputs if tensor is not None and not tensor.is_constant]
 
 

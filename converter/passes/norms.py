@@ -194,12 +194,12 @@ def _squared(tensor: Tensor | None) -> Tensor | None:
 
 def _same_reduction(first: Op, second: Op) -> bool:
     """Whether two means are over the same constant axes, of equal ranks, and alike in shape."""
-    axes = [constant_of(op.inputs[1]) for op in (first, second)]
+    axes, others = (constant_of(op.inputs[1]) for op in (first, second))
     rank = first.inputs[0].rank
-    if axes[0] is None or axes[1] is None or rank is None:
+    if axes is None or others is None or rank is None:
         return False
     is_alike = first.options.keep_dims == second.options.keep_dims
-    return is_alike and np.array_equal(*(np.unique(values % rank) for values in axes))
+    return is_alike and np.array_equal(np.unique(axes % rank), np.unique(others % rank))
 
 
 @rewrite("ADD")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...graph.core.graph import Graph, Operation, Tensor
@@ -39,18 +41,20 @@ def _written(op: Operation, graph: Graph, arguments: list[Tensor]) -> list[Tenso
     where = f"{KIND} '{op.name}'"
     if op.get_attr("function_list"):
         raise UnsupportedOps(f"{where}: calls of TensorFlow functions from a module of StableHLO")
-    module = bytecode.read(op.get_attr("module"), f"{where}: its module")
+    content: Any = op.get_attr("module")
+    platforms: Any = op.get_attr("platforms")
+    specs: Any = op.get_attr("dim_args_spec")
+    module = bytecode.read(content, f"{where}: its module")
     main = module.functions.get("main")
     type_ = None if main is None else main.attributes.get("function_type")
     if not isinstance(type_, FunctionType):
         raise ModelError(f"{where}: its module must have a function 'main'")
     w = Writer(graph, op.name, module)
-    platforms = op.get_attr("platforms")
     first: list[Tensor] = []
     if len(platforms) > 1:
         names = [bytes(name) for name in platforms]
         first.append(w.constant(names.index(b"CPU") if b"CPU" in names else 0, np.int32))
-    first += [_size(spec, arguments, w) for spec in op.get_attr("dim_args_spec")]
+    first += [_size(spec, arguments, w) for spec in specs]
     expected = [x for x in type_.inputs if isinstance(x, TensorType)]
     if len(expected) != len(first) + len(arguments):
         raise ModelError(

@@ -104,7 +104,7 @@ def _ends(
 
 def _computes(known: Known, graph: Graph) -> bool:
     """Whether a graph of one input gives what an operation does, over its whole domain."""
-    (x,), (y,) = graph.inputs or (), graph.outputs or ()
+    (x,), (y,) = graph.inputs or [], graph.outputs or []
     shape = tuple(UNKNOWN_SIZE if n is None else n for n in x.sizes or ())
     count = int(np.prod(shape))
     if not 0 < count <= MAX_POINTS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,8 @@ MAX_WRITTEN = 1024
 """Elements up to which a constant of equal elements is written out."""
 
 
-def attribute(op: Operation, name: str):
-    """An attribute; ModelError where the operation has none of this name."""
+def attribute(op: Operation, name: str) -> Any:
+    """An attribute, of the type that the operation demands; ModelError where there is none."""
     if name not in op.attributes or isinstance(op.attributes[name], Unread):
         raise ModelError(f"{op}: attribute {name} is missing or of an unknown form")
     return op.attributes[name]

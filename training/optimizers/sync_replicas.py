@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ...graph.core.build import ops
 from ...graph.core.composite.indexed_slices import IndexedSlices
@@ -17,7 +17,7 @@ from ...graph.functions.resources.accumulators import (
 )
 from ...graph.functions.resources.queues import FIFOQueue
 from ...graph.variables.variable_lists import global_variables, report_uninitialized_variables
-from ...graph.variables.variables import Variable
+from ...graph.variables.variables import Updated, Variable
 from ..sessions.queue_runner import QueueRunner
 from ..sessions.session_manager import readiness_problem
 from ..sessions.session_run_hook import SessionRunHook
@@ -141,8 +141,8 @@ class SyncReplicasOptimizer(Optimizer):
                 -1, global_step.dtype, shapes=(), name="sync_token_q", shared_name="sync_token_q"
             )
             with control_dependencies(brought):
-                token = queue.dequeue()
-            step = self._local_step.assign(token)
+                token = cast("Tensor", queue.dequeue())
+            step = cast("Operation", self._local_step.assign(token))
             with control_dependencies([applied]):
                 count = max(self._total_num_replicas, self._replicas_to_aggregate)
                 tokens = queue.enqueue_many((ops.Fill([count], global_step.value()),))
@@ -151,7 +151,7 @@ class SyncReplicasOptimizer(Optimizer):
                 tokens = self._variable_averages.apply(self._variables_to_average)
         self._sync_token_queue = queue
         self._chief_queue_runner = QueueRunner(queue, [tokens])
-        initializers = [self.local_step_init_op]
+        initializers: list[Operation | Updated] = [self.local_step_init_op]
         for accumulator, place in accumulators:
             with device(place):
                 initializers.append(
@@ -168,8 +168,9 @@ class SyncReplicasOptimizer(Optimizer):
         """What adds a gradient to an accumulator, and the mean of those it has."""
         step, count = self._local_step.value(), self._replicas_to_aggregate
         if isinstance(accumulator, ConditionalAccumulator):
-            return accumulator.apply_grad(gradient, step), accumulator.take_grad(count)
-        update = accumulator.apply_indexed_slices_grad(gradient, step)
+            update = accumulator.apply_grad(cast("Tensor", gradient), step)
+            return update, accumulator.take_grad(count)
+        update = accumulator.apply_indexed_slices_grad(cast("IndexedSlices", gradient), step)
         return update, accumulator.take_indexed_slices_grad(count)
 
     def get_chief_queue_runner(self) -> QueueRunner:
