@@ -100,6 +100,12 @@ def test_errors(call, words):
     assert str(raised.value) == words
 
 
+def test_a_number_is_a_shape_of_one_dimension():
+    """As TensorFlow 2.21 reads it."""
+    assert tf.raw_ops.Placeholder(dtype=tf.float32, shape=3).shape == (3,)
+    assert tf.raw_ops.ParallelConcat(values=[["a"]], shape=3).shape == (3,)
+
+
 def test_a_switch_runs():
     switch = tf.raw_ops.Switch(data=tf.constant(1.0), pred=tf.placeholder(tf.bool, []))
     feeds, dead = {switch.output_true.op.inputs[1]: True}, r"Retval\[0\] does not have value"

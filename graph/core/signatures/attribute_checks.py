@@ -56,6 +56,8 @@ def _type(value: object) -> np.dtype | None:
 
 
 def _shape(value: object) -> object:
+    if isinstance(value, (int, np.integer)):
+        return (int(value),)
     is_listed = isinstance(value, (list, TensorShape))
     return as_shape(cast("ShapeLike", value)) if is_listed else value
 
