@@ -56,7 +56,7 @@ def _type(value: object) -> np.dtype | None:
 
 
 def _shape(value: object) -> object:
-    if isinstance(value, (int, np.integer)):
+    if isinstance(value, int):
         return (int(value),)
     is_listed = isinstance(value, (list, TensorShape))
     return as_shape(cast("ShapeLike", value)) if is_listed else value
