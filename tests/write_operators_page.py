@@ -13,34 +13,33 @@ from pathlib import Path
 
 import numpy as np
 
-TESTS = Path(__file__).parent
-sys.path.insert(0, str(TESTS / "support"))
-
-import operator_starts  # noqa: E402
-from declared import examples  # noqa: E402
-from operator_facts import runs_of  # noqa: E402
-from operator_starts import Start, retyped  # noqa: E402
-from recurrent_models import SORTS, content  # noqa: E402
-
-from flatlite.engine.plan.buffer import arena  # noqa: E402
-from flatlite.engine.plan.program import Program  # noqa: E402
-from flatlite.interpreter.compute import run_now  # noqa: E402, F401 - imported before it is needed
-from flatlite.interpreter.plan.node import (  # noqa: E402
+from flatlite.engine.plan.buffer import arena
+from flatlite.engine.plan.program import Program
+from flatlite.interpreter.plan.node import (
     DynamicResult,
     NeedsValue,
     Node,
     Operand,
     TensorDeclaration,
 )
-from flatlite.interpreter.plan.planner import REFUSALS  # noqa: E402
-from flatlite.interpreter.registry import family_of, prepare_of  # noqa: E402
-from flatlite.schema import model, operators  # noqa: E402
-from flatlite.schema.dtypes import TENSOR_TYPES, tensor_type  # noqa: E402
-from flatlite.schema.flatbuffer import options_class  # noqa: E402
-from flatlite.schema.quantization import Quantization  # noqa: E402
-from flatlite.schema.tables import name_of  # noqa: E402
-from flatlite.schema.targets import runtime_versions  # noqa: E402
-from flatlite.schema.targets.versions import operator_version  # noqa: E402
+from flatlite.interpreter.plan.planner import REFUSALS
+from flatlite.interpreter.registry import family_of, prepare_of
+from flatlite.schema import model, operators
+from flatlite.schema.dtypes import TENSOR_TYPES, tensor_type
+from flatlite.schema.flatbuffer import options_class
+from flatlite.schema.quantization import Quantization
+from flatlite.schema.tables import name_of
+from flatlite.schema.targets import runtime_versions
+from flatlite.schema.targets.versions import operator_version
+
+TESTS = Path(__file__).parent
+sys.path.insert(0, str(TESTS / "support"))
+
+import operator_starts  # noqa: E402 - from the folder above
+from declared import examples  # noqa: E402
+from operator_facts import runs_of  # noqa: E402
+from operator_starts import Start, retyped  # noqa: E402
+from recurrent_models import SORTS, content  # noqa: E402
 
 PAGE = TESTS.parent / "docs" / "operators.md"
 CODES = (

@@ -155,9 +155,9 @@ def sparsemax(call: Call, x, axis: int = -1):
     n = call.known(call.shape(x)[last], "the axis")
     ordered = call.ops("TopKV2", x, call.constant(n), sorted=True)[0]
     sums = call.op("Cumsum", ordered, call.constant(last))
-    excess = _plus(call, sums, -1)
-    places = call.constant(np.arange(1, n + 1).tolist(), x)
-    is_support = call.op("Greater", ordered, call.op("RealDiv", excess, places))
+    ranks = call.constant(np.arange(1, n + 1).tolist(), x)
+    thresholds = call.op("RealDiv", _plus(call, sums, -1), ranks)
+    is_support = call.op("Greater", ordered, thresholds)
     support = call.cast(is_support, x.dtype)
     count = call.op("Sum", support, call.constant([last]), keep_dims=True)
     total = call.op("Mul", sums, support)

@@ -93,9 +93,9 @@ def _shifted(exponential: Op | None, axis: int) -> Tensor:
     axes = None if folded is None else constant_of(folded.inputs[1])
     if folded is None or folded.inputs[0] is not x or axes is None or x.rank is None:
         return y
-    folded = tuple(1 if i == axis else n for i, n in enumerate(x.sizes or ()))
+    maximum_sizes = tuple(1 if i == axis else n for i, n in enumerate(x.sizes or ()))
     is_along = [int(i) % x.rank for i in axes.ravel()] == [axis]
-    return x if is_along and shift.sizes == folded and same_shape(x, y) else y
+    return x if is_along and shift.sizes == maximum_sizes and same_shape(x, y) else y
 
 
 def _along(b: Builder, x: Tensor, axis: int, kind: Callable[[Tensor], Tensor]) -> Tensor:
@@ -149,27 +149,6 @@ def fuse_softplus(graph: Graph, op: Op) -> bool:
         swap(graph, op, formulas.softplus(builder(graph, op), relu.inputs[0]))
         return True
     return False
-
-
-@rewrite("SELECT_V2")
-def drop_nan_guard(graph: Graph, op: Op) -> bool:
-    """Drops what keeps x from softplus where it is not a number.
-
-        NOT_EQUAL(x, x) -> c;  x -> MINIMUM -> SOFTPLUS -> s;  MAXIMUM(x, s) -> y;
-        SELECT_V2(c, x, y) -> z      becomes      z = y
-
-    Holds off on other functions of x.
-    """
-    condition, x, y = op.inputs
-    compare, maximum = producer_of(condition, "NOT_EQUAL"), producer_of(y, "MAXIMUM")
-    if compare is None or maximum is None or [*compare.inputs] != [x, x]:
-        return False
-    inner = producer_of(maximum.inputs[1], "SOFTPLUS")
-    bound = None if inner is None else producer_of(inner.inputs[0], "MINIMUM")
-    if bound is None or bound.inputs[0] is not x or maximum.inputs[0] is not x:
-        return False
-    swap(graph, op, y)
-    return True
 
 
 @rewrite("SELECT_V2")

@@ -2,7 +2,6 @@ import pytest
 from rewriting import Rewrite, check
 
 from flatlite.converter.passes.exponentials import (
-    drop_nan_guard,
     fuse_log_softmax,
     fuse_logistic,
     fuse_selected_branches,
@@ -142,17 +141,6 @@ ROWS = [
         ),
     ),
     Rewrite("softplus/holds_off_on_two_values", fuse_softplus, SOFTPLUS.format(positive="z")),
-    Rewrite(
-        "nan_guard/holds_off_on_other_functions",
-        drop_nan_guard,
-        """graph main(x: float32[n,4]) {
-             c = NOT_EQUAL(x, x)
-             m = EXP(x)
-             a = MAXIMUM(x, m)
-             y = SELECT_V2(c, x, a)
-             return y
-           }""",
-    ),
     Rewrite(
         "selected/leaky_relu",
         fuse_selected_branches,

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import flatlite.compat.v1 as tf
 from flatlite.converter.stablehlo.expand import expand_modules
 from flatlite.graph.format.graphdef import import_graph_def
 from flatlite.lite import Interpreter, TFLiteConverter
@@ -123,3 +124,20 @@ def test_refusals(name, tmp_path):
 
     with pytest.raises((ModelError, ConverterError), match=words):
         convert("norm", tmp_path, change)
+
+
+def test_a_guard_against_nan_stays():
+    """log(1 + exp(x)) as JAX writes it gives nan for nan; TFLite's MAXIMUM and MINIMUM may not."""
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [2])
+        soft = tf.maximum(x, 0.0) + tf.math.log1p(tf.exp(-tf.abs(x)))
+        y = tf.where(tf.not_equal(x, x), x, soft)
+        with tf.Session() as session:
+            content = TFLiteConverter.from_session(session, [x], [y]).convert()
+    values = np.array([np.nan, 0], np.float32)
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], values)
+    interpreter.invoke()
+    result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    np.testing.assert_allclose(result, [np.nan, np.log(2)], rtol=1e-6)

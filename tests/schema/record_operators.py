@@ -21,19 +21,19 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+import ai_edge_litert.interpreter  # children inherit it
 import numpy as np
+
+from flatlite.lite import Interpreter
+from flatlite.schema import model, operators
+from flatlite.schema.dtypes import TENSOR_TYPES
+from flatlite.schema.targets.versions import update_versions
 
 TESTS = Path(__file__).parents[1]
 sys.path.insert(0, str(TESTS / "support"))
 
-import ai_edge_litert.interpreter  # noqa: E402 - children inherit it
-import operator_starts  # noqa: E402
+import operator_starts  # noqa: E402 - from the folder above
 from operator_starts import Start, retyped  # noqa: E402
-
-from flatlite.lite import Interpreter  # noqa: E402
-from flatlite.schema import model, operators  # noqa: E402
-from flatlite.schema.dtypes import TENSOR_TYPES  # noqa: E402
-from flatlite.schema.targets.versions import update_versions  # noqa: E402
 
 TABLE = TESTS.parent / "schema" / "operator_types.py"
 PLAIN = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")

@@ -123,7 +123,7 @@ class SyncReplicasOptimizer(Optimizer):
         self, pairs: list[tuple[Gradient | None, Variable]], global_step: Variable
     ) -> Operation:
         """A replica's step; the chief's is the queue runner's."""
-        brought: list[Operation] = []
+        updates: list[Operation] = []
         means: list[tuple[Gradient | None, Variable]] = []
         accumulators: list[tuple[ConditionalAccumulator | SparseConditionalAccumulator, str]] = []
         for gradient, variable in pairs:
@@ -133,14 +133,14 @@ class SyncReplicasOptimizer(Optimizer):
                     accumulator = _accumulator(gradient, variable)
                     accumulators.append((accumulator, variable.device))
                     update, mean = self._exchanged(accumulator, gradient)
-                    brought.append(update)
+                    updates.append(update)
             means.append((mean, variable))
         with device(global_step.device), name_scope(""):
             applied = self._opt.apply_gradients(means, global_step)
             queue = FIFOQueue(
                 -1, global_step.dtype, shapes=(), name="sync_token_q", shared_name="sync_token_q"
             )
-            with control_dependencies(brought):
+            with control_dependencies(updates):
                 token = cast("Tensor", queue.dequeue())
             step = cast("Operation", self._local_step.assign(token))
             with control_dependencies([applied]):
