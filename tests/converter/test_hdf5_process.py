@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from keras_files import h5
 
-from flatlite.converter.keras import hdf5_process
-from flatlite.converter.keras.hdf5_process import Store
+from flatlite.converter.keras.files import hdf5_process
+from flatlite.converter.keras.files.hdf5_process import Store
 from flatlite.errors import ModelError
 
 MODELS = Path(__file__).parent / "keras_models"
