@@ -45,8 +45,9 @@ CRITICAL_PAIRS = 1024
 FORM = 6
 """The one of the numbers of a sum or product of two int8 that says whether they fit all pairs."""
 
-SUM_FORM, PRODUCT_FORM, AWAY_SUM_FORM = 1, 2, 3
-"""What it says then: of which they are; the last is a sum whose halves go away from zero."""
+SUM_FORM, PRODUCT_FORM, AWAY_SUM_FORM, NEAR_SUM_FORM = 1, 2, 3, 4
+"""What it says then: of which they are. Of the last two the first is a sum whose halves go away
+from zero, the other one that is not sure next to a half."""
 
 HISTOGRAM = 2048
 """Intervals of a histogram over the values that are seen first; up to twice as many later."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, log2
+from math import ceil, floor, log2
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +31,7 @@ _MIN_FIT_SIZE = 1 << 13  # elements for which it pays to look for a short form
 _MIN_BITS, _MAX_BITS = 14, 24  # of the fraction of a line
 _TO_WHOLE, _MAX_WHOLE = 1.5 * 2.0**23, 2.0**21
 """What products in float32 are added to, and how large they may be."""
-_NO_SHORT_FORM = constant(np.zeros(8, np.int64))
+_NO_SHORT_FORM = constant(np.zeros(FORM + 4, np.int64))
 _HALF = (1 << 30, 0)  # the larger of two scales: half of the scale of both operands
 
 
@@ -48,14 +48,16 @@ def pair(program: Program, kind: str, a: Buffer, b: Buffer, out: Buffer, terms: 
     if out.dtype == np.int8 and out.size >= _MIN_FIT_SIZE:
         rows = (table[[1, 0, 2, 3]] if swapped else table).tolist()
         if name in _SIGNS:
-            short = _line(program, _SIGNS[name], rows)
+            short = _line(program, _SIGNS[name], rows, numbers)
         elif name == "product":
             short = _product(program, rows)
     kernel = f"rescaled_simd.pairs_{8 * out.itemsize}"
     elementwise(program, kernel, operands, out, numbers, short, form=_FORMS.index(name))
 
 
-def _line(program: Program, signs: tuple[int, int], terms: list[list[int]]) -> Buffer:
+def _line(
+    program: Program, signs: tuple[int, int], terms: list[list[int]], numbers: Buffer
+) -> Buffer:
     """The numbers of a line that gives the same results, fitted when the program is closed."""
     (a_zero, *_), (b_zero, *b_scale), (zero, multiplier, shift), (low, high, left) = terms
     values = np.arange(-128, 128)
@@ -75,9 +77,13 @@ def _line(program: Program, signs: tuple[int, int], terms: list[list[int]]) -> B
     c = round((zero + 0.5) * (1 << bits)) - a_zero * p - b_zero * q
     limit = signs[0] * (a_zero << (left - 1))
     rescale = [multiplier, _start(zero, multiplier, -shift, limit), -shift, limit, low, high]
-    guess, line = [p, q, c, bits, a_zero, b_zero], arena((FORM + 3,), np.int64)
+    # of p, q and c half a unit each, and what sums are rounded by, as operands and as totals
+    error = (256 + abs(a_zero) + abs(b_zero)) / 2 + (factor + 2.0**shift) * 2.0**bits + 2
+    guess = [p, q, c, bits, a_zero, b_zero, *(sign >> 1 for sign in signs), ceil(error)]
+    line = arena((FORM + 4 + numbers.size,), np.int64)
     operands = (constant(np.array(row, np.int64)) for row in (contributions, rescale, guess))
-    program.call("rescaled_sum.fit", *operands, arena((3 * CRITICAL_PAIRS,), np.int64), line)
+    scratch = arena((3 * CRITICAL_PAIRS,), np.int64)
+    program.call("rescaled_sum.fit", *operands, numbers, scratch, line)
     return line
 
 

@@ -82,6 +82,10 @@ class Integers(Writer):
         """The lesser of a and b, place by place."""
         return self._either("smin", a, b)
 
+    def lesser_unsigned(self, a, b):
+        """The lesser of a and b as numbers without a sign, place by place."""
+        return self._either("umin", a, b)
+
     def _either(self, name, a, b):
         kind = a.type
         return self.call(f"llvm.{name}.v{kind.count}i{kind.element.width}", kind, [a, b])

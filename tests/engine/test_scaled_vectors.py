@@ -10,7 +10,7 @@ from flatlite.engine.families.multipliers import common_terms, product_terms
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
-from flatlite.engine.tiling import AWAY_SUM_FORM, FORM, PRODUCT_FORM, SUM_FORM
+from flatlite.engine.tiling import AWAY_SUM_FORM, FORM, NEAR_SUM_FORM, PRODUCT_FORM, SUM_FORM
 
 MODULES = ("rescaled_simd", "rescaled_product")
 ON_AARCH64 = True
@@ -159,6 +159,15 @@ def test_short_form(vectors, kind, seed):
 def test_short_form_where_halves_abound(vectors, kind, schemes):
     """Those of negative totals go away from zero, which no line does."""
     check_short_form(kind, common_terms(*schemes, (-128, 127), 20), AWAY_SUM_FORM)
+
+
+@pytest.mark.parametrize("kind", ["sum", "difference"])
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_short_form_where_halves_are_few(vectors, kind, is_reversed):
+    """Vectors without one go by a line, which is right for all other pairs."""
+    schemes = [(0.0234, 3), (0.0317, -5)][:: -1 if is_reversed else 1]
+    terms = common_terms(*schemes, (0.0418, 2), (-128, 127), 20)
+    check_short_form(kind, terms, NEAR_SUM_FORM)
 
 
 def check_short_form(kind, terms, form):

@@ -3,39 +3,41 @@
 rescaled_sum.py finds those of sums, rescaled_product.py those of products.
 """
 
+from llvmlite import ir
 from numba import types
 
 from ...build.kernel import microkernel
 from ...build.vector import BYTE, FLOAT, INT, WORD
 from ...tiling import FORM
 from .._int32 import Integers
+from ._scaled import Scaled
 
 _WHOLE_BITS = (
     0x4B400000  # of 1.5 * 2 ** 23: what is added to it has its whole number in the low bits
 )
 
 
-def _pairs(emit_total):
+def _pairs(emit_totals):
     """The microkernel out[i] = total(a[i], b[i]) within limits, the last two of `numbers`.
 
     The rows of an operand are `row` elements apart; with the step 0 it has one element for each.
-    `emit_total(w, numbers)` reads the numbers and gives a function of vectors of int32.
+    `emit_totals(w, numbers)` reads the numbers and gives a function of pairs of vectors of int32
+    that gives as many.
     """
 
     def emit(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step, b_step):
         w = Integers(builder, simd)
         a, b, out, numbers = (w.pointer(p) for p in (a, b, out, numbers))
-        total = emit_total(w, numbers)
+        totals = emit_totals(w, numbers)
         limits = [w.load(numbers, 8 * i, WORD) for i in (4, 5)]
         limits = [builder.trunc(limit, BYTE) for limit in limits]
 
         def result(count, operands, at, mask=None):
             """The bytes of `count` vectors at an offset."""
-            totals = []
-            for i in range(count):
-                x, y = (operand(w.add(at, i * w.width), mask) for operand in operands)
-                totals.append(total(x, y))
-            value = w.saturated_bytes(totals)
+            offsets = [w.add(at, i * w.width) for i in range(count)]
+            value = w.saturated_bytes(
+                totals([[operand(offset, mask) for operand in operands] for offset in offsets])
+            )
             value = w.block_in_order(value) if count > 1 else value
             low, high = (w.splat(limit, BYTE, value.type.count) for limit in limits)
             return w.clamp_int(value, low, high)
@@ -69,8 +71,8 @@ def _pairs(emit_total):
                 with second:
                     each_row(False, True)
 
-    emit.__name__ = emit_total.__name__.strip("_")
-    emit.__doc__ = emit_total.__doc__
+    emit.__name__ = emit_totals.__name__.strip("_")
+    emit.__doc__ = emit_totals.__doc__
     return microkernel(types.void(*[types.int64] * 10))(emit)
 
 
@@ -93,7 +95,7 @@ def _lines(w, numbers):
     """(a * p + b * q + c) >> s; `numbers` are p, q, c, s and the limits."""
     b = w.builder
     p, q, c, s = (w.splat(number) for number in _numbers(w, numbers, 4))
-    return lambda x, y: b.ashr(b.add(b.add(b.mul(x, p), b.mul(y, q)), c), s)
+    return lambda pairs: [b.ashr(b.add(b.add(b.mul(x, p), b.mul(y, q)), c), s) for x, y in pairs]
 
 
 def _away_lines(w, numbers):
@@ -109,7 +111,47 @@ def _away_lines(w, numbers):
         below = b.select(b.icmp_signed("<", value, pivot), less, w.splat(0))
         return b.ashr(b.sub(value, below), s)
 
-    return total
+    return lambda pairs: [total(*pair) for pair in pairs]
+
+
+def _near_lines(w, numbers):
+    """The same lines where no pair is next to a half, else as rescaled_simd.py does it.
+
+    Beyond FORM `numbers` have below what a fraction, the upper bits of an int32, is not sure, the
+    signs of both operands in the total, as 0 or -1, and the terms of rescaled_simd.py.
+    """
+    b, terms = w.builder, w.move(numbers, 8 * (FORM + 4))
+    scaled = Scaled(b, w.simd, b.ptrtoint(terms, WORD), 1)
+    p, q, c, s, *_, unsure, a_sign, b_sign = (
+        w.splat(number) for number in _numbers(w, numbers, FORM + 4)
+    )
+    to_fraction = b.sub(w.splat(32), s)
+
+    def signed(value, sign):
+        return b.sub(b.xor(value, sign), sign)
+
+    def exact(x, y):
+        x, y = signed(scaled.scale_a(x), a_sign), signed(scaled.scale_b(y), b_sign)
+        return scaled.result(b.add(x, y))
+
+    def totals(pairs):
+        lines = [b.add(b.add(b.mul(x, p), b.mul(y, q)), c) for x, y in pairs]
+        least, *others = (b.shl(line, to_fraction) for line in lines)
+        for fraction in others:
+            least = w.lesser_unsigned(least, fraction)
+        near = b.bitcast(b.icmp_unsigned("<", least, unsure), ir.IntType(w.width))
+        before = [b.ashr(line, s) for line in lines]
+        quick = b.block
+        with b.if_then(b.icmp_unsigned("!=", near, near.type(0)), likely=False):
+            after = [exact(*pair) for pair in pairs]
+            slow = b.block
+        results = [b.phi(w.i32_vector) for _ in pairs]
+        for result, *values in zip(results, before, after, strict=True):
+            for value, block in zip(values, (quick, slow), strict=True):
+                result.add_incoming(value, block)
+        return results
+
+    return totals
 
 
 def _products(w, numbers):
@@ -130,7 +172,7 @@ def _products(w, numbers):
         value = b.fadd(w.fma(product, scale, away), offset)
         return b.sub(b.bitcast(value, w.i32_vector), w.splat(_WHOLE_BITS))
 
-    return total
+    return lambda pairs: [total(*pair) for pair in pairs]
 
 
-lines, away_lines, products = (_pairs(total) for total in (_lines, _away_lines, _products))
+lines, away_lines, near_lines, products = map(_pairs, (_lines, _away_lines, _near_lines, _products))

@@ -1,139 +1,22 @@
 """The arithmetic of rescaled.py a vector at a time, where `terms` allows it (families/rescaled.py).
 
 Of the operands of a sum or difference `a` has the larger scale: to bring it to the scale of both
-is a shift. `terms` are the numbers that NAMES says. The zero points are part of the starts, which
-are added to products of 64 bits: what `scaled` rounds is the upper half of these, less one where
-the value is negative, shifted right. `short` are the numbers of rescaled_sum.py or
+is a shift. `terms` are the numbers that NAMES of _scaled.py says. The zero points are part of the
+starts, which are added to products of 64 bits: what `scaled` rounds is the upper half of these,
+less one where the value is negative, shifted right. `short` are the numbers of rescaled_sum.py or
 rescaled_product.py.
 """
 
 from contextlib import contextmanager
 
-from llvmlite import ir
 from numba import types
 
 from ...build.kernel import address, choose, kernel, microkernel
-from ...build.vector import BYTE, INT, WORD
-from ...tiling import AWAY_SUM_FORM, FORM, PRODUCT_FORM, SUM_FORM
-from .._int32 import SHORT, Integers
+from ...build.vector import WORD
+from ...tiling import AWAY_SUM_FORM, FORM, NEAR_SUM_FORM, PRODUCT_FORM, SUM_FORM
 from ..elementwise._broadcast import SHAPE, A, B, row_step, rows_from, start_of
-from ._rescaled_sum import away_lines, lines, products
-
-NAMES = (
-    *("flip", "a_zero", "b_zero", "a_left", "b_left"),
-    *("b_multiplier", "b_start", "b_right", "b_less"),
-    *("limit", "multiplier", "start", "right", "less", "low", "high"),
-)
-"""What `terms` has, in this order.
-
-    flip                        bits of elements to turn over: makes uint8 an int8 128 less
-    a_zero, b_zero              zero points
-    a_left, b_left              shifts to the left
-    b_multiplier ... b_less     how b is scaled; b_less is -1 where negative b round down by one
-    limit                       below it a total is negative
-    multiplier ... less         how it is scaled; the start has the zero point of the result
-    low, high                   limits of the result, before its bits are turned over
-
-Then come both multipliers, each as often as an int64 vector is wide at most.
-"""
-_VECTORS = {"b_multiplier": len(NAMES), "multiplier": len(NAMES) + 8}
-
-
-class _Scaled(Integers):
-    """A writer that knows the terms.
-
-    Args:
-        terms: their address.
-        size: bytes of an element.
-    """
-
-    def __init__(self, builder, simd, terms, size):
-        super().__init__(builder, simd)
-        self.size, self._memory = size, self.pointer(terms)
-        self._element = BYTE if size == 1 else SHORT
-        self._terms = {name: self.load(self._memory, 8 * i, WORD) for i, name in enumerate(NAMES)}
-
-    def term(self, name):
-        """A vector of int32 with a term in every place."""
-        return self.splat(self.builder.trunc(self._terms[name], INT))
-
-    def long_term(self, name):
-        """A vector of int64 with a term in every place."""
-        return self.splat(self._terms[name], WORD, self.width // 2)
-
-    def elements(self, pointer, offset, mask):
-        """A vector of elements as int32; with `mask` only its places are read."""
-        kind = ir.VectorType(self._element, self.width)
-        return self._as_int32(self.read_masked(self.move(pointer, offset), kind, mask))
-
-    def repeated(self, pointer):
-        """A vector with one element in every place, as int32."""
-        return self._as_int32(self.splat(self.read(pointer, 0, self._element), self._element))
-
-    def _as_int32(self, elements):
-        if self.size == 1:
-            flip = self.splat(self.builder.trunc(self._terms["flip"], BYTE), BYTE)
-            elements = self.builder.xor(elements, flip)
-        return self.builder.sext(elements, self.i32_vector)
-
-    def put(self, values, pointer, offset, mask=None):
-        """Writes vectors of int32 as elements within the limits: one, or four of bytes."""
-        if self.size == 1:
-            value = self.saturated_bytes(values)
-            value = self.block_in_order(value) if len(values) > 1 else value
-            low, high, flip = (
-                self.splat(self.builder.trunc(self._terms[name], BYTE), BYTE, value.type.count)
-                for name in ("low", "high", "flip")
-            )
-            value = self.builder.xor(self.clamp_int(value, low, high), flip)
-        else:
-            value = self.clamp_int(values[0], self.term("low"), self.term("high"))
-            value = self.builder.trunc(value, ir.VectorType(self._element, self.width))
-        self.write_masked(value, self.move(pointer, offset), mask)
-
-    def upper(self, value, multiplier, start, double=False):
-        """The upper 32 bits of value * multiplier + start; of the product twice if `double`.
-
-        The multiplier is read here: LLVM must see that it has 32 bits to take one instruction.
-        """
-        builder, half = self.builder, self.width // 2
-        pairs = builder.bitcast(value, self.words())
-        multiplier = self.read(self._memory, 8 * _VECTORS[multiplier], self.words(), 8)
-        multiplier = self.low_halves(multiplier)
-        start = self.long_term(start)
-        odd = builder.ashr(pairs, self.splat(32, WORD, half))
-        halves = []
-        for words in (self.low_halves(pairs), odd):
-            product = builder.mul(words, multiplier)
-            product = builder.add(product, product) if double else product
-            halves.append(builder.bitcast(builder.add(product, start), self.i32_vector))
-        lanes = [i + 1 if i % 2 == 0 else self.width + i for i in range(self.width)]
-        return self.shuffle(*halves, lanes)
-
-    def scale_a(self, a):
-        """`a` on the scale of both operands, but for its zero point."""
-        return self.builder.shl(a, self.term("a_left"))
-
-    def scale_b(self, b):
-        """`b` on the scale of both operands."""
-        builder = self.builder
-        high = self.upper(builder.shl(b, self.term("b_left")), "b_multiplier", "b_start")
-        negative = builder.icmp_signed("<", b, self.term("b_zero"))
-        rounding = builder.select(negative, self.term("b_less"), self.splat(0))
-        return builder.ashr(builder.add(high, rounding), self.term("b_right"))
-
-    def result(self, total):
-        """The result of a total, before the limits.
-
-        Twice the largest of int16 products needs 64 bits.
-        """
-        builder, is_int16 = self.builder, self.size > 1
-        high = self.upper(
-            total if is_int16 else builder.add(total, total), "multiplier", "start", double=is_int16
-        )
-        negative = builder.icmp_signed("<", total, self.term("limit"))
-        rounding = builder.select(negative, self.term("less"), self.splat(0))
-        return builder.ashr(builder.add(high, rounding), self.term("right"))
+from ._rescaled_sum import away_lines, lines, near_lines, products
+from ._scaled import Scaled
 
 
 def _sum(w, a, b):
@@ -196,7 +79,7 @@ def _no_repeats(name, size):
     total, (first, second) = FORMS[name]
 
     def emit(builder, simd, a, b, out, terms, rows, columns, a_row, b_row):
-        w = _Scaled(builder, simd, terms, size)
+        w = Scaled(builder, simd, terms, size)
         with _each_row(w, (a, b, out), rows, (a_row, b_row, columns)) as (a, b, out):
 
             def vectors(offsets, mask=None):
@@ -217,7 +100,7 @@ def _repeated_row(name, size, second_repeats):
     make, make_repeated, combine = _sides(name, second_repeats)
 
     def emit(builder, simd, full, repeated, out, terms, rows, columns, step, repeated_step):
-        w = _Scaled(builder, simd, terms, size)
+        w = Scaled(builder, simd, terms, size)
         repeated = w.pointer(repeated)
 
         def vectors(offsets, mask=None):
@@ -240,7 +123,7 @@ def _repeated_element(name, size, second_repeats):
     make, make_repeated, combine = _sides(name, second_repeats)
 
     def emit(builder, simd, full, repeated, out, terms, rows, columns, step, repeated_step):
-        w = _Scaled(builder, simd, terms, size)
+        w = Scaled(builder, simd, terms, size)
         addresses, steps = (full, repeated, out), (step, repeated_step, columns)
         with _each_row(w, addresses, rows, steps) as (source, single, target):
             repeated_value = make_repeated(w, w.repeated(single))
@@ -319,7 +202,7 @@ def pairs_of(size, forms):
         k = geometry.shape[1] - 1
         columns, a_step, b_step = geometry[SHAPE, k], geometry[A, k], geometry[B, k]
         a_row, b_row = row_step(geometry, A), row_step(geometry, B)
-        size, numbers = out.itemsize, address(terms)
+        size, numbers, brief = out.itemsize, address(terms), address(short)
         row = first // columns
         item, column = first, first - row * columns
         n_rows = a_start = b_start = 0
@@ -333,11 +216,13 @@ def pairs_of(size, forms):
             q = address(b) + size * (b_start + column * b_step)
             target = address(out) + size * item
             if short[FORM] == SUM_FORM:
-                lines(p, q, target, address(short), n, count, a_row, b_row, a_step, b_step)
+                lines(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
             elif short[FORM] == AWAY_SUM_FORM:
-                away_lines(p, q, target, address(short), n, count, a_row, b_row, a_step, b_step)
+                away_lines(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
+            elif short[FORM] == NEAR_SUM_FORM:
+                near_lines(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
             elif short[FORM] == PRODUCT_FORM:
-                products(p, q, target, address(short), n, count, a_row, b_row, a_step, b_step)
+                products(p, q, target, brief, n, count, a_row, b_row, a_step, b_step)
             elif a_step == 0:
                 first_element_repeats(form, q, p, target, numbers, n, count, b_row, a_row)
             elif b_step == 0:

@@ -1,49 +1,85 @@
-"""Sums of small integers along one dimension, in vectors of int32."""
+"""Sums of small integers along one dimension, in vectors of integers twice as wide."""
 
 from llvmlite import ir
-from numba import int32, types
+from numba import types
 
 from ...build.kernel import address, kernel, microkernel
-from ...build.vector import WORD
+from ...build.vector import INT, WORD
 from .._int32 import Integers
 
-ROWS = 1 << 15  # of which int32 has room for the sum
+BLOCK = 4  # vectors of columns at a time
+_ROWS_IN_PART = {1: 1 << 8, 2: 1 << 15}
+"""Bytes of an element -> rows whose sum integers of twice as many have room for."""
 
 
 def add_columns(size, signed):
-    """The microkernel out[j] += sum of x[r, j] over `n` rows; int64 of integers of `size` bytes."""
+    """The microkernel out[j] += sum of x[r, j] over `n` rows; int64 of integers of `size` bytes.
+
+    The rows are _ROWS_IN_PART at most.
+    """
 
     def emit(builder, simd, x, out, n, columns):
         w = Integers(builder, simd)
         x, out, widen = w.pointer(x), w.pointer(out), builder.sext if signed else builder.zext
-        kind, i64_vector = (ir.VectorType(ir.IntType(n), w.width) for n in (8 * size, 64))
-        pitch = w.mul(columns, size)
+        pitch, element, part = w.mul(columns, size), ir.IntType(8 * size), ir.IntType(16 * size)
 
-        def vector(column, mask):
-            start = [w.move(x, w.mul(column, size)), w.splat(0)]
+        def add(column, n_vectors, lanes, mask=None):
+            kind, sums, totals = (ir.VectorType(t, lanes) for t in (element, part, WORD))
+            start = [w.move(x, w.mul(column, size)), *[w.splat(0, part, lanes)] * n_vectors]
             with w.loop(0, n, 1, start) as (_, carried):
-                source, total = carried
-                number = widen(w.read_masked(source, kind, mask), w.i32_vector)
-                carried[:] = [w.move(source, pitch), builder.add(total, number)]
+                source, *vectors = carried
+                for i in range(n_vectors):
+                    row = w.read_masked(w.move(source, i * lanes * size), kind, mask)
+                    vectors[i] = builder.add(vectors[i], widen(row, sums))
+                carried[:] = [w.move(source, pitch), *vectors]
             target = w.move(out, w.mul(column, 8))
-            total = builder.sext(w.results[1], i64_vector)
-            w.write_masked(
-                builder.add(total, w.read_masked(target, i64_vector, mask)), target, mask
-            )
+            for i, vector in enumerate(w.results[1:]):
+                place = w.move(target, i * lanes * 8)
+                total = builder.add(widen(vector, totals), w.read_masked(place, totals, mask))
+                w.write_masked(total, place, mask)
 
-        vector_end = builder.and_(columns, WORD(-w.width))
-        with w.loop(0, vector_end, w.width) as (column, _):
-            vector(column, None)
-        n_columns = builder.sub(columns, vector_end)
+        most, begin = w.bytes // (2 * size), WORD(0)
+        for n_vectors, lanes in ((BLOCK, most), (1, most), (1, w.width)):
+            end = builder.and_(columns, WORD(-n_vectors * lanes))
+            with w.loop(begin, end, n_vectors * lanes) as (column, _):
+                add(column, n_vectors, lanes)
+            begin = end
+        n_columns = builder.sub(columns, begin)
         with builder.if_then(builder.icmp_signed(">", n_columns, WORD(0))):
-            vector(vector_end, w.mask(n_columns))
+            add(begin, 1, w.width, w.mask(n_columns))
 
     emit.__name__ = f"add_columns_{size}_{int(signed)}"
     return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
-def total_with(add):
-    """The kernel out[o, j] = sum of x[o, r, j] over r; `add` is the microkernel for columns."""
+def add_row(size, signed):
+    """The microkernel that gives the sum of x[r] over `n` rows of one column, as `add_columns`."""
+
+    def emit(builder, simd, x, n):
+        w = Integers(builder, simd)
+        x, widen = w.pointer(x), builder.sext if signed else builder.zext
+        element, part, lanes = ir.IntType(8 * size), ir.IntType(16 * size), w.bytes // (2 * size)
+        kind, sums, totals = (ir.VectorType(t, lanes) for t in (element, part, INT))
+        end = builder.and_(n, WORD(-lanes))
+        with w.loop(0, end, lanes, [w.splat(0, part, lanes)]) as (at, carried):
+            row = w.read(w.move(x, w.mul(at, size)), 0, kind)
+            carried[0] = builder.add(carried[0], widen(row, sums))
+        total = w.results[0] if sums == totals else widen(w.results[0], totals)
+        total = builder.sext(w.call(f"llvm.vector.reduce.add.v{lanes}i32", INT, [total]), WORD)
+        with w.loop(end, n, 1, [total]) as (at, carried):
+            value = w.read(w.move(x, w.mul(at, size)), 0, element)
+            carried[0] = builder.add(carried[0], widen(value, WORD))
+        return w.results[0]
+
+    emit.__name__ = f"add_row_{size}_{int(signed)}"
+    return microkernel(types.int64(*[types.int64] * 2))(emit)
+
+
+def total_with(add, sum_of, rows):
+    """The kernel out[o, j] = sum of x[o, r, j] over r.
+
+    `add` and `sum_of` are the microkernels for columns of as many `rows` at most.
+    """
 
     def total(x, out, first, last, fault):
         n, inner, size = x.shape[1], x.shape[2], x.itemsize
@@ -53,15 +89,11 @@ def total_with(add):
                 target[j] = 0
             start = 0
             while start < n:
-                count = min(ROWS, n - start)
+                count = min(rows, n - start)
+                source = address(x) + size * inner * (o * n + start)
                 if inner == 1:
-                    part = x[o, start : start + count]
-                    subtotal = int32(0)
-                    for i in range(count):
-                        subtotal = int32(subtotal + part[i, 0])
-                    target[0] += subtotal
+                    target[0] += sum_of(source, count)
                 else:
-                    source = address(x) + size * inner * (o * n + start)
                     add(source, address(out) + 8 * inner * o, count, inner)
                 start += count
 
@@ -70,5 +102,5 @@ def total_with(add):
 
 for _name, _size, _signed in (("int8", 1, True), ("uint8", 1, False), ("int16", 2, True)):
     kernel(f"x:{_name}[outer,n,inner] out:int64[outer,inner]", name=f"total_{_name}")(
-        total_with(add_columns(_size, _signed))
+        total_with(add_columns(_size, _signed), add_row(_size, _signed), _ROWS_IN_PART[_size])
     )
