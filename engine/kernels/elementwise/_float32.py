@@ -218,7 +218,7 @@ def gelu_usual(x):
     ratio = (a * a.paired(*_NEAR_NUMERATOR)).approx_div(a.paired(*_NEAR_DENOMINATOR))
     y, p = _exp2(power, r, _EXP2_FACTOR)
     part = ratio * y
-    return x.maximum(0.0) - (part if p is None else part.fma(p, part))
+    return x.rectified() - (part if p is None else part.fma(p, part))
 
 
 def gelu_tanh(x):
@@ -239,7 +239,7 @@ def gelu_tanh_usual(x):
     power, r = _cubic(a, _offset(x))
     y, p = _exp2(power, r, _EXP2_FACTOR)
     y = y if p is None else y.fma(p, y)
-    return x.maximum(0.0) - (a * y).approx_div(y + _EXP2_FACTOR)
+    return x.rectified() - (a * y).approx_div(y + _EXP2_FACTOR)
 
 
 def _cubic(a, offset):

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 
 from ...build.kernel import microkernel
 from ...build.vector import DOUBLE, FLOAT, INT, WORD, Writer
+
+if TYPE_CHECKING:
+    from ...build.simd import Simd
 
 _POINTS = {FLOAT: INT, DOUBLE: WORD}
 _UNROLL, _FEW_REGISTERS = 4, 16
@@ -25,6 +31,10 @@ _ROUGH_ESTIMATES = {
 _LOOK_UPS = {8: "llvm.x86.avx2.permd", 16: "llvm.x86.avx512.permvar.si.512"}
 """int32 in a vector -> what takes some of them by the low bits of others."""
 _LEAST_NORMAL_BITS, _N_NORMAL = 0x00800000, 0x7F000000
+
+Formula = Callable[..., "FloatVector"]
+Condition = Callable[["FloatVector"], ir.Value]
+"""What gives a vector of vectors, and what a mask of one."""
 
 
 class FloatVector:
@@ -193,6 +203,19 @@ class FloatVector:
         bits = self.builder.add(self.bits(), self.splat_int(offset))
         return self.builder.icmp_signed("<", bits, self.splat_int(_N_NORMAL - (1 << 31)))
 
+    def is_up_to(self, limit):
+        """The mask of the places where |self| <= `limit`; not so of nan."""
+        magnitude = self.builder.and_(self.bits(), self.splat_int(self._sign() - 1))
+        most = int(np.float32(limit).view(np.int32))
+        return self.builder.icmp_signed("<=", magnitude, self.splat_int(most))
+
+    def rectified(self):
+        """max(self, 0) of what is no nan."""
+        kind = self.bits().type
+        name = f"llvm.smax.v{kind.count}i{kind.element.width}"
+        zeros = ir.Constant(kind, None)
+        return self.of_bits(self.w.call(name, kind, [self.bits(), zeros]))
+
     def minimum(self, limit):
         """The smaller of both; nan stays nan."""
         return FloatVector(self.w, self.of(limit)).where(self.compare(">", limit), self)
@@ -257,19 +280,27 @@ class FloatVector:
 
 
 def elementwise(
-    formula, operands=1, numbers=0, total=False, within=None, unroll=_UNROLL, few=_UNROLL
-):
+    formula: Formula,
+    operands: int = 1,
+    numbers: int = 0,
+    total: bool = False,
+    within: Condition | None = None,
+    otherwise: Formula | None = None,
+    unroll: int = _UNROLL,
+    few: int = _UNROLL,
+) -> Callable[..., Any]:
     """The microkernel out[i] = formula(x[i], ..., number, ...) for `count` float32.
 
     Its arguments are the addresses x, ... and out, then count, then the numbers, of float32; with
     `total` it gives the sum of `out` in float64. `formula` takes and gives FloatVectors. With
-    `within`, which gives a mask of the first operand, it gives whether that is set everywhere.
-    Long formulas have no registers for as many vectors as others at a time: `unroll`, or `few`
-    where there are but 16. Sums of exponentials without tables are that long.
+    `within`, which gives a mask of the first operand, it gives whether that is set everywhere, or
+    it takes the formula `otherwise` for vectors where it is not. Long formulas have no registers
+    for as many vectors as others at a time: `unroll`, or `few` where there are but 16. Sums of
+    exponentials without tables are that long.
     """
 
-    def emit(builder, simd, *arguments):
-        loops = _Loops(Writer(builder, simd), formula, total, within)
+    def emit(builder: ir.IRBuilder, simd: Simd, *arguments: ir.Value) -> ir.Value | None:
+        loops = _Loops(Writer(builder, simd), formula, total, within, otherwise)
         *sources, out = (loops.w.pointer(p) for p in arguments[: operands + 1])
         count, *scalars = arguments[operands + 1 :]
         has_room = not total or simd.width in _LOOK_UPS
@@ -279,17 +310,33 @@ def elementwise(
     emit.__name__ = f"{formula.__name__}_{operands}_{numbers}"
     emit.__module__ = formula.__module__
     words, kinds = [types.int64] * (operands + 2), [types.float32] * numbers
-    returns = types.int64 if within is not None else types.float64 if total else types.void
+    says_whether = within is not None and otherwise is None
+    returns = types.int64 if says_whether else types.float64 if total else types.void
     return microkernel(returns(*words, *kinds))(emit)
 
 
 class _Loops:
     """Writes what `elementwise` is: loops over some vectors at a time, over one, and the last."""
 
-    def __init__(self, w, formula, total, within):
-        self.w, self.formula, self.total, self.within = w, formula, total, within
+    def __init__(
+        self,
+        w: Writer,
+        formula: Formula,
+        total: bool,
+        within: Condition | None,
+        otherwise: Formula | None,
+    ) -> None:
+        self.w, self.formula, self.total = w, formula, total
+        self.within, self.otherwise = within, otherwise
 
-    def write(self, sources, out, count, scalars, unroll):
+    def write(
+        self,
+        sources: list[ir.Value],
+        out: ir.Value,
+        count: ir.Value,
+        scalars: list[ir.Value],
+        unroll: int,
+    ) -> ir.Value | None:
         """What the microkernel gives."""
         w, builder = self.w, self.w.builder
         carried, begin = self._at_first(), WORD(0)
@@ -308,33 +355,52 @@ class _Loops:
             value = self._result(vectors, scalars)
             w.store_masked(value, out, mask, at)
             values[:] = self._carry_on(values, value, vectors[0], mask)
-        if self.within is not None:
-            return _is_everywhere(builder, w.results[0])
-        return _halved(builder, w.results[0], 1) if self.total else None
+        if not w.results:
+            return None
+        if self.total:
+            return _halved(builder, w.results[0], 1)
+        return builder.zext(_is_everywhere(builder, w.results[0]), WORD)
 
-    def _at_first(self):
+    def _at_first(self) -> list[ir.Value]:
         """What the loops carry on, at first: sums, or whether all is within."""
         if self.total:
             return [ir.Constant(ir.VectorType(DOUBLE, self.w.width), None)]
-        if self.within is not None:
-            return [ir.Constant(ir.VectorType(INT, self.w.width), [-1] * self.w.width)]
+        if self.within is not None and self.otherwise is None:
+            return [self._everywhere()]
         return []
 
-    def _carry_on(self, carried, value, x, mask=None):
+    def _everywhere(self) -> ir.Constant:
+        return ir.Constant(ir.VectorType(INT, self.w.width), [-1] * self.w.width)
+
+    def _carry_on(
+        self, carried: list[ir.Value], value: ir.Value, x: ir.Value, mask: ir.Value | None = None
+    ) -> list[ir.Value]:
         """`carried` after some vectors with results `value`; `mask` has those that count."""
         builder = self.w.builder
         if self.total:
             value = value if mask is None else builder.select(mask, value, self.w.zero())
             return [_added(builder, part, value) for part in carried]
-        if self.within is None:
+        if self.within is None or self.otherwise is not None:
             return []
         is_within = self.within(FloatVector(self.w, x))
         return [_all_within(builder, part, is_within, mask) for part in carried]
 
-    def _result(self, vectors, scalars):
+    def _result(self, vectors: list[ir.Value], scalars: list[ir.Value]) -> ir.Value:
         n = vectors[0].type.count
         values = [*vectors, *(_repeated(self.w, number, n) for number in scalars)]
-        return self.formula(*(FloatVector(self.w, value) for value in values)).value
+        operands = [FloatVector(self.w, value) for value in values]
+        if self.within is None or self.otherwise is None:
+            return self.formula(*operands).value
+        builder, results = self.w.builder, []
+        mask = _all_within(builder, self._everywhere(), self.within(operands[0]), None)
+        with builder.if_else(_is_everywhere(builder, mask), likely=True) as branches:
+            for branch, formula in zip(branches, (self.formula, self.otherwise), strict=True):
+                with branch:
+                    results.append((formula(*operands).value, builder.block))
+        value = builder.phi(vectors[0].type)
+        for result, block in results:
+            value.add_incoming(result, block)
+        return value
 
 
 def _all_within(builder, so_far, mask, lanes):
@@ -352,10 +418,10 @@ def _all_within(builder, so_far, mask, lanes):
 
 
 def _is_everywhere(builder, flags):
-    """1 if a vector is -1 in all places, else 0, as an int64."""
+    """Whether a vector is -1 in all places, as a bit."""
     bits = builder.icmp_signed("<", flags, ir.Constant(flags.type, None))
     bits = builder.bitcast(bits, ir.IntType(flags.type.count))
-    return builder.zext(builder.icmp_unsigned("==", bits, ir.Constant(bits.type, -1)), WORD)
+    return builder.icmp_unsigned("==", bits, ir.Constant(bits.type, -1))
 
 
 def _added(builder, total, value):

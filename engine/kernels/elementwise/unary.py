@@ -34,9 +34,9 @@ def each(function):
     return apply
 
 
-def in_vectors(formula):
-    """The kernel out = formula(x), a formula of vectors."""
-    vectors = elementwise(formula)
+def in_vectors(formula, **choices):
+    """The kernel out = formula(x), a formula of vectors, with `choices` of `elementwise`."""
+    vectors = elementwise(formula, **choices)
 
     def apply(x, out, first, last, fault):
         vectors(address(x[first:]), address(out[first:]), last - first)
@@ -44,13 +44,13 @@ def in_vectors(formula):
     return apply
 
 
-def in_blocks(usual, within, other, few):
+def in_blocks(usual, within, other):
     """The kernel out = usual(x), a formula of vectors; other(x) in blocks that are not within it.
 
     `within` gives the mask of numbers that it is for, `other` is a function of arrays x and out and
-    a number of elements; `few` is how many vectors at a time 16 registers are enough for.
+    a number of elements.
     """
-    vectors = elementwise(usual, within=within, few=few)
+    vectors = elementwise(usual, within=within)
 
     def apply(x, out, first, last, fault):
         while first < last:
@@ -58,17 +58,6 @@ def in_blocks(usual, within, other, few):
             if vectors(address(x[first:]), address(out[first:]), count) == 0:
                 other(x[first:], out[first:], count)
             first += count
-
-    return apply
-
-
-def formula_of(formula):
-    """out = formula(x), a formula of vectors, as a function of arrays."""
-    vectors = elementwise(formula)
-
-    @inline
-    def apply(x, out, count):
-        vectors(address(x), address(out), count)
 
     return apply
 
@@ -87,7 +76,7 @@ def where_far(scalar):
 
 def up_to(limit):
     """The formula |x| <= limit."""
-    return lambda x: x.abs().compare("<=", limit)
+    return lambda x: x.is_up_to(limit)
 
 
 def normal(x):
@@ -101,17 +90,16 @@ for _name in ("elu", "logistic", "tanh"):
 for _name, _within, _few in (
     ("exp", up_to(_float32.USUAL_EXP), 4),
     ("gelu", up_to(_float32.USUAL_GELU), 4),
-    ("gelu_tanh", up_to(_float32.USUAL_GELU_TANH), 2),
+    ("gelu_tanh", up_to(_float32.USUAL_GELU_TANH), 4),
     ("log", normal, 4),
     ("rsqrt", normal, 4),
 ):
     _usual = getattr(_float32, f"{_name}_{'normal' if _within is normal else 'usual'}")
-    _function = in_blocks(_usual, _within, formula_of(getattr(_float32, _name)), _few)
+    _other = getattr(_float32, _name)
+    _function = in_vectors(_usual, within=_within, otherwise=_other, few=_few)
     kernel(_X_OUT, name=_name)(_function)
 for _name, _scalar in (("cos", math.cos), ("sin", math.sin)):
-    _function = in_blocks(
-        getattr(_float32, _name), up_to(_float32.MAX_ANGLE), where_far(_scalar), 4
-    )
+    _function = in_blocks(getattr(_float32, _name), up_to(_float32.MAX_ANGLE), where_far(_scalar))
     kernel(_X_OUT, name=_name)(_function)
 
 FLOAT = {
