@@ -68,10 +68,13 @@ def walking(line):
                 n_rows = rows_from(geometry, row)
                 p, q = start_of(geometry, row, A), start_of(geometry, row, B)
             count = min(columns - column, last - item)
+            n = min((last - item) // columns, n_rows) if count == columns and n_rows > 1 else 1
             x, y = p + column * a_step, q + column * b_step
-            line(a, b, out, x, y, item, count, a_step, b_step, numbers)
-            item, row, column, n_rows = item + count, row + 1, 0, n_rows - 1
-            p, q = p + a_row, q + b_row
+            for _ in range(n):
+                line(a, b, out, x, y, item, count, a_step, b_step, numbers)
+                item, x, y = item + count, x + a_row, y + b_row
+            row, column, n_rows = row + n, 0, n_rows - n
+            p, q = p + n * a_row, q + n * b_row
 
     return inline(walk)
 

@@ -10,7 +10,7 @@ from .._int32 import SHORT, Integers
 _FRACTION_BITS = 16  # of an int32: the results are its upper half
 _MARGIN = 8  # of these fractions: twice the error of a product with the inverse, for 9 bits
 _TO_WHOLE, _WHOLE_BITS = 1.5 * 2.0**23, 0x4B400000  # rounds what is added to it; its bits
-_QUOTIENT_ERROR = 2.0**-23  # of a quotient, twice; numbers above 2 ** 22 are never sure by it
+_QUOTIENT_ERROR = 1.001 * 2.0**-24  # of a quotient; numbers above 2 ** 23 are never sure by it
 _SURE_HALF = 0.5 - 2.0**-20  # of a scale
 _LEAST_SCALE = 2.0**-90  # whose error is still a normal number
 _BELOW_HALF = 0.49999997  # the largest float32 below it: with a half, numbers below halves go up
@@ -97,7 +97,7 @@ class _Rounding(Integers):
         builder = self.builder
         highest, inverse, offset, first = self._quick_terms()
         shift = self.splat(_FRACTION_BITS)
-        results, fractions = [], []
+        results, fractions = [], None
         for pair in (values[:2], values[2:]):
             fixed = []
             for value in pair:
@@ -106,13 +106,22 @@ class _Rounding(Integers):
                 fixed.append(builder.fptosi(self.fma(value, inverse, offset), self.i32_vector))
             even, odd = fixed
             results.append(self._alternating(builder.lshr(even, shift), odd))
-            fractions.append(self._alternating(even, builder.shl(odd, shift)))
-        least, kind = self._either("umin", *fractions), fractions[0].type
-        near = builder.icmp_unsigned("<", least, self.splat(2 * _MARGIN, SHORT, kind.count))
-        mask = builder.bitcast(near, ir.IntType(kind.count))
+            for number in fixed:
+                number = builder.bitcast(number, results[-1].type)
+                fractions = number if fractions is None else self._either("umin", fractions, number)
+        is_exact = self._none_below(fractions, 2 * _MARGIN)
         block = self._in_order(self.saturated_shorts(*results))
         first = self.splat(builder.trunc(first, BYTE), BYTE, block.type.count)
-        return builder.add(block, first), builder.icmp_unsigned("==", mask, mask.type(0))
+        return builder.add(block, first), is_exact
+
+    def _none_below(self, fractions, limit):
+        """Whether of pairs of int16 no first one is below a limit, without signs."""
+        kind = fractions.type
+        limits = ir.Constant(kind, [limit, 0] * (kind.count // 2))
+        name = f"llvm.usub.sat.v{kind.count}i{kind.element.width}"
+        below = self.call(name, kind, [limits, fractions])
+        bits = ir.IntType(kind.count * kind.element.width)
+        return self.builder.icmp_unsigned("==", self.builder.bitcast(below, bits), bits(0))
 
     def quick_shorts(self, values):
         """The results of vectors as int32, but for the limits, and whether `unlimited` gives them.
