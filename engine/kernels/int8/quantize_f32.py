@@ -132,7 +132,8 @@ class _Rounding(Integers):
         builder = self.builder
         offset = builder.sub(self.limits[0], self.splat(_WHOLE_BITS))
         whole, results, largest = self.splat(_TO_WHOLE, FLOAT), [], None
-        unsure = self.mul(self.scale, self.splat(_QUOTIENT_ERROR, FLOAT))
+        error = _QUOTIENT_ERROR * (1 if self.simd.fused else 2)  # that of what is left as well
+        unsure = self.mul(self.scale, self.splat(error, FLOAT))
         for value in values:
             product = self.mul(value, self.inverse)
             shifted = builder.fadd(product, whole)
