@@ -368,7 +368,13 @@ class StageMachine(ABC, Generic[Name, AnyBuffer, Notes]):
             following.results = tuple(by_name)
             stage.following[key] = self._stage(following, stage.stop + 1)
         for name, array in by_name.items():
-            following.arrays[name][...] = array
+            memory = following.arrays[name]
+            if array is memory:
+                continue
+            if (address(array), array.strides) == (address(memory), memory.strides):
+                following.arrays[name] = array  # by which it is known at once next time
+            else:
+                memory[...] = array
         return following
 
     def _recalled(

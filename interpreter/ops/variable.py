@@ -47,11 +47,14 @@ def read_variable(node: Node) -> DynamicResult:
 def assign_variable(node: Node) -> DynamicResult:
     """Gives a variable the value of the second input."""
     _require_handle(node)
+    becomes_variable = node.planner is not None and node.planner.becomes_variable(node)
 
     def run(handle: np.ndarray, value: np.ndarray) -> list[np.ndarray]:
         resources, number = scope_of(node).resources, _number(handle)
         before = resources.get(number)
-        if (
+        if becomes_variable:
+            resources[number] = value
+        elif (
             isinstance(before, np.ndarray)
             and (before.shape, before.dtype) == (value.shape, value.dtype)
             and not value.dtype.hasobject

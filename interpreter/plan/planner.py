@@ -102,6 +102,7 @@ class Planner:
         self._each = each
         self.spec = spec
         self.consumed: Set[Storage] = frozenset()
+        self._updated: dict[Storage, int] = {}  # what variables hold -> who overwrites it
         self._reports: dict[int, DelegateReport] = {}  # by where their stages start
         self._caller = caller
         self._live = scope.live(spec)
@@ -250,7 +251,24 @@ class Planner:
             return operand.storage in self.consumed
         makers = (operator.kind for operator in spec.operators if tensor in operator.outputs)
         is_whole = operand.storage.kind == BOUND and operand.nbytes == operand.storage.nbytes
-        return is_whole and next(makers, "") == "READ_VARIABLE" and self._caller is None
+        if not is_whole or next(makers, "") != "READ_VARIABLE" or self._caller is not None:
+            return False
+        self._updated[operand.storage] = node.index
+        return True
+
+    def becomes_variable(self, node: Node) -> bool:
+        """Whether the memory of what ASSIGN_VARIABLE takes may become that of the variable.
+
+        That is so where READ_VARIABLE has put its value there, as it was, one operator has updated
+        it since, and nothing fails or sees the variable before the assignment.
+        """
+        operand = node.inputs[1]
+        update = None if operand is None else self._updated.get(operand.storage)
+        if update is None or self._caller is not None:
+            return False
+        from .variables import is_in_place  # few models have such variables
+
+        return is_in_place(self.spec, update, node.index)
 
     def node_at(self, path: Sequence[tuple[int, int]]) -> Node:
         """The node at the last of some places (subgraph, position), each called by the one before.

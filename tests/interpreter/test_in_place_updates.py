@@ -243,3 +243,76 @@ def test_cache_in_a_variable(reread, litert):
         interpreter.invoke()
         for detail, theirs in zip(outputs, expected, strict=True):
             np.testing.assert_array_equal(interpreter.get_tensor(detail["index"]), theirs)
+
+
+def variable_once(*, looked_up=False, twice=False):
+    """A variable that is read and assigned once, or twice: updated, and read again after that.
+
+    Where `looked_up`, an operator that may fail stands before the assignment.
+    """
+    main, start = Builder(), Builder("start")
+    row, at = main.input("row", ROW), main.input("at", (3,), "INT32")
+    main.op("CALL_ONCE", [], [], init_subgraph_index=1)
+    names = {"container": "", "shared_name": "cache"}
+    handle = main.op("VAR_HANDLE", [], [main.tensor("handle", (), "RESOURCE")], **names)
+    old = main.op("READ_VARIABLE", [handle], [main.tensor("old", SHAPE)])
+    new = main.op("DYNAMIC_UPDATE_SLICE", [old, row, at], [main.tensor("new", SHAPE)])
+    picked = []
+    if looked_up:
+        picked = [main.op("GATHER", [row, at], [main.tensor("picked", (1, 3, 3))], axis=1)]
+    main.op("ASSIGN_VARIABLE", [handle, new], [])
+    total = main.op("ADD", [new, new], [main.tensor("twice", SHAPE)])
+    if twice:
+        main.op("ASSIGN_VARIABLE", [handle, total], [])
+    late = main.op("MUL", [new, new], [main.tensor("late", SHAPE)])
+    first = start.op("VAR_HANDLE", [], [start.tensor("handle", (), "RESOURCE")], **names)
+    start.op("ASSIGN_VARIABLE", [first, start.constant("ones", np.ones(SHAPE, np.float32))], [])
+    return save(main.outputs(total, late, new, *picked), start.outputs())
+
+
+def variable_of(interpreter):
+    """The array that holds the only variable."""
+    (array,) = interpreter._scope.resources.values()
+    return array
+
+
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("looked_up", [False, True])
+def test_variable_in_its_own_memory(looked_up, twice, litert):
+    """It stays where it is, with nothing copied, if nobody can see that; results are LiteRT's."""
+    content = variable_once(looked_up=looked_up, twice=twice)
+    steps = [[feeds(i)[1], np.int32([0, 0, 0])] for i in range(4)]
+    if not looked_up:
+        steps = [feeds(i)[1:] for i in (0, 3, 5, 3)]
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()
+    new = outputs[2]["index"]
+    for step, expected in zip(steps, litert.run(content, steps), strict=True):
+        for detail, array in zip(inputs, step, strict=True):
+            interpreter.set_tensor(detail["index"], array)
+        interpreter.invoke()
+        for detail, theirs in zip(outputs, expected, strict=True):
+            np.testing.assert_array_equal(interpreter.get_tensor(detail["index"]), theirs)
+        is_shared = np.shares_memory(variable_of(interpreter), interpreter.tensor(new)())
+        assert is_shared == (not looked_up and not twice)
+
+
+def test_variable_after_a_failure(litert):
+    """What an invoke has written that failed before the assignment is not the variable's."""
+    content, steps = variable_once(looked_up=True), [feeds(i)[1] for i in range(3)]
+    start = np.int32([0, 0, 0])
+    expected = litert.run(content, [[steps[0], start], [steps[2], start]])[-1]
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    inputs, outputs = interpreter.get_input_details(), interpreter.get_output_details()
+    for step, at in zip(steps, (start, np.int32([0, 3, 0]), start), strict=True):
+        for detail, array in zip(inputs, (step, at), strict=True):
+            interpreter.set_tensor(detail["index"], array)
+        if at.any():
+            with pytest.raises(RuntimeError, match="indices"):
+                interpreter.invoke()
+        else:
+            interpreter.invoke()
+    for detail, theirs in zip(outputs, expected, strict=True):
+        np.testing.assert_array_equal(interpreter.get_tensor(detail["index"]), theirs)

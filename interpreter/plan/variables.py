@@ -1,0 +1,80 @@
+"""Resource variables that an operator updates in their own memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...schema.operators import known
+
+if TYPE_CHECKING:
+    from ..spec import OperatorSpec, SubgraphSpec
+
+_READ, _ASSIGN, _HANDLE = "READ_VARIABLE", "ASSIGN_VARIABLE", "VAR_HANDLE"
+_ALWAYS_SUCCEED = frozenset(
+    [
+        *("ABS", "ADD", "BATCH_MATMUL", "BROADCAST_TO", "CAST", "CONCATENATION", "CONV_2D", "COS"),
+        *("DEPTHWISE_CONV_2D", "DEQUANTIZE", "DYNAMIC_UPDATE_SLICE", "ELU", "EQUAL", "EXP"),
+        *("EXPAND_DIMS", "FULLY_CONNECTED", "GELU", "GREATER", "GREATER_EQUAL", "HARD_SWISH"),
+        *("LEAKY_RELU", "LESS", "LESS_EQUAL", "LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR"),
+        *("LOGISTIC", "MAXIMUM", "MEAN", "MINIMUM", "MUL", "NEG", "NOT_EQUAL", "PACK", "PAD"),
+        *("PADV2", "QUANTIZE", "REDUCE_MAX", "RELU", "RELU6", "RESHAPE", "RSQRT", "SELECT"),
+        *("SELECT_V2", "SIN", "SLICE", "SOFTMAX", "SQRT", "SQUARE", "SQUARED_DIFFERENCE"),
+        *("SQUEEZE", "STRIDED_SLICE", "SUB", "SUM", "TANH", "TRANSPOSE", "UNPACK"),
+    ]
+)
+"""Operators that compute something of all values, whatever these are, as long as the integers
+after their first input are constant."""
+_SELECTS_BY_VALUE = frozenset(["DYNAMIC_UPDATE_SLICE"])
+"""Those whose other integers may be any: they are held so that they fit."""
+
+
+def is_in_place(spec: SubgraphSpec, update: int, assignment: int) -> bool:
+    """Whether a variable that operator `update` overwrites is the one that `assignment` assigns.
+
+    It must be read and assigned once in the subgraph, in this order, and no operator between the
+    update and the assignment may fail: the variable has its old value then. A variable that one of
+    them reads has a value if it had one in the run before. The subgraphs that others run might use
+    the same variable; only those that run once, before it is read, may be there.
+    """
+    operators = {operator.position: operator for operator in spec.operators}
+    assign, updater = operators[assignment], operators[update]
+    reader = next((x for x in spec.operators if updater.inputs[0] in x.outputs), None)
+    names = _names(spec)
+    if reader is None or reader.kind != _READ or update >= assignment:
+        return False
+    name = names.get(reader.inputs[0])
+    users = [x for x in spec.operators if x.kind in (_READ, _ASSIGN)]
+    if name is None or any(user.inputs[0] not in names for user in users):
+        return False
+    if [user for user in users if names[user.inputs[0]] == name] != [reader, assign]:
+        return False
+    if any(_runs_others(x) and x.position > reader.position for x in spec.operators):
+        return False
+    between = (x for x in spec.operators if update < x.position < assignment)
+    return all(x.kind in (_READ, _ASSIGN, _HANDLE) or _succeeds(spec, x) for x in between)
+
+
+def _names(spec: SubgraphSpec) -> Mapping[int, tuple[str, str]]:
+    """Tensor of a handle -> container and name of the variable."""
+    return {
+        operator.outputs[0]: (operator.options.container or "", operator.options.shared_name or "")
+        for operator in spec.operators
+        if operator.kind == _HANDLE and operator.options is not None
+    }
+
+
+def _runs_others(operator: OperatorSpec) -> bool:
+    """Whether an operator runs subgraphs, or what is not ours."""
+    return operator.is_custom or bool(known(operator.kind).calls)
+
+
+def _succeeds(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
+    if operator.is_custom or operator.kind not in _ALWAYS_SUCCEED:
+        return False
+    tensors = [spec.tensors[t] for t in operator.inputs[1:] if t >= 0]
+    return operator.kind in _SELECTS_BY_VALUE or all(
+        x.is_constant or x.dtype not in (np.int32, np.int64) for x in tensors
+    )
