@@ -6,12 +6,14 @@ from numba import float32, float64, int32, int64
 
 from ...build.fixedpoint import (
     HIGHEST,
+    NEAREST_SHIFT,
     inverse_root,
     leading_zeros,
     logarithm,
     reciprocal,
     rounding_shift,
     scaled,
+    scaled_near,
     scaled_wide,
 )
 from ...build.kernel import inline, kernel
@@ -47,6 +49,11 @@ def leaky_rows(x, alpha, out, x_zero, alpha_zero, scale, slope_scale, output, fi
 )
 def rescale_sums(sums, out, offset, multiplier, shift, out_zero, low, high, first, last, fault):
     """out = (sums - offset) * multiplier * 2 ** (shift - 31) + out_zero"""
+    if shift >= NEAREST_SHIFT:
+        for i in range(first, last):
+            value = scaled_near(sums[i] - offset, multiplier, shift) + out_zero
+            out[i] = min(max(value, low), high)
+        return
     for i in range(first, last):
         value = scaled(sums[i] - offset, multiplier, shift) + out_zero
         out[i] = min(max(value, low), high)
@@ -60,8 +67,8 @@ def round_sums(sums, out, scale, bias, out_zero, low, high, first, last, fault):
     for i in range(first, last):
         value = float64(float32(sums[i]) * scale + bias)
         value += math.copysign(0.5, value)
-        truncated = math.trunc(value if abs(value) < 2.0**31 else -(2.0**31))
-        out[i] = min(max(int64(int32(int64(truncated) + out_zero)), low), high)
+        value = value if abs(value) < 2.0**31 else -(2.0**31)
+        out[i] = min(max(int64(int32(int32(value) + int32(out_zero))), low), high)
 
 
 @kernel(

@@ -52,47 +52,59 @@ def add_columns(size, signed):
     return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
-def add_row(size, signed):
-    """The microkernel that gives the sum of x[r] over `n` rows of one column, as `add_columns`."""
+def add_rows(size, signed):
+    """The microkernel out[r] += sum of x[r, i] over i, of `n` in each of `rows`, as `add_columns`.
 
-    def emit(builder, simd, x, n):
+    `n` is _ROWS_IN_PART at most.
+    """
+
+    def emit(builder, simd, x, out, n, rows):
         w = Integers(builder, simd)
-        x, widen = w.pointer(x), builder.sext if signed else builder.zext
+        x, out, widen = w.pointer(x), w.pointer(out), builder.sext if signed else builder.zext
         element, part, lanes = ir.IntType(8 * size), ir.IntType(16 * size), w.bytes // (2 * size)
         kind, sums, totals = (ir.VectorType(t, lanes) for t in (element, part, INT))
-        end = builder.and_(n, WORD(-lanes))
-        with w.loop(0, end, lanes, [w.splat(0, part, lanes)]) as (at, carried):
-            row = w.read(w.move(x, w.mul(at, size)), 0, kind)
-            carried[0] = builder.add(carried[0], widen(row, sums))
-        total = w.results[0] if sums == totals else widen(w.results[0], totals)
-        total = builder.sext(w.call(f"llvm.vector.reduce.add.v{lanes}i32", INT, [total]), WORD)
-        with w.loop(end, n, 1, [total]) as (at, carried):
-            value = w.read(w.move(x, w.mul(at, size)), 0, element)
-            carried[0] = builder.add(carried[0], widen(value, WORD))
-        return w.results[0]
+        end, pitch = builder.and_(n, WORD(-lanes)), w.mul(n, size)
+        with w.loop(0, rows, 1, [x, out]) as (_, pointers):
+            source, target = pointers
+            with w.loop(0, end, lanes, [w.splat(0, part, lanes)]) as (at, carried):
+                row = w.read(w.move(source, w.mul(at, size)), 0, kind)
+                carried[0] = builder.add(carried[0], widen(row, sums))
+            total = w.results[0] if sums == totals else widen(w.results[0], totals)
+            total = w.call(f"llvm.vector.reduce.add.v{lanes}i32", INT, [total])
+            start = builder.add(builder.sext(total, WORD), w.read(target, 0, WORD))
+            with w.loop(end, n, 1, [start]) as (at, carried):
+                value = w.read(w.move(source, w.mul(at, size)), 0, element)
+                carried[0] = builder.add(carried[0], widen(value, WORD))
+            w.write(w.results[0], target)
+            pointers[:] = [w.move(source, pitch), w.move(target, 8)]
 
-    emit.__name__ = f"add_row_{size}_{int(signed)}"
-    return microkernel(types.int64(*[types.int64] * 2))(emit)
+    emit.__name__ = f"add_rows_{size}_{int(signed)}"
+    return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
-def total_with(add, sum_of, rows):
+def total_with(add, add_alone, rows):
     """The kernel out[o, j] = sum of x[o, r, j] over r.
 
-    `add` and `sum_of` are the microkernels for columns of as many `rows` at most.
+    `add` and `add_alone` are the microkernels for columns of as many `rows` at most, and for
+    columns that are alone.
     """
 
     def total(x, out, first, last, fault):
         n, inner, size = x.shape[1], x.shape[2], x.itemsize
         for o in range(first, last):
-            target = out[o]
             for j in range(inner):
-                target[j] = 0
+                out[o, j] = 0
+        if inner == 1 and n <= rows:
+            source = address(x) + size * n * first
+            add_alone(source, address(out) + 8 * first, n, last - first)
+            return
+        for o in range(first, last):
             start = 0
             while start < n:
                 count = min(rows, n - start)
                 source = address(x) + size * inner * (o * n + start)
                 if inner == 1:
-                    target[0] += sum_of(source, count)
+                    add_alone(source, address(out) + 8 * o, count, 1)
                 else:
                     add(source, address(out) + 8 * inner * o, count, inner)
                 start += count
@@ -102,5 +114,5 @@ def total_with(add, sum_of, rows):
 
 for _name, _size, _signed in (("int8", 1, True), ("uint8", 1, False), ("int16", 2, True)):
     kernel(f"x:{_name}[outer,n,inner] out:int64[outer,inner]", name=f"total_{_name}")(
-        total_with(add_columns(_size, _signed), add_row(_size, _signed), _ROWS_IN_PART[_size])
+        total_with(add_columns(_size, _signed), add_rows(_size, _signed), _ROWS_IN_PART[_size])
     )
