@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ...schema.operators import known
 
 if TYPE_CHECKING:
@@ -76,5 +74,5 @@ def _succeeds(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
         return False
     tensors = [spec.tensors[t] for t in operator.inputs[1:] if t >= 0]
     return operator.kind in _SELECTS_BY_VALUE or all(
-        x.is_constant or x.dtype not in (np.int32, np.int64) for x in tensors
+        x.is_constant or x.dtype.kind not in "iu" for x in tensors
     )
