@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _COMPLEX128 = 16
 _MIN_RANK = 2  # the kernel's two innermost loops
+_FEW_ROWS = 16
 
 
 def move(program: Program, source: Buffer | View, target: Buffer | View) -> None:
@@ -91,5 +92,10 @@ def _geometry(
         runs = [d for d in range(len(sizes) - 1) if abs(steps[d]) == 1]
         for row in (sizes, steps, target_steps) if runs else ():
             row.insert(len(row) - 2, row.pop(runs[-1]))
+    elif len(sizes) > _MIN_RANK and sizes[-2] < _FEW_ROWS:
+        # many rows one after another: what is between takes longer than short rows
+        longest = max(range(len(sizes) - 1), key=sizes.__getitem__)
+        for row in (sizes, steps, target_steps):
+            row.insert(len(row) - 2, row.pop(longest))
     table = np.array([sizes, steps, target_steps], np.int64)
     return constant(table), prod(sizes[:-1])

@@ -213,3 +213,32 @@ def test_squares(monkeypatch, vectors):
             program.close({fed: x})
             program.run()
             np.testing.assert_array_equal(program.array(out), x.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "float32", "complex64"])
+def test_rows_of_all_sizes(vectors, dtype):
+    """Parts of rows, next to others that stay as they are."""
+    for columns in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 70):
+        x = np.arange(5 * (columns + 3)).astype(dtype).reshape(5, columns + 3)
+        out = arena((5, columns + 2), dtype)
+
+        def part(program, buffer, out=out, columns=columns):
+            target = View.of(out).part(1, 1, columns)
+            move(program, View.of(buffer).part(1, 2, columns), target)
+
+        expected = np.full(out.shape, 77, dtype)
+        expected[:, 1:-1] = x[:, 2:-1]
+        np.testing.assert_array_equal(run(part, out, x, dealt=False), expected)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "float32", "complex64"])
+def test_squares_turned(vectors, dtype):
+    """Whole squares, and what is left of rows and columns."""
+    for shape in ((16, 16), (17, 33), (48, 15), (3, 40)):
+        x = np.arange(prod(shape)).astype(dtype).reshape(shape)
+        out = arena(shape[::-1], dtype)
+
+        def turn(program, buffer, out=out):
+            move(program, View.of(buffer).transpose((1, 0)), out)
+
+        np.testing.assert_array_equal(run(turn, out, x, dealt=False), x.T)

@@ -1,7 +1,7 @@
 """Numbers of one type as numbers of another."""
 
 import numpy as np
-from numba import float32, float64, int64, uint8, uint16, uint32
+from numba import float32, float64, uint8, uint16, uint32
 
 from ...build.kernel import WIDTHS, inline, kernel
 
@@ -39,15 +39,13 @@ def to_float(x, out, first, last, fault):
 @kernel("x:S1 out~x:T1 low:i high:i", S=FLOATS, T=INTEGERS)
 def to_integer(x, out, low, high, first, last, fault):
     """x without its fraction, within [low, high], the limits of the type; nan gives the highest."""
-    bottom, top = float64(low), float64(high)
+    bottom, top, integer = float64(low), float64(high), out.dtype.type
     for i in range(first, last):
         value = float64(x[i])
-        if value <= bottom:
-            out[i] = low
-        elif value < top:
-            out[i] = int64(value)
-        else:
-            out[i] = high
+        is_within = bottom < value < top
+        number = integer(value if is_within else 0.0)
+        limit = low if value <= bottom else high
+        out[i] = number if is_within else integer(limit)
 
 
 @kernel("x:T1 out~x:bool[1]", T=(*WIDTHS, *FLOATS))

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from numba import float64, int64
+from numba import float64, int32, int64
 
 from ...build.kernel import inline, kernel
 from ._broadcast import CHECKED, PLAIN, checked, nonnegative, plain, strided
@@ -45,6 +45,12 @@ def floor_division(dtype):
         return negative_of(a) if b == -1 else a // b
 
     return inline(floor_divide_of)
+
+
+@inline
+def divide_int32_of(a, b):
+    """a / b, rounded towards zero; the highest number for the lowest divided by -1"""
+    return int32(min(float64(a) / float64(b), float64(_MAX_INT32)))
 
 
 @inline
@@ -116,8 +122,8 @@ def angle_of(a, b):
     return math.atan2(a, b)
 
 
-for _type in ("int32", "int64"):
-    kernel(CHECKED, name=f"divide_{_type}", T=(_type,))(checked(division(_type)))
+kernel(CHECKED, name="divide_int64", T=("int64",))(checked(division("int64")))
+kernel(CHECKED, name="divide_int32", T=("int32",))(checked(divide_int32_of, plain))
 for _type in ("int8", "int16", "int64"):
     kernel(CHECKED, name=f"floor_divide_{_type}", T=(_type,))(checked(floor_division(_type)))
 kernel(CHECKED, name="floor_modulo", T=INTEGERS)(checked(floor_modulo_of))

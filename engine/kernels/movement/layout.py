@@ -4,9 +4,10 @@ from llvmlite import ir
 from numba import types
 
 from ...build.kernel import WIDTHS, address, inline, kernel, microkernel
-from ...build.vector import INT, Writer
+from ...build.vector import BYTE, INT, WORD, Writer
 
 _TILE = 16
+_LANE = 16  # bytes of a vector that are moved among themselves in one step
 _SHAPE, _X_STRIDES, _OUT_STRIDES = range(3)  # the rows of a geometry
 _MAX_SQUARE = 4  # bytes of an element of which a square fits registers
 
@@ -14,34 +15,102 @@ _MAX_SQUARE = 4  # bytes of an element of which a square fits registers
 def square(size):
     """The microkernel that turns a square of `_TILE` rows and columns of elements of `size` bytes.
 
-    Rows of the source are `pitch` bytes apart, those of the target `out_pitch`. Four times the rows
-    of the lower and the upper half are interleaved.
+    Rows of the source are `pitch` bytes apart, those of the target `out_pitch`. It is done in
+    squares as wide as a vector, where that is less.
     """
 
     def emit(builder, simd, x, out, pitch, out_pitch):
-        w, kind = Writer(builder, simd), ir.VectorType(ir.IntType(8 * size), _TILE)
-        source, target, lines, half = w.pointer(x), w.pointer(out), [], _TILE // 2
-        for _ in range(_TILE):
-            lines.append(builder.load(source, typ=kind))
-            lines[-1].align = 1
-            source = w.move(source, pitch)
-        for _ in range(_TILE.bit_length() - 1):
-            interleaved = []
-            for first, second in zip(lines[:half], lines[half:], strict=True):
-                for start in (0, half):
-                    lanes = [start + i // 2 + _TILE * (i % 2) for i in range(_TILE)]
-                    order = ir.Constant(ir.VectorType(INT, _TILE), lanes)
-                    interleaved.append(builder.shuffle_vector(first, second, order))
-            lines = interleaved
-        for line in lines:
-            builder.store(line, target).align = 1
-            target = w.move(target, out_pitch)
+        w = Writer(builder, simd)
+        source, target, n = w.pointer(x), w.pointer(out), min(_TILE, w.bytes // size)
+        for column in range(0, _TILE, n):  # then a line of the target is written at once
+            for row in range(0, _TILE, n):
+                begin = w.move(w.move(source, w.mul(pitch, row)), column * size)
+                end = w.move(w.move(target, w.mul(out_pitch, column)), row * size)
+                _turn(w, begin, end, pitch, out_pitch, ir.VectorType(ir.IntType(8 * size), n))
 
     emit.__name__ = f"square_{size}"
     return microkernel(types.void(*[types.int64] * 4))(emit)
 
 
+def _turn(w, source, target, pitch, out_pitch, kind):
+    """Turns a square whose rows are vectors: in each lane of 16 bytes by itself, then the lanes."""
+    builder, n = w.builder, kind.count
+    in_lane = _LANE // (kind.element.width // 8)
+    lanes, groups = n // in_lane, []
+    for row in range(n):
+        line = builder.load(w.move(source, w.mul(pitch, row)), typ=kind)
+        line.align = 1
+        if row % in_lane == 0:
+            groups.append([])
+        groups[-1].append(line)
+    turned = [_interleaved(builder, lines, n, in_lane, 1) for lines in groups]
+    for column, lines in enumerate(zip(*turned, strict=True)):
+        for lane, line in enumerate(_interleaved(builder, lines, n, lanes, in_lane)):
+            at = w.mul(out_pitch, lane * in_lane + column)
+            builder.store(line, w.move(target, at)).align = 1
+
+
+def _interleaved(builder, lines, n, count, unit):
+    """`count` vectors of `n` elements turned, where as many units of elements are side by side.
+
+    Those of the lower and the upper half of the vectors are interleaved, as often as that halves
+    their number.
+    """
+    half = count // 2
+    for _ in range(count.bit_length() - 1):
+        pairs, lines = zip(lines[:half], lines[half:], strict=True), []
+        for pair in pairs:
+            for start in (0, half):
+                order = [
+                    begin + (start + i // 2) * unit + n * (i % 2) + k
+                    for begin in range(0, n, count * unit)
+                    for i in range(count)
+                    for k in range(unit)
+                ]
+                order = ir.Constant(ir.VectorType(INT, n), order)
+                lines.append(builder.shuffle_vector(*pair, order))
+    return lines
+
+
 square_1, square_2, square_4 = (square(size) for size in (1, 2, _MAX_SQUARE))
+
+
+@microkernel(types.void(*[types.int64] * 6))
+def copy_rows(builder, simd, x, out, pitch, out_pitch, rows, nbytes):
+    """Copies rows of `nbytes` bytes, which are `pitch` and `out_pitch` bytes apart.
+
+    The last bytes of a row are copied with those before them.
+    """
+    w = Writer(builder, simd)
+    source, target = w.pointer(x), w.pointer(out)
+
+    def each_row(size):
+        kind = ir.VectorType(BYTE, size)
+        last = builder.sub(nbytes, WORD(size))
+        with w.loop(0, rows, 1, [source, target]) as (_, row):
+
+            def copy(at):
+                value = builder.load(w.move(row[0], at), typ=kind)
+                value.align = 1
+                builder.store(value, w.move(row[1], at)).align = 1
+
+            with w.loop(0, last, size) as (at, _):
+                copy(at)
+            copy(last)
+            row[:] = [w.move(row[0], pitch), w.move(row[1], out_pitch)]
+
+    def for_sizes(size, *smaller):
+        if not smaller:
+            each_row(size)
+            return
+        is_enough = builder.icmp_signed(">=", nbytes, WORD(size))
+        with builder.if_else(is_enough) as (enough, too_few):
+            with enough:
+                each_row(size)
+            with too_few:
+                for_sizes(*smaller)
+
+    for_sizes(*(size for size in (64, 32, 16, 8, 4, 2, 1) if size <= w.bytes))
 
 
 @inline
@@ -109,10 +178,9 @@ def move(x, out, geometry, x_start, out_start, first, last, fault):
             plane = outer_plane
             k -= 1
         if out_column == 1 and x_column == 1:
-            for r in range(count):
-                source, target = x[s + r * x_row :], out[d + r * out_row :]
-                for c in range(columns):
-                    target[c] = source[c]
+            size = x.itemsize
+            source, target = address(x) + s * size, address(out) + d * size
+            copy_rows(source, target, x_row * size, out_row * size, count, columns * size)
         elif out_column == 1 and x_column == -1:
             for r in range(count):
                 source, target = x[s + r * x_row - columns + 1 :], out[d + r * out_row :]
