@@ -7,7 +7,17 @@ import pytest
 
 from flatlite.engine.build import cache, driver, on_demand
 
-OUTSIDE = {"contextlib", "functools", "llvmlite", "math", "numba", "numpy", "typing", "__future__"}
+OUTSIDE = {
+    "collections",
+    "contextlib",
+    "functools",
+    "llvmlite",
+    "math",
+    "numba",
+    "numpy",
+    "typing",
+    "__future__",
+}
 ENGINE = {
     *("abi", "build.declaration", "build.fixedpoint", "build.kernel", "build.simd", "build.target"),
     *("build.vector", "records", "run.faults", "sizes", "tiling"),

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 
 from ...build.kernel import microkernel
+from ...build.simd import Simd
 from ...build.vector import DOUBLE, FLOAT, INT, WORD, Writer
-
-if TYPE_CHECKING:
-    from ...build.simd import Simd
 
 _POINTS = {FLOAT: INT, DOUBLE: WORD}
 _UNROLL, _FEW_REGISTERS = 4, 16
