@@ -64,22 +64,65 @@ def test_resize_of_a_free_batch(mode, factor, litert):
     agrees_at(sizes, model, litert)
 
 
-def test_resize_by_computed_sizes(litert):
+SHRUNK = ((1, 3, 3, 9), (2, 3, 5, 4), (1, 3, 12, 3))
+"""Images whose height or width becomes 1 at a third of it."""
+
+
+@pytest.mark.parametrize(
+    ("mode", "transformation", "factor", "shapes"),
+    [
+        ("nearest", "asymmetric", 2, IMAGES),
+        ("nearest", "asymmetric", 1.5, IMAGES),
+        ("nearest", "align_corners", 0.34, SHRUNK),
+        ("linear", "half_pixel", 0.34, SHRUNK),
+        ("linear", "pytorch_half_pixel", 1.5, IMAGES),
+        ("linear", "pytorch_half_pixel", 0.34, SHRUNK),
+    ],
+)
+def test_resize_by_computed_sizes(mode, transformation, factor, shapes, litert):
     resize = helper.make_node(
         "Resize",
         ["x", "", "", "sizes"],
         ["y"],
-        mode="nearest",
-        coordinate_transformation_mode="asymmetric",
+        mode=mode,
+        coordinate_transformation_mode=transformation,
         nearest_mode="floor",
     )
     constants = {
         "at": np.int64([2, 3]),
-        "factor": np.float32(2),
+        "factor": np.float32(factor),
         "zero": np.int64([0]),
         "two": np.int64([2]),
     }
-    agrees_at(IMAGES, free_model([*SIZE_OF, resize], (5, 3, 6, 7), constants), litert)
+    agrees_at(shapes, free_model([*SIZE_OF, resize], (5, 3, 6, 7), constants), litert)
+
+
+@pytest.mark.parametrize(("length", "count"), [(2, 25), (4, 25), (6, 19), (6, 23), (8, 25)])
+def test_nearest_half_way_between_two_elements(length, count, litert):
+    """There the old element is the one before, in ONNX Runtime and the evaluator alike."""
+    resize = helper.make_node(
+        "Resize", ["x", "", "", "sizes"], ["y"], mode="nearest",
+        coordinate_transformation_mode="half_pixel", nearest_mode="round_prefer_floor",
+    )  # fmt: skip
+    model = model_of(
+        [resize], {"x": floats(1, 3, 4, length)}, constants={"sizes": np.int64([1, 3, 4, count])}
+    )
+    agrees_at([(1, 3, 4, length)], model, litert)
+
+
+def test_scattered_slices_of_a_free_image(litert):
+    """Into places of two axes, of an array all sizes of which are unknown."""
+    constants = {
+        "places": np.int64([[0, 2], [0, -2]]),
+        "slices": np.int64([[0, 0], [0, 1]]),
+        "double": np.float32(2),
+    }
+    nodes = [
+        node("GatherND", "x slices", "from"),
+        node("Mul", "from double", "updates"),
+        node("ScatterND", "x places updates"),
+    ]
+    agrees_at(IMAGES, free_model(nodes, (5, 3, 6, 7), constants), litert)
 
 
 @pytest.mark.parametrize(
