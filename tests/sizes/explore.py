@@ -1,6 +1,7 @@
 """Draws programs over shapes, converts them and compares the files with the sources.
 
     python tests/sizes/explore.py --count 100000 --jobs 2 --log build/explore.txt
+    python tests/sizes/explore.py --wider --count 20000
 
 Says what differs as it goes. The log holds what is done, so that the same command goes on where it
 was stopped; a program of it again: --only tf/17.
