@@ -386,7 +386,7 @@ def _may_shrink_to_one(axis):
 
 def _cut_where_one(b, image, size):
     """An image of the first row, or column, alone where there is to be but one."""
-    whole = np.int32([INT32_MAX])
+    whole = np.asarray([INT32_MAX], np.int32)
     end = b.SELECT_V2(b.EQUAL(size, np.int32(1)), np.int32(1), whole)
     end = b.CONCATENATION(whole, end, whole, axis=0)
     return b.STRIDED_SLICE(image, int32s([0] * IMAGE_RANK), end, int32s([1] * IMAGE_RANK))
