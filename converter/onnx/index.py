@@ -100,10 +100,14 @@ def scatter_nd(node, b):
     x, indices, updates = node.inputs
     sizes, depth = node.shape(), node.shape(1)[-1]
     node.require(depth is not None, "the last size of the indices must be known")
+    columns = [
+        from_front(node, b, x, column, i) for i, column in enumerate(_columns(b, indices, depth))
+    ]
+    if None in sizes[1:] and node.attr("reduction", "none") == "none":
+        return _replaced(b, x, _joined(b, columns), updates)
     node.require(None not in sizes[1:], f"the sizes but the first must be known, got {sizes}")
     columns = [
-        b.MUL(from_front(node, b, x, column, i), np.int32(prod(sizes[i + 1 : depth])))
-        for i, column in enumerate(_columns(b, indices, depth))
+        b.MUL(column, np.int32(prod(sizes[i + 1 : depth]))) for i, column in enumerate(columns)
     ]
     flat = columns[0]
     for column in columns[1:]:
@@ -139,10 +143,15 @@ def _scattered(node, b, rows, element_indices, updates):
 
 def replaced_rows(b, rows, element_indices, updates):
     """`rows` with `updates` at different `element_indices`."""
-    shape, indices = b.SHAPE(rows, out_type="INT32"), b.EXPAND_DIMS(element_indices, np.int32(1))
+    return _replaced(b, rows, b.EXPAND_DIMS(element_indices, np.int32(1)), updates)
+
+
+def _replaced(b, x, indices, updates):
+    """`x` with slices at different coordinates, which the last axis of the indices holds."""
+    shape = b.SHAPE(x, out_type="INT32")
     marks = b.FILL(b.SHAPE(updates, out_type="INT32"), np.int32(1))
     is_new = b.GREATER(b.SCATTER_ND(indices, marks, shape), np.int32(0))
-    return b.SELECT_V2(is_new, b.SCATTER_ND(indices, updates, shape), rows)
+    return b.SELECT_V2(is_new, b.SCATTER_ND(indices, updates, shape), x)
 
 
 @lower("TensorScatter")

@@ -19,7 +19,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from . import target
-from .source_index import SETTLED, SourceIndex, first_listing
+from .source_index import SourceIndex, first_listing
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -51,6 +51,7 @@ _COMPILING = (
     "build/compiler.py",
     "build/linker.py",
 )  # what makes code beside the kernel file and its imports
+_TICK = 20_000_000  # nanoseconds; the clock of Linux's file systems goes on every 10 ms at least
 _MAX_STATES = 16  # states of one module whose images stay: other processors, other versions
 _sources: dict[str, tuple[bytes, list[str]]] = {}
 _listed: dict[str, frozenset[str]] = {}  # the names in folders of the engine
@@ -187,23 +188,32 @@ def cached(module: str, source: bytes | None = None) -> list[str]:
 
 
 def _names_in(home: str) -> list[str]:
-    """The names in the cache folder, which is not read again as long as it did not change."""
+    """The names in the cache folder, which is read again only once it has changed.
+
+    What changes it within `_TICK` of a change before may be overlooked, on file systems with a
+    coarser clock: an image that another process adds is built here as well then.
+    """
     changed = os.stat(home).st_mtime_ns
     names = _names.get((home, changed))
-    if names is None or time.time_ns() - changed < SETTLED:
+    if names is None:
+        has_settled = time.time_ns() - changed >= _TICK
+        names = os.listdir(home)
         _names.clear()
-        names = _names[home, changed] = os.listdir(home)
+        if has_settled:
+            _names[home, changed] = names
     return names
 
 
 def source_digest(module: str) -> bytes:
     """The digest of a kernel file and of every engine file its code depends on."""
     index = _source_index(ENGINE, location())
-    known = None if index is None else index.get(module)
+    if index is None:
+        return _digest_of_sources(module)
+    known = index.get(module)
     if known is None:
-        known = _digest_of_sources(module)
-        if index is not None:
-            index.put(module, known)
+        index.update({name: _digest_of_sources(name) for name in {*modules(), module}})
+        known = index.get(module)
+        assert known is not None
     return known
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TypeAlias
 
     Listing: TypeAlias = "list[str | tuple[str, int, int]]"
@@ -68,9 +69,9 @@ class SourceIndex:
         known = self._digests.get(module)
         return None if known is None else bytes.fromhex(known)
 
-    def put(self, module: str, digest: bytes) -> None:
-        """Adds a digest, for other processes as well."""
-        self._digests[module] = digest.hex()
+    def update(self, digests: Mapping[str, bytes]) -> None:
+        """Adds digests of modules, for other processes as well, in one write of the file."""
+        self._digests.update((module, digest.hex()) for module, digest in digests.items())
         if not self._has_settled:
             return
         lines = [f"{module} {known}" for module, known in self._digests.items()]

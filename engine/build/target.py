@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Set as AbstractSet
+from functools import cache
 
 PAGE = 4096  # the unit in which images are laid out and mapped
 MACHINE = os.uname().machine if hasattr(os, "uname") else ""
@@ -71,6 +72,7 @@ def processor() -> tuple[str, ...]:
     return _lines[0]
 
 
+@cache
 def flags() -> frozenset[str]:
     """The features Linux reports of the processor; empty elsewhere."""
     words = [line for line in processor() if line.startswith(("flags", "Features"))]

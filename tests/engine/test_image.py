@@ -4,6 +4,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -578,3 +579,23 @@ def test_a_long_wait_is_explained_once(capsys, monkeypatch):
             progress(done, 3, ["a", "b", "c"][done:])
     words = "flatlite: compiling kernels for this processor, once: 0 of 3"
     assert capsys.readouterr().err == words + "\n"  # one line where no terminal can overwrite it
+
+
+def test_a_cache_folder_is_listed_once_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listings: list[str] = []
+    listdir = os.listdir
+
+    def counted(path: str) -> list[str]:
+        listings.append(path)
+        return listdir(path)
+
+    monkeypatch.setattr(os, "listdir", counted)
+    home = str(tmp_path)
+    for name in ("first.image", "second.image"):
+        (tmp_path / name).write_bytes(b"")
+        changed = time.time_ns() - 100_000_000  # a tenth of a second ago
+        os.utime(tmp_path, ns=(changed, changed))
+        assert all(name in cache._names_in(home) for _ in range(5))
+    assert listings == [home, home]

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from array_steps import STEPS
 from onnx_writer import Onnx
 from program import LITERALS, Program, Refused, bindings
+from size_steps import STEPS as SIZE_STEPS
 from size_steps import compute
 from tf_writer import TensorFlow
+from wider_steps import WIDER, WIDER_SIZES
+from wider_writers import WiderOnnx, WiderTensorFlow
 
-WRITERS = {"tf": TensorFlow, "onnx": Onnx}
+WRITERS = {
+    "tf": (TensorFlow, STEPS, SIZE_STEPS),
+    "onnx": (Onnx, STEPS, SIZE_STEPS),
+    "wider_tf": (WiderTensorFlow, WIDER, WIDER_SIZES),
+    "wider_onnx": (WiderOnnx, WIDER, WIDER_SIZES),
+}
+"""Kind of programs -> who writes them, their steps by weight, and how they compute sizes."""
 N_IDS = 9  # rows of an embedding
 LAYOUTS = {
     1: (("n",),),
@@ -53,10 +63,11 @@ def draw(kind: str, seed: int) -> Drawn:
     """The program of this kind and number."""
     for attempt in range(1000):
         rng = random.Random(f"{kind} {seed} {attempt}")
-        writer = WRITERS[kind](rng)
+        make_writer, *steps = WRITERS[kind]
+        writer = make_writer(rng)
         try:
             with writer.scope():
-                return _draw(writer, rng)
+                return _draw(writer, rng, *steps)
         except Refused:
             continue
     raise ValueError(f"nothing to draw for {kind} {seed}")
@@ -79,7 +90,7 @@ def _inputs(rng: random.Random, kind: str) -> list[tuple]:
     return inputs
 
 
-def _draw(writer, rng: random.Random) -> Drawn:
+def _draw(writer, rng: random.Random, array_steps, size_steps) -> Drawn:
     kind = writer.kind
     inputs = _inputs(rng, kind)
     names = sorted({d for _, dims, _ in inputs for d in dims if isinstance(d, str)})
@@ -98,22 +109,22 @@ def _draw(writer, rng: random.Random) -> Drawn:
                 handle = writer.transpose(handle, [0, 2, 1])
                 sizes, known = [sizes[0], sizes[2], sizes[1]], [known[0], 2, known[1]]
         p.arrays.append(p.array(handle, sizes, known))
-    steps = _steps(p)
+    steps = _steps(p, array_steps, size_steps)
     outputs = _outputs(p)
     rows = [{name: int(v[i]) for name, v in symbols.items()} for i in np.flatnonzero(p.alive)]
     return Drawn(kind, writer.content(), tuple(inputs), outputs, tuple(rows), tuple(steps))
 
 
-def _steps(p: Program) -> list[str]:
+def _steps(p: Program, array_steps, size_steps) -> list[str]:
     """Draws steps; gives their names."""
     values, steps = p.rng.randint(2, 6), []
     for _ in range(40):
         if len(steps) >= values:
             return steps
         if p.rng.random() < 0.35:
-            attempt, function = compute, None
+            attempt, function = partial(compute, steps=size_steps), None
         else:
-            (function,) = p.rng.choices(list(STEPS), list(STEPS.values()))
+            (function,) = p.rng.choices(list(array_steps), list(array_steps.values()))
             attempt = function
         alive = p.alive
         try:

@@ -1,6 +1,7 @@
 """Draws programs over shapes, converts them and compares the files with the sources.
 
     python tests/sizes/explore.py --count 100000 --jobs 2 --log build/explore.txt
+    python tests/sizes/explore.py --wider --count 20000
 
 Says what differs as it goes. The log holds what is done, so that the same command goes on where it
 was stopped; a program of it again: --only tf/17.
@@ -90,7 +91,7 @@ def check(kind: str, number: int, litert, n_sizes: int) -> list[str]:
             break
     if not rows:
         return ["the source refuses every size"]
-    converter = converter_of(kind, program.content, program.inputs, program.n_outputs)
+    converter = converter_of(program.kind, program.content, program.inputs, program.n_outputs)
     converter.verify = False
     content = converter.convert()
     wrong = wrong_answers(content, rows, litert)
@@ -114,11 +115,11 @@ def report(name: str, litert, n_sizes: int = 20) -> str:
     return " | ".join(wrong).replace("\n", " ")[:500]
 
 
-def chunk(start: int) -> tuple[int, list[str]]:
-    """The findings of some programs of both kinds."""
+def chunk(start: int, kinds=("tf", "onnx")) -> tuple[int, list[str]]:
+    """The findings of some programs of two kinds."""
     warnings.simplefilter("ignore")
     litert, numbers = LiteRT(), range(start, start + CHUNK // 2)
-    names = [f"{kind}/{i}" for i in numbers for kind in ("tf", "onnx")]
+    names = [f"{kind}/{i}" for i in numbers for kind in kinds]
     reports = [(name, report(name, litert)) for name in names]
     litert.close()
     return start, [f"{name}: {text}" for name, text in reports if text]
@@ -131,6 +132,7 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=FIRST, help="number of the first program")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--log", type=Path)
+    parser.add_argument("--wider", action="store_true", help="with the steps of wider_steps.py")
     parser.add_argument("--only", metavar="KIND/NUMBER")
     arguments = parser.parse_args()
     if arguments.only:
@@ -138,6 +140,7 @@ def main() -> None:
         print(report(arguments.only, litert) or "right")
         litert.close()
         return
+    kinds = ("wider_tf", "wider_onnx") if arguments.wider else ("tf", "onnx")
     log, lines = arguments.log, []
     if log and log.exists():
         lines = log.read_text().splitlines()
@@ -145,7 +148,7 @@ def main() -> None:
     starts = range(arguments.start, arguments.start + arguments.count // 2, CHUNK // 2)
     n_wrong = sum(not line.startswith("done ") for line in lines)
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        left = [pool.submit(chunk, start) for start in starts if start not in done]
+        left = [pool.submit(chunk, start, kinds) for start in starts if start not in done]
         for start, wrong in (future.result() for future in as_completed(left)):
             print(*wrong, sep="\n", end="\n" * bool(wrong), flush=True)
             n_wrong += len(wrong)

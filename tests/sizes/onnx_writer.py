@@ -244,12 +244,17 @@ class Onnx:
         self.nodes.append(helper.make_node("Identity", [self.name(x)], [name]))
         self.outputs.append(name)
 
+    @staticmethod
+    def reads(node):
+        """The names of what a node needs."""
+        return node.input
+
     def content(self) -> bytes:
         """What the outputs need: steps that were given up leave nodes."""
         expected, nodes = set(self.outputs), []
         for node in reversed(self.nodes):
             if expected.intersection(node.output):
-                expected.update(node.input)
+                expected.update(self.reads(node))
                 nodes.insert(0, node)
         outputs = [helper.make_empty_tensor_value_info(name) for name in self.outputs]
         constants = [

@@ -121,9 +121,9 @@ STEPS = (
 )
 
 
-def compute(p: Program) -> Size:
+def compute(p: Program, steps=STEPS) -> Size:
     """One more size."""
-    size = p.rng.choice(STEPS)(p)
+    size = p.rng.choice(steps)(p)
     p.sizes.append(size)
     return size
 

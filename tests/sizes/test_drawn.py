@@ -20,9 +20,21 @@ def test_drawn(kind, shard, litert):
     assert not wrong, "\n".join(wrong)
 
 
+N_WIDER = 10  # programs of each kind with all steps
+
+
+@pytest.mark.parametrize("kind", ["wider_tf", "wider_onnx"])
+def test_drawn_with_all_steps(kind, litert):
+    """Vectors of sizes, computed counts and bounds, loops, branches within branches."""
+    names = [f"{kind}/{i}" for i in range(20, 20 + N_WIDER)]
+    actual = [(name, report(name, litert, N_SIZES)) for name in names]
+    assert not [f"{name}: {text}" for name, text in actual if text]
+
+
 ONCE_WRONG = {
     "tf": (12687, 202127),
     "onnx": (11101, 11197, 11820, 12535, 21504, 22313, 22870, 300365, 502192),
+    "wider_onnx": (1, 15, 57, 86, 1270, 1508, 1582),
 }
 
 

@@ -64,22 +64,65 @@ def test_resize_of_a_free_batch(mode, factor, litert):
     agrees_at(sizes, model, litert)
 
 
-def test_resize_by_computed_sizes(litert):
+SHRUNK = ((1, 3, 3, 9), (2, 3, 5, 4), (1, 3, 12, 3))
+"""Images whose height or width becomes 1 at a third of it."""
+
+
+@pytest.mark.parametrize(
+    ("mode", "transformation", "factor", "shapes"),
+    [
+        ("nearest", "asymmetric", 2, IMAGES),
+        ("nearest", "asymmetric", 1.5, IMAGES),
+        ("nearest", "align_corners", 0.34, SHRUNK),
+        ("linear", "half_pixel", 0.34, SHRUNK),
+        ("linear", "pytorch_half_pixel", 1.5, IMAGES),
+        ("linear", "pytorch_half_pixel", 0.34, SHRUNK),
+    ],
+)
+def test_resize_by_computed_sizes(mode, transformation, factor, shapes, litert):
     resize = helper.make_node(
         "Resize",
         ["x", "", "", "sizes"],
         ["y"],
-        mode="nearest",
-        coordinate_transformation_mode="asymmetric",
+        mode=mode,
+        coordinate_transformation_mode=transformation,
         nearest_mode="floor",
     )
     constants = {
         "at": np.int64([2, 3]),
-        "factor": np.float32(2),
+        "factor": np.float32(factor),
         "zero": np.int64([0]),
         "two": np.int64([2]),
     }
-    agrees_at(IMAGES, free_model([*SIZE_OF, resize], (5, 3, 6, 7), constants), litert)
+    agrees_at(shapes, free_model([*SIZE_OF, resize], (5, 3, 6, 7), constants), litert)
+
+
+@pytest.mark.parametrize(("length", "count"), [(2, 25), (4, 25), (6, 19), (6, 23), (8, 25)])
+def test_nearest_half_way_between_two_elements(length, count, litert):
+    """There the old element is the one before, in ONNX Runtime and the evaluator alike."""
+    resize = helper.make_node(
+        "Resize", ["x", "", "", "sizes"], ["y"], mode="nearest",
+        coordinate_transformation_mode="half_pixel", nearest_mode="round_prefer_floor",
+    )  # fmt: skip
+    model = model_of(
+        [resize], {"x": floats(1, 3, 4, length)}, constants={"sizes": np.int64([1, 3, 4, count])}
+    )
+    agrees_at([(1, 3, 4, length)], model, litert)
+
+
+def test_scattered_slices_of_a_free_image(litert):
+    """Into places of two axes, of an array all sizes of which are unknown."""
+    constants = {
+        "places": np.int64([[0, 2], [0, -2]]),
+        "slices": np.int64([[0, 0], [0, 1]]),
+        "double": np.float32(2),
+    }
+    nodes = [
+        node("GatherND", "x slices", "from"),
+        node("Mul", "from double", "updates"),
+        node("ScatterND", "x places updates"),
+    ]
+    agrees_at(IMAGES, free_model(nodes, (5, 3, 6, 7), constants), litert)
 
 
 @pytest.mark.parametrize(
@@ -262,3 +305,56 @@ def test_a_size_that_a_reshape_fixes(litert):
     runner = Interpreter(model_content=content).get_signature_runner()
     with pytest.raises((ValueError, RuntimeError), match="do not divide into"):
         runner(x=floats(1, 5, 32))
+
+
+PART = node("Unsqueeze", "p zero", "length")
+MIXED = node("Conv", "part w", pads=[1, 1])
+NORMED = node("LayerNormalization", "part ones", axis=-1)
+COUNTED = {
+    "slice to p": [PART, node("Slice", "x zero length two", "part"), MIXED],
+    "slice from p": [PART, node("Slice", "x length eight two", "part"), MIXED],
+    "slice, another axis": [PART, node("Slice", "x zero length one", "part"), NORMED],
+    "pad": [
+        PART, node("Concat", "five length", "pads", axis=0), node("Pad", "x pads", "part"), MIXED
+    ],
+    "tile": [
+        PART, node("Concat", "pair length", "times", axis=0), node("Tile", "x times", "part"),
+        MIXED,
+    ],
+    "expand": [
+        PART, node("Concat", "first length", "sizes", axis=0),
+        node("ReduceMean", "x", "mean", axes=[2]), node("Expand", "mean sizes", "part"), MIXED,
+    ],
+    "reshape": [
+        PART, node("Concat", "open length", "sizes", axis=0), node("Reshape", "x sizes", "part"),
+        MIXED,
+    ],
+    "fill": [
+        PART, node("Concat", "first length", "sizes", axis=0),
+        node("ConstantOfShape", "sizes", "part"), MIXED,
+    ],
+    "softmax": [PART, node("Slice", "x zero length two", "part"), node("Softmax", "part")],
+}  # fmt: skip
+"""What has a length that an input says: of the other sizes, what comes next needs to know."""
+
+
+@pytest.mark.parametrize("nodes", COUNTED.values(), ids=COUNTED)
+def test_sizes_beside_one_that_an_input_says_stay_known(nodes, litert):
+    every = {
+        "zero": [0], "one": [1], "two": [2], "eight": [8], "five": [0] * 5, "pair": [1, 1],
+        "first": [1, 4], "open": [-1, 4],
+    }  # fmt: skip
+    constants = {name: np.int64(numbers) for name, numbers in every.items()}
+    constants |= {"w": floats(5, 4, 3), "ones": np.ones(8, np.float32)}
+    read = {name for one in nodes for name in one.input}
+    constants = {name: array for name, array in constants.items() if name in read}
+    model = model_of(nodes, {"x": floats(7, 4, 8), "p": np.int64(2)}, constants=constants, free={7})
+    content = converted(model)
+    feeds = [{"x": floats(n, 4, 8), "p": np.int64(p)} for n, p in ((2, 1), (1, 4), (3, 2))]
+    theirs = litert.run(content, feeds, REFERENCE, "serving_default")
+    assert not isinstance(theirs, str), theirs
+    runner = Interpreter(model_content=content).get_signature_runner()
+    for one, other in zip(feeds, theirs, strict=True):
+        want = ReferenceEvaluator(model).run(None, one)[0]
+        for results in (runner(**one), other):
+            np.testing.assert_allclose(results["y"], want, 1e-5, 1e-5)
