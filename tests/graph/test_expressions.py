@@ -136,7 +136,7 @@ def test_refused(expr, kind, words):
 
 def test_errors_of_functions():
     with tf.Graph().as_default(), tf.Session() as session:
-        with pytest.raises(ValueError, match="Direction should be one of"):
+        with pytest.raises(ValueError, match="direction` should be one of"):
             tf.sort([1.0], direction="UP")
         with pytest.raises(ValueError, match="Invalid value for `side`"):
             tf.searchsorted([1.0], [1.0], side="up")

@@ -15,6 +15,7 @@ from ...core.create import convert_to_tensor, is_tensor_like
 from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...core.signatures.attribute_checks import int_value
 from ...core.signatures.operands import Operands
 from ...variables.kinds import ResourceVariable
 from ..arguments import one_of
@@ -87,8 +88,10 @@ def squeeze(
 ) -> Tensor:
     """`input` without its dimensions of size 1, or without those that `axis` names."""
     axis = one_of("axis", axis, "squeeze_dims", squeeze_dims)
-    axes = [] if axis is None else [int(i) for i in np.atleast_1d(np.asarray(axis))]
-    return ops.Squeeze(input, squeeze_dims=axes, name=name)
+    if is_tensor_like(axis):
+        raise TypeError(f"Expected list for 'axis' argument to 'squeeze' Op, not {axis!r}.")
+    axes = [] if axis is None else axis if isinstance(axis, (list, tuple, np.ndarray)) else [axis]
+    return ops.Squeeze(input, squeeze_dims=[int_value("axis", i) for i in axes], name=name)
 
 
 def transpose(
@@ -456,10 +459,15 @@ def repeat(
         TypeError: `repeats` are no integers.
         ValueError: their number is not that of the slices, or `axis` is out of range.
     """
+    if axis is not None and not isinstance(axis, (int, np.integer)):
+        raise TypeError(
+            f"Argument `axis` must be an int. Received `axis` = {axis} of type "
+            f"{type(axis).__name__}"
+        )
     with name_scope(name, "Repeat", [input, repeats]):
         data = convert_to_tensor(input, name="data")
-        if axis is None:
-            data, axis = reshape(data, [-1]), 0
+        if axis is None or data.sizes == ():
+            data, axis = reshape(data, [-1]), axis or 0
         times = convert_to_tensor(repeats, name="repeats")
         if times.dtype.kind not in "iu":
             raise TypeError(

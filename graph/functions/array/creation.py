@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 import numpy as np
 
 from ...core import shapes
+from ...core.arrays import type_name
 from ...core.build import ops
 from ...core.composite.ragged_dispatch import with_ragged
 from ...core.composite.sparse_tensor import SparseTensor, SparseTensorValue
-from ...core.create import constant, convert_to_tensor, type_name
+from ...core.create import constant, convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.signatures.operands import Operands
-from ...core.tensor_shape import TensorShape, as_shape
+from ...core.tensor_shape import Dimension, TensorShape, as_shape
 from ..rows import functions, unary
 from .casting import cast
 
@@ -101,7 +102,7 @@ def _filled(
             elif np.prod(known, dtype=object) < _SMALL:
                 return constant(np.full(known, value, dtype), name=scope)
             else:
-                shape = convert_to_tensor(np.array(known, np.int32))
+                shape = convert_to_tensor(list(known))
         if shape.sizes == ():
             shape = ops.Reshape(shape, [-1])
         return fill(shape, constant(value, dtype), name=scope)
@@ -219,12 +220,23 @@ def eye(
         columns = num_rows if num_columns is None else num_columns
         batch = [] if batch_shape is None else list(batch_shape)
         sizes = [*batch, num_rows, columns]
-        numbers = [int(size) for size in sizes if not isinstance(size, Operands)]
+        numbers = _whole_sizes([size for size in sizes if not isinstance(size, Operands)])
         if len(numbers) < len(sizes):
             diagonal = ones([*batch, ops.Minimum(num_rows, columns)], dtype)
             return ops.MatrixSetDiag(zeros(sizes, dtype), diagonal, name=scope)
         matrix = np.eye(numbers[-2], numbers[-1], dtype=as_numpy(dtype))
         return constant(np.broadcast_to(matrix, numbers), name=scope)
+
+
+def _whole_sizes(sizes: Sequence[int | np.integer]) -> list[int]:
+    """Numbers of rows and columns; TypeError when one is no integer of 0 or more."""
+    if any(not isinstance(size, (int, np.integer, Dimension)) or size < 0 for size in sizes):
+        rows, columns = [*sizes, None, None][:2] if len(sizes) < 2 else sizes[-2:]
+        raise TypeError(
+            "Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
+            f"num_rows={rows}, num_columns={columns}"
+        )
+    return [int(size) for size in sizes]
 
 
 def range(
@@ -252,7 +264,7 @@ def lin_space(
     stop: TensorLike,
     num: TensorLike,
     name: str | None = None,
-    axis: int = 0,
+    axis: TensorLike = 0,
 ) -> Tensor:
     """`num` numbers from `start` to `stop`, evenly spaced, along a new dimension `axis`.
 
@@ -263,19 +275,28 @@ def lin_space(
         stop = convert_to_tensor(stop, start.dtype, name="stop")
         if start.dtype.kind in "iu":
             start, stop = cast(start, np.float64), cast(stop, np.float64)
-        if start.sizes == () == stop.sizes and axis in (0, -1):
+        if axis is None:
+            raise ValueError("Must specify an axis argument to tf.expand_dims()")
+        axis = convert_to_tensor(axis, name="axis")
+        if start.sizes == () == stop.sizes and start.dtype.kind != "c" and _is_zero(axis):
             return ops.LinSpace(start, stop, num, name=scope)
         num = convert_to_tensor(num, np.int32, name="num")
         n_steps = ops.Maximum(ops.Sub(num, np.int32(1)), np.int32(1))
         shape = ops.BroadcastArgs(ops.Shape(start), ops.Shape(stop))
         start, stop = ops.BroadcastTo(start, shape), ops.BroadcastTo(stop, shape)
-        first, last = ops.ExpandDims(start, np.int32(axis)), ops.ExpandDims(stop, np.int32(axis))
-        n_axes = ops.Size(ops.Shape(first))
-        along = ops.OneHot(np.int32(axis) % n_axes, n_axes, num, np.int32(1))
+        first, last = ops.ExpandDims(start, axis), ops.ExpandDims(stop, axis)
+        n_axes = ops.Size(ops.Shape(first), out_type=axis.dtype)
+        along = ops.OneHot(axis % n_axes, cast(n_axes, np.int32), num, np.int32(1))
         positions = ops.Reshape(ops.Range(np.int32(0), num, np.int32(1)), along)
         steps = (last - first) / cast(n_steps, first.dtype)
         between = first + steps * cast(positions, first.dtype)
         return ops.SelectV2(ops.Equal(positions, n_steps), last, between, name=scope)
+
+
+def _is_zero(axis: Tensor) -> bool:
+    """Whether an axis is the only one of a vector."""
+    known = shapes.whole(axis.value)
+    return known is not None and not known.ndim and int(known) in (0, -1)
 
 
 def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:

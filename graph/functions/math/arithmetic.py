@@ -8,10 +8,11 @@ from typing import cast as cast_type
 
 import numpy as np
 
+from ...core.arrays import type_name
 from ...core.build import ops
 from ...core.composite.indexed_slices import IndexedSlices, dense
 from ...core.composite.ragged_dispatch import has_ragged
-from ...core.create import convert_to_tensor, is_tensor_like, type_name
+from ...core.create import convert_to_tensor, is_tensor_like
 from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
@@ -202,16 +203,12 @@ def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None)
         "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and "
         "shape."
     )
-    if isinstance(inputs, (Tensor, str)) or not isinstance(inputs, Iterable):
-        raise ValueError(message)
     inputs = list(inputs)
-    if not inputs:
+    if not inputs or any(x is None for x in inputs):
         raise ValueError(message)
     if has_ragged(*inputs):
         return cast_type("Tensor", of_flat_values(lambda *x: add_n(x, name), *inputs))
     tensors = [dense(x) if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in inputs]
-    if any(x.dtype != tensors[0].dtype for x in tensors):
-        raise ValueError(message)
     if len(tensors) == 1:
         return ops.Identity(tensors[0], name=name) if name else tensors[0]
     return ops.AddN(tensors, name=name)

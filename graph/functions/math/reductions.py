@@ -8,10 +8,11 @@ from typing import cast as cast_type
 
 import numpy as np
 
+from ...core.arrays import type_name
 from ...core.build import ops
 from ...core.composite.ragged_dispatch import is_ragged
 from ...core.composite.ragged_tensor import RaggedTensor
-from ...core.create import constant, convert_to_tensor, is_tensor_like, type_name
+from ...core.create import constant, convert_to_tensor, is_tensor_like
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ..arguments import one_of

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.arrays import type_name
 from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
@@ -20,12 +21,27 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 
+_ORDERED = (
+    *("bfloat16", "float16", "float32", "float64", "int8", "int16", "int32", "int64"),
+    *("uint8", "uint16", "uint32", "uint64"),
+)
+
+
 def _in_order(
     values: Tensor, axis: int, direction: str
 ) -> tuple[Tensor, Tensor, Callable[[Tensor], Tensor]]:
     """Sorted along the last axis, the places, and what puts the axes back."""
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"Direction should be one of ASCENDING, DESCENDING, got {direction}")
+        raise ValueError(
+            "Argument `direction` should be one of ASCENDING, DESCENDING. Received: "
+            f"direction={direction}"
+        )
+    name = type_name(values.dtype)
+    if name not in _ORDERED:
+        raise TypeError(
+            f"Value passed to parameter 'x' has DataType {name} not in list of allowed values: "
+            f"{', '.join(_ORDERED)}"
+        )
     axis = _scalar_axis(axis, values)
     rank = ops.Rank(values) if values.sizes is None else len(values.sizes)
 
@@ -58,7 +74,8 @@ def _scalar_axis(axis: int, values: Tensor) -> int:
         raise ValueError(f"Argument `axis` must be a constant scalar. Received: axis={tensor}.")
     if values.sizes is not None and not -len(values.sizes) <= known < len(values.sizes):
         n = len(values.sizes)
-        raise ValueError(f"slice index {known} of dimension 0 out of bounds for rank {n}")
+        place = known + n if known < 0 else known
+        raise ValueError(f"slice index {place} of dimension 0 out of bounds. The rank is {n}")
     return int(known)
 
 

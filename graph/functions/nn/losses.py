@@ -11,6 +11,7 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...core.signatures.attribute_checks import int_value
 from ..arguments import one_of
 from ..array import array, creation
 from ..array.casting import cast
@@ -74,7 +75,11 @@ def softmax_cross_entropy_with_logits_v2(
         labels = cast(labels, precise.dtype)
         rank = creation.rank(precise)
         if axis != -1 and logits.sizes is not None and axis != len(logits.sizes) - 1:
-            order = np.arange(len(logits.sizes))
+            n = len(logits.sizes)
+            axis = int_value("axis", axis)
+            if not -n <= axis < n:
+                raise ValueError(f"Requires start <= limit when delta > 0: {axis + 1}/{n}")
+            order = np.arange(n)
             order = np.append(np.delete(order, axis), order[axis]).astype(np.int32)
             precise, labels = array.transpose(precise, order), array.transpose(labels, order)
         shape = creation.shape(precise)

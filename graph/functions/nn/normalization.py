@@ -8,8 +8,9 @@ from typing import cast as cast_type
 
 import numpy as np
 
+from ...core.arrays import type_name
 from ...core.build import ops
-from ...core.create import constant, convert_to_tensor, type_name
+from ...core.create import constant, convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.tensor_shape import Dimension, TensorShape

@@ -280,7 +280,7 @@ def _fft_shape(rank: int, halves: bool) -> Callable[[OperationView], Shape]:
         if lengths is not None:
             last = [None if n is None else int(n) for n in lengths.flat]
         require(op, len(last) == rank, f"fft_length must have {rank} elements, got {len(last)}")
-        if halves:
+        if halves and last[-1] != 0:
             last[-1] = plus(divided(last[-1], 2), 1)
         return size[: len(size) - rank] + tuple(last)
 
@@ -292,7 +292,12 @@ def _real_fft(
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     def kernel(x: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         sizes = [int(n) for n in lengths]
-        needed = [*sizes[:-1], sizes[-1] // 2 + 1 if x.dtype.kind == "c" else sizes[-1]]
+        to_complex = x.dtype.kind != "c"
+        needed = [*sizes[:-1], sizes[-1] if to_complex else sizes[-1] // 2 + 1]
+        if not x.size or 0 in sizes:
+            last = [*sizes[:-1], sizes[-1] // 2 + 1 if to_complex and sizes[-1] else sizes[-1]]
+            complete = np.result_type(x.dtype, np.complex64) if to_complex else x.real.dtype
+            return np.zeros((*x.shape[: x.ndim - rank], *last), complete)
         if any(n < m for n, m in zip(x.shape[x.ndim - rank :], needed, strict=True)):
             raise ValueError(f"the last dimensions must be at least {needed}, got {x.shape}")
         return function(x, sizes, axes=range(-rank, 0))
@@ -302,7 +307,7 @@ def _real_fft(
 
 def _fft(function: Callable[..., np.ndarray], rank: int) -> Callable[[np.ndarray], np.ndarray]:
     def kernel(x: np.ndarray) -> np.ndarray:
-        return function(x, axes=range(-rank, 0))
+        return function(x, axes=range(-rank, 0)) if x.size else x
 
     return kernel
 
