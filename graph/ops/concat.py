@@ -28,7 +28,8 @@ def _pack_shape(op: OperationView) -> Shape:
     shape = merged(op, range(len(op.inputs)))
     if shape is None:
         raise UnknownRank
-    axis = axis_of(op, op.get_attr("axis"), len(shape) + 1)
+    axis, n = op.get_attr("axis"), len(shape) + 1
+    axis = axis_of(op, axis, n, f"Invalid axis: {axis}; must be in [{-n},{n})")
     return shape[:axis] + (len(op.inputs),) + shape[axis:]
 
 
@@ -40,8 +41,9 @@ def pack(*inputs: np.ndarray, axis: int) -> np.ndarray:
 
 def _unpack_shape(op: OperationView) -> list[Shape]:
     shape, n = known(op, 0), op.get_attr("num")
-    axis = axis_of(op, op.get_attr("axis"), len(shape))
-    require(op, shape[axis] in (None, n), f"dimension {axis} must be {n}, got {shape[axis]}")
+    axis, rank = op.get_attr("axis"), len(shape)
+    axis = axis_of(op, axis, rank, f"Invalid axis: {axis}; must be in [{-rank},{rank})")
+    require(op, shape[axis] in (None, n), f"Dimension must be {n} but is {shape[axis]}")
     return [shape[:axis] + shape[axis + 1 :]] * n
 
 
@@ -115,11 +117,16 @@ def concat_offset(axis: np.ndarray, *shapes: np.ndarray) -> np.ndarray | list[np
     return offsets[0] if len(offsets) == 1 else offsets
 
 
+def _split_axis(op: OperationView, axis: int, rank: int) -> int:
+    words = f"Dimension size, given by scalar input {axis} must be in range [{-rank}, {rank})"
+    return axis_of(op, axis, rank, words)
+
+
 def _split_shape(op: OperationView) -> list[Shape]:
     shape, axes, n = known(op, 1), integers(op, 0), op.get_attr("num_split")
     if axes is None:
         return [(None,) * len(shape)] * n
-    axis = axis_of(op, axes[0], len(shape))
+    axis = _split_axis(op, axes[0], len(shape))
     size = shape[axis]
     require(op, n > 0, f"num_split must be > 0, got {n}")
     words = f"Dimension size must be evenly divisible by {n} but is {size}\n\tNumber of ways to "
@@ -155,7 +162,7 @@ def _split_v_shape(op: OperationView) -> list[Shape]:
     n = op.get_attr("num_split")
     if axes is None:
         return [(None,) * len(shape)] * n
-    axis = axis_of(op, axes[0], len(shape))
+    axis = _split_axis(op, axes[0], len(shape))
     parts: list[int | None] = [None] * n
     if sizes is not None:
         require(op, len(sizes) == n, f"size_splits must have {n} elements, got {sizes}")

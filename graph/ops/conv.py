@@ -14,7 +14,7 @@ import numpy as np
 from ..core.registry import op
 from ..core.shapes import Shape, as_shape, known, merge_dims, require, times
 from .norm import channels_back, channels_last
-from .window import Size, Windows, explicit_pads, pad_spatial, spatial, spatial_axes
+from .window import Size, Windows, explicit_pads, pad_spatial, require_fits, spatial, spatial_axes
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -25,7 +25,9 @@ BLOCK_BYTES = 16 << 20
 
 def _windows(op: OperationView, kernel: Sequence[Size], rank: int) -> Windows[Size]:
     """The windows of a convolution whose kernel has these sizes."""
-    steps = op.get_attr("strides")
+    steps, data_format = op.get_attr("strides"), op.get_attr("data_format")
+    words = f"{op.type} on data format {data_format.decode()} requires the stride attribute to"
+    require(op, len(steps) == rank, f"{words} contain {rank} values, but got: {len(steps)}")
     inner = spatial_axes(op.get_attr("data_format"), len(steps))
     is_spatial = all(n == 1 for axis, n in enumerate(steps) if axis not in inner)
     words = "Current implementation does not yet support strides in the batch and depth dimensions."
@@ -67,6 +69,7 @@ def _conv_shape(op: OperationView, rank: int) -> Shape:
         fits = count is None or count % max(groups, 1) == 0
         require(op, fits, f"{count} filters must divide into {groups} groups")
     windows = _windows(op, kernel, rank)
+    require_fits(op, windows, sizes)
     return _joined_shape(op, batch, windows.outputs(sizes), count)
 
 
@@ -228,8 +231,9 @@ def _depthwise_shape(op: OperationView) -> Shape:
     shape, (*kernel, depth, multiplier) = known(op, 0, 4), known(op, 1, 4)
     batch, sizes, channels = _split_shape(op, shape)
     fits = None in (channels, depth) or channels == depth
-    require(op, fits, f"filter depth must be {channels}, got {depth}")
+    require(op, fits, f"Dimensions must be equal, but are {channels} and {depth}")
     windows = _windows(op, kernel, 4)
+    require_fits(op, windows, sizes)
     channels = merge_dims(channels, depth)
     return _joined_shape(op, batch, windows.outputs(sizes), times(channels, multiplier))
 

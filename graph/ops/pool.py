@@ -10,7 +10,7 @@ import numpy as np
 from ..core.registry import op
 from ..core.shapes import Dim, Shape, UnknownRank, integers, known, require
 from .norm import channels_back, channels_last
-from .window import Windows, explicit_pads, pad_spatial, spatial, spatial_axes
+from .window import Windows, explicit_pads, pad_spatial, require_fits, spatial, spatial_axes
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -27,20 +27,9 @@ def _windows(
     return Windows(kernel, steps, (1,) * len(kernel), op.get_attr("padding"), explicit)
 
 
-def _require_fits(op: OperationView, windows: Windows[int], sizes: Sequence[Dim]) -> None:
-    """Raises ValueError for a window that is larger than what it moves over."""
-    if windows.padding == b"SAME":
-        return
-    pads = windows.explicit or ((0, 0),) * len(sizes)
-    for size, extent, pair in zip(sizes, windows.extents(), pads, strict=True):
-        if size is not None and size + sum(pair) < extent:
-            words = f"Negative dimension size caused by subtracting {extent} from"
-            require(op, False, f"{words} {size + sum(pair)}")
-
-
 def _pooled(op: OperationView, windows: Windows[int], shape: tuple[Dim, ...]) -> tuple[Dim, ...]:
     axes = spatial_axes(op.get_attr("data_format"), len(shape))
-    _require_fits(op, windows, [shape[axis] for axis in axes])
+    require_fits(op, windows, [shape[axis] for axis in axes])
     outputs = dict(zip(axes, windows.outputs([shape[axis] for axis in axes]), strict=True))
     return tuple(outputs.get(axis, size) for axis, size in enumerate(shape))
 
@@ -129,7 +118,7 @@ def _argmax_windows(op: OperationView) -> Windows[int]:
 
 def _argmax_shape(op: OperationView) -> list[Shape]:
     batch, *sizes, channels = known(op, 0, 4)
-    _require_fits(op, _argmax_windows(op), sizes)
+    require_fits(op, _argmax_windows(op), sizes)
     return [(batch, *_argmax_windows(op).outputs(sizes), channels)] * 2
 
 

@@ -15,6 +15,7 @@ from ..core.shapes import (
     axis_of,
     integers,
     known,
+    merged_shapes,
     require,
     same,
     shown,
@@ -116,11 +117,17 @@ def _without_axis(op: OperationView) -> Shape:
     shape, axis = known(op, 0), integers(op, 1)
     if axis is None:
         return (None,) * (len(shape) - 1) if shape else None
-    position = axis_of(op, axis[0], len(shape))
+    if not shape:
+        return ()
+    n = len(shape)
+    words = f"Dimension ({axis[0]}) must be in the range [{-n}, {n}), where {n} is the number of"
+    position = axis_of(op, axis[0], n, f"{words} dimensions in the input.")
     return shape[:position] + shape[position + 1 :]
 
 
 def _require_elements(x: np.ndarray, axis: np.ndarray) -> None:
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}")
     if not x.shape[int(axis)]:
         sizes = ",".join(map(str, x.shape))
         raise ValueError(f"Reduction axis {int(axis)} is empty in shape [{sizes}]")
@@ -295,7 +302,8 @@ def _segment_shape(op: OperationView) -> Shape:
 def _unsorted_segment_shape(op: OperationView) -> Shape:
     n_segments, shape = integers(op, 2), known(op, 0)
     first = None if n_segments is None else n_segments[0]
-    require(op, first is None or first >= 0, f"num_segments = {first} must not be negative")
+    words = f"Dimension size, given by scalar input 2, must be non-negative but is {first}"
+    require(op, first is None or first >= 0, words)
     ids = known(op, 1)
     words = f"Shape must be at least rank {len(ids)} but is rank {len(shape)}"
     require(op, len(shape) >= len(ids), words)
@@ -345,8 +353,10 @@ def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[...
 
 
 def _sparse_segment_shape(op: OperationView) -> Shape:
+    merged_shapes(op, known(op, 1, 1), known(op, 2, 1))
     last = integers(op, 3) if len(op.inputs) > 3 else None
-    if last is None and len(op.inputs) == 3 and (ids := value(op, 2)) is not None:
+    ids = None if isinstance(op.inputs[2], Tensor) else value(op, 2)
+    if last is None and len(op.inputs) == 3 and ids is not None:
         last = [int(ids.flat[-1]) + 1 if ids.size else 0]
     return ((last[0] if last else None),) + known(op, 0)[1:]
 

@@ -217,8 +217,10 @@ def gather(
 ) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
     axis = batch_dims if axis is None else axis
-    if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:
-        return params.sparse_read(indices, name)
+    if not is_tensor_like(axis) and np.ndim(axis) == 0 and axis == 0:
+        if isinstance(params, ResourceVariable):
+            return params.sparse_read(indices, name)
+        batch_dims = 0
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
