@@ -157,8 +157,10 @@ def convert_to_tensor(
     numpy_dtype = None if dtype is None else as_numpy(dtype)
     if isinstance(value, Tensor):
         if numpy_dtype is not None and value.dtype != numpy_dtype:
+            prefix = "" if name is None else f"{name}: "
             raise ValueError(
-                f"Tensor conversion requested dtype {type_name(numpy_dtype)} for Tensor with dtype "
+                f"{prefix}Tensor conversion requested dtype {type_name(numpy_dtype)} for Tensor "
+                f"with dtype "
                 f"{type_name(value.dtype)}: {value!r}"
             )
         return value

@@ -14,7 +14,16 @@ import numpy as np
 from ..core.registry import op
 from ..core.shapes import Shape, as_shape, known, merge_dims, require, times
 from .norm import channels_back, channels_last
-from .window import Size, Windows, explicit_pads, pad_spatial, require_fits, spatial, spatial_axes
+from .window import (
+    Size,
+    Windows,
+    explicit_pads,
+    lowest,
+    pad_spatial,
+    require_fits,
+    spatial,
+    spatial_axes,
+)
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -308,9 +317,16 @@ def _dilated(
 ) -> tuple[Windows[int], np.ndarray, np.ndarray]:
     """The windows, the padded input, and the sums of input and filter by position."""
     windows = Windows(filters.shape[:2], tuple(strides[1:3]), tuple(rates[1:3]), padding)
-    padded = pad_spatial(x, windows.pads(x.shape[1:-1]), -np.inf)
+    padded = pad_spatial(x, windows.pads(x.shape[1:-1]), lowest(x.dtype))
     places = windows.places(windows.outputs(x.shape[1:-1]))
-    sums = np.stack([padded[window] + filters[position] for position, window in places])
+    least = lowest(x.dtype)
+    inside = pad_spatial(np.ones(x.shape, bool), windows.pads(x.shape[1:-1]))
+    sums = np.stack(
+        [
+            np.where(inside[window], padded[window] + filters[position], least)
+            for position, window in places
+        ]
+    )
     return windows, padded, sums
 
 
@@ -324,7 +340,7 @@ def dilation2d(
     padding: bytes,
 ) -> np.ndarray:
     """The largest sum of input and filter within each window."""
-    return _dilated(x, filters, strides, rates, padding)[2].max(0)
+    return np.fmax.reduce(_dilated(x, filters, strides, rates, padding)[2], 0)
 
 
 @op("Dilation2DBackpropInput", shape=lambda op: op.inputs[0].sizes)

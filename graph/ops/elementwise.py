@@ -238,7 +238,7 @@ add_row("NotEqual", _compared(np.not_equal, True), _comparable)
 
 @op("AddN", "AccumulateNV2", shape=lambda op: merged(op, range(len(op.inputs))))
 def add_n(*inputs: np.ndarray) -> np.ndarray:
-    """The sum of all inputs, in their order."""
+    """The sum of all inputs, in their order, each sum rounded to the type."""
     total = inputs[0]
     for x in inputs[1:]:
         total = np.asarray(total + x)  # a sum of lists is no array yet

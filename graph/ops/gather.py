@@ -231,8 +231,9 @@ def where(x: np.ndarray) -> np.ndarray:
 
 
 def _unique(x: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    keys = x.astype(np.float32) if x.dtype.kind == "V" else x
     _, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
+        keys, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
     )
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
@@ -282,13 +283,20 @@ def _top_k_shape(op: OperationView) -> list[Shape]:
     return [shape[:-1] + (k,)] * 2
 
 
+def _rising(x: np.ndarray) -> np.ndarray:
+    """Where the elements of the last dimension stand in rising order, NaN first."""
+    if x.dtype.kind not in "fV" or not (is_nan := np.isnan(x)).any():
+        return np.argsort(x, axis=-1, kind="stable")
+    return np.lexsort((np.where(is_nan, np.zeros((), x.dtype), x), ~is_nan), axis=-1)
+
+
 @op("TopKV2", shape=_top_k_shape)
 def top_k_v2(x: np.ndarray, k: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
     """The `k` largest elements of the last dimension, largest first, and where they are."""
     k = int(k)
     if not 0 <= k <= x.shape[-1]:
         raise ValueError(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
-    backwards = np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+    backwards = _rising(x[..., ::-1])[..., ::-1]
     indices = (x.shape[-1] - 1 - backwards)[..., :k]
     return np.take_along_axis(x, indices, -1), indices
 

@@ -40,7 +40,8 @@ def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
     positions = [int(axis) for axis in axes.flat]
     for axis in positions:
         if not -rank <= axis < rank:
-            raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions")
+            words = f"Invalid reduction dimension {axis} for input with {rank} dimensions."
+            raise ValueError(words)
     positions = [axis % rank for axis in positions]
     if len(set(positions)) != len(positions):
         raise ValueError(f"Invalid reduction arguments: axes contain {positions} twice")
@@ -323,7 +324,16 @@ def segment_mean(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """The mean of each segment's rows; 0 where there are none."""
     total = _combined(np.add, x, ids, _require_sorted(x, ids), 0, wide(x))
     counts = np.maximum(np.bincount(ids, minlength=len(total)), 1)
-    return total / counts.reshape((-1,) + (1,) * (x.ndim - 1))
+    return _divided(total, counts)
+
+
+def _divided(total: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Sums of rows over numbers, of integers without what is behind the point."""
+    by = counts.reshape((-1,) + (1,) * (total.ndim - 1))
+    if total.dtype.kind not in "iu":
+        return total / by
+    by = by.astype(total.dtype)
+    return total // by + ((total < 0) & (total % by != 0))
 
 
 SPARSE_SEGMENT: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -346,8 +356,7 @@ def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[...
             raise ValueError(f"indices[{at}] == {indices[at]} out of range [0, {len(x)})")
         n = _require_sorted(indices, ids) if n_segments is None else int(n_segments)
         total = _combined(np.add, x[indices], ids, n, 0, wide(x))
-        counts = np.maximum(np.bincount(ids, minlength=n), 1)
-        return total / divisor(counts).reshape((-1,) + (1,) * (x.ndim - 1))
+        return _divided(total, divisor(np.maximum(np.bincount(ids, minlength=n), 1)))
 
     return kernel
 

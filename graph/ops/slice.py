@@ -294,16 +294,21 @@ def _pairs(x: np.ndarray, paddings: np.ndarray) -> list[list[int]]:
 
 @op("Pad", shape=_pad_shape)
 def pad(x: np.ndarray, paddings: np.ndarray) -> np.ndarray:
-    """`x` with zeros around it."""
-    pairs = _pairs(x, paddings)
-    return np.pad(x, pairs) if pairs else x
+    """`x` with zeros (empty strings) around it."""
+    return pad_v2(x, paddings, np.array(b"" if x.dtype == object else 0, x.dtype))
 
 
 @op("PadV2", shape=_pad_shape)
 def pad_v2(x: np.ndarray, paddings: np.ndarray, value: np.ndarray) -> np.ndarray:
     """`x` with `value` around it."""
     pairs = _pairs(x, paddings)
-    return np.pad(x, pairs, constant_values=value) if pairs else x
+    if not pairs:
+        return x
+    sizes = [before + size + after for (before, after), size in zip(pairs, x.shape, strict=True)]
+    result = np.full(sizes, value, x.dtype)
+    inner = (slice(before, before + n) for (before, _), n in zip(pairs, x.shape, strict=True))
+    result[tuple(inner)] = x
+    return result
 
 
 @op("MirrorPad", shape=_pad_shape)

@@ -144,6 +144,11 @@ def pad_spatial(x: np.ndarray, pads: Sequence[tuple[int, int]], value: float = 0
     return np.pad(x, [(0, 0), *pads, (0, 0)], constant_values=value)
 
 
+def lowest(dtype: np.dtype) -> float:
+    """What is below all numbers of a type, or the smallest of them."""
+    return -np.inf if dtype.kind in "fV" else np.iinfo(dtype).min
+
+
 def require_fits(op: OperationView, windows: Windows[Size], sizes: Sequence[Dim]) -> None:
     """Raises ValueError for a window that is larger than what it moves over."""
     if windows.padding == b"SAME":

@@ -22,7 +22,7 @@ from ..arguments import one_of
 from ..math.reductions import reduce_max
 from ..rows import functions
 from .casting import cast
-from .creation import ones_like, range
+from .creation import ones, ones_like, range
 from .slices import get_item
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def unstack(
         num = value.sizes[axis]
     if num is None:
         raise ValueError(f"Cannot infer argument `num` from shape {value.get_shape()}")
-    return ops.Unpack(value, num=num, axis=axis, name=name)
+    return ops.Unpack(value, num=num, axis=axis, name=name) if num else []
 
 
 @with_ragged
@@ -439,8 +439,9 @@ def meshgrid(*args: TensorLike, indexing: str = "xy", name: str = "meshgrid") ->
         counts = [ops.Size(x) for x in vectors]
         if indexing == "xy" and n > 1:
             counts[0], counts[1] = counts[1], counts[0]
-        whole = ops.Pack(counts)
-        return [ops.BroadcastTo(x, whole) for x in shaped]
+        whole = ones(ops.Pack(counts), vectors[0].dtype)
+        flags = whole.dtype.kind == "b"
+        return [ops.LogicalAnd(x, whole) if flags else x * whole for x in shaped]
 
 
 def repeat(

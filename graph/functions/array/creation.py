@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 import numpy as np
 
 from ...core import shapes
-from ...core.arrays import type_name
+from ...core.arrays import as_array, type_name
 from ...core.build import ops
 from ...core.composite.ragged_dispatch import with_ragged
 from ...core.composite.sparse_tensor import SparseTensor, SparseTensorValue
@@ -93,7 +93,7 @@ def ones(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = 
 def _filled(
     default: str, shape: DynamicShape, dtype: np.dtype, number: int, name: str | None
 ) -> Tensor:
-    value = np.array(number, dtype) if dtype.kind != "O" else b""
+    value = b"" if dtype.kind == "O" and not number else as_array(_unit(number, dtype), dtype)
     with name_scope(name, default, [shape]) as scope:
         if not isinstance(shape, Tensor):
             known = _known_sizes(shape)
@@ -106,6 +106,10 @@ def _filled(
         if shape.sizes == ():
             shape = ops.Reshape(shape, [-1])
         return fill(shape, constant(value, dtype), name=scope)
+
+
+def _unit(number: int, dtype: np.dtype) -> bool | int:
+    return bool(number) if dtype.kind == "b" else number
 
 
 def _known_sizes(shape: DynamicShape) -> tuple[int, ...] | None:
@@ -268,13 +272,14 @@ def lin_space(
 ) -> Tensor:
     """`num` numbers from `start` to `stop`, evenly spaced, along a new dimension `axis`.
 
-    Integers give float64. `start` and `stop` broadcast together.
+    Integers give float64, those of 8 and 16 bits float32. `start` and `stop` broadcast together.
     """
     with name_scope(name, "linspace", [start, stop]) as scope:
         start = convert_to_tensor(start, name="start")
         stop = convert_to_tensor(stop, start.dtype, name="stop")
         if start.dtype.kind in "iu":
-            start, stop = cast(start, np.float64), cast(stop, np.float64)
+            wide = np.float64 if start.dtype.itemsize > 2 else np.float32
+            start, stop = cast(start, wide), cast(stop, wide)
         if axis is None:
             raise ValueError("Must specify an axis argument to tf.expand_dims()")
         axis = convert_to_tensor(axis, name="axis")

@@ -184,8 +184,7 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 2 divides: whole numbers stay whole."""
     with name_scope(name, "div", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, x.dtype if not isinstance(y, Tensor) else None, "y")
-        _require_one_dtype(x, y)
+        y = convert_to_tensor(y, x.dtype, "y")
         kind = ops.RealDiv if x.dtype.kind in "fcV" else ops.FloorDiv
         return kind(x, y, name=scope)
 

@@ -7,24 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.arrays import type_name
 from ...core.build import ops
 from ...core.create import convert_to_tensor
+from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.shapes import whole
 from ..array import array, creation
 from ..array.casting import cast
+from .arithmetic import truediv
 from .reductions import reduce_sum
 
 if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
-
-
-_ORDERED = (
-    *("bfloat16", "float16", "float32", "float64", "int8", "int16", "int32", "int64"),
-    *("uint8", "uint16", "uint32", "uint64"),
-)
 
 
 def _in_order(
@@ -36,12 +31,9 @@ def _in_order(
             "Argument `direction` should be one of ASCENDING, DESCENDING. Received: "
             f"direction={direction}"
         )
-    name = type_name(values.dtype)
-    if name not in _ORDERED:
-        raise TypeError(
-            f"Value passed to parameter 'x' has DataType {name} not in list of allowed values: "
-            f"{', '.join(_ORDERED)}"
-        )
+    is_rising = direction == "ASCENDING"
+    reverse = ops.Invert if values.dtype.kind in "iu" else ops.Neg
+    keys = reverse(values) if is_rising else values
     axis = _scalar_axis(axis, values)
     rank = ops.Rank(values) if values.sizes is None else len(values.sizes)
 
@@ -54,16 +46,9 @@ def _in_order(
         moved = ops.SelectV2(is_last, np.int32(axis) % rank, places)
         return array.transpose(x, ops.SelectV2(at, ops.Sub(rank, np.int32(1)), moved))
 
-    rows = turned(values)
-    n = creation.shape(rows)[-1]
-    is_rising = direction == "ASCENDING"
-    keys = ops.Neg(rows) if is_rising and rows.dtype.kind in "f" else rows
-    if is_rising and rows.dtype.kind in "iu":
-        keys = ops.Invert(rows)
-    best, places = ops.TopKV2(keys, n)
-    if is_rising:
-        best = ops.Neg(best) if rows.dtype.kind == "f" else ops.Invert(best)
-    return best, places, turned
+    rows = turned(keys)
+    best, places = ops.TopKV2(rows, creation.shape(rows)[-1])
+    return reverse(best) if is_rising else best, places, turned
 
 
 def _scalar_axis(axis: int, values: Tensor) -> int:
@@ -185,10 +170,9 @@ def histogram_fixed_width_bins(
     with name_scope(name, "histogram_fixed_width_bins", [values, value_range]):
         x = convert_to_tensor(values, name="values")
         ends = cast(convert_to_tensor(value_range), x.dtype)
-        part = ops.RealDiv(x - ends[0], ends[1] - ends[0])
-        places = ops.Floor(part * np.asarray(nbins, x.dtype))
-        top = np.asarray(nbins - 1, x.dtype)
-        clipped = ops.ClipByValue(places, np.zeros((), x.dtype), top)
+        part = truediv(x - ends[0], ends[1] - ends[0])
+        places = ops.Floor(part * np.asarray(nbins, part.dtype))
+        clipped = ops.ClipByValue(places, *np.array([0, nbins - 1], as_numpy(part.dtype)))
         return cast(clipped, np.dtype(dtype))
 
 
@@ -295,7 +279,7 @@ def sufficient_statistics(
 
 def weighted_moments(
     x: TensorLike,
-    axes: int | Sequence[int],
+    axes: TensorLike | None,
     frequency_weights: TensorLike,
     name: str | None = None,
     keep_dims: bool | None = None,
@@ -308,7 +292,8 @@ def weighted_moments(
         is_half = source.dtype.itemsize == 2  # whose sums are taken in float32
         values = cast(source, np.float32) if is_half else source
         weights = cast(convert_to_tensor(frequency_weights), values.dtype)
-        axis = np.atleast_1d(np.array(axes, np.int32))
+        axis = creation.range(ops.Rank(values)) if axes is None else axes
+        axis = convert_to_tensor(axis, name="reduction_indices")
         spread = ops.AddV2(weights, ops.ZerosLike(values))
         count = ops.Sum(spread, axis, keep_dims=True)
         mean = ops.DivNoNan(ops.Sum(weights * values, axis, keep_dims=True), count)
@@ -318,7 +303,10 @@ def weighted_moments(
             mean, variance = cast(mean, source.dtype), cast(variance, source.dtype)
         if keep:
             return mean, variance
-        squeezed = [int(a) for a in axis]
+        places = whole(axis.value)
+        if places is None:
+            raise ValueError(f"axes must be known when the graph is built, got {axes!r}")
+        squeezed = [int(place) for place in places.flat]
         return array.squeeze(mean, squeezed), array.squeeze(variance, squeezed)
 
 

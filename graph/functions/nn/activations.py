@@ -92,7 +92,8 @@ def _along_last(
     if axis is None or axis == -1 or axis + 1 == rank:
         return compute(x, name=name)
     if rank is not None and not -rank <= axis < rank:
-        words = f"`axis` (= {axis}) is not in the range of the dimensions, [{-rank}, {rank})"
+        words = f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of"
+        words += f" dimensions in the input. Received: dim={axis}"
         raise InvalidArgumentError(None, None, words)
     if rank is None:
         order = _swapped(ops.Rank(x), convert_to_tensor(axis, np.int32))

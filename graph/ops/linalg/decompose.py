@@ -68,6 +68,7 @@ def _qr_shape(op: OperationView) -> list[Shape]:
 @op("Qr", shape=_qr_shape)
 def qr(x: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, np.ndarray]:
     """q with orthogonal columns, and r with zeros below its diagonal: x = q r."""
+    x = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     q, r = np.linalg.qr(x, mode="complete" if full_matrices else "reduced")
     return q, r
 
