@@ -24,7 +24,7 @@ from .graph import Graph, Operation, Tensor
 from .scopes import graph_colocation, graph_name_scope, graph_of
 from .shapes import shown
 from .signatures.attribute_checks import checked_attrs, require_limits
-from .signatures.op_limits import allowed_types
+from .signatures.op_limits import allowed_types, attribute_limit
 from .signatures.signatures import REQUIRED, Argument, Signature, signature_of
 from .tensor_shape import Dimension, TensorShape
 
@@ -425,7 +425,7 @@ def _convert_list(
         )
     dtype: MaybeDType | DTypeAttr = None
     if argument.count:
-        attrs.setdefault(argument.count, len(values))
+        _require_count(kind, argument, len(values), attrs.setdefault(argument.count, len(values)))
         dtype = _dtype_of(argument, attrs)
         if dtype is None:
             dtype = next((v.dtype for v in values if is_tensor_like(v)), None)
@@ -447,6 +447,16 @@ def _convert_list(
     return tensors
 
 
+def _require_count(kind: str, argument: Argument, n: int, expected: AttrValue) -> None:
+    """Raises ValueError for a list that is too short, or not as long as the one before."""
+    start = f"List argument '{argument.name}' to '{kind}' Op with length {n}"
+    if n != expected:
+        raise ValueError(f"{start} must match length {expected} of the lists before.")
+    least = attribute_limit(kind, argument.count)
+    if isinstance(least, int) and n < least:
+        raise ValueError(f"{start} shorter than minimum length {least}.")
+
+
 def _refused_list(
     kind: str,
     argument: Argument,
@@ -459,6 +469,8 @@ def _refused_list(
         words = f"that are invalid. Tensors: {values!r:.{_LARGEST_SHOWN}}"
     elif argument.count and len(set(names)) > 1:
         words = "that don't all match."
+    elif argument.count and error is None:
+        words = f"that do not match expected type {type_name(cast('DTypeAttr', argument.dtype))}."
     else:
         return error if isinstance(error, (TypeError, ValueError)) else TypeError(str(error))
     return TypeError(

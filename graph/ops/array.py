@@ -19,6 +19,7 @@ from ..core.shapes import (
     integers,
     is_static,
     known,
+    merged_shapes,
     require,
     require_rank,
     scalar,
@@ -306,7 +307,12 @@ def reverse_sequence(
     return np.moveaxis(result, (0, 1), (batch_dim, seq_dim))
 
 
-@op("Roll", shape=_same_shape)
+def _roll_shape(op: OperationView) -> Shape:
+    merged_shapes(op, op.inputs[1].sizes, op.inputs[2].sizes)
+    return op.inputs[0].sizes
+
+
+@op("Roll", shape=_roll_shape)
 def roll(x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """`x` with elements that leave at one end of an axis coming back at the other."""
     for by, along in zip(shift.flat, axis.flat, strict=True):

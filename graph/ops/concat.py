@@ -69,8 +69,9 @@ def _concat_shape(op: OperationView, axis_index: int, first: int) -> Shape:
         raise UnknownRank
     rank = len(ranked[0])
     require(op, rank > 0, "Can't concatenate scalars (use tf.stack instead)")
-    same_rank = all(len(shape) == rank for shape in ranked)
-    require(op, same_rank, f"all inputs must have the same rank, got {ranked}")
+    for shape in ranked:
+        words = f"Shape must be rank {rank} but is rank {len(shape)}"
+        require(op, len(shape) == rank, words)
     if axes is None:
         return (None,) * rank
     axis = axis_of(op, axes[0], rank)
@@ -118,7 +119,7 @@ def concat_offset(axis: np.ndarray, *shapes: np.ndarray) -> np.ndarray | list[np
 
 
 def _split_axis(op: OperationView, axis: int, rank: int) -> int:
-    words = f"Dimension size, given by scalar input {axis} must be in range [{-rank}, {rank})"
+    words = f"Dimension size, given by scalar input {axis} must be in range [-{rank}, {rank})"
     return axis_of(op, axis, rank, words)
 
 

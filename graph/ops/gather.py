@@ -198,10 +198,16 @@ for _name, _combine in SCATTERS.items():
     op(_name, shape=_tensor_scatter_shape)(_scatter(_combine))
 
 
+def _rank_of(op: OperationView, index: int) -> int:
+    return len(op.inputs[index].sizes or ())
+
+
 def _one_hot_shape(op: OperationView) -> Shape:
     indices, depths, axis = known(op, 0), integers(op, 1), op.get_attr("axis")
+    require(op, not op.inputs[1].sizes, f"Input must be scalar but has rank {_rank_of(op, 1)}")
     depth = None if depths is None else depths[0]
-    require(op, depth is None or depth >= 0, f"depth must be >= 0, got {depth}")
+    words = f"Dimension size, given by scalar input 1, must be non-negative but is {depth}"
+    require(op, depth is None or depth >= 0, words)
     require(op, axis >= -1, "axis must be >= -1")
     n = len(indices)
     position = n if axis == -1 else axis
@@ -273,8 +279,8 @@ def _top_k_shape(op: OperationView) -> list[Shape]:
     shape, ks = known(op, 0), None
     require(op, len(shape) >= 1, "input must have rank >= 1")
     if len(op.inputs) > 1:
-        ks, of_k = integers(op, 1), op.inputs[1].sizes
-        require(op, not of_k, f"Input must be scalar but has rank {len(of_k or ())}")
+        require(op, not op.inputs[1].sizes, f"Input must be scalar but has rank {_rank_of(op, 1)}")
+        ks = integers(op, 1)
     k = None if ks is None else ks[0]
     words = f"Dimension size, given by scalar input 1, must be non-negative but is {k}"
     require(op, k is None or k >= 0, words)

@@ -86,9 +86,10 @@ class StridedIndex:
             for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
         }
         if not len(begin) == len(end) == len(strides):
+            n, m = len(begin), len(strides) if len(begin) == len(end) else len(end)
             raise ValueError(
-                f"begin, end and strides must be of one length, got {len(begin)}, "
-                f"{len(end)} and {len(strides)}"
+                f"Dimension 0 in both shapes must be equal, but are {n} and {m}. Shapes are [{n}] "
+                f"and [{m}]."
             )
         if self.masks["ellipsis"] & (self.masks["ellipsis"] - 1):
             raise ValueError("Multiple ellipses in slice spec not allowed")

@@ -289,8 +289,8 @@ def pad(
         return ops.MirrorPad(tensor, paddings, mode=mode, name=name)
     if mode != "CONSTANT":
         raise ValueError(
-            "Value of argument `mode` expected to be one of CONSTANT, REFLECT, SYMMETRIC. Received "
-            f"`mode` = {mode}"
+            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
+            f"Received `mode` = {mode}"
         )
     if (
         not isinstance(constant_values, Operands)

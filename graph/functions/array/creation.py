@@ -54,8 +54,7 @@ def placeholder(
         shape: What is known of its shape: a list with None for unknown sizes; None for anything.
         name: Of the operation.
     """
-    attrs = {"dtype": as_numpy(dtype), "shape": _known_shape(shape)}
-    return ops.Placeholder(name=name, **attrs)
+    return ops.Placeholder(name=name, dtype=dtype, shape=_known_shape(shape))
 
 
 def _known_shape(shape: ShapeLike | None) -> Shape:
@@ -96,7 +95,10 @@ def _filled(
     value = b"" if dtype.kind == "O" and not number else as_array(_unit(number, dtype), dtype)
     with name_scope(name, default, [shape]) as scope:
         if not isinstance(shape, Tensor):
-            known = _known_sizes(shape)
+            try:
+                known = _known_sizes(shape)
+            except TypeError:
+                return fill(convert_to_tensor(shape, np.int32), constant(value, dtype), name=scope)
             if known is None:
                 shape = shape_tensor(shape)
             elif np.prod(known, dtype=object) < _SMALL:
@@ -225,6 +227,7 @@ def eye(
         batch = [] if batch_shape is None else list(batch_shape)
         sizes = [*batch, num_rows, columns]
         numbers = _whole_sizes([size for size in sizes if not isinstance(size, Operands)])
+        as_array(_unit(1, as_numpy(dtype)), dtype)
         if len(numbers) < len(sizes):
             diagonal = ones([*batch, ops.Minimum(num_rows, columns)], dtype)
             return ops.MatrixSetDiag(zeros(sizes, dtype), diagonal, name=scope)
@@ -233,13 +236,15 @@ def eye(
 
 
 def _whole_sizes(sizes: Sequence[int | np.integer]) -> list[int]:
-    """Numbers of rows and columns; TypeError when one is no integer of 0 or more."""
-    if any(not isinstance(size, (int, np.integer, Dimension)) or size < 0 for size in sizes):
+    """Numbers of rows and columns; TypeError when one is no integer, ValueError when negative."""
+    if any(not isinstance(size, (int, np.integer, Dimension)) for size in sizes):
         rows, columns = [*sizes, None, None][:2] if len(sizes) < 2 else sizes[-2:]
         raise TypeError(
             "Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
             f"num_rows={rows}, num_columns={columns}"
         )
+    if any(int(size) < 0 for size in sizes):
+        raise ValueError(f"Fill dimensions must be >= 0, got {list(sizes)}")
     return [int(size) for size in sizes]
 
 
@@ -259,6 +264,9 @@ def range(
             for x, label in ((start, "start"), (limit, "limit"), (delta, "delta"))
         ]
         order = ["int32", "int64", "float16", "bfloat16", "float32", "float64"]
+        for x, label in zip(numbers, ("start", "limit", "delta"), strict=True):
+            if dtype is None and x.dtype.name not in order:
+                raise TypeError(f"range takes {', '.join(order)}, got {x.dtype.name} for {label}")
         widest = max((x.dtype.name for x in numbers), key=order.index) if dtype is None else dtype
         return ops.Range(*(cast(x, widest) for x in numbers), name=scope)
 

@@ -165,4 +165,4 @@ def clip_by_global_norm(
 
 def _require_sequence(t_list: object) -> None:
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
-        raise TypeError("t_list should be a sequence")
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")

@@ -34,7 +34,12 @@ def argmax(
     output_type: DTypeLike = np.int64,
 ) -> Tensor:
     """Where along `axis` (0 by default) the largest element comes first."""
-    if isinstance(axis, (list, tuple, float)):
+    if isinstance(axis, Tensor):
+        if axis.dtype.kind not in "iu":
+            raise TypeError(
+                f"axis tensor dtypes <dtype: '{type_name(axis.dtype)}'> is not supported"
+            )
+    elif axis is not None and not hasattr(axis, "__index__"):
         raise TypeError("axis must be int or Tensor with integer datatype")
     return _place(ops.ArgMax, input, axis, dimension, output_type, name)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.arrays import type_name
 from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.dtype import as_numpy
@@ -154,6 +155,14 @@ def searchsorted(
         raise ValueError(f"Invalid value for `side`: {side}. Expected 'right' or 'left'")
     with name_scope(name, "searchsorted", [sorted_sequence, values]):
         sequence, queries = convert_to_tensor(sorted_sequence), convert_to_tensor(values)
+        if () in (sequence.sizes, queries.sizes):
+            raise ValueError("slice index -1 of dimension 0 out of bounds. A scalar has no rows")
+        if sequence.dtype != queries.dtype:
+            kind = "LowerBound" if side == "left" else "UpperBound"
+            raise TypeError(
+                f"Input 'values' of '{kind}' Op has type {type_name(queries.dtype)} that does not "
+                f"match type {type_name(sequence.dtype)} of argument 'sorted_inputs'."
+            )
         row, column = array.expand_dims(sequence, -2), array.expand_dims(queries, -1)
         before = ops.Less(row, column) if side == "left" else ops.LessEqual(row, column)
         return reduce_sum(cast(before, np.dtype(out_type)), -1)
@@ -170,6 +179,16 @@ def histogram_fixed_width_bins(
     with name_scope(name, "histogram_fixed_width_bins", [values, value_range]):
         x = convert_to_tensor(values, name="values")
         ends = cast(convert_to_tensor(value_range), x.dtype)
+        if nbins < 1:
+            raise ValueError(f"Requires nbins > 0: {nbins}")
+        if ends.sizes not in (None, (None,), (2,)):
+            n = ends.get_shape().num_elements()
+            words = (
+                f"Dimension must be 2 but is {n}"
+                if len(ends.sizes or ()) == 1
+                else (f"Shape must be rank 1 but is rank {len(ends.sizes or ())}")
+            )
+            raise ValueError(f"{words} for value_range")
         part = truediv(x - ends[0], ends[1] - ends[0])
         places = ops.Floor(part * np.asarray(nbins, part.dtype))
         clipped = ops.ClipByValue(places, *np.array([0, nbins - 1], as_numpy(part.dtype)))

@@ -98,6 +98,8 @@ def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
 
 def _in_pairs(x: TensorLike) -> tuple[Tensor, Tensor]:
     flat = array.reshape(convert_to_tensor(x), [-1])
+    if flat.dtype.kind not in "iufcV":
+        raise TypeError(f"Expected x to be numeric, instead found: {flat}")
     return flat[1:], flat[:-1]
 
 

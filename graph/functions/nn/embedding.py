@@ -94,8 +94,10 @@ def table_rows(
         if isinstance(params, (list, tuple))
         else [params]
     )
+    if params is None:
+        raise ValueError("params must be specified")
     if not parts:
-        raise ValueError("Argument `params` should not be empty.")
+        raise ValueError("Length of params is currently 0. Need at least one param.")
     if partition_strategy not in ("mod", "div"):
         raise ValueError(f"Unrecognized partition strategy: {partition_strategy}.")
     with name_scope(name, "embedding_lookup", [ids]) as scope:

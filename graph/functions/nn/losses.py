@@ -193,6 +193,11 @@ def weighted_cross_entropy_with_logits(
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
+        if not logits.get_shape().is_compatible_with(labels.get_shape()):
+            raise ValueError(
+                "`logits` and `labels` must have the same shape, received "
+                f"({logits.get_shape()} vs {labels.get_shape()})."
+            )
         weight = 1 + (pos_weight - 1) * labels
         tail = ops.Log1p(ops.Exp(ops.Neg(ops.Abs(logits)))) + ops.Relu(ops.Neg(logits))
         return add((1 - labels) * logits, weight * tail, name=scope)

@@ -190,7 +190,7 @@ def dropout(
         if x.dtype.kind not in "fV":
             raise ValueError(
                 "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
-                f"x_dtype={type_name(x.dtype)}"
+                f"x_dtype=<dtype: '{type_name(x.dtype)}'>"
             )
         if number == 0:
             random.get_seed(seed)

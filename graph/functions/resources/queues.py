@@ -12,6 +12,7 @@ from ...core.create import convert_to_tensor, create
 from ...core.dtype import DType
 from ...core.scopes import device
 from ...core.scopes import name_scope as scoped
+from ...core.signatures.attribute_checks import int_value
 from ...core.tensor_shape import Dimension, TensorShape
 from ..random import get_seed
 
@@ -310,7 +311,8 @@ class FIFOQueue(QueueBase):
         types = _dtypes(dtypes)
         known, named = _shapes(shapes, types, False), _names(names, types)
         with device(CPU):
-            handle = _handle("FIFOQueueV2", types, known, capacity, shared_name, name)
+            room = int_value("capacity", capacity)
+            handle = _handle("FIFOQueueV2", types, known, room, shared_name, name)
         super().__init__(types, known, named, handle)
 
 

@@ -1,7 +1,10 @@
 """Expressions of TF1's functions, against what TensorFlow recorded for them."""
 
+import json
 import re
+from pathlib import Path
 
+import call_errors
 import expressions_edges
 import function_errors
 import make_expressions
@@ -132,6 +135,16 @@ def test_refused(expr, kind, words):
     kinds, message = function_errors.caught(tf, expr, make_expressions.INPUTS)
     assert kind in kinds
     assert words in message
+
+
+CALL_ERRORS = json.loads(Path(__file__).with_name("call_errors.json").read_text())
+
+
+@pytest.mark.parametrize("call", CALL_ERRORS)
+def test_refused_call(call):
+    kind, words = call_errors.refused(tf, call)
+    assert kind == CALL_ERRORS[call][0]
+    assert words.startswith(CALL_ERRORS[call][1])
 
 
 def test_errors_of_functions():
