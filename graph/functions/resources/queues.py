@@ -204,14 +204,10 @@ class QueueBase:
 
     def _converted(self, vals: Values) -> list[Tensor]:
         pairs = zip(self._parts(vals), self._dtypes, strict=False)
-        return [_component(i, part, dtype) for i, (part, dtype) in enumerate(pairs)]
-
-
-def _component(i: int, part: TensorLike, dtype: DType) -> Tensor:
-    try:
-        return convert_to_tensor(part, dtype, name=f"component_{i}")
-    except ValueError as error:
-        raise ValueError(f"component_{i}: {error}") from None
+        return [
+            convert_to_tensor(part, dtype, name=f"component_{i}")
+            for i, (part, dtype) in enumerate(pairs)
+        ]
 
 
 def _common(shapes: Sequence[TensorShape]) -> TensorShape:
