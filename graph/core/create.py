@@ -452,7 +452,7 @@ def _require_count(kind: str, argument: Argument, n: int, expected: AttrValue) -
     start = f"List argument '{argument.name}' to '{kind}' Op with length {n}"
     if n != expected:
         raise ValueError(f"{start} must match length {expected} of the lists before.")
-    least = attribute_limit(kind, argument.count)
+    least = attribute_limit(kind, argument.count or "")
     if isinstance(least, int) and n < least:
         raise ValueError(f"{start} shorter than minimum length {least}.")
 

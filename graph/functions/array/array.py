@@ -217,7 +217,7 @@ def gather(
 ) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
     axis = batch_dims if axis is None else axis
-    if not is_tensor_like(axis) and np.ndim(axis) == 0 and axis == 0:
+    if isinstance(axis, (int, np.integer)) and axis == 0:
         if isinstance(params, ResourceVariable):
             return params.sparse_read(indices, name)
         batch_dims = 0

@@ -98,7 +98,8 @@ def _filled(
             try:
                 known = _known_sizes(shape)
             except TypeError:
-                return fill(convert_to_tensor(shape, np.int32), constant(value, dtype), name=scope)
+                sizes = convert_to_tensor(typing.cast("TensorLike", shape), np.int32)
+                return fill(sizes, constant(value, dtype), name=scope)
             if known is None:
                 shape = shape_tensor(shape)
             elif np.prod(known, dtype=object) < _SMALL:
@@ -276,7 +277,7 @@ def lin_space(
     stop: TensorLike,
     num: TensorLike,
     name: str | None = None,
-    axis: TensorLike = 0,
+    axis: TensorLike | None = 0,
 ) -> Tensor:
     """`num` numbers from `start` to `stop`, evenly spaced, along a new dimension `axis`.
 

@@ -196,18 +196,19 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return ops.FloorDiv(x, y, name=scope)
 
 
-def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None) -> Tensor:
+def add_n(inputs: Iterable[TensorLike | IndexedSlices | None], name: str | None = None) -> Tensor:
     """The sum of several tensors of one shape and dtype; ValueError when there are none."""
     message = (
         "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and "
         "shape."
     )
     inputs = list(inputs)
-    if not inputs or any(x is None for x in inputs):
+    terms = [x for x in inputs if x is not None]
+    if not terms or len(terms) < len(inputs):
         raise ValueError(message)
-    if has_ragged(*inputs):
-        return cast_type("Tensor", of_flat_values(lambda *x: add_n(x, name), *inputs))
-    tensors = [dense(x) if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in inputs]
+    if has_ragged(*terms):
+        return cast_type("Tensor", of_flat_values(lambda *x: add_n(x, name), *terms))
+    tensors = [dense(x) if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in terms]
     if len(tensors) == 1:
         return ops.Identity(tensors[0], name=name) if name else tensors[0]
     return ops.AddN(tensors, name=name)

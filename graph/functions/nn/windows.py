@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -125,10 +125,11 @@ def _four(numbers: int | Sequence[int] | None, data_format: str | None, name: st
     return for_each_dimension(numbers, 2, data_format, name)
 
 
-def int_list(numbers: int | Iterable[int], name: str) -> list[int]:
+def int_list(numbers: object, name: str) -> list[int]:
     """A number or several as a list; TypeError for what is no integer."""
-    is_one = isinstance(numbers, (str, bytes)) or not isinstance(numbers, Iterable)
-    return [int_value(name, n) for n in ([numbers] if is_one else numbers)]
+    if isinstance(numbers, (str, bytes)) or not isinstance(numbers, Iterable):
+        return [int_value(name, numbers)]
+    return [int_value(name, n) for n in cast("Iterable[object]", numbers)]
 
 
 def for_each_dimension(

@@ -307,8 +307,9 @@ def _real_fft(
         needed = [*sizes[:-1], sizes[-1] if to_complex else sizes[-1] // 2 + 1]
         if not x.size or 0 in sizes:
             last = [*sizes[:-1], sizes[-1] // 2 + 1 if to_complex and sizes[-1] else sizes[-1]]
-            complete = np.result_type(x.dtype, np.complex64) if to_complex else x.real.dtype
-            return np.zeros((*x.shape[: x.ndim - rank], *last), complete)
+            half = f"f{x.dtype.itemsize // 2}"
+            dtype = np.result_type(x.dtype, np.complex64) if to_complex else np.dtype(half)
+            return np.zeros((*x.shape[: x.ndim - rank], *last), dtype)
         if any(n < m for n, m in zip(x.shape[x.ndim - rank :], needed, strict=True)):
             raise ValueError(f"the last dimensions must be at least {needed}, got {x.shape}")
         return function(x, sizes, axes=range(-rank, 0))
