@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...graph.core.create import as_array, output
+from ...graph.core.arrays import as_array
+from ...graph.core.create import output
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Tensor

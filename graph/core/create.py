@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
@@ -19,19 +18,17 @@ from typing import (
 
 import numpy as np
 
-from ...schema import dtypes
+from .arrays import as_array, filled, flat_items, narrowed, type_name
 from .dtype import as_numpy
 from .graph import Graph, Operation, Tensor
 from .scopes import graph_colocation, graph_name_scope, graph_of
 from .shapes import shown
 from .signatures.attribute_checks import checked_attrs, require_limits
-from .signatures.op_limits import allowed_types
+from .signatures.op_limits import allowed_types, attribute_limit
 from .signatures.signatures import REQUIRED, Argument, Signature, signature_of
 from .tensor_shape import Dimension, TensorShape
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ..variables.variables import Variable
     from .protocols import AttrValue, DTypeAttr, MaybeDType
     from .typing import DTypeLike, TensorLike
@@ -79,7 +76,7 @@ def create(
         raise ValueError(f"Op type not registered '{kind}'")
     if len(inputs) != len(signature.inputs):
         raise ValueError(f"{kind} takes {len(signature.inputs)} arguments, got {len(inputs)}")
-    graph = graph_of(_flat(inputs), name or kind) if graph is None else graph
+    graph = graph_of(flat_items(inputs), name or kind) if graph is None else graph
     all_attrs = checked_attrs(signature, attrs or {})
     with graph.as_default(), graph_name_scope(graph, name or kind) as scope:
         tensors = _convert_inputs(kind, signature, inputs, all_attrs)
@@ -160,8 +157,10 @@ def convert_to_tensor(
     numpy_dtype = None if dtype is None else as_numpy(dtype)
     if isinstance(value, Tensor):
         if numpy_dtype is not None and value.dtype != numpy_dtype:
+            prefix = "" if name is None else f"{name}: "
             raise ValueError(
-                f"Tensor conversion requested dtype {type_name(numpy_dtype)} for Tensor with dtype "
+                f"{prefix}Tensor conversion requested dtype {type_name(numpy_dtype)} for Tensor "
+                f"with dtype "
                 f"{type_name(value.dtype)}: {value!r}"
             )
         return value
@@ -182,7 +181,7 @@ def convert_to_tensor(
                 return convert_to_tensor(value, preferred_dtype, name)
         except (TypeError, ValueError):
             pass
-    if isinstance(value, (list, tuple)) and any(is_tensor_like(v) for v in _flat(value)):
+    if isinstance(value, (list, tuple)) and any(map(is_tensor_like, flat_items(value))):
         return _packed(value, numpy_dtype, name or "packed")
     return constant(value, numpy_dtype, name=name or "Const")
 
@@ -191,7 +190,7 @@ def _is_too_large(value: TensorLike | None, dtype: np.dtype) -> bool:
     """Whether a list of Python's integers has one that a type cannot hold."""
     if dtype.kind not in "iu" or not isinstance(value, (int, list, tuple)):
         return False
-    limits, items = np.iinfo(dtype), _flat([value])
+    limits, items = np.iinfo(dtype), flat_items([value])
     return any(isinstance(item, int) and not limits.min <= item <= limits.max for item in items)
 
 
@@ -208,7 +207,7 @@ def _of_shape(value: TensorShape | Dimension, dtype: np.dtype | None, name: str 
             f"{words} <dtype: '{type_name(dtype)}'>. Allowed dtypes are tf.int32 and tf.int64."
         )
     if dtype is None:
-        dtype = _narrowed(np.array(sizes, np.int64)).dtype
+        dtype = narrowed(np.array(sizes, np.int64)).dtype
     if np.any(np.array(sizes, np.int64) > np.iinfo(dtype).max):
         raise ValueError(
             f"Cannot convert {type(value).__name__} {value} to dtype {type_name(dtype)}; a "
@@ -247,7 +246,7 @@ def constant(
     _require_no_tensor(value, dtype)
     array = as_array(value, dtype)
     if shape is not None:
-        array = _filled(array, tuple(int(size) for size in shape), verify_shape)
+        array = filled(array, tuple(int(size) for size in shape), verify_shape)
     if not array.flags.writeable or array is not value:
         array = array if array.flags.c_contiguous else np.ascontiguousarray(array)
     else:
@@ -268,153 +267,35 @@ def _require_no_tensor(value: TensorLike | None, dtype: DTypeLike | None) -> Non
     raise TypeError(f"Expected {expected}, but got {value} of type '{type(value).__name__}'.")
 
 
-def as_array(value: TensorLike | None, dtype: DTypeLike | None = None) -> np.ndarray:
-    """`value` as the array a constant of it holds; see `constant` for dtypes and errors."""
-    numpy_dtype = None if dtype is None else as_numpy(dtype)
-    if value is None:
-        raise ValueError("None values not supported.")
-    is_array = isinstance(value, (np.ndarray, np.generic))
-    if is_array or hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
-        array = np.asarray(value)
-        is_text = array.dtype.kind in "US"
-        if is_text or (array.dtype == object and any(isinstance(x, str) for x in array.flat)):
-            array = _encoded(array)
-        _require_strings(array, numpy_dtype)
-        return array if numpy_dtype is None else array.astype(numpy_dtype, copy=False)
-    if numpy_dtype is not None and numpy_dtype.names:
-        return _quantized(value, numpy_dtype)
-    if numpy_dtype is not None and numpy_dtype.kind in "iu":
-        value = _counted(value)
-    array = _of_python(value)
-    if array.dtype == object:
-        array = _encoded(array)
-        _require_strings(array, numpy_dtype)
-        return array
-    if numpy_dtype is None:
-        return _narrowed(array)
-    _require_compatible(array, numpy_dtype)
-    return array.astype(numpy_dtype)
-
-
-def _of_python(value: TensorLike) -> np.ndarray:
-    """The array of nested Python values; ValueError when it is ragged or of no type of ours."""
-    try:
-        array = np.array(value)
-    except UnicodeDecodeError:  # str beside bytes
-        array = np.array(value, object)
-    except ValueError as error:
-        raise ValueError(
-            f"Can't convert non-rectangular Python sequence to Tensor. {error}"
-        ) from None
-    except NotImplementedError:
-        raise TypeError("Expected any non-tensor type, but got a tensor instead.") from None
-    if array.dtype.kind in "USO":
-        array = np.array(value, object)
-        for item in array.flat:
-            if item is None:
-                raise ValueError("None values not supported.")
-            if not isinstance(item, (str, bytes)):
-                raise TypeError(
-                    f"Failed to convert elements of {value!r} to Tensor. Consider casting "
-                    f"elements to a supported type, got {type(item).__name__}."
-                )
-    return array
-
-
-def _counted(value: TensorLike) -> TensorLike:
-    """Nested lists with numbers in place of what counts as one, such as a Dimension."""
-    if isinstance(value, (list, tuple)):
-        return [_counted(item) for item in value]
-    if isinstance(value, (int, float, complex, str, bytes)) or not hasattr(value, "__index__"):
-        return value
-    return operator.index(cast("SupportsIndex", value))
-
-
-def _quantized(value: TensorLike, dtype: np.dtype) -> np.ndarray:
-    """Elements of a quantized type, each a tuple of one number, in nested lists."""
-    items = [value]
-    while items:
-        item = items.pop()
-        if isinstance(item, list):
-            items += item
-        elif not isinstance(item, tuple):
-            raise TypeError(
-                f"Expected {type_name(dtype)}, but got {item} of type '{type(item).__name__}'."
-            )
-    return np.array(value, dtype)
-
-
-def _encoded(array: np.ndarray) -> np.ndarray:
-    """Strings as objects of bytes."""
-    items = np.empty(array.shape, object)
-    for index, item in np.ndenumerate(array):
-        items[index] = item.encode() if isinstance(item, str) else bytes(item)
-    return items
-
-
-def _narrowed(array: np.ndarray) -> np.ndarray:
-    """Python's floats and integers in TensorFlow's default types."""
-    if array.dtype == np.float64:
-        return array.astype(np.float32)
-    if array.dtype == np.int64:
-        small = array.astype(np.int32)
-        return small if np.array_equal(small, array) else array
-    return array
-
-
-_TAKES = {"f": "fiub", "c": "cfiub", "i": "iub", "u": "iub", "b": "b", "V": "fiu"}
-"""By kind of a dtype, the kinds of Python values that a constant of it takes."""
-
-
-def _require_compatible(array: np.ndarray, dtype: np.dtype) -> None:
-    allowed = _TAKES.get(dtype.kind, "")
-    if array.size and array.dtype.kind not in allowed:
-        _refuse(array.flat[0].item(), dtype)
-
-
-def _require_strings(array: np.ndarray, dtype: np.dtype | None) -> None:
-    if dtype is not None and (dtype.kind == "O") != (array.dtype.kind == "O") and array.size:
-        _refuse(array.flat[0] if array.dtype == object else array.flat[0].item(), dtype)
-
-
-def _refuse(item: complex | str | bytes, dtype: np.dtype) -> NoReturn:
-    item = item.decode(errors="replace") if isinstance(item, bytes) else item
-    python_type = type(item).__name__
-    raise TypeError(f"Expected {type_name(dtype)}, but got {item} of type '{python_type}'.")
-
-
-def _filled(array: np.ndarray, shape: tuple[int, ...], verify: bool) -> np.ndarray:
-    """`array` in `shape`, its last element repeated."""
-    size = int(np.prod(shape))
-    if verify and array.shape != shape:
-        raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
-    if array.size == size:
-        return array.reshape(shape)
-    if array.size > size or not array.size:
-        raise ValueError(
-            f"Too many elements provided. Takes at most {size}, but got {array.size}."
-            if array.size
-            else f"Cannot fill shape {shape} from a value without elements"
-        )
-    flat = array.reshape(-1)
-    return np.concatenate([flat, np.repeat(flat[-1:], size - array.size)]).reshape(shape)
-
-
-def _packed(values: Sequence[TensorLike], dtype: DTypeLike | None, name: str) -> Tensor:
-    """A nested list with tensors in it as one tensor."""
+def _packed(values: Sequence[TensorLike], dtype: np.dtype | None, name: str) -> Tensor:
+    """A nested list with tensors in it as one tensor; TypeError when they are of several types."""
+    common = as_numpy(next(v.dtype for v in flat_items(values) if is_tensor_like(v)))
     if dtype is None:
-        dtype = next(v.dtype for v in _flat(values) if is_tensor_like(v))
-    graph = graph_of(_flat(values))
+        return _pack(values, common, False, name)
+    return _pack(values, dtype, dtype != common, name)
+
+
+def _pack(values: Sequence[TensorLike], dtype: np.dtype, casts: bool, name: str) -> Tensor:
+    """The items of a list, those that are tensors of another type cast, or refused."""
+    graph = graph_of(flat_items(values))
     with graph_name_scope(graph, name) as scope:
         items: list[Tensor] = []
         for i, value in enumerate(values):
-            if isinstance(value, (list, tuple)) and any(is_tensor_like(v) for v in _flat(value)):
-                items.append(_packed(value, dtype, str(i)))
-            elif isinstance(value, Tensor) and value.dtype != dtype:
-                attrs = {"DstT": as_numpy(dtype)}
-                items.append(create("Cast", [value], attrs, str(i)).outputs[0])
+            if isinstance(value, (list, tuple)) and any(
+                is_tensor_like(v) for v in flat_items(value)
+            ):
+                items.append(_pack(value, dtype, casts, str(i)))
+                continue
+            if is_tensor_like(value) and not casts and value.dtype != dtype:
+                raise TypeError(
+                    f"Cannot convert a list containing a tensor of dtype <dtype: "
+                    f"'{type_name(value.dtype)}'> to <dtype: '{type_name(dtype)}'> "
+                    f"(Tensor is: {value!r})"
+                )
+            if isinstance(value, Tensor) and value.dtype != dtype:
+                items.append(create("Cast", [value], {"DstT": dtype}, str(i)).outputs[0])
             else:
-                items.append(_item(value, as_numpy(dtype), str(i)))
+                items.append(_item(value, dtype, str(i)))
     attrs = {"axis": 0, "N": len(items)}
     return append(graph, "Pack", scope[:-1], items, attrs).outputs[0]
 
@@ -436,23 +317,6 @@ def _unique(graph: Graph, name: str) -> str:
     """A name in the current scope that no operation has."""
     with graph_name_scope(graph, name) as scope:
         return scope[:-1]
-
-
-def _flat(values: Iterable[TensorLike | None]) -> list[TensorLike | None]:
-    items: list[TensorLike | None] = []
-    for value in values:
-        if isinstance(value, (list, tuple)):
-            items += _flat(value)
-        else:
-            items.append(value)
-    return items
-
-
-def type_name(dtype: npt.DTypeLike | None) -> str:
-    """A dtype as TensorFlow writes it."""
-    if dtype is None:
-        return "unknown"
-    return dtypes.tf_name(dtype)
 
 
 def _convert_inputs(
@@ -561,24 +425,68 @@ def _convert_list(
         )
     dtype: MaybeDType | DTypeAttr = None
     if argument.count:
-        attrs.setdefault(argument.count, len(values))
+        _require_count(kind, argument, len(values), attrs.setdefault(argument.count, len(values)))
         dtype = _dtype_of(argument, attrs)
         if dtype is None:
             dtype = next((v.dtype for v in values if is_tensor_like(v)), None)
     tensors: list[Tensor] = []
     for i, value in enumerate(values):
         expected = None if is_tensor_like(value) else dtype
-        tensor = convert_to_tensor(value, expected, f"{argument.name}_{i}")
+        try:
+            tensor = convert_to_tensor(value, expected, f"{argument.name}_{i}")
+        except (TypeError, ValueError) as error:
+            raise _refused_list(kind, argument, values, error) from None
         dtype = tensor.dtype if dtype is None and argument.count else dtype
         tensors.append(tensor)
     if argument.count and any(tensor.dtype != dtype for tensor in tensors):
-        names = ", ".join(type_name(tensor.dtype) for tensor in tensors)
-        raise TypeError(
-            f"Tensors in list passed to '{argument.name}' of '{kind}' Op have types [{names}] that "
-            "don't all match."
-        )
+        raise _refused_list(kind, argument, tensors)
     if argument.count and isinstance(argument.dtype, str) and dtype is not None:
         attrs.setdefault(argument.dtype, dtype)
     if argument.is_list:
         attrs.setdefault(str(argument.dtype), [tensor.dtype for tensor in tensors])
     return tensors
+
+
+def _require_count(kind: str, argument: Argument, n: int, expected: AttrValue) -> None:
+    """Raises ValueError for a list that is too short, or not as long as the one before."""
+    start = f"List argument '{argument.name}' to '{kind}' Op with length {n}"
+    if n != expected:
+        raise ValueError(f"{start} must match length {expected} of the lists before.")
+    least = attribute_limit(kind, argument.count or "")
+    if isinstance(least, int) and n < least:
+        raise ValueError(f"{start} shorter than minimum length {least}.")
+
+
+def _refused_list(
+    kind: str,
+    argument: Argument,
+    values: Sequence[TensorLike | None],
+    error: Exception | None = None,
+) -> TypeError | ValueError:
+    """What is wrong with a list of tensors: the types of its items, or the first one's `error`."""
+    names = [_name_of_type(value) for value in values]
+    if argument.is_list and _NO_TENSOR in names:
+        words = f"that are invalid. Tensors: {values!r:.{_LARGEST_SHOWN}}"
+    elif argument.count and len(set(names)) > 1:
+        words = "that don't all match."
+    elif argument.count and error is None:
+        words = f"that do not match expected type {type_name(cast('DTypeAttr', argument.dtype))}."
+    else:
+        return error if isinstance(error, (TypeError, ValueError)) else TypeError(str(error))
+    return TypeError(
+        f"Tensors in list passed to '{argument.name}' of '{kind}' Op have types "
+        f"[{', '.join(names)}] {words}"
+    )
+
+
+_NO_TENSOR = "<NOT CONVERTIBLE TO TENSOR>"
+
+
+def _name_of_type(value: TensorLike | None) -> str:
+    """The type of the tensor that a value becomes."""
+    if is_tensor_like(value):
+        return type_name(value.dtype)
+    try:
+        return type_name(as_array(value).dtype)
+    except (TypeError, ValueError):
+        return _NO_TENSOR

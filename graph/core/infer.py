@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 import numpy as np
 
 from ...schema.dtypes import array_dtype
+from ...schema.errors import UnimplementedError
 from .registry import Row, row_of
 from .shapes import Dim, Shape, UnknownRank, declared, is_static, require
 from .signatures.op_limits import RankLimit, rank_limits
@@ -198,7 +199,7 @@ def _values(op: Operation, row: Row) -> list[np.ndarray | None]:
             if any(_is_partial(array) for array in arrays):
                 return [*_partial_values(op, row, arrays)] or unknown
             return [*call_kernel(row, op, arrays)]
-    except KERNEL_ERRORS:
+    except (*KERNEL_ERRORS, UnimplementedError):  # what fails, fails when it runs
         return unknown
 
 

@@ -91,7 +91,7 @@ def declared(op: OperationView) -> list[Shape]:
 def merge_dims(a: Dim, b: Dim) -> Dim:
     """The size that both say; ValueError when they contradict."""
     if a is not None and b is not None and a != b:
-        raise ValueError(f"sizes {a} and {b} differ")
+        raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
     return b if a is None else a
 
 
@@ -195,9 +195,14 @@ def broadcasting(op: OperationView) -> Shape:
         raise ValueError(f"{op.type} '{op.name}': {error}, input shapes: {shapes}") from None
 
 
-def axis_of(op: OperationView, axis: int, rank: int) -> int:
-    """`axis` counted from the front; ValueError unless it is in [-rank, rank)."""
-    require(op, -rank <= axis < rank, f"axis must be in [{-rank}, {rank}), got {axis}")
+def axis_of(op: OperationView, axis: int, rank: int, words: str | None = None) -> int:
+    """`axis` counted from the front; ValueError unless it is in [-rank, rank).
+
+    `words` are TensorFlow's; without any they are those of ops that ask for a rank.
+    """
+    if words is None:
+        words = f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank}"
+    require(op, -rank <= axis < rank, words)
     return axis % rank
 
 

@@ -43,7 +43,7 @@ UNARY: dict[str, UnaryFormula] = {
     "Reciprocal": lambda x, y, dy: ops.ReciprocalGrad(y, dy),
     "Rsqrt": lambda x, y, dy: ops.RsqrtGrad(y, dy),
     "Sigmoid": lambda x, y, dy: ops.SigmoidGrad(conj(y), dy),
-    "Sign": lambda x, y, dy: ops.ZerosLike(x),
+    "Sign": lambda x, y, dy: _sign(x, y, dy),
     "Sin": lambda x, y, dy: dy * ops.Cos(conj(x)),
     "Sinh": lambda x, y, dy: dy * ops.Cosh(conj(x)),
     "Sqrt": lambda x, y, dy: ops.SqrtGrad(y, dy),
@@ -52,6 +52,15 @@ UNARY: dict[str, UnaryFormula] = {
     "Tanh": lambda x, y, dy: ops.TanhGrad(conj(y), dy),
 }
 """The gradient of x, from it, the result y and its gradient dy."""
+
+
+def _sign(x: Tensor, y: Tensor, dy: Tensor) -> Tensor:
+    """0; of complex numbers what is across the direction of x, over its length."""
+    if x.dtype.kind != "c":
+        return ops.ZerosLike(x)
+    length = ops.ComplexAbs(x, Tout=x.dtype.real_dtype)
+    across = (dy - ops.Square(y) * ops.Conj(dy)) * number(0.5, x)
+    return ops.DivNoNan(across, _complex(length))
 
 
 def _unary(formula: UnaryFormula) -> Callable[[Operation, Tensor], Tensor]:

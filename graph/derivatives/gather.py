@@ -68,7 +68,7 @@ def gather_v2(op: Operation, dy: Tensor) -> tuple[Gradient, None, None]:
         raise LookupError(f"GatherV2 '{op.name}': ranks must be known for a gradient")
     rank = len(params.sizes)
     at = int(axis.value) % rank
-    batch = batch % (len(indices.sizes) + 1) if batch else 0
+    batch = batch + len(indices.sizes) if batch < 0 else batch
     return _placed(dy, params, indices, at, batch), None, None
 
 

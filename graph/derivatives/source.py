@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ..core.build import ops
+from ..core.build import number, ops
 from .registry import constant, gradient
 
 if TYPE_CHECKING:
@@ -39,6 +39,15 @@ def prevent_gradient(op: Operation, dy: Tensor) -> NoReturn:
     raise LookupError(f"Gradient explicitly disabled. Reason: {reason!r}")
 
 
+@gradient("LinSpace")
+def lin_space(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor, None]:
+    """To each end its part of the numbers between."""
+    places = ops.Cast(ops.Range(np.int32(0), op.inputs[2], np.int32(1)), DstT=dy.dtype)
+    last = ops.Maximum(ops.Cast(op.inputs[2], DstT=dy.dtype) - number(1, dy), number(1, dy))
+    of_stop = ops.Sum(dy * places / last, np.int32(0))
+    return ops.Sum(dy, np.int32(0)) - of_stop, of_stop, None
+
+
 @gradient("Fill")
 def fill(op: Operation, dy: Tensor) -> tuple[None, Tensor]:
     """To the value the sum."""
@@ -47,7 +56,7 @@ def fill(op: Operation, dy: Tensor) -> tuple[None, Tensor]:
 
 constant(
     "Assign", "AssignAdd", "AssignSub", "BroadcastArgs", "BroadcastGradientArgs", "Const", "Empty",
-    "LinSpace", "ListDiff", "Multinomial", "OnesLike", "ParameterizedTruncatedNormal",
+    "ListDiff", "Multinomial", "OnesLike", "ParameterizedTruncatedNormal",
     "Placeholder", "PlaceholderV2", "RandomShuffle", "RandomStandardNormal",
     "RandomUniform", "RandomUniformInt", "Range", "ScatterAdd", "ScatterDiv", "ScatterMul",
     "ScatterSub", "ScatterUpdate", "StopGradient", "TruncatedNormal", "VarHandleOp", "Variable",

@@ -200,7 +200,7 @@ def stateless_random_gamma(op: Operation, dy: Tensor) -> tuple[None, None, Tenso
 def cumulative_logsumexp(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     """Sums of dy exp(x - y) the other way, of its positive and negative part by logarithms."""
     x, axis = op.inputs
-    y, least = op.outputs[0], np.asarray(np.finfo(dy.dtype).min, dy.dtype)
+    y, least = op.outputs[0], np.asarray(dy.dtype.min, dy.dtype)
     zero = number(0, dy)
     parts: list[Tensor] = []
     for part, is_in in ((dy, ops.Greater(dy, zero)), (-dy, ops.Less(dy, zero))):

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, SupportsIndex, cast
 import numpy as np
 
 from ...schema import dtypes, proto
+from ..core.arrays import as_array
 from ..core.composite.indexed_slices import IndexedSlices
 from ..core.composite.ragged_tensor import RaggedTensor
 from ..core.composite.sparse_tensor import SparseTensor
-from ..core.create import as_array, is_tensor_like
+from ..core.create import is_tensor_like
 from ..core.dtype import as_numpy
 from ..core.elements import Operation, Tensor
 from ..core.shapes import whole

@@ -39,6 +39,8 @@ def Print(
         summarize: How many elements of each are shown; 3 by default.
         name: Of the operation.
     """
+    if not isinstance(data, (list, tuple)):
+        raise TypeError(f"Expected list for 'data' argument to 'Print' Op, not {data}.")
     tensors = [convert_to_tensor(x) for x in data]
     return ops.Print(
         input_, tensors, message=message or "", first_n=-1 if first_n is None else first_n,

@@ -268,7 +268,7 @@ def bytes_split(input: TensorLike | RaggedTensor, name: str | None = None) -> Ra
         return SparseTensor(*ops.StringSplit(text, "", skip_empty=False))
 
     with name_scope(name, "StringsByteSplit", [input]):
-        text = as_ragged(input, object)
+        text = as_ragged(input)
         if isinstance(text, Tensor) and text.sizes is None:
             raise ValueError("input must have a statically-known rank.")
         parts = cast("RaggedTensor", _split(text, "RaggedTensor", split_flat))

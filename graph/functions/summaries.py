@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...schema import proto
+from ..core.arrays import type_name
 from ..core.build import ops
-from ..core.create import convert_to_tensor, type_name
+from ..core.create import convert_to_tensor
 from ..core.scopes import GraphKeys, add_to_collections, get_collection, name_scope
 from .array.casting import cast as cast_to
 

@@ -15,11 +15,11 @@ from ..core.shapes import (
     UnknownRank,
     as_shape,
     axis_of,
-    broadcast_ranked,
     count,
     integers,
     is_static,
     known,
+    merged_shapes,
     require,
     require_rank,
     scalar,
@@ -136,25 +136,33 @@ def _transpose_shape(op: OperationView) -> Shape:
         return (None,) * len(order) if order is not None else None
     if order is None:
         return (None,) * len(shape)
-    axes = [axis + len(shape) if axis < 0 else axis for axis in order]
-    words = f"Dimension must be {len(shape)} but is {len(axes)}"
-    require(op, len(axes) == len(shape), words)
-    for axis in axes:
-        require(op, 0 <= axis < len(shape), f"perm dim {axis} is out of range of input rank")
-    require(op, sorted(axes) == list(range(len(shape))), f"perm {order} does not fit {shape}")
+    rank = len(shape)
+    require(op, len(order) == rank, f"Dimension must be {rank} but is {len(order)}")
+    axes = [
+        axis_of(op, axis, rank, f"perm dim {axis} is out of range of input rank {rank}")
+        for axis in order
+    ]
     return tuple(shape[axis] for axis in axes)
+
+
+def _permutation(order: np.ndarray, rank: int) -> list[int]:
+    axes = [int(axis) % rank for axis in order]
+    for axis in range(rank):
+        if axis not in axes:
+            raise ValueError(f"{axis} is missing from {{{','.join(map(str, axes))}}}.")
+    return axes
 
 
 @op("Transpose", shape=_transpose_shape, moves_elements=True)
 def transpose(x: np.ndarray, order: np.ndarray) -> np.ndarray:
     """`x` with its axes in the order `order`."""
-    return np.transpose(x, [int(axis) for axis in order])
+    return np.transpose(x, _permutation(order, x.ndim))
 
 
 @op("ConjugateTranspose", shape=_transpose_shape)
 def conjugate_transpose(x: np.ndarray, order: np.ndarray) -> np.ndarray:
     """The conjugate of `x` with its axes in another order."""
-    return np.conj(np.transpose(x, [int(axis) for axis in order]))
+    return np.conj(np.transpose(x, _permutation(order, x.ndim)))
 
 
 def _expand_dims_shape(op: OperationView) -> Shape:
@@ -162,7 +170,9 @@ def _expand_dims_shape(op: OperationView) -> Shape:
     if axis is None:
         return (None,) * (len(shape) + 1)
     require(op, len(axis) == 1, "'dim' input must be a tensor with a single value")
-    position = axis_of(op, axis[0], len(shape) + 1)
+    n = len(shape) + 1
+    words = f"dim {axis[0]} not in the interval [{-n}, {n - 1}]."
+    position = axis_of(op, axis[0], n, words)
     return shape[:position] + (1,) + shape[position:]
 
 
@@ -176,7 +186,10 @@ def _squeeze_shape(op: OperationView) -> Shape:
     shape, axes = known(op, 0), op.get_attr("squeeze_dims")
     if not axes:
         return None if None in shape else tuple(n for n in shape if n != 1)
-    squeezed = {axis_of(op, axis, len(shape)) for axis in axes}
+    n = len(shape)
+    squeezed = {
+        axis_of(op, axis, n, f"squeeze_dims[{i}] not in [{-n},{n}).") for i, axis in enumerate(axes)
+    }
     for axis in squeezed:
         words = f"Can not squeeze dim[{axis}], expected a dimension of 1, got {shape[axis]}"
         require(op, shape[axis] in (None, 1), words)
@@ -200,15 +213,18 @@ def _tile_shape(op: OperationView) -> Shape:
         words = f"Shape must be rank {len(shape)} but is rank {counts and counts[0]}"
         require(op, not counts or counts[0] in (None, len(shape)), words)
         return (None,) * len(shape)
-    require(op, repeats.size == len(shape), f"multiples must have {len(shape)} elements")
-    numbers = [None if n is None else int(n) for n in repeats.flat]
-    require(op, all(n is None or n >= 0 for n in numbers), f"multiples must be >= 0, got {numbers}")
+    words = f"Shape must be rank {len(shape)} but is rank {repeats.size}"
+    require(op, repeats.size == len(shape), words)
+    numbers = [None if n is None or n < 0 else int(n) for n in repeats.flat]
     return tuple(times(n, m) for n, m in zip(shape, numbers, strict=True))
 
 
 @op("Tile", shape=_tile_shape, moves_elements=True)
 def tile(x: np.ndarray, repeats: np.ndarray) -> np.ndarray:
     """`x` repeated along each axis."""
+    for i, n in enumerate(repeats.tolist()):
+        if n < 0:
+            raise ValueError(f"Expected multiples[{i}] >= 0, but got {n}")
     return np.tile(x, [int(n) for n in repeats])
 
 
@@ -222,11 +238,12 @@ def _broadcast_to_shape(op: OperationView) -> Shape:
     target = as_shape(op, 1)
     shape = op.inputs[0].sizes
     if is_static(target) and shape is not None:
-        try:
-            fits = len(broadcast_ranked(shape, target)) == len(target)
-        except ValueError:
-            fits = False
-        require(op, fits, f"cannot broadcast {shape} to {target}")
+        rank = len(shape)
+        words = f"Shape must be at most rank {len(target)} but is rank {rank}"
+        require(op, rank <= len(target), words)
+        for size, wanted in zip(shape, target[len(target) - rank :], strict=True):
+            words = f"Dimensions must be equal, but are {size} and {wanted}"
+            require(op, size in (None, 1, wanted), words)
     return target
 
 
@@ -265,6 +282,7 @@ def _reverse_sequence_shape(op: OperationView) -> Shape:
         return None
     along, batch = cast("int", op.get_attr("seq_dim")), cast("int", op.get_attr("batch_dim"))
     for name, axis in (("batch_dim", batch), ("seq_dim", along)):
+        require(op, axis >= 0 or name == "seq_dim", f"{name} must be >=0, got {axis}")
         words = f"{name} must be < input rank: {axis} vs. {len(shape)}"
         require(op, -len(shape) <= axis < len(shape), words)
     sizes = (shape[batch], lengths[0])
@@ -289,7 +307,12 @@ def reverse_sequence(
     return np.moveaxis(result, (0, 1), (batch_dim, seq_dim))
 
 
-@op("Roll", shape=_same_shape)
+def _roll_shape(op: OperationView) -> Shape:
+    merged_shapes(op, op.inputs[1].sizes, op.inputs[2].sizes)
+    return op.inputs[0].sizes
+
+
+@op("Roll", shape=_roll_shape)
 def roll(x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
     """`x` with elements that leave at one end of an axis coming back at the other."""
     for by, along in zip(shift.flat, axis.flat, strict=True):

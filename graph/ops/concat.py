@@ -28,7 +28,8 @@ def _pack_shape(op: OperationView) -> Shape:
     shape = merged(op, range(len(op.inputs)))
     if shape is None:
         raise UnknownRank
-    axis = axis_of(op, op.get_attr("axis"), len(shape) + 1)
+    axis, n = op.get_attr("axis"), len(shape) + 1
+    axis = axis_of(op, axis, n, f"Invalid axis: {axis}; must be in [{-n},{n})")
     return shape[:axis] + (len(op.inputs),) + shape[axis:]
 
 
@@ -40,8 +41,9 @@ def pack(*inputs: np.ndarray, axis: int) -> np.ndarray:
 
 def _unpack_shape(op: OperationView) -> list[Shape]:
     shape, n = known(op, 0), op.get_attr("num")
-    axis = axis_of(op, op.get_attr("axis"), len(shape))
-    require(op, shape[axis] in (None, n), f"dimension {axis} must be {n}, got {shape[axis]}")
+    axis, rank = op.get_attr("axis"), len(shape)
+    axis = axis_of(op, axis, rank, f"Invalid axis: {axis}; must be in [{-rank},{rank})")
+    require(op, shape[axis] in (None, n), f"Dimension must be {n} but is {shape[axis]}")
     return [shape[:axis] + shape[axis + 1 :]] * n
 
 
@@ -67,8 +69,9 @@ def _concat_shape(op: OperationView, axis_index: int, first: int) -> Shape:
         raise UnknownRank
     rank = len(ranked[0])
     require(op, rank > 0, "Can't concatenate scalars (use tf.stack instead)")
-    same_rank = all(len(shape) == rank for shape in ranked)
-    require(op, same_rank, f"all inputs must have the same rank, got {ranked}")
+    for shape in ranked:
+        words = f"Shape must be rank {rank} but is rank {len(shape)}"
+        require(op, len(shape) == rank, words)
     if axes is None:
         return (None,) * rank
     axis = axis_of(op, axes[0], rank)
@@ -115,11 +118,16 @@ def concat_offset(axis: np.ndarray, *shapes: np.ndarray) -> np.ndarray | list[np
     return offsets[0] if len(offsets) == 1 else offsets
 
 
+def _split_axis(op: OperationView, axis: int, rank: int) -> int:
+    words = f"Dimension size, given by scalar input {axis} must be in range [-{rank}, {rank})"
+    return axis_of(op, axis, rank, words)
+
+
 def _split_shape(op: OperationView) -> list[Shape]:
     shape, axes, n = known(op, 1), integers(op, 0), op.get_attr("num_split")
     if axes is None:
         return [(None,) * len(shape)] * n
-    axis = axis_of(op, axes[0], len(shape))
+    axis = _split_axis(op, axes[0], len(shape))
     size = shape[axis]
     require(op, n > 0, f"num_split must be > 0, got {n}")
     words = f"Dimension size must be evenly divisible by {n} but is {size}\n\tNumber of ways to "
@@ -155,7 +163,7 @@ def _split_v_shape(op: OperationView) -> list[Shape]:
     n = op.get_attr("num_split")
     if axes is None:
         return [(None,) * len(shape)] * n
-    axis = axis_of(op, axes[0], len(shape))
+    axis = _split_axis(op, axes[0], len(shape))
     parts: list[int | None] = [None] * n
     if sizes is not None:
         require(op, len(sizes) == n, f"size_splits must have {n} elements, got {sizes}")

@@ -14,7 +14,16 @@ import numpy as np
 from ..core.registry import op
 from ..core.shapes import Shape, as_shape, known, merge_dims, require, times
 from .norm import channels_back, channels_last
-from .window import Size, Windows, explicit_pads, pad_spatial, spatial, spatial_axes
+from .window import (
+    Size,
+    Windows,
+    explicit_pads,
+    lowest,
+    pad_spatial,
+    require_fits,
+    spatial,
+    spatial_axes,
+)
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -25,7 +34,9 @@ BLOCK_BYTES = 16 << 20
 
 def _windows(op: OperationView, kernel: Sequence[Size], rank: int) -> Windows[Size]:
     """The windows of a convolution whose kernel has these sizes."""
-    steps = op.get_attr("strides")
+    steps, data_format = op.get_attr("strides"), op.get_attr("data_format")
+    words = f"{op.type} on data format {data_format.decode()} requires the stride attribute to"
+    require(op, len(steps) == rank, f"{words} contain {rank} values, but got: {len(steps)}")
     inner = spatial_axes(op.get_attr("data_format"), len(steps))
     is_spatial = all(n == 1 for axis, n in enumerate(steps) if axis not in inner)
     words = "Current implementation does not yet support strides in the batch and depth dimensions."
@@ -67,6 +78,7 @@ def _conv_shape(op: OperationView, rank: int) -> Shape:
         fits = count is None or count % max(groups, 1) == 0
         require(op, fits, f"{count} filters must divide into {groups} groups")
     windows = _windows(op, kernel, rank)
+    require_fits(op, windows, sizes)
     return _joined_shape(op, batch, windows.outputs(sizes), count)
 
 
@@ -228,8 +240,9 @@ def _depthwise_shape(op: OperationView) -> Shape:
     shape, (*kernel, depth, multiplier) = known(op, 0, 4), known(op, 1, 4)
     batch, sizes, channels = _split_shape(op, shape)
     fits = None in (channels, depth) or channels == depth
-    require(op, fits, f"filter depth must be {channels}, got {depth}")
+    require(op, fits, f"Dimensions must be equal, but are {channels} and {depth}")
     windows = _windows(op, kernel, 4)
+    require_fits(op, windows, sizes)
     channels = merge_dims(channels, depth)
     return _joined_shape(op, batch, windows.outputs(sizes), times(channels, multiplier))
 
@@ -304,9 +317,16 @@ def _dilated(
 ) -> tuple[Windows[int], np.ndarray, np.ndarray]:
     """The windows, the padded input, and the sums of input and filter by position."""
     windows = Windows(filters.shape[:2], tuple(strides[1:3]), tuple(rates[1:3]), padding)
-    padded = pad_spatial(x, windows.pads(x.shape[1:-1]), -np.inf)
+    padded = pad_spatial(x, windows.pads(x.shape[1:-1]), lowest(x.dtype))
     places = windows.places(windows.outputs(x.shape[1:-1]))
-    sums = np.stack([padded[window] + filters[position] for position, window in places])
+    least = lowest(x.dtype)
+    inside = pad_spatial(np.ones(x.shape, bool), windows.pads(x.shape[1:-1]))
+    sums = np.stack(
+        [
+            np.where(inside[window], padded[window] + filters[position], least)
+            for position, window in places
+        ]
+    )
     return windows, padded, sums
 
 
@@ -320,7 +340,7 @@ def dilation2d(
     padding: bytes,
 ) -> np.ndarray:
     """The largest sum of input and filter within each window."""
-    return _dilated(x, filters, strides, rates, padding)[2].max(0)
+    return np.fmax.reduce(_dilated(x, filters, strides, rates, padding)[2], 0)
 
 
 @op("Dilation2DBackpropInput", shape=lambda op: op.inputs[0].sizes)

@@ -11,7 +11,16 @@ import numpy as np
 from ...schema.dtypes import tf_name
 from ...schema.errors import UnimplementedError
 from ..core.registry import add_row, op
-from ..core.shapes import Shape, broadcasting, is_static, merged, same, scalar
+from ..core.shapes import (
+    Shape,
+    broadcasting,
+    is_static,
+    merged,
+    merged_shapes,
+    require,
+    same,
+    scalar,
+)
 from .special.special import digamma, erf, erfc, erfinv, ndtri
 
 if TYPE_CHECKING:
@@ -229,7 +238,7 @@ add_row("NotEqual", _compared(np.not_equal, True), _comparable)
 
 @op("AddN", "AccumulateNV2", shape=lambda op: merged(op, range(len(op.inputs))))
 def add_n(*inputs: np.ndarray) -> np.ndarray:
-    """The sum of all inputs, in their order."""
+    """The sum of all inputs, in their order, each sum rounded to the type."""
     total = inputs[0]
     for x in inputs[1:]:
         total = np.asarray(total + x)  # a sum of lists is no array yet
@@ -249,7 +258,13 @@ def clip_by_value(x: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> np.
 
 
 def _select_shape(op: OperationView) -> Shape:
-    return merged(op, (1, 2))
+    shape, condition = merged(op, (1, 2)), op.inputs[0].sizes
+    if shape is None or not condition:
+        return shape
+    if len(condition) == 1 and shape:
+        merged_shapes(op, condition, shape[:1])
+        return shape
+    return merged_shapes(op, shape, condition)
 
 
 @op("Select", shape=_select_shape)
@@ -284,7 +299,13 @@ def _bitcast_shape(op: OperationView) -> Shape:
     old, new = op.inputs[0].dtype.itemsize, op.outputs[0].dtype.itemsize
     if shape is None or old == new:
         return shape
-    return shape + (old // new,) if old > new else shape[:-1]
+    if old > new:
+        return shape + (old // new,)
+    require(op, len(shape) > 0, "Shape must be at least rank 1 but is rank 0")
+    last = shape[-1]
+    words = f"Cannot bitcast from {old} to {new} due to shape. {last} does not match {new // old}"
+    require(op, last in (None, new // old), words)
+    return shape[:-1]
 
 
 @op("Bitcast", shape=_bitcast_shape)

@@ -17,7 +17,7 @@ from ..core.shapes import (
     known,
     require,
     shown,
-    unknown,
+    times,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,11 @@ def gather(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
 def _gather_v2_shape(op: OperationView) -> Shape:
     params, indices, axes = known(op, 0), known(op, 1), integers(op, 2)
     batch = op.get_attr("batch_dims")
-    batch = axis_of(op, batch, len(indices) + 1) if batch else 0
+    batch = axis_of(op, batch, len(indices)) if batch < 0 else batch
+    words = f"Shape must be at least rank {batch + 1} but is rank {len(params)}"
+    require(op, batch < len(params), words)
+    words = f"Shape must be at least rank {batch} but is rank {len(indices)}"
+    require(op, batch <= len(indices), words)
     if axes is None:
         return (None,) * (len(params) + len(indices) - 1 - batch)
     axis = axis_of(op, axes[0], len(params))
@@ -62,7 +66,7 @@ def gather_v2(
 ) -> np.ndarray:
     """The slices of `params` along `axis` at `indices`, apart for each of the batch dimensions."""
     position = int(axis) % params.ndim
-    batch = batch_dims % (indices.ndim + 1) if batch_dims else 0
+    batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
     require_indices(indices, params.shape[position])
     if not batch:
         return np.take(params, indices, position)
@@ -80,7 +84,9 @@ def _gather_nd_shape(op: OperationView) -> Shape:
     require(op, len(indices) >= 1, "indices must have rank >= 1")
     if indices[-1] is None:
         return None
-    require(op, indices[-1] <= len(params), f"indices {indices} index deeper than {params}")
+    words = "indices.shape[-1] must be <= params.rank, but saw indices shape: "
+    words += f"{shown(indices)} and params shape: {shown(params)}"
+    require(op, indices[-1] <= len(params), words)
     return indices[:-1] + params[indices[-1] :]
 
 
@@ -181,15 +187,30 @@ SCATTERS: dict[str, np.ufunc | None] = {
     "TensorScatterMin": np.minimum,
 }
 
+
+def _tensor_scatter_shape(op: OperationView) -> Shape:
+    shape, indices, updates = (tensor.sizes for tensor in op.inputs)
+    require_scattered(op, shape, indices, updates)
+    return shape
+
+
 for _name, _combine in SCATTERS.items():
-    op(_name, shape=lambda op: op.inputs[0].sizes)(_scatter(_combine))
+    op(_name, shape=_tensor_scatter_shape)(_scatter(_combine))
+
+
+def _rank_of(op: OperationView, index: int) -> int:
+    return len(op.inputs[index].sizes or ())
 
 
 def _one_hot_shape(op: OperationView) -> Shape:
     indices, depths, axis = known(op, 0), integers(op, 1), op.get_attr("axis")
+    require(op, not op.inputs[1].sizes, f"Input must be scalar but has rank {_rank_of(op, 1)}")
     depth = None if depths is None else depths[0]
-    require(op, depth is None or depth >= 0, f"depth must be >= 0, got {depth}")
-    position = len(indices) if axis == -1 else axis_of(op, axis, len(indices) + 1)
+    words = f"Dimension size, given by scalar input 1, must be non-negative but is {depth}"
+    require(op, depth is None or depth >= 0, words)
+    require(op, axis >= -1, "axis must be >= -1")
+    n = len(indices)
+    position = n if axis == -1 else axis
     return indices[:position] + (depth,) + indices[position:]
 
 
@@ -198,7 +219,10 @@ def one_hot(
     indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray, *, axis: int
 ) -> np.ndarray:
     """`on` at each index along a new axis, `off` elsewhere."""
-    position = indices.ndim if axis == -1 else axis
+    n = indices.ndim
+    if axis > n:
+        raise ValueError(f"Expected axis to be -1 or between [0, {n}].  But received: {axis}")
+    position = n if axis == -1 else axis
     steps = np.arange(int(depth)).reshape((-1,) + (1,) * (indices.ndim - position))
     return np.where(np.expand_dims(indices, position) == steps, on, off)
 
@@ -213,8 +237,9 @@ def where(x: np.ndarray) -> np.ndarray:
 
 
 def _unique(x: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    keys = x.astype(np.float32) if x.dtype.kind == "V" else x
     _, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
+        keys, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
     )
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
@@ -228,7 +253,16 @@ def unique(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return _unique(x)[:2]
 
 
-@op("UniqueV2", shape=lambda op: [None, (None,)])
+def _unique_shape(op: OperationView) -> list[Shape]:
+    shape, axes = known(op, 0), integers(op, 1)
+    if not axes:
+        return [None, (None,)]
+    n = len(shape)
+    axis = axis_of(op, axes[0], n, f"axis expects to be in the range [{-n}, {n})")
+    return [shape[:axis] + (None,) + shape[axis + 1 :], (shape[axis],)]
+
+
+@op("UniqueV2", shape=_unique_shape)
 def unique_v2(x: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different slices along `axis`, and for each slice which it is."""
     return _unique(x, int(axis[0]) if axis.size else 0)[:2]
@@ -242,13 +276,24 @@ def list_diff(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _top_k_shape(op: OperationView) -> list[Shape]:
-    shape, ks = known(op, 0), integers(op, 1)
+    shape, ks = known(op, 0), None
     require(op, len(shape) >= 1, "input must have rank >= 1")
+    if len(op.inputs) > 1:
+        require(op, not op.inputs[1].sizes, f"Input must be scalar but has rank {_rank_of(op, 1)}")
+        ks = integers(op, 1)
     k = None if ks is None else ks[0]
-    require(op, k is None or k >= 0, f"Need k >= 0, got {k}")
+    words = f"Dimension size, given by scalar input 1, must be non-negative but is {k}"
+    require(op, k is None or k >= 0, words)
     fits = k is None or shape[-1] is None or k <= shape[-1]
     require(op, fits, f"input must have last dimension >= k = {k} but is {shape[-1]}")
     return [shape[:-1] + (k,)] * 2
+
+
+def _rising(x: np.ndarray) -> np.ndarray:
+    """Where the elements of the last dimension stand in rising order, NaN first."""
+    if x.dtype.kind not in "fV" or not (is_nan := np.isnan(x)).any():
+        return np.argsort(x, axis=-1, kind="stable")
+    return np.lexsort((np.where(is_nan, np.zeros((), x.dtype), x), ~is_nan), axis=-1)
 
 
 @op("TopKV2", shape=_top_k_shape)
@@ -257,7 +302,7 @@ def top_k_v2(x: np.ndarray, k: np.ndarray | int) -> tuple[np.ndarray, np.ndarray
     k = int(k)
     if not 0 <= k <= x.shape[-1]:
         raise ValueError(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
-    backwards = np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+    backwards = _rising(x[..., ::-1])[..., ::-1]
     indices = (x.shape[-1] - 1 - backwards)[..., :k]
     return np.take_along_axis(x, indices, -1), indices
 
@@ -298,7 +343,13 @@ def approx_top_k(
     return [np.moveaxis(part, -1, reduction_dimension) for part in (values, indices)]
 
 
-@op("InTopKV2", shape=lambda op: op.inputs[1].sizes)
+def _in_top_k_shape(op: OperationView) -> Shape:
+    (rows, _), (n,) = known(op, 0, 2), known(op, 1, 1)
+    require(op, None in (rows, n) or rows == n, f"Dimensions must be equal, but are {rows} and {n}")
+    return (n if rows is None else rows,)
+
+
+@op("InTopKV2", shape=_in_top_k_shape)
 def in_top_k(predictions: np.ndarray, targets: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Whether each target is among the `k` best predictions of its row."""
     rows = np.arange(len(targets))
@@ -348,6 +399,13 @@ def dynamic_stitch(*inputs: np.ndarray) -> np.ndarray:
 def _stitch_shape(op: OperationView) -> Shape:
     n = len(op.inputs) // 2
     inner = known(op, n)[len(known(op, 0)) :]
+    for i in range(n):
+        indices, values = op.inputs[i].sizes, op.inputs[n + i].sizes
+        if indices is not None and values is not None:
+            expected = (*indices, *inner)
+            for size, other in zip(values, expected, strict=False):
+                words = f"Dimensions must be equal, but are {size} and {other}"
+                require(op, None in (size, other) or size == other, words)
     places = [integers(op, i) for i in range(n)]
     numbers = [number for items in places for number in items or ()]
     if None in places:
@@ -400,7 +458,14 @@ def sparse_to_dense(
     return result
 
 
-@op("UnravelIndex", shape=unknown)
+def _unravelled_shape(op: OperationView) -> Shape:
+    indices, dims = op.inputs[0].sizes, known(op, 1, 1)
+    if indices is None:
+        return None
+    return (dims[0], times(*indices)) if indices else (dims[0],)
+
+
+@op("UnravelIndex", shape=_unravelled_shape)
 def unravel_index(indices: np.ndarray, dims: np.ndarray) -> np.ndarray:
     """The index tuples of places counted in a row."""
     total = prod(dims.tolist())

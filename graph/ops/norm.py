@@ -25,11 +25,11 @@ def channels_back(x: np.ndarray, data_format: bytes) -> np.ndarray:
 
 def _bias_shape(op: OperationView) -> Shape:
     shape, bias = known(op, 0), known(op, 1, 1)
-    require(op, len(shape) >= 2, f"value must have rank >= 2, got {shape}")
+    require(op, len(shape) >= 2, f"Shape must be at least rank 2 but is rank {len(shape)}")
     first = op.type == "BiasAdd" and op.get_attr("data_format") == b"NCHW"
     channels = shape[1] if first else shape[-1]
     fits = None in (channels, bias[0]) or channels == bias[0]
-    require(op, fits, f"bias must have {channels} elements, got {bias[0]}")
+    require(op, fits, f"Dimensions must be equal, but are {channels} and {bias[0]}")
     return shape
 
 
@@ -65,10 +65,11 @@ def _batch_norm_shape(op: OperationView) -> list[Shape]:
     channels = (shape[1] if first else shape[-1],)
     for index in (1, 2):
         statistic = op.inputs[index].sizes
-        try:
-            channels = merge(channels, statistic)
-        except ValueError:
-            require(op, False, f"input {index} must have shape {channels}, got {statistic}")
+        if statistic is not None:
+            require(op, len(statistic) == 1, f"Shape must be rank 1 but is rank {len(statistic)}")
+            words = f"Dimensions must be equal, but are {channels[0]} and {statistic[0]}"
+            require(op, None in (channels[0], statistic[0]) or channels == statistic, words)
+        channels = merge(channels, statistic) or channels
     return [shape] + [channels] * 4 + [(0,)] * (len(op.outputs) - 5)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.registry import op
 from ..core.shapes import Dim, Shape, UnknownRank, integers, known, require
 from .norm import channels_back, channels_last
-from .window import Windows, explicit_pads, pad_spatial, spatial, spatial_axes
+from .window import Windows, explicit_pads, lowest, pad_spatial, require_fits, spatial, spatial_axes
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -27,20 +27,9 @@ def _windows(
     return Windows(kernel, steps, (1,) * len(kernel), op.get_attr("padding"), explicit)
 
 
-def _require_fits(op: OperationView, windows: Windows[int], sizes: Sequence[Dim]) -> None:
-    """Raises ValueError for a window that is larger than what it moves over."""
-    if windows.padding == b"SAME":
-        return
-    pads = windows.explicit or ((0, 0),) * len(sizes)
-    for size, extent, pair in zip(sizes, windows.extents(), pads, strict=True):
-        if size is not None and size + sum(pair) < extent:
-            words = f"Negative dimension size caused by subtracting {extent} from"
-            require(op, False, f"{words} {size + sum(pair)}")
-
-
 def _pooled(op: OperationView, windows: Windows[int], shape: tuple[Dim, ...]) -> tuple[Dim, ...]:
     axes = spatial_axes(op.get_attr("data_format"), len(shape))
-    _require_fits(op, windows, [shape[axis] for axis in axes])
+    require_fits(op, windows, [shape[axis] for axis in axes])
     outputs = dict(zip(axes, windows.outputs([shape[axis] for axis in axes]), strict=True))
     return tuple(outputs.get(axis, size) for axis, size in enumerate(shape))
 
@@ -50,17 +39,13 @@ def _pool_shape(op: OperationView, rank: int) -> Shape:
     return _pooled(op, windows, known(op, 0, rank))
 
 
-def _lowest(dtype: np.dtype) -> float:
-    return -np.inf if dtype.kind in "fV" else np.iinfo(dtype).min
-
-
 def _max(op: OperationView, x: np.ndarray, windows: Windows[int]) -> np.ndarray:
     """The largest element of each window."""
     data_format = op.get_attr("data_format")
     x = channels_last(x, data_format)
-    padded = pad_spatial(x, windows.pads(x.shape[1:-1]), _lowest(x.dtype))
+    padded = pad_spatial(x, windows.pads(x.shape[1:-1]), lowest(x.dtype))
     outputs = windows.outputs(x.shape[1:-1])
-    result = np.full((x.shape[0], *outputs, x.shape[-1]), _lowest(x.dtype), x.dtype)
+    result = np.full((x.shape[0], *outputs, x.shape[-1]), lowest(x.dtype), x.dtype)
     for _, window in windows.places(outputs):
         np.maximum(result, padded[window], out=result)
     return channels_back(result, data_format)
@@ -129,7 +114,7 @@ def _argmax_windows(op: OperationView) -> Windows[int]:
 
 def _argmax_shape(op: OperationView) -> list[Shape]:
     batch, *sizes, channels = known(op, 0, 4)
-    _require_fits(op, _argmax_windows(op), sizes)
+    require_fits(op, _argmax_windows(op), sizes)
     return [(batch, *_argmax_windows(op).outputs(sizes), channels)] * 2
 
 
@@ -143,9 +128,9 @@ def max_pool_with_argmax(
     if not include_batch_in_index:
         indices = indices % max(x[0].size, 1)
     pads = windows.pads(x.shape[1:-1])
-    padded, padded_indices = pad_spatial(x, pads, _lowest(x.dtype)), pad_spatial(indices, pads, -1)
+    padded, padded_indices = pad_spatial(x, pads, lowest(x.dtype)), pad_spatial(indices, pads, -1)
     outputs = windows.outputs(x.shape[1:-1])
-    best = np.full((x.shape[0], *outputs, x.shape[-1]), _lowest(x.dtype), x.dtype)
+    best = np.full((x.shape[0], *outputs, x.shape[-1]), lowest(x.dtype), x.dtype)
     where = np.full(best.shape, -1)
     for _, window in windows.places(outputs):
         better = (padded[window] > best) | ((where < 0) & (padded_indices[window] >= 0))
@@ -173,7 +158,7 @@ def max_pool_grad(
     _require_last(op)
     windows = _windows(op, ksize, strides, x.ndim)
     pads = windows.pads(x.shape[1:-1])
-    padded = pad_spatial(x, pads, _lowest(x.dtype))
+    padded = pad_spatial(x, pads, lowest(x.dtype))
     result, is_free = np.zeros(padded.shape, dy.dtype), np.ones(y.shape, bool)
     for _, window in windows.places(y.shape[1:-1]):
         hit = is_free & (padded[window] == y)
@@ -211,7 +196,7 @@ def max_pool_grad_grad(
     _require_last(op)
     windows = _windows(op, ksize, strides, x.ndim)
     pads = windows.pads(x.shape[1:-1])
-    padded, grads = pad_spatial(x, pads, _lowest(x.dtype)), pad_spatial(grad, pads)
+    padded, grads = pad_spatial(x, pads, lowest(x.dtype)), pad_spatial(grad, pads)
     result, is_free = np.zeros(y.shape, grad.dtype), np.ones(y.shape, bool)
     for _, window in windows.places(y.shape[1:-1]):
         hit = is_free & (padded[window] == y)

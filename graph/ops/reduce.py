@@ -15,6 +15,7 @@ from ..core.shapes import (
     axis_of,
     integers,
     known,
+    merged_shapes,
     require,
     same,
     shown,
@@ -39,7 +40,8 @@ def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
     positions = [int(axis) for axis in axes.flat]
     for axis in positions:
         if not -rank <= axis < rank:
-            raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions")
+            words = f"Invalid reduction dimension {axis} for input with {rank} dimensions."
+            raise ValueError(words)
     positions = [axis % rank for axis in positions]
     if len(set(positions)) != len(positions):
         raise ValueError(f"Invalid reduction arguments: axes contain {positions} twice")
@@ -116,11 +118,17 @@ def _without_axis(op: OperationView) -> Shape:
     shape, axis = known(op, 0), integers(op, 1)
     if axis is None:
         return (None,) * (len(shape) - 1) if shape else None
-    position = axis_of(op, axis[0], len(shape))
+    if not shape:
+        return ()
+    n = len(shape)
+    words = f"Dimension ({axis[0]}) must be in the range [{-n}, {n}), where {n} is the number of"
+    position = axis_of(op, axis[0], n, f"{words} dimensions in the input.")
     return shape[:position] + shape[position + 1 :]
 
 
 def _require_elements(x: np.ndarray, axis: np.ndarray) -> None:
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}")
     if not x.shape[int(axis)]:
         sizes = ",".join(map(str, x.shape))
         raise ValueError(f"Reduction axis {int(axis)} is empty in shape [{sizes}]")
@@ -295,7 +303,8 @@ def _segment_shape(op: OperationView) -> Shape:
 def _unsorted_segment_shape(op: OperationView) -> Shape:
     n_segments, shape = integers(op, 2), known(op, 0)
     first = None if n_segments is None else n_segments[0]
-    require(op, first is None or first >= 0, f"num_segments = {first} must not be negative")
+    words = f"Dimension size, given by scalar input 2, must be non-negative but is {first}"
+    require(op, first is None or first >= 0, words)
     ids = known(op, 1)
     words = f"Shape must be at least rank {len(ids)} but is rank {len(shape)}"
     require(op, len(shape) >= len(ids), words)
@@ -315,7 +324,16 @@ def segment_mean(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """The mean of each segment's rows; 0 where there are none."""
     total = _combined(np.add, x, ids, _require_sorted(x, ids), 0, wide(x))
     counts = np.maximum(np.bincount(ids, minlength=len(total)), 1)
-    return total / counts.reshape((-1,) + (1,) * (x.ndim - 1))
+    return _divided(total, counts)
+
+
+def _divided(total: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Sums of rows over numbers, of integers without what is behind the point."""
+    by = counts.reshape((-1,) + (1,) * (total.ndim - 1))
+    if total.dtype.kind not in "iu":
+        return total / by
+    by = by.astype(total.dtype)
+    return total // by + ((total < 0) & (total % by != 0))
 
 
 SPARSE_SEGMENT: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -338,15 +356,16 @@ def _sparse_segment(divisor: Callable[[np.ndarray], np.ndarray]) -> Callable[...
             raise ValueError(f"indices[{at}] == {indices[at]} out of range [0, {len(x)})")
         n = _require_sorted(indices, ids) if n_segments is None else int(n_segments)
         total = _combined(np.add, x[indices], ids, n, 0, wide(x))
-        counts = np.maximum(np.bincount(ids, minlength=n), 1)
-        return total / divisor(counts).reshape((-1,) + (1,) * (x.ndim - 1))
+        return _divided(total, divisor(np.maximum(np.bincount(ids, minlength=n), 1)))
 
     return kernel
 
 
 def _sparse_segment_shape(op: OperationView) -> Shape:
+    merged_shapes(op, known(op, 1, 1), known(op, 2, 1))
     last = integers(op, 3) if len(op.inputs) > 3 else None
-    if last is None and len(op.inputs) == 3 and (ids := value(op, 2)) is not None:
+    ids = None if isinstance(op.inputs[2], Tensor) else value(op, 2)
+    if last is None and len(op.inputs) == 3 and ids is not None:
         last = [int(ids.flat[-1]) + 1 if ids.size else 0]
     return ((last[0] if last else None),) + known(op, 0)[1:]
 

@@ -15,6 +15,7 @@ from ..core.shapes import (
     as_shape,
     integers,
     known,
+    merged_shapes,
     plus,
     require,
     require_rank,
@@ -42,12 +43,12 @@ def _slice_shape(op: OperationView) -> Shape:
     rank = len(shape)
     starts = _numbers(begins, rank)
     lengths = _numbers(sizes, rank)
-    require(op, len(starts) == len(lengths) == rank, f"begin and size must have {rank} elements")
+    words = f"Shape must be rank {len(starts)} but is rank {rank}"
+    require(op, len(starts) == rank, words)
+    merged_shapes(op, (len(starts),), (len(lengths),))
     result: list[Dim] = []
     for size, start, length in zip(shape, starts, lengths, strict=True):
         if length is not None and length >= 0:
-            fits = size is None or start is None or 0 <= start <= size - length
-            require(op, fits, f"begin {start} and size {length} must lie within {size}")
             result.append(length)
         else:
             result.append(None if start is None or length != -1 else plus(size, -start))
@@ -58,10 +59,13 @@ def _slice_shape(op: OperationView) -> Shape:
 def slice_(x: np.ndarray, begin: np.ndarray, size: np.ndarray) -> np.ndarray:
     """`size` elements from `begin` along each axis; size -1 is up to the end."""
     index: list[slice] = []
-    for start, length, whole in zip(begin.tolist(), size.tolist(), x.shape, strict=True):
+    parts = zip(begin.tolist(), size.tolist(), x.shape, strict=True)
+    for i, (start, length, whole) in enumerate(parts):
         end = whole if length == -1 else start + length
-        if not 0 <= start <= end <= whole:
-            raise ValueError(f"Expected begin and size within {whole}, got {start} and {length}")
+        if not 0 <= start <= whole:
+            raise ValueError(f"Expected begin[{i}] in [0, {whole}], but got {start}")
+        if not start <= end <= whole:
+            raise ValueError(f"Expected size[{i}] in [0, {whole - start}], but got {length}")
         index.append(slice(start, end))
     return x[tuple(index)]
 
@@ -82,15 +86,17 @@ class StridedIndex:
             for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
         }
         if not len(begin) == len(end) == len(strides):
+            n, m = len(begin), len(strides) if len(begin) == len(end) else len(end)
             raise ValueError(
-                f"begin, end and strides must be of one length, got {len(begin)}, "
-                f"{len(end)} and {len(strides)}"
+                f"Dimension 0 in both shapes must be equal, but are {n} and {m}. Shapes are [{n}] "
+                f"and [{m}]."
             )
         if self.masks["ellipsis"] & (self.masks["ellipsis"] - 1):
             raise ValueError("Multiple ellipses in slice spec not allowed")
         self.begin, self.end, self.strides, self.rank = begin, end, strides, rank
-        if any(stride == 0 for stride in strides):
-            raise ValueError(f"strides must be non-zero, got {list(strides)}")
+        for i, stride in enumerate(strides):
+            if stride == 0:
+                raise ValueError(f"strides[{i}] must be non-zero")
 
     def has(self, name: str, i: int) -> bool:
         """Whether bit `i` of a mask is set."""
@@ -184,9 +190,11 @@ def _strided_slice_shape(op: OperationView) -> Shape:
         if item is np.newaxis:
             result.append(1)
         elif isinstance(item, Shrunk):
+            axis = len(shape) - len(sizes)
             size, position = sizes.pop(0), item.position
             fits = size is None or position is None or -size <= position < size
-            require(op, fits, f"slice index {position} of a dimension of size {size} out of bounds")
+            words = f"slice index {position} of dimension {axis} out of bounds."
+            require(op, fits, f"{words} Its size is {size}")
         elif isinstance(item, Part):
             result.append(item.size(sizes.pop(0)))
         else:
@@ -287,16 +295,21 @@ def _pairs(x: np.ndarray, paddings: np.ndarray) -> list[list[int]]:
 
 @op("Pad", shape=_pad_shape)
 def pad(x: np.ndarray, paddings: np.ndarray) -> np.ndarray:
-    """`x` with zeros around it."""
-    pairs = _pairs(x, paddings)
-    return np.pad(x, pairs) if pairs else x
+    """`x` with zeros (empty strings) around it."""
+    return pad_v2(x, paddings, np.array(b"" if x.dtype == object else 0, x.dtype))
 
 
 @op("PadV2", shape=_pad_shape)
 def pad_v2(x: np.ndarray, paddings: np.ndarray, value: np.ndarray) -> np.ndarray:
     """`x` with `value` around it."""
     pairs = _pairs(x, paddings)
-    return np.pad(x, pairs, constant_values=value) if pairs else x
+    if not pairs:
+        return x
+    sizes = [before + size + after for (before, after), size in zip(pairs, x.shape, strict=True)]
+    result = np.full(sizes, value, x.dtype)
+    inner = (slice(before, before + n) for (before, _), n in zip(pairs, x.shape, strict=True))
+    result[tuple(inner)] = x
+    return result
 
 
 @op("MirrorPad", shape=_pad_shape)

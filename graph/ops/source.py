@@ -14,6 +14,7 @@ from ..core.shapes import (
     is_static,
     known,
     merge,
+    merged_shapes,
     require,
     same,
     shown,
@@ -54,7 +55,13 @@ def placeholder(*, dtype: np.dtype, shape: Shape, op: OperationView) -> NoReturn
 add_row("_Arg", None, unknown)
 
 
-@op("PlaceholderWithDefault", shape=_placeholder_shape, pure=False)
+def _default_shape(op: OperationView) -> Shape:
+    shape = _placeholder_shape(op)
+    merged_shapes(op, op.inputs[0].sizes, shape)
+    return shape
+
+
+@op("PlaceholderWithDefault", shape=_default_shape, pure=False)
 def placeholder_with_default(x: np.ndarray) -> np.ndarray:
     """The default, unless the placeholder is fed."""
     return x
@@ -85,13 +92,10 @@ def identity_n(*inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
 def _ensured(op: OperationView, shape: Shape) -> Shape:
     """What a shape and the one that is asked for say together; ValueError when they differ."""
     expected = op.get_attr("shape")
-    try:
-        return merge(shape, expected)
-    except ValueError:
-        raise ValueError(
-            f"{op.type} '{op.name}': Shape of tensor {op.name} {shown(shape)} is not compatible "
-            f"with expected shape {shown(expected)}."
-        ) from None
+    if shape is not None and expected is not None:
+        words = f"Shape must be rank {len(expected)} but is rank {len(shape)}"
+        require(op, len(shape) == len(expected), words)
+    return merged_shapes(op, expected, shape)
 
 
 @op("EnsureShape", shape=lambda op: _ensured(op, op.inputs[0].sizes), moves_elements=True)
@@ -157,7 +161,8 @@ def _range_count(start: float, limit: float, delta: float) -> int:
     if delta == 0:
         raise ValueError("Requires delta != 0")
     if (limit - start) * delta < 0:
-        raise ValueError(f"Requires a range that reaches {limit} from {start} in steps of {delta}")
+        signs = "<= limit when delta >" if delta > 0 else ">= limit when delta <"
+        raise ValueError(f"Requires start {signs} 0: {start}/{limit}")
     if isinstance(start, int):
         return int(-(-abs(limit - start) // abs(delta)))
     return int(np.ceil(np.abs((limit - start) / delta)))
@@ -189,7 +194,7 @@ def range_(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> np.ndarra
 
 def _lin_space_shape(op: OperationView) -> Shape:
     count = op.inputs[2].value
-    require(op, count is None or count.item() is None or count > 0, f"num must be > 0, got {count}")
+    require(op, count is None or count.item() is None or count > 0, f"Requires num > 0: {count}")
     return (None if count is None or count.item() is None else int(count),)
 
 

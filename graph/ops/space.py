@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from ..core.protocols import OperationView
 
 
+def divisible(size: Dim, by: int) -> str:
+    """What is wrong with a size that blocks do not fill."""
+    return f"Dimension size must be evenly divisible by {by} but is {size}"
+
+
 def _space_to_batch_shape(op: OperationView) -> Shape:
     shape, block, pads = known(op, 0), integers(op, 1), integers(op, 2)
     if block is None or pads is None:
@@ -38,7 +43,7 @@ def _space_to_batch_shape(op: OperationView) -> Shape:
         for size, before, after in zip(shape[1 : n + 1], pads[::2], pads[1::2], strict=True)
     ]
     for size, by in zip(padded, block, strict=True):
-        require(op, size is None or size % by == 0, f"padded size {size} must divide by {by}")
+        require(op, size is None or size % by == 0, divisible(size, by))
     inner = tuple(divided(size, by) for size, by in zip(padded, block, strict=True))
     return (times(shape[0], *block),) + inner + shape[n + 1 :]
 
@@ -77,8 +82,10 @@ def _batch_to_space_shape(op: OperationView) -> Shape:
     n = len(block)
     require(op, len(shape) > n and len(crops) == 2 * n, f"block {block} does not fit {shape}")
     require(op, min(block, default=1) >= 1, f"block sizes must be >= 1, got {block}")
-    fits = shape[0] is None or shape[0] % prod(block) == 0
-    require(op, fits, f"batch {shape[0]} must divide by {prod(block)}")
+    batch = shape[0]
+    for size in block:
+        require(op, batch is None or batch % size == 0, divisible(batch, size))
+        batch = divided(batch, size)
     inner = tuple(
         plus(times(size, by), -before, -after)
         for size, by, before, after in zip(
@@ -171,7 +178,7 @@ def _depth_shape(op: OperationView, to_depth: bool) -> Shape:
     shrink, grow = ((h, w), c) if to_depth else ((c,), None)
     step = by if to_depth else by * by
     for size in shrink:
-        require(op, size is None or size % step == 0, f"size {size} must divide by {step}")
+        require(op, size is None or size % step == 0, divisible(size, step))
     if to_depth:
         h, w, c = divided(h, by), divided(w, by), times(grow, by * by)
     else:

@@ -113,7 +113,8 @@ def spatial(op: OperationView, values: Sequence[int], name: str) -> tuple[int, .
     fits = len(axes) > 0 and all(value == 1 for value in others)
     require(op, fits, f"{name} must be 1 for batch and channels, got {list(values)}")
     result = tuple(values[axis] for axis in axes)
-    require(op, min(result) >= 1, f"{name} must be >= 1, got {list(values)}")
+    words = f"{'Stride' if name == 'strides' else name} must be > 0, but got {min(result)}"
+    require(op, min(result) >= 1, words)
     return result
 
 
@@ -141,3 +142,20 @@ def pad_spatial(x: np.ndarray, pads: Sequence[tuple[int, int]], value: float = 0
     sizes = [n + sum(pair) for n, pair in zip(x.shape[1:-1], pads, strict=True)]
     reserve(prod(sizes) * x.shape[0] * x.shape[-1] * x.itemsize)
     return np.pad(x, [(0, 0), *pads, (0, 0)], constant_values=value)
+
+
+def lowest(dtype: np.dtype) -> float:
+    """What is below all numbers of a type, or the smallest of them."""
+    return -np.inf if dtype.kind in "fV" else np.iinfo(dtype).min
+
+
+def require_fits(op: OperationView, windows: Windows[Size], sizes: Sequence[Dim]) -> None:
+    """Raises ValueError for a window that is larger than what it moves over."""
+    if windows.padding == b"SAME":
+        return
+    pads = windows.explicit or ((0, 0),) * len(sizes)
+    for size, k, step, pair in zip(sizes, windows.kernel, windows.dilations, pads, strict=True):
+        if size is not None and k is not None:
+            extent, padded = (k - 1) * step + 1, size + sum(pair)
+            words = f"Negative dimension size caused by subtracting {extent} from {padded}"
+            require(op, padded >= extent, words)

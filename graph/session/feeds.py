@@ -84,7 +84,7 @@ def _converted(tensor: Tensor, value: npt.ArrayLike) -> np.ndarray:
                 "to a larger type (e.g. int64)."
             )
     if dtype.kind == "O":
-        from ..core.create import as_array
+        from ..core.arrays import as_array
 
         try:
             return as_array(cast("TensorLike", value), dtype)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 import numpy as np
 
-from ..core.create import convert_to_tensor, output, type_name
+from ..core.arrays import type_name
+from ..core.create import convert_to_tensor, output
 from ..core.dtype import as_numpy
 from ..core.function_graph import outermost
 from ..core.graph import Tensor

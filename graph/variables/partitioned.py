@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from ..core.create import create, output, register_conversion, type_name
+from ..core.arrays import type_name
+from ..core.create import create, output, register_conversion
 from ..core.dtype import as_numpy
 from ..core.scopes import control_dependencies, name_scope
 from ..core.signatures.operands import Operands

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from ...schema import proto
-from ..core.create import append, convert_to_tensor, output, register_conversion, type_name
+from ..core.arrays import type_name
+from ..core.create import append, convert_to_tensor, output, register_conversion
 from ..core.dtype import DType
 from ..core.function_graph import outermost
 from ..core.graph import Graph, Operation, Tensor

@@ -245,7 +245,7 @@ def test_tensor_array(session):
         array.write(0, tf.constant([1, 2]))
     with pytest.raises(ValueError, match="Inconsistent shapes"):
         array.write(0, [1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match="Size must be provided"):
+    with pytest.raises(ValueError, match="`size` must be provided"):
         tf.TensorArray(tf.float32)
 
 

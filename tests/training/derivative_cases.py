@@ -483,6 +483,7 @@ case("IdentityN", lambda x, y: ops.IdentityN([x, y]), f(3), f(2))
 case("EnsureShape", lambda x: ops.EnsureShape(x, shape=(3,)), f(3))
 case("PlaceholderWithDefault", lambda x: ops.PlaceholderWithDefault(x, shape=(3,)), f(3))
 case("GuaranteeConst", ops.GuaranteeConst, f(3))
+case("LinSpace", lambda a, b: ops.LinSpace(a, b, np.int32(5)), f(), f())
 case("Fill", lambda v: ops.Fill(c([2, 3]), v), f())
 
 case(

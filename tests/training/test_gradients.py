@@ -219,7 +219,7 @@ def test_clip_by_global_norm(session):
     slices = tf.IndexedSlices(y, tf.constant([2]), tf.constant([3, 1]))
     (same,), _ = tf.clip_by_global_norm([slices], 10.0)
     assert session.run(same).values.tolist() == [[4]]
-    with pytest.raises(TypeError, match="t_list should be a sequence"):
+    with pytest.raises(TypeError, match="`t_list` should be a sequence"):
         tf.clip_by_global_norm(x, 1.0)
     assert np.isnan(session.run(tf.clip_by_global_norm([x / 0.0], 1.0)[0][0])).all()
 

@@ -81,7 +81,7 @@ def named_variables(var_list) -> list[Saved]:
     elif isinstance(var_list, list | tuple | set):
         pairs = [(_name_in_graph(item), item) for item in var_list]
     else:
-        raise TypeError(f"Variables to save should be passed in a dict or a list: {var_list!r}")
+        raise TypeError(f"Variables to save should be passed in a dict or a list. Got {var_list!r}")
     rows = [row for name, item in pairs for row in _rows(name, item)]
     ((name, count),) = Counter(row[:2] for row in rows).most_common(1) or [(("", ""), 0)]
     if count > 1:

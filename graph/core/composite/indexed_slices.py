@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ..arrays import type_name
 from ..build import ops
-from ..create import register_conversion, type_name
+from ..create import register_conversion
 from ..graph import Graph, Operation, Tensor
 from ..tensor_shape import TensorShape
 

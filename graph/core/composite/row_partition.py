@@ -43,7 +43,7 @@ def to_index(value: TensorLike, name: str, dtype: DTypeLike = np.int64) -> Tenso
     else:
         tensor = convert_to_tensor(value, name=name, preferred_dtype=dtype)
     if tensor.dtype not in _INDEX_TYPES:
-        raise ValueError(f"Row-partitioning tensor must be int32 or int64, got {tensor}")
+        raise ValueError(f"{name} must have dtype int32 or int64, got {tensor}")
     return tensor
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from ..create import convert_to_tensor
 from ..dtype import DType, as_dtype
 from ..elements import Tensor
 from ..tensor_shape import TensorShape
@@ -17,7 +18,7 @@ from .sparse_tensor import SparseTensor
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..typing import DTypeLike, ShapeLike
+    from ..typing import DTypeLike, ShapeLike, TensorLike
 
 
 class Spec:
@@ -253,4 +254,7 @@ def type_spec_from_value(value: object) -> Spec:
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(cast("npt.ArrayLike", value))
         return TensorSpec(array.shape, array.dtype)
-    raise TypeError(f"Could not build a TypeSpec for {value!r} of type {type(value).__name__}")
+    if isinstance(value, (int, float, complex, str, bytes, list, tuple)):
+        tensor = convert_to_tensor(cast("TensorLike", value))
+        return TensorSpec(tensor.sizes, tensor.dtype)
+    raise TypeError(f"Could not build a TypeSpec for {value!r} of unsupported type {type(value)}.")

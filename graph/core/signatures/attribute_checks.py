@@ -89,19 +89,25 @@ def _checked(signature: Signature, name: str, value: AttrValue) -> AttrValue:
     if item not in _MAKERS:
         return value
     if item == kind:
-        return _convert(name, kind, value)
+        return attribute_value(name, kind, value)
     if not isinstance(value, (list, tuple, np.ndarray)):
         function = signature.function_name
         raise TypeError(f"Expected list for '{name}' argument to '{function}' Op, not {value!r}.")
-    items = [_convert(name, item, element) for element in cast("Sequence[AttrValue]", value)]
+    items = [attribute_value(name, item, element) for element in cast("Sequence[AttrValue]", value)]
     return cast("AttrValue", items)
 
 
-def _convert(name: str, kind: str, value: AttrValue) -> AttrValue:
+def int_value(name: str, value: object) -> int:
+    """An integer; TypeError in TensorFlow's words for an attribute `name` that is none."""
+    return cast("int", attribute_value(name, "int", cast("AttrValue", value)))
+
+
+def attribute_value(name: str, kind: str, value: AttrValue) -> AttrValue:
+    """A value of an attribute as graphs hold it; see `checked_attrs`."""
     words, make = _MAKERS[kind]
     try:
         return cast("AttrValue", make(value))
-    except (TypeError, ValueError, NotImplementedError):
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
         raise TypeError(f"Expected {words} for argument '{name}' not {value!r}.") from None
 
 

@@ -15,13 +15,14 @@ from ...core.create import convert_to_tensor, is_tensor_like
 from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...core.signatures.attribute_checks import int_value
 from ...core.signatures.operands import Operands
 from ...variables.kinds import ResourceVariable
 from ..arguments import one_of
 from ..math.reductions import reduce_max
 from ..rows import functions
 from .casting import cast
-from .creation import ones_like, range
+from .creation import ones, ones_like, range
 from .slices import get_item
 
 if TYPE_CHECKING:
@@ -87,8 +88,10 @@ def squeeze(
 ) -> Tensor:
     """`input` without its dimensions of size 1, or without those that `axis` names."""
     axis = one_of("axis", axis, "squeeze_dims", squeeze_dims)
-    axes = [] if axis is None else [int(i) for i in np.atleast_1d(np.asarray(axis))]
-    return ops.Squeeze(input, squeeze_dims=axes, name=name)
+    if is_tensor_like(axis):
+        raise TypeError(f"Expected list for 'axis' argument to 'squeeze' Op, not {axis!r}.")
+    axes = [] if axis is None else axis if isinstance(axis, (list, tuple, np.ndarray)) else [axis]
+    return ops.Squeeze(input, squeeze_dims=[int_value("axis", i) for i in axes], name=name)
 
 
 def transpose(
@@ -200,7 +203,7 @@ def unstack(
         num = value.sizes[axis]
     if num is None:
         raise ValueError(f"Cannot infer argument `num` from shape {value.get_shape()}")
-    return ops.Unpack(value, num=num, axis=axis, name=name)
+    return ops.Unpack(value, num=num, axis=axis, name=name) if num else []
 
 
 @with_ragged
@@ -214,8 +217,10 @@ def gather(
 ) -> Tensor:
     """Slices of `params` along `axis` (0 by default), one for each of `indices`."""
     axis = batch_dims if axis is None else axis
-    if isinstance(params, ResourceVariable) and not is_tensor_like(axis) and axis == 0:
-        return params.sparse_read(indices, name)
+    if isinstance(axis, (int, np.integer)) and axis == 0:
+        if isinstance(params, ResourceVariable):
+            return params.sparse_read(indices, name)
+        batch_dims = 0
     return ops.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
@@ -284,8 +289,8 @@ def pad(
         return ops.MirrorPad(tensor, paddings, mode=mode, name=name)
     if mode != "CONSTANT":
         raise ValueError(
-            "Value of argument `mode` expected to be one of CONSTANT, REFLECT, SYMMETRIC. Received "
-            f"`mode` = {mode}"
+            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
+            f"Received `mode` = {mode}"
         )
     if (
         not isinstance(constant_values, Operands)
@@ -434,8 +439,9 @@ def meshgrid(*args: TensorLike, indexing: str = "xy", name: str = "meshgrid") ->
         counts = [ops.Size(x) for x in vectors]
         if indexing == "xy" and n > 1:
             counts[0], counts[1] = counts[1], counts[0]
-        whole = ops.Pack(counts)
-        return [ops.BroadcastTo(x, whole) for x in shaped]
+        whole = ones(ops.Pack(counts), vectors[0].dtype)
+        flags = whole.dtype.kind == "b"
+        return [ops.LogicalAnd(x, whole) if flags else x * whole for x in shaped]
 
 
 def repeat(
@@ -456,10 +462,15 @@ def repeat(
         TypeError: `repeats` are no integers.
         ValueError: their number is not that of the slices, or `axis` is out of range.
     """
+    if axis is not None and not isinstance(axis, (int, np.integer)):
+        raise TypeError(
+            f"Argument `axis` must be an int. Received `axis` = {axis} of type "
+            f"{type(axis).__name__}"
+        )
     with name_scope(name, "Repeat", [input, repeats]):
         data = convert_to_tensor(input, name="data")
-        if axis is None:
-            data, axis = reshape(data, [-1]), 0
+        if axis is None or data.sizes == ():
+            data, axis = reshape(data, [-1]), axis or 0
         times = convert_to_tensor(repeats, name="repeats")
         if times.dtype.kind not in "iu":
             raise TypeError(

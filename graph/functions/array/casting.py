@@ -125,7 +125,7 @@ def _limits_within(
     inner, outer = limits_of(dtype), limits_of(target)
     if dtype.kind in "iu" and target.kind in "iu":
         return dtype.type(max(inner[0], outer[0])), dtype.type(min(inner[1], outer[1]))
-    low, high = (dtype.type(_nearer(*pair)) for pair in zip(inner, outer, strict=True))
+    low, high = (dtype.type(float(_nearer(*pair))) for pair in zip(inner, outer, strict=True))
     if target.kind in "iu":
         exceeds = int(high) > outer[1]
         return low, np.nextafter(high, dtype.type(0)) if exceeds else high

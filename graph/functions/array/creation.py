@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 import numpy as np
 
 from ...core import shapes
+from ...core.arrays import as_array, type_name
 from ...core.build import ops
 from ...core.composite.ragged_dispatch import with_ragged
 from ...core.composite.sparse_tensor import SparseTensor, SparseTensorValue
-from ...core.create import constant, convert_to_tensor, type_name
+from ...core.create import constant, convert_to_tensor
 from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.signatures.operands import Operands
-from ...core.tensor_shape import TensorShape, as_shape
+from ...core.tensor_shape import Dimension, TensorShape, as_shape
 from ..rows import functions, unary
 from .casting import cast
 
@@ -53,8 +54,7 @@ def placeholder(
         shape: What is known of its shape: a list with None for unknown sizes; None for anything.
         name: Of the operation.
     """
-    attrs = {"dtype": as_numpy(dtype), "shape": _known_shape(shape)}
-    return ops.Placeholder(name=name, **attrs)
+    return ops.Placeholder(name=name, dtype=dtype, shape=_known_shape(shape))
 
 
 def _known_shape(shape: ShapeLike | None) -> Shape:
@@ -92,19 +92,27 @@ def ones(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = 
 def _filled(
     default: str, shape: DynamicShape, dtype: np.dtype, number: int, name: str | None
 ) -> Tensor:
-    value = np.array(number, dtype) if dtype.kind != "O" else b""
+    value = b"" if dtype.kind == "O" and not number else as_array(_unit(number, dtype), dtype)
     with name_scope(name, default, [shape]) as scope:
         if not isinstance(shape, Tensor):
-            known = _known_sizes(shape)
+            try:
+                known = _known_sizes(shape)
+            except TypeError:
+                sizes = convert_to_tensor(typing.cast("TensorLike", shape), np.int32)
+                return fill(sizes, constant(value, dtype), name=scope)
             if known is None:
                 shape = shape_tensor(shape)
             elif np.prod(known, dtype=object) < _SMALL:
                 return constant(np.full(known, value, dtype), name=scope)
             else:
-                shape = convert_to_tensor(np.array(known, np.int32))
+                shape = convert_to_tensor(list(known))
         if shape.sizes == ():
             shape = ops.Reshape(shape, [-1])
         return fill(shape, constant(value, dtype), name=scope)
+
+
+def _unit(number: int, dtype: np.dtype) -> bool | int:
+    return bool(number) if dtype.kind == "b" else number
 
 
 def _known_sizes(shape: DynamicShape) -> tuple[int, ...] | None:
@@ -219,12 +227,26 @@ def eye(
         columns = num_rows if num_columns is None else num_columns
         batch = [] if batch_shape is None else list(batch_shape)
         sizes = [*batch, num_rows, columns]
-        numbers = [int(size) for size in sizes if not isinstance(size, Operands)]
+        numbers = _whole_sizes([size for size in sizes if not isinstance(size, Operands)])
+        as_array(_unit(1, as_numpy(dtype)), dtype)
         if len(numbers) < len(sizes):
             diagonal = ones([*batch, ops.Minimum(num_rows, columns)], dtype)
             return ops.MatrixSetDiag(zeros(sizes, dtype), diagonal, name=scope)
         matrix = np.eye(numbers[-2], numbers[-1], dtype=as_numpy(dtype))
         return constant(np.broadcast_to(matrix, numbers), name=scope)
+
+
+def _whole_sizes(sizes: Sequence[int | np.integer]) -> list[int]:
+    """Numbers of rows and columns; TypeError when one is no integer, ValueError when negative."""
+    if any(not isinstance(size, (int, np.integer, Dimension)) for size in sizes):
+        rows, columns = [*sizes, None, None][:2] if len(sizes) < 2 else sizes[-2:]
+        raise TypeError(
+            "Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
+            f"num_rows={rows}, num_columns={columns}"
+        )
+    if any(int(size) < 0 for size in sizes):
+        raise ValueError(f"Fill dimensions must be >= 0, got {list(sizes)}")
+    return [int(size) for size in sizes]
 
 
 def range(
@@ -243,6 +265,9 @@ def range(
             for x, label in ((start, "start"), (limit, "limit"), (delta, "delta"))
         ]
         order = ["int32", "int64", "float16", "bfloat16", "float32", "float64"]
+        for x, label in zip(numbers, ("start", "limit", "delta"), strict=True):
+            if dtype is None and x.dtype.name not in order:
+                raise TypeError(f"range takes {', '.join(order)}, got {x.dtype.name} for {label}")
         widest = max((x.dtype.name for x in numbers), key=order.index) if dtype is None else dtype
         return ops.Range(*(cast(x, widest) for x in numbers), name=scope)
 
@@ -252,30 +277,40 @@ def lin_space(
     stop: TensorLike,
     num: TensorLike,
     name: str | None = None,
-    axis: int = 0,
+    axis: TensorLike | None = 0,
 ) -> Tensor:
     """`num` numbers from `start` to `stop`, evenly spaced, along a new dimension `axis`.
 
-    Integers give float64. `start` and `stop` broadcast together.
+    Integers give float64, those of 8 and 16 bits float32. `start` and `stop` broadcast together.
     """
     with name_scope(name, "linspace", [start, stop]) as scope:
         start = convert_to_tensor(start, name="start")
         stop = convert_to_tensor(stop, start.dtype, name="stop")
         if start.dtype.kind in "iu":
-            start, stop = cast(start, np.float64), cast(stop, np.float64)
-        if start.sizes == () == stop.sizes and axis in (0, -1):
+            wide = np.float64 if start.dtype.itemsize > 2 else np.float32
+            start, stop = cast(start, wide), cast(stop, wide)
+        if axis is None:
+            raise ValueError("Must specify an axis argument to tf.expand_dims()")
+        axis = convert_to_tensor(axis, name="axis")
+        if start.sizes == () == stop.sizes and start.dtype.kind != "c" and _is_zero(axis):
             return ops.LinSpace(start, stop, num, name=scope)
         num = convert_to_tensor(num, np.int32, name="num")
         n_steps = ops.Maximum(ops.Sub(num, np.int32(1)), np.int32(1))
         shape = ops.BroadcastArgs(ops.Shape(start), ops.Shape(stop))
         start, stop = ops.BroadcastTo(start, shape), ops.BroadcastTo(stop, shape)
-        first, last = ops.ExpandDims(start, np.int32(axis)), ops.ExpandDims(stop, np.int32(axis))
-        n_axes = ops.Size(ops.Shape(first))
-        along = ops.OneHot(np.int32(axis) % n_axes, n_axes, num, np.int32(1))
+        first, last = ops.ExpandDims(start, axis), ops.ExpandDims(stop, axis)
+        n_axes = ops.Size(ops.Shape(first), out_type=axis.dtype)
+        along = ops.OneHot(axis % n_axes, cast(n_axes, np.int32), num, np.int32(1))
         positions = ops.Reshape(ops.Range(np.int32(0), num, np.int32(1)), along)
         steps = (last - first) / cast(n_steps, first.dtype)
         between = first + steps * cast(positions, first.dtype)
         return ops.SelectV2(ops.Equal(positions, n_steps), last, between, name=scope)
+
+
+def _is_zero(axis: Tensor) -> bool:
+    """Whether an axis is the only one of a vector."""
+    known = shapes.whole(axis.value)
+    return known is not None and not known.ndim and int(known) in (0, -1)
 
 
 def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = np.int32) -> Tensor:

@@ -112,7 +112,7 @@ def _slice(
 
 
 def _check(value: Number) -> None:
-    if isinstance(value, Operands) and value.dtype.kind in "iu":
+    if isinstance(value, Operands) and value.dtype.kind in "iu" and not value.sizes:
         return
     if hasattr(value, "__index__") and not isinstance(value, bool):
         return

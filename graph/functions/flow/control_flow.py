@@ -78,7 +78,7 @@ def _operation(item: Nest) -> Operation:
     ):
         raise TypeError(
             "'inputs' should be zero or more (nested) Tensors. Received "
-            f"{item} with type '{type(item)}'."
+            f"'{item}' with type '{type(item)}'."
         )
     if isinstance(item, IndexedSlices):
         return item.values.op
@@ -165,4 +165,6 @@ def Assert(
     """An operation that fails with InvalidArgumentError unless `condition` holds."""
     with name_scope(name, "Assert", [condition]) as scope:
         attrs = {"summarize": 3 if summarize is None else summarize}
+        if isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
+            raise TypeError(f"Expected list for 'data' argument to 'Assert' Op, not {data}.")
         return create("Assert", [condition, list(data)], attrs, scope)

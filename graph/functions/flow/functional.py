@@ -275,6 +275,10 @@ def py_func(
         stateful: Whether it may give something else for the same arrays.
         name: Of the operation.
     """
+    if not callable(func):
+        raise ValueError(
+            f"Expected func to be callable. Received func={func} of type {type(func)}."
+        )
     return _call("PyFunc" if stateful else "PyFuncStateless", func, inp, Tout, name)
 
 

@@ -64,7 +64,7 @@ class TensorArray:
             self._flow = flow
             return
         if size is None:
-            raise ValueError("Size must be provided if handle is not provided")
+            raise ValueError("Argument `size` must be provided if handle is not provided.")
         with name_scope(name, "TensorArray"):
             self._flow = ops.TensorListReserve(self._spelled(), size, element_dtype=self._dtype)
 

@@ -180,7 +180,7 @@ class Columns:
         for key in sorted(self.features):
             feature = self.features[key]
             if not isinstance(feature, tuple(kinds)):
-                raise ValueError(f"Invalid feature {key}:{feature}.")
+                raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key {key!r}")
             self._add(key, cast("Feature", feature))
         self._require_apart()
 

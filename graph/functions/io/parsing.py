@@ -265,7 +265,7 @@ def parse_single_example(
     Raises ValueError unless `serialized` is a scalar.
     """
     if not features:
-        raise ValueError("Invalid argument: features cannot be None.")
+        raise ValueError("Invalid argument: features cannot be empty.")
     with name_scope(name, "ParseSingleExample", [serialized]):
         return parse_example(_scalar(serialized, "serialized"), features, name, example_names)
 

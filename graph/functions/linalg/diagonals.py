@@ -8,7 +8,6 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.create import convert_to_tensor
-from ..array.casting import cast
 
 if TYPE_CHECKING:
     from ...core.graph import Tensor
@@ -16,10 +15,11 @@ if TYPE_CHECKING:
 
 
 def _padding(value: TensorLike, like: Tensor) -> TensorLike:
-    """`value` in the tensor's dtype; 0 is False, too."""
+    """`value` in the tensor's dtype; of Booleans 0 is False."""
     if isinstance(value, (bool, int, float)):
-        return np.asarray(value).astype(like.dtype)
-    return cast(value, like.dtype)
+        is_flag = like.dtype.kind == "b" and value == 0
+        return np.zeros((), bool) if is_flag else value
+    return value
 
 
 def matrix_diag(

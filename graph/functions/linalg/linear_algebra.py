@@ -233,7 +233,7 @@ def matvec(
     """Matrices [..., m, n] by vectors [..., n]; see `matmul` for what may be done to `a` before."""
     with name_scope(name, "MatVec", [a, b]):
         left = convert_to_tensor(a, name="a")
-        column = ops.ExpandDims(convert_to_tensor(b, left.dtype, "b"), np.int32(-1))
+        column = ops.ExpandDims(convert_to_tensor(b, name="b"), np.int32(-1))
         product = matmul(left, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
         return ops.Squeeze(product, squeeze_dims=[-1])
 

@@ -8,10 +8,11 @@ from typing import cast as cast_type
 
 import numpy as np
 
+from ...core.arrays import type_name
 from ...core.build import ops
 from ...core.composite.indexed_slices import IndexedSlices, dense
 from ...core.composite.ragged_dispatch import has_ragged
-from ...core.create import convert_to_tensor, is_tensor_like, type_name
+from ...core.create import convert_to_tensor, is_tensor_like
 from ...core.dtype import as_dtype
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
@@ -183,8 +184,7 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """x / y as Python 2 divides: whole numbers stay whole."""
     with name_scope(name, "div", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, x.dtype if not isinstance(y, Tensor) else None, "y")
-        _require_one_dtype(x, y)
+        y = convert_to_tensor(y, x.dtype, "y")
         kind = ops.RealDiv if x.dtype.kind in "fcV" else ops.FloorDiv
         return kind(x, y, name=scope)
 
@@ -196,22 +196,19 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return ops.FloorDiv(x, y, name=scope)
 
 
-def add_n(inputs: Iterable[TensorLike | IndexedSlices], name: str | None = None) -> Tensor:
+def add_n(inputs: Iterable[TensorLike | IndexedSlices | None], name: str | None = None) -> Tensor:
     """The sum of several tensors of one shape and dtype; ValueError when there are none."""
     message = (
         "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and "
         "shape."
     )
-    if isinstance(inputs, (Tensor, str)) or not isinstance(inputs, Iterable):
-        raise ValueError(message)
     inputs = list(inputs)
-    if not inputs:
+    terms = [x for x in inputs if x is not None]
+    if not terms or len(terms) < len(inputs):
         raise ValueError(message)
-    if has_ragged(*inputs):
-        return cast_type("Tensor", of_flat_values(lambda *x: add_n(x, name), *inputs))
-    tensors = [dense(x) if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in inputs]
-    if any(x.dtype != tensors[0].dtype for x in tensors):
-        raise ValueError(message)
+    if has_ragged(*terms):
+        return cast_type("Tensor", of_flat_values(lambda *x: add_n(x, name), *terms))
+    tensors = [dense(x) if isinstance(x, IndexedSlices) else convert_to_tensor(x) for x in terms]
     if len(tensors) == 1:
         return ops.Identity(tensors[0], name=name) if name else tensors[0]
     return ops.AddN(tensors, name=name)

@@ -90,7 +90,7 @@ def clip_by_norm(
         values = _values(t)
         clip_norm = _numeric(clip_norm, values)
         clip_norm = ops.Maximum(clip_norm, number(0, values))
-        along = _every(values) if axes is None else np.atleast_1d(np.asarray(axes, np.int32))
+        along = _every(values) if axes is None else axes
         total = ops.Sum(values * values, along, keep_dims=True)
         positive = ops.Greater(total, number(0, total))
         root = ops.Sqrt(ops.SelectV2(positive, total, ops.OnesLike(total)))
@@ -165,4 +165,4 @@ def clip_by_global_norm(
 
 def _require_sequence(t_list: object) -> None:
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
-        raise TypeError("t_list should be a sequence")
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")

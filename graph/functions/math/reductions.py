@@ -8,10 +8,11 @@ from typing import cast as cast_type
 
 import numpy as np
 
+from ...core.arrays import type_name
 from ...core.build import ops
 from ...core.composite.ragged_dispatch import is_ragged
 from ...core.composite.ragged_tensor import RaggedTensor
-from ...core.create import constant, convert_to_tensor, is_tensor_like, type_name
+from ...core.create import constant, convert_to_tensor, is_tensor_like
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ..arguments import one_of
@@ -33,7 +34,12 @@ def argmax(
     output_type: DTypeLike = np.int64,
 ) -> Tensor:
     """Where along `axis` (0 by default) the largest element comes first."""
-    if isinstance(axis, (list, tuple, float)):
+    if isinstance(axis, Tensor):
+        if axis.dtype.kind not in "iu":
+            raise TypeError(
+                f"axis tensor dtypes <dtype: '{type_name(axis.dtype)}'> is not supported"
+            )
+    elif axis is not None and not hasattr(axis, "__index__"):
         raise TypeError("axis must be int or Tensor with integer datatype")
     return _place(ops.ArgMax, input, axis, dimension, output_type, name)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...core.arrays import type_name
 from ...core.build import ops
 from ...core.composite.sparse_tensor import SparseTensor
 from ...core.create import convert_to_tensor
@@ -26,6 +27,12 @@ def set_size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
     return ops.SetSize(a.indices, a.values, a.dense_shape, validate_indices=validate_indices)
 
 
+def _require_one_type(a: Tensor, b: Tensor) -> None:
+    if a.dtype != b.dtype:
+        names = (f"<dtype: '{type_name(x.dtype)}'>" for x in (a, b))
+        raise TypeError(f"Types don't match, {' vs '.join(names)}.")
+
+
 def _combined(a: Operand, b: Operand, operation: str, validate_indices: bool) -> SparseTensor:
     """The sets of `a` and `b`, combined; both have the same dimensions but for the last.
 
@@ -38,11 +45,13 @@ def _combined(a: Operand, b: Operand, operation: str, validate_indices: bool) ->
     attrs = {"set_operation": operation, "validate_indices": validate_indices}
     with name_scope(None, "set_operation"):
         parts: list[Tensor] = []
+        a, b = (x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in (a, b))
         for x in (a, b):
             if isinstance(x, SparseTensor):
                 parts += [x.indices, x.values, x.dense_shape]
             else:
                 parts.append(convert_to_tensor(x))
+        _require_one_type(*(x.values if isinstance(x, SparseTensor) else x for x in (a, b)))
         if isinstance(a, SparseTensor):
             results = ops.SparseToSparseSetOperation(*parts, **attrs)
         elif isinstance(b, SparseTensor):

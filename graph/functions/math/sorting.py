@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.arrays import type_name
 from ...core.build import ops
 from ...core.create import convert_to_tensor
+from ...core.dtype import as_numpy
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.shapes import whole
 from ..array import array, creation
 from ..array.casting import cast
+from .arithmetic import truediv
 from .reductions import reduce_sum
 
 if TYPE_CHECKING:
@@ -25,7 +28,13 @@ def _in_order(
 ) -> tuple[Tensor, Tensor, Callable[[Tensor], Tensor]]:
     """Sorted along the last axis, the places, and what puts the axes back."""
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"Direction should be one of ASCENDING, DESCENDING, got {direction}")
+        raise ValueError(
+            "Argument `direction` should be one of ASCENDING, DESCENDING. Received: "
+            f"direction={direction}"
+        )
+    is_rising = direction == "ASCENDING"
+    reverse = ops.Invert if values.dtype.kind in "iu" else ops.Neg
+    keys = reverse(values) if is_rising else values
     axis = _scalar_axis(axis, values)
     rank = ops.Rank(values) if values.sizes is None else len(values.sizes)
 
@@ -38,16 +47,9 @@ def _in_order(
         moved = ops.SelectV2(is_last, np.int32(axis) % rank, places)
         return array.transpose(x, ops.SelectV2(at, ops.Sub(rank, np.int32(1)), moved))
 
-    rows = turned(values)
-    n = creation.shape(rows)[-1]
-    is_rising = direction == "ASCENDING"
-    keys = ops.Neg(rows) if is_rising and rows.dtype.kind in "f" else rows
-    if is_rising and rows.dtype.kind in "iu":
-        keys = ops.Invert(rows)
-    best, places = ops.TopKV2(keys, n)
-    if is_rising:
-        best = ops.Neg(best) if rows.dtype.kind == "f" else ops.Invert(best)
-    return best, places, turned
+    rows = turned(keys)
+    best, places = ops.TopKV2(rows, creation.shape(rows)[-1])
+    return reverse(best) if is_rising else best, places, turned
 
 
 def _scalar_axis(axis: int, values: Tensor) -> int:
@@ -58,7 +60,8 @@ def _scalar_axis(axis: int, values: Tensor) -> int:
         raise ValueError(f"Argument `axis` must be a constant scalar. Received: axis={tensor}.")
     if values.sizes is not None and not -len(values.sizes) <= known < len(values.sizes):
         n = len(values.sizes)
-        raise ValueError(f"slice index {known} of dimension 0 out of bounds for rank {n}")
+        place = known + n if known < 0 else known
+        raise ValueError(f"slice index {place} of dimension 0 out of bounds. The rank is {n}")
     return int(known)
 
 
@@ -152,6 +155,14 @@ def searchsorted(
         raise ValueError(f"Invalid value for `side`: {side}. Expected 'right' or 'left'")
     with name_scope(name, "searchsorted", [sorted_sequence, values]):
         sequence, queries = convert_to_tensor(sorted_sequence), convert_to_tensor(values)
+        if () in (sequence.sizes, queries.sizes):
+            raise ValueError("slice index -1 of dimension 0 out of bounds. A scalar has no rows")
+        if sequence.dtype != queries.dtype:
+            kind = "LowerBound" if side == "left" else "UpperBound"
+            raise TypeError(
+                f"Input 'values' of '{kind}' Op has type {type_name(queries.dtype)} that does not "
+                f"match type {type_name(sequence.dtype)} of argument 'sorted_inputs'."
+            )
         row, column = array.expand_dims(sequence, -2), array.expand_dims(queries, -1)
         before = ops.Less(row, column) if side == "left" else ops.LessEqual(row, column)
         return reduce_sum(cast(before, np.dtype(out_type)), -1)
@@ -168,10 +179,19 @@ def histogram_fixed_width_bins(
     with name_scope(name, "histogram_fixed_width_bins", [values, value_range]):
         x = convert_to_tensor(values, name="values")
         ends = cast(convert_to_tensor(value_range), x.dtype)
-        part = ops.RealDiv(x - ends[0], ends[1] - ends[0])
-        places = ops.Floor(part * np.asarray(nbins, x.dtype))
-        top = np.asarray(nbins - 1, x.dtype)
-        clipped = ops.ClipByValue(places, np.zeros((), x.dtype), top)
+        if nbins < 1:
+            raise ValueError(f"Requires nbins > 0: {nbins}")
+        if ends.sizes not in (None, (None,), (2,)):
+            n = ends.get_shape().num_elements()
+            words = (
+                f"Dimension must be 2 but is {n}"
+                if len(ends.sizes or ()) == 1
+                else (f"Shape must be rank 1 but is rank {len(ends.sizes or ())}")
+            )
+            raise ValueError(f"{words} for value_range")
+        part = truediv(x - ends[0], ends[1] - ends[0])
+        places = ops.Floor(part * np.asarray(nbins, part.dtype))
+        clipped = ops.ClipByValue(places, *np.array([0, nbins - 1], as_numpy(part.dtype)))
         return cast(clipped, np.dtype(dtype))
 
 
@@ -278,7 +298,7 @@ def sufficient_statistics(
 
 def weighted_moments(
     x: TensorLike,
-    axes: int | Sequence[int],
+    axes: TensorLike | None,
     frequency_weights: TensorLike,
     name: str | None = None,
     keep_dims: bool | None = None,
@@ -291,7 +311,8 @@ def weighted_moments(
         is_half = source.dtype.itemsize == 2  # whose sums are taken in float32
         values = cast(source, np.float32) if is_half else source
         weights = cast(convert_to_tensor(frequency_weights), values.dtype)
-        axis = np.atleast_1d(np.array(axes, np.int32))
+        axis = creation.range(ops.Rank(values)) if axes is None else axes
+        axis = convert_to_tensor(axis, name="reduction_indices")
         spread = ops.AddV2(weights, ops.ZerosLike(values))
         count = ops.Sum(spread, axis, keep_dims=True)
         mean = ops.DivNoNan(ops.Sum(weights * values, axis, keep_dims=True), count)
@@ -301,7 +322,10 @@ def weighted_moments(
             mean, variance = cast(mean, source.dtype), cast(variance, source.dtype)
         if keep:
             return mean, variance
-        squeezed = [int(a) for a in axis]
+        places = whole(axis.value)
+        if places is None:
+            raise ValueError(f"axes must be known when the graph is built, got {axes!r}")
+        squeezed = [int(place) for place in places.flat]
         return array.squeeze(mean, squeezed), array.squeeze(variance, squeezed)
 
 

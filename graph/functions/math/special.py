@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.arrays import as_array
 from ...core.build import ops
 from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.create import convert_to_tensor
@@ -66,7 +67,7 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
         x = convert_to_tensor(input, name="input")
         if x.dtype.kind == "c":
             return ops.Angle(x, Tout=np.dtype(f"f{x.dtype.itemsize // 2}"))
-        pi = np.asarray(np.pi, x.dtype)
+        pi = as_array(np.pi, x.dtype)
         return ops.SelectV2(ops.Less(x, np.zeros((), x.dtype)), pi, np.zeros((), x.dtype))
 
 
@@ -97,6 +98,8 @@ def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
 
 def _in_pairs(x: TensorLike) -> tuple[Tensor, Tensor]:
     flat = array.reshape(convert_to_tensor(x), [-1])
+    if flat.dtype.kind not in "iufcV":
+        raise TypeError(f"Expected x to be numeric, instead found: {flat}")
     return flat[1:], flat[:-1]
 
 

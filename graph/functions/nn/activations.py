@@ -39,13 +39,13 @@ def relu6(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 @unary
-def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
-    """The elements, times `alpha` where they are negative."""
+def leaky_relu(features: TensorLike, alpha: float | None = 0.2, name: str | None = None) -> Tensor:
+    """The elements, times `alpha`, 0.2 by default, where they are negative."""
     with name_scope(name, "LeakyRelu", [features, alpha]) as scope:
         features = convert_to_tensor(features, name="features")
         if features.dtype.kind in "iu":
             features = cast(features, np.float32)
-        return ops.LeakyRelu(features, alpha=float(alpha), name=scope)
+        return ops.LeakyRelu(features, alpha=0.2 if alpha is None else alpha, name=scope)
 
 
 def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tensor:
@@ -92,7 +92,8 @@ def _along_last(
     if axis is None or axis == -1 or axis + 1 == rank:
         return compute(x, name=name)
     if rank is not None and not -rank <= axis < rank:
-        words = f"`axis` (= {axis}) is not in the range of the dimensions, [{-rank}, {rank})"
+        words = f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of"
+        words += f" dimensions in the input. Received: dim={axis}"
         raise InvalidArgumentError(None, None, words)
     if rank is None:
         order = _swapped(ops.Rank(x), convert_to_tensor(axis, np.int32))

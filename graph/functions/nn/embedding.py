@@ -82,20 +82,22 @@ def _ragged_ids(params: object, ids: RaggedTensor) -> Tensor:
 
 
 def table_rows(
-    params: TensorLike | Sequence[TensorLike],
+    params: TensorLike | Sequence[TensorLike] | None,
     ids: TensorLike,
     partition_strategy: str,
     name: str | None,
     max_norm: float | None,
 ) -> Tensor:
     """Rows of a table, one for each of dense ids; see `embedding_lookup`."""
+    if params is None:
+        raise ValueError("params must be specified")
     parts = (
         list(cast("Sequence[TensorLike]", params))
         if isinstance(params, (list, tuple))
         else [params]
     )
     if not parts:
-        raise ValueError("Argument `params` should not be empty.")
+        raise ValueError("Length of params is currently 0. Need at least one param.")
     if partition_strategy not in ("mod", "div"):
         raise ValueError(f"Unrecognized partition strategy: {partition_strategy}.")
     with name_scope(name, "embedding_lookup", [ids]) as scope:

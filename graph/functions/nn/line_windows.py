@@ -12,7 +12,15 @@ from ...core.create import convert_to_tensor
 from ...core.scopes import name_scope
 from ..arguments import one_of
 from ..array import array
-from .windows import avg_pool, conv2d, conv2d_transpose, for_each_dimension, max_pool, over_batches
+from .windows import (
+    avg_pool,
+    conv2d,
+    conv2d_transpose,
+    for_each_dimension,
+    int_list,
+    max_pool,
+    over_batches,
+)
 
 if TYPE_CHECKING:
     from ...core.graph import Tensor
@@ -34,9 +42,12 @@ def _format(data_format: str | None) -> tuple[str, int]:
 
 def _line(numbers: Sizes | None, name: str, axis: int) -> list[int]:
     """Numbers for images from one for lines, or from three."""
-    sizes = [int(n) for n in np.atleast_1d(np.asarray(1 if numbers is None else numbers))]
+    sizes = int_list(1 if numbers is None else numbers, name)
     if len(sizes) not in (1, 3):
-        raise ValueError(f"{name} should be of length 1 or 3 but was {len(sizes)}")
+        raise ValueError(
+            f"{name} should be of length 1, 1 or 3. Received: {name}={numbers} of length "
+            f"{len(sizes)}"
+        )
     width = sizes[0] if len(sizes) == 1 else sizes[1 if axis == 1 else 2]
     return [1, 1, width, 1] if axis == 1 else [1, 1, 1, width]
 

@@ -11,6 +11,7 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...core.signatures.attribute_checks import int_value
 from ..arguments import one_of
 from ..array import array, creation
 from ..array.casting import cast
@@ -74,7 +75,11 @@ def softmax_cross_entropy_with_logits_v2(
         labels = cast(labels, precise.dtype)
         rank = creation.rank(precise)
         if axis != -1 and logits.sizes is not None and axis != len(logits.sizes) - 1:
-            order = np.arange(len(logits.sizes))
+            n = len(logits.sizes)
+            axis = int_value("axis", axis)
+            if not -n <= axis < n:
+                raise ValueError(f"Requires start <= limit when delta > 0: {axis + 1}/{n}")
+            order = np.arange(n)
             order = np.append(np.delete(order, axis), order[axis]).astype(np.int32)
             precise, labels = array.transpose(precise, order), array.transpose(labels, order)
         shape = creation.shape(precise)
@@ -188,6 +193,11 @@ def weighted_cross_entropy_with_logits(
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
+        if not logits.get_shape().is_compatible_with(labels.get_shape()):
+            raise ValueError(
+                "`logits` and `labels` must have the same shape, received "
+                f"({logits.get_shape()} vs {labels.get_shape()})."
+            )
         weight = 1 + (pos_weight - 1) * labels
         tail = ops.Log1p(ops.Exp(ops.Neg(ops.Abs(logits)))) + ops.Relu(ops.Neg(logits))
         return add((1 - labels) * logits, weight * tail, name=scope)

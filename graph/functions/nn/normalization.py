@@ -8,8 +8,9 @@ from typing import cast as cast_type
 
 import numpy as np
 
+from ...core.arrays import type_name
 from ...core.build import ops
-from ...core.create import constant, convert_to_tensor, type_name
+from ...core.create import constant, convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.tensor_shape import Dimension, TensorShape
@@ -189,7 +190,7 @@ def dropout(
         if x.dtype.kind not in "fV":
             raise ValueError(
                 "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
-                f"x_dtype={type_name(x.dtype)}"
+                f"x_dtype=<dtype: '{type_name(x.dtype)}'>"
             )
         if number == 0:
             random.get_seed(seed)

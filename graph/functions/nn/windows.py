@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ...core.build import ops
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
 from ...core.scopes import name_scope
+from ...core.signatures.attribute_checks import int_value
 from ..arguments import one_of
 from ..rows import functions
 
@@ -124,17 +125,27 @@ def _four(numbers: int | Sequence[int] | None, data_format: str | None, name: st
     return for_each_dimension(numbers, 2, data_format, name)
 
 
+def int_list(numbers: object, name: str) -> list[int]:
+    """A number or several as a list; TypeError for what is no integer."""
+    if isinstance(numbers, (str, bytes)) or not isinstance(numbers, Iterable):
+        return [int_value(name, numbers)]
+    return [int_value(name, n) for n in cast("Iterable[object]", numbers)]
+
+
 def for_each_dimension(
     numbers: int | Sequence[int] | None, n: int, data_format: str | None, name: str
 ) -> list[int]:
     """Numbers for batch, n spatial dimensions and channels, from one, n or all; 1 by default."""
     if numbers is None:
         return [1] * (n + 2)
-    sizes = [int(size) for size in np.atleast_1d(np.asarray(numbers))]
+    sizes = int_list(numbers, name)
     if len(sizes) == n + 2:
         return sizes
     if len(sizes) not in (1, n):
-        raise ValueError(f"{name} should be of length 1, {n} or {n + 2} but was {len(sizes)}")
+        raise ValueError(
+            f"{name} should be of length 1, {n} or {n + 2}. Received: {name}={numbers} of length "
+            f"{len(sizes)}"
+        )
     inner = sizes * n if len(sizes) == 1 else sizes
     return [1, 1, *inner] if data_format and data_format.startswith("NC") else [1, *inner, 1]
 

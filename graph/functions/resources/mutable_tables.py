@@ -90,12 +90,6 @@ class MutableTable(LookupTable):
         with self._beside():
             return create("LookupTableImportV2", [self.resource_handle, keys, values])
 
-    def _typed(self, value: TensorLike, dtype: np.dtype, what: str) -> Tensor:
-        try:
-            return convert_to_tensor(value, dtype, name=what)
-        except ValueError as error:
-            raise ValueError(f"{what}: {error}") from None
-
     def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
         """An operation that gives keys their values.
 
@@ -103,8 +97,8 @@ class MutableTable(LookupTable):
         """
         with scoped(name, f"{self.name}_lookup_table_insert", [self.resource_handle]):
             tensors = [
-                self._typed(keys, self._key_dtype, "keys"),
-                self._typed(values, self._value_dtype, "values"),
+                convert_to_tensor(keys, self._key_dtype, "keys"),
+                convert_to_tensor(values, self._value_dtype, "values"),
             ]
             with self._beside():
                 return create("LookupTableInsertV2", [self.resource_handle, *tensors])
@@ -181,7 +175,7 @@ class MutableHashTable(MutableTable):
         default = self.default_value
         if dynamic_default_values is not None:
             default = convert_to_tensor(dynamic_default_values, self._value_dtype)
-        flat = self._typed(flat_of(keys), self._key_dtype, "keys")
+        flat = convert_to_tensor(flat_of(keys), self._key_dtype, "keys")
         scope = name or f"{self.name}_lookup_table_find"
         with self._beside():
             return in_form_of(keys, self._find(flat, default, scope))
@@ -237,7 +231,7 @@ class DenseHashTable(MutableTable):
 
         Raises ValueError for keys of another type.
         """
-        flat = self._typed(flat_of(keys), self._key_dtype, "keys")
+        flat = convert_to_tensor(flat_of(keys), self._key_dtype, "keys")
         scope = name or f"{self.name}_lookup_table_find"
         with self._beside():
             return in_form_of(keys, self._find(flat, self.default_value, scope))

@@ -12,6 +12,7 @@ from ...core.create import convert_to_tensor, create
 from ...core.dtype import DType
 from ...core.scopes import device
 from ...core.scopes import name_scope as scoped
+from ...core.signatures.attribute_checks import int_value
 from ...core.tensor_shape import Dimension, TensorShape
 from ..random import get_seed
 
@@ -203,14 +204,10 @@ class QueueBase:
 
     def _converted(self, vals: Values) -> list[Tensor]:
         pairs = zip(self._parts(vals), self._dtypes, strict=False)
-        return [_component(i, part, dtype) for i, (part, dtype) in enumerate(pairs)]
-
-
-def _component(i: int, part: TensorLike, dtype: DType) -> Tensor:
-    try:
-        return convert_to_tensor(part, dtype, name=f"component_{i}")
-    except ValueError as error:
-        raise ValueError(f"component_{i}: {error}") from None
+        return [
+            convert_to_tensor(part, dtype, name=f"component_{i}")
+            for i, (part, dtype) in enumerate(pairs)
+        ]
 
 
 def _common(shapes: Sequence[TensorShape]) -> TensorShape:
@@ -310,7 +307,8 @@ class FIFOQueue(QueueBase):
         types = _dtypes(dtypes)
         known, named = _shapes(shapes, types, False), _names(names, types)
         with device(CPU):
-            handle = _handle("FIFOQueueV2", types, known, capacity, shared_name, name)
+            room = int_value("capacity", capacity)
+            handle = _handle("FIFOQueueV2", types, known, room, shared_name, name)
         super().__init__(types, known, named, handle)
 
 

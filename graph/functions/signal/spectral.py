@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ...core.arrays import as_array
 from ...core.build import ops, shape_of
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
@@ -133,8 +134,11 @@ irfft3d = _real("irfft3d", "IRFFT3D", 3)
 def _shifts(x: Tensor, axes: int | Sequence[int] | None) -> tuple[Tensor, np.ndarray]:
     """Half of the size of each axis, and the axes from the front."""
     rank = len(x.get_shape())
-    along = np.atleast_1d(np.arange(rank) if axes is None else np.asarray(axes)) % max(rank, 1)
-    along = along.astype(np.int32)
+    places = np.atleast_1d(np.arange(rank) if axes is None else as_array(axes, np.int32))
+    for place in places:
+        if not -rank <= place < rank:
+            raise ValueError(f"slice index {place} of dimension 0 out of bounds. Rank is {rank}")
+    along = (places % max(rank, 1)).astype(np.int32)
     return ops.FloorDiv(ops.GatherV2(ops.Shape(x), along, np.int32(0)), np.int32(2)), along
 
 

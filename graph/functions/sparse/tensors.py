@@ -258,6 +258,11 @@ def expand_dims(
     """
     sp = sparse_of(sp_input)
     rank = sp.shape.ndims
+    if axis is not None and not isinstance(axis, (int, np.integer)):
+        raise TypeError(
+            "axis must be an integer value in range [-rank(sp_input) - 1, rank(sp_input)], got "
+            f"{axis!r}"
+        )
     place = -1 if axis is None else int(axis)
     with name_scope(name, "expand_dims", [sp.values]):
         if rank is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.registry import op
-from ...core.shapes import Shape, known, require, shown
+from ...core.shapes import Shape, known, merged_shapes, require
 from .matmul import adjoint, square, wide
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def _qr_shape(op: OperationView) -> list[Shape]:
 @op("Qr", shape=_qr_shape)
 def qr(x: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, np.ndarray]:
     """q with orthogonal columns, and r with zeros below its diagonal: x = q r."""
+    x = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     q, r = np.linalg.qr(x, mode="complete" if full_matrices else "reduced")
     return q, r
 
@@ -109,8 +110,9 @@ def lu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _cross_shape(op: OperationView) -> Shape:
     a, b = known(op, 0), known(op, 1)
-    words = f"Both inputs must be of same shape [..., 3], got {shown(a)} and {shown(b)}"
-    require(op, len(a) == len(b) > 0 and {a[-1], b[-1]} <= {3, None}, words)
+    merged_shapes(op, a, b)
+    require(op, len(a) > 0, "Shape must be at least rank 1 but is rank 0")
+    require(op, a[-1] in (3, None), f"Dimension must be 3 but is {a[-1]}")
     return a
 
 

@@ -18,7 +18,6 @@ from ...core.shapes import (
     plus,
     require,
     same,
-    shown,
 )
 
 if TYPE_CHECKING:
@@ -36,10 +35,7 @@ def _matmul_shape(op: OperationView) -> Shape:
 
 
 def _inner(op: OperationView, x: Dim, y: Dim) -> None:
-    shapes = " and ".join(str(tensor.sizes) for tensor in op.inputs)
-    require(
-        op, None in (x, y) or x == y, f"Dimensions must be equal, but are {x} and {y} in {shapes}"
-    )
+    require(op, None in (x, y) or x == y, f"Dimensions must be equal, but are {x} and {y}")
 
 
 @op("MatMul", shape=_matmul_shape)
@@ -105,10 +101,23 @@ def batch_matmul(
 
 def _einsum_labels(op: OperationView) -> tuple[list[str], str]:
     equation = op.get_attr("equation").decode().replace(" ", "")
-    inputs, arrow, output = equation.partition("->")
+    inputs, _, output = equation.partition("->")
     labels = inputs.split(",")
-    require(op, arrow and len(labels) == len(op.inputs), f"equation {equation!r} does not fit")
+    words = f"Expecting exactly one '->' in einsum equation: {equation}"
+    require(op, equation.count("->") == 1, words)
+    words = f"Expected {len(labels)} inputs for equation {equation} but got: {len(op.inputs)}"
+    require(op, len(labels) == len(op.inputs), words)
     return labels, output
+
+
+def _rank_words(op: OperationView, index: int, label: str, rank: int) -> str:
+    head, dots, tail = label.partition("...")
+    least = "at least rank" if dots else "rank"
+    ordinal = ("0th", "1st", "2nd", "3rd")[index] if index < 4 else f"{index}th"
+    return (
+        f"Shape must be {least} {len(head) + len(tail)} but is rank {rank}\n\t for {ordinal} input "
+        f"and equation: {op.get_attr('equation').decode()}"
+    )
 
 
 def _einsum_shape(op: OperationView) -> Shape:
@@ -120,7 +129,7 @@ def _einsum_shape(op: OperationView) -> Shape:
         head, dots, tail = label.partition("...")
         n_named = len(head) + len(tail)
         fits = len(shape) >= n_named if dots else len(shape) == n_named
-        require(op, fits, f"input {index} of shape {shape} does not fit '{label}'")
+        require(op, fits, _rank_words(op, index, label, len(shape)))
         end = len(shape) - len(tail)
         named = zip(head + tail, shape[: len(head)] + shape[end:], strict=True)
         for name, size in named:
@@ -132,7 +141,9 @@ def _einsum_shape(op: OperationView) -> Shape:
             batch = broadcast_ranked(batch, shape[len(head) : end])
     head, dots, tail = output.partition("...")
     missing = set(head + tail) - sizes.keys()
-    require(op, not missing, f"output labels {sorted(missing)} are in no input")
+    words = f"Einsum output subscripts for equation '{op.get_attr('equation').decode()}' has label"
+    for label in sorted(missing):
+        require(op, False, f"{words} '{label}' which is not present in the input subscripts")
     middle = batch if dots else ()
     return tuple(sizes[n] for n in head) + tuple(middle) + tuple(sizes[n] for n in tail)
 
@@ -152,7 +163,7 @@ def square(op: OperationView) -> tuple[Dim, ...]:
     require(op, len(shape) >= 2, f"Shape must be at least rank 2 but is rank {len(shape)}")
     rows, columns = shape[-2:]
     words = f"Dimensions must be equal, but are {rows} and {columns}"
-    require(op, None in (rows, columns) or rows == columns, f"{words} in {shown(shape)}")
+    require(op, None in (rows, columns) or rows == columns, words)
     size = columns if rows is None else rows
     return (*shape[:-2], size, size)
 
@@ -213,7 +224,7 @@ def _solve_shape(op: OperationView) -> Shape:
     require(op, len(b) >= 2, f"Shape must be at least rank 2 but is rank {len(b)}")
     rows = a[-1], b[-2]
     words = f"Dimensions must be equal, but are {rows[0]} and {rows[1]}"
-    require(op, None in rows or rows[0] == rows[1], f"{words} in {shown(a)} and {shown(b)}")
+    require(op, None in rows or rows[0] == rows[1], words)
     size = rows[1] if rows[0] is None else rows[0]
     return broadcast_ranked(a[:-2], b[:-2]) + (size, b[-1])
 
@@ -279,8 +290,8 @@ def _fft_shape(rank: int, halves: bool) -> Callable[[OperationView], Shape]:
         last: list[Dim] = [None] * rank
         if lengths is not None:
             last = [None if n is None else int(n) for n in lengths.flat]
-        require(op, len(last) == rank, f"fft_length must have {rank} elements, got {len(last)}")
-        if halves:
+        require(op, len(last) == rank, f"Dimension must be {rank} but is {len(last)}")
+        if halves and last[-1] != 0:
             last[-1] = plus(divided(last[-1], 2), 1)
         return size[: len(size) - rank] + tuple(last)
 
@@ -292,7 +303,13 @@ def _real_fft(
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     def kernel(x: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         sizes = [int(n) for n in lengths]
-        needed = [*sizes[:-1], sizes[-1] // 2 + 1 if x.dtype.kind == "c" else sizes[-1]]
+        to_complex = x.dtype.kind != "c"
+        needed = [*sizes[:-1], sizes[-1] if to_complex else sizes[-1] // 2 + 1]
+        if not x.size or 0 in sizes:
+            last = [*sizes[:-1], sizes[-1] // 2 + 1 if to_complex and sizes[-1] else sizes[-1]]
+            half = f"f{x.dtype.itemsize // 2}"
+            dtype = np.result_type(x.dtype, np.complex64) if to_complex else np.dtype(half)
+            return np.zeros((*x.shape[: x.ndim - rank], *last), dtype)
         if any(n < m for n, m in zip(x.shape[x.ndim - rank :], needed, strict=True)):
             raise ValueError(f"the last dimensions must be at least {needed}, got {x.shape}")
         return function(x, sizes, axes=range(-rank, 0))
@@ -302,7 +319,7 @@ def _real_fft(
 
 def _fft(function: Callable[..., np.ndarray], rank: int) -> Callable[[np.ndarray], np.ndarray]:
     def kernel(x: np.ndarray) -> np.ndarray:
-        return function(x, axes=range(-rank, 0))
+        return function(x, axes=range(-rank, 0)) if x.size else x
 
     return kernel
 

@@ -22,6 +22,13 @@ def matrix_band_part(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.
     n_rows, n_columns = x.shape[-2:]
     rows, columns = np.indices((n_rows, n_columns), sparse=True)
     n_below, n_above = int(lower), int(upper)
+    for name, number, what, limit in (
+        ("num_lower", n_below, "rows", n_rows),
+        ("num_upper", n_above, "columns", n_columns),
+    ):
+        if number > limit:
+            words = f"{name} must be negative or less or equal to number of {what}"
+            raise ValueError(f"{words} ({limit}) got: {number}")
     below = (rows - columns <= n_below) | (n_below < 0)
     above = (columns - rows <= n_above) | (n_above < 0)
     return np.where(below & above, x, np.zeros((), x.dtype))
@@ -62,8 +69,12 @@ def diag_part(x: np.ndarray) -> np.ndarray:
 def _band(k: ArrayLike) -> tuple[int, int]:
     """The lowest and highest diagonal that `k` names."""
     numbers = [int(n) for n in np.asarray(k).flat]
-    if not 1 <= len(numbers) <= 2 or numbers[0] > numbers[-1]:
-        raise ValueError(f"k must be one diagonal or a range of them, got {numbers}")
+    if not 1 <= len(numbers) <= 2:
+        raise ValueError(
+            f"diag_index must be a vector with one or two elements. It has {len(numbers)} elements."
+        )
+    if numbers[0] > numbers[-1]:
+        raise ValueError("lower_diag_index is greater than upper_diag_index")
     return numbers[0], numbers[-1]
 
 
@@ -106,6 +117,15 @@ def _set_diagonal(
     rows, columns = x.shape[-2:]
     if not is_new:
         _require_band(low, high, rows, columns)
+        longest = min(rows + min(high, 0), columns - max(low, 0))
+        expected = (*x.shape[:-2], *((high - low + 1,) if low < high else ()), longest)
+        if diagonal.shape != expected:
+            raise ValueError(
+                "Either first dimensions of diagonal don't match input.shape[:-2], or "
+                "diagonal.shape[:-1] is not equal to the longests diagonal in range "
+                f"[{low}:{high}].\nInput shape: {list(x.shape)}\nDiagonal shape: "
+                f"{list(diagonal.shape)}\nExpected diagonal shape: {list(expected)}"
+            )
     result = x.copy()
     if low == high:
         diagonal = diagonal[..., None, :]
@@ -208,9 +228,12 @@ def _diag_part_shape(op: OperationView) -> Shape:
     if k is None:
         return None
     low, high = _band(k)
+    for name, number in (("lower", low), ("upper", high)):
+        limit = columns if number > 0 else rows
+        fits = limit is None or not number or abs(number) < limit
+        require(op, fits, f"{name}_diag_index is out of bound. It is {number}")
     sizes = plus(rows, min(high, 0)), plus(columns, -max(low, 0))
     longest = min(sizes) if is_static(sizes) else None
-    require(op, longest is None or longest >= 0, f"diagonals {low} to {high} are outside")
     return (*batch, longest) if low == high else (*batch, high - low + 1, longest)
 
 

@@ -194,8 +194,9 @@ def _matmul_shape(op: OperationView) -> Shape:
     right = known(op, 3, 2)
     sizes = as_shape(op, 2)
     depth, columns = right[::-1] if op.get_attr("adjoint_b") else right
-    if sizes is None or len(sizes) != 2:
+    if sizes is None:
         return (None, columns)
+    require(op, len(sizes) == 2, f"Shape must be rank 2 but is rank {len(sizes)}")
     rows, inner = sizes[::-1] if op.get_attr("adjoint_a") else sizes
     _require_equal(op, inner, depth)
     return (rows, columns)

@@ -89,7 +89,11 @@ add_row("RandomUniformInt", None, _drawn_integers_shape)
 def _samples_shape(op: OperationView) -> Shape:
     samples = op.inputs[1].value
     n = None if samples is None else int(samples)
-    require(op, n is None or n >= 0, f"num_samples should be non-negative, got {n}")
+    require(
+        op,
+        n is None or n >= 0,
+        f"Dimension size, given by scalar input 1, must be non-negative but is {n}",
+    )
     return (known(op, 0, 2)[0], n)
 
 

@@ -28,6 +28,7 @@ import expressions_signal
 import expressions_sparse
 import expressions_special
 import expressions_unicode
+import expressions_values
 import numpy as np
 
 HERE = Path(__file__).parent
@@ -232,6 +233,7 @@ TABLES = {
     "sparse": expressions_sparse,
     "special": expressions_special,
     "unicode": expressions_unicode,
+    "values": expressions_values,
 }
 GROUPS = {"": EXPRESSIONS} | {
     f"_{name}": [*table.EXPRESSIONS, *table.GRADIENTS] for name, table in TABLES.items()

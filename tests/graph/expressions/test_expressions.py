@@ -1,7 +1,10 @@
 """Expressions of TF1's functions, against what TensorFlow recorded for them."""
 
+import json
 import re
+from pathlib import Path
 
+import call_errors
 import expressions_edges
 import function_errors
 import make_expressions
@@ -134,9 +137,19 @@ def test_refused(expr, kind, words):
     assert words in message
 
 
+CALL_ERRORS = json.loads(Path(__file__).with_name("call_errors.json").read_text())
+
+
+@pytest.mark.parametrize("call", CALL_ERRORS)
+def test_refused_call(call):
+    kind, words = call_errors.refused(tf, call)
+    assert kind == CALL_ERRORS[call][0]
+    assert words.startswith(CALL_ERRORS[call][1])
+
+
 def test_errors_of_functions():
     with tf.Graph().as_default(), tf.Session() as session:
-        with pytest.raises(ValueError, match="Direction should be one of"):
+        with pytest.raises(ValueError, match="direction` should be one of"):
             tf.sort([1.0], direction="UP")
         with pytest.raises(ValueError, match="Invalid value for `side`"):
             tf.searchsorted([1.0], [1.0], side="up")
