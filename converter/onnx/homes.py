@@ -9,7 +9,7 @@ activation: Acosh Asinh Atanh Celu Cosh Hardmax IsInf Mish Shrink Sinh Swish Tan
 array: Concat Constant ConstantOfShape Expand Flatten Gather Pad Range Reshape Shape Size Split Squeeze Tile Transpose Unsqueeze
 control: If Loop Scan
 conv: Conv
-index: Compress CumProd CumSum EyeLike GatherElements GatherND NonMaxSuppression NonZero OneHot ReverseSequence Scatter ScatterElements ScatterND TensorScatter TopK Trilu Unique
+index: Compress CumProd CumSum EyeLike GatherND NonMaxSuppression NonZero OneHot ReverseSequence TopK Trilu Unique
 linear_algebra: DFT Det Einsum MelWeightMatrix STFT
 logic: BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor
 math: Abs Acos Add And Asin Atan Cast CastLike Ceil Clip Cos Div Dropout Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity IsNaN LeakyRelu Less LessOrEqual Log Max Mean Min Mod Mul Neg Not Or PRelu Pow Reciprocal Relu Round Selu Sigmoid Sign Sin Softplus Softsign Sqrt Sub Sum Tanh Where Xor
@@ -28,6 +28,7 @@ recurrent: GRU LSTM RNN
 reduce: ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare
 resize: Resize Upsample
 sample: DeformConv GridSample MaxRoiPool RoiAlign
+scatter: GatherElements Scatter ScatterElements ScatterND TensorScatter
 sequence: ConcatFromSequence Optional OptionalGetElement OptionalHasElement SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength SequenceMap SplitToSequence
 slice: Slice
 text: StringNormalizer TfIdfVectorizer

@@ -15,6 +15,7 @@ from ...schema.errors import DeadlineExceededError
 from .image_layout import has_channels_last
 from .names import domain_of, names_read, qualified
 from .reference_checks import CHECKS
+from .reference_images import resize, upsample
 from .reference_recurrent import recurrent
 
 if TYPE_CHECKING:
@@ -297,25 +298,6 @@ def old_hardmax(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
     return np.eye(rows.shape[1], dtype=x.dtype)[rows.argmax(1)].reshape(x.shape)
 
 
-def upsample(
-    attributes: Mapping[str, Any], x: np.ndarray, scales: np.ndarray | None = None
-) -> np.ndarray:
-    """Upsample; the evaluator repeats by whole numbers only."""
-    for axis, scale in enumerate(attributes["scales"] if scales is None else scales):
-        size = int(np.floor(x.shape[axis] * scale))
-        if size == x.shape[axis] and scale == 1:
-            continue
-        places = np.minimum(np.arange(size) / scale, x.shape[axis] - 1)
-        low = np.floor(places).astype(int)
-        if attributes.get("mode", b"nearest") == b"nearest":
-            x = x.take(low, axis)
-            continue
-        high = np.minimum(low + 1, x.shape[axis] - 1)
-        share = np.expand_dims(places - low, [i for i in range(x.ndim) if i != axis])
-        x = (x.take(low, axis) * (1 - share) + x.take(high, axis) * share).astype(x.dtype)
-    return x
-
-
 def scatter(
     attributes: Mapping[str, Any], x: np.ndarray, indices: np.ndarray, updates: np.ndarray
 ) -> np.ndarray:
@@ -402,6 +384,7 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "LpNormalization": (ALL_OPSETS, lp_normalization),
     "MaxPool": (ALL_OPSETS, max_pool),
     "QuantizeLinear": (NEW_QUANTIZATION, quantize_linear),
+    "Resize": (ALL_OPSETS, resize),
     "Scatter": (ALL_OPSETS, scatter),
     "Softmax": (NEW_SOFTMAX, old_softmax),
     "Upsample": (ALL_OPSETS, upsample),
