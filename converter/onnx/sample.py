@@ -135,12 +135,12 @@ def _batch_offsets(b, x, rank):
     """Where each image's rows start, in the rank of the places."""
     if x.dims[0] == 1:
         return None
-    return b.MUL(positions_along(b, x, 0, rank), _n_places(b, x))
+    return b.MUL(positions_along(b, x, 0, rank), product_of(b, pixels_of(b, x)))
 
 
-def _n_places(b, x):
-    """How many elements a channel of [n, *spatial, c] has, as an int32 scalar."""
-    return product_of(b, [extent(x, axis, b) for axis in range(1, x.rank - 1)])
+def pixels_of(b, x):
+    """The sizes of [n, *spatial, c] but the first and the last, as int32 scalars."""
+    return [extent(x, axis, b) for axis in range(1, x.rank - 1)]
 
 
 @lower("GridSample")
@@ -212,7 +212,7 @@ def roi_align(node, b):
                 for i, w in linear_taps(coordinate)
             ]
         )
-    batch = b.MUL(as_type(images, np.int32, b), _n_places(b, x))
+    batch = b.MUL(as_type(images, np.int32, b), product_of(b, pixels_of(b, x)))
     batch = b.RESHAPE(batch, int32s([-1, 1, 1]))
     channels, split = x.dims[-1], [cells[0], ratio, cells[1], ratio]
     if node.attr("mode", "avg") == "avg":

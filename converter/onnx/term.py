@@ -104,6 +104,11 @@ def less(x: Number, y: Number) -> Number:
     return _applied("less", "LESS", x, y)
 
 
+def greater(x: Number, y: Number) -> Number:
+    """Whether the first is larger."""
+    return _applied("greater", "GREATER", x, y)
+
+
 def equal(x: Number, y: Number) -> Number:
     """Whether two are the same."""
     return _applied("equal", "EQUAL", x, y)

@@ -35,7 +35,12 @@ RANDOM = frozenset(
     }
 )
 """Operators of ai.onnx that draw numbers."""
-UNKNOWN = frozenset({"MaxRoiPool", "ai.onnx.ml.CategoryMapper"})
+UNKNOWN = frozenset(
+    {
+        *("Affine", "Crop", "ImageScaler", "MaxRoiPool", "ParametricSoftplus", "Scale"),
+        *("ScaledTanh", "ai.onnx.ml.CategoryMapper"),
+    }
+)
 """Operators that the evaluator does not have."""
 REFUSALS = (
     *(ArithmeticError, RuntimeError, TypeError, ValueError, IndexError, NotImplementedError),

@@ -1,6 +1,6 @@
 """Records what ONNX Runtime gives for the nodes of tests/support/runtime_*.py.
 
-    python tests/converter/onnx/make_runtime_nodes.py [nodes] [layers] [versions] [sizes]
+    python tests/converter/onnx/make_runtime_nodes.py [nodes] [layers] [versions] [legacy] [sizes]
 
 Needs onnx and onnxruntime (1.32).
 
@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1] / "support"))
 
 import runtime_layers  # noqa: E402
+import runtime_legacy  # noqa: E402
 import runtime_nodes  # noqa: E402
 import runtime_sizes  # noqa: E402
 import runtime_versions  # noqa: E402
@@ -70,6 +71,7 @@ RECORDS = {
     "nodes": (runtime_nodes.ROWS, {}),
     "layers": (runtime_layers.ROWS, runtime_layers.DEFINITIONS),
     "versions": (runtime_versions.ROWS, {}),
+    "legacy": (runtime_legacy.ROWS, runtime_legacy.DEFINITIONS),
 }
 for name in sys.argv[1:] or [*RECORDS, "sizes"]:
     path = HERE / f"runtime_{name}.npz"
