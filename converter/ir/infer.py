@@ -209,7 +209,10 @@ def _slice_sizes(op: Op) -> list[Extent | None] | None:
     begin, stated = op.inputs[1].sizes, op.inputs[2].value
     if stated is not None:
         return [None if n < 0 else int(n) for n in stated]
-    return [None] * begin[0] if begin and isinstance(begin[0], int) else None
+    if not begin or not isinstance(begin[0], int):
+        return None
+    unknown: list[Extent | None] = [None] * begin[0]
+    return unknown
 
 
 PARTLY_KNOWN = {"SLICE": _slice_sizes, "STRIDED_SLICE": _strided_slice_sizes}

@@ -29,8 +29,8 @@ def columns_of(b: Builder, indices: Tensor, depth: int) -> list[Tensor]:
 
 def joined(b: Builder, columns: Sequence[Tensor]) -> Tensor:
     """Coordinates side by side along a new last axis, broadcast to one another."""
-    values = [column.value for column in columns]
-    if all(value is not None for value in values):
+    values = [column.value for column in columns if column.value is not None]
+    if len(values) == len(columns):
         return b.constant(np.stack(np.broadcast_arrays(*values), -1).astype(np.int32))
     by_sizes = {column.sizes: column for column in columns}
     if len(by_sizes) > 1:

@@ -91,7 +91,7 @@ def dequantize_linear(node, b):
     """(x - zero point) * scale."""
     x, scale, zero_point = node.inputs[0], node.inputs[1], node.input(2)
     if x.value is not None and x.dtype not in INTEGERS:
-        x, zero_point = (None if y is None else _widened(y, b) for y in (x, zero_point))
+        x, zero_point = _widened(x, b), None if zero_point is None else _widened(zero_point, b)
     is_known = x.dtype in INTEGERS or x.value is not None
     node.require(is_known, f"x of {x.dtype} is not supported, only 8 to 32 bits")
     dequantized = _dequantized(node, b, x, scale, zero_point)

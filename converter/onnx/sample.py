@@ -152,7 +152,7 @@ def grid_sample(node, b):
     paddings = ("zeros", "border", "reflection")
     node.require(mode in MODES, f"mode must be one of {[*MODES]}, got '{mode}'")
     node.require(padding in paddings, f"padding_mode must be one of {paddings}, got '{padding}'")
-    columns = b.UNPACK(grid, axis=grid.rank - 1, num=x.rank - 2)
+    columns = b.UNPACK(grid, axis=grid.rank - 1, num=len(x.dims) - 2)
     taps = []
     for axis, column in enumerate(columns[::-1], 1):
         size, coordinate = length_of(b, x, axis), Term(b, column) + 1.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from ..lowering.moves import as_int32, extent, reshaped, transposed
@@ -52,10 +54,8 @@ def scatter_nd(node, b):
     ]
     if _reduction(node) == "none":
         return replaced(b, x, joined(b, columns), updates)
-    flat = None
-    for column, stride in zip(columns, strides_of(b, x, depth), strict=True):
-        place = scaled(b, column, stride)
-        flat = place if flat is None else b.ADD(flat, place)
+    pairs = zip(columns, strides_of(b, x, depth), strict=True)
+    flat = reduce(b.ADD, (scaled(b, column, stride) for column, stride in pairs))
     width = product(b, [extent(x, axis, b) for axis in range(depth, rank)])
     rows = [as_rows(b, y, width) for y in (x, updates)]
     out = _combined(node, b, rows[0], reshaped(flat, (-1,), b), rows[1])

@@ -55,6 +55,5 @@ def _along(b, x, axis):
 def conv_transpose_with_pads(node, b):
     """A transposed convolution whose padding is an input, which must be constant."""
     x, filters, _, bias = (node.input(i) for i in range(4))
-    pads = [] if node.input(2) is None else node.constant(2).tolist()
-    attributes = {"pads": pads} if pads else {}
-    return conv_transpose(as_onnx(node, x, filters, bias, kind="ConvTranspose", **attributes), b)
+    pads = [0] * (2 * (x.rank - 2)) if node.input(2) is None else node.constant(2).tolist()
+    return conv_transpose(as_onnx(node, x, filters, bias, kind="ConvTranspose", pads=pads), b)

@@ -75,22 +75,22 @@ def _axes(
     indices = [i % len(shape) for i in attributes.get("axes", range(len(shape)))]
     lengths = np.asarray([shape[i] for i in indices])
     if sizes is not None and sizes.size:
-        factors = sizes / lengths
+        counts, factors = sizes, sizes / lengths
         policy = attributes.get("keep_aspect_ratio_policy", b"stretch")
         if policy != b"stretch":
             common = factors.min() if policy == b"not_larger" else factors.max()
             factors = np.full(len(indices), common)
-            sizes = np.floor(common * lengths + 0.5).astype(np.int64)
+            counts = np.floor(common * lengths + 0.5).astype(np.int64)
     else:
-        assert scales is not None
+        assert scales is not None  # one of both is stated
         factors = scales.astype(np.float64)
-        sizes = (scales.astype(np.float32) * lengths.astype(np.float32)).astype(np.int64)
+        counts = (scales.astype(np.float32) * lengths.astype(np.float32)).astype(np.int64)
     has_regions = attributes.get("coordinate_transformation_mode") == b"tf_crop_and_resize"
     n = len(indices)
     regions = np.stack([roi[:n], roi[n:]], 1) if has_regions and roi is not None else [(0, 1)] * n
     return [
         _Axis(i, shape[i], int(count), float(factor), (float(first), float(last)))
-        for i, count, factor, (first, last) in zip(indices, sizes, factors, regions, strict=True)
+        for i, count, factor, (first, last) in zip(indices, counts, factors, regions, strict=True)
         if has_regions or (count, factor) != (shape[i], 1)
     ]
 
