@@ -69,7 +69,8 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         result = {"file": arguments.output, "bytes": len(content), "differences": texts}
         return show_json(result)
-    return print(f"wrote {arguments.output}: {len(content):,} bytes, {len(texts)} differences")
+    changes = f"{len(texts)} difference{'s' if len(texts) != 1 else ''}"
+    return print(f"wrote {arguments.output}: {len(content):,} bytes, {changes}")
 
 
 def edited(model: Model, arguments: argparse.Namespace) -> Model:

@@ -296,6 +296,41 @@ def test_a_batch_that_an_operator_has_as_a_constant_is_refused():
         edit.set_batch(model, 4)
 
 
+def halved():
+    """x [?, ?] -> [?, half, 2], by the size of x, halved."""
+    tensors = [
+        Tensor("x", (1, 1), shape_signature=(-1, -1)),
+        Tensor("shape", (2,), "INT32"),
+        Tensor("two", (), "INT32", np.array(2, np.int32)),
+        *(Tensor(name, (), "INT32") for name in ("n", "m", "half")),
+        Tensor("sizes", (3,), "INT32"),
+        Tensor("y", (1, 1, 2), shape_signature=(-1, -1, 2)),
+    ]
+    unpack = options_class("UNPACK")(num=2, axis=0)
+    operators = [
+        Operator("SHAPE", [0], [1], options_class("SHAPE")(out_type=2)),
+        Operator("UNPACK", [1], [3, 4], unpack),
+        Operator("DIV", [4, 2], [5], options_class("DIV")()),
+        Operator("PACK", [3, 5, 2], [6], options_class("PACK")(values_count=3, axis=0)),
+        Operator("RESHAPE", [0, 6], [7], options_class("RESHAPE")()),
+    ]
+    return Model([Subgraph("main", tensors, [0], [7], operators)])
+
+
+def test_sizes_that_are_known_become_constants(litert):
+    """What takes even sizes alone is tried with others than 1 and 3."""
+    model = edit.set_batch(halved(), 3)
+    assert [op.op for op in model.subgraphs[0].operators][-1] == "RESHAPE"
+    assert model.subgraphs[0].tensors[0].shape_signature == (3, -1)
+    fixed = edit.set_input_shapes(model, {"x": (3, 8)})
+    assert [op.op for op in fixed.subgraphs[0].operators] == ["RESHAPE"]
+    x = np.arange(24, dtype=np.float32).reshape(3, 8)
+    np.testing.assert_array_equal(run(fixed, x), [x.reshape(3, 4, 2)])
+    np.testing.assert_array_equal(litert.run(edit.save(fixed), [[x]])[0], [x.reshape(3, 4, 2)])
+    (twice,) = run(edit.set_batch(fixed, 6), np.concatenate([x, x]))
+    np.testing.assert_array_equal(twice, np.concatenate([x, x]).reshape(6, 4, 2))
+
+
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [

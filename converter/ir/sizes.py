@@ -193,7 +193,8 @@ class Scope:
         `even_empty` says whether it must hold where a factor of both is 0.
         """
         solution = solve(extent(x), extent(y), lambda name: dims.symbol(name, STEP), even_empty)
-        return Assumption(*solution) if solution is not None and self.is_certain else None
+        may_restart = self.is_certain and self.is_lowering
+        return Assumption(*solution) if solution is not None and may_restart else None
 
 
 ALTERNATIVES: tuple[Callable[[int, int], int], ...] = (

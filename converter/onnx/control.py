@@ -18,6 +18,7 @@ from ..ir.infer import dynamic_tensor
 from ..lowering.moves import as_int32, as_type, dimension, int32s, reshaped, transposed
 from .names import names_read
 from .registry import lower
+from .slices import row_loop
 
 if TYPE_CHECKING:
     from onnx import GraphProto
@@ -191,10 +192,13 @@ def _generalized_sizes(graph, sizes, new_sizes, dynamic):
 @lower("Loop")
 def loop(node, b):
     """A graph over and over, at most so many times and while its condition holds."""
-    limit, condition, *state = node.inputs
-    graph = node.attr("body")
-    for x in state:
-        node.require(isinstance(x, Tensor), "the loop's values must be tensors, no sequences")
+    limit, condition, *values = node.inputs
+    rows = row_loop(node, node.attr("body"), values)
+    return rows.results(_looped(node, b, rows.graph, limit, condition, rows.state))
+
+
+def _looped(node, b, graph, limit, condition, state):
+    """The last values of a loop's state, and the rows of what its iterations produce."""
     n_state, always = len(state), _keeps_condition(graph)
     condition = (
         condition if condition is None or condition.rank == 0 else reshaped(condition, (), b)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 
 from ..lowering.moves import as_int32, as_type, dimension, int32s, like, reshaped, transposed
 from .array import from_front
+from .places import columns_of, joined, positions_along
 from .registry import lower
 
 INT64 = np.dtype(np.int64)
@@ -22,161 +21,11 @@ def gather_nd(node, b):
     node.require(depth is not None, "the last size of the indices must be known")
     columns = [
         from_front(node, b, x, column, batch_dims + i)
-        for i, column in enumerate(_columns(b, indices, depth))
+        for i, column in enumerate(columns_of(b, indices, depth))
     ]
-    shape = node.shape(1)[:-1]
     for axis in reversed(range(batch_dims)):
-        columns.insert(0, positions_along(node, b, indices, axis, len(shape)))
-    return b.GATHER_ND(x, _joined(b, columns))
-
-
-def _columns(b, indices, depth):
-    """The coordinates for each axis."""
-    if indices.value is not None:
-        return [b.constant(np.ascontiguousarray(indices.value[..., i])) for i in range(depth)]
-    return b.UNPACK(indices, axis=indices.rank - 1, num=depth)
-
-
-def _joined(b, columns):
-    """Coordinates side by side along a new last axis."""
-    if all(column.value is not None for column in columns):
-        values = np.broadcast_arrays(*(column.value for column in columns))
-        return b.constant(np.stack(values, -1).astype(np.int32))
-    zero = b.MUL(next(c for c in columns if c.value is None), np.int32(0))
-    columns = [b.ADD(column, zero) if column.value is not None else column for column in columns]
-    return b.PACK(*columns, axis=columns[0].rank, values_count=len(columns))
-
-
-def positions_along(node, b, x, axis, rank):
-    """0, 1, ... along an axis of `x` in a shape of `rank` axes, the others of size 1."""
-    shape = [1] * rank
-    shape[axis] = -1
-    if x.dims[axis] is not None:
-        return b.constant(np.arange(x.dims[axis], dtype=np.int32).reshape(shape))
-    steps = b.RANGE(np.int32(0), dimension(x, axis, b), np.int32(1))
-    return b.RESHAPE(steps, np.asarray(shape, np.int32))
-
-
-def flat_indices(node, b, x, indices, axis):
-    """Where the elements that indices along an axis name lie in `x` laid out as one row."""
-    sizes = x.dims
-    node.require(None not in sizes[1:], f"the sizes but the first must be known, got {sizes}")
-    strides = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    chosen = from_front(node, b, x, indices, axis)
-    flat = b.MUL(chosen, np.int32(strides[axis]))
-    offsets = [
-        b.MUL(positions_along(node, b, indices, i, len(sizes)), np.int32(strides[i]))
-        for i in range(len(sizes))
-        if i != axis
-    ]
-    for offset in offsets:
-        flat = b.ADD(flat, offset)
-    return flat
-
-
-@lower("GatherElements")
-def gather_elements(node, b):
-    """For each index the element at its place, but at the index along the axis."""
-    x, indices = node.inputs
-    axis = node.axis(node.attr("axis", 0))
-    row = reshaped(x, (-1,), b)
-    return b.GATHER(row, flat_indices(node, b, x, indices, axis))
-
-
-@lower("Scatter", "ScatterElements")
-def scatter_elements(node, b):
-    """`x` with updates at the places of which each has its own index along the axis."""
-    x, indices, updates = node.inputs
-    axis = node.axis(node.attr("axis", 0))
-    flat = reshaped(flat_indices(node, b, x, indices, axis), (-1,), b)
-    row = reshaped(x, (-1,), b)
-    out = _scattered(node, b, row, flat, reshaped(updates, (-1,), b))
-    return b.RESHAPE(out, b.SHAPE(x, out_type="INT32"))
-
-
-@lower("ScatterND")
-def scatter_nd(node, b):
-    """`x` with slices at the coordinates that the last axis of the indices holds."""
-    x, indices, updates = node.inputs
-    sizes, depth = node.shape(), node.shape(1)[-1]
-    node.require(depth is not None, "the last size of the indices must be known")
-    columns = [
-        from_front(node, b, x, column, i) for i, column in enumerate(_columns(b, indices, depth))
-    ]
-    if None in sizes[1:] and node.attr("reduction", "none") == "none":
-        return _replaced(b, x, _joined(b, columns), updates)
-    node.require(None not in sizes[1:], f"the sizes but the first must be known, got {sizes}")
-    columns = [
-        b.MUL(column, np.int32(prod(sizes[i + 1 : depth]))) for i, column in enumerate(columns)
-    ]
-    flat = columns[0]
-    for column in columns[1:]:
-        flat = b.ADD(flat, column)
-    width = prod(sizes[depth:])
-    rows = [reshaped(y, (-1, width), b) for y in (x, updates)]
-    out = _scattered(node, b, rows[0], reshaped(flat, (-1,), b), rows[1])
-    return b.RESHAPE(out, b.SHAPE(x, out_type="INT32"))
-
-
-COMBINED = {
-    "add": ("SUM", "ADD"),
-    "max": ("MAX", "MAXIMUM"),
-    "min": ("MIN", "MINIMUM"),
-    "mul": ("PROD", "MUL"),
-}
-"""Reduction: how updates of one place are combined with one another, and with what was there."""
-
-
-def _scattered(node, b, rows, element_indices, updates):
-    """`rows` with `updates` at `element_indices`, or combined with what is there."""
-    reduction = node.attr("reduction", "none")
-    if reduction == "none":
-        return replaced_rows(b, rows, element_indices, updates)
-    node.require(
-        reduction in COMBINED, f"reduction must be none or one of {[*COMBINED]}, got '{reduction}'"
-    )
-    segment, combine = COMBINED[reduction]
-    count = dimension(rows, 0, b)
-    combined = getattr(b, f"UNSORTED_SEGMENT_{segment}")(updates, element_indices, count)
-    return getattr(b, combine)(rows, combined)
-
-
-def replaced_rows(b, rows, element_indices, updates):
-    """`rows` with `updates` at different `element_indices`."""
-    return _replaced(b, rows, b.EXPAND_DIMS(element_indices, np.int32(1)), updates)
-
-
-def _replaced(b, x, indices, updates):
-    """`x` with slices at different coordinates, which the last axis of the indices holds."""
-    shape = b.SHAPE(x, out_type="INT32")
-    marks = b.FILL(b.SHAPE(updates, out_type="INT32"), np.int32(1))
-    is_new = b.GREATER(b.SCATTER_ND(indices, marks, shape), np.int32(0))
-    return b.SELECT_V2(is_new, b.SCATTER_ND(indices, updates, shape), x)
-
-
-@lower("TensorScatter")
-def tensor_scatter(node, b):
-    """A cache with new rows from a position on, of each batch its own; a ring where circular."""
-    cache, update = node.inputs[:2]
-    rank, axis = node.rank(), node.axis(node.attr("axis", -2))
-    lengths = node.shape(0), node.shape(1)
-    node.require(
-        None not in (lengths[0][axis], lengths[1][axis]), "the sizes of the axis must be known"
-    )
-    order = [0, axis, *(i for i in range(1, rank) if i != axis)]
-    cache, update = (transposed(x, order, b) for x in (cache, update))
-    steps = np.arange(lengths[1][axis], dtype=np.int32)[None]
-    if node.input(2) is not None:
-        start = b.EXPAND_DIMS(as_int32(node.inputs[2], b), np.int32(1))
-        steps = b.ADD(start, b.constant(steps))
-        if node.attr("mode", "linear") == "circular":
-            steps = b.FLOOR_MOD(steps, np.int32(lengths[0][axis]))
-    sizes = node.sizes_of(cache)
-    batch = np.arange(sizes[0], dtype=np.int32)[:, None] * sizes[1]
-    flat = b.RESHAPE(b.ADD(b.constant(batch), steps), int32s([-1]))
-    rows = [b.RESHAPE(x, int32s([-1, prod(sizes[2:])])) for x in (cache, update)]
-    out = b.RESHAPE(replaced_rows(b, rows[0], flat, rows[1]), np.asarray(sizes, np.int32))
-    return transposed(out, np.argsort(order).tolist(), b)
+        columns.insert(0, positions_along(b, indices, axis, node.rank(1) - 1))
+    return b.GATHER_ND(x, joined(b, columns))
 
 
 @lower("OneHot")
@@ -271,7 +120,7 @@ def reverse_sequence(node, b):
 def trilu(node, b):
     """The upper or lower triangle, shifted by k, zeros elsewhere."""
     x, rank, k = node.inputs[0], node.rank(), node.input(1)
-    rows, columns = (positions_along(node, b, x, rank - n, rank) for n in (2, 1))
+    rows, columns = (positions_along(b, x, rank - n, rank) for n in (2, 1))
     difference = b.SUB(columns, rows)
     k = b.constant(np.int32(0)) if k is None else as_int32(k, b)
     k = reshaped(k, (), b) if k.rank else k
@@ -284,7 +133,7 @@ def eye_like(node, b):
     """Ones on a diagonal, zeros elsewhere, in the shape of the input."""
     x = node.inputs[0]
     dtype = x.dtype if node.attr("dtype", None) is None else node.dtype("dtype")
-    rows, columns = (positions_along(node, b, x, axis, 2) for axis in (0, 1))
+    rows, columns = (positions_along(b, x, axis, 2) for axis in (0, 1))
     shifted = b.ADD(rows, np.int32(node.attr("k", 0)))
     return as_type(b.EQUAL(columns, shifted), dtype, b)
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64  # calls of functions inside one another
 WITHOUT_KERNELS = ("float4", "float8", "uint2", "uint4")
 """How the names of types begin that no kernel of TFLite takes."""
+READS_CONSTANTS = frozenset({"Constant", "DequantizeLinear", "Identity"})
+"""Operators that take constants of such types."""
 ADVICE = "Replace these layers, or cut the graph before them with output_arrays."
 
 
@@ -125,7 +127,10 @@ class Block:
 
 def refuse_types(node: Node, values: Iterable[Any]) -> None:
     """Raises ConverterError for a type that no kernel of TFLite takes."""
+    takes_constants = node.type in READS_CONSTANTS
     for x in values:
+        if isinstance(x, Tensor) and takes_constants and x.value is not None:
+            continue
         if isinstance(x, Tensor) and x.dtype.name.startswith(WITHOUT_KERNELS):
             node.fail(
                 f"{x.dtype.name} is not supported, no kernel of TFLite takes it; cast the model to "

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..lowering.moves import (
     as_int32,
+    extent,
     int32s,
     like,
     reshaped,
@@ -273,7 +274,7 @@ def col2im(node, b):
     x, sizes = node.inputs[0], node.shape()
     n_dims = node.shape(1)[0]
     image, block = (node.constant(i).tolist() for i in (1, 2))
-    node.require(None not in sizes, f"the sizes must be known, got {sizes}")
+    node.require(sizes[1] is not None, "the number of channels must be known")
     strides, dilations = (node.attr(name, [1] * n_dims) for name in ("strides", "dilations"))
     pads = node.attr("pads", [0] * (2 * n_dims))
     full = [image[i] + pads[i] + pads[n_dims + i] for i in range(n_dims)]
@@ -284,12 +285,10 @@ def col2im(node, b):
         along = inside[:, None] + starts
         positions = positions[:, None, :, None] * full[i] + along[None, :, None, :]
         positions = positions.reshape(positions.shape[0] * block[i], -1)
-    batch, channels = sizes[0], sizes[1] // prod(block)
-    columns = b.RESHAPE(x, np.asarray([batch * channels, positions.size], np.int32))
+    columns = b.RESHAPE(x, int32s([-1, positions.size]))
     updates = b.TRANSPOSE(columns, int32s([1, 0]))
-    shape = np.asarray([prod(full), batch * channels], np.int32)
+    shape = b.PACK(np.int32(prod(full)), extent(updates, 1, b), axis=0, values_count=2)
     row = b.SCATTER_ND(positions.reshape(-1, 1).astype(np.int32), updates, shape)
-    out = b.TRANSPOSE(row, int32s([1, 0]))
-    out = b.RESHAPE(out, np.asarray([batch, channels, *full], np.int32))
+    out = b.RESHAPE(b.TRANSPOSE(row, int32s([1, 0])), int32s([-1, sizes[1] // prod(block), *full]))
     begin = np.asarray([0, 0, *pads[:n_dims]], np.int32)
     return b.SLICE(out, begin, np.asarray([-1, -1, *image], np.int32)) if any(pads) else out

@@ -128,8 +128,7 @@ class QuantizedValues:
         offsets = zeros.astype(np.float32).reshape(shape if zeros.size > 1 else [])
         steps = x.data.astype(np.float32) - offsets
         result = b.constant(steps * scales.reshape(shape))
-        middle = LARGEST + 1 if x.dtype == UINT8 else 0
-        is_symmetric = (zeros == middle).all() and np.abs(steps).max(initial=0) <= LARGEST
+        is_symmetric = np.abs(steps).max(initial=0) <= LARGEST
         if x.dtype.itemsize == 1 and is_symmetric:
             high = np.float32(LARGEST) * scales
             result.fake_quant = FakeQuantized(-high, high, axis, BITS, True)

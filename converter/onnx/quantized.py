@@ -90,7 +90,10 @@ def _in_range(node, b, out, zero_point, dtype, x):
 def dequantize_linear(node, b):
     """(x - zero point) * scale."""
     x, scale, zero_point = node.inputs[0], node.inputs[1], node.input(2)
-    node.require(x.dtype in INTEGERS, f"x of {x.dtype} is not supported, only 8 to 32 bits")
+    if x.value is not None and x.dtype not in INTEGERS:
+        x, zero_point = _widened(x, b), None if zero_point is None else _widened(zero_point, b)
+    is_known = x.dtype in INTEGERS or x.value is not None
+    node.require(is_known, f"x of {x.dtype} is not supported, only 8 to 32 bits")
     dequantized = _dequantized(node, b, x, scale, zero_point)
     if dequantized is not None:
         return dequantized
@@ -101,6 +104,13 @@ def dequantize_linear(node, b):
         out = b.SUB(out, _broadcastable(node, b, zero_point, x, axis))
     out = b.MUL(out, _broadcastable(node, b, as_type(scale, np.float32, b), x, axis))
     return as_type(out, dtype, b)
+
+
+def _widened(x, b):
+    """A constant of fewer bits as int8 or uint8, one of few-bit floats as float32."""
+    signs = {"i": np.int8, "u": np.uint8}
+    dtype = signs.get(x.dtype.name.lstrip()[0], np.float32)
+    return b.constant(x.data.astype(dtype))
 
 
 def _centered(node, b, x, zero_point, axis):
@@ -120,7 +130,7 @@ def _centered(node, b, x, zero_point, axis):
 
 def _integer_product(node, b, x, y):
     """x @ y of whole numbers in float32, exact as int32."""
-    depth = x.dims[-1]
+    depth = x.dims[-1] if x.dims[-1] is not None else y.dims[max(y.rank - 2, 0)]
     node.require(depth is not None, "the inner size must be known")
     parts = []
     for start in range(0, depth, EXACT_DEPTH):

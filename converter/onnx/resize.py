@@ -10,15 +10,26 @@ from typing import Any
 import numpy as np
 
 from ..ir.dims import divide_exactly
-from ..lowering.moves import dimension, int32s, to_channels_first, to_channels_last, transposed
+from ..lowering.moves import (
+    dimension,
+    extent,
+    int32s,
+    to_channels_first,
+    to_channels_last,
+    transposed,
+)
 from .registry import lower
 from .term import (
     Number,
     Term,
+    both,
     ceil,
     clip,
     either,
+    equal,
     floor,
+    greater_equal,
+    length_of,
     less,
     maximum,
     minimum,
@@ -32,7 +43,6 @@ WIDEST = 256
 """Scales and their denominators up to which sizes are computed with integers."""
 LINEAR_PADDING, CUBIC_PADDING = 1, 2  # elements beyond the edges that a kernel reaches
 IMAGE_RANK = 4
-INT32_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -41,7 +51,7 @@ class Axis:
 
     Attributes:
         index: of the axis.
-        length: the old size; None where unknown.
+        length: the old size; None where unknown, a term once it is computed.
         count: the new size, a number or an int32 tensor.
         scale: new size / old size, as stated.
         region: first and last position that are sampled, as parts of the axis.
@@ -70,19 +80,14 @@ def resize(node, b):
         return builtin
     outside = None
     for axis in axes:
-        if axis.length is None and mode == "nearest" and transformation in EXACT:
-            axis = replace(axis, length=_length(b, node.inputs[0], axis.index))
-        node.require(
-            axis.length is not None,
-            f"mode {mode} with {transformation} needs the size of axis {axis.index}; give the "
-            "model's inputs a fixed shape (input_shapes)",
-        )
-        coordinates = _source_coordinates(node, b, axis, transformation)
+        old_size = extent(x, axis.index, b)
+        axis = replace(axis, length=length_of(b, x, axis.index))
+        coordinates = _source_coordinates(node, b, axis, mode, transformation)
         if mode == "nearest":
             indices = _nearest(node, coordinates, axis.length)
             x = b.GATHER(x, b.CAST(operand_of(b, indices), dtype=np.int32), axis=axis.index)
         else:
-            x = _weighted(b, x, axis.index, _weights(node, b, coordinates, axis, mode))
+            x = _weighted(b, x, axis.index, _weights(node, b, coordinates, axis, old_size, mode))
         if transformation == "tf_crop_and_resize":
             beyond = _reshaped(b, _beyond(coordinates, axis.length), axis.index, x.rank)
             outside = beyond if outside is None else either(outside, beyond)
@@ -144,21 +149,17 @@ def _regions(node, b, n):
     return list(zip(numbers[:n], numbers[n:], strict=True))
 
 
-def _length(b, x, axis):
-    """The size of an axis as a number or a term."""
-    if x.dims[axis] is not None:
-        return float(x.dims[axis])
-    return Term(b, b.CAST(dimension(x, axis, b), dtype=np.float32))
-
-
 def _count(b, x, axis, scale):
-    """The new size: the old one times the scale, rounded down."""
+    """The new size: the old one times the scale in float32, as in ONNX Runtime, rounded down."""
     if x.dims[axis] is None and isinstance(scale, float) and 0 < scale < WIDEST:
         whole, denominator = scale.as_integer_ratio()
         if denominator <= WIDEST:  # integers hold it exactly
             scaled = b.MUL(dimension(x, axis, b), np.int32(whole))
             return scaled if denominator == 1 else b.FLOOR_DIV(scaled, np.int32(denominator))
-    return _as_size(b, floor(_length(b, x, axis) * scale))
+    length = length_of(b, x, axis)
+    if isinstance(length, float) and isinstance(scale, float):
+        return int(np.float32(length) * np.float32(scale))
+    return _as_size(b, floor(length * scale))
 
 
 def _as_size(b, count):
@@ -169,7 +170,7 @@ def _sized(node, b, axes, sizes):
     """(new size, scale) for each axis, of sizes that may have to keep the aspect ratio."""
     x, policy = node.inputs[0], node.attr("keep_aspect_ratio_policy", "stretch")
     targets = _numbers(b, sizes, len(axes), np.int64)
-    scales = [n / _length(b, x, i) for n, i in zip(targets, axes, strict=True)]
+    scales = [n / length_of(b, x, i) for n, i in zip(targets, axes, strict=True)]
     if policy == "stretch":
         wholes = [_whole_scale(sizes, k, x.sizes[i]) for k, i in enumerate(axes)]
         return [
@@ -179,7 +180,7 @@ def _sized(node, b, axes, sizes):
     common = scales[0]
     for scale in scales[1:]:
         common = (minimum if policy == "not_larger" else maximum)(common, scale)
-    return [(_as_size(b, floor(_length(b, x, i) * common + 0.5)), common) for i in axes]
+    return [(_as_size(b, floor(length_of(b, x, i) * common + 0.5)), common) for i in axes]
 
 
 def _whole_scale(sizes, k, length):
@@ -190,8 +191,11 @@ def _whole_scale(sizes, k, length):
     return float(scale) if isinstance(scale, int) else None
 
 
-def _source_coordinates(node, b, axis, transformation):
-    """Where along the old axis each new element lies."""
+def _source_coordinates(node, b, axis, mode, transformation):
+    """Where along the old axis each new element lies.
+
+    Ties of the nearest elements are those of float32, in which ONNX Runtime computes.
+    """
     modes = [*TRANSFORMATIONS]
     node.require(
         transformation in modes,
@@ -202,9 +206,9 @@ def _source_coordinates(node, b, axis, transformation):
             axis.count <= MAX_COUNT,
             f"axis {axis.index} must have at most {MAX_COUNT} elements, got {axis.count}",
         )
-        steps = np.arange(axis.count, dtype=np.float64)
-    else:
-        steps = Term(b, b.CAST(b.RANGE(np.int32(0), axis.count, np.int32(1)), dtype=np.float32))
+    steps = _steps(b, axis.count)
+    if mode == "nearest" and not isinstance(steps, Term):
+        steps = steps.astype(np.float32)
     return TRANSFORMATIONS[transformation](steps, axis)
 
 
@@ -234,7 +238,7 @@ def _half_pixel_symmetric(steps, axis):
     """Half pixels, the centres of old and new axis at one place."""
     length = _new_length(axis)[0]
     count = float(axis.count) if isinstance(axis.count, int) else floor(length)
-    return _half_pixel(steps, axis) + axis.length / 2.0 * (1.0 - count / length)
+    return axis.length / 2.0 * (1.0 - count / length) + (steps + 0.5) / axis.scale - 0.5
 
 
 def _torch_half_pixel(steps, axis):
@@ -259,15 +263,10 @@ ROUNDINGS = {
 }
 
 
-def _nearest_mode(node):
-    """How a place between elements is rounded."""
-    if node.type == "Upsample" or node.opset < 11:
-        return "floor"
-    return node.attr("nearest_mode", "round_prefer_floor")
-
-
 def _nearest(node, coordinates, length):
-    mode = _nearest_mode(node)
+    mode = node.attr("nearest_mode", "round_prefer_floor")
+    if node.type == "Upsample" or node.opset < 11:
+        mode = "floor"
     node.require(mode in ROUNDINGS, f"nearest_mode must be one of {[*ROUNDINGS]}, got '{mode}'")
     return clip(ROUNDINGS[mode](coordinates), 0.0, length - 1.0)
 
@@ -301,15 +300,16 @@ def _cubic(distance, a):
     return where(less(x, 1.0), near, where(less(x, 2.0), far, 0.0 * x))
 
 
-def _weights(node, b, coordinates, axis, mode):
+def _weights(node, b, coordinates, axis, old_size, mode):
     """What each old element counts in each new one: [new size, old size].
 
     Elements beyond the edges are those at the edges, unless they are excluded.
     """
     antialias, length = node.attr("antialias", 0), axis.length
     padding = CUBIC_PADDING if mode == "cubic" else LINEAR_PADDING
-    padding = padding * (length + 1) if antialias else padding
-    positions = np.arange(-padding, length + padding, dtype=np.float64)
+    widths = (2 * padding + 1, 2 * padding) if antialias else (1, 2 * padding)
+    padding = padding * (length + 1.0) if antialias else padding
+    positions = _steps(b, _line(b, old_size, *widths)) - padding
     distance = _as_shape(b, coordinates, (-1, 1)) - positions
     if antialias:
         distance = distance * minimum(axis.scale, 1.0)
@@ -317,15 +317,32 @@ def _weights(node, b, coordinates, axis, mode):
         weights = _cubic(distance, node.attr("cubic_coeff_a", -0.75))
     else:
         weights = _linear(distance)
-    inside = (positions >= 0) & (positions < length)
     if node.attr("exclude_outside", 0):
-        weights = weights * inside.astype(np.float64)
+        inside = both(greater_equal(positions, 0.0), less(positions, length))
+        weights = where(inside, weights, 0.0)
     if antialias or node.attr("exclude_outside", 0):
         weights = weights / _row_sums(b, weights)
-    edges = np.eye(length)[positions.clip(0, length - 1).astype(int)]
+    places = _as_shape(b, _steps(b, _line(b, old_size, 1, 0)), (-1, 1))
+    edges = equal(places, clip(positions, 0.0, length - 1.0))  # [old size, positions]
     if isinstance(weights, Term):
-        return b.FULLY_CONNECTED(weights.tensor, edges.T.astype(np.float32), None)
-    return b.constant((weights @ edges).astype(np.float32))
+        is_edge = operand_of(b, where(edges, 1.0, 0.0))
+        return b.FULLY_CONNECTED(weights.tensor, is_edge, None)
+    return b.constant((weights @ edges.T).astype(np.float32))
+
+
+def _steps(b, count):
+    """0, 1, ... up to a number or an int32 scalar."""
+    if isinstance(count, int):
+        return np.arange(count, dtype=np.float64)
+    return Term(b, b.CAST(b.RANGE(np.int32(0), count, np.int32(1)), dtype=np.float32))
+
+
+def _line(b, size, factor, offset):
+    """size * factor + offset, a number where the size is constant."""
+    if size.value is not None:
+        return int(size.value) * factor + offset
+    size = b.MUL(size, np.int32(factor)) if factor != 1 else size
+    return b.ADD(size, np.int32(offset)) if offset else size
 
 
 def _row_sums(b, weights):
@@ -341,9 +358,6 @@ def _weighted(b, x, axis, weights):
     out = b.FULLY_CONNECTED(last, weights, None, keep_num_dims=x.rank != 2)
     return transposed(out, np.argsort(order).tolist(), b)
 
-
-EXACT = frozenset(["align_corners", "asymmetric"])
-"""What computes in float32 the very places that it would in float64, so that they round alike."""
 
 BUILTINS = {
     "asymmetric": {"align_corners": False, "half_pixel_centers": False},
@@ -371,25 +385,8 @@ def _by_builtin(node, b, x, mode, transformation, axes):
     else:
         counts = [b.constant(np.int32(n)) if isinstance(n, int) else n for n in counts]
         size = b.PACK(*counts, axis=0, values_count=2)
-    image = to_channels_last(x, b)
-    if transformation == "pytorch_half_pixel" and any(map(_may_shrink_to_one, axes)):
-        image = _cut_where_one(b, image, size)
     kind = b.RESIZE_BILINEAR if mode == "linear" else b.RESIZE_NEAREST_NEIGHBOR
-    return to_channels_first(kind(image, size, **options), b)
-
-
-def _may_shrink_to_one(axis):
-    """Whether a new size of 1 may come of more, of which it is to be the first element."""
-    is_larger = isinstance(axis.scale, float) and axis.scale >= 1
-    return not is_larger and (axis.count == 1 or not isinstance(axis.count, int))
-
-
-def _cut_where_one(b, image, size):
-    """An image of the first row, or column, alone where there is to be but one."""
-    whole = np.asarray([INT32_MAX], np.int32)
-    end = b.SELECT_V2(b.EQUAL(size, np.int32(1)), np.int32(1), whole)
-    end = b.CONCATENATION(whole, end, whole, axis=0)
-    return b.STRIDED_SLICE(image, int32s([0] * IMAGE_RANK), end, int32s([1] * IMAGE_RANK))
+    return to_channels_first(kind(to_channels_last(x, b), size, **options), b)
 
 
 def _samples_equal(node, b, axis, mode, transformation):
@@ -399,21 +396,21 @@ def _samples_equal(node, b, axis, mode, transformation):
     """
     if not isinstance(axis.scale, float) or axis.length is None:
         is_whole = isinstance(axis.scale, float) and axis.scale.is_integer() and axis.scale >= 1
-        is_stretched = node.attr("keep_aspect_ratio_policy", "stretch") == "stretch"
-        by_sizes = node.input(3) is not None and is_stretched
+        by_sizes = axis.length is None and node.input(3) is not None and mode == "linear"
         if mode == "nearest":
-            rounding = _nearest_mode(node)
-            is_half = transformation == "half_pixel" and rounding.startswith("round")
-            is_floor = transformation == "asymmetric" and rounding == "floor"
-            return is_whole and (is_half or is_floor)
-        return by_sizes or (is_whole and axis.length is None)
-    coordinates = _source_coordinates(node, b, axis, transformation)
+            floors = node.attr("nearest_mode", "round_prefer_floor") == "floor"
+            is_half = transformation == "half_pixel"
+            return is_whole and (is_half or node.opset < 11 or (floors and not is_half))
+        return is_whole or by_sizes
+    coordinates = _source_coordinates(node, b, axis, mode, transformation)
     ratio = axis.length / axis.count
-    steps = np.arange(axis.count, dtype=np.float32)
+    steps = np.arange(axis.count)
     if mode == "nearest":
         if transformation == "align_corners":
             ratio = (axis.length - 1) / (axis.count - 1) if axis.count > 1 else 0.0
-            litert_coordinates = np.floor(steps * np.float32(ratio) + np.float32(0.5))
+            litert_coordinates = np.floor(
+                (steps * np.float32(ratio)).astype(np.float32) + np.float32(0.5)
+            )
         else:
             shift = 0.5 if transformation in ("half_pixel", "pytorch_half_pixel") else 0.0
             litert_coordinates = np.floor((steps + np.float32(shift)) * np.float32(ratio))

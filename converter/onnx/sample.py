@@ -16,12 +16,15 @@ import numpy as np
 
 from ..lowering.moves import (
     as_type,
+    extent,
     int32s,
     reshaped,
     to_channels_first,
     to_channels_last,
     transposed,
 )
+from .places import as_rows, positions_along
+from .places import product as product_of
 from .registry import lower
 from .term import (
     Number,
@@ -31,6 +34,7 @@ from .term import (
     clip,
     floor,
     greater_equal,
+    length_of,
     less,
     maximum,
     minimum,
@@ -91,24 +95,22 @@ MODES = {
 }
 
 
-def reflected(x: Number, low: float, high: float) -> Number:
+def reflected(x: Number, low: Number, high: Number) -> Number:
     """A place mirrored at both ends until it lies between them."""
-    extent = high - low
-    if extent == 0:
-        return x * 0.0 + low
+    extent = maximum(high - low, TINY)
     offset = x.op("FLOOR_MOD", x - low, 2.0 * extent)
     return minimum(offset, 2.0 * extent - offset) + low
 
 
 def gathered(b: Builder, x: Tensor, taps: list[list[Tap]], batch: Any) -> Tensor:
     """The sum over all combinations of taps of the elements of [n, *spatial, c] there."""
-    _, *sizes, channels = (n or 0 for n in x.dims)
-    rows = b.RESHAPE(x, np.asarray([-1, channels], np.int32))
+    lengths = [length_of(b, x, axis) for axis in range(2, len(x.dims) - 1)]
+    rows = as_rows(b, x, extent(x, len(x.dims) - 1, b))
     total = None
     for combination in product(*taps):
         flat = combination[0].index
-        for size, tap in zip(sizes[1:], combination[1:], strict=True):
-            flat = flat * float(size) + tap.index
+        for length, tap in zip(lengths, combination[1:], strict=True):
+            flat = flat * length + tap.index
         index = b.CAST(flat.tensor, dtype=np.int32)
         index = index if batch is None else b.ADD(index, batch)
         weights = [tap.weight for tap in combination if tap.weight is not ONE]
@@ -123,38 +125,41 @@ def gathered(b: Builder, x: Tensor, taps: list[list[Tap]], batch: Any) -> Tensor
 
 LOWEST = np.finfo(np.float32).min
 """In the place of elements that a maximum is not taken of."""
+TINY = float(np.finfo(np.float32).tiny)
+"""The extent of an axis of one element, which nothing can be divided by."""
 ONE = 1.0
 """The weight of what counts as it is."""
 
 
-def _batch_offsets(x, coordinates):
+def _batch_offsets(b, x, rank):
     """Where each image's rows start, in the rank of the places."""
-    n, *sizes, _ = x.dims
-    if n == 1:
+    if x.dims[0] == 1:
         return None
-    starts = np.arange(n, dtype=np.int32) * prod(sizes)
-    return starts.reshape(-1, *[1] * (coordinates.rank - 1))
+    return b.MUL(positions_along(b, x, 0, rank), product_of(b, pixels_of(b, x)))
+
+
+def pixels_of(b, x):
+    """The sizes of [n, *spatial, c] but the first and the last, as int32 scalars."""
+    return [extent(x, axis, b) for axis in range(1, x.rank - 1)]
 
 
 @lower("GridSample")
 def grid_sample(node, b):
     """The image at the places that a grid has, from -1 to 1 along each axis, the last first."""
     x, grid = to_channels_last(node.inputs[0], b), node.inputs[1]
-    sizes, align = node.sizes_of(x)[1:-1], node.attr("align_corners", 0)
+    align = node.attr("align_corners", 0)
     mode, padding = node.attr("mode", "linear"), node.attr("padding_mode", "zeros")
     paddings = ("zeros", "border", "reflection")
     node.require(mode in MODES, f"mode must be one of {[*MODES]}, got '{mode}'")
     node.require(padding in paddings, f"padding_mode must be one of {paddings}, got '{padding}'")
-    columns = b.UNPACK(grid, axis=grid.rank - 1, num=len(sizes))
+    columns = b.UNPACK(grid, axis=grid.rank - 1, num=len(x.dims) - 2)
     taps = []
-    for size, column in zip(sizes, columns[::-1], strict=True):
-        coordinate = Term(b, column) + 1.0
-        coordinate = (
-            coordinate * ((size - 1) / 2) if align else (coordinate * float(size) - 1.0) * 0.5
-        )
+    for axis, column in enumerate(columns[::-1], 1):
+        size, coordinate = length_of(b, x, axis), Term(b, column) + 1.0
+        coordinate = coordinate * ((size - 1.0) * 0.5) if align else (coordinate * size - 1.0) * 0.5
         ends = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
         taps.append(_taps(coordinate, size, MODES[mode], padding, ends))
-    out = gathered(b, x, taps, _batch_offsets(x, columns[0]))
+    out = gathered(b, x, taps, _batch_offsets(b, x, columns[0].rank))
     return to_channels_first(out, b)
 
 
@@ -170,7 +175,7 @@ def _taps(coordinate, size, around, padding, ends):
             index = reflected(index, *ends)
         inside = clip(floor(index) if padding == "reflection" else index, 0.0, size - 1.0)
         if padding == "zeros":
-            is_inside = both(less(-1.0, index), less(index, float(size)))
+            is_inside = both(less(-1.0, index), less(index, size))
             weight = where(is_inside, weight, 0.0)
         taps.append(Tap(inside, weight))
     return taps
@@ -180,7 +185,6 @@ def _taps(coordinate, size, around, padding, ends):
 def roi_align(node, b):
     """Regions of images in one size: the mean or largest of samples in each cell of a region."""
     x, rois, images = to_channels_last(node.inputs[0], b), *node.inputs[1:3]
-    sizes = node.sizes_of(x)[1:-1]
     cells = [node.attr(f"output_{name}", 1) for name in ("height", "width")]
     ratio, scale = node.attr("sampling_ratio", 0), node.attr("spatial_scale", 1.0)
     node.require(ratio > 0, "sampling_ratio must be stated: 0 depends on each region")
@@ -190,13 +194,14 @@ def roi_align(node, b):
     shift = 0.5 if is_half else 0.0
     columns = [Term(b, c) * scale - shift for c in b.UNPACK(rois, axis=1, num=4)]
     taps = []
-    for axis, (size, n_cells) in enumerate(zip(sizes, cells, strict=True)):
+    for axis, n_cells in enumerate(cells):
+        size = length_of(b, x, axis + 1)
         start, end = columns[1 - axis], columns[3 - axis]
-        extent = end - start if is_half else maximum(end - start, 1.0)
+        length = end - start if is_half else maximum(end - start, 1.0)
         steps = (np.arange(n_cells * ratio) + 0.5) / (n_cells * ratio)
-        coordinate = _column(b, start) + _column(b, extent) * steps[None, :]
+        coordinate = _column(b, start) + _column(b, length) * steps[None, :]
         outside = 1.0 * where(less(coordinate, -1.0), coordinate * 0.0 + 1.0, 0.0)
-        outside = where(less(float(size), coordinate), coordinate * 0.0 + 1.0, outside)
+        outside = where(less(size, coordinate), coordinate * 0.0 + 1.0, outside)
         coordinate = clip(coordinate, 0.0, size - 1.0)
         taps.append(
             [
@@ -207,7 +212,7 @@ def roi_align(node, b):
                 for i, w in linear_taps(coordinate)
             ]
         )
-    batch = b.MUL(as_type(images, np.int32, b), np.int32(prod(sizes)))
+    batch = b.MUL(as_type(images, np.int32, b), product_of(b, pixels_of(b, x)))
     batch = b.RESHAPE(batch, int32s([-1, 1, 1]))
     channels, split = x.dims[-1], [cells[0], ratio, cells[1], ratio]
     if node.attr("mode", "avg") == "avg":
@@ -240,9 +245,9 @@ def max_roi_pool(node, b):
     values = b.EXPAND_DIMS(b.GATHER(x, as_type(image, np.int32, b)), np.int32(1))
     for axis, (size, n_cells) in enumerate(zip(sizes, cells, strict=True)):
         start, end = _column(b, corners[1 - axis]), _column(b, corners[3 - axis])
-        extent = maximum(end - start + 1.0, 1.0) * (1 / n_cells)
-        low = floor(extent * np.arange(n_cells)[None, :]) + start
-        high = ceil(extent * np.arange(1, n_cells + 1)[None, :]) + start
+        length = maximum(end - start + 1.0, 1.0) * (1 / n_cells)
+        low = floor(length * np.arange(n_cells)[None, :]) + start
+        high = ceil(length * np.arange(1, n_cells + 1)[None, :]) + start
         places = np.arange(size, dtype=np.float32)
         ends = [Term(b, b.EXPAND_DIMS(bound.tensor, np.int32(2))) for bound in (low, high)]
         inside = both(greater_equal(places, ends[0]), less(places, ends[1])).tensor
@@ -295,7 +300,9 @@ def deform_conv(node, b):
             _taps(coordinate, length, linear_taps, "zeros", (0.0, 0.0))
             for coordinate, length in zip(group_coordinates, (height, width), strict=True)
         ]
-        values = gathered(b, image, taps, _batch_offsets(image, group_coordinates[0].tensor))
+        values = gathered(
+            b, image, taps, _batch_offsets(b, image, group_coordinates[0].tensor.rank)
+        )
         if mask is not None:
             tall = b.RESHAPE(
                 mask, np.asarray([n, offset_groups, n_taps, out_h, out_w, 1], np.int32)

@@ -5,29 +5,13 @@ One of unknown length is the tensor whose slices it has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..ir.graph import Tensor
-from ..lowering.moves import as_int32, dimension, transposed
+from ..lowering.moves import as_int32, dimension, extent, regrouped, transposed
 from .control import inlined
 from .registry import lower
-
-
-@dataclass(frozen=True)
-class Slices:
-    """The slices of a tensor along an axis of unknown size.
-
-    Attributes:
-        whole: the tensor.
-        axis: from 0 on.
-        keeps_axis: whether each has the axis, of size 1.
-    """
-
-    whole: Tensor
-    axis: int
-    keeps_axis: bool
+from .slices import Slices
 
 
 def _items(node, index=0):
@@ -123,16 +107,23 @@ def concat_from_sequence(node, b):
 
 
 def _joined_slices(node, b, items, axis):
-    """The tensor whose slices are joined again."""
+    """The slices joined along an axis that each has, or a new one."""
     rank = len(items.whole.dims)
+    others = [i for i in range(rank) if i != items.axis]
     is_new = bool(node.attr("new_axis", 0))
-    node.require(
-        is_new != items.keeps_axis and (is_new or axis % rank == items.axis),
-        "a sequence of unknown length can only be joined along the axis it was split along",
-    )
-    order = [i for i in range(rank) if i != items.axis]
-    order.insert(axis % rank, items.axis)
-    return transposed(items.whole, order, b)
+    if items.keeps_axis:
+        node.require(
+            not is_new and axis % rank == items.axis,
+            "slices that keep their axis can only be joined along the axis they were split along",
+        )
+        return items.whole
+    if is_new:
+        others.insert(axis % rank, items.axis)
+        return transposed(items.whole, others, b)
+    axis %= rank - 1
+    whole = transposed(items.whole, [*others[:axis], items.axis, *others[axis:]], b)
+    sizes = [extent(whole, i, b) for i in range(rank)]
+    return regrouped(whole, [*sizes[:axis], b.MUL(*sizes[axis : axis + 2]), *sizes[axis + 2 :]], b)
 
 
 @lower("SplitToSequence")

@@ -77,13 +77,19 @@ def _computed_axes(node, b, starts, ends):
 
 
 def _elements(node, index, b):
-    """The elements of a vector that is an input: numbers where known, else scalar tensors."""
+    """The elements of a vector that is an input: numbers where known, else scalar tensors.
+
+    One of unknown length has as many as the others; where none is known, the operator that makes
+    it one element checks that when the model runs.
+    """
     known = node.known(index)
     if known is not None:
         return _saturated(known)
-    (count,) = node.shape(index)
-    node.require(count is not None, f"the length of input {index} must be known")
-    vector = as_int32(node.inputs[index], b)
+    (count,), vector = node.shape(index), as_int32(node.inputs[index], b)
+    if count is None:
+        others = (node.shape(i)[0] for i in (1, 2, 3, 4) if node.input(i) is not None)
+        count = next((n for n in others if n is not None), 1)
+        vector = b.RESHAPE(vector, int32s([count]))
     parts = b.UNPACK(vector, axis=0, num=count)
     return [part if part.value is None else np.int32(part.value) for part in parts]
 

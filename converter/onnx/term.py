@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..lowering.moves import dimension
+
 if TYPE_CHECKING:
     from ..ir.builder import Builder
     from ..ir.graph import Tensor
@@ -64,6 +66,14 @@ def operand_of(b: Builder, x: Number) -> Any:
     return b.constant(array.astype(np.float32) if array.dtype.kind in "fi" else array)
 
 
+def length_of(b: Builder, x: Tensor, axis: int) -> Number:
+    """The size of an axis: a float, or a term where it is unknown."""
+    size = x.dims[axis]
+    if size is not None:
+        return float(size)
+    return Term(b, b.CAST(dimension(x, axis, b), dtype=np.float32))
+
+
 def _applied(name: str, kind: str, *operands: Number) -> Number:
     term = next((x for x in operands if isinstance(x, Term)), None)
     return getattr(np, name)(*operands) if term is None else term.op(kind, *operands)
@@ -92,6 +102,16 @@ def minimum(x: Number, y: Number) -> Number:
 def less(x: Number, y: Number) -> Number:
     """Whether the first is smaller."""
     return _applied("less", "LESS", x, y)
+
+
+def greater(x: Number, y: Number) -> Number:
+    """Whether the first is larger."""
+    return _applied("greater", "GREATER", x, y)
+
+
+def equal(x: Number, y: Number) -> Number:
+    """Whether two are the same."""
+    return _applied("equal", "EQUAL", x, y)
 
 
 def greater_equal(x: Number, y: Number) -> Number:

@@ -164,6 +164,7 @@ def stated_ranges(
     scheme: Scheme,
     stats: Stats,
     default: tuple[float, float] | None,
+    is_called: bool = False,
 ) -> dict[Tensor, Range]:
     """The ranges of a model that nothing was measured of.
 
@@ -173,6 +174,7 @@ def stated_ranges(
         scheme: what it is quantized to.
         stats: (mean, standard deviation) of inputs by name: real = (stored - mean) / deviation.
         default: the range of tensors that nothing tells one of.
+        is_called: whether another graph calls it, whose ranges are enough.
 
     Raises ConverterError when nothing states a range.
     """
@@ -195,7 +197,7 @@ def stated_ranges(
             for tensor in (*graph.inputs, *results)
             if is_float32(tensor) and tensor not in known and tensor not in stated
         )
-    if not stated:
+    if not stated and not is_called:
         raise ConverterError(
             f"nothing tells the ranges of the model's tensors, which {scheme.name} needs: the "
             "graph has no FakeQuant operations; set default_ranges_stats = (min, max), or "

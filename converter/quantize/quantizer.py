@@ -92,8 +92,8 @@ def quantize(
     float_islands: list[Island] = []
     main_dtype = ""
     for graph, measured in zip(subgraphs, ranges, strict=True):
-        ends = recipe
-        if graph not in graphs:
+        ends, is_called = recipe, graph not in graphs
+        if is_called:
             ends = dataclasses.replace(recipe, input_type=FLOAT32, output_type=FLOAT32)
         measured = {t: r for t, r in measured.items() if t not in size_dependent}
         if recipe.strict or recipe.warns:
@@ -103,7 +103,9 @@ def quantize(
         measured = {**measured, **fake}
         n_ops += sum(computes_in_float32(op) for op in graph.ops)
         if recipe.states_ranges:
-            measured = stated_ranges(graph, measured, recipe.main, stated.inputs, stated.default)
+            measured = stated_ranges(
+                graph, measured, recipe.main, stated.inputs, stated.default, is_called
+            )
         measured |= measured_results(graph, measured)
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}

@@ -10,18 +10,22 @@ import numpy as np
 
 from ...interpreter.interpreter import Interpreter
 from ...schema.model import Model, Operator, Subgraph, load, save
+from .folding import fold_sizes
 from .subgraphs import end_index, with_fields
 
 SEED = 20
-UNKNOWN = (1, 3)  # what unknown sizes take: results of which they are sizes differ
-ITEMS = 3  # how many a changed batch is tried with
+UNKNOWN = ((1, 3), (2, 4), (16, 24), (64, 96), (224, 256))
+"""Pairs of what unknown sizes take: results of which they are sizes differ. Later ones serve where
+operators refuse those before."""
+ITEMS = 3  # how many batches a changed one is tried with
 TOLERANCE = 1e-4  # of an output's largest value
 
 
 def set_input_shapes(model: Model, shapes: Mapping[str, Sequence[int | None]]) -> Model:
     """The model with other shapes of inputs; all results have the shapes that come of them.
 
-    A RESHAPE to a constant shape that begins with the batch takes whatever batch comes.
+    A RESHAPE to a constant shape that begins with the batch takes whatever batch comes. What known
+    sizes alone decide becomes constants.
 
     Args:
         model: any.
@@ -49,13 +53,16 @@ def set_input_shapes(model: Model, shapes: Mapping[str, Sequence[int | None]]) -
         tensor.shape_signature = sizes if -1 in sizes else None
         tensor.has_rank = True
     _infer(result)
+    if _is_known(graph):
+        fold_sizes(result)
     return result
 
 
 def set_batch(model: Model, batch: int | None) -> Model:
     """The model with another first size of all its inputs that have dimensions.
 
-    Where it took one item, the results for several are compared with those for each alone.
+    Where it took a known number of items, the results for several batches are compared with those
+    for each alone.
 
     Args:
         model: any.
@@ -76,8 +83,12 @@ def set_batch(model: Model, batch: int | None) -> Model:
         tensor.name: (batch, *(tensor.shape_signature or tensor.shape)[1:]) for tensor in inputs
     }
     result = set_input_shapes(model, shapes)
-    if before == 1 and batch != 1:
-        _compare_items(model, result, ITEMS if batch is None else batch)
+    if before > 0 and batch != before:
+        several, n = result, ITEMS if batch is None else batch // before
+        if batch is not None and batch % before:
+            free = {name: (None, *shape[1:]) for name, shape in shapes.items()}
+            several, n = set_input_shapes(model, free), ITEMS
+        _compare_batches(model, several, n, n * before)
     return result
 
 
@@ -115,8 +126,7 @@ def _constant_shape(graph: Subgraph, op: Operator) -> list[int]:
 def _infer(model: Model) -> None:
     """Gives the results of the first subgraph the shapes that its inputs make, in place."""
     graph = model.subgraphs[0]
-    content = save(model)
-    shapes = [_allocated_shapes(content, graph, n) for n in UNKNOWN]
+    shapes = _shapes_of_two_sizes(save(model), graph)
     computed = {i for op in graph.operators for i in op.outputs}
     for i in computed:
         first, second = (by_index.get(i) for by_index in shapes)
@@ -127,8 +137,27 @@ def _infer(model: Model) -> None:
         open_sizes = tensor.shape_signature or ()
         if -1 in open_sizes and len(open_sizes) == len(sizes) and not _is_known(graph):
             sizes = tuple(-1 if o < 0 else n for o, n in zip(open_sizes, sizes, strict=True))
-        tensor.shape = first
+        tensor.shape = tuple(1 if n < 0 else n for n in sizes)
         tensor.shape_signature = sizes if -1 in sizes else None
+
+
+def _shapes_of_two_sizes(content: bytes, graph: Subgraph) -> list[dict[int, tuple[int, ...]]]:
+    """Tensor -> its shape, for two numbers that unknown sizes are.
+
+    Raises ValueError, with what is wrong with the first pair, where no pair is accepted.
+    """
+    pairs = UNKNOWN[:1] if _is_known(graph) else UNKNOWN
+    accepted = (pair for pair in pairs if _accepts(content, graph, pair))
+    pair = next(accepted, pairs[0])
+    return [_allocated_shapes(content, graph, n) for n in pair]
+
+
+def _accepts(content: bytes, graph: Subgraph, pair: tuple[int, int]) -> bool:
+    """Whether the operators take what unknown sizes are."""
+    try:
+        return bool([_allocated_shapes(content, graph, n) for n in pair])
+    except ValueError:
+        return False
 
 
 def _is_known(graph: Subgraph) -> bool:
@@ -150,10 +179,12 @@ def _allocated_shapes(content: bytes, graph: Subgraph, unknown: int) -> dict[int
     return {detail["index"]: tuple(map(int, detail["shape"])) for detail in details}
 
 
-def _compare_items(single: Model, several: Model, n: int) -> None:
-    """Raises ValueError where a model of n items does not give what the other gives for each."""
+def _compare_batches(single: Model, several: Model, n_batches: int, n: int) -> None:
+    """Raises ValueError where a model gives other results for several batches at once, which are
+    `n` items, than `single` for each.
+    """
     generator = np.random.default_rng(SEED)
-    items = [_random_inputs(single, generator) for _ in range(n)]
+    items = [_random_inputs(single, generator) for _ in range(n_batches)]
     try:
         expected = [_results(single, item) for item in items]
     except (RuntimeError, ValueError) as error:

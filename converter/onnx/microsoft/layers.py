@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from ...lowering import formulas
-from ...lowering.moves import like, reshaped, to_channels_first, to_channels_last, transposed
+from ...lowering.moves import (
+    int32s,
+    like,
+    reshaped,
+    to_channels_first,
+    to_channels_last,
+    transposed,
+)
 from .. import linear_algebra, matmul, norm
 from ..conv import conv
 from ..registry import lower
@@ -343,3 +352,19 @@ def inverse(node, b):
     from ...tf.decompositions import inverted, square_of
 
     return inverted(node, b, *square_of(node, b))
+
+
+@lower(f"{DOMAIN}IsAllFinite")
+def is_all_finite(node, b):
+    """Whether no element of any of the tensors is infinite or not a number, as is asked for."""
+    only_infinite, only_nan = (node.attr(name, 0) for name in ("isinf_only", "isnan_only"))
+    node.require(not (only_infinite and only_nan), "isinf_only and isnan_only exclude each other")
+    results = []
+    for x in node.inputs:
+        size = b.ABS(reshaped(x, (-1,), b))
+        largest = like(size, np.finfo(np.float32).max, b)
+        bad = [] if only_nan else [b.GREATER(size, largest)]
+        bad += [] if only_infinite else [b.NOT_EQUAL(size, size)]
+        is_bad = bad[0] if len(bad) == 1 else b.LOGICAL_OR(*bad)
+        results.append(b.REDUCE_ANY(is_bad, int32s([0]), keep_dims=False))
+    return b.LOGICAL_NOT(reduce(b.LOGICAL_OR, results))

@@ -46,7 +46,8 @@ def distinct_axes(_: Attributes, x: np.ndarray, *operands: Any) -> None:
 def distinct_places(
     attributes: Attributes, x: np.ndarray, indices: np.ndarray, updates: np.ndarray
 ) -> None:
-    """ScatterElements without a reduction writes to each place once."""
+    """ScatterElements has an index for each update; without a reduction, for each place one."""
+    require(indices.shape == updates.shape, "indices and updates must have one shape")
     if attributes.get("reduction", b"none") == b"none" and indices.size:
         axis = attributes.get("axis", 0)
         ordered = np.sort(np.where(indices < 0, indices + x.shape[axis], indices), axis)

@@ -15,6 +15,7 @@ from ....schema.errors import DeadlineExceededError
 from ..image_layout import has_channels_last
 from ..names import domain_of, names_read, qualified
 from .checks import CHECKS
+from .images import resize, upsample
 from .recurrent import recurrent
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ RANDOM = frozenset(
     }
 )
 """Operators of ai.onnx that draw numbers."""
-UNKNOWN = frozenset({"MaxRoiPool", "ai.onnx.ml.CategoryMapper"})
+UNKNOWN = frozenset(
+    {
+        *("Affine", "Crop", "ImageScaler", "MaxRoiPool", "ParametricSoftplus", "Scale"),
+        *("ScaledTanh", "ai.onnx.ml.CategoryMapper"),
+    }
+)
 """Operators that the evaluator does not have."""
 REFUSALS = (
     *(ArithmeticError, RuntimeError, TypeError, ValueError, IndexError, NotImplementedError),
@@ -160,7 +166,7 @@ def evaluate(
     if replacement is not None and opsets[""] < replacement[0]:
         results = replacement[1](_attributes(node), *(feeds.get(name) for name in node.input))
         return list(results) if isinstance(results, tuple) else [results]
-    node, opsets = with_old_default(node, opsets)
+    node, opsets = with_old_default(with_new_words(node, opsets[""]), opsets)
     node = with_ordered_weights(node) if kind == "TfIdfVectorizer" else node
     from onnx import ValueInfoProto
     from onnx.helper import make_graph, make_tensor_value_info, np_dtype_to_tensor_dtype
@@ -211,6 +217,23 @@ def with_ordered_weights(node: NodeProto) -> NodeProto:
     return changed
 
 
+def with_new_words(node: NodeProto, opset: int) -> NodeProto:
+    """A node with the words of the newest operator set, which alone the evaluator knows."""
+    from onnx import NodeProto
+
+    version, name, words = NEW_WORDS.get(qualified(node.domain, node.op_type), (0, "", {}))
+    if opset >= version:
+        return node
+    changed = NodeProto()
+    changed.CopyFrom(node)
+    for attribute in changed.attribute:
+        if attribute.name == name:
+            attribute.s = words.get(attribute.s, attribute.s)
+    return changed
+
+
+NEW_WORDS = {"GridSample": (20, "mode", {b"bilinear": b"linear", b"bicubic": b"cubic"})}
+"""Since which operator set an attribute has other words, by those of before."""
 OLD_DEFAULTS = {"RoiAlign": (16, "coordinate_transformation_mode", "output_half_pixel")}
 """Since which operator set an operator has an attribute, and what it did before."""
 
@@ -295,25 +318,6 @@ def old_hardmax(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
     axis = axis + x.ndim if axis < 0 else axis
     rows = x.reshape(prod(x.shape[:axis]), prod(x.shape[axis:]))
     return np.eye(rows.shape[1], dtype=x.dtype)[rows.argmax(1)].reshape(x.shape)
-
-
-def upsample(
-    attributes: Mapping[str, Any], x: np.ndarray, scales: np.ndarray | None = None
-) -> np.ndarray:
-    """Upsample; the evaluator repeats by whole numbers only."""
-    for axis, scale in enumerate(attributes["scales"] if scales is None else scales):
-        size = int(np.floor(x.shape[axis] * scale))
-        if size == x.shape[axis] and scale == 1:
-            continue
-        places = np.minimum(np.arange(size) / scale, x.shape[axis] - 1)
-        low = np.floor(places).astype(int)
-        if attributes.get("mode", b"nearest") == b"nearest":
-            x = x.take(low, axis)
-            continue
-        high = np.minimum(low + 1, x.shape[axis] - 1)
-        share = np.expand_dims(places - low, [i for i in range(x.ndim) if i != axis])
-        x = (x.take(low, axis) * (1 - share) + x.take(high, axis) * share).astype(x.dtype)
-    return x
 
 
 def scatter(
@@ -402,6 +406,7 @@ REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
     "LpNormalization": (ALL_OPSETS, lp_normalization),
     "MaxPool": (ALL_OPSETS, max_pool),
     "QuantizeLinear": (NEW_QUANTIZATION, quantize_linear),
+    "Resize": (ALL_OPSETS, resize),
     "Scatter": (ALL_OPSETS, scatter),
     "Softmax": (NEW_SOFTMAX, old_softmax),
     "Upsample": (ALL_OPSETS, upsample),

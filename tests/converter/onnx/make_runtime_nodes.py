@@ -1,6 +1,6 @@
 """Records what ONNX Runtime gives for the nodes of tests/support/runtime_*.py.
 
-    python tests/converter/onnx/make_runtime_nodes.py [nodes] [layers] [versions]
+    python tests/converter/onnx/make_runtime_nodes.py [nodes] [layers] [versions] [legacy] [sizes]
 
 Needs onnx and onnxruntime (1.32).
 
@@ -19,7 +19,9 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1] / "support"))
 
 import runtime_layers  # noqa: E402
+import runtime_legacy  # noqa: E402
 import runtime_nodes  # noqa: E402
+import runtime_sizes  # noqa: E402
 import runtime_versions  # noqa: E402
 
 options = onnxruntime.SessionOptions()
@@ -55,10 +57,25 @@ def record(rows, definitions, path):
     np.savez_compressed(path, **recorded)
 
 
+def record_sizes(rows, path):
+    recorded = {}
+    for name, row in rows.items():
+        content = row.model().SerializeToString()
+        session = onnxruntime.InferenceSession(content, options, ["CPUExecutionProvider"])
+        for i, feeds in enumerate(row.sets):
+            (recorded[f"{name}/{i}"],) = session.run(["y"], feeds)
+    np.savez_compressed(path, **recorded)
+
+
 RECORDS = {
     "nodes": (runtime_nodes.ROWS, {}),
     "layers": (runtime_layers.ROWS, runtime_layers.DEFINITIONS),
     "versions": (runtime_versions.ROWS, {}),
+    "legacy": (runtime_legacy.ROWS, runtime_legacy.DEFINITIONS),
 }
-for name in sys.argv[1:] or RECORDS:
-    record(*RECORDS[name], HERE / f"runtime_{name}.npz")
+for name in sys.argv[1:] or [*RECORDS, "sizes"]:
+    path = HERE / f"runtime_{name}.npz"
+    if name == "sizes":
+        record_sizes(runtime_sizes.ROWS, path)
+    else:
+        record(*RECORDS[name], path)

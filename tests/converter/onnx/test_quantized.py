@@ -2,6 +2,7 @@
 recorded its answers.
 """
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnx.reference
@@ -226,3 +227,90 @@ def test_other_integers_are_computed_as_they_are(name):
     result = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
     (want,) = onnx.reference.ReferenceEvaluator(model).run(["y"], {"x": x})
     np.testing.assert_allclose(result, want, 1e-4, 1e-4)
+
+
+FEW_BITS = {
+    "int4": (ml_dtypes.int4, np.int8([[-8, 7, 3], [0, -1, 5], [1, 2, -3], [4, -6, 7]]), 1),
+    "uint4": (ml_dtypes.uint4, np.uint8([[0, 15, 3], [8, 1, 5], [1, 12, 9], [4, 6, 7]]), 8),
+    "float8_e4m3fn": (ml_dtypes.float8_e4m3fn, np.float32([[0.5, -3, 1], [2, 0.25, 0]] * 2), 0),
+    "float8_e5m2": (ml_dtypes.float8_e5m2, np.float32([[0.5, -3, 1], [2, 0.25, 0]] * 2), 0),
+}
+
+
+@pytest.mark.parametrize("block", [0, 2])
+@pytest.mark.parametrize("name", FEW_BITS)
+def test_weights_of_few_bits(name, block, litert):
+    """ONNX's evaluator says what they stand for; by column, or by blocks of 2 rows of each."""
+    dtype, weights, zero = FEW_BITS[name]
+    scales = np.float32([[0.5, 0.25, 2], [1, 0.125, 0.5]]) if block else np.float32([0.5, 0.25, 2])
+    constants = {
+        "w": weights.astype(dtype),
+        "s": scales,
+        "z": np.full(scales.shape, zero).astype(dtype),
+    }
+    attributes = {"axis": 0, "block_size": block} if block else {"axis": 1}
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["f"], **attributes),
+        helper.make_node("MatMul", ["x", "f"], ["y"]),
+    ]
+    x = np.float32([[1, -2, 0.5, 3], [0, 4, -1, 2]])
+    values = [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, x.shape)]
+    arrays = [numpy_helper.from_array(value, key) for key, value in constants.items()]
+    graph = helper.make_graph(nodes, "g", values, [onnx.ValueInfoProto(name="y")], arrays)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    (want,) = onnx.reference.ReferenceEvaluator(model).run(None, {"x": x})
+    content, converter = converted(model)
+    assert converter.verified
+    theirs = litert.run(content, [{"x": x}], FAST, "serving_default")
+    for results in (Interpreter(model_content=content).get_signature_runner()(x=x), theirs[0]):
+        np.testing.assert_allclose(results["y"], want, 1e-5, 1e-5)
+
+
+def test_a_product_of_integers_whose_inner_size_the_weights_say(litert):
+    arrays = {"w": np.arange(-6, 6, dtype=np.int8).reshape(4, 3), "z": np.uint8(3)}
+    nodes = [helper.make_node("MatMulInteger", ["x", "w", "z"], ["y"])]
+    values = [helper.make_tensor_value_info("x", onnx.TensorProto.UINT8, ["n", "k"])]
+    constants = [numpy_helper.from_array(np.asarray(x), key) for key, x in arrays.items()]
+    graph = helper.make_graph(nodes, "g", values, [onnx.ValueInfoProto(name="y")], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    content, _ = converted(model)
+    x = np.arange(0, 240, 20, dtype=np.uint8).reshape(3, 4)
+    want = (x.astype(np.int32) - 3) @ arrays["w"].astype(np.int32)
+    np.testing.assert_array_equal(
+        Interpreter(model_content=content).get_signature_runner()(x=x)["y"], want
+    )
+    theirs = litert.run(content, [{"x": x}], FAST, "serving_default")
+    np.testing.assert_array_equal(theirs[0]["y"], want)
+
+
+def test_quantized_beside_a_loop_that_is_not(litert):
+    """What `quantize_static` makes of a recurrent network: its loop states no ranges."""
+    rng = np.random.default_rng(5)
+    arrays = {
+        "w": rng.normal(size=(1, 9, 4)).astype(np.float32),
+        "r": rng.normal(size=(1, 9, 3)).astype(np.float32),
+        "m": rng.integers(-127, 128, (3, 5)).astype(np.int8),
+        "ms": np.float32(0.01),
+        "s": np.float32(0.01),
+        "z": np.int8(4),
+        "mz": np.int8(0),
+        "one": np.int64([1]),
+    }
+    rows = ["GRU x,w,r g", "Squeeze g,one h", "QuantizeLinear h,s,z q", "DequantizeLinear q,s,z d"]
+    rows += ["DequantizeLinear m,ms,mz f", "MatMul d,f p"]
+    rows += ["QuantizeLinear p,s,z t", "DequantizeLinear t,s,z y"]
+    nodes = [
+        helper.make_node(kind, inputs.split(","), [result])
+        for kind, inputs, result in map(str.split, rows)
+    ]
+    nodes[0].attribute.extend([helper.make_attribute("hidden_size", 3)])
+    values = [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["t", "n", 4])]
+    constants = [numpy_helper.from_array(np.asarray(x), key) for key, x in arrays.items()]
+    graph = helper.make_graph(nodes, "g", values, [onnx.ValueInfoProto(name="y")], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    content, _ = converted(model)
+    x = rng.normal(size=(5, 2, 4)).astype(np.float32)
+    (want,) = onnx.reference.ReferenceEvaluator(model).run(None, {"x": x})
+    theirs = litert.run(content, [{"x": x}], FAST, "serving_default")
+    for results in (Interpreter(model_content=content).get_signature_runner()(x=x), theirs[0]):
+        np.testing.assert_allclose(results["y"], want, 0, 1.01 * arrays["s"])

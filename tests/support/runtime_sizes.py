@@ -1,0 +1,182 @@
+"""Nodes of ai.onnx on inputs of unknown sizes, each fed in several sizes.
+
+make_runtime_nodes.py records what ONNX Runtime gives for them.
+"""
+
+import itertools
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+RNG = np.random.default_rng(13)
+OPSET = 18
+
+
+def floats(*shape):
+    return RNG.normal(size=shape).astype(np.float32)
+
+
+class FreeRow:
+    """A node with a constant for each of `constants`, and inputs of which `free` axes vary.
+
+    Args:
+        kind: the operator.
+        names: of its inputs, separated by spaces; "-" is an omitted one.
+        free: names of the sizes of each input that are unknown, by axis.
+        sets: what the model is given, by name, once for each set of sizes.
+        constants: what it has, by name.
+        attributes: the node's.
+    """
+
+    def __init__(self, kind, names, free, sets, constants=None, **attributes):
+        inputs = [name.replace("-", "") for name in names.split()]
+        self.node = helper.make_node(kind, inputs, ["y"], name="layer", **attributes)
+        self.free, self.sets, self.constants = free, list(sets), constants or {}
+
+    def model(self):
+        """The ModelProto."""
+        values = [
+            helper.make_tensor_value_info(
+                name,
+                helper.np_dtype_to_tensor_dtype(x.dtype),
+                [self.free[name].get(i, n) for i, n in enumerate(x.shape)],
+            )
+            for name, x in self.sets[0].items()
+        ]
+        weights = [numpy_helper.from_array(np.asarray(x), n) for n, x in self.constants.items()]
+        results = [helper.make_empty_tensor_value_info("y")]
+        graph = helper.make_graph([self.node], "main", values, results, weights)
+        return helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8
+        )
+
+
+IMAGES = [(3, 1, 6, 7), (1, 1, 4, 9), (2, 1, 1, 10)]
+BATCHES = [(3, 4), (1, 7), (2, 1)]
+IMAGE = {0: "n", 2: "h", 3: "w"}
+
+
+def resized(mode, transformation, **attributes):
+    """Resize by scales and to a size, of images of any size.
+
+    Of scales that give no whole size, ONNX Runtime aligns other corners than ONNX says.
+    """
+    attributes |= {"mode": mode, "coordinate_transformation_mode": transformation}
+    sets = [{"x": floats(*shape)} for shape in IMAGES]
+    scales = {"s": np.float32([1, 1, 1.5, 0.7])}
+    if transformation != "align_corners":
+        yield "scales", FreeRow("Resize", "x - s", {"x": IMAGE}, sets, scales, **attributes)
+    sizes = {"s": np.int64([7, 5])}
+    yield "size", FreeRow("Resize", "x - - s", {"x": IMAGE}, sets, sizes, axes=[2, 3], **attributes)
+
+
+def resizes():
+    """Each mode with each transformation of places."""
+    modes = {
+        "nearest": [{}, {"nearest_mode": "floor"}, {"nearest_mode": "round_prefer_ceil"}],
+        "linear": [{}],
+        "cubic": [{}, {"exclude_outside": 1}],
+    }
+    transformations = ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel")
+    for mode, transformation in itertools.product(modes, transformations):
+        for options in modes[mode]:
+            for form, row in resized(mode, transformation, **options):
+                words = [mode, transformation, *(str(v) for v in options.values()), form]
+                yield f"Resize {' '.join(words)}", row
+
+
+def indices_along(axis, shape, n):
+    """Different indices along an axis, `n` of them, those of each place apart."""
+    order = np.argsort(RNG.normal(size=shape), axis).astype(np.int64)
+    return order.take(np.arange(n), axis)
+
+
+def scattered(kind, reduction, depth=None):
+    """Updates of matrices of any size, by element or by row or place."""
+    sets = []
+    for n, m in BATCHES:
+        x = floats(n, m, 2)
+        if depth is None:
+            indices = indices_along(1, x.shape, min(m, 2))
+            updates = floats(*indices.shape)
+        else:
+            indices = np.stack([np.arange(n), -1 - np.arange(n) % m], -1)[:, :depth]
+            updates = floats(n, *x.shape[depth:])
+        sets.append({"x": x, "i": indices, "u": updates})
+    place = {0: "n", 1: "k"} if depth is None else {0: "n"}
+    rows = place if depth is None else {0: "n", 1: "m"} if depth == 1 else {0: "n"}
+    free = {"x": {0: "n", 1: "m"}, "i": place, "u": rows}
+    attributes = {} if depth else {"axis": 1}
+    return FreeRow(kind, "x i u", free, sets, reduction=reduction, **attributes)
+
+
+def sampled(**attributes):
+    sets = [
+        {"x": floats(n, 2, h, w), "g": RNG.uniform(-1.3, 1.3, (n, 3, k, 2)).astype(np.float32)}
+        for (n, _, h, w), k in zip(IMAGES, (4, 2, 5), strict=True)
+    ]
+    return FreeRow("GridSample", "x g", {"x": IMAGE, "g": {0: "n", 2: "k"}}, sets, **attributes)
+
+
+def gathered():
+    sets = [
+        {"x": floats(n, m, 3), "i": RNG.integers(-m, m, (n, k, 3))}
+        for (n, m), k in zip(BATCHES, (2, 3, 1), strict=True)
+    ]
+    return FreeRow(
+        "GatherElements", "x i", {"x": {0: "n", 1: "m"}, "i": {0: "n", 1: "k"}}, sets, axis=1
+    )
+
+
+def gathered_slices():
+    sets = [
+        {"x": floats(n, m, 3), "i": RNG.integers(-m, m, (n, k, 1))}
+        for (n, m), k in zip(BATCHES, (2, 3, 1), strict=True)
+    ]
+    return FreeRow(
+        "GatherND", "x i", {"x": {0: "n", 1: "m"}, "i": {0: "n", 1: "k"}}, sets, batch_dims=1
+    )
+
+
+def regions(**attributes):
+    sets = [
+        {"x": floats(n, 2, h, w), "r": np.sort(RNG.uniform(0, 6, (k, 2, 2)), 1).reshape(k, 4)
+         .astype(np.float32), "b": RNG.integers(0, n, k)}
+        for (n, _, h, w), k in zip(IMAGES, (3, 1, 2), strict=True)
+    ]  # fmt: skip
+    free = {"x": IMAGE, "r": {0: "k"}, "b": {0: "k"}}
+    attributes = {"output_height": 2, "output_width": 3, "sampling_ratio": 2, **attributes}
+    return FreeRow("RoiAlign", "x r b", free, sets, **attributes)
+
+
+def folded():
+    sets = [{"x": floats(n, 12, 9)} for n in (2, 1, 3)]
+    constants = {"s": np.int64([7, 7]), "k": np.int64([2, 2])}
+    return FreeRow("Col2Im", "x s k", {"x": {0: "n"}}, sets, constants, strides=[2, 2],
+        pads=[0, 0, 0, 0], dilations=[2, 2])  # fmt: skip
+
+
+ROWS = {
+    **dict(resizes()),
+    **{f"ScatterElements {r}": scattered("ScatterElements", r) for r in ("none", "add", "max")},
+    **{f"ScatterND {r} {d}": scattered("ScatterND", r, d) for d in (1, 2)
+       for r in ("none", "add", "mul")},
+    "GatherElements": gathered(),
+    "GatherND batches": gathered_slices(),
+    **{f"GridSample {mode} {padding} {align}": sampled(mode=mode, padding_mode=padding,
+        align_corners=align) for mode, padding, align in (("bilinear", "zeros", 0),
+        ("bilinear", "border", 1), ("nearest", "reflection", 0), ("bicubic", "zeros", 1))},
+    "RoiAlign": regions(),
+    "RoiAlign max": regions(mode="max", coordinate_transformation_mode="output_half_pixel"),
+    "Col2Im": folded(),
+}  # fmt: skip
+"""Name -> FreeRow."""
+QUICK = frozenset(
+    {
+        *("Resize cubic half_pixel size", "Resize linear pytorch_half_pixel scales"),
+        *("Resize nearest asymmetric floor scales", "ScatterElements none", "ScatterND add 1"),
+        *("ScatterND none 2", "GatherND batches", "GridSample bilinear zeros 0", "RoiAlign"),
+        *("Col2Im", "GatherElements"),
+    }
+)
+"""Those of every run."""
