@@ -21,7 +21,15 @@ from .islands import Island, islands, listed, refuse, work_of
 from .ranges import Range, Scales
 from .recipe import FLOAT32, Recipe
 from .rewrite import rewrite
-from .rules import NO_KERNEL, WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
+from .rules import (
+    NO_KERNEL,
+    WEIGHT_RULES,
+    is_finer_in_float,
+    is_float32,
+    rule_of,
+    touches_float32,
+    weights_code,
+)
 from .scheme import DYNAMIC, dtype_of
 from .size_dependent import size_dependent_operands
 from .variables import variable_scales
@@ -107,7 +115,7 @@ def quantize(
         measured |= measured_results(graph, measured)
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
-        main, scales = scales_of(graph, measured, recipe, variables)
+        main, scales = scales_of(graph, measured, ends, variables)
         unquantized = rewrite(graph, scales, main, ends, variables)
         hide_inner(graph)
         keep_rounding(graph, fakes)
@@ -186,7 +194,11 @@ def scales_of(
     layer_schemes = [row.scheme for row in recipe.layers if row.scheme is not None]
     integer_schemes += [scheme for scheme in layer_schemes if scheme.activations is not None]
     scales = {}
+    may_be_float = not (recipe.strict or recipe.warns)
+    may_be_float &= recipe.input_type == recipe.output_type == FLOAT32
     for op in graph.ops:
+        if may_be_float and is_finer_in_float(op, graph):
+            continue
         for scheme in recipe.integer_schemes_of(op):
             if rule_of(op, scheme) is not None:
                 scales[op] = of(scheme)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...schema.flatbuffer import options_class
 from ...schema.operators import Operator, having, known
-from ..ir.graph import Op, Tensor
+from ..ir.graph import Graph, Op, Tensor
 from .cells import CELLS, MOST_CELL, Cell, limit_of_cell
 from .scheme import INT8, Scheme, dtype_of
 
@@ -162,6 +162,8 @@ def weights_code(kind: str, scheme: Scheme, code: str = "") -> str:
 
 RULES = rules_of("i8")
 
+FINER_IN_FLOAT = ("ELU",)
+"""Operators that TensorFlow leaves in float; at an end of the graph that costs nothing."""
 NO_KERNEL = "TFLite has no"
 """How reasons begin that nothing can be done about."""
 VARIABLES = ("READ_VARIABLE", "ASSIGN_VARIABLE")
@@ -243,6 +245,17 @@ def rule_of(op: Op, scheme: Scheme = INT8) -> Rule | None:
     return rule if rule.limit is None or rule.limit(op) is None else None
 
 
+def is_finer_in_float(op: Op, graph: Graph) -> bool:
+    """Whether `op` at a float32 input or output of `graph` loses less in float, and no operator is
+    more: a QUANTIZE or DEQUANTIZE stands on its other side then.
+    """
+    if op.kind not in FINER_IN_FLOAT:
+        return False
+    x, y = op.inputs[0], op.output
+    is_first = x in graph.inputs and x.readers == [op]
+    return is_first or (graph.is_output(y) and not y.readers)
+
+
 def writes_state(op: Op) -> bool:
     """Whether `op` gives a variable, which its readers want as it is, or only what makes one."""
     known, ahead = {op}, deque([op])
@@ -290,6 +303,8 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
         return f"its constant '{nonfinite.name}' has NaN or infinity"
     if rule.limit is not None and (reason := rule.limit(op)) is not None:
         return reason
+    if op.kind in FINER_IN_FLOAT:
+        return "it stands at an end of the model that is float32, where integers would lose more"
     if rule.cell is not None:
         return f"a range within it is not known, or its cell state is above {MOST_CELL:g}"
     if rule.divisor is not None:
