@@ -17,6 +17,7 @@ from ..converter.quantize.islands import MOST_STEPS, Island, is_recurrent
 from ..converter.quantize.rules import NO_KERNEL
 from ..schema.files import write_file
 from ..schema.model import Model, Subgraph
+from .called_layers import MOST_ITERATIONS
 from .layer_errors import LOW, LayerErrors, layer_errors, weight_sizes
 
 STYLE = """
@@ -42,7 +43,9 @@ COLORS = {
 OTHER = "#eee"  # of results of other types
 LAYERS_TEXT = (
     "Measured on the first samples of the representative dataset, against the float model; an "
-    "error holds what the layers before have lost. Orange lines are the ends of what can be stored."
+    "error holds what the layers before have lost. Layers of loops are measured in every iteration, "
+    f"at most {MOST_ITERATIONS}, those of branches when they are taken. Orange lines are the ends of "
+    "what can be stored."
 )
 ROW, WIDTH = 26, 860  # of the drawing
 
