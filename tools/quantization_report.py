@@ -43,9 +43,9 @@ COLORS = {
 OTHER = "#eee"  # of results of other types
 LAYERS_TEXT = (
     "Measured on the first samples of the representative dataset, against the float model; an "
-    "error holds what the layers before have lost. Layers of loops are measured in every iteration, "
-    f"at most {MOST_ITERATIONS}, those of branches when they are taken. Orange lines are the ends of "
-    "what can be stored."
+    "error holds what the layers before have lost. Layers of loops are measured in every "
+    f"iteration, at most {MOST_ITERATIONS}, those of branches when they are taken. Orange lines "
+    "are the ends of what can be stored."
 )
 ROW, WIDTH = 26, 860  # of the drawing
 
