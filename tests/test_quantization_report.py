@@ -114,6 +114,8 @@ def test_the_page_needs_nothing_else():
     assert "MEAN" in words
     assert all(name in words for name in ("int8", "uint8", "int16", "other"))
     assert elements.tags.count("svg") >= 8  # two for each layer with weights, and the graph
+    drawn = [word.split()[0] for word in elements.words if "  " in word and word.endswith(" dB")]
+    assert drawn == ["CONV_2D", "DEPTHWISE_CONV_2D", "MEAN", "FULLY_CONNECTED"]
 
 
 def test_advice_about_loops():

@@ -48,6 +48,7 @@ class LayerErrors:
         weight_type: of the stored weights.
         weight_bytes: of the weights in both files.
         weight_decibels: of the weights over their rounding.
+        place: the numbers of its subgraph in the quantized file, and of its tensor there.
         called: the quantized layers in the graphs that the operator calls.
         advice: what would help.
     """
@@ -65,6 +66,7 @@ class LayerErrors:
     weight_type: str = ""
     weight_bytes: tuple[int, int] = (0, 0)
     weight_decibels: float = 0.0
+    place: tuple[int, int] = (0, 0)
     called: tuple[str, ...] = ()
     advice: list[str] = field(default_factory=list)
 
@@ -215,6 +217,7 @@ def layer_of(tensor: Tensor, files: Any, measured: Measured) -> LayerErrors:
         np.concatenate([part.ravel()[:: -(-part.size // N_VALUES) or 1] for part in expected]),
         limits,
         channel_ratio(expected),
+        place=measured.quantized_place,
         called=called_by(tensor),
     )
     (plain, _), (quantized, _) = files
