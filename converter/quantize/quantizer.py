@@ -18,6 +18,7 @@ from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
 from .fake_quant import fakes_of, keep_rounding, stated_ranges, take_fake_quant
 from .forms import use_integer_forms
 from .islands import Island, islands, listed, refuse, work_of
+from .masks import cut_masks
 from .ranges import Range, Scales
 from .recipe import FLOAT32, Recipe
 from .rewrite import rewrite
@@ -113,6 +114,7 @@ def quantize(
         if recipe.states_ranges:
             measured = stated_ranges(graph, measured, recipe.main, stated.inputs, stated.default)
         measured |= measured_results(graph, measured)
+        measured |= cut_masks(graph, measured, recipe.integer_schemes_of)
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
         main, scales = scales_of(graph, measured, ends, variables)
