@@ -1,4 +1,4 @@
-"""Numbers that a mask takes out of a SOFTMAX, and that would take all the steps of its range.
+"""Large negative numbers that nothing is meant to choose, and that would take a range's steps.
 
     mask, x, -1e9 -> SELECT_V2 -> y -> SOFTMAX     y reaches from below the smallest x to the
                                                    largest, and -1e9 is cut off there
@@ -7,6 +7,8 @@
 
 What is cut off lies so far below the largest number of its row that all of it together gives less
 than half a step of the result. Holds off where anything else reads y.
+
+    x, -1e9 -> PADV2 -> y -> MAX_POOL_2D           the smallest x pads as well
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 
 from ...schema.operators import known
 from ..ir.graph import Graph, Op, Tensor
-from ..passes.rewrite import scalar_of
+from ..passes.rewrite import constant_of, producer_of, scalar_of
 from .needs import Range, constant_range, hull
 from .rules import is_float32
 from .scheme import Scheme
@@ -59,6 +61,8 @@ def cut_masks(
     """
     cut: dict[Tensor, Range] = {}
     for op in graph.ops:
+        if op.kind == "MAX_POOL_2D" and schemes_of(op):
+            cut |= cut_padding(graph, op, ranges)
         schemes = schemes_of(op) if op.kind == "SOFTMAX" and is_float32(op.output) else ()
         moved = list(moved_before(op, graph)) if schemes else []
         producer = moved[-1].producer if moved else None
@@ -151,6 +155,24 @@ def cut_maker(op: Op | None, width: float, ranges: Mapping[Tensor, Range]) -> No
             factor, (_, high) = scalar_of(op.inputs[i]), ranges.get(op.inputs[1 - i], (0.0, 0.0))
             if factor is not None and high > 0 and factor * high < -FURTHEST * width:
                 clip_constant(op, i, -FAR * width / high)
+
+
+def cut_padding(graph: Graph, op: Op, ranges: Mapping[Tensor, Range]) -> dict[Tensor, Range]:
+    """Cuts off what pads an image below all of it, where no window lies within the padding."""
+    padded = op.inputs[0]
+    pad = producer_of(padded, "PADV2")
+    amounts = None if pad is None else constant_of(pad.inputs[1])
+    if pad is None or amounts is None or graph.sole_reader(padded) is not op:
+        return {}
+    x, value = pad.inputs[0], scalar_of(pad.inputs[2])
+    windows = 1, op.options.filter_height, op.options.filter_width, 1
+    if x not in ranges or value is None or (amounts >= np.reshape(windows, (-1, 1))).any():
+        return {}
+    low, high = ranges[x]
+    if value >= low:
+        return {}
+    clip_constant(pad, 2, low)
+    return {padded: (low, high)}
 
 
 def clip_constant(op: Op, i: int, low: float) -> None:

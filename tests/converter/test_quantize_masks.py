@@ -104,3 +104,22 @@ def test_a_mask_that_is_read_elsewhere_stays():
     (graph,) = converter._last.quantized_graphs
     selected = next(op.output for op in graph.ops if op.kind in ("SELECT", "SELECT_V2"))
     assert selected.quantization.scale == pytest.approx(1e4 / 255, rel=1e-2)
+
+
+@pytest.mark.parametrize("scheme", ["int8", "int16x8"])
+def test_padding_of_a_maximum_costs_no_steps(scheme, litert):
+    """As frameworks pad whose pooling does: nothing but padding was left of it."""
+    rows = [
+        [np.random.default_rng(i).normal(size=(1, 6, 6, 2)).astype(np.float32)] for i in range(6)
+    ]
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [1, 6, 6, 2], name="x")
+        padded = tf.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]], constant_values=-1e9)
+        y = tf.nn.max_pool2d(padded, 3, 2, "VALID")
+        expected = [session.run(y, {x: row[0]}) for row in rows]
+        converter = TFLiteConverter.from_session(session, [x], [y])
+    converter.representative_dataset = lambda: iter(rows)
+    converter.quantization_recipe = {"scheme": scheme, "strict": True}
+    answered = litert.run(converter.convert(), rows, "BUILTIN")
+    step = 2 * max(np.abs(row[0]).max() for row in rows) / (255 if scheme == "int8" else 32767)
+    np.testing.assert_allclose([theirs[0] for theirs in answered], expected, atol=step)
