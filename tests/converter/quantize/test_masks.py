@@ -5,6 +5,8 @@ the same weight; -inf and -3.4e38 (of Keras' float32 masks) leave LiteRT no scal
 """
 
 import numpy as np
+import onnx
+import onnx.reference
 import pytest
 from running import kinds
 
@@ -123,3 +125,36 @@ def test_padding_of_a_maximum_costs_no_steps(scheme, litert):
     answered = litert.run(converter.convert(), rows, "BUILTIN")
     step = 2 * max(np.abs(row[0]).max() for row in rows) / (255 if scheme == "int8" else 32767)
     np.testing.assert_allclose([theirs[0] for theirs in answered], expected, atol=step)
+
+
+@pytest.mark.parametrize("kind", ["MaxPool", "Softmax"])
+def test_what_onnx_calls_infinite(kind, tmp_path, litert):
+    """-inf as padding, which no SAME gives, and as a mask: before, no range could be measured."""
+    shape = [1, 2, STEPS, STEPS]
+    keep = np.broadcast_to(CAUSAL, shape)
+    constants = {"keep": keep, "fill": np.float32(-np.inf)}
+    nodes = [
+        onnx.helper.make_node("Where", ["keep", "x", "fill"], ["scores"]),
+        onnx.helper.make_node("Softmax", ["scores"], ["y"], axis=-1),
+    ]
+    if kind == "MaxPool":
+        options = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 0, 0]}
+        constants, nodes = {}, [onnx.helper.make_node("MaxPool", ["x"], ["y"], **options)]
+    floats = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        nodes,
+        "graph",
+        [onnx.helper.make_tensor_value_info("x", floats, shape)],
+        [onnx.helper.make_tensor_value_info("y", floats, None)],
+        [onnx.numpy_helper.from_array(np.array(v), k) for k, v in constants.items()],
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    onnx.save(model, tmp_path / "m.onnx")
+    rows = [[np.random.default_rng(i).normal(size=shape).astype(np.float32)] for i in range(6)]
+    evaluator = onnx.reference.ReferenceEvaluator(model)
+    expected = [evaluator.run(None, {"x": row[0]})[0] for row in rows]
+    converter = TFLiteConverter.from_onnx_model(tmp_path / "m.onnx")
+    converter.representative_dataset = lambda: iter(rows)
+    converter.quantization_recipe = {"scheme": "int8", "strict": True}
+    answered = litert.run(converter.convert(), rows, "BUILTIN")
+    np.testing.assert_allclose([theirs[0] for theirs in answered], expected, atol=0.03)
