@@ -80,7 +80,9 @@ class Scales:
         """Gives a scale to every tensor that may have one."""
         min_scales = self.needs.min_scales
         measured = {
-            t: with_min_scale(of_range(*r, self._integers), min_scales.get(t, 0.0))
+            t: with_min_scale(
+                of_range(*self.needs.told_apart(t, r), self._integers), min_scales.get(t, 0.0)
+            )
             for t, r in ranges.items()
             if is_float32(t)
         }

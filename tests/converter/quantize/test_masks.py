@@ -127,6 +127,23 @@ def test_padding_of_a_maximum_costs_no_steps(scheme, litert):
     np.testing.assert_allclose([theirs[0] for theirs in answered], expected, atol=step)
 
 
+@pytest.mark.parametrize("scheme", ["int8", "int16x8"])
+def test_the_maximum_of_masked_numbers(scheme, litert):
+    """-1e9 never leaves REDUCE_MAX, and takes no steps."""
+    rows = [[np.random.default_rng(i).normal(size=(1, 8, 4)).astype(np.float32)] for i in range(6)]
+    mask = np.arange(8)[:, np.newaxis] < np.array([8, 3, 1, 5])
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [1, 8, 4], name="x")
+        masked = tf.where(tf.constant(mask[np.newaxis]), x, tf.fill([1, 8, 4], -1e9))
+        converter = TFLiteConverter.from_session(session, [x], [tf.reduce_max(masked, 1)])
+    converter.representative_dataset = lambda: iter(rows)
+    converter.quantization_recipe = {"scheme": scheme, "strict": True}
+    answered = litert.run(converter.convert(), rows, "BUILTIN")
+    expected = [np.where(mask, row[0], -np.inf).max(1) for row in rows]
+    step = 2 * max(np.abs(row[0]).max() for row in rows) / (255 if scheme == "int8" else 32767)
+    np.testing.assert_allclose([theirs[0] for theirs in answered], expected, atol=step)
+
+
 @pytest.mark.parametrize("kind", ["MaxPool", "Softmax"])
 def test_what_onnx_calls_infinite(kind, tmp_path, litert):
     """-inf as padding, which no SAME gives, and as a mask: before, no range could be measured."""
