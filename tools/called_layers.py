@@ -144,10 +144,11 @@ def loop_runs(first: Call, second: Call) -> Iterator[tuple[Run, Run]]:
     for _ in range(MOST_ITERATIONS):
         runs = []
         for call, state in zip((first, second), states, strict=True):
-            check = call.graphs.run(call.op.options.cond_subgraph_index, state)
+            condition, body = called_subgraphs(call.op)
+            check = call.graphs.run(condition, state)
             if not call.graphs.results(check)[0]:
                 return
-            runs.append(call.graphs.run(call.op.options.body_subgraph_index, state))
+            runs.append(call.graphs.run(body, state))
         yield runs[0], runs[1]
         states = [c.graphs.results(r) for c, r in zip((first, second), runs, strict=True)]
 

@@ -96,7 +96,7 @@ def fuse_dilation(graph: Graph, op: Op) -> bool:
         padding = SAME
         if same_amounts(op, x.dims[1:-1], dilation) != net_padding.tolist():
             padding = VALID
-            x = b.PAD(x, np.pad(net_padding, ((1, 1), (0, 0))).astype(np.int32))
+            x = b.PAD(x, around(net_padding))
     fields = {**options_of(op), **dilated(dilation), "padding": padding}
     swap(graph, join, b.op(op.kind, x, *op.inputs[1:], **fields))
     graph.remove(op)
@@ -142,13 +142,19 @@ def fuse_dilation_of_rows(graph: Graph, op: Op) -> bool:
             != np.insert(net_padding, before, 0, 0).tolist()
         ):
             padding = VALID
-            x = b.PAD(x, np.pad(net_padding, ((1, 1), (0, 0))).astype(np.int32))
+            x = b.PAD(x, around(net_padding))
     fields = {**options_of(op), **dilated(dilation), "padding": padding}
     image = b.op(op.kind, b.EXPAND_DIMS(x, np.int32(axis)), *op.inputs[1:], **fields)
-    swap(graph, join, b.SQUEEZE(image, squeeze_dims=np.int32([axis])))
+    swap(graph, join, b.SQUEEZE(image, squeeze_dims=[axis]))
     for unread in (squeeze, op, expand, split):
         graph.remove(unread)
     return True
+
+
+def around(amounts: np.ndarray) -> np.ndarray:
+    """Paddings of all axes, from those between batch and channels."""
+    none = np.zeros((1, 2), np.int32)
+    return np.concatenate([none, amounts.astype(np.int32), none])
 
 
 def takes_single_steps(op: Op) -> bool:

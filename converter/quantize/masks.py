@@ -63,7 +63,7 @@ def cut_masks(
     for op in graph.ops:
         if op.kind == "MAX_POOL_2D" and schemes_of(op):
             cut |= cut_padding(graph, op, ranges)
-        schemes = schemes_of(op) if op.kind == "SOFTMAX" and is_float32(op.output) else ()
+        schemes = schemes_of(op) if op.kind == "SOFTMAX" and is_float32(op.output) else []
         moved = list(moved_before(op, graph)) if schemes else []
         producer = moved[-1].producer if moved else None
         if producer is None or not schemes_of(producer):
