@@ -114,6 +114,8 @@ def test_the_page_needs_nothing_else():
     assert "MEAN" in words
     assert all(name in words for name in ("int8", "uint8", "int16", "other"))
     assert elements.tags.count("svg") >= 8  # two for each layer with weights, and the graph
+    drawn = [word.split()[0] for word in elements.words if "  " in word and word.endswith(" dB")]
+    assert drawn == ["CONV_2D", "DEPTHWISE_CONV_2D", "MEAN", "FULLY_CONNECTED"]
 
 
 def test_advice_about_loops():
@@ -136,6 +138,9 @@ def test_advice_about_loops():
     converter.convert()
     (loop,) = (row for row in layer_errors(converter) if row.operator == "WHILE")
     assert loop.decibels < 20
+    (inner,) = (row for row in layer_errors(converter) if row.operator == "FULLY_CONNECTED")
+    assert (inner.type, inner.values.size) == ("int8", 16 * 8 * 16)  # samples, steps, elements
+    np.testing.assert_array_equal(inner.weights, weights.T)
     (words,) = (words for words in loop.advice if words.startswith("keep what it calls wider: "))
     patterns = words.partition(": ")[2].partition(", or")[0]
     converter.quantization_recipe = {"scheme": "int8"} | json.loads(f"{{{patterns}}}")
@@ -145,6 +150,29 @@ def test_advice_about_loops():
     island = Island("FILL", ("a",), "WHILE reads it, which stays float", 0.1)
     assert cure_of(island).startswith("strict_int8 writes out loops of known lengths")
     assert "another operator" in cure_of(Island("SIN", ("a",), "TFLite has no int8 kernel", 0.1))
+
+
+def test_layers_of_branches():
+    """Each branch is measured on the samples that take it; errors are those of the numbers."""
+    weights = np.random.default_rng(1).normal(size=(4, 4)).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [1, 4], name="x")
+        matrix = tf.constant(weights)
+        branches = lambda: tf.matmul(x, matrix), lambda: tf.tanh(x)
+        y = tf.cond(tf.reduce_sum(x) > 0.0, *branches)
+        converter = TFLiteConverter.from_session(session, [x], [y])
+    samples = np.random.default_rng(2).normal(size=(16, 1, 4)).astype(np.float32)
+    converter.representative_dataset = lambda: ([sample] for sample in samples)
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.convert()
+    rows = {row.operator: row for row in layer_errors(converter)}
+    is_positive = samples.sum((1, 2)) > 0
+    positive, negative = samples[is_positive], samples[~is_positive]
+    np.testing.assert_allclose(rows["TANH"].values, np.tanh(negative).ravel(), rtol=1e-5)
+    products = (positive @ weights).ravel()
+    np.testing.assert_allclose(rows["FULLY_CONNECTED"].values, products, rtol=1e-4, atol=1e-5)
+    assert rows["TANH"].max_abs < 2 / 128
+    assert rows["IF"].decibels > 30
 
 
 def test_ranges_on_the_command_line(tmp_path):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from ..converter.ir.graph import Tensor
 from ..converter.quantize.accuracy.budget import exactly
 from ..converter.quantize.check import ports
 from ..converter.quantize.settings_recipe import recipe_of, with_algorithms
+from ..interpreter.interpreter import Interpreter
 from ..schema.model import Model, Operator, Subgraph
 from ..schema.quantization import Quantization
+from .called_layers import CalledGraphs, Run, called_runs, called_subgraphs
 from .layer_comparison import cosine, decibels
 
 N_SAMPLES = 16  # that layers are compared on
@@ -45,6 +48,7 @@ class LayerErrors:
         weight_type: of the stored weights.
         weight_bytes: of the weights in both files.
         weight_decibels: of the weights over their rounding.
+        place: the numbers of its subgraph in the quantized file, and of its tensor there.
         called: the quantized layers in the graphs that the operator calls.
         advice: what would help.
     """
@@ -62,8 +66,27 @@ class LayerErrors:
     weight_type: str = ""
     weight_bytes: tuple[int, int] = (0, 0)
     weight_decibels: float = 0.0
+    place: tuple[int, int] = (0, 0)
     called: tuple[str, ...] = ()
     advice: list[str] = field(default_factory=list)
+
+
+Place = tuple[int, int]
+"""Of a tensor in a file: the numbers of its subgraph, and there."""
+
+
+class Measured(NamedTuple):
+    """What a tensor was in the runs of both files.
+
+    Attributes:
+        place, quantized_place: in the float file and the quantized one.
+        expected, actual: its values, one for each run of its subgraph.
+    """
+
+    place: Place
+    quantized_place: Place
+    expected: list[np.ndarray]
+    actual: list[np.ndarray]
 
 
 def layer_errors(converter: Any) -> list[LayerErrors]:
@@ -80,23 +103,17 @@ def layer_errors(converter: Any) -> list[LayerErrors]:
         raise ValueError("a report compares layers on samples; set representative_dataset")
     samples = Samples(converter.representative_dataset, last.sources, 1).each()
     chosen = list(islice(samples, N_SAMPLES))
-    (plain, _), (quantized, _) = last.files
     rows: list[LayerErrors] = []
     before: list[list[LayerErrors]] = []
     for i in range(len(last.sources)):
         of_signature = [sample for sample in chosen if sample[0] == i]
         if of_signature:
-            subgraphs = plain.model.subgraphs[i], quantized.model.subgraphs[i]
-            measured = measure(last.files, i, of_signature)
             places = {
-                values[0]: layer_of(tensor, *subgraphs, *values)
-                for tensor, values in measured.items()
+                measured.place: layer_of(tensor, last.files, measured)
+                for tensor, measured in measure(last.files, i, of_signature).items()
             }
             rows += places.values()
-            before += [
-                [places[k] for k in inputs_of(subgraphs[0], place) if k in places]
-                for place in places
-            ]
+            before += [layers_before(last.files[0][0].model, place, places) for place in places]
     recipe = with_algorithms(recipe_of(converter), converter)
     used = {algorithm.name for algorithm in recipe.algorithms} if recipe is not None else set()
     for row, inputs in zip(rows, before, strict=True):
@@ -105,34 +122,73 @@ def layer_errors(converter: Any) -> list[LayerErrors]:
     return rows
 
 
-def measure(
-    files: Any, i: int, samples: Sequence[Sample]
-) -> dict[Tensor, tuple[int, int, np.ndarray, np.ndarray]]:
-    """Of each result of both files its places, its float values, and the quantized ones."""
+def layers_before(
+    plain: Model, place: Place, places: Mapping[Place, LayerErrors]
+) -> list[LayerErrors]:
+    """The layers that the operator of a layer reads, in its own subgraph, or as its callers do."""
+    number, index = place
+    read = [(number, i) for i in inputs_of(plain.subgraphs[number], index)]
+    given = {(number, i) for i in plain.subgraphs[number].inputs}
+    if not given.isdisjoint(read):
+        read += [
+            (caller, i)
+            for caller, op in callers_of(plain, number)
+            for i in (*op.inputs, *(op.outputs if op.op == "WHILE" else ()))
+        ]
+    return [places[one] for one in read if one in places]
+
+
+def callers_of(model: Model, number: int) -> list[tuple[int, Operator]]:
+    """The operators that call a subgraph, and the subgraphs that these stand in."""
+    return [
+        (caller, op)
+        for caller, subgraph in enumerate(model.subgraphs)
+        for op in subgraph.operators
+        if number in called_subgraphs(op)
+    ]
+
+
+def measure(files: Any, i: int, samples: Sequence[Sample]) -> dict[Tensor, Measured]:
+    """The results of both files, those within what loops and branches call among them."""
     (plain, before), (quantized, after) = files
-    positions = {tensor: k for k, tensor in enumerate(plain.tensors[i])}
-    pairs = {
-        tensor: (positions[tensor], k)
-        for k, tensor in enumerate(quantized.tensors[i])
-        if tensor in positions and tensor.producer is not None
-    }
+    graphs = CalledGraphs(plain.model), CalledGraphs(quantized.model)
     runners = before[i].interpreter(True), after[i].interpreter(True)
     inputs, _ = ports(after[i], runners[1])
-    columns: dict[Tensor, list[tuple[np.ndarray, np.ndarray]]] = {tensor: [] for tensor in pairs}
+    measured: dict[Tensor, Measured] = {}
+
+    @cache
+    def pairs(first: int, second: int) -> dict[Tensor, tuple[int, int]]:
+        positions = {tensor: k for k, tensor in enumerate(plain.tensors[first])}
+        return {
+            tensor: (positions[tensor], k)
+            for k, tensor in enumerate(quantized.tensors[second])
+            if tensor in positions and tensor.producer is not None
+        }
+
+    def indices(first: int, second: int) -> dict[int, int]:
+        return dict(pairs(first, second).values())
+
     for _, _, arrays in samples:
         before[i].run(runners[0], arrays)
         after[i].run(runners[1], [p.quantize(x) for p, x in zip(inputs, arrays, strict=True)])
-        for tensor, (first, second) in pairs.items():
-            expected = runners[0].get_tensor(first, before[i].subgraph)
-            quantized = runners[1].get_tensor(second, after[i].subgraph)
-            if expected.dtype == np.float32:
-                columns[tensor].append((expected, real(quantized, tensor.quantization)))
-    rows = {}
-    for tensor, values in columns.items():
-        if values and len({x.shape for x, _ in values}) == 1:
-            expected, actual = (np.stack(column) for column in zip(*values, strict=True))
-            rows[tensor] = (*pairs[tensor], expected, actual)
-    return rows
+        main = (
+            Run(before[i].subgraph, partial(read, runners[0], before[i].subgraph)),
+            Run(after[i].subgraph, partial(read, runners[1], after[i].subgraph)),
+        )
+        for first, second in [main, *called_runs(*graphs, main, indices)]:
+            for tensor, (k, j) in pairs(first.subgraph, second.subgraph).items():
+                expected = first.read(k)
+                if expected.dtype == np.float32:
+                    places = (first.subgraph, k), (second.subgraph, j)
+                    row = measured.setdefault(tensor, Measured(*places, [], []))
+                    row.expected.append(expected.copy())
+                    row.actual.append(real(second.read(j), tensor.quantization))
+    return {t: row for t, row in measured.items() if len({x.shape for x in row.expected}) == 1}
+
+
+def read(interpreter: Interpreter, subgraph: int, index: int) -> np.ndarray:
+    """The value of a tensor."""
+    return interpreter.get_tensor(index, subgraph)
 
 
 def real(array: np.ndarray, params: Quantization | None) -> np.ndarray:
@@ -143,16 +199,9 @@ def real(array: np.ndarray, params: Quantization | None) -> np.ndarray:
     return (array.astype(np.float32) - zero_point) * scale
 
 
-def layer_of(
-    tensor: Tensor,
-    plain: Subgraph,
-    quantized: Subgraph,
-    first: int,
-    second: int,
-    expected: np.ndarray,
-    actual: np.ndarray,
-) -> LayerErrors:
-    """What a layer loses; `expected` and `actual` are [samples, ...]."""
+def layer_of(tensor: Tensor, files: Any, measured: Measured) -> LayerErrors:
+    """What a layer loses."""
+    expected, actual = np.stack(measured.expected), np.stack(measured.actual)
     error = (actual - expected).astype(np.float64)
     params, storage_type = tensor.quantization, np.dtype(tensor.dtype)
     limits = None
@@ -168,9 +217,12 @@ def layer_of(
         np.concatenate([part.ravel()[:: -(-part.size // N_VALUES) or 1] for part in expected]),
         limits,
         channel_ratio(expected),
+        place=measured.quantized_place,
         called=called_by(tensor),
     )
-    add_weights(row, plain, quantized, first, second)
+    (plain, _), (quantized, _) = files
+    (first, k), (second, j) = measured.place, measured.quantized_place
+    add_weights(row, plain.model.subgraphs[first], quantized.model.subgraphs[second], k, j)
     return row
 
 

@@ -16,7 +16,8 @@ from ..converter.quantize.accuracy.charts import GREY, histogram, svg, text
 from ..converter.quantize.islands import MOST_STEPS, Island, is_recurrent
 from ..converter.quantize.rules import NO_KERNEL
 from ..schema.files import write_file
-from ..schema.model import Model, Subgraph
+from ..schema.model import Model
+from .called_layers import MOST_ITERATIONS
 from .layer_errors import LOW, LayerErrors, layer_errors, weight_sizes
 
 STYLE = """
@@ -42,7 +43,9 @@ COLORS = {
 OTHER = "#eee"  # of results of other types
 LAYERS_TEXT = (
     "Measured on the first samples of the representative dataset, against the float model; an "
-    "error holds what the layers before have lost. Orange lines are the ends of what can be stored."
+    "error holds what the layers before have lost. Layers of loops are measured in every "
+    f"iteration, at most {MOST_ITERATIONS}, those of branches when they are taken. Orange lines "
+    "are the ends of what can be stored."
 )
 ROW, WIDTH = 26, 860  # of the drawing
 
@@ -78,7 +81,7 @@ def page(converter: Any) -> str:
         layer_table(layers),
         "<h2>Graph</h2>",
         legend(),
-        *(drawing(subgraph, layers) for subgraph in quantized.model.subgraphs),
+        *(drawing(quantized.model, i, layers) for i in range(len(quantized.model.subgraphs))),
         "</body></html>",
     ]
     return "\n".join(parts)
@@ -189,9 +192,10 @@ def legend() -> str:
     return f"<p>Results of {''.join(keys)}</p>"
 
 
-def drawing(subgraph: Subgraph, layers: Iterable[LayerErrors]) -> str:
-    """The operators from top to bottom; lines to what is read farther down."""
-    errors = {row.name: row.decibels for row in layers}
+def drawing(model: Model, number: int, layers: Iterable[LayerErrors]) -> str:
+    """The operators of a subgraph from top to bottom; lines to what is read farther down."""
+    subgraph = model.subgraphs[number]
+    layer_at = {row.place: row for row in layers}
     producer = {i: k for k, op in enumerate(subgraph.operators) for i in op.outputs}
     parts = []
     for k, op in enumerate(subgraph.operators):
@@ -201,10 +205,11 @@ def drawing(subgraph: Subgraph, layers: Iterable[LayerErrors]) -> str:
         box = f'x="8" y="{y + 2}" width="540" height="{ROW - 6}" rx="4"'
         parts.append(f'<rect {box} fill="{color}" stroke="{GREY}"/>')
         kind = op.custom_code or op.op
-        noise = f"  {errors[name]:.1f} dB" if name in errors else ""
-        words = f"{kind}  {name[-48:]}{noise}"
-        link = text(16, y + ROW - 10, words)
-        parts.append(f'<a href="#{anchor(name)}">{link}</a>' if name in errors else link)
+        layer = layer_at.get((number, op.outputs[0])) if op.outputs else None
+        noise = f"  {layer.decibels:.1f} dB" if layer is not None else ""
+        words = text(16, y + ROW - 10, f"{kind}  {name[-48:]}{noise}")
+        link = words if layer is None else f'<a href="#{anchor(layer.name)}">{words}</a>'
+        parts.append(link)
         for i in op.inputs:
             before = producer.get(i)
             if before is None:

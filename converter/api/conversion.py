@@ -53,6 +53,7 @@ class Conversion:
         reader_signal_to_noise: the same of tensors that are read in several scales, by "tensor ->
             reader".
         measured_on: the inputs on which decibels were measured, in words, by signature key.
+        is_measured: whether the float model runs on samples to be quantized.
         float_operators: how many operators of a quantized file are not, by kind.
         float_islands: these where only integer operators were asked for, with reasons.
         pass_statistics: what each pass did, by name.
@@ -75,6 +76,7 @@ class Conversion:
         self.signal_to_noise: dict[str, dict[str, float]] = {}
         self.reader_signal_to_noise: dict[str, dict[str, float]] = {}
         self.measured_on: dict[str, str] = {}
+        self.is_measured = False
         self.float_operators: dict[str, int] = {}
         self.float_islands: list[Island] = []
         self.pass_statistics: dict[str, PassStatistics] = {}
@@ -119,8 +121,8 @@ class Conversion:
         lowering = Lowering(self.settings, self.sources)
         lowering.check_sources()
         verify_inputs = check_verify_inputs(self.settings.verify_inputs, self.sources)
-        is_measured = recipe is not None and (recipe.calibrates or recipe.algorithms)
-        is_read = is_measured or self.settings.verify
+        self.is_measured = recipe is not None and bool(recipe.calibrates or recipe.algorithms)
+        is_read = self.is_measured or self.settings.verify
         dataset = self.settings.representative_dataset if is_read else None
         samples = Samples(dataset, self.sources, N_SAMPLES)
         self.pass_statistics = lowering.pass_statistics
@@ -248,9 +250,9 @@ class Conversion:
         from ..verify.verification import Function
 
         check_runs_in_litert(graph for graph in graphs if not graph.is_final)
-        # what ONNX calls infinite is; TensorFlow's converter bounds it
+        # what ONNX calls infinite is, but has no range; TensorFlow's converter bounds it
         bounds = bool(self.settings.canonicalizing_inf_as_min_max_float)
-        bounded = bounds and self._is_tensorflow()
+        bounded = bounds and (self._is_tensorflow() or self.is_measured)
         written = write(graphs, metadata=self._metadata(graphs, recipe), bounded=bounded)
         if self.settings.serialize_debug_metadata:
             from . import debug_metadata

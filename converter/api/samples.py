@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, permutations
+from contextlib import contextmanager
+from itertools import chain, count, permutations
 from typing import Any, cast
 
 import numpy as np
@@ -164,22 +165,36 @@ def _labelled(
     function: Callable[[], Iterable[Any]], sources: Sequence[Source]
 ) -> Iterator[tuple[int, str, Any]]:
     """Samples as they come, each with the number of its source and what to call it."""
-    samples = function()
+    with telling_who_raised("representative_dataset"):
+        samples = function()
     if not isinstance(samples, Iterable):
         raise CalibrationError(
             "representative_dataset must return an iterable of samples, got "
             f"{type(samples).__name__}; `yield` the samples one by one"
         )
-    number = -1
-    for number, sample in enumerate(samples):
+    stream = iter(samples)
+    for number in count():
         label = f"sample {number} of representative_dataset"
+        with telling_who_raised(label):
+            sample = next(stream, stream)
+        if sample is stream:
+            break
         i, arrays = _signature(label, sample, sources)
         yield i, label, arrays
-    if number < 0:
+    if not number:
         raise CalibrationError(
             "representative_dataset gave no samples; a generator that was used up gives none the "
             "second time: pass the function that makes it"
         )
+
+
+@contextmanager
+def telling_who_raised(what: str) -> Iterator[None]:
+    """Says that an error is one of the user's function, which makes `what`."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError) as error:
+        raise CalibrationError(f"{what} raised {type(error).__name__}: {error}") from error
 
 
 def _is_pair(sample: Any) -> bool:
@@ -268,7 +283,12 @@ def _array(label: str, value: Any, port: Port) -> np.ndarray:
     dtype: Any = port.tensor.dtype
     shape = port.tensor.sizes
     where = f"{label}: input '{port.key}'"
-    array = np.asarray(value, None if hasattr(value, "dtype") else dtype)
+    try:
+        array = np.asarray(value, None if hasattr(value, "dtype") else dtype)
+    except (TypeError, ValueError) as error:
+        raise CalibrationError(
+            f"{where} must be an array of {dtype}, got {type(value).__name__}: {error}"
+        ) from None
     if array.dtype != dtype:
         raise CalibrationError(
             f"{where} must have the type {dtype}, got {array.dtype}; use x.astype(np.{dtype})"

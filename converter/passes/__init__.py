@@ -53,7 +53,7 @@ from .norms import (
     fuse_squared_difference,
     fuse_variance,
 )
-from .padding import fuse_dilation, fuse_padding
+from .padding import fuse_dilation, fuse_dilation_of_rows, fuse_padding
 from .recurrent import fuse_recurrent_loops
 from .reshape import (
     fuse_broadcast,
@@ -128,6 +128,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (cancel_transposes, "after single transposes have found a cheaper way"),
     (sink_transposes, "brings bias and activation next to the convolution"),
     (fuse_dilation, "before the padding of its parts is looked at"),
+    (fuse_dilation_of_rows, "beside it"),
     (fuse_affine_after, "batch normalisation and bias; before constants are merged for themselves"),
     (move_bias_to_addend, "what could not go into the op before, for the next round"),
     (fuse_affine_before, "what no op before could take"),

@@ -9,12 +9,14 @@ import numpy as np
 from ...schema.tables import PADDING
 from ..ir.dims import subtract
 from ..ir.elements import extents_of
-from ..ir.graph import Graph, Op
+from ..ir.graph import Graph, Op, Tensor
 from ..ir.pseudo import having, operator
 from .driver import rewrite
 from .rewrite import builder, constant_of, options_of, producer_of, swap, with_options
 
 SAME, VALID = PADDING["SAME"], PADDING["VALID"]
+SPLIT = "SPACE_TO_BATCH_ND"
+VIEWS = ("EXPAND_DIMS", "RESHAPE", "SQUEEZE")
 KERNEL_AXES = {kind: operator(kind).numbers("spatial") for kind in having("spatial")}
 
 
@@ -79,38 +81,116 @@ def fuse_dilation(graph: Graph, op: Op) -> bool:
     Holds off when a value in between has another reader or is an output, the blocks, or paddings
     less crops, are not the same at all sizes, or the convolution has steps already.
     """
-    split = producer_of(op.inputs[0], "SPACE_TO_BATCH_ND")
-    join = graph.sole_reader(op.output)
-    if split is None or join is None or join.kind != "BATCH_TO_SPACE_ND":
-        return False
-    if graph.sole_reader(split.output) is not op:
-        return False
     n = len(KERNEL_AXES[op.kind])
-    steps = [*steps_of(op, "stride_{}"), *steps_of(op, "dilation_{}_factor")]
-    blocks, blocks_after = (constant_of(block_op.inputs[1]) for block_op in (split, join))
-    net_padding = _net_padding(split, join)
-    if op.options.padding != VALID or steps != [1] * 2 * n:
+    split, join = producer_of(op.inputs[0], SPLIT), graph.sole_reader(op.output)
+    if split is None or join is None or graph.sole_reader(split.output) is not op:
         return False
-    if blocks is None or blocks_after is None or blocks.shape != (n,):
+    blocks = _blocks_of(split, join, n) if takes_single_steps(op) else None
+    if blocks is None:
         return False
-    if not np.array_equal(blocks, blocks_after):
-        return False
-    if net_padding is None or np.any(net_padding < 0):
-        return False
-    x, dilation = split.inputs[0], blocks.tolist()
+    dilation, net_padding = blocks
+    x = split.inputs[0]
     padding = VALID
     b = builder(graph, op)
     if net_padding.any():
         padding = SAME
         if same_amounts(op, x.dims[1:-1], dilation) != net_padding.tolist():
             padding = VALID
-            x = b.PAD(x, np.pad(net_padding, ((1, 1), (0, 0))).astype(np.int32))
-    names = [f"dilation_{axis}_factor" for axis in "dhw"[-n:]]
-    fields = {**options_of(op), **dict(zip(names, dilation, strict=True)), "padding": padding}
+            x = b.PAD(x, around(net_padding))
+    fields = {**options_of(op), **dilated(dilation), "padding": padding}
     swap(graph, join, b.op(op.kind, x, *op.inputs[1:], **fields))
     graph.remove(op)
     graph.remove(split)
     return True
+
+
+@rewrite("CONV_2D", "DEPTHWISE_CONV_2D")
+def fuse_dilation_of_rows(graph: Graph, op: Op) -> bool:
+    """The same of a convolution over rows, which are images of one line.
+
+        x -> SPACE_TO_BATCH_ND(d) -> EXPAND_DIMS -> CONV_2D -> SQUEEZE -> BATCH_TO_SPACE_ND(d) -> z
+            becomes      x -> EXPAND_DIMS -> CONV_2D(dilation d) -> SQUEEZE -> z
+
+    Holds off as `fuse_dilation` does.
+    """
+    line = op.inputs[0]
+    expand, squeeze = line.producer, graph.sole_reader(op.output)
+    if expand is None or squeeze is None or graph.sole_reader(line) is not op:
+        return False
+    if expand.kind not in VIEWS or squeeze.kind not in VIEWS:
+        return False
+    rows, result = expand.inputs[0], squeeze.output
+    axis = added_axis(rows, line)
+    split, join = producer_of(rows, SPLIT), graph.sole_reader(result)
+    if axis is None or added_axis(result, op.output) != axis or split is None or join is None:
+        return False
+    blocks = _blocks_of(split, join, 1) if takes_single_steps(op) else None
+    if blocks is None or graph.sole_reader(rows) is not expand:
+        return False
+    (block,), net_padding = blocks
+    x, b = split.inputs[0], builder(graph, op)
+    before = axis - 1
+    dilation = [block, block]
+    dilation[before] = 1
+    sizes = list(x.dims[1:-1])
+    sizes.insert(before, 1)
+    padding = VALID
+    if net_padding.any():
+        padding = SAME
+        if (
+            same_amounts(op, tuple(sizes), dilation)
+            != np.insert(net_padding, before, 0, 0).tolist()
+        ):
+            padding = VALID
+            x = b.PAD(x, around(net_padding))
+    fields = {**options_of(op), **dilated(dilation), "padding": padding}
+    image = b.op(op.kind, b.EXPAND_DIMS(x, np.int32(axis)), *op.inputs[1:], **fields)
+    swap(graph, join, b.SQUEEZE(image, squeeze_dims=[axis]))
+    for unread in (squeeze, op, expand, split):
+        graph.remove(unread)
+    return True
+
+
+def around(amounts: np.ndarray) -> np.ndarray:
+    """Paddings of all axes, from those between batch and channels."""
+    none = np.zeros((1, 2), np.int32)
+    return np.concatenate([none, amounts.astype(np.int32), none])
+
+
+def takes_single_steps(op: Op) -> bool:
+    """Whether a convolution has neither padding, strides nor dilation."""
+    steps = [*steps_of(op, "stride_{}"), *steps_of(op, "dilation_{}_factor")]
+    return op.options.padding == VALID and set(steps) == {1}
+
+
+def dilated(dilation: Sequence[int]) -> dict[str, int]:
+    """The options of a dilation for each axis of the image."""
+    axes = "dhw"[-len(dilation) :]
+    names = [f"dilation_{axis}_factor" for axis in axes]
+    return dict(zip(names, dilation, strict=True))
+
+
+def added_axis(x: Tensor, y: Tensor) -> int | None:
+    """The axis of an image `y` that is 1 and that rows `x` of the same elements do not have."""
+    if x.rank != 3 or y.rank != 4:
+        return None
+    fitting = (i for i in (1, 2) if y.dims[i] == 1 and (*y.dims[:i], *y.dims[i + 1 :]) == x.dims)
+    return next(fitting, None)
+
+
+def _blocks_of(split: Op, join: Op, n: int) -> tuple[list[int], np.ndarray] | None:
+    """The blocks of `n` axes that `split` puts into the batch and `join` takes out again, and what
+    is padded at each end and not cropped again; None where these are not the same at all sizes.
+    """
+    if join.kind != "BATCH_TO_SPACE_ND":
+        return None
+    blocks, blocks_after = (constant_of(block_op.inputs[1]) for block_op in (split, join))
+    if blocks is None or blocks_after is None or blocks.shape != (n,):
+        return None
+    net_padding = _net_padding(split, join)
+    if not np.array_equal(blocks, blocks_after) or net_padding is None or np.any(net_padding < 0):
+        return None
+    return blocks.tolist(), net_padding
 
 
 def _net_padding(split: Op, join: Op) -> np.ndarray | None:

@@ -74,6 +74,14 @@ class Needs:
             needed = hull(needed, self.of[result])
         return measured if needed is None else within(measured, needed)
 
+    def told_apart(self, tensor: Tensor, measured: Range) -> Range:
+        """The range that a scale is made of: what was measured of a tensor, or what its readers
+        tell apart where that is far less, as the maximum of masked numbers does.
+        """
+        low, high = self.of.get(tensor, measured)
+        is_far_less = (high - low) * COARSE < measured[1] - measured[0]
+        return (low, high) if is_far_less else measured
+
     def allow(self, tensor: Tensor, params: Quantization) -> bool:
         """Whether `params` do for what gives a tensor and for all who read it.
 

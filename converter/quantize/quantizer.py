@@ -18,10 +18,19 @@ from .dynamic import SMALLEST, has_large_weights, hybrid_code, quantize_weights
 from .fake_quant import fakes_of, keep_rounding, stated_ranges, take_fake_quant
 from .forms import use_integer_forms
 from .islands import Island, islands, listed, refuse, work_of
+from .masks import cut_masks
 from .ranges import Range, Scales
 from .recipe import FLOAT32, Recipe
 from .rewrite import rewrite
-from .rules import NO_KERNEL, WEIGHT_RULES, is_float32, rule_of, touches_float32, weights_code
+from .rules import (
+    NO_KERNEL,
+    WEIGHT_RULES,
+    is_finer_in_float,
+    is_float32,
+    rule_of,
+    touches_float32,
+    weights_code,
+)
 from .scheme import DYNAMIC, dtype_of
 from .size_dependent import size_dependent_operands
 from .variables import variable_scales
@@ -107,9 +116,10 @@ def quantize(
                 graph, measured, recipe.main, stated.inputs, stated.default, is_called
             )
         measured |= measured_results(graph, measured)
+        measured |= cut_masks(graph, measured, recipe.integer_schemes_of)
         work = {op: work_of(op) for op in graph.ops}
         to_be_float = {op for op in graph.ops if not recipe.integer_schemes_of(op)}
-        main, scales = scales_of(graph, measured, recipe, variables)
+        main, scales = scales_of(graph, measured, ends, variables)
         unquantized = rewrite(graph, scales, main, ends, variables)
         hide_inner(graph)
         keep_rounding(graph, fakes)
@@ -188,7 +198,11 @@ def scales_of(
     layer_schemes = [row.scheme for row in recipe.layers if row.scheme is not None]
     integer_schemes += [scheme for scheme in layer_schemes if scheme.activations is not None]
     scales = {}
+    may_be_float = not (recipe.strict or recipe.warns)
+    may_be_float &= recipe.input_type == recipe.output_type == FLOAT32
     for op in graph.ops:
+        if may_be_float and is_finer_in_float(op, graph):
+            continue
         for scheme in recipe.integer_schemes_of(op):
             if rule_of(op, scheme) is not None:
                 scales[op] = of(scheme)

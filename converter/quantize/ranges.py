@@ -21,11 +21,11 @@ from ...schema.quantization import Quantization
 from ..ir.graph import Graph, Op, Tensor
 from ..passes.rewrite import ops_of
 from .exact_sums import scales_of_exact_sums, variable_and_constant
+from .min_scales import min_scale_of
 from .needs import Needs, Range, hull
 from .rules import (
     DIVISORS,
     is_float32,
-    min_scale_of_activation,
     nonfinite_constant,
     rule_of,
     weights_code,
@@ -80,7 +80,9 @@ class Scales:
         """Gives a scale to every tensor that may have one."""
         min_scales = self.needs.min_scales
         measured = {
-            t: with_min_scale(of_range(*r, self._integers), min_scales.get(t, 0.0))
+            t: with_min_scale(
+                of_range(*self.needs.told_apart(t, r), self._integers), min_scales.get(t, 0.0)
+            )
             for t, r in ranges.items()
             if is_float32(t)
         }
@@ -121,10 +123,8 @@ class Scales:
             rule = rule_of(op, self.scheme)
             if rule is None or not op.outputs or op.output not in self.of:
                 continue
-            min_scale = min_scale_of_activation(op)
-            if rule.min_scale is not None:
-                scales = [self._operand(op, i, i == rule.weights) for i in range(len(op.inputs))]
-                min_scale = max(min_scale, rule.min_scale(scales))
+            scales = [self._operand(op, i, i == rule.weights) for i in range(len(op.inputs))]
+            min_scale = min_scale_of(op, rule, self.scheme.code, scales)
             if self.result(op, 0).scale <= min_scale:
                 limits[op.output] = min_scale
         return limits

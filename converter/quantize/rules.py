@@ -7,17 +7,16 @@ file is a scheme's to say (scheme.py), and the types that there are kernels for 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...schema.flatbuffer import options_class
 from ...schema.operators import Operator, having, known
-from ...schema.tables import ACTIVATION_FUNCTION_TYPE
-from ..ir.graph import Op, Tensor
+from ..ir.graph import Graph, Op, Tensor
 from .cells import CELLS, MOST_CELL, Cell, limit_of_cell
 from .scheme import INT8, Scheme, dtype_of
 
@@ -38,8 +37,6 @@ class Rule:
         axis: the dimension of the weights that has a scale for each index; None for one scale.
         bias: the input with the bias, on the product of the scales of input and weights.
         data: the input that the weights are multiplied with.
-        min_scale: of the scales of the inputs, 0 for those without, the scale that its result must
-            be above, as the kernel multiplies what it computes by no larger factor.
         divisor: the input whose quantized numbers must not stand for 0.
         cell: of a recurrent operator, how its kernel takes what is within.
         limit: says why an operator of this kind has no kernel; None for those that have.
@@ -52,7 +49,6 @@ class Rule:
     axis: int | None = None
     bias: int | None = None
     data: int = 0
-    min_scale: Callable[[Sequence[float]], float] | None = None
     divisor: int | None = None
     cell: Cell | None = None
     limit: Limit | None = None
@@ -76,32 +72,6 @@ def fewer_dimensions_than(limit: int) -> Limit:
     return check
 
 
-def min_scale_of_sums(bits: int, scales: Sequence[float]) -> float:
-    """Sums are taken in 2**-bits of twice the largest scale."""
-    return 2 * max(scales) / 2**bits
-
-
-def min_scale_of_squares(scales: Sequence[float]) -> float:
-    """Differences are taken in 2**-7 of twice the largest scale, and squared."""
-    return (2 * max(scales) / 2**7) ** 2
-
-
-def min_scale_of_hard_swish(scales: Sequence[float]) -> float:
-    """The kernel multiplies in 2**-7 of its input's scale."""
-    return max(scales) / 2**7
-
-
-def min_scale_of_products(data: int, weights: int, scales: Sequence[float]) -> float:
-    """Sums of products are shifted left by at most 7 bits, beyond which they overflow."""
-    return scales[data] * scales[weights] / 2**7
-
-
-def min_scale_of_activation(op: Op) -> float:
-    """The end of a fused activation is a number of steps, which must fit into 32 bits."""
-    number = getattr(op.options, "fused_activation_function", NONE)
-    return ACTIVATION_ENDS.get(number, 0.0) / 2**31
-
-
 def orders_steps(op: Op) -> str:
     """The int16 kernels of comparisons compare the steps of two scales as if they were one."""
     return "TFLite has no int16 kernel for it that knows scales"
@@ -115,21 +85,12 @@ def reader_in_float(op: Op) -> str | None:
     return f"{float_reader.kind} reads it, which stays float"
 
 
-NONE = ACTIVATION_FUNCTION_TYPE["NONE"]
-ACTIVATION_ENDS = {
-    ACTIVATION_FUNCTION_TYPE["RELU6"]: 6.0,
-    ACTIVATION_FUNCTION_TYPE["RELU_N1_TO_1"]: 1.0,
-}
-"""Where fused activations cut off, by their numbers in files."""
-SUM_BITS = {"i8": 20, "u8": 20, "i16": 15}
-"""Fractional bits in which ADD and SUB take sums, by the type of their operands."""
 LIMITS: dict[str, dict[str, Any]] = {
     "CONV_2D": {"limit": constant_weights},
     "DEPTHWISE_CONV_2D": {"limit": constant_weights},
     "FILL": {"limit": reader_in_float},
     "DIV": {"divisor": 1, "limit": fewer_dimensions_than(5)},
-    "HARD_SWISH": {"min_scale": min_scale_of_hard_swish},
-    "SQUARED_DIFFERENCE": {"min_scale": min_scale_of_squares, "limit": fewer_dimensions_than(5)},
+    "SQUARED_DIFFERENCE": {"limit": fewer_dimensions_than(5)},
     "TRANSPOSE_CONV": {"limit": constant_weights},
 }
 """What the integer kernels of some operators cannot do."""
@@ -144,8 +105,6 @@ RESCALES = {"u8": ("CONCATENATION",)}
 
 def limits_of_kernel(kind: str, code: str) -> dict[str, Any]:
     """What the kernel of an operator for a type of integers cannot do."""
-    if kind in ("ADD", "SUB"):
-        return {"min_scale": partial(min_scale_of_sums, SUM_BITS[code])}
     if kind in ORDERS and code == "i16":
         return {"limit": orders_steps}
     return LIMITS.get(kind, {})
@@ -155,11 +114,6 @@ def _rule(row: Operator, code: str) -> Rule:
     """What the table of operators says, and what limits a kernel."""
     weights, axis = row.operand_numbers("weights"), row.numbers("channels")
     is_linear = "linear" in row.traits
-    data = (row.position("x") if is_linear else None) or 0
-    limits: dict[str, Any] = {}
-    if is_linear:
-        limits["min_scale"] = partial(min_scale_of_products, data, weights[0])
-    limits |= limits_of_kernel(row.kind, code)
     return Rule(
         same_scale=row.fact("int8") == "same" and row.kind not in RESCALES.get(code, ()),
         selects=not row.traits.isdisjoint(("moves", "selects")),
@@ -167,8 +121,8 @@ def _rule(row: Operator, code: str) -> Rule:
         weights=weights[0] if weights else None,
         axis=axis[0] if axis else None,
         bias=row.position("bias") if is_linear else None,
-        data=data,
-        **limits,
+        data=(row.position("x") if is_linear else None) or 0,
+        **limits_of_kernel(row.kind, code),
     )
 
 
@@ -208,6 +162,8 @@ def weights_code(kind: str, scheme: Scheme, code: str = "") -> str:
 
 RULES = rules_of("i8")
 
+FINER_IN_FLOAT = ("ELU",)
+"""Operators that TensorFlow leaves in float; at an end of the graph that costs nothing."""
 NO_KERNEL = "TFLite has no"
 """How reasons begin that nothing can be done about."""
 VARIABLES = ("READ_VARIABLE", "ASSIGN_VARIABLE")
@@ -289,6 +245,17 @@ def rule_of(op: Op, scheme: Scheme = INT8) -> Rule | None:
     return rule if rule.limit is None or rule.limit(op) is None else None
 
 
+def is_finer_in_float(op: Op, graph: Graph) -> bool:
+    """Whether `op` at a float32 input or output of `graph` loses less in float, and no operator is
+    more: a QUANTIZE or DEQUANTIZE stands on its other side then.
+    """
+    if op.kind not in FINER_IN_FLOAT:
+        return False
+    x, y = op.inputs[0], op.output
+    is_first = x in graph.inputs and x.readers == [op]
+    return is_first or (graph.is_output(y) and not y.readers)
+
+
 def writes_state(op: Op) -> bool:
     """Whether `op` gives a variable, which its readers want as it is, or only what makes one."""
     known, ahead = {op}, deque([op])
@@ -336,6 +303,8 @@ def reason_for_float(op: Op, size_dependent: Collection[Tensor] = (), scheme: Sc
         return f"its constant '{nonfinite.name}' has NaN or infinity"
     if rule.limit is not None and (reason := rule.limit(op)) is not None:
         return reason
+    if op.kind in FINER_IN_FLOAT:
+        return "it stands at an end of the model that is float32, where integers would lose more"
     if rule.cell is not None:
         return f"a range within it is not known, or its cell state is above {MOST_CELL:g}"
     if rule.divisor is not None:

@@ -11,7 +11,9 @@ with XNNPACK.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,50 +45,95 @@ DENSIFY_BYTES = 200
 """About what a DENSIFY, its tensor and the levels take in a file."""
 
 
+class Outcome(Enum):
+    """What becomes of weights."""
+
+    SPARSE = auto()
+    DENSE = auto()
+    """They have too few zeros, or are no smaller without them."""
+    REFUSED = auto()
+    """LiteRT would not take them sparse."""
+
+
 def encode_sparse_weights(graphs: Iterable[Graph]) -> None:
-    """Stores the weights of `graphs`, and of those they call, sparsely where that is smaller."""
+    """Stores the weights of `graphs`, and of those they call, sparsely where that is smaller.
+
+    Warns (UserWarning) of those that LiteRT would refuse, and where none become sparse.
+    """
     reachable = dict.fromkeys(called for graph in graphs for called in graph.reachable())
-    n_refused = 0
+    outcomes: Counter[Outcome] = Counter()
+    shares: dict[str, float] = {}
     for graph in reachable:
         sparse_forms: dict[tuple[Tensor, int], Tensor] = {}
         for op in list(graph.ops):
-            row = operator(op.kind) if op.kind in KINDS else None
-            if row is not None:
-                i = row.operand_numbers("weights")[0]
-                n_refused += not _encode(graph, op, i, sparse_forms)
-    if n_refused:
+            i = weights_position(op)
+            if i is not None:
+                shares[op.inputs[i].name] = share_of_zeros(op.inputs[i].data, 1)
+                outcomes[_encode(graph, op, i, sparse_forms)] += 1
+    if outcomes[Outcome.REFUSED]:
         warnings.warn(
-            f"the int8 weights of {n_refused} operators have many zeros and stay dense: LiteRT "
-            "takes sparse ones only in blocks of 16, in FULLY_CONNECTED with int8 inputs",
+            f"the int8 weights of {outcomes[Outcome.REFUSED]} operators have many zeros and stay "
+            "dense: LiteRT takes sparse ones only in blocks of 16, in FULLY_CONNECTED with int8 "
+            "inputs",
+            stacklevel=caller(),
+        )
+    elif not outcomes[Outcome.SPARSE]:
+        warnings.warn(
+            f"EXPERIMENTAL_SPARSITY has no effect: {reason_for_dense(shares)}",
             stacklevel=caller(),
         )
 
 
-def _encode(graph: Graph, op: Op, i: int, sparse_forms: dict[tuple[Tensor, int], Tensor]) -> bool:
-    """Gives `op` sparse weights, if they have enough zeros; whether LiteRT would take them."""
+def weights_position(op: Op) -> int | None:
+    """Which input of `op` has weights that may be sparse; None where none has."""
+    row = operator(op.kind) if op.kind in KINDS else None
+    if row is None:
+        return None
+    i = row.operand_numbers("weights")[0]
     weights = op.inputs[i]
-    if not weights.is_constant or weights.dtype not in DTYPES or not is_symmetric(weights):
-        return True
+    is_known = weights is not None and weights.is_constant and weights.dtype in DTYPES
+    return i if is_known and is_symmetric(weights) else None
+
+
+def reason_for_dense(shares: Mapping[str, float]) -> str:
+    """Why none of the weights are sparse, by their names and shares of zeros; what to do."""
+    if not shares:
+        kinds = ", ".join(sorted(KINDS))
+        return f"the model has no constant float32 or int8 weights of {kinds}"
+    name = max(shares, key=shares.__getitem__)
+    if shares[name] < LEAST:
+        return (
+            f"the most zeros are {shares[name]:.1%} of the weights '{name}', and {LEAST:.0%} are "
+            "needed; prune the model while it is trained, as tensorflow_model_optimization does"
+        )
+    return f"with lists of what is not zero, no weights are smaller, not even '{name}'"
+
+
+def _encode(
+    graph: Graph, op: Op, i: int, sparse_forms: dict[tuple[Tensor, int], Tensor]
+) -> Outcome:
+    """Gives `op` sparse weights, its input `i`, if they have enough zeros."""
+    weights = op.inputs[i]
     array = weights.data
     zeros = share_of_zeros(array, 1)
-    if not array.size or zeros < LEAST:
-        return True
+    if zeros < LEAST:
+        return Outcome.DENSE
     block, ratio = BLOCKS.get((op.kind, array.dtype), (1, 1.0))
     if block > 1 and share_of_zeros(array, block) <= ratio * zeros:
         block = 1
     is_densified = block == 1
     if array.dtype == np.int8 and (is_densified or op.inputs[0].dtype != np.int8):
-        return False
+        return Outcome.REFUSED
     if (weights, block) not in sparse_forms:
         n_bytes, levels = compressed(array, block)
         size = n_bytes + sum(map(bytes_of, levels)) + DENSIFY_BYTES * is_densified
         if size >= array.nbytes:
-            return True
+            return Outcome.DENSE
         sparse_forms[weights, block] = sparse(weights, levels, block)
         if is_densified:
             sparse_forms[weights, block] = densified(graph, op, sparse_forms[weights, block])
     op.set_input(i, sparse_forms[weights, block])
-    return True
+    return Outcome.SPARSE
 
 
 def is_symmetric(tensor: Tensor) -> bool:

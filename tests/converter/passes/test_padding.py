@@ -1,7 +1,7 @@
 import pytest
 from rewriting import Rewrite, check
 
-from flatlite.converter.passes.padding import fuse_dilation, fuse_padding
+from flatlite.converter.passes.padding import fuse_dilation, fuse_dilation_of_rows, fuse_padding
 
 PADDING = [
     Rewrite(
@@ -131,6 +131,58 @@ PADDING = [
         """graph main(x: float32[2,h,8,3]) {
              d = CONV_2D(x, float32[20,3,3,3]#w;
                padding=SAME, stride_w=1, stride_h=1, dilation_w_factor=2, dilation_h_factor=2)
+             return d
+           }""",
+    ),
+    Rewrite(
+        "dilation/rows",
+        fuse_dilation_of_rows,
+        """graph main(x: float32[n,9,3]) {
+             p = PAD(x, int32[3,2]{0, 0, 4, 0, 0, 0})
+             a = SPACE_TO_BATCH_ND(p, int32[1]{2}, int32[1,2]{0, 1})
+             e = EXPAND_DIMS(a, int32[]{1})
+             c = CONV_2D(e, float32[4,1,3,3]#w; padding=VALID, stride_w=1, stride_h=1)
+             s = SQUEEZE(c; squeeze_dims=[1])
+             d = BATCH_TO_SPACE_ND(s, int32[1]{2}, int32[1,2]{0, 1})
+             return d
+           }""",
+        """graph main(x: float32[n,9,3]) {
+             p = PAD(x, int32[3,2]{0, 0, 4, 0, 0, 0})
+             e = EXPAND_DIMS(p, int32[]{1})
+             c = CONV_2D(e, float32[4,1,3,3]#w;
+               padding=VALID, stride_w=1, stride_h=1, dilation_w_factor=2)
+             d = SQUEEZE(c; squeeze_dims=[1])
+             return d
+           }""",
+    ),
+    Rewrite(
+        "dilation/rows_same",
+        fuse_dilation_of_rows,
+        """graph main(x: float32[2,9,3]) {
+             a = SPACE_TO_BATCH_ND(x, int32[1]{2}, int32[1,2]{2, 3})
+             e = RESHAPE(a, int32[4]{4, 7, 1, 3})
+             c = CONV_2D(e, float32[4,3,1,3]#w; padding=VALID, stride_w=1, stride_h=1)
+             s = SQUEEZE(c; squeeze_dims=[2])
+             d = BATCH_TO_SPACE_ND(s, int32[1]{2}, int32[1,2]{0, 1})
+             return d
+           }""",
+        """graph main(x: float32[2,9,3]) {
+             e = EXPAND_DIMS(x, int32[]{2})
+             c = CONV_2D(e, float32[4,3,1,3]#w;
+               padding=SAME, stride_w=1, stride_h=1, dilation_h_factor=2)
+             d = SQUEEZE(c; squeeze_dims=[2])
+             return d
+           }""",
+    ),
+    Rewrite(
+        "dilation/rows_hold_off_on_another_axis",
+        fuse_dilation_of_rows,
+        """graph main(x: float32[2,9,3]) {
+             a = SPACE_TO_BATCH_ND(x, int32[1]{2}, int32[1,2]{2, 3})
+             e = RESHAPE(a, int32[4]{4, 7, 1, 3})
+             c = CONV_2D(e, float32[4,3,1,3]#w; padding=VALID, stride_w=1, stride_h=1)
+             s = RESHAPE(c, int32[3]{4, 1, 20})
+             d = BATCH_TO_SPACE_ND(s, int32[1]{2}, int32[1,2]{0, 0})
              return d
            }""",
     ),

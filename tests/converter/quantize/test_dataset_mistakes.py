@@ -92,6 +92,18 @@ ERRORS = {
     ),
     "used up": (lambda: USED_UP, "a generator that was used up gives none the second time"),
     "not samples": (lambda: 5, "must return an iterable of samples, got int; `yield` the samples"),
+    "a function that fails": (
+        lambda: ([IMAGES[n // (3 - n)], GOOD[0][1]] for n in range(6)),
+        "sample 3 of representative_dataset raised ZeroDivisionError: ",
+    ),
+    "a function of an argument": (
+        lambda n: GOOD[:n],
+        "representative_dataset raised TypeError: .* missing 1 required positional argument",
+    ),
+    "words": (
+        lambda: ([["cat"], w] for _, w in GOOD),
+        "sample 0 of .*: input 'image' must be an array of float32, got list: could not convert",
+    ),
     "bare array": (lambda: iter(IMAGES), r"list with one array for each input .*; yield \[x\]"),
 }
 """Mistake -> (dataset, what the error says)."""

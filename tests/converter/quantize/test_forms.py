@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from running import answers, kinds
 
-from flatlite.lite import Interpreter, TFLiteConverter
+from flatlite.lite import Interpreter, Optimize, TFLiteConverter
 
 GENERATOR = np.random.default_rng(11)
 
@@ -202,3 +202,28 @@ def test_softplus_is_float_where_a_part_has_no_kernel(litert):
     expected = np.tanh(np.logaddexp(feeds[0].astype(np.float64), 0))
     assert np.abs(ours - expected).max() < 0.02
     np.testing.assert_array_equal(ours, litert.run(content, [feeds[:1]])[0][0])
+
+
+@pytest.mark.parametrize(
+    ("chain", "expected"),
+    [
+        ("ELU LOGISTIC", "ELU QUANTIZE LOGISTIC DEQUANTIZE"),
+        ("LOGISTIC ELU", "QUANTIZE LOGISTIC DEQUANTIZE ELU"),
+        ("LOGISTIC ELU LOGISTIC", "QUANTIZE LOGISTIC ELU LOGISTIC DEQUANTIZE"),
+    ],
+)
+def test_elu_at_a_float_end_stays_float(chain, expected):
+    """As in TensorFlow's file; where integers are asked for, ELU is int8 there, too."""
+
+    def add(b, x):
+        for i, kind in enumerate(chain.split()):
+            x = b.op(kind, [x], [b.tensor(f"t{i}", (4, 16))])
+        return x
+
+    feeds = [GENERATOR.uniform(-2, 2, (4, 16)).astype(np.float32) for _ in range(4)]
+    converter = TFLiteConverter.from_tflite_model(model(add))
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.representative_dataset = lambda: ([x] for x in feeds)
+    assert kinds(converter.convert()) == expected.split()
+    whole = kinds(quantized(model(add), "int8", feeds))
+    assert whole == ["QUANTIZE", *chain.split(), "DEQUANTIZE"]

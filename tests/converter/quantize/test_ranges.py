@@ -162,6 +162,21 @@ def test_a_product_that_was_always_zero(scheme, litert):
         np.testing.assert_array_equal(zeros, 0)
 
 
+def test_a_product_that_is_cut_off_far_below_its_largest(litert):
+    """Half the step that every sum of so many bits would take, and XNNPACK runs it."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [4, 8], name="x")
+        product = tf.matmul(x, tf.constant(np.eye(8, dtype=np.float32)))
+        y = tf.minimum(tf.maximum(product, -1.0), 1.0)
+        converter = TFLiteConverter.from_session(session, [x], [y])
+    samples = np.random.default_rng(0).uniform(-1e5, 1e5, (8, 1, 4, 8)).astype(np.float32)
+    converter.representative_dataset = lambda: ([*sample] for sample in samples)
+    content = converter.convert()
+    for resolver in ("BUILTIN_REF", "BUILTIN"):
+        ((cut_off,),) = litert.run(content, [[samples[0][0]]], resolver)
+        np.testing.assert_allclose(cut_off, np.sign(samples[0][0]), atol=0.02)
+
+
 @pytest.mark.parametrize("scheme", ["int8", "int16x8"])
 @pytest.mark.parametrize("end", [1.0, 6.0])
 def test_an_activation_whose_end_is_too_many_steps_away(scheme, end, litert):

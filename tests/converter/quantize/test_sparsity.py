@@ -46,6 +46,14 @@ def convolution():
     return to_graph_def(graph), [2, 8, 8, 16]
 
 
+def activation():
+    graph = Graph()
+    attributes = {"dtype": np.dtype("f4"), "shape": (2, 8)}
+    x = graph.add("Placeholder", "x", (), attributes).outputs[0]
+    graph.add("Relu", "y", [x])
+    return to_graph_def(graph), [2, 8]
+
+
 def converted(graph_def, shape, mode, optimizations):
     converter = TFLiteConverter(graph_def, None, None, [("x", shape)], ["y"])
     converter.optimizations = optimizations
@@ -71,11 +79,16 @@ CASES = {
     ("block16", "int8"): (product(BLOCK16), (False, 16)),
     ("scattered", "float"): (product(SCATTERED), (True, 1)),
     ("convolution", "float"): (convolution(), (True, 1)),
-    ("dense", "float"): (product(weights(1, 0.9)), (False, None)),
-    ("barely", "float"): (product(weights(1, 0.67, (16, 8))), (False, None)),
 }
-
-
+NO_EFFECT = {
+    "dense": (
+        product(weights(1, 0.9)),
+        r"the most zeros are 9\.\d% of the weights 'y', and 30% are",
+    ),
+    "barely": (product(weights(1, 0.67, (16, 8))), "no weights are smaller, not even 'y'"),
+    "no weights": (activation(), "the model has no constant float32 or int8 weights of CONV_2D, "),
+}
+"""What the warning says where TensorFlow writes a dense file and no word."""
 REFUSED = {
     ("block4", "int8"): product(BLOCK4),
     ("block16", "dynamic"): product(BLOCK16),
@@ -89,6 +102,14 @@ def test_what_litert_refuses_stays_dense(case):
     (graph_def, shape), mode = REFUSED[case], case[1]
     with pytest.warns(UserWarning, match="the int8 weights of 1 operators have many zeros"):
         content = converted(graph_def, shape, mode, MODES[mode])
+    assert form(content) == (False, None)
+
+
+@pytest.mark.parametrize("case", NO_EFFECT)
+def test_nothing_sparse_is_said(case):
+    (graph_def, shape), reason = NO_EFFECT[case]
+    with pytest.warns(UserWarning, match=f"EXPERIMENTAL_SPARSITY has no effect: .*{reason}"):
+        content = converted(graph_def, shape, "float", SPARSE)
     assert form(content) == (False, None)
 
 
@@ -112,4 +133,4 @@ def test_sparse_weights(case, litert):
         dense = converted(graph_def, shape, mode, MODES[mode][:-1])
         outputs = answers(Interpreter(model_content=dense), x)[0]
         np.testing.assert_allclose(ours, outputs, rtol=0, atol=1e-5 * np.abs(outputs).max())
-        assert len(content) < len(dense) or expected[1] is None
+        assert len(content) < len(dense)

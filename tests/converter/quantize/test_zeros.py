@@ -7,7 +7,7 @@ from running import answers
 
 from flatlite.converter.ir.write import write
 from flatlite.converter.quantize.scales import of_constant, of_range
-from flatlite.lite import Interpreter, Optimize, TFLiteConverter
+from flatlite.lite import Interpreter, TFLiteConverter
 from flatlite.schema.model import save
 
 MEASURED = {
@@ -78,6 +78,16 @@ def test_a_result_that_is_always_0(name, largest, resolver, litert):
             np.testing.assert_array_equal(ours[0], theirs[0])
 
 
+@pytest.mark.parametrize("kind", ["RELU", "RELU6"])
+@pytest.mark.parametrize("scheme", ["int8", "int16x8"])
+def test_an_activation_that_never_fires(scheme, kind, litert):
+    """Numbers shifted out of 32 bits would have any sign, and those above 0 stay."""
+    samples = [[3 * -np.abs(x), x] for x in RANDOM]
+    content = quantized(f"a = MINIMUM(x, y)\nz = {kind}(a)", samples, scheme)
+    for resolver in ("BUILTIN_REF", "BUILTIN"):
+        np.testing.assert_array_equal(litert.run(content, samples, resolver), 0)
+
+
 def test_others_go_on_with_what_they_are(litert):
     """z = 0 + x: the branch that is 0 costs x nothing."""
     samples = [[100 * x, -100 * x] for x in RANDOM]
@@ -96,11 +106,11 @@ def test_samples_of_zeros(litert):
     np.testing.assert_allclose(answered[0][0], np.full((2, 4), 2.5), atol=0.01)
 
 
-def quantized(body, samples):
-    """The int8 file of a graph of x and y that gives z."""
+def quantized(body, samples, scheme="int8"):
+    """The file in a scheme of a graph of x and y that gives z."""
     text = f"graph main(x: float32[2,4], y: float32[2,4]) {{\n{body}\nreturn z\n}}"
     content = save(write([graph_of(text)]).model)
     converter = TFLiteConverter.from_tflite_model(content)
-    converter.optimizations = [Optimize.DEFAULT]
+    converter.quantization_recipe = {"scheme": scheme}
     converter.representative_dataset = lambda: iter(samples)
     return converter.convert()
