@@ -97,7 +97,7 @@ def _rescaled(use):
 def _steps_beyond_int32(use):
     scheme, x = use.outputs[0].quantization, use.value(0)
     with np.errstate(all="ignore"):
-        return not np.all(np.abs(x.astype(np.float64) / scheme.scales[0]) < 2.0**31)
+        return not np.all(np.abs(x.astype(np.float64) / scheme.scales.min()) < 2.0**31)
 
 
 def _beyond_shifts(use):
@@ -276,6 +276,12 @@ def _wraps_in_steps(use):
     return use.dtype == "INT16" and use.scales[0] * 3 * 4096 * 32768 >= 2.0**31
 
 
+def _negates_lowest(use):
+    """A byte of uint8 weights is -128 as int8, whose negative is none."""
+    weights = use.inputs[1]
+    return use.dtype == "FLOAT32" and weights.dtype == "UINT8" and (use.value(1) == 128).any()
+
+
 def _far_right(use):
     """Scales so large or small that an int16 is shifted by more than its bits."""
     result_quantization = use.outputs[0].quantization
@@ -338,6 +344,16 @@ FAULTS: tuple[Fault, ...] = (
         ("SUM", "MEAN"),
         lambda use: not use.inputs[0].shape and use.scales,
         "a scalar keeps its scale",
+    ),
+    *_faults(
+        ("CONV_2D", "FULLY_CONNECTED"),
+        _negates_lowest,
+        "floats by uint8: its vectors take weights as int8, and -(-128) for -128",
+    ),
+    *_faults(
+        ("CONV_2D", "DEPTHWISE_CONV_2D"),
+        lambda use: use.dtype != "FLOAT32" and use.inputs[1].dtype == "INT4",
+        "weights of int4 have no reference kernel: a tie is rounded once, those of int8 twice",
     ),
     Fault(
         "DEPTHWISE_CONV_2D",
