@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import index as as_index
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from .access import CallLock, Views
-from .arguments import content_of, fits_exactly, usable_delegates
+from .arguments import as_index, content_of, fits_exactly, usable_delegates
 from .collection import collection_paused
 from .model import LoadedModel
 from .options import OpResolverType, checked, takes_cached_plans
@@ -155,7 +154,7 @@ class Interpreter:
         with self._call_lock:
             self._allocation.allocate(0)
 
-    def invoke(self, timeout: float | None = None) -> None:
+    def invoke(self, *, timeout: float | None = None) -> None:
         """Runs the model on the values of its input tensors.
 
         Args:
@@ -484,7 +483,7 @@ class Interpreter:
     def _get_op_details(self, op_index: int) -> OperatorDetails:
         """Index, op_name, inputs, outputs, operand_types and result_types of an operator."""
         spec = self._model.subgraph(0)
-        if not 0 <= op_index < len(spec.operators):
+        if not 0 <= as_index(op_index) < len(spec.operators):
             raise ValueError("Invalid node index")
         from .details import operator_details
 
@@ -496,7 +495,7 @@ class Interpreter:
 
     def _get_tensor_details(self, tensor_index: int, subgraph_index: int) -> TensorDetails:
         """The dictionary of one tensor, with the keys of `get_input_details`."""
-        return self._allocation.details(int(subgraph_index), int(tensor_index))
+        return self._allocation.details(as_index(subgraph_index), as_index(tensor_index))
 
     def _profiled(self) -> dict[tuple[int, str, str], float]:
         """Runs the model; seconds by (position, kind, name) of the operators that ran."""

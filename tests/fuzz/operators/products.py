@@ -60,8 +60,8 @@ def weights_of(d: Draw, kind, shape, channels, axis):
     return d.tensor(kind, shape, scheme, d.values(kind, shape, -most, most))
 
 
-def bias_of(d: Draw, kind, x, weights, channels):
-    """A constant bias, or -1 for none."""
+def bias_of(d: Draw, kind, x, weights, channels, options=None):
+    """A constant bias, or -1 for none; `options` take its type where it may be int32 for int16."""
     if d.chance(0.25):
         return -1
     if typed(kind) == "float32":
@@ -69,7 +69,10 @@ def bias_of(d: Draw, kind, x, weights, channels):
     scales = float(d.at(x).quantization.scales[0]) * d.at(weights).quantization.scales.astype(float)
     scales = np.clip(scales, 1e-38, 1e38)
     scheme = Quantization(scales.astype(np.float32), np.zeros(len(scales), np.int64))
-    wide = "int64" if kind in ("qint16", "qint16_int4") and d.chance(0.8) else "int32"
+    wide = "int64" if kind in ("qint16", "qint16_int4") else "int32"
+    if wide == "int64" and options is not None:
+        wide = d.pick(["int64", "int64", "int32"])
+        options["quantized_bias_type"] = wide.upper()
     return d.tensor(wide, (channels,), scheme, d.values(wide, (channels,), -20000, 20000))
 
 
@@ -121,8 +124,8 @@ def conv(d: Draw, op, kind):
         out = groups * d.integer(1, 4)
     shape = (1, *taps, out) if deep else (out, *taps, c // groups)
     weights = weights_of(d, kind, shape, out, 3 if deep else 0)
-    bias = bias_of(d, kind, x, weights, out)
     options = {"depth_multiplier": out // c} if deep else {}
+    bias = bias_of(d, kind, x, weights, out, None if deep else options)
     target = result(d, is_typed, (n, *counts, out), x, weights, np.prod(taps) * (1 if deep else c))
     d.add(
         op, [x, weights, bias], [target], padding=padding, stride_h=strides[0],
@@ -182,12 +185,11 @@ def fully_connected(d: Draw, op, kind):
     shape = d.at(x).shape
     depth, out = shape[-1], d.pick([1, 2, 5, 8, 16, 33])
     weights = weights_of(d, kind, (out, depth), out, 0)
-    bias = bias_of(d, kind, x, weights, out)
+    options: dict[str, str] = {}
+    bias = bias_of(d, kind, x, weights, out, options)
     keep = d.flag()
     expected = (*shape[:-1], out) if keep else (int(np.prod(shape[:-1])), out)
     target = result(d, is_typed, expected, x, weights, depth)
-    named = kind.startswith("qint16") and bias >= 0 and kind != "qint16_int16"
-    options = {"quantized_bias_type": d.at(bias).dtype} if named else {}
     d.add(op, [x, weights, bias], [target], keep_num_dims=keep, **options,
           asymmetric_quantize_inputs=kind.startswith("hybrid") and d.flag(),
           fused_activation_function=d.pick(ACTIVATIONS))  # fmt: skip
