@@ -27,7 +27,8 @@ NARROW = {"int4": (-8, 7), "int2": (-2, 1)}
 WORDS = (b"", b"a", b"bc", b"\0z", "\u00e9".encode(), b"several words of text")
 TOP_RANK = 8
 SIZES = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 31, 33, 64, 65)
-MOST = 3000
+LARGE_SIZES = (1, 2, 7, 48, 64, 100, 129, 200, 257, 400)
+MOST, MOST_OF_LARGE = 3000, 60_000
 """Elements of a drawn tensor."""
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, 3e38, -3e38, np.inf, -np.inf, np.nan)
 INTEREST = {
@@ -48,6 +49,10 @@ class Drawn:
     feeds: list[np.ndarray]
     called_by: str = ""
     """The operator that runs it as its subgraph: "IF" or "WHILE"; a model of its own without."""
+    threads: int = 1
+    """Of this interpreter; LiteRT has one."""
+    repeats: bool = False
+    """Whether the same inputs give the same results once more."""
 
     @property
     def graph(self) -> Subgraph:
@@ -99,6 +104,7 @@ class Draw:
         self.feeds: dict[int, np.ndarray] = {}
         self.special = self.chance(0.05)  # whether values of INTEREST occur
         self.spread = self.pick([5.0] * 11 + [30.0, 100.0])  # of scales' exponents: 2**100 is 1e30
+        self.large = self.chance(0.05)  # whether tensors outgrow the blocks of kernels
         self.lofty = self.chance(0.08)  # whether ranks go up to TOP_RANK
         self.hollow = self.chance(0.06)  # whether dimensions may be 0
         self.varies = False  # whether an operator gives something else each time it runs
@@ -123,7 +129,9 @@ class Draw:
 
     def size(self) -> int:
         """One dimension."""
-        return 0 if self.hollow and self.chance(0.2) else self.pick(SIZES)
+        if self.hollow and self.chance(0.2):
+            return 0
+        return self.pick(LARGE_SIZES if self.large else SIZES)
 
     def shape(self, ranks: Iterable[int] = range(6)) -> tuple[int, ...]:
         """Dimensions of a tensor of one of these ranks, not too large in all.
@@ -133,7 +141,7 @@ class Draw:
         if self.lofty and isinstance(ranks, range):
             ranks = range(ranks.start, TOP_RANK + 1)
         sizes = [self.size() for _ in range(self.pick(ranks))]
-        while prod(sizes) > MOST:
+        while prod(sizes) > (MOST_OF_LARGE if self.large else MOST):
             largest = int(np.argmax(sizes))
             sizes[largest] = max(1, sizes[largest] // 3)
         return tuple(sizes)
@@ -280,12 +288,19 @@ class Draw:
         update_versions(model)
         feeds = [self.feeds[i] for i in self.graph.inputs]
         caller = self.pick(["IF", "WHILE"]) if self.chance(0.1) else ""
-        return Drawn(model, feeds, caller if self._may_be_called() else "")
+        repeats = not (self.varies or any(tensor.is_variable for tensor in self.graph.tensors))
+        if not repeats or "unknown" in [self._types[i] for i in self.graph.outputs]:
+            caller = ""  # which has results of known shapes
+        elif not caller and self.chance(0.1):
+            self._declare_others()
+        return Drawn(model, feeds, caller, self.pick((1, 1, 2, 3)), repeats)
 
-    def _may_be_called(self) -> bool:
-        """Whether all results' shapes are known, so that a caller can have others like them."""
-        states = self.varies or any(tensor.is_variable for tensor in self.graph.tensors)
-        return not states and "unknown" not in [self._types[i] for i in self.graph.outputs]
+    def _declare_others(self) -> None:
+        """Other sizes of inputs and results in the file: they are resized before it runs."""
+        for index in (*self.graph.inputs, *self.graph.outputs):
+            tensor = self.at(index)
+            if tensor.quantization is None or len(tensor.quantization.scales) == 1:
+                tensor.shape = tuple(1 if self.flag() else n for n in tensor.shape)
 
 
 def dtype_of(kind: str) -> np.dtype:

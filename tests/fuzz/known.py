@@ -86,7 +86,7 @@ def _rescaled(use):
         t.quantization for t in (use.inputs[0], use.outputs[0])
     )
     x = use.value(0)
-    lowest = (x == -128).any()
+    lowest = x.dtype.kind == "i" and (x == np.iinfo(x.dtype).min).any()
     return input_quantization is not None and (
         input_quantization.zero_points[0] != 0
         or input_quantization != output_quantization
@@ -307,7 +307,10 @@ def _faults(ops, holds, reason):
 
 FAULTS: tuple[Fault, ...] = (
     Fault("ATAN2", _unlike_shapes, "the second operand is read as if it had the first one's shape"),
-    Fault("NEG", _rescaled, "int8 is negated as it is stored, without zero point and scale"),
+    Fault(
+        "NEG", _rescaled, "integers are negated as they are stored, without zero point and scale"
+    ),
+    Fault("GELU", lambda use: use.dtype == "FLOAT16", "float16 is rounded at every step"),
     Fault("TRANSPOSE", lambda use: use.inputs[0].shape == (), "a scalar is not copied"),
     Fault("QUANTIZE", _steps_beyond_int32, "a float beyond 2^31 steps is cast to int32"),
     Fault("UNIQUE", lambda use: use.has_nan, "NaN is equal to the value before it"),

@@ -111,7 +111,7 @@ def check(case: Drawn) -> Verdict:
         refused = shorter.startswith(("ConverterError", "UnsupportedOps"))
         return Verdict("not converted" if refused else "converter fails", shorter)
     tolerance = MORE * tolerance_of(step.op for step in case.graph.operators)
-    before, after = (models.OURS.run((file, case.feeds)) for file in (content, shorter))
+    before, after = (models.OURS.run((file, case.feeds, 1, False)) for file in (content, shorter))
     if isinstance(after, Died):
         return Verdict("flatlite dies", after.text)
     if isinstance(after, str):
