@@ -1,4 +1,4 @@
-"""com.microsoft: what ONNX Runtime's optimizer and exporters fuse, and operators under its names."""
+"""com.microsoft: what ONNX Runtime's optimizer and exporters fuse, and basic operators."""
 
 from __future__ import annotations
 
