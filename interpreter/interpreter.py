@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from .access import CallLock, Views
+from .access import CallLock, Views, detached
 from .arguments import as_index, content_of, fits_exactly, usable_delegates
 from .collection import collection_paused
 from .model import LoadedModel
@@ -291,7 +291,7 @@ class Interpreter:
             self._set(0, as_index(tensor_index), value)
 
     def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> np.ndarray:
-        """A copy of a tensor's value.
+        """A copy of a tensor's value; a numpy scalar of numbers without dimensions.
 
         Raises ValueError for an intermediate result whose memory is used again, unless the
         interpreter was made with experimental_preserve_all_tensors.
@@ -300,7 +300,7 @@ class Interpreter:
             if type(tensor_index) is int and not subgraph_index and self._call_lock.run is not None:
                 memory = self._outputs_got.get(tensor_index)
                 if memory is not None:
-                    return memory.copy()
+                    return detached(memory)
             return self._get(as_index(subgraph_index), as_index(tensor_index))
 
     def tensor(self, tensor_index: int) -> Callable[[], np.ndarray]:
@@ -552,10 +552,10 @@ class Interpreter:
         memory = self._allocation.memory(subgraph, tensor)
         declared = self._model.tensor(subgraph, tensor)
         if declared.bits:
-            return memory.astype(declared.byte_type)
+            return detached(memory.astype(declared.byte_type))
         if subgraph == 0 and self._call_lock.run is not None and not declared.is_constant:
             self._outputs_got[tensor] = memory
-        return memory.copy()
+        return detached(memory)
 
     def _forget(self) -> None:
         """Drops what calls on subgraph 0 remember of its plan."""

@@ -198,6 +198,10 @@ def _moved(case, rng):
 
 
 def _distance(a, b):
+    if a.dtype == object:
+        return np.where(a == b, 0.0, np.inf)
+    if a.dtype.name == "bfloat16":
+        a, b = (x.astype(np.float32) for x in (a, b))
     equal = (a == b) | (np.isnan(a) & np.isnan(b))
     a, b = (np.asarray(x, np.result_type(x, np.float64)) for x in (a, b))
     distance = np.abs(a - b)

@@ -56,7 +56,9 @@ def weights_of(d: Draw, kind, shape, channels, axis):
         scheme = Quantization(scale, np.zeros(1, np.int64))
     most = LIMITS[kind]
     if at_run_time and kind == "qint8":
-        return d.input(kind, shape, scheme, -most, most)
+        index = d.input(kind, shape, scheme, -most, most)
+        d.close(index)  # of several scales
+        return index
     return d.tensor(kind, shape, scheme, d.values(kind, shape, -most, most))
 
 
