@@ -326,6 +326,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("RSQRT", _root_beyond_shifts, "the multiplier leaves the range of shifts"),
     Fault("GELU", _approximate_below, "1 + tanh(x) has few digits left below -1"),
     *_faults(("SUM", "MEAN"), _folds_empty, "a sum of nothing is the stored 0"),
+    Fault("REDUCE_PROD", _folds_empty, "a product of nothing is not written"),
     Fault("RESIZE_BILINEAR", lambda use: use.dtype == "UINT8", "ties round by one multiply-add"),
     Fault("LOGISTIC", _wraps_in_steps, "int16 is shifted beyond int32"),
     Fault("TANH", _wraps_in_steps, "int16 is shifted beyond int32"),
