@@ -99,3 +99,11 @@ class Views:
         alive[key] = ref(holder, lambda _: alive.pop(key, None))
         view = np.asarray(holder)
         return view if view.dtype == memory.dtype else view.view(memory.dtype)
+
+
+def detached(memory: np.ndarray) -> np.ndarray:
+    """A copy that is the caller's: a numpy scalar of numbers without dimensions, as in LiteRT."""
+    if memory.ndim or memory.dtype.hasobject:
+        return memory.copy()
+    scalar: np.ndarray = memory[()]
+    return scalar

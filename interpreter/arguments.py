@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import operator
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from .delegation.partition import AnyDelegate
 
 MAX_ELEMENTS = 2**31 - 1
+_NULL = "The model allocation is null/empty"
 
 
 def content_of(
@@ -31,15 +34,26 @@ def content_of(
         return content, None
     if path is None or path == "":
         raise ValueError("`model_path` or `model_content` must be specified.")
-    name = os.fspath(path)
-    failed = f"Could not open '{name}'.The model allocation is null/empty"
+    name = os.fsdecode(path)
     try:
         mapped, status = map_with_status(name)
+    except IsADirectoryError as error:
+        failed = f"Mmap of '{name}' at offset '0' failed with error '{errno.ENODEV}'.{_NULL}"
+        raise noted(ValueError(failed), "It is a folder") from error
     except OSError as error:
+        failed = f"Could not open '{name}'.{_NULL}"
         raise noted(ValueError(failed), f"{error.strerror or error}") from error
     if not mapped.nbytes:
-        raise noted(ValueError(failed), "The file is empty")
+        raise noted(ValueError(f"mmap of size 0 requested.{_NULL}"), f"'{name}' is empty")
     return mapped, status
+
+
+def as_index(value: SupportsIndex) -> int:
+    """An integer of 32 bits, as which LiteRT takes indices; raises TypeError for anything else."""
+    index = operator.index(value)
+    if not -MAX_ELEMENTS - 1 <= index <= MAX_ELEMENTS:
+        raise TypeError(f"incompatible function arguments: {index} is no integer of 32 bits")
+    return index
 
 
 def _view(content: ReadableBuffer) -> memoryview:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import index as as_index
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from .access import CallLock, Views
-from .arguments import content_of, fits_exactly, usable_delegates
+from .access import CallLock, Views, detached
+from .arguments import as_index, content_of, fits_exactly, usable_delegates
 from .collection import collection_paused
 from .model import LoadedModel
 from .options import OpResolverType, checked, takes_cached_plans
@@ -155,7 +154,7 @@ class Interpreter:
         with self._call_lock:
             self._allocation.allocate(0)
 
-    def invoke(self, timeout: float | None = None) -> None:
+    def invoke(self, *, timeout: float | None = None) -> None:
         """Runs the model on the values of its input tensors.
 
         Args:
@@ -292,7 +291,7 @@ class Interpreter:
             self._set(0, as_index(tensor_index), value)
 
     def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> np.ndarray:
-        """A copy of a tensor's value.
+        """A copy of a tensor's value; a numpy scalar of numbers without dimensions.
 
         Raises ValueError for an intermediate result whose memory is used again, unless the
         interpreter was made with experimental_preserve_all_tensors.
@@ -301,7 +300,7 @@ class Interpreter:
             if type(tensor_index) is int and not subgraph_index and self._call_lock.run is not None:
                 memory = self._outputs_got.get(tensor_index)
                 if memory is not None:
-                    return memory.copy()
+                    return detached(memory)
             return self._get(as_index(subgraph_index), as_index(tensor_index))
 
     def tensor(self, tensor_index: int) -> Callable[[], np.ndarray]:
@@ -484,7 +483,7 @@ class Interpreter:
     def _get_op_details(self, op_index: int) -> OperatorDetails:
         """Index, op_name, inputs, outputs, operand_types and result_types of an operator."""
         spec = self._model.subgraph(0)
-        if not 0 <= op_index < len(spec.operators):
+        if not 0 <= as_index(op_index) < len(spec.operators):
             raise ValueError("Invalid node index")
         from .details import operator_details
 
@@ -496,7 +495,7 @@ class Interpreter:
 
     def _get_tensor_details(self, tensor_index: int, subgraph_index: int) -> TensorDetails:
         """The dictionary of one tensor, with the keys of `get_input_details`."""
-        return self._allocation.details(int(subgraph_index), int(tensor_index))
+        return self._allocation.details(as_index(subgraph_index), as_index(tensor_index))
 
     def _profiled(self) -> dict[tuple[int, str, str], float]:
         """Runs the model; seconds by (position, kind, name) of the operators that ran."""
@@ -553,10 +552,10 @@ class Interpreter:
         memory = self._allocation.memory(subgraph, tensor)
         declared = self._model.tensor(subgraph, tensor)
         if declared.bits:
-            return memory.astype(declared.byte_type)
+            return detached(memory.astype(declared.byte_type))
         if subgraph == 0 and self._call_lock.run is not None and not declared.is_constant:
             self._outputs_got[tensor] = memory
-        return memory.copy()
+        return detached(memory)
 
     def _forget(self) -> None:
         """Drops what calls on subgraph 0 remember of its plan."""

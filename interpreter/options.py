@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from enum import Enum, unique
 from typing import TYPE_CHECKING
 
+from .arguments import as_index
+
 if TYPE_CHECKING:
     from typing import TypedDict
 
@@ -62,7 +64,8 @@ class OpResolverType(Enum):
 def checked(options: Options) -> Options:
     """The options, when their types and values are allowed.
 
-    Raises ValueError in LiteRT's words, TypeError for limits that are none.
+    Raises ValueError in LiteRT's words, TypeError for limits that are none and for threads beyond
+    int32.
     """
     resolver, num_threads = options.get("experimental_op_resolver_type"), options.get("num_threads")
     if not isinstance(resolver, OpResolverType):
@@ -72,6 +75,7 @@ def checked(options: Options) -> Options:
             raise ValueError("type of num_threads should be int")
         if num_threads < 1:
             raise ValueError("num_threads should >= 1")
+        as_index(num_threads)
     limits = options.get("limits")
     if limits is not None:
         from ..engine.run.limits import Limits  # with dataclasses 2 ms, which few pay for

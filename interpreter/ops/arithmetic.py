@@ -85,14 +85,14 @@ def arithmetic(
         _require_float32(node, x, bias)
         scales = constant(blocks.scales if blocks.stored is None else blocks.stored)
         by_block = quantization.Blockwise(scales, blocks.shape[1], bits, limits)
-        return gemm_blockwise, packed_rows(weights), {"scheme": by_block}
+        return gemm_blockwise, packed_rows(node, weights), {"scheme": by_block}
     weights = signed_weights(dequantized_blocks(node, weights))
     pair = (name_of_dtype(x.dtype), name_of_dtype(weights.dtype))
     if pair in _SUM_TYPES:
         from ...engine.families import quantized_gemm
 
         requantization = _requantization(node, x, weights, bias, clamp, rounding)
-        return quantized_gemm, whole_bytes(weights), {"scheme": requantization}
+        return quantized_gemm, whole_bytes(node, weights), {"scheme": requantization}
     _require_float32(node, x, bias)
     if weights.dtype == x.dtype:
         return gemm, weights, {} if clamp is None else {"clamp": clamp}
@@ -105,8 +105,8 @@ def arithmetic(
         limits,
     )
     if packs and _BITS.get(pair[1]) == 4:
-        return gemm_blockwise, packed_rows(weights), {"scheme": scheme}
-    return quantized_gemm, bytes_of(weights), {"scheme": scheme}
+        return gemm_blockwise, packed_rows(node, weights), {"scheme": scheme}
+    return quantized_gemm, bytes_of(node, weights), {"scheme": scheme}
 
 
 def _blocks_of(weights: Operand) -> Blocks | None:
@@ -164,7 +164,7 @@ def _requantization(
         allowed = _BIASES[name_of_dtype(x.dtype)]
         if name_of_dtype(bias.dtype) not in allowed:
             node.fail(f"bias must be {' or '.join(allowed)}, got {bias.dtype}")
-        sums = bias.dtype.type
+        sums = sums if weights.dtype == np.int16 else bias.dtype.type
     scales = scales_of(node, weights)
     before, after = x_params.scale, result.scale
     factors = before * scales.astype(np.float64) / after
@@ -177,7 +177,7 @@ def _requantization(
         (x_params.zero_point, _zero_point(node, weights), result.zero_point),
         quantized_limits(node, node.outputs[0].dtype or x.dtype, result, fused=clamp is not None),
         sums,
-        "exact" if rounding.get("exact") else many,
+        "exact" if rounding.get("exact") and weights.dtype != np.int16 else many,
     )
 
 
@@ -194,6 +194,6 @@ def _zero_point(node: Node, weights: Operand) -> int:
     return 0 if weights_params.is_per_channel else weights_params.zero_point
 
 
-def bytes_of(weights: Operand) -> Buffer:
+def bytes_of(node: Node, weights: Operand) -> Buffer:
     """Quantized weights of a hybrid product, as int8."""
-    return weights.view(np.int8) if weights.dtype == np.uint8 else whole_bytes(weights)
+    return weights.view(np.int8) if weights.dtype == np.uint8 else whole_bytes(node, weights)

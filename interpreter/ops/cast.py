@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
     from ...schema.quantization import Quantization
-    from ..plan.node import Emit, Node, Prepared
+    from ..plan.node import DynamicResult, Emit, Node, Prepared
 
 
 _QUANTIZED: Sequence[type] = (np.int8, np.uint8, np.int16)
@@ -200,7 +200,9 @@ def dequantize(node: Node) -> Prepared:
             return [blocks.dequantized(values)]
 
         return node.dynamic_result(run, [x.shape])
-    integers = whole_bytes(x)
+    if x.value is None and name_of_dtype(x.dtype) in _SUBBYTE:
+        return _dequantize_subbyte(node, x)
+    integers = whole_bytes(node, x)
     node.require(integers.dtype in _QUANTIZED, f"{x.dtype} is not supported yet")
     quantization = quantization_of(node, x, "the input")
     _require_fit(node, x.shape, quantization)
@@ -219,6 +221,18 @@ def dequantize(node: Node) -> Prepared:
             )
 
     return emit
+
+
+def _dequantize_subbyte(node: Node, x: Operand) -> DynamicResult:
+    """Integers of less than a byte that only running gives, by numpy, which knows their bits."""
+    quantization = quantization_of(node, x, "the input")
+    _require_fit(node, x.shape, quantization)
+    scales, zero_points = quantization.shaped(x.ndim)
+
+    def run(values: np.ndarray) -> list[np.ndarray]:
+        return [(values.astype(np.float32) - zero_points) * scales]
+
+    return node.dynamic_result(run, [x.shape])
 
 
 @op("FAKE_QUANT")

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families.elementwise import broadcast_shape
+from ...engine.plan.buffer import arena
 from ..checks import clamp_of, rank, required
 from ..plan.substitution import small_floats
 from ..registry import op
 from .arithmetic import arithmetic, one_scale_each
+from .cast import convert
 
 if TYPE_CHECKING:
+    from ...engine.plan.buffer import Buffer
     from ...engine.plan.program import Program
-    from ..plan.node import Emit, Node
+    from ..plan.node import Emit, Node, Operand
 
 
 @op("FULLY_CONNECTED")
@@ -67,9 +70,19 @@ def fully_connected(node: Node) -> Emit:
 
     def emit(program: Program) -> None:
         rows, results = x.reshape((n_rows, depth)), out.reshape((n_rows, n))
-        family.matmul(program, rows, matrix, bias, results, transpose_b=True, **epilogue)
+        starts = _as_sums(program, bias) if weights.dtype == np.int16 else bias
+        family.matmul(program, rows, matrix, starts, results, transpose_b=True, **epilogue)
 
     return emit
+
+
+def _as_sums(program: Program, bias: Operand | None) -> Buffer | None:
+    """The bias of int16 weights, whose sums are int64 whatever its type is."""
+    if bias is None or bias.dtype == np.int64:
+        return bias
+    wide = arena(bias.shape, np.int64)
+    convert(program, bias, np.int64, wide)
+    return wide
 
 
 @op("BATCH_MATMUL")

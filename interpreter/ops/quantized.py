@@ -12,7 +12,7 @@ from ...engine.plan.buffer import constant
 from ...schema.operators import known
 from ...schema.quantization import Quantization
 from ..checks import NO_LIMIT, clamp_of, limits_of, name_of_dtype
-from ..plan.node import Node, Operand, TensorDeclaration
+from ..plan.node import NeedsValue, Node, Operand, TensorDeclaration
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -208,22 +208,27 @@ def quantize_limit(limit: float, dtype: np.dtype, quantization: Quantization) ->
     return int(min(max(nearest, lowest), highest))
 
 
-def packed_rows(weights: Operand) -> Buffer:
+def packed_rows(node: Node, weights: Operand) -> Buffer:
     """Rows of constant integers of at most 8 bits as bytes, packed as in the file where they are.
 
     The rows are then shorter.
     """
     packed, (n, depth) = weights.packed, weights.shape
     if packed is None or not depth or packed.size % n or packed.size // n * 8 % depth:
-        return whole_bytes(weights).view(np.uint8)
+        return whole_bytes(node, weights).view(np.uint8)
     return packed.reshape((n, packed.size // n))
 
 
-def whole_bytes(weights: Operand) -> Buffer:
-    """`weights`, integers of less than a byte as int8 or uint8."""
+def whole_bytes(node: Node, weights: Operand) -> Buffer:
+    """`weights`, integers of less than a byte as int8 or uint8.
+
+    Memory does not say what the upper bits of a byte are: raises NeedsValue for a signed operand.
+    """
     dtype = _SUBBYTE.get(name_of_dtype(weights.dtype))
     if dtype is None:
         return weights
-    if weights.value is None:
+    if weights.value is None and dtype is np.uint8:
         return weights.view(dtype)
+    if weights.value is None:
+        raise NeedsValue(node.inputs.index(weights))
     return constant(weights.value.astype(dtype), weights.name)

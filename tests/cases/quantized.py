@@ -157,6 +157,11 @@ CASES = [
     *(connected(kind) for kind in (*KINDS, WITH_INT4, Kind("int8", INT4, "int32", False))),
     connected(INT8, "relu", fused_activation_function="RELU"),
     connected(Kind("int16", "int8", "int32", False), **BIAS_TYPE),
+    *(Case(f"fully_connected/int16_by_int16_{constants}", "FULLY_CONNECTED", {},
+           [numbers("int16", 3, 65), numbers("int16", 5, 65, seed=1),
+            numbers("int32", 5, seed=2)], constants=range(1, 1 + constants),
+           quantization={0: (6e-5, 0), 1: (3e-5, 0), 2: (1.8e-9, 0), "out0": (2e-4, 0)})
+      for constants in (1, 2)),  # sums beyond int32
     Case("fully_connected/int8_no_bias", "FULLY_CONNECTED", {},
          [numbers("int8", 3, 33), numbers("int8", 5, 33, seed=1), None], constants=(1,),
          quantization={0: (0.05, 4), 1: (0.01, 0), "out0": (0.09, -3)}),

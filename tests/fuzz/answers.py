@@ -4,16 +4,33 @@ import numpy as np
 
 
 def ours(job):
-    """Outputs of flatlite's interpreter for (content, feeds), or an error's text."""
+    """Outputs of flatlite's interpreter for (content, feeds, threads, repeats), or an error's text.
+
+    What repeats must give the same once more, without its inputs being set again.
+    """
     from running import answers
 
     from flatlite.lite import Interpreter
 
-    content, feeds = job
+    content, feeds, threads, repeats = job
     try:
-        return [np.array(a) for a in answers(Interpreter(model_content=content), *feeds)]
+        interpreter = Interpreter(model_content=content, num_threads=threads)
+        results = [np.array(a) for a in answers(interpreter, *feeds)]
+        if not repeats:
+            return results
+        interpreter.invoke()
+        again = [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+        changed = [i for i, (a, b) in enumerate(zip(results, again, strict=True)) if not same(a, b)]
+        return f"output {changed[0]} is another one when it runs again" if changed else results
     except (ValueError, RuntimeError, TypeError, NotImplementedError) as error:
         return f"{type(error).__name__}: {error}"
+
+
+def same(a, b):
+    """Whether two arrays have the same bits, or the same objects."""
+    if a.dtype == object:
+        return a.tolist() == b.tolist()
+    return a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 def litert(job):

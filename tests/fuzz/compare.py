@@ -21,6 +21,8 @@ TOLERANCE = {
     "UNSORTED_SEGMENT_PROD": 1e-5,
 }
 """Operator -> tolerance where sums, or functions by other polynomials, allow no smaller one."""
+COARSE = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
+"""Type -> one step of it near 1: a result between two of its numbers becomes one or the other."""
 
 
 def tolerance_of(ops) -> float:
@@ -49,6 +51,9 @@ def difference(got, want, tolerance, names=None) -> str:
 
 def close(ours, theirs, tolerance):
     """Where two arrays are equal."""
+    tolerance = max(tolerance, COARSE.get(ours.dtype.name, 0.0))
+    if ours.dtype.name == "bfloat16":
+        ours, theirs = (a.astype(np.float32) for a in (ours, theirs))
     if ours.dtype.kind not in "fc":
         ours, theirs = (a.view(np.uint8) if a.dtype == bool else a for a in (ours, theirs))
         return ours == theirs

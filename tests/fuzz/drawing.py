@@ -1,7 +1,7 @@
 """What random models are made of: types, shapes, scales, values and operands.
 
-A type is a dtype's name, `qint8`, `quint8` or `qint16` where it has one scale. Everything is drawn
-from one generator and from nothing that the product computes, so a seed stays the same model.
+A type is a dtype's name, with a `q` before it where it has scales: `qint8`, `qint4`. Everything is
+drawn from one generator and from nothing that the product computes, so a seed stays the same model.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from importlib import import_module
 from math import prod
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 from cases import options_record
 
@@ -20,11 +21,19 @@ from flatlite.schema.model import Model, Operator, Quantization, Subgraph, Tenso
 from flatlite.schema.targets.versions import update_versions
 
 QUANTIZED = ("qint8", "quint8", "qint16")
+SCALED = (*QUANTIZED, "qint4")
+NARROW = {"int4": (-8, 7), "int2": (-2, 1)}
+"""Types of fewer than 8 bits, which arrays hold as int8, and their limits."""
+WORDS = (b"", b"a", b"bc", b"\0z", "\u00e9".encode(), b"several words of text")
+TOP_RANK = 8
 SIZES = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 31, 33, 64, 65)
-MOST = 3000
+LARGE_SIZES = (1, 2, 7, 48, 64, 100, 129, 200, 257, 400)
+MOST, MOST_OF_LARGE = 3000, 60_000
 """Elements of a drawn tensor."""
+_FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, 3e38, -3e38, np.inf, -np.inf, np.nan)
 INTEREST = {
-    "float32": (0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, 3e38, -3e38, np.inf, -np.inf, np.nan),
+    **dict.fromkeys(("float32", "float64", "bfloat16"), _FLOATS),
+    "float16": (0.0, -0.0, 1.0, -1.0, 0.5, 6e-8, 65504, -65504, np.inf, -np.inf, np.nan),
     **{
         f"int{n}": (0, 1, -1, -(1 << n - 1), (1 << n - 1) - 1, 1 << n // 2) for n in (8, 16, 32, 64)
     },
@@ -40,6 +49,10 @@ class Drawn:
     feeds: list[np.ndarray]
     called_by: str = ""
     """The operator that runs it as its subgraph: "IF" or "WHILE"; a model of its own without."""
+    threads: int = 1
+    """Of this interpreter; LiteRT has one."""
+    repeats: bool = False
+    """Whether the same inputs give the same results once more."""
 
     @property
     def graph(self) -> Subgraph:
@@ -90,8 +103,11 @@ class Draw:
         self.graph = Subgraph("main")
         self.feeds: dict[int, np.ndarray] = {}
         self.special = self.chance(0.05)  # whether values of INTEREST occur
-        self.extreme = self.chance(0.08)  # whether scales go far beyond what training gives
+        self.spread = self.pick([5.0] * 11 + [30.0, 100.0])  # of scales' exponents: 2**100 is 1e30
+        self.large = self.chance(0.05)  # whether tensors outgrow the blocks of kernels
+        self.lofty = self.chance(0.08)  # whether ranks go up to TOP_RANK
         self.hollow = self.chance(0.06)  # whether dimensions may be 0
+        self.varies = False  # whether an operator gives something else each time it runs
         self._types: dict[int, str] = {}
 
     def chance(self, share: float) -> bool:
@@ -113,28 +129,34 @@ class Draw:
 
     def size(self) -> int:
         """One dimension."""
-        return 0 if self.hollow and self.chance(0.2) else self.pick(SIZES)
+        if self.hollow and self.chance(0.2):
+            return 0
+        return self.pick(LARGE_SIZES if self.large else SIZES)
 
     def shape(self, ranks: Iterable[int] = range(6)) -> tuple[int, ...]:
-        """Dimensions of a tensor of one of these ranks, not too large in all."""
+        """Dimensions of a tensor of one of these ranks, not too large in all.
+
+        A range of them has no end but TOP_RANK where the model is lofty.
+        """
+        if self.lofty and isinstance(ranks, range):
+            ranks = range(ranks.start, TOP_RANK + 1)
         sizes = [self.size() for _ in range(self.pick(ranks))]
-        while prod(sizes) > MOST:
+        while prod(sizes) > (MOST_OF_LARGE if self.large else MOST):
             largest = int(np.argmax(sizes))
             sizes[largest] = max(1, sizes[largest] // 3)
         return tuple(sizes)
 
     def scheme(self, kind: str, channels: int = 0, axis: int = 0) -> Quantization | None:
         """A random quantization of a type: one scale, or one for each of `channels`."""
-        if kind not in QUANTIZED and not channels:
+        if kind not in SCALED and not channels:
             return None
-        spread = 30.0 if self.extreme else 5.0
-        low = -10.0 if kind != "qint16" else -14.0
-        exponents = self.rng.uniform(low - spread, low + spread, channels or 1)
+        middle = (-10.0 if kind != "qint16" else -14.0) if self.spread < 100 else 0.0
+        exponents = self.rng.uniform(middle - self.spread, middle + self.spread, channels or 1)
         scales = np.exp2(np.round(exponents) if self.chance(0.3) else exponents)
         zero = 0
-        if kind in ("qint8", "quint8"):
+        if kind in ("qint8", "quint8") or (kind == "qint16" and self.chance(0.05)):
             limits = np.iinfo(kind[1:])
-            zero = self.pick([limits.min, 0 if kind == "qint8" else 128, None, None, None])
+            zero = self.pick([limits.min, 128 if kind == "quint8" else 0, None, None, None])
             zero = self.integer(limits.min, limits.max) if zero is None else zero
         zeros = np.full(len(scales), 0 if channels else zero, np.int64)
         return Quantization(scales.astype(np.float32), zeros, axis)
@@ -142,24 +164,37 @@ class Draw:
     def values(self, kind: str, shape, low=None, high=None) -> np.ndarray:
         """Random values of a type, within limits where they are given."""
         dtype = kind.removeprefix("q")
-        rng = self.rng
+        if dtype == "string":
+            words = WORDS if len(shape) else WORDS[1:]  # LiteRT reads no scalar without a byte
+            return np.array(self.rng.choice(np.array(words, object), shape), object)
+        if dtype.startswith("complex"):
+            array = np.empty(shape, dtype)
+            array.real, array.imag = (self.values("float32", shape, low, high) for _ in range(2))
+            return array
         if dtype == "bool":
-            return np.asarray(rng.random(shape) < 0.5)
-        if dtype.startswith("float"):
-            ends = (-4.0, 4.0) if low is None else (low, high)
-            array = np.asarray(rng.uniform(*ends, shape))
-            if self.chance(0.2):
-                array = np.round(array)
-        else:
-            limits = np.iinfo(dtype)
-            wide = kind in QUANTIZED or self.chance(0.2)
-            ends = (limits.min, limits.max) if wide else (max(-9, limits.min), 9)
-            array = rng.integers(*((low, high) if low is not None else ends), shape, endpoint=True)
-        array = np.array(array, dtype)
+            return np.asarray(self.rng.random(shape) < 0.5)
+        array = self._floats(shape, low, high) if "float" in dtype else None
+        if array is None:
+            array = self._integers(dtype, shape, kind.startswith("q"), low, high)
+        array = np.array(array, dtype_of(kind))
         if self.special and low is None and dtype in INTEREST:
-            chosen = rng.choice(np.array(INTEREST[dtype], dtype), shape)
-            array = np.where(rng.random(shape) < 0.2, chosen, array)
+            chosen = self.rng.choice(np.array(INTEREST[dtype], array.dtype), shape)
+            array = np.where(self.rng.random(shape) < 0.2, chosen, array)
         return np.asarray(array).reshape(shape)
+
+    def _floats(self, shape, low, high) -> np.ndarray:
+        ends = (-4.0, 4.0) if low is None else (low, high)
+        array = np.asarray(self.rng.uniform(*ends, shape))
+        return np.round(array) if self.chance(0.2) else array
+
+    def _integers(self, dtype, shape, scaled, low, high) -> np.ndarray:
+        least, most = limits_of(dtype)
+        wide = scaled or self.chance(0.2)
+        if low is not None:
+            least, most = max(least, low), min(most, high)
+        elif not wide:
+            least, most = max(-9, least), min(9, most)
+        return self.rng.integers(least, most, shape, dtype_of(dtype), endpoint=True)
 
     def at(self, index: int) -> Tensor:
         """A tensor."""
@@ -173,6 +208,8 @@ class Draw:
         """A new tensor."""
         name = kind.removeprefix("q").upper()
         index = len(self.graph.tensors)
+        if data is not None and name.lower() in NARROW:
+            data = data.astype(name.lower())
         unknown = shape is None
         self.graph.tensors.append(
             Tensor(f"t{index}", () if unknown else tuple(shape), name, data, quantization=scheme)
@@ -251,12 +288,35 @@ class Draw:
         update_versions(model)
         feeds = [self.feeds[i] for i in self.graph.inputs]
         caller = self.pick(["IF", "WHILE"]) if self.chance(0.1) else ""
-        return Drawn(model, feeds, caller if self._may_be_called() else "")
+        repeats = not (self.varies or any(tensor.is_variable for tensor in self.graph.tensors))
+        if not repeats or "unknown" in [self._types[i] for i in self.graph.outputs]:
+            caller = ""  # which has results of known shapes
+        elif not caller and self.chance(0.1):
+            self._declare_others()
+        return Drawn(model, feeds, caller, self.pick((1, 1, 2, 3)), repeats)
 
-    def _may_be_called(self) -> bool:
-        """Whether all results' shapes are known, so that a caller can have others like them."""
-        states = any(tensor.is_variable for tensor in self.graph.tensors)
-        return not states and "unknown" not in [self._types[i] for i in self.graph.outputs]
+    def _declare_others(self) -> None:
+        """Other sizes of inputs and results in the file: they are resized before it runs."""
+        for index in (*self.graph.inputs, *self.graph.outputs):
+            tensor = self.at(index)
+            if tensor.quantization is None or len(tensor.quantization.scales) == 1:
+                tensor.shape = tuple(1 if self.flag() else n for n in tensor.shape)
+
+
+def dtype_of(kind: str) -> np.dtype:
+    """What arrays hold a type's elements as."""
+    name = kind.removeprefix("q")
+    if name in NARROW:
+        return np.dtype(np.int8)
+    return np.dtype({"string": object, "bfloat16": ml_dtypes.bfloat16}.get(name, name))
+
+
+def limits_of(dtype: str) -> tuple[int, int]:
+    """The lowest and the highest integer of a type."""
+    if dtype in NARROW:
+        return NARROW[dtype]
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
 
 
 def _same(one: Quantization, other: Quantization | None) -> bool:

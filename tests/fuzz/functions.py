@@ -99,7 +99,7 @@ def check(case: Drawn) -> Verdict:
         return Verdict(*actual.split(": ", 1))
     expected, near, content = actual
     unstable = bool(difference(near, expected, TOLERANCE))
-    ours = models.OURS.run((content, list(case.feeds)))
+    ours = models.OURS.run((content, list(case.feeds), 1, False))
     if isinstance(ours, Died):
         return Verdict("flatlite dies", ours.text)
     text = ours if isinstance(ours, str) else difference(ours, expected, TOLERANCE)

@@ -62,7 +62,7 @@ def check(case: Drawn) -> Verdict:
             return Verdict("flatlite dies", f"{form}: {content.text}")
         if isinstance(content, str):
             return Verdict("converter fails", f"{form}: {content}")
-        ours = models.OURS.run((content, case.feeds))
+        ours = models.OURS.run((content, case.feeds, 1, False))
         if isinstance(ours, Died):
             return Verdict("flatlite dies", f"{form}: {ours.text}")
         text = ours if isinstance(ours, str) else difference(ours, outputs, TOLERANCE)

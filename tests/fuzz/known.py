@@ -86,7 +86,7 @@ def _rescaled(use):
         t.quantization for t in (use.inputs[0], use.outputs[0])
     )
     x = use.value(0)
-    lowest = (x == -128).any()
+    lowest = x.dtype.kind == "i" and (x == np.iinfo(x.dtype).min).any()
     return input_quantization is not None and (
         input_quantization.zero_points[0] != 0
         or input_quantization != output_quantization
@@ -97,7 +97,7 @@ def _rescaled(use):
 def _steps_beyond_int32(use):
     scheme, x = use.outputs[0].quantization, use.value(0)
     with np.errstate(all="ignore"):
-        return not np.all(np.abs(x.astype(np.float64) / scheme.scales[0]) < 2.0**31)
+        return not np.all(np.abs(x.astype(np.float64) / scheme.scales.min()) < 2.0**31)
 
 
 def _beyond_shifts(use):
@@ -276,6 +276,12 @@ def _wraps_in_steps(use):
     return use.dtype == "INT16" and use.scales[0] * 3 * 4096 * 32768 >= 2.0**31
 
 
+def _negates_lowest(use):
+    """A byte of uint8 weights is -128 as int8, whose negative is none."""
+    weights = use.inputs[1]
+    return use.dtype == "FLOAT32" and weights.dtype == "UINT8" and (use.value(1) == 128).any()
+
+
 def _far_right(use):
     """Scales so large or small that an int16 is shifted by more than its bits."""
     result_quantization = use.outputs[0].quantization
@@ -301,7 +307,10 @@ def _faults(ops, holds, reason):
 
 FAULTS: tuple[Fault, ...] = (
     Fault("ATAN2", _unlike_shapes, "the second operand is read as if it had the first one's shape"),
-    Fault("NEG", _rescaled, "int8 is negated as it is stored, without zero point and scale"),
+    Fault(
+        "NEG", _rescaled, "integers are negated as they are stored, without zero point and scale"
+    ),
+    Fault("GELU", lambda use: use.dtype == "FLOAT16", "float16 is rounded at every step"),
     Fault("TRANSPOSE", lambda use: use.inputs[0].shape == (), "a scalar is not copied"),
     Fault("QUANTIZE", _steps_beyond_int32, "a float beyond 2^31 steps is cast to int32"),
     Fault("UNIQUE", lambda use: use.has_nan, "NaN is equal to the value before it"),
@@ -317,6 +326,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("RSQRT", _root_beyond_shifts, "the multiplier leaves the range of shifts"),
     Fault("GELU", _approximate_below, "1 + tanh(x) has few digits left below -1"),
     *_faults(("SUM", "MEAN"), _folds_empty, "a sum of nothing is the stored 0"),
+    Fault("REDUCE_PROD", _folds_empty, "a product of nothing is not written"),
     Fault("RESIZE_BILINEAR", lambda use: use.dtype == "UINT8", "ties round by one multiply-add"),
     Fault("LOGISTIC", _wraps_in_steps, "int16 is shifted beyond int32"),
     Fault("TANH", _wraps_in_steps, "int16 is shifted beyond int32"),
@@ -338,6 +348,16 @@ FAULTS: tuple[Fault, ...] = (
         ("SUM", "MEAN"),
         lambda use: not use.inputs[0].shape and use.scales,
         "a scalar keeps its scale",
+    ),
+    *_faults(
+        ("CONV_2D", "FULLY_CONNECTED"),
+        _negates_lowest,
+        "floats by uint8: its vectors take weights as int8, and -(-128) for -128",
+    ),
+    *_faults(
+        ("CONV_2D", "DEPTHWISE_CONV_2D"),
+        lambda use: use.dtype != "FLOAT32" and use.inputs[1].dtype == "INT4",
+        "weights of int4 have no reference kernel: a tie is rounded once, those of int8 twice",
     ),
     Fault(
         "DEPTHWISE_CONV_2D",

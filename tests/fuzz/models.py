@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
 from itertools import count
+from math import prod
 
 import numpy as np
 from cases import OPTIMIZED
@@ -33,6 +34,8 @@ from .verdict import Verdict
 __all__ = ["PASSES", "cases", "check", "close", "line", "script", "smaller"]
 
 SHARE = 1500  # cases of it in `make test`
+MOST_OF_RESULT = 1 << 20
+"""Elements of the largest tensor; a model with a larger one is drawn anew."""
 PASSES = {"equal", "equal in steps", "unstable", "known"}
 PASSES |= {"only LiteRT refuses", "both refuse", "LiteRT aborts"}
 TRACED = {"differs", "only flatlite refuses", "unstable"}
@@ -56,6 +59,8 @@ def draw(rng: np.random.Generator) -> Drawn:
         there = {d.kind(i) for i in range(len(d.graph.tensors)) if d.at(i).data is None}
         fit = [kind for kind in row.types if kind in there]
         row.draw(d, row.op, d.pick(fit or row.types))
+    if max(prod(tensor.shape) for tensor in d.graph.tensors) > MOST_OF_RESULT:
+        return draw(rng)
     return d.finish()
 
 
@@ -72,7 +77,7 @@ def check(case: Drawn) -> Verdict:
 def _compared(case):
     """The verdict on a model as a whole, and this interpreter's answer."""
     content, feeds = content_and_feeds(case)
-    OURS.send((content, feeds))
+    OURS.send((content, feeds, case.threads, case.repeats))
     LITERT.send((content, feeds, RESOLVERS[0]))
     got, theirs = OURS.receive(), LITERT.receive()
     if isinstance(got, Died):
@@ -193,6 +198,10 @@ def _moved(case, rng):
 
 
 def _distance(a, b):
+    if a.dtype == object:
+        return np.where(a == b, 0.0, np.inf)
+    if a.dtype.name == "bfloat16":
+        a, b = (x.astype(np.float32) for x in (a, b))
     equal = (a == b) | (np.isnan(a) & np.isnan(b))
     a, b = (np.asarray(x, np.result_type(x, np.float64)) for x in (a, b))
     distance = np.abs(a - b)

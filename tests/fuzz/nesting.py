@@ -10,7 +10,7 @@ from cases import options_record
 from flatlite.schema.model import Model, Operator, Subgraph, Tensor, save
 from flatlite.schema.targets.versions import update_versions
 
-from .drawing import Drawn
+from .drawing import Drawn, dtype_of
 
 ITERATIONS = 2
 """Of a WHILE; each computes the same of the same inputs."""
@@ -90,4 +90,5 @@ def _like(subgraph: Subgraph, graph: Subgraph, indices: list[int]) -> list[int]:
 
 
 def _zeros(tensor: Tensor) -> np.ndarray:
-    return np.zeros(tensor.shape, tensor.dtype.lower())
+    zeros = np.zeros(tensor.shape, dtype_of(tensor.dtype.lower()))
+    return np.full(zeros.shape, b"", object) if zeros.dtype == object else zeros

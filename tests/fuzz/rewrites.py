@@ -62,7 +62,8 @@ def cases(seed: int) -> Iterator[Drawn]:
 def draw(rng: np.random.Generator) -> Drawn:
     """Patterns in a chain with branches, and other operators between them."""
     d = Draw(rng)
-    d.special = d.extreme = d.hollow = False
+    d.special = d.hollow = d.lofty = False
+    d.spread = 5.0
     x = d.input("float32", d.shape(d.pick([(4,), (4,), (2, 3), range(1, 5)])))
     for _ in range(d.integer(2, 6)):
         if d.chance(0.6):
@@ -110,7 +111,7 @@ def check(case: Drawn) -> Verdict:
         refused = shorter.startswith(("ConverterError", "UnsupportedOps"))
         return Verdict("not converted" if refused else "converter fails", shorter)
     tolerance = MORE * tolerance_of(step.op for step in case.graph.operators)
-    before, after = (models.OURS.run((file, case.feeds)) for file in (content, shorter))
+    before, after = (models.OURS.run((file, case.feeds, 1, False)) for file in (content, shorter))
     if isinstance(after, Died):
         return Verdict("flatlite dies", after.text)
     if isinstance(after, str):

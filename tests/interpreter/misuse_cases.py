@@ -96,7 +96,23 @@ def unallocated(method, *args):
     return lambda lite, path: getattr(lite.Interpreter(path), method)(*args)
 
 
+BEYOND = 2**31
+BEYOND_INT32 = {
+    "set index beyond int32": set_value(GOOD, BEYOND),
+    "get index beyond int32": lambda lite, path: ready(lite, path).get_tensor(-BEYOND - 1),
+    "get subgraph beyond int32": lambda lite, path: ready(lite, path).get_tensor(0, BEYOND),
+    "view index beyond int32": lambda lite, path: ready(lite, path).tensor(BEYOND)(),
+    "resize index beyond int32": resize(BEYOND, [1, 28, 28, 1]),
+    "details of operator beyond int32": unallocated("_get_op_details", BEYOND),
+    "details of tensor beyond int32": unallocated("_get_tensor_details", BEYOND, 0),
+    "num_threads beyond int32": make_from(num_threads=BEYOND),
+}
+"""Indices that are no numbers of C++."""
+
 SAME = {
+    **BEYOND_INT32,
+    "invoke with an argument": lambda lite, path: ready(lite, path).invoke(1),
+    "bytes path": make(b"/no/such/model.tflite"),
     "no model": make(),
     "empty content": make(model_content=b""),
     "both given": make_from(model_content=b"abc"),

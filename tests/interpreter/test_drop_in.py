@@ -6,8 +6,10 @@ import sys
 
 import ai_edge_litert.compiled_model
 import ai_edge_litert.interpreter
+import numpy as np
 import pytest
 from building import Builder, save
+from running import answers
 
 import flatlite.lite
 import flatlite.litert
@@ -128,3 +130,19 @@ def test_a_program(tmp_path):
     assert "ValueError Cannot set tensor: Got value of type INT8" in printed[INTERPRETERS[0]]
     for line in INTERPRETERS[1:]:
         assert printed[line] == printed[INTERPRETERS[0]], line
+
+
+@pytest.mark.parametrize(
+    "value", [np.float32(0.5), np.int64(-3), np.True_, np.complex64(2j), np.array(b"ab", object)]
+)
+def test_results_without_dimensions(value, litert):
+    """Numbers come as numpy scalars, a string as an array."""
+    dtype = "STRING" if value.dtype == object else value.dtype.name.upper()
+    b = Builder()
+    x, y = b.input("x", (), dtype), b.tensor("y", (), dtype)
+    b.op("RESHAPE", [x, b.tensor("shape", (0,), "INT32", data=np.zeros(0, np.int32))], [y])
+    content = save(b.outputs(y))
+    ((theirs,),) = litert.run(content, [[np.asarray(value)]])
+    interpreter = flatlite.lite.Interpreter(model_content=content)
+    (ours,) = answers(interpreter, np.asarray(value))
+    assert (type(ours), ours.dtype, ours) == (type(theirs), theirs.dtype, theirs)

@@ -271,6 +271,34 @@ def test_filters_of_int4_are_those_of_int8(op, litert):
         np.testing.assert_array_equal(run(as_int4)[0], theirs[0], err_msg=case.name)
 
 
+INT4_AT_RUN_TIME = {
+    "DEQUANTIZE": [],
+    "FULLY_CONNECTED": [((2, 5), "INT8", np.arange(10, dtype=np.int8).reshape(2, 5))],
+}
+"""Operator -> the operands before that of int4: shape, type and value."""
+
+
+@pytest.mark.parametrize("op", INT4_AT_RUN_TIME)
+def test_int4_that_only_running_gives(op, litert):
+    """Bytes hold 4 bits, of which the upper one is the sign."""
+    b, step = Builder(), Quantization(np.float32([0.5]), np.array([0]))
+    feeds = [feed for *_, feed in INT4_AT_RUN_TIME[op]]
+    operands = [
+        b.input(f"x{i}", shape, dtype, quantization=step)
+        for i, (shape, dtype, _) in enumerate(INT4_AT_RUN_TIME[op])
+    ]
+    weights = b.input("w", (3, 5), "INT4", quantization=step)
+    feeds.append(np.resize(np.arange(-8, 8, dtype=np.int8), (3, 5)))
+    real = op == "DEQUANTIZE"
+    y = b.tensor("y", (3, 5) if real else (2, 3), "FLOAT32" if real else "INT8",
+                 quantization=None if real else step)  # fmt: skip
+    b.op(op, [*operands, weights], [y])
+    content = save(b.outputs(y))
+    (theirs,) = litert.run(content, [feeds])
+    got = answers(Interpreter(model_content=content), *feeds)
+    np.testing.assert_array_equal(got[0], theirs[0])
+
+
 @pytest.mark.parametrize("case", ["ADD float64", "SQRT float64", "LESS uint8", "CAST float64"])
 def test_numpy_is_a_step_of_its_stage(case, builder, saved):
     """Where the shape is known, what numpy computes ends no stage."""

@@ -1,10 +1,12 @@
 """Kernels compiled for AArch64, which an emulator runs while programs run here.
 
-Each call goes to a process of QEMU with the memory that its record points to, at other addresses,
-and what changed comes back.
+Each call goes to a process of QEMU. The memory that its record points to is copied into memory that
+both processes share, at other addresses, and what changed there is copied back.
 """
 
 import ctypes
+import mmap
+import os
 import shutil
 import struct
 import subprocess
@@ -13,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import llvmlite.binding as llvm
+import numpy as np
 import pytest
 
 from flatlite.engine.build import compiler, image
@@ -35,26 +38,13 @@ SERVER = """
 typedef void kernel(int64_t, int64_t, int64_t);
 static kernel *const kernels[] = {%s};
 void flatlite_kernel_raises(void) { abort(); }
-static void all(int writes, char *at, size_t n) {
-    while (n) {
-        ssize_t done = writes ? write(1, at, n) : read(0, at, n);
-        if (done <= 0) exit(done < 0);
-        at += done, n -= done;
-    }
-}
-int main(void) {
-    char *base = (char *)%dL;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-    if (mmap(base, %dL, PROT_READ | PROT_WRITE, flags, -1, 0) != base) return 2;
-    for (;;) {
-        int64_t head[5], span[64][2];
-        all(0, (char *)head, sizeof head);
-        for (int i = 0; i < head[4]; i++) {
-            all(0, (char *)span[i], sizeof span[i]);
-            all(0, (char *)span[i][0], span[i][1]);
-        }
-        kernels[head[0]](head[1], head[2], head[3]);
-        for (int i = 0; i < head[4]; i++) all(1, (char *)span[i][0], span[i][1]);
+int main(int n, char **arguments) {
+    void *base = (void *)%dL;
+    int flags = MAP_SHARED | MAP_FIXED_NOREPLACE;
+    if (mmap(base, %dL, PROT_READ | PROT_WRITE, flags, atoi(arguments[1]), 0) != base) return 2;
+    for (int64_t call[4]; read(0, call, sizeof call) == sizeof call;) {
+        kernels[call[0]](call[1], call[2], call[3]);
+        if (write(1, call, 1) != 1) return 3;
     }
 }
 """
@@ -107,10 +97,21 @@ def machine(cpu: str, features: str) -> llvm.TargetMachine:
 
 
 class Server:
-    """The process that runs kernels."""
+    """The process that runs kernels, and the memory that it shares with this one."""
 
     def __init__(self, command: list[str]):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        descriptor = os.memfd_create("kernels")
+        try:
+            os.ftruncate(descriptor, ROOM)  # pages come as they are written
+            self.shared = np.frombuffer(mmap.mmap(descriptor, ROOM), np.uint8)
+            self.process = subprocess.Popen(
+                [*command, str(descriptor)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=[descriptor],
+            )
+        finally:
+            os.close(descriptor)
 
     def __del__(self):
         self.process.kill()
@@ -124,39 +125,30 @@ class Server:
     def call(self, index: int, i: int, n: int, record: int) -> None:
         """Runs chunk `i` of `n`, with what lies around every pointer in the record."""
         maps = mapped()
-        size = min(8 * RECORD_WORDS, end_of(maps, record) - record)
-        words = list(struct.unpack(f"<{size // 8}q", ctypes.string_at(record, size // 8 * 8)))
-        spans, moved, free = joined(maps, words), {}, BASE + PAGE
-        for first, end in spans:
-            moved[first] = free + first % PAGE
+        size = min(8 * RECORD_WORDS, end_of(maps, record) - record) // 8 * 8
+        words = np.array(memory(record, size).view(np.int64))
+        addresses = words.copy()
+        copies, free = [], BASE + PAGE
+        for first, end in joined(maps, words.tolist()):
+            moved = free + first % PAGE
             free += (end - first + 2 * PAGE) // PAGE * PAGE + PAGE
-        for k, word in enumerate(words):
-            first = next((a for a, b in spans if a <= word < b), None)
-            words[k] = word if first is None else word - first + moved[first]
-        sent = [(moved[a], a, ctypes.string_at(a, b - a)) for a, b in spans]
-        content = struct.pack(f"<{len(words)}q", *words)
-        sent.append((free, 0, content))
-        stream = self.process.stdin
-        stream.write(struct.pack("<5q", index, i, n, free, len(sent)))
-        for there, _, data in sent:
-            stream.write(struct.pack("<2q", there, len(data)) + data)
-        stream.flush()
-        for _, here, before in sent:
-            after = self.process.stdout.read(len(before))
-            if len(after) < len(before):
-                raise RuntimeError(f"the emulator ended with {self.process.wait()}")
-            if here:
-                put(here, before, after)
+            words[(first <= addresses) & (addresses < end)] += moved - first
+            there = self.shared[moved - BASE :][: end - first]
+            there[:] = here = memory(first, end - first)
+            copies.append((here, there.copy(), there))
+        self.shared[free - BASE :][:size] = words.view(np.uint8)
+        self.process.stdin.write(struct.pack("<4q", index, i, n, free))
+        self.process.stdin.flush()
+        if not self.process.stdout.read(1):
+            raise RuntimeError(f"the emulator ended with {self.process.wait()}")
+        for here, before, after in copies:
+            changed = np.flatnonzero(before != after)
+            here[changed] = after[changed]
 
 
-def put(address: int, before: bytes, after: bytes) -> None:
-    """Writes what differs, page by page, and no byte that does not."""
-    for start in range(0, len(after), PAGE):
-        old, new = before[start : start + PAGE], after[start : start + PAGE]
-        if old != new:
-            for k, (a, b) in enumerate(zip(old, new, strict=True)):
-                if a != b:
-                    ctypes.memset(address + start + k, b, 1)
+def memory(address: int, size: int) -> np.ndarray:
+    """The bytes of this process that begin at an address."""
+    return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
 
 
 def mapped() -> list[tuple[int, int]]:

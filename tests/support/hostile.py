@@ -24,7 +24,7 @@ from flatlite.engine.plan import program
 from flatlite.engine.run import guard, stages
 from flatlite.errors import ModelError
 from flatlite.interpreter.interpreter import Interpreter
-from flatlite.interpreter.plan import plan
+from flatlite.interpreter.plan import plan, plan_cache
 from flatlite.schema import model as schema_model
 from flatlite.schema import tables
 from flatlite.schema.flatbuffer import Record
@@ -304,7 +304,8 @@ def guard_everything(side):
         n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
         return guard.guarded(n_bytes, side).view(dtype).reshape(shape)
 
-    plan.aligned = stages.aligned = aligned
+    for module in (stages, plan, plan_cache):
+        module.aligned = aligned
     program.Program.__init__ = guarded_init
 
 

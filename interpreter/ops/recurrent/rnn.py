@@ -236,7 +236,7 @@ def weights_of(node: Node, operands: Sequence[Operand]) -> recurrent.Weights:
             f"'{operand.name}' must have one scale, got {matrix_scales.size}",
         )
         scales.append(float(matrix_scales[0]))
-    return recurrent.Weights(tuple(map(bytes_of, operands)), tuple(scales))
+    return recurrent.Weights(tuple(bytes_of(node, x) for x in operands), tuple(scales))
 
 
 def require_float32(node: Node, operand: Operand) -> Operand:

@@ -1,12 +1,12 @@
 """Functions of one, two or three elements at the same place."""
 
 import numpy as np
-from fuzz.drawing import QUANTIZED, Draw, rows
+from fuzz.drawing import QUANTIZED, Draw, dtype_of, rows
+from fuzz.operators.layout import HALVES, OTHERS, SCALED
 
 from flatlite.schema.model import Quantization
 
 NUMBERS = "float32 int32 int64"
-SCALED = "qint8 quint8 qint16"
 ACTIVATIONS = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
 PRESCRIBED = {
     ("LOGISTIC", "qint8"): (1 / 256, -128),
@@ -30,29 +30,29 @@ def prescribed(op, kind):
 
 @rows(
     {
-        "ABS": "float32 int32 qint8 qint16",
-        "NEG": "float32 int32 int64 qint8",
+        "ABS": "float32 int16 int32 qint8 qint16",
+        "NEG": f"float32 {HALVES} int8 int16 int32 int64 qint8 qint16",
         "SQUARE": "float32",
         "CEIL": "float32",
-        "FLOOR": "float32",
-        "ROUND": "float32",
-        "SIGN": "float32 int32",
-        "SIN": "float32",
-        "COS": "float32",
+        "FLOOR": f"float32 {HALVES}",
+        "ROUND": f"float32 {HALVES}",
+        "SIGN": "float32 float64 int32",
+        "SIN": "float32 float16",
+        "COS": "float32 float16",
         "EXP": "float32 qint8 qint16",
         "LOG": "float32 qint8 qint16",
-        "SQRT": "float32",
+        "SQRT": "float32 qint8 qint16",
         "RSQRT": "float32 qint8 qint16",
         "LOGICAL_NOT": "bool",
         "RELU": f"float32 {SCALED}",
         "RELU6": f"float32 {SCALED}",
         "RELU_N1_TO_1": "float32 qint8 quint8",
-        "RELU_0_TO_1": "float32 qint8",
-        "TANH": f"float32 {SCALED}",
-        "LOGISTIC": f"float32 {SCALED}",
+        "RELU_0_TO_1": "float32 qint8 quint8",
+        "TANH": f"float32 {HALVES} {SCALED}",
+        "LOGISTIC": f"float32 {HALVES} {SCALED}",
         "ELU": "float32 qint8",
         "HARD_SWISH": "float32 qint8 quint8",
-        "GELU": "float32 qint8",
+        "GELU": f"float32 float16 {SCALED}",
         "LEAKY_RELU": f"float32 {SCALED}",
     }
 )
@@ -80,6 +80,9 @@ def broadcast(d: Draw, *operands):
     return np.broadcast_shapes(*(d.at(x).shape for x in operands))
 
 
+ORDERS = ("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
+
+
 def pair(d: Draw, kind, **limits):
     """Two operands whose shapes broadcast, in either order."""
     a = d.x(kind)
@@ -87,7 +90,8 @@ def pair(d: Draw, kind, **limits):
     return (b, a) if d.chance(0.2) and not limits else (a, b)
 
 
-@rows(dict.fromkeys(("ADD", "SUB", "MUL"), f"{NUMBERS} {SCALED}") | {"DIV": "float32 int32 quint8"})
+@rows({"ADD": f"{NUMBERS} float16 int16 {SCALED}", "DIV": f"float32 int32 {SCALED}"})
+@rows(dict.fromkeys(("SUB", "MUL"), f"{NUMBERS} {SCALED}"))
 def arithmetic(d: Draw, op, kind):
     limits = {"low": 1, "high": 9} if op == "DIV" and kind != "float32" else {}
     a, b = pair(d, kind, **limits)
@@ -102,9 +106,9 @@ def arithmetic(d: Draw, op, kind):
     {
         "SQUARED_DIFFERENCE": "float32 int32 qint8",
         "POW": "float32 int32",
-        "ATAN2": "float32",
-        "FLOOR_DIV": "float32 int32 int64 int8 int16",
-        "FLOOR_MOD": "float32 int32 int64 int8 int16",
+        "ATAN2": f"float32 {HALVES} float64",
+        "FLOOR_DIV": "float32 int32 int64 int8 int16 qint8 qint16",
+        "FLOOR_MOD": "float32 int32 int64 int8 int16 qint8 qint16",
         "LOGICAL_AND": "bool",
         "LOGICAL_OR": "bool",
         "BITWISE_XOR": "bool int8 uint8 int16 uint16 int32 uint32",
@@ -123,7 +127,7 @@ def plain(d: Draw, op, kind):
     d.add(op, [a, b], [d.rescaled(a, broadcast(d, a, b), kind)])
 
 
-@rows(dict.fromkeys(("MAXIMUM", "MINIMUM"), f"{NUMBERS} qint8 quint8 qint16"))
+@rows(dict.fromkeys(("MAXIMUM", "MINIMUM"), f"{NUMBERS} {HALVES} int8 uint8 int16 {SCALED}"))
 def extreme(d: Draw, op, kind):
     a = d.x(kind)
     scheme = d.at(a).quantization
@@ -131,14 +135,14 @@ def extreme(d: Draw, op, kind):
     d.add(op, [a, b], [d.like(a, broadcast(d, a, b))])
 
 
-@rows(dict.fromkeys(("EQUAL", "NOT_EQUAL"), f"{NUMBERS} bool qint8 quint8"))
-@rows(dict.fromkeys(("LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"), f"{NUMBERS} qint8 quint8"))
+@rows(dict.fromkeys(("EQUAL", "NOT_EQUAL"), f"{NUMBERS} bool float16 int16 string {SCALED}"))
+@rows(dict.fromkeys(ORDERS, f"{NUMBERS} {HALVES} int16 {SCALED}"))
 def compare(d: Draw, op, kind):
     a, b = pair(d, kind)
     d.add(op, [a, b], [d.tensor("bool", broadcast(d, a, b))])
 
 
-@rows(dict.fromkeys(("SELECT", "SELECT_V2"), f"{NUMBERS} bool int8 uint8 int16 qint8"))
+@rows(dict.fromkeys(("SELECT", "SELECT_V2"), f"{NUMBERS} bool int8 uint8 int16 {SCALED} {OTHERS}"))
 def select(d: Draw, op, kind):
     x = d.x(kind, ranks=range(5))
     shape, scheme = d.at(x).shape, d.at(x).quantization
@@ -168,24 +172,37 @@ def prelu(d: Draw, op, kind):
 CASTS = ("float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "bool")
 
 
-@rows({"CAST": " ".join(CASTS) + " float16 float64"})
+@rows({"CAST": " ".join(CASTS) + f" {HALVES} float64 complex64 int4 {SCALED}"})
 def cast(d: Draw, op, kind):
-    x = d.x(kind, low=0, high=9) if kind.startswith("float") else d.x(kind)
-    expected = d.pick(CASTS)
-    names = {"in_data_type": kind.upper(), "out_data_type": expected.upper()}
+    """To any type that LiteRT casts to; numbers beyond its integers are not drawn."""
+    x = d.x(kind, low=0, high=9) if "float" in kind or kind == "complex64" else d.x(kind)
+    expected = "float32" if kind == "int4" else d.pick((*CASTS, "float16", "bfloat16", "float64"))
+    names = {"in_data_type": kind.removeprefix("q").upper(), "out_data_type": expected.upper()}
     d.add(op, [x], [d.tensor(expected, d.at(x).shape)], **names)
 
 
 @rows({"QUANTIZE": f"float32 {SCALED}"})
 def quantize(d: Draw, op, kind):
     x = d.x(kind)
-    expected = d.pick(QUANTIZED)
-    d.add(op, [x], [d.rescaled(x, kind=expected)])
+    expected, shape = d.pick(QUANTIZED), d.at(x).shape
+    if kind == "float32" and shape and expected != "quint8" and d.chance(0.3):
+        axis = d.integer(0, len(shape) - 1)
+        scheme = d.scheme(expected, shape[axis], axis) if shape[axis] else d.scheme(expected)
+        out = d.tensor(expected, shape, scheme)
+        d.close(out)
+    else:
+        out = d.rescaled(x, kind=expected)
+    d.add(op, [x], [out])
 
 
-@rows({"DEQUANTIZE": SCALED})
+@rows({"DEQUANTIZE": f"float16 {SCALED} qint4"})
 def dequantize(d: Draw, op, kind):
     x = d.x(kind)
+    shape = d.at(x).shape
+    if kind == "qint8" and shape and all(shape) and d.chance(0.3):
+        axis = d.integer(0, len(shape) - 1)
+        x = d.constant(kind, shape, d.scheme(kind, shape[axis], axis))
+        d.close(x)
     d.add(op, [x], [d.tensor("float32", d.at(x).shape)])
 
 
@@ -197,9 +214,23 @@ def fake_quant(d: Draw, op, kind):
     d.add(op, [x], [d.like(x)], narrow_range=d.flag(), **options)
 
 
-@rows({"BITCAST": "float32 int32 uint32 int16 uint8"})
+BITS = {
+    8: ("float64", "int64", "uint64"),
+    4: ("float32", "int32", "uint32"),
+    2: ("int16", "uint16", "float16"),
+    1: ("int8", "uint8"),
+}
+
+
+@rows({"BITCAST": " ".join(kind for kinds in BITS.values() for kind in kinds)})
 def bitcast(d: Draw, op, kind):
-    x = d.x(kind)
-    same = {4: ["float32", "int32", "uint32"], 2: ["int16", "uint16"], 1: ["int8", "uint8"]}
-    expected = d.pick(same[np.dtype(kind).itemsize])
-    d.add(op, [x], [d.tensor(expected, d.at(x).shape)])
+    """To a type as wide, wider by the innermost dimension, or narrower with one more."""
+    wide = dtype_of(kind).itemsize
+    other = d.pick([wide, wide, *BITS])
+    if other > wide:
+        x = d.x(kind, shape=(*d.shape(range(4)), other // wide))
+        shape = d.at(x).shape[:-1]
+    else:
+        x = d.x(kind, ranks=range(5))
+        shape = (*d.at(x).shape, *[wide // other] * (other < wide))
+    d.add(op, [x], [d.tensor(d.pick(BITS[other]), shape)])

@@ -2,7 +2,7 @@
 
 import numpy as np
 from fuzz.drawing import Draw, rows
-from fuzz.operators.layout import ANY, COMMON
+from fuzz.operators.layout import ANY, HALVES, OTHERS, SCALED
 
 
 def indices(d: Draw, limit, shape, kinds=("int32", "int64")):
@@ -11,7 +11,7 @@ def indices(d: Draw, limit, shape, kinds=("int32", "int64")):
     return d.known(d.rng.integers(0, max(limit, 1), shape), kind, at_run_time=0.5)
 
 
-@rows({"GATHER": ANY})
+@rows({"GATHER": f"{ANY} {HALVES} string"})
 def gather(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     shape = d.at(x).shape
@@ -24,18 +24,18 @@ def gather(d: Draw, op, kind):
     d.add(op, [x, at], [d.like(x, expected)], axis=signed_axis, batch_dims=batch)
 
 
-@rows({"GATHER_ND": COMMON + " bool int16"})
+@rows({"GATHER_ND": f"{ANY} {HALVES} string"})
 def gather_nd(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     shape = d.at(x).shape
     depth = d.integer(1, len(shape))
     outer_shape = d.shape(range(3)) if all(shape[:depth]) else (0,)
     points = np.stack([d.rng.integers(0, max(n, 1), outer_shape) for n in shape[:depth]], -1)
-    at = d.known(points, d.pick(["int32", "int64"]), at_run_time=0.5)
+    at = d.known(points, d.pick(["int32", "int64", "int16"]), at_run_time=0.5)
     d.add(op, [x, at], [d.like(x, (*outer_shape, *shape[depth:]))])
 
 
-@rows({"SCATTER_ND": "float32 int32 int64 int8 uint8 bool"})
+@rows({"SCATTER_ND": "float32 int32 int64 int8 uint8 bool qint8 quint8"})
 def scatter_nd(d: Draw, op, kind):
     shape = tuple(max(n, 1) for n in d.shape(range(1, 4)))
     depth = d.integer(1, len(shape))
@@ -46,7 +46,7 @@ def scatter_nd(d: Draw, op, kind):
     d.add(op, [at, updates, d.known(shape)], [d.like(updates, shape)])
 
 
-@rows({"EMBEDDING_LOOKUP": "float32 qint8 quint8"})
+@rows({"EMBEDDING_LOOKUP": f"{ANY} {OTHERS}"})
 def embedding_lookup(d: Draw, op, kind):
     table = d.x(kind, ranks=(2, 3))
     shape = d.at(table).shape
@@ -54,41 +54,42 @@ def embedding_lookup(d: Draw, op, kind):
     d.add(op, [at, table], [d.like(table, (*d.at(at).shape, *shape[1:]))])
 
 
-@rows({"SPARSE_TO_DENSE": "float32 int32 int64 int8 uint8"})
+@rows({"SPARSE_TO_DENSE": "float32 int32 int64 int8 uint8 qint8 quint8"})
 def sparse_to_dense(d: Draw, op, kind):
     shape = tuple(max(n, 1) for n in d.shape(range(1, 5)))
     count = d.integer(1, 6)
     points = np.stack([d.rng.integers(0, n, count) for n in shape], -1)
     values = d.x(kind, shape=d.pick([(count,), ()]))
-    default = d.x(kind, shape=())
+    default = d.x(kind, shape=(), scheme=d.at(values).quantization)
     dtype = d.pick(["int32", "int64"])
     operands = [d.known(points, dtype), d.known(shape, dtype), values, default]
     d.add(op, operands, [d.like(values, shape)])
 
 
-@rows({"DYNAMIC_UPDATE_SLICE": "float32 int32 int64 bool int8"})
+@rows({"DYNAMIC_UPDATE_SLICE": f"{ANY} {OTHERS}"})
 def dynamic_update_slice(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     shape = d.at(x).shape
-    update = d.x(kind, shape=tuple(d.integer(min(1, n), n) for n in shape))
+    sizes = tuple(d.integer(min(1, n), n) for n in shape)
+    update = d.x(kind, shape=sizes, scheme=d.at(x).quantization)
     starts = d.known([d.integer(-1, n) for n in shape], d.pick(["int32", "int64"]), 0.5)
     d.add(op, [x, update, starts], [d.like(x)])
 
 
-@rows({"WHERE": "bool float32 int32 int64 int8 uint8 uint32"})
+@rows({"WHERE": "bool float32 int32 int64 int8 uint8 uint32 qint8 quint8"})
 def where(d: Draw, op, kind):
     d.add(op, [d.x(kind, ranks=range(1, 5))], [d.tensor("int64", None)])
 
 
-@rows({"UNIQUE": "float32 int8 int16 int32 int64 uint8"})
+@rows({"UNIQUE": f"float32 int8 int16 int32 int64 uint8 {SCALED}"})
 def unique(d: Draw, op, kind):
     x = d.x(kind, ranks=(1,))
     wide = d.pick(["int32", "int64"])
-    outs = [d.tensor(kind, None), d.tensor(wide, d.at(x).shape)]
+    outs = [d.tensor(kind, None, d.at(x).quantization), d.tensor(wide, d.at(x).shape)]
     d.add(op, [x], outs, idx_out_type=wide.upper())
 
 
-@rows({"TOPK_V2": "float32 int8 uint8 int16 int32 int64 qint8"})
+@rows({"TOPK_V2": f"float32 int8 uint8 int16 int32 int64 {SCALED}"})
 def top(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     shape = d.at(x).shape

@@ -5,8 +5,13 @@ from math import prod
 import numpy as np
 from fuzz.drawing import Draw, rows
 
+SCALED = "qint8 quint8 qint16"
+NARROW = "int8 uint8 int16"
 ANY = "float32 int32 int64 bool int8 uint8 int16 qint8 quint8 qint16"
 COMMON = "float32 int32 int64 qint8 quint8"
+HALVES = "float16 bfloat16"
+OTHERS = f"{HALVES} float64 uint16 uint32 uint64 complex64"
+"""Types that LiteRT moves and does not compute in."""
 
 
 def dummy(shape):
@@ -19,7 +24,7 @@ def axis_of(d: Draw, rank):
     return d.integer(-rank, rank - 1)
 
 
-@rows({"RESHAPE": ANY})
+@rows({"RESHAPE": f"{ANY} {OTHERS} complex128 string int4 qint4"})
 def reshape(d: Draw, op, kind):
     x = d.x(kind)
     shape = d.at(x).shape
@@ -43,7 +48,7 @@ def merged(d: Draw, shape):
     return (*shape[:i], shape[i] * shape[i + 1], *shape[i + 2 :])
 
 
-@rows({"SQUEEZE": ANY})
+@rows({"SQUEEZE": f"{ANY} {OTHERS} complex128 string int4 qint4"})
 def squeeze(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 6))
     shape = d.at(x).shape
@@ -55,7 +60,7 @@ def squeeze(d: Draw, op, kind):
     d.add(op, [x], [d.like(x, expected)], squeeze_dims=np.array(signed_axes, np.int32))
 
 
-@rows({"EXPAND_DIMS": ANY})
+@rows({"EXPAND_DIMS": f"{ANY} {OTHERS} complex128 string int4 qint4"})
 def expand_dims(d: Draw, op, kind):
     x = d.x(kind, ranks=range(5))
     axis = axis_of(d, len(d.at(x).shape) + 1)
@@ -63,7 +68,7 @@ def expand_dims(d: Draw, op, kind):
     d.add(op, [x, d.known(d.pick([axis, [axis]]))], [d.like(x, expected)])
 
 
-@rows({"TRANSPOSE": ANY})
+@rows({"TRANSPOSE": f"{ANY} {OTHERS} int4 qint4"})
 def transpose(d: Draw, op, kind):
     x = d.x(kind)
     order = d.rng.permutation(len(d.at(x).shape)).tolist()
@@ -72,7 +77,7 @@ def transpose(d: Draw, op, kind):
     d.add(op, [x, d.known(np.array(permutation, np.int32))], [d.like(x, expected)])
 
 
-@rows({"CONCATENATION": ANY})
+@rows({"CONCATENATION": f"{ANY} {HALVES} uint32 int4 qint4"})
 def concatenation(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 6))
     shape, scheme = d.at(x).shape, d.at(x).quantization
@@ -89,7 +94,7 @@ def concatenation(d: Draw, op, kind):
     d.add(op, parts, [d.tensor(kind, expected, scheme)], axis=axis)
 
 
-@rows({"PACK": ANY})
+@rows({"PACK": f"{ANY} uint32"})
 def pack(d: Draw, op, kind):
     x = d.x(kind, ranks=range(5))
     shape, scheme = d.at(x).shape, d.at(x).quantization
@@ -99,7 +104,7 @@ def pack(d: Draw, op, kind):
     d.add(op, parts, [d.like(x, expected)], axis=axis, values_count=len(parts))
 
 
-@rows({"UNPACK": ANY})
+@rows({"UNPACK": f"{ANY} {HALVES}"})
 def unpack(d: Draw, op, kind):
     shape = d.shape(range(1, 6))
     axis = axis_of(d, len(shape))
@@ -110,7 +115,7 @@ def unpack(d: Draw, op, kind):
     d.add(op, [x], [d.like(x, expected) for _ in range(count)], axis=axis, num=count)
 
 
-@rows({"SPLIT": COMMON + " int16 qint16"})
+@rows({"SPLIT": f"{COMMON} int8 uint8 int16 qint16"})
 def split(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 6))
     shape = list(d.at(x).shape)
@@ -121,7 +126,7 @@ def split(d: Draw, op, kind):
     d.add(op, [d.known(axis), x], outs, num_splits=count)
 
 
-@rows({"SPLIT_V": COMMON + " int16 qint16"})
+@rows({"SPLIT_V": f"{COMMON} int8 uint8 int16 qint16"})
 def split_v(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 6))
     shape = d.at(x).shape
@@ -138,7 +143,7 @@ def split_v(d: Draw, op, kind):
     d.add(op, [x, d.known(sizes), d.known(axis)], outs, num_splits=len(sizes))
 
 
-@rows({"SLICE": ANY})
+@rows({"SLICE": f"{ANY} {OTHERS} string int4 qint4"})
 def slices(d: Draw, op, kind):
     x = d.x(kind)
     shape = d.at(x).shape
@@ -155,7 +160,7 @@ def slices(d: Draw, op, kind):
     d.add(op, [x, d.known(begin, dtype), d.known(sizes_with_ends, dtype)], [d.like(x, size)])
 
 
-@rows({"STRIDED_SLICE": ANY})
+@rows({"STRIDED_SLICE": f"{ANY} {OTHERS} string"})
 def strided_slice(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     shape, taken, fields, at = d.at(x).shape, [], [], 0
@@ -197,7 +202,7 @@ def strided_slice(d: Draw, op, kind):
     d.add(op, [x, *operands], [out], **{f"{name}_mask": mask for name, mask in masks.items()})
 
 
-@rows({"REVERSE_V2": ANY})
+@rows({"REVERSE_V2": f"{ANY} {HALVES}"})
 def reverse(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     rank = len(d.at(x).shape)
@@ -206,7 +211,7 @@ def reverse(d: Draw, op, kind):
     d.add(op, [x, d.known(axes)], [d.like(x)])
 
 
-@rows({"REVERSE_SEQUENCE": COMMON})
+@rows({"REVERSE_SEQUENCE": f"{COMMON} int16 uint8 qint16"})
 def reverse_sequence(d: Draw, op, kind):
     x = d.x(kind, ranks=range(2, 5))
     shape = d.at(x).shape
@@ -215,19 +220,22 @@ def reverse_sequence(d: Draw, op, kind):
     d.add(op, [x, d.known(lengths)], [d.like(x)], seq_dim=along, batch_dim=batch)
 
 
-@rows({"PAD": ANY, "PADV2": COMMON + " qint16"})
+@rows({"PAD": f"{ANY} {HALVES}", "PADV2": f"{ANY} {HALVES}"})
 def pad(d: Draw, op, kind):
     x = d.x(kind)
     shape = d.at(x).shape
     widths = [[d.integer(0, 3) if d.flag() else 0 for _ in range(2)] for _ in shape]
     expected = [n + before + after for n, (before, after) in zip(shape, widths, strict=True)]
-    operands = [x, d.known(np.array(widths).reshape(-1, 2), d.pick(["int32", "int32", "int64"]))]
+    operands = [
+        x,
+        d.known(np.array(widths).reshape(-1, 2), d.pick(["int32", "int32", "int64", "int16"])),
+    ]
     if op == "PADV2":
         operands.append(d.constant(kind, d.pick([(), (1,)]), d.at(x).quantization))
     d.add(op, operands, [d.like(x, expected)])
 
 
-@rows({"MIRROR_PAD": "float32 int32 int64 qint8 quint8 qint16"})
+@rows({"MIRROR_PAD": f"{ANY} {OTHERS}"})
 def mirror_pad(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 6))
     symmetric = d.flag()
@@ -240,7 +248,7 @@ def mirror_pad(d: Draw, op, kind):
     d.add(op, [x, d.known(widths)], [d.like(x, expected)], mode=mode)
 
 
-@rows({"SPACE_TO_BATCH_ND": COMMON + " qint16", "BATCH_TO_SPACE_ND": COMMON + " qint16"})
+@rows(dict.fromkeys(("SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"), f"{ANY} {OTHERS}"))
 def blocks(d: Draw, op, kind):
     shape = list(d.shape((3, 4)))
     n = len(shape) - 2
@@ -261,7 +269,7 @@ def blocks(d: Draw, op, kind):
     d.add(op, [x, d.known(block), d.known(sides)], [d.like(x, expected)])
 
 
-@rows({"SPACE_TO_DEPTH": COMMON, "DEPTH_TO_SPACE": COMMON})
+@rows(dict.fromkeys(("SPACE_TO_DEPTH", "DEPTH_TO_SPACE"), f"{COMMON} int8 uint8"))
 def depths(d: Draw, op, kind):
     block = d.integer(1, 4)
     n, h, w, c = (d.integer(1, 5) for _ in range(4))
@@ -271,7 +279,7 @@ def depths(d: Draw, op, kind):
     d.add(op, [x], [d.like(x, after)], block_size=block)
 
 
-@rows({"TILE": COMMON + " bool"})
+@rows({"TILE": f"{ANY} {OTHERS} string"})
 def tile(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 5))
     times = [d.integer(0 if d.hollow else 1, 3) if d.flag() else 1 for _ in d.at(x).shape]
@@ -279,7 +287,7 @@ def tile(d: Draw, op, kind):
     d.add(op, [x, d.known(times, d.pick(["int32", "int64"]))], [d.like(x, expected)])
 
 
-@rows({"BROADCAST_TO": ANY})
+@rows({"BROADCAST_TO": f"{ANY} {OTHERS} complex128 int4"})
 def broadcast_to(d: Draw, op, kind):
     expected = d.shape(range(1, 6))
     input_shape = tuple(1 if d.chance(0.4) else n for n in expected)[
@@ -297,7 +305,7 @@ def broadcast_args(d: Draw, op, kind):
     d.add(op, operands, [d.tensor(kind, (len(expected),))])
 
 
-@rows({"MATRIX_DIAG": COMMON, "MATRIX_SET_DIAG": COMMON})
+@rows(dict.fromkeys(("MATRIX_DIAG", "MATRIX_SET_DIAG"), f"{COMMON} int8 uint8 int16 uint32 qint16"))
 def diagonal(d: Draw, op, kind):
     if op == "MATRIX_DIAG":
         x = d.x(kind, ranks=range(1, 4))
@@ -310,7 +318,7 @@ def diagonal(d: Draw, op, kind):
     d.add(op, [x, values], [d.like(x)])
 
 
-@rows({"FILL": "float32 int32 int64 bool int8 int16 qint8"})
+@rows({"FILL": f"{ANY} {OTHERS} string"})
 def fill(d: Draw, op, kind):
     shape = d.shape(range(5))
     value = d.x(kind, shape=())
@@ -333,19 +341,20 @@ def ranges(d: Draw, op, kind):
     d.add(op, [d.known(n, kind, 0.3) for n in numbers], [d.tensor(kind, None)])
 
 
-@rows({"ONE_HOT": "float32 int32 int64 bool int8 uint8"})
+@rows({"ONE_HOT": f"{COMMON} bool int8 uint8"})
 def one_hot(d: Draw, op, kind):
     depth = d.integer(1, 9)
-    at = d.x(d.pick(["int32", "int64"]), ranks=range(4), low=-1, high=depth)
+    at = d.x(d.pick(["int32", "int64", "int16"]), ranks=range(4), low=-1, high=depth)
     rank = len(d.at(at).shape)
     axis = d.integer(-1, rank)
     shape = list(d.at(at).shape)
     shape.insert(rank if axis == -1 else axis, depth)
-    on, off = (d.x(kind, shape=()) for _ in range(2))
-    d.add(op, [at, d.known(depth), on, off], [d.tensor(kind, shape)], axis=axis)
+    on = d.x(kind, shape=())
+    off = d.x(kind, shape=(), scheme=d.at(on).quantization)
+    d.add(op, [at, d.known(depth), on, off], [d.like(on, shape)], axis=axis)
 
 
-@rows({"SHAPE": ANY, "RANK": ANY})
+@rows(dict.fromkeys(("SHAPE", "RANK"), f"{ANY} {OTHERS} complex128 string int4 qint4"))
 def shape_of(d: Draw, op, kind):
     x = d.x(kind)
     if op == "RANK":
@@ -355,8 +364,8 @@ def shape_of(d: Draw, op, kind):
     d.add(op, [x], [d.tensor(wide, (len(d.at(x).shape),))], out_type=wide.upper())
 
 
-@rows({"RESIZE_BILINEAR": "float32 qint8 quint8 qint16"})
-@rows({"RESIZE_NEAREST_NEIGHBOR": "float32 qint8 quint8 qint16"})
+@rows({"RESIZE_BILINEAR": f"float32 {NARROW} {SCALED}"})
+@rows({"RESIZE_NEAREST_NEIGHBOR": f"{NARROW} float32 {HALVES} uint16 int32 uint32 bool {SCALED}"})
 def resize(d: Draw, op, kind):
     n, h, w, c = d.shape((4,))
     x = d.x(kind, shape=(n, max(h, 1), max(w, 1), c))

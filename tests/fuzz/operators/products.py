@@ -3,10 +3,23 @@
 import numpy as np
 from fuzz.drawing import Draw, rows
 from fuzz.operators.elementwise import ACTIVATIONS
+from fuzz.operators.layout import NARROW, SCALED
 
 from flatlite.schema.model import Quantization
 
+TYPES = {
+    "hybrid": ("float32", "qint8"),
+    "hybrid_uint8": ("float32", "quint8"),
+    "hybrid_int4": ("float32", "qint4"),
+    "qint16": ("qint16", "qint8"),
+    "qint16_int4": ("qint16", "qint4"),
+    "qint8_int4": ("qint8", "qint4"),
+    "qint16_int16": ("qint16", "qint16"),
+}
+"""Type of a product -> types of the operand and its weights, where they are two."""
 WEIGHTED = "float32 qint8 quint8 qint16 hybrid"
+LIMITS = {"qint8": 127, "qint4": 7, "qint16": 32767}
+"""Of weights: their lowest number is not used."""
 
 
 def positions(n, taps, stride, dilation, padding):
@@ -19,7 +32,8 @@ def window(d: Draw, sizes, dilated=True):
     """Taps along each dimension, options, and the result's sizes."""
     padding = d.pick(["SAME", "VALID"])
     strides = [d.pick([1, 1, 2, 3]) for _ in sizes]
-    dilations = [d.pick([1, 1, 1, 2, 3]) if dilated and max(strides) == 1 else 1 for _ in sizes]
+    free = dilated and (max(strides) == 1 or d.chance(0.1))
+    dilations = [d.pick([1, 1, 1, 2, 3]) if free else 1 for _ in sizes]
     taps = []
     for n, dilation in zip(sizes, dilations, strict=True):
         most = 5 if padding == "SAME" else max((n - 1) // dilation + 1, 1)
@@ -31,33 +45,42 @@ def window(d: Draw, sizes, dilated=True):
 
 def weights_of(d: Draw, kind, shape, channels, axis):
     """A constant filter; one scale, or one for each of `channels` along `axis`."""
-    if kind == "float32":
-        return d.constant(kind, shape)
-    if kind == "quint8":
-        return d.constant("quint8", shape)
+    kind = TYPES.get(kind, (kind, kind))[1]
+    at_run_time = d.chance(0.05)
+    if kind in ("float32", "quint8"):
+        return (d.input if at_run_time else d.constant)(kind, shape)
     if d.flag():
-        scheme = d.scheme("qint8", channels, axis)
+        scheme = d.scheme(kind, channels, axis)
     else:
         scale = d.scheme("qint8").scales
         scheme = Quantization(scale, np.zeros(1, np.int64))
-    return d.tensor("qint8", shape, scheme, d.values("int8", shape, -127, 127))
+    most = LIMITS[kind]
+    if at_run_time and kind == "qint8":
+        index = d.input(kind, shape, scheme, -most, most)
+        d.close(index)  # of several scales
+        return index
+    return d.tensor(kind, shape, scheme, d.values(kind, shape, -most, most))
 
 
-def bias_of(d: Draw, kind, x, weights, channels):
-    """A constant bias, or -1 for none."""
+def bias_of(d: Draw, kind, x, weights, channels, options=None):
+    """A constant bias, or -1 for none; `options` take its type where it may be int32 for int16."""
     if d.chance(0.25):
         return -1
-    if kind in ("float32", "hybrid"):
-        return d.constant("float32", (channels,))
-    scales = d.at(x).quantization.scales[0] * d.at(weights).quantization.scales
+    if typed(kind) == "float32":
+        return (d.input if d.chance(0.05) else d.constant)("float32", (channels,))
+    scales = float(d.at(x).quantization.scales[0]) * d.at(weights).quantization.scales.astype(float)
+    scales = np.clip(scales, 1e-38, 1e38)
     scheme = Quantization(scales.astype(np.float32), np.zeros(len(scales), np.int64))
-    wide = "int64" if kind == "qint16" else "int32"
+    wide = "int64" if kind in ("qint16", "qint16_int4") else "int32"
+    if wide == "int64" and options is not None:
+        wide = d.pick(["int64", "int64", "int32"])
+        options["quantized_bias_type"] = wide.upper()
     return d.tensor(wide, (channels,), scheme, d.values(wide, (channels,), -20000, 20000))
 
 
 def typed(kind):
     """The type of input and result."""
-    return "float32" if kind == "hybrid" else kind
+    return TYPES.get(kind, (kind, kind))[0]
 
 
 def images(d: Draw, kind):
@@ -82,23 +105,29 @@ def result(d: Draw, is_typed, shape, x, weights, depth):
         return d.tensor(is_typed, shape)
     scheme = d.scheme(is_typed)
     if d.chance(0.8):
-        unit = d.at(x).quantization.scales[0] * np.mean(d.at(weights).quantization.scales)
+        unit = float(d.at(x).quantization.scales[0]) * np.mean(
+            d.at(weights).quantization.scales, dtype=np.float64
+        )
         spread = unit * 40 * max(depth, 1) ** 0.5 * d.rng.uniform(0.3, 3)
-        scheme.scales = np.array([max(spread, 1e-30)], np.float32)
+        scheme.scales = np.array([np.clip(spread, 1e-30, 1e30)], np.float32)
     return d.tensor(is_typed, shape, scheme)
 
 
-@rows({"CONV_2D": WEIGHTED, "DEPTHWISE_CONV_2D": WEIGHTED}, sums=True)
+@rows({"CONV_2D": f"{WEIGHTED} hybrid_uint8 hybrid_int4 qint8_int4 qint16_int4"}, sums=True)
+@rows({"DEPTHWISE_CONV_2D": f"{WEIGHTED} qint8_int4"}, sums=True)
 def conv(d: Draw, op, kind):
     deep = op == "DEPTHWISE_CONV_2D"
     x, is_typed = images(d, kind), typed(kind)
     n, h, w, c = d.at(x).shape
     taps, strides, dilations, padding, counts = window(d, (h, w))
     out = c * d.pick([1, 1, 2, 3]) if deep else d.pick([1, 2, 5, 8, 16, 33])
-    shape = (1, *taps, out) if deep else (out, *taps, c)
+    groups = d.pick([n for n in (2, 3, 4) if c % n == 0] or [1]) if d.chance(0.15) else 1
+    if groups > 1 and not deep:
+        out = groups * d.integer(1, 4)
+    shape = (1, *taps, out) if deep else (out, *taps, c // groups)
     weights = weights_of(d, kind, shape, out, 3 if deep else 0)
-    bias = bias_of(d, kind, x, weights, out)
     options = {"depth_multiplier": out // c} if deep else {}
+    bias = bias_of(d, kind, x, weights, out, None if deep else options)
     target = result(d, is_typed, (n, *counts, out), x, weights, np.prod(taps) * (1 if deep else c))
     d.add(
         op, [x, weights, bias], [target], padding=padding, stride_h=strides[0],
@@ -107,7 +136,7 @@ def conv(d: Draw, op, kind):
     )  # fmt: skip
 
 
-@rows({"TRANSPOSE_CONV": "float32 qint8 quint8 qint16"}, sums=True)
+@rows({"TRANSPOSE_CONV": "float32 qint8 quint8 qint16 hybrid"}, sums=True)
 def transpose_conv(d: Draw, op, kind):
     x, is_typed = images(d, kind), typed(kind)
     n, h, w, c = d.at(x).shape
@@ -140,33 +169,35 @@ def conv_3d(d: Draw, op, kind):
           padding=padding, fused_activation_function=d.pick(ACTIVATIONS), **steps)  # fmt: skip
 
 
-@rows({"AVERAGE_POOL_2D": "float32 qint8 quint8 qint16", "L2_POOL_2D": "float32"}, sums=True)
-@rows({"MAX_POOL_2D": "float32 qint8 quint8 qint16"}, sums=True)
+@rows({"AVERAGE_POOL_2D": f"float32 {NARROW} {SCALED}", "L2_POOL_2D": "float32"}, sums=True)
+@rows({"MAX_POOL_2D": f"float32 {NARROW} {SCALED}"}, sums=True)
 def pool(d: Draw, op, kind):
     x = d.x(kind, ranks=(4,))
     n, h, w, c = d.at(x).shape
     taps, strides, _, padding, counts = window(d, (h, w), dilated=False)
+    clamped = kind == "float32" or kind.startswith("q")  # without a scale, limits are undefined
     d.add(op, [x], [d.like(x, (n, *counts, c))], padding=padding, filter_height=taps[0],
           filter_width=taps[1], stride_h=strides[0], stride_w=strides[1],
-          fused_activation_function=d.pick(ACTIVATIONS))  # fmt: skip
+          fused_activation_function=d.pick(ACTIVATIONS) if clamped else "NONE")  # fmt: skip
 
 
-@rows({"FULLY_CONNECTED": WEIGHTED}, sums=True)
+@rows({"FULLY_CONNECTED": " ".join(("float32", "qint8", "quint8", *TYPES))}, sums=True)
 def fully_connected(d: Draw, op, kind):
     x, is_typed = d.x(typed(kind), ranks=(1, 2, 3)), typed(kind)
     shape = d.at(x).shape
     depth, out = shape[-1], d.pick([1, 2, 5, 8, 16, 33])
     weights = weights_of(d, kind, (out, depth), out, 0)
-    bias = bias_of(d, kind, x, weights, out)
+    options: dict[str, str] = {}
+    bias = bias_of(d, kind, x, weights, out, options)
     keep = d.flag()
     expected = (*shape[:-1], out) if keep else (int(np.prod(shape[:-1])), out)
     target = result(d, is_typed, expected, x, weights, depth)
-    d.add(op, [x, weights, bias], [target], keep_num_dims=keep,
-          asymmetric_quantize_inputs=kind == "hybrid" and d.flag(),
+    d.add(op, [x, weights, bias], [target], keep_num_dims=keep, **options,
+          asymmetric_quantize_inputs=kind.startswith("hybrid") and d.flag(),
           fused_activation_function=d.pick(ACTIVATIONS))  # fmt: skip
 
 
-@rows({"BATCH_MATMUL": "float32 qint8 qint16 hybrid"}, sums=True)
+@rows({"BATCH_MATMUL": "float32 qint8 qint16 qint16_int16 hybrid"}, sums=True)
 def batch_matmul(d: Draw, op, kind):
     is_typed = typed(kind)
     adj_x, adj_y, m = d.flag(), d.flag(), d.size()
@@ -179,7 +210,7 @@ def batch_matmul(d: Draw, op, kind):
         scheme = Quantization(d.scheme("qint8").scales, np.zeros(1, np.int64))
         y = d.tensor("qint8", right, scheme, d.values("int8", right, -127, 127))
     else:
-        y = d.x(is_typed, shape=(*other, *right))
+        y = d.x(TYPES.get(kind, (kind, kind))[1], shape=(*other, *right))
     target = result(d, is_typed, (*outer, n, m), x, y, k)
     d.add(op, [x, y], [target], adj_x=adj_x, adj_y=adj_y,
           asymmetric_quantize_inputs=kind == "hybrid" and d.flag())  # fmt: skip

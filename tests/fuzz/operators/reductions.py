@@ -2,7 +2,8 @@
 
 import numpy as np
 from fuzz.drawing import Draw, rows
-from fuzz.operators.elementwise import NUMBERS, SCALED
+from fuzz.operators.elementwise import NUMBERS
+from fuzz.operators.layout import SCALED
 
 from flatlite.schema.model import Quantization
 
@@ -12,8 +13,8 @@ from flatlite.schema.model import Quantization
         "SUM": f"{NUMBERS} {SCALED}",
         "MEAN": f"{NUMBERS} {SCALED}",
         "REDUCE_PROD": f"{NUMBERS} qint8 qint16",
-        "REDUCE_MAX": f"{NUMBERS} {SCALED}",
-        "REDUCE_MIN": f"{NUMBERS} {SCALED}",
+        "REDUCE_MAX": f"{NUMBERS} int8 uint8 int16 {SCALED}",
+        "REDUCE_MIN": f"{NUMBERS} int8 uint8 int16 {SCALED}",
         "REDUCE_ANY": "bool",
         "REDUCE_ALL": "bool",
     },
@@ -61,7 +62,11 @@ def normalize(d: Draw, op, kind):
     if scale is not None:
         scheme = Quantization(np.array([scale], np.float32), np.array([zero], np.int64))
     options = {"beta": d.pick([1.0, 1.0, 0.5, 2.0])} if op == "SOFTMAX" else {}
-    d.add(op, [x], [d.like(x, scheme=scheme)], **options)
+    expected = kind
+    if op == "SOFTMAX" and kind == "qint8" and d.chance(0.3):
+        expected, scheme = "qint16", Quantization(np.float32([1 / 65536]), np.array([-32768]))
+    out = d.tensor(expected, d.at(x).shape, scheme or d.at(x).quantization)
+    d.add(op, [x], [out], **options)
 
 
 @rows({"LOCAL_RESPONSE_NORMALIZATION": "float32"}, sums=True)

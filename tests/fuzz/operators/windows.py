@@ -3,7 +3,7 @@
 import numpy as np
 from fuzz.drawing import Draw, rows
 from fuzz.operators.elementwise import ACTIVATIONS
-from fuzz.operators.layout import COMMON
+from fuzz.operators.layout import ANY, OTHERS, SCALED
 from fuzz.operators.products import window
 
 
@@ -15,7 +15,7 @@ def bucketize(d: Draw, op, kind):
     d.add(op, [x], [d.tensor("int32", d.at(x).shape)], boundaries=bounds)
 
 
-@rows({"DILATE": COMMON + " int16 uint16 uint32 bool"})
+@rows({"DILATE": f"{ANY} {OTHERS}"})
 def dilate(d: Draw, op, kind):
     x = d.x(kind, ranks=range(1, 7))
     shape = d.at(x).shape
@@ -31,7 +31,7 @@ def whole_windows(shape, taps, strides, dilations):
     return [(n - (t - 1) * dilation - 1) // stride + 1 for n, t, stride, dilation in sizes]
 
 
-@rows({"REDUCE_WINDOW": "float32 int8 uint8 int16 int32 int64 bool"}, sums=True)
+@rows({"REDUCE_WINDOW": f"float32 float64 int8 uint8 int16 int32 int64 bool {SCALED}"}, sums=True)
 def reduce_window(d: Draw, op, kind):
     shape = [d.integer(1, 7) for _ in range(d.integer(1, 5))]
     x = d.x(kind, shape=shape)
@@ -41,7 +41,7 @@ def reduce_window(d: Draw, op, kind):
     most = [max((n - 1) // (t - 1), 1) if t > 1 else 1 for n, t in zip(shape, taps, strict=True)]
     dilations = [d.integer(1, min(n, 3)) for n in most]
     operands = [d.known(numbers, "int64") for numbers in (taps, strides, dilations)]
-    first = d.x(kind, shape=())
+    first = d.x(kind, shape=(), scheme=d.at(x).quantization)
     expected = whole_windows(shape, taps, strides, dilations)
     d.add(op, [x, first, *operands], [d.like(x, expected)], reduce_function=d.pick(functions))
 
@@ -77,6 +77,39 @@ def rfft2d(d: Draw, op, kind):
             d.add(part, [spectrum], [d.tensor("float32", shape)])
 
 
+@rows({"REAL": "complex64 complex128", "IMAG": "complex64 complex128"})
+@rows({"COMPLEX_ABS": "complex64 complex128"})
+def part(d: Draw, op, kind):
+    x = d.x(kind)
+    d.add(op, [x], [d.tensor("float32" if kind == "complex64" else "float64", d.at(x).shape)])
+
+
+@rows({"LSH_PROJECTION": "float32 int32 int64 int8"})
+def projection(d: Draw, op, kind):
+    """Bits of a hash of rows, as numbers or one by one."""
+    seeds = d.constant("float32", (d.integer(1, 4), d.integer(1, 8)))
+    x = d.x(kind, ranks=range(1, 4))
+    n, bits = d.at(seeds).shape
+    weights = d.input("float32", d.at(x).shape[:1]) if d.flag() else -1
+    dense = d.flag()
+    out = d.tensor("int32", (n * bits if dense else n,))
+    d.add(op, [seeds, x, weights], [out], type="DENSE" if dense else "SPARSE")
+
+
+@rows({"RANDOM_UNIFORM": "int32", "RANDOM_STANDARD_NORMAL": "int32", "MULTINOMIAL": "float32"})
+def random(d: Draw, op, kind):
+    """What two seeds give; one of them is not 0."""
+    d.varies = True
+    options = {"seed": d.integer(0, 99), "seed2": d.integer(1, 99)}
+    if op == "MULTINOMIAL":
+        logits, count, wide = d.x(kind, ranks=(2,)), d.integer(1, 9), d.pick(["int32", "int64"])
+        out = d.tensor(wide, (d.at(logits).shape[0], count))
+        d.add(op, [logits, d.known(count)], [out], **options)
+        return
+    shape = d.shape(range(1, 5))
+    d.add(op, [d.known(np.array(shape))], [d.tensor("float32", shape)], **options)
+
+
 @rows({"NON_MAX_SUPPRESSION_V4": "float32", "NON_MAX_SUPPRESSION_V5": "float32"}, sums=True)
 def suppression(d: Draw, op, kind):
     n, most = d.integer(0 if d.hollow else 1, 12), d.integer(0, 14)
@@ -91,7 +124,7 @@ def suppression(d: Draw, op, kind):
     d.add(op, [boxes, scores, d.known(most), *limits], outs)
 
 
-@rows({"HASHTABLE_LOOKUP": "float32 int32 int8"})
+@rows({"HASHTABLE_LOOKUP": f"{ANY} string"})
 def hashtable_lookup(d: Draw, op, kind):
     n = d.integer(1, 9)
     keys = np.sort(d.rng.choice(20, n, replace=False))
