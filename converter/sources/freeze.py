@@ -18,6 +18,7 @@ from ...graph.ops.state.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
 from ...schema.errors import ModelError, UnsupportedOps
 from ..stablehlo.expand import expand_modules
 from .branches import has_branches, resolve_branches
+from .composites import composite
 from .effects import (
     CHECKPOINT_READERS,
     changing_variables,
@@ -144,7 +145,7 @@ def _flat(graph: Graph, ends: Ends) -> Graph:
     graph.inputs = [tensor for tensor, _ in ends.inputs]
     graph.outputs = list(ends.outputs)
     needed = rebuild(graph, [tensor.op for tensor in ends.outputs])
-    expanded = expand_modules(inline(needed))
+    expanded = expand_modules(inline(needed, composite))
     return resolve_branches(stop_learning(drop_unchanging_writes(expanded)))
 
 
