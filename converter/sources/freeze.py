@@ -322,7 +322,7 @@ class _Freezer:
         is_variable = [tensor in self.variables for tensor in op.inputs]
         if any(is_variable) and op.type in READING:
             self._map_to(op, READING[op.type](self.copy, op))
-        elif any(is_variable) and op.type in CALLING:
+        elif op.type in CALLING:
             self._call(op)
         elif any(is_variable) and op.type in PASSING:
             self._add(
@@ -390,7 +390,7 @@ class _Freezer:
         self.copy.tensors.update(inputs)
 
     def _call_attrs(self, op: Operation, extra: Sequence[str] = ()) -> dict[str, AttrValue]:
-        """The attributes of a call whose functions get values where they got handles.
+        """The attributes of a call whose functions get values where they got handles, and are flat.
 
         They also give the values of the variables `extra`.
         """
