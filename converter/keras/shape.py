@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from ...graph.core.shapes import is_static
 from .registry import Call, is_integer, layer
 
@@ -125,6 +127,8 @@ RESIZES = {
     "bicubic": "ResizeBicubic",
 }
 """TF's operations by Keras' name of an interpolation."""
+MOST_INDICES = 256
+"""Of a constant by which slices are repeated; of more, three operators are less of a file."""
 OTHER_RESIZES = ("area", "gaussian", "lanczos3", "lanczos5", "mitchellcubic")
 """Keras' interpolations that TFLite has no operator for."""
 
@@ -141,12 +145,15 @@ def repeated(call: Call, x, axis: int, n: int):
     """Each slice along an axis `n` times."""
     if n == 1:
         return x
-    rank = len(call.shape(x))
+    rank, length = len(call.shape(x)), call.shape(x)[axis]
+    if length is not None and length * n <= MOST_INDICES:
+        indices = call.constant(np.repeat(np.arange(length), n))
+        return call.op("GatherV2", x, indices, call.constant(axis))
     dims = [call.size(x, i) if size is None else size for i, size in enumerate(call.shape(x))]
     y = call.op("ExpandDims", x, call.constant(axis + 1))
     y = call.op("Tile", y, call.constant([1] * (axis + 1) + [n] + [1] * (rank - axis - 1)))
-    length: Any = dims[axis]
-    dims[axis] = length * n if is_integer(length) else call.op("Mul", length, call.constant(n))
+    size: Any = dims[axis]
+    dims[axis] = size * n if is_integer(size) else call.op("Mul", size, call.constant(n))
     return call.op("Reshape", y, call.sizes(dims))
 
 
