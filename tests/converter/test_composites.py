@@ -1,4 +1,6 @@
-"""Functions that say which operation they implement become that operation, as in TensorFlow."""
+"""Functions of SavedModels: those that say which operation they implement become it, as in
+TensorFlow; calls in loops and branches; images resampled and coloured.
+"""
 
 import io
 import json
@@ -14,6 +16,7 @@ from flatlite.schema.model import load
 
 CONTENT = lzma.decompress(Path(__file__).with_name("composites.npz.xz").read_bytes())
 RECORDED = np.load(io.BytesIO(CONTENT))
+CASES = list(dict.fromkeys(key.partition("/")[0] for key in RECORDED))
 
 
 def arrays(case, word):
@@ -27,12 +30,13 @@ def converted(case, folder):
 
 
 @pytest.mark.filterwarnings("ignore:the converted model was not verified")
-@pytest.mark.parametrize("case", ["detector", "suppression", "gated"])
+@pytest.mark.parametrize("case", CASES)
 def test_as_tensorflow(case, tmp_path, litert):
     content = converted(case, tmp_path).convert()
     operators = load(content).subgraphs[0].operators
     names = [op.custom_code or op.op for op in operators]
-    assert len(names) <= len(RECORDED[f"{case}/ops"])
+    if f"{case}/ops" in RECORDED:
+        assert len(names) <= len(RECORDED[f"{case}/ops"])
     for op in operators:
         if op.custom_code:
             options = json.loads(str(RECORDED[f"{case}/options"]))
