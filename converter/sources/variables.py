@@ -126,7 +126,7 @@ def variable_copies(nodes: Iterable[NodeDef]) -> dict[str, str]:
     VarHandleOp(variable) -> ReadVariableOp -> AssignVariableOp(copy)
     """
     read = {node.name: node.input[0] for node in nodes if node.op == "ReadVariableOp"}
-    assigned = (node.input[:2] for node in nodes if node.op == "AssignVariableOp")
+    assigned = ((n.input[0], n.input[1]) for n in nodes if n.op == "AssignVariableOp")
     return {read[value]: copy for copy, value in assigned if value in read}
 
 

@@ -81,7 +81,8 @@ def rgb_to_hsv(node: Node, b: Builder) -> Tensor:
 def hsv_to_rgb(node: Node, b: Builder) -> Tensor:
     """Red, green and blue of hue, saturation and value."""
     axis = node.rank() - 1
-    parts = channels_of(*b.UNPACK(node.inputs[0], axis=axis, num=3), b)
+    hue, saturation, value = b.UNPACK(node.inputs[0], axis=axis, num=3)
+    parts = channels_of(hue, saturation, value, b)
     return b.PACK(*parts, axis=axis, values_count=3)
 
 

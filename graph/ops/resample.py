@@ -41,19 +41,33 @@ def _lanczos(radius: int) -> _Window:
 
 def _cubic(inner: tuple[float, ...], outer: tuple[float, ...]) -> _Window:
     """One polynomial up to 1, another one up to 2."""
-    return _Window(
-        2.0,
-        lambda x: np.where(x >= 2, 0, np.where(x >= 1, np.polyval(outer, x), np.polyval(inner, x))),
-    )
+
+    def weight(x: np.ndarray) -> np.ndarray:
+        curves = np.polyval(np.array(outer), x), np.polyval(np.array(inner), x)
+        return np.where(x >= 2, 0, np.where(x >= 1, *curves))
+
+    return _Window(2.0, weight)
+
+
+def _gaussian(x: np.ndarray) -> np.ndarray:
+    return np.where(x >= 1.5, 0, np.exp(-np.square(x) * 2))
+
+
+def _box(x: np.ndarray) -> np.ndarray:
+    return np.where(x < 0.5, 1, np.where(x == 0.5, 0.5, 0))
+
+
+def _triangle(x: np.ndarray) -> np.ndarray:
+    return np.maximum(1 - x, 0)
 
 
 WINDOWS = {
     b"lanczos1": _lanczos(1),
     b"lanczos3": _lanczos(3),
     b"lanczos5": _lanczos(5),
-    b"gaussian": _Window(1.5, lambda x: np.where(x >= 1.5, 0, np.exp(-np.square(x) * 2))),
-    b"box": _Window(1.0, lambda x: np.where(x < 0.5, 1, np.where(x == 0.5, 0.5, 0))),
-    b"triangle": _Window(1.0, lambda x: np.maximum(1 - x, 0)),
+    b"gaussian": _Window(1.5, _gaussian),
+    b"box": _Window(1.0, _box),
+    b"triangle": _Window(1.0, _triangle),
     b"keyscubic": _cubic((1.5, -2.5, 0, 1), (-0.5, 2.5, -4, 2)),
     b"mitchellcubic": _cubic((7 / 6, -2, 0, 8 / 9), (-7 / 18, 2, -10 / 3, 16 / 9)),
 }
