@@ -88,12 +88,16 @@ class _Check:
 
     def run(self, graph: Graph, demands: Iterable[Dim]) -> None:
         """Compares all that can be compared."""
+        demands = list(demands)
         try:
             for tensor in graph.inputs:
                 self._assume(tensor)
             self._refuse(demands)
             for op in graph.ops:
+                n_known = len(self.numbers)
                 self._step(op)
+                if len(self.numbers) > n_known:
+                    self._refuse(demands)
         except _InvalidSizes:
             return
 

@@ -275,7 +275,10 @@ def relu_layer(call: Call, x):
         y = y if max_value is None else call.op("Minimum", y, call.constant(max_value, x))
     else:
         is_above_threshold = call.op("Greater", x, call.constant(threshold, x))
-        y = call.op("Mul", x, call.op("Cast", is_above_threshold, DstT=np.dtype(np.float32)))
+        if call.is_keras3:
+            y = call.op("SelectV2", is_above_threshold, x, call.constant(0, x))
+        else:
+            y = call.op("Mul", x, call.cast(is_above_threshold, x.dtype))
         y = y if max_value is None else clipped(call, y, 0, max_value)
     if not slope:
         return y

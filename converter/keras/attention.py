@@ -87,8 +87,9 @@ def weighted(
     allowed += [causal(call, query, key)] if is_causal is True else []
     mask = joined(call, allowed)
     if mask is not None:
-        hidden = call.op("Sub", scores, call.constant(LARGE, scores))
-        scores = call.op("SelectV2", mask, scores, hidden)
+        unwanted = call.cast(call.op("LogicalNot", mask), scores.dtype)
+        hidden = call.op("Mul", unwanted, call.constant(LARGE, scores))
+        scores = call.op("Sub", scores, hidden)
     weights = call.op("Softmax", scores)
     y = matmul(call, weights, value)
     if masks[0] is not None:

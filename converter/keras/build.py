@@ -27,7 +27,10 @@ REFUSED = {
     "Lambda": "holds Python code, which is never run from a file",
     "SlicingOpLambda": "is a bare TensorFlow function",
 }
-COMPUTED_TYPES = ("None", "float32", "int32", "int64", "string", "uint8")
+COMPUTED_TYPES = (
+    *("None", "float32", "int32", "int64", "string", "uint8"),
+    *("mixed_bfloat16", "mixed_float16"),  # weights are float32, and so is what is computed here
+)
 INPUT_TYPES = ("bool", "float32", "int8", "int16", "int32", "int64", "string", "uint8")
 FIX = (
     "Replace these layers, or save the model as a SavedModel (model.export(folder), or "

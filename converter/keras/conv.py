@@ -20,16 +20,16 @@ def layout(call: Call, rank: int) -> tuple[str, slice, int]:
 
 
 def in_two_dimensions(function: Callable) -> Callable:
-    """Lets `function(call, x)` on images serve sequences [batch, steps, channels].
+    """Lets `function(call, x)` on images serve sequences, as images of height 1.
 
-    x -> ExpandDims(1) -> function -> Squeeze(1)
+    [batch, steps, channels] -> ExpandDims(1) -> function -> Squeeze(1); 2 with channels first
     """
 
     def write(call: Call, x):
         call.shape(x, 3)
-        call.require(not call.is_channels_first(), "channels_first is not supported here")
-        y = function(call, call.op("ExpandDims", x, call.constant(1)))
-        return call.op("Squeeze", y, squeeze_dims=[1])
+        height = 2 if call.is_channels_first() else 1
+        y = function(call, call.op("ExpandDims", x, call.constant(height)))
+        return call.op("Squeeze", y, squeeze_dims=[height])
 
     return write
 
@@ -57,8 +57,10 @@ def padded(call: Call, x, n: int, window: list[int], attrs: dict):
     padding = call.text("padding", "valid", "same", *(("causal",) if n == 1 else ()))
     if padding != "causal":
         return x, padding.upper()
-    before = (window[-1] - 1) * attrs["dilations"][2]
-    return call.op("Pad", x, call.constant([[0, 0], [0, 0], [before, 0], [0, 0]])), "VALID"
+    steps = 3 if call.is_channels_first() else 2
+    amounts = [[0, 0] for _ in range(4)]
+    amounts[steps][0] = (window[-1] - 1) * attrs["dilations"][steps]
+    return call.op("Pad", x, call.constant(amounts)), "VALID"
 
 
 def convolution(kind: str, n: int) -> Callable:
@@ -86,22 +88,17 @@ layer("Conv1D", "Convolution1D", weights=kernel_and_bias)(
     in_two_dimensions(convolution("Conv2D", 1))
 )
 layer("Conv2D", "Convolution2D", weights=kernel_and_bias)(convolution("Conv2D", 2))
-
-
-@layer("Conv3D", "Convolution3D", weights=kernel_and_bias)
-def conv3d(call: Call, x):
-    """A 3-D convolution, channels last."""
-    call.require(not call.is_channels_first(), "channels_first is not supported here")
-    return convolution("Conv3D", 3)(call, x)
+layer("Conv3D", "Convolution3D", weights=kernel_and_bias)(convolution("Conv3D", 3))
 
 
 def depthwise(call: Call, x, n: int, weight: str):
     """Each channel with filters of its own; also the attributes used and the channels' number."""
     shape = call.shape(x, 4)
     attrs, window = attributes(call, n, 4), sizes(call, "kernel_size", n, 4)
-    if n == 1:
-        attrs["strides"][1] = attrs["strides"][2]
-    channels = call.known(shape[layout(call, 4)[2]], "the number of channels")
+    _, spatial, channel = layout(call, 4)
+    if n == 1:  # TensorFlow takes equal strides only
+        attrs["strides"][spatial] = [attrs["strides"][spatial][-1]] * 2
+    channels = call.known(shape[channel], "the number of channels")
     (multiplier,) = call.integers("depth_multiplier", 1)
     kernel = call.weight(weight, [*window[-n:], channels, multiplier])
     if n == 1:

@@ -44,7 +44,8 @@ def bias_of(layer: Layer) -> tuple[str, ...]:
 def biased(call: Call, x, n: int, data_format: str = "NHWC"):
     """`x` plus the layer's bias, if it has one, and after its activation."""
     if call.flag("use_bias", True):
-        x = call.op("BiasAdd", x, call.weight("bias", [n]), data_format=data_format)
+        order = "NCHW" if data_format[1] == "C" else "NHWC"  # of any rank
+        x = call.op("BiasAdd", x, call.weight("bias", [n]), data_format=order)
     return activated(call, x)
 
 

@@ -74,7 +74,12 @@ def root_mean_square(call: Call, x: Tensor, axes: list[int], epsilon: float) -> 
     return call.op("Mul", x, call.op("Rsqrt", call.op("AddV2", mean, call.constant(epsilon, x))))
 
 
-@layer("LayerNormalization", weights=scale_and_centre)
+def layer_weights(layer: Layer) -> tuple[str, ...]:
+    """Weights of a layer normalisation; with `rms_scaling` there is no offset."""
+    return ("gamma",) if layer.config.get("rms_scaling") else scale_and_centre(layer)
+
+
+@layer("LayerNormalization", weights=layer_weights)
 def layer_normalization(call: Call, x):
     """gamma * (x - mean) / sqrt(variance + epsilon) + beta, with the means of the input."""
     axes, sizes = normalized_axes(call, x)

@@ -53,36 +53,50 @@ def global_pooling(reduction: str, n: int):
     return write
 
 
-def adaptive_pooling(reduction: str, n: int):
+def adaptive_pooling(kind: str, n: int):
     """Writes the pooling of as many windows as the result has places."""
 
     def write(call: Call, x: Tensor):
         rank = len(call.shape(x, n + 2))
-        _, spatial, _ = layout(call, rank)
-        n_bins = call.integers("output_size", n)
-        for axis, size in zip(range(rank)[spatial], n_bins, strict=True):
-            length = call.known(call.shape(x)[axis], "each dimension that is pooled")
-            x = pooled_axis(call, x, axis, length, size, reduction)
+        data_format, spatial, _ = layout(call, rank)
+        bins = call.integers("output_size", n)
+        lengths = [
+            call.known(size, "each dimension that is pooled") for size in call.shape(x)[spatial]
+        ]
+        if n == 2 and not any(length % size for length, size in zip(lengths, bins, strict=True)):
+            steps = [1] * rank
+            steps[spatial] = [length // size for length, size in zip(lengths, bins, strict=True)]
+            attrs: dict[str, Any] = {"ksize": steps, "strides": steps, "padding": "VALID"}
+            return call.op(POOLS[kind], x, data_format=data_format, **attrs)
+        for axis, length, size in zip(range(rank)[spatial], lengths, bins, strict=True):
+            x = pooled_axis(call, x, axis, length, size, REDUCTIONS[kind])
         return x
 
     return write
 
 
 def pooled_axis(call: Call, x: Tensor, axis: int, length: int, size: int, reduction: str) -> Tensor:
-    """One axis pooled to `size` windows, which overlap where it does not divide the axis."""
+    """One axis pooled to `size` windows, which overlap where it does not divide the axis.
+
+    Windows that are shorter than others have their last place twice, with no weight in a mean.
+    """
     if length == size:
         return x
-    axis_tensor = call.constant([axis])
     if size == 1:
-        return call.op(reduction, x, axis_tensor, keep_dims=True)
-    windows = []
-    for i in range(size):
-        first, end = i * length // size, -(-(i + 1) * length // size)
-        begin, sizes = [0] * len(call.shape(x)), [-1] * len(call.shape(x))
-        begin[axis], sizes[axis] = first, end - first
-        window = call.op("Slice", x, call.constant(begin), call.constant(sizes))
-        windows.append(call.op(reduction, window, axis_tensor, keep_dims=True))
-    return call.op("ConcatV2", *windows, call.constant(axis))
+        return call.op(reduction, x, call.constant([axis]), keep_dims=True)
+    firsts = np.arange(size) * length // size
+    ends = -(-np.arange(1, size + 1) * length // size)
+    places = firsts[:, None] + np.arange((ends - firsts).max())
+    is_inside = places < ends[:, None]
+    indices = call.constant(np.minimum(places, ends[:, None] - 1))
+    windows = call.op("GatherV2", x, indices, call.constant(axis))
+    within = call.constant([axis + 1])
+    if reduction == "Max" or is_inside.all():
+        return call.op(reduction, windows, within)
+    weights = (is_inside / is_inside.sum(1, keepdims=True)).reshape(
+        *places.shape, *[1] * (len(call.shape(x)) - axis - 1)
+    )
+    return call.op("Sum", call.op("Mul", windows, call.constant(weights, x)), within)
 
 
 for _kind, _operation in POOLS.items():
@@ -94,4 +108,4 @@ for _kind, _operation in REDUCTIONS.items():
     for _n in (1, 2, 3):
         for _short in (f"Global{_kind}Pooling", f"Global{_kind[:3]}Pool"):
             layer(f"{_short}{_n}D", takes=ANY)(global_pooling(_operation, _n))
-        layer(f"Adaptive{_kind}Pooling{_n}D")(adaptive_pooling(_operation, _n))
+        layer(f"Adaptive{_kind}Pooling{_n}D")(adaptive_pooling(_kind, _n))

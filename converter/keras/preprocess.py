@@ -9,7 +9,7 @@ import numpy as np
 from ...graph.core.graph import Tensor
 from .functions.selection import one_hot
 from .registry import ANY, Call, is_integer, is_number, layer
-from .shape import RESIZES, resize_kind
+from .resize import interpolation_of, resize_images
 
 MAX_VOCABULARY = 1 << 16
 
@@ -50,29 +50,30 @@ def padded_to_aspect(call: Call, x: Tensor, height: int, width: int) -> Tensor:
     return call.op("PadV2", x, call.constant([[0, 0], *pairs, [0, 0]]), value)
 
 
-def resized(call: Call, x: Tensor, height: int, width: int, kind: str) -> Tensor:
+def resized(
+    call: Call, x: Tensor, height: int, width: int, interpolation: str, antialias: bool = False
+) -> Tensor:
     """Images of another size; the same where they have it already."""
     if call.shape(x)[1:3] == (height, width):
         return x
-    return call.op(kind, x, call.constant([height, width]), half_pixel_centers=True)
+    return resize_images(call, x, [height, width], interpolation, antialias)
 
 
 @layer("Resizing")
 def resizing(call: Call, x: Tensor) -> Tensor:
     """Images of the size the layer has, cut or padded to its form first where it says so."""
     call.require(not call.is_channels_first(), "channels_first is not supported here")
-    call.require(not call.flag("antialias"), "antialias is not supported")
     (height,), (width,) = call.integers("height", 1), call.integers("width", 1)
     x, is_one = as_images(call, x)
-    kind = resize_kind(call)
+    interpolation = interpolation_of(call)
     dtype = x.dtype if call.is_keras3 else np.dtype(np.float32)
-    if x.dtype.kind != "f" and kind != RESIZES["nearest"]:
+    if x.dtype.kind != "f" and interpolation != "nearest":
         x = call.cast(x, np.float32)
     if call.flag("crop_to_aspect_ratio"):
         x = to_aspect(call, x, height, width)
     elif call.flag("pad_to_aspect_ratio"):
         x = padded_to_aspect(call, x, height, width)
-    y = resized(call, x, height, width, kind)
+    y = resized(call, x, height, width, interpolation, call.flag("antialias"))
     if dtype.kind != "f" and y.dtype.kind == "f":
         y = call.op("Round", y)
     y = call.cast(y, dtype)
@@ -92,7 +93,7 @@ def center_crop(call: Call, x: Tensor) -> Tensor:
     if is_crop:
         y = cropped(call, x, (rows - height) // 2, (columns - width) // 2, height, width)
     else:
-        y = resized(call, to_aspect(call, x, height, width), height, width, RESIZES["bilinear"])
+        y = resized(call, to_aspect(call, x, height, width), height, width, "bilinear")
     return call.op("Squeeze", y, squeeze_dims=[0]) if is_one else y
 
 

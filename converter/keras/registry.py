@@ -142,10 +142,10 @@ class Call:
             raise ModelError(f"{self.layer.title}: {name} must be {requirement}, got {actual}")
 
     def flag(self, name: str, default: bool = False) -> bool:
-        """A setting that is true or false."""
+        """A setting that is true or false; 0 and 1 are, too."""
         value = self.setting(name, default)
-        self.check(isinstance(value, bool), name, "true or false")
-        return value
+        self.check(value in (0, 1), name, "true or false")
+        return bool(value)
 
     def text(self, name: str, *choices: str) -> str:
         """A setting that is one of `choices`, by default the first."""

@@ -5,8 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
+from ...graph.core.graph import Tensor
 from ...graph.core.shapes import is_static
 from .registry import Call, is_integer, layer
+from .resize import interpolation_of, resize_images
 
 
 def batch_size(call: Call, x):
@@ -119,34 +123,23 @@ for _n in (1, 2, 3):
     layer(f"ZeroPadding{_n}D")(zero_padding(_n))
     layer(f"Cropping{_n}D")(cropping(_n))
 
-RESIZES = {
-    "nearest": "ResizeNearestNeighbor",
-    "bilinear": "ResizeBilinear",
-    "bicubic": "ResizeBicubic",
-}
-"""TF's operations by Keras' name of an interpolation."""
-OTHER_RESIZES = ("area", "gaussian", "lanczos3", "lanczos5", "mitchellcubic")
-"""Keras' interpolations that TFLite has no operator for."""
-
-
-def resize_kind(call: Call) -> str:
-    """TF's operation for the interpolation of a layer; ConverterError for one without."""
-    name = call.text("interpolation", *RESIZES, *OTHER_RESIZES)
-    kinds = ", ".join(RESIZES)
-    call.require(name in RESIZES, f"interpolation must be one of {kinds} here, got '{name}'")
-    return RESIZES[name]
+MOST_INDICES = 256
+"""Of a constant by which slices are repeated; of more, three operators are less of a file."""
 
 
 def repeated(call: Call, x, axis: int, n: int):
     """Each slice along an axis `n` times."""
     if n == 1:
         return x
-    rank = len(call.shape(x))
+    rank, length = len(call.shape(x)), call.shape(x)[axis]
+    if length is not None and length * n <= MOST_INDICES:
+        indices = call.constant(np.repeat(np.arange(length), n))
+        return call.op("GatherV2", x, indices, call.constant(axis))
     dims = [call.size(x, i) if size is None else size for i, size in enumerate(call.shape(x))]
     y = call.op("ExpandDims", x, call.constant(axis + 1))
     y = call.op("Tile", y, call.constant([1] * (axis + 1) + [n] + [1] * (rank - axis - 1)))
-    length: Any = dims[axis]
-    dims[axis] = length * n if is_integer(length) else call.op("Mul", length, call.constant(n))
+    size: Any = dims[axis]
+    dims[axis] = size * n if is_integer(size) else call.op("Mul", size, call.constant(n))
     return call.op("Reshape", y, call.sizes(dims))
 
 
@@ -157,19 +150,19 @@ def up_sampling(call: Call, x):
         x = call.op("Transpose", x, call.constant([0, 2, 3, 1]))
     call.shape(x, 4)
     factors = call.integers("size", 2, 2)
-    kind = resize_kind(call)
-    if None in call.shape(x)[1:3] and kind == "ResizeNearestNeighbor":
+    interpolation = interpolation_of(call)
+    if None in call.shape(x)[1:3] and interpolation == "nearest":
         y = repeated(call, repeated(call, x, 1, factors[0]), 2, factors[1])
     else:
-        y = call.op(kind, x, enlarged(call, x, factors), half_pixel_centers=True)
+        y = resize_images(call, x, enlarged(call, x, factors), interpolation)
     return call.op("Transpose", y, call.constant([0, 3, 1, 2])) if call.is_channels_first() else y
 
 
-def enlarged(call: Call, x, factors: list[int]):
+def enlarged(call: Call, x, factors: list[int]) -> list[int] | Tensor:
     """Height and width times some factors."""
     height, width = call.shape(x)[1:3]
     if height is not None and width is not None:
-        return call.constant([height * factors[0], width * factors[1]])
+        return [height * factors[0], width * factors[1]]
     bounds = [call.constant([value]) for value in (1, 3, 1)]
     size = call.op("StridedSlice", call.op("Shape", x), *bounds)
     return call.op("Mul", size, call.constant(factors))

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 """Of Klambauer et al. 2017 (arXiv:1706.02515)."""
-LARGE = 30.0
-"""From here on softplus(x) is x in float32."""
 BROADCAST_RANK = 4
 """Dimensions of a broadcast that SQUARED_DIFFERENCE takes in every runtime."""
 
@@ -35,8 +33,8 @@ def softsign(b: Builder, x: Tensor) -> Tensor:
 
 
 def softplus(b: Builder, x: Tensor) -> Tensor:
-    """log(exp(x) + 1), also where exp(x) is infinite."""
-    return b.MAXIMUM(x, b.SOFTPLUS(b.MINIMUM(x, like(x, LARGE, b))))
+    """log(exp(x) + 1), also where exp(x) is infinite; nan of nan."""
+    return b.SUB(b.RELU(x), b.LOG(b.LOGISTIC(b.ABS(x))))
 
 
 def elu(b: Builder, x: Tensor, alpha: float = 1.0) -> Tensor:

@@ -7,6 +7,7 @@ from .activation import fuse_activation, recognise_clipping
 from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
 from .exponentials import (
+    drop_nan_guard,
     fuse_log_softmax,
     fuse_logistic,
     fuse_selected_branches,
@@ -102,6 +103,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fuse_log_softmax, "with the same parts"),
     (fuse_logistic, "before NEG moves into what is before"),
     (fuse_softplus, "before RELU moves into what is before"),
+    (drop_nan_guard, "of what the pass before has just written"),
     (fuse_selected_branches, "before its constants are merged with others"),
     (fuse_leaky_relu, "before MAXIMUM is taken for a RELU"),
     (fuse_prelu, "before NEG moves into a convolution"),

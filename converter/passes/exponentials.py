@@ -133,7 +133,7 @@ def fuse_softplus(graph: Graph, op: Op) -> bool:
     """Recognises log(exp(x) + 1) where it is written for large x, too.
 
         x -> ABS -> NEG -> EXP -> ADD(1) -> LOG -> l;  x -> RELU -> r;  ADD(r, l) -> y
-            becomes      x -> MINIMUM -> SOFTPLUS -> s;  MAXIMUM(x, s) -> y
+            becomes      x -> ABS -> LOGISTIC -> LOG -> s;  x -> RELU -> r;  SUB(r, s) -> y
 
     Holds off on a fused activation.
     """
@@ -149,6 +149,30 @@ def fuse_softplus(graph: Graph, op: Op) -> bool:
         swap(graph, op, formulas.softplus(builder(graph, op), relu.inputs[0]))
         return True
     return False
+
+
+@rewrite("SELECT_V2")
+def drop_nan_guard(graph: Graph, op: Op) -> bool:
+    """Drops what keeps x from softplus where it is not a number: the formula gives nan for it.
+
+        NOT_EQUAL(x, x) -> c;  x -> ABS -> LOGISTIC -> LOG -> s;  x -> RELU -> r;
+        SUB(r, s) -> y;  SELECT_V2(c, x, y) -> z      becomes      z = y
+
+    Holds off on other functions of x.
+    """
+    condition, x, y = op.inputs
+    compare, difference = producer_of(condition, "NOT_EQUAL"), producer_of(y, "SUB")
+    if compare is None or difference is None or [*compare.inputs] != [x, x]:
+        return False
+    relu, log = producer_of(difference.inputs[0], "RELU"), producer_of(difference.inputs[1], "LOG")
+    logistic = None if log is None else producer_of(log.inputs[0], "LOGISTIC")
+    size = None if logistic is None else producer_of(logistic.inputs[0], "ABS")
+    if relu is None or size is None or relu.inputs[0] is not x or size.inputs[0] is not x:
+        return False
+    if activation_of(difference) != NONE or not same_shape(y, op.output):
+        return False
+    swap(graph, op, y)
+    return True
 
 
 @rewrite("SELECT_V2")

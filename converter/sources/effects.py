@@ -18,6 +18,7 @@ from ...graph.format.inline import inline, runs_unread
 from ...schema.errors import ModelError, UnsupportedOps
 from ..callers import caller
 from .branches import has_branches, resolve_branches
+from .composites import composite
 from .handles import CALLING, Handles, follow, is_handle, reads, writes
 from .writes import WRITING
 
@@ -197,7 +198,7 @@ def flat_body(graph: Graph, reference: FunctionRef) -> Graph:
     """The body of a function that operations of `graph` call, without calls in it."""
     if reference.name not in graph.functions:
         raise ModelError(f"Functions must not be missing, got '{reference.name}'")
-    return resolve_branches(inline(graph.functions.body(reference)))
+    return resolve_branches(inline(graph.functions.body(reference), composite))
 
 
 def needed_operations(ends: Iterable[Operation], inputs: Iterable[Tensor]) -> set[Operation]:

@@ -18,6 +18,7 @@ from ...graph.ops.state.tables import MUTABLE_TABLES, TABLE_KEYS, TABLE_VALUES
 from ...schema.errors import ModelError, UnsupportedOps
 from ..stablehlo.expand import expand_modules
 from .branches import has_branches, resolve_branches
+from .composites import composite
 from .effects import (
     CHECKPOINT_READERS,
     changing_variables,
@@ -144,7 +145,7 @@ def _flat(graph: Graph, ends: Ends) -> Graph:
     graph.inputs = [tensor for tensor, _ in ends.inputs]
     graph.outputs = list(ends.outputs)
     needed = rebuild(graph, [tensor.op for tensor in ends.outputs])
-    expanded = expand_modules(inline(needed))
+    expanded = expand_modules(inline(needed, composite))
     return resolve_branches(stop_learning(drop_unchanging_writes(expanded)))
 
 
@@ -321,7 +322,7 @@ class _Freezer:
         is_variable = [tensor in self.variables for tensor in op.inputs]
         if any(is_variable) and op.type in READING:
             self._map_to(op, READING[op.type](self.copy, op))
-        elif any(is_variable) and op.type in CALLING:
+        elif op.type in CALLING:
             self._call(op)
         elif any(is_variable) and op.type in PASSING:
             self._add(
@@ -389,7 +390,7 @@ class _Freezer:
         self.copy.tensors.update(inputs)
 
     def _call_attrs(self, op: Operation, extra: Sequence[str] = ()) -> dict[str, AttrValue]:
-        """The attributes of a call whose functions get values where they got handles.
+        """The attributes of a call whose functions get values where they got handles, and are flat.
 
         They also give the values of the variables `extra`.
         """

@@ -42,7 +42,7 @@ from .source import (
     some,
 )
 from .tables import FILLING, HASH_TABLES, Tables
-from .variables import Variables
+from .variables import Variables, variable_copies
 
 DEFAULT_TAGS = ("serve",)
 
@@ -91,12 +91,13 @@ def load(
     roots = [op_name(name) for signature in signatures for name in signature.names()]
     known = {node.name: node.op for node in meta.graph_def.node}
     filling = _table_roots(meta)
+    copies = variable_copies(meta.graph_def.node)
     prune_nodes(meta.graph_def, [restore_op, *filling, *roots])
     bodies = [function.node_def for function in meta.graph_def.library.function]
     definitions = {op.name: op for op in meta.meta_info_def.stripped_op_list.op}
     note_types(chain(meta.graph_def.node, *bodies), definitions)
     graph = import_graph_def(meta.graph_def)
-    variables = Variables(graph, restore_op, inside(folder, CHECKPOINT))
+    variables = Variables(graph, restore_op, inside(folder, CHECKPOINT), copies)
     tables = Tables(graph, filling, _assets(meta, folder), variables.table)
     ports = [_tensors(graph, signature, known) for signature in signatures]
     ends = [

@@ -54,15 +54,19 @@ class Restored(NamedTuple):
 class Variables:
     """The variables of a SavedModel; each is read once, when it is first needed."""
 
-    def __init__(self, graph: Graph, restore_op: str, prefix: Path):
+    def __init__(
+        self, graph: Graph, restore_op: str, prefix: Path, copies: Mapping[str, str] | None = None
+    ):
         """Prepares to read them.
 
         Args:
             graph: The graph that has the operation `restore_op`, and all that it needs.
             restore_op: The name of the operation that restores all variables, or "".
             prefix: The checkpoint.
+            copies: Variables, and those that the checkpoint has in their place.
         """
         self._graph, self._restore_op, self._prefix = graph, restore_op, prefix
+        self._copies = copies or {}
         self._values: dict[str, np.ndarray] = {}
 
     def __call__(self, operations: list[Operation]) -> dict[Operation, np.ndarray]:
@@ -85,7 +89,11 @@ class Variables:
 
     @cached_property
     def _restored(self) -> Restored:
-        return restored(self._graph, self._restore_op)
+        sources = restored(self._graph, self._restore_op)
+        for variable, copy in self._copies.items():
+            if copy in sources.variables:
+                sources.variables.setdefault(variable, sources.variables[copy])
+        return sources
 
     def table(self, op: Operation) -> Table | None:
         """The contents that a checkpoint has of a table, of which it says keys and values.
@@ -110,6 +118,16 @@ class Variables:
             is_used = np.array([key not in unused for key in keys.tolist()], bool)
             keys, values = keys[is_used], values[is_used]
         return Table(keys, values)
+
+
+def variable_copies(nodes: Iterable[NodeDef]) -> dict[str, str]:
+    """Variables, and others that begin as they do: Keras 3 saves a checkpoint of such copies.
+
+    VarHandleOp(variable) -> ReadVariableOp -> AssignVariableOp(copy)
+    """
+    read = {node.name: node.input[0] for node in nodes if node.op == "ReadVariableOp"}
+    assigned = ((n.input[0], n.input[1]) for n in nodes if n.op == "AssignVariableOp")
+    return {read[value]: copy for copy, value in assigned if value in read}
 
 
 def _read(

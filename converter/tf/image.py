@@ -9,7 +9,6 @@ from ..lowering.moves import (
     as_int32,
     as_type,
     extent,
-    like,
     regrouped,
     slice_along,
     transposed,
@@ -33,21 +32,23 @@ def resize(node, b):
     return getattr(b, RESIZES[node.type])(images, size, **options)
 
 
-@lower("ResizeBicubic")
-def resize_bicubic(node, b):
+@lower("ResizeBicubic", "ResizeArea", "ScaleAndTranslate")
+def resample(node, b):
     """Images times the matrix of their rows' weights, and that of their columns'."""
     x = as_type(node.inputs[0], np.float32, b)
-    options = {name: node.attr(name) for name in ("align_corners", "half_pixel_centers")}
+    factors = [node.constant(i) for i in range(2, len(node.inputs))]  # a scale, a translation
+    names = ("align_corners", "half_pixel_centers", "kernel_type", "antialias")
+    options = {name: node.attr(name) for name in names if name in node.op.signature.attrs}
     kernel: Any = kernel_of(node.type)
     for axis, new in zip((1, 2), node.constant(1).tolist(), strict=True):
         old: Any = x.dims[axis]
         node.require(old is not None, f"height and width must be known, got {x.dims}")
         unit = np.eye(old, dtype=np.float32).reshape(1, old, 1, old)
-        weights = np.float32(kernel(unit, np.array([new, 1], np.int32), **options)).reshape(
-            new, old
-        )
+        alone = [np.array([pair[axis - 1], 1 - i], np.float32) for i, pair in enumerate(factors)]
+        weights = kernel(unit, np.array([new, 1], np.int32), *alone, **options)
+        weights = b.constant(np.float32(weights).reshape(new, old))
         order = (0, 3 - axis, 3, axis)  # the axis comes last, the other one stays before channels
-        rows = b.FULLY_CONNECTED(transposed(x, order, b), b.constant(weights), keep_num_dims=True)
+        rows = b.FULLY_CONNECTED(transposed(x, order, b), weights, keep_num_dims=True)
         x = transposed(rows, np.argsort(order).tolist(), b)
     return x
 
@@ -150,50 +151,3 @@ def non_max_suppression_v5(node, b):
 def first_of(x, count, b):
     """As many elements of a vector as a scalar says."""
     return b.SLICE(x, np.array([0], np.int32), b.RESHAPE(count, np.array([1], np.int32)))
-
-
-@lower("RGBToHSV")
-def rgb_to_hsv(node, b):
-    """Hue, saturation and value of colours."""
-    (x,) = node.inputs
-    axis = node.rank() - 1
-    red, green, blue = b.UNPACK(x, axis=axis, num=3)
-    value = b.REDUCE_MAX(x, np.array([axis], np.int32))
-    chroma = b.SUB(value, b.REDUCE_MIN(x, np.array([axis], np.int32)))
-    zero, one = like(x, 0, b), like(x, 1, b)
-    saturation = b.SELECT_V2(b.GREATER(value, zero), b.DIV(chroma, value), zero)
-    norm = b.DIV(one, b.MUL(chroma, like(x, 6, b)))
-    thirds = [
-        b.ADD(b.MUL(norm, b.SUB(p, q)), like(x, shift, b))
-        for p, q, shift in ((blue, red, 2 / 6), (red, green, 4 / 6))
-    ]
-    hue = b.SELECT_V2(b.EQUAL(green, value), *thirds)
-    hue = b.SELECT_V2(b.EQUAL(red, value), b.MUL(norm, b.SUB(green, blue)), hue)
-    hue = b.SELECT_V2(b.GREATER(chroma, zero), hue, zero)
-    hue = b.SELECT_V2(b.LESS(hue, zero), b.ADD(hue, one), hue)
-    return b.PACK(hue, saturation, value, axis=axis, values_count=3)
-
-
-@lower("HSVToRGB")
-def hsv_to_rgb(node, b):
-    """Red, green and blue of hue, saturation and value."""
-    (x,) = node.inputs
-    axis = node.rank() - 1
-    hue, saturation, value = b.UNPACK(x, axis=axis, num=3)
-    sixth, one, zero = b.MUL(hue, like(x, 6, b)), like(x, 1, b), like(x, 0, b)
-    parts = []
-    for centre, sign, shift in ((3, 1, -1), (2, -1, 2), (4, -1, 2)):
-        distance = b.ABS(b.SUB(sixth, like(x, centre, b)))
-        ramp = b.ADD(b.MUL(distance, like(x, sign, b)), like(x, shift, b))
-        ramp = b.MINIMUM(b.MAXIMUM(ramp, zero), one)
-        parts.append(b.MUL(b.ADD(b.SUB(one, saturation), b.MUL(saturation, ramp)), value))
-    return b.PACK(*parts, axis=axis, values_count=3)
-
-
-@lower("AdjustContrastv2")
-def adjust_contrast(node, b):
-    """The distance from the mean of each channel of an image, times a factor."""
-    x, factor = node.inputs
-    rank = node.rank()
-    mean = b.MEAN(x, np.array([rank - 3, rank - 2], np.int32), keep_dims=True)
-    return b.ADD(b.MUL(b.SUB(x, mean), as_type(factor, x.dtype, b)), mean)

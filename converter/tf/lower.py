@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...graph.core.custom import custom_options
+from ...graph.core.library import COMPOSITE
 from ...graph.core.order import data_inputs, ordered
 from ...graph.core.signatures.attributes import FunctionRef
 from ...graph.format.fold import fold
@@ -38,7 +39,10 @@ HINTS = {
     ),
 }
 """What to do about operations that no graph of builtins can have."""
-CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+(?=.)")  # around user's names
+CALLS = re.compile(
+    r"^(?:.*/)?(?:(?:Stateful)?PartitionedCall(?:_\d+)?|then_branch|else_branch|branch_\d+)/(?=.)"
+)
+"""What inlining puts before a name: TensorFlow's converter has the name within the function."""
 
 
 def lower_graph(
@@ -130,7 +134,7 @@ class Work(NamedTuple):
         """The operations without a lowering, those of functions that are called included."""
         input_ops = {tensor.op for tensor in self.inputs}
         for op in self.operations:
-            if op in input_ops or op.type == "Const":
+            if op in input_ops or op.type == "Const" or COMPOSITE in op.attrs:
                 continue
             if LOWERINGS.get(op.type) is None:
                 yield op
@@ -170,7 +174,9 @@ def custom_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple[Tensor,
 def lowered_outputs(op: tf.Operation, b: Builder, tensors: dict) -> tuple:
     """The IR tensors of one operation's outputs."""
     if op.type == "Const":
-        return (b.constant(op.get_attr("value"), name=op.name),)
+        return (b.constant(op.get_attr("value"), name=CALLS.sub("", op.name)),)
+    if COMPOSITE in op.attrs:
+        return custom_outputs(op, b, tensors)
     lowering = complex_lowering(op) or LOWERINGS.get(op.type)
     select_ops = b.graph.scope.select_ops
     has_flex = select_ops is not None and select_ops.has(op)

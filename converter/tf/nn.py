@@ -21,6 +21,7 @@ from .registry import lower, lower_rows
 lower_rows({"LogSoftmax": "LOG_SOFTMAX"})
 
 TO_NHWC, TO_NCHW = (0, 2, 3, 1), (0, 3, 1, 2)
+TO_NDHWC, TO_NCDHW = (0, 2, 3, 4, 1), (0, 4, 1, 2, 3)
 
 
 def channels_last(lowering):
@@ -295,24 +296,49 @@ def int8_matmul(node, b):
 
 @lower("Conv3D")
 def conv3d(node, b):
-    """3-D convolution of [batch, depth, height, width, channels]; both filters are DHWIO."""
-    return b.CONV_3D(*node.inputs, **conv3d_options(node))
+    """3-D convolution of [batch, depth, height, width, channels]; both filters are DHWIO.
+
+    Groups of channels, which CONV_3D has not, are convolved apart.
+    """
+    x, filters = node.inputs
+    is_first = node.text("data_format") == "NCDHW"
+    x = transposed(x, TO_NDHWC, b) if is_first else x
+    options = conv3d_options(node)
+    per_group, channels = node.shape(1)[3], x.sizes[4]
+    node.require(
+        isinstance(channels, int) and per_group and channels % per_group == 0,
+        f"the channels must be known, and a multiple of the filters' {per_group}, got {channels}",
+    )
+    if channels == per_group:
+        y = b.CONV_3D(x, filters, **options)
+    else:
+        n = channels // per_group
+        axis = b.constant(np.int32(4))
+        groups = [b.SPLIT(axis, t, num_splits=n) for t in (x, filters)]
+        parts = [b.CONV_3D(*pair, **options) for pair in zip(*groups, strict=True)]
+        y = b.CONCATENATION(*parts, axis=4)
+    return transposed(y, TO_NCDHW, b) if is_first else y
 
 
 @lower("Conv3DBackpropInputV2")
 def conv3d_backprop_input(node, b):
     """Transposed 3-D convolution: output shape, filters (DHWOI), input."""
-    _, filters, x = node.inputs
-    shape = as_int32(node.inputs[0], b)
-    return b.CONV_3D_TRANSPOSE(shape, filters, x, dtype=x.dtype, **conv3d_options(node))
+    shape, filters, x = node.inputs
+    shape = as_int32(shape, b)
+    if node.text("data_format") != "NCDHW":
+        return b.CONV_3D_TRANSPOSE(shape, filters, x, dtype=x.dtype, **conv3d_options(node))
+    shape = b.GATHER(shape, b.constant(np.int32(TO_NDHWC)))
+    x = transposed(x, TO_NDHWC, b)
+    y = b.CONV_3D_TRANSPOSE(shape, filters, x, dtype=x.dtype, **conv3d_options(node))
+    return transposed(y, TO_NCDHW, b)
 
 
 def conv3d_options(node):
     """The options both 3-D convolutions share."""
-    node.require(node.text("data_format") == "NDHWC", "data_format must be NDHWC")
+    order = TO_NDHWC if node.text("data_format") == "NCDHW" else range(5)
     options = {"padding": node.text("padding")}
     for attribute, field in (("strides", "stride_{}"), ("dilations", "dilation_{}_factor")):
-        first, *spatial, last = node.attr(attribute)
+        first, *spatial, last = (node.attr(attribute)[i] for i in order)
         node.require(first == last == 1, f"{attribute} of batch and channels must be 1")
         options |= {field.format(axis): n for axis, n in zip("dhw", spatial, strict=True)}
     return options

@@ -21,6 +21,9 @@ __all__ = ["IMPLEMENTS", "Function", "FunctionLibrary", "FunctionRef"]
 IMPLEMENTS = "api_implements"
 """The attribute of a function that names what it implements; of loops of inlined ones, with "_"."""
 
+COMPOSITE = "_implements"
+"""The attribute of a function that names the operation it stands for."""
+
 
 class Function:
     """One function: its signature, and its body as a graph when asked for.
@@ -64,6 +67,20 @@ class Function:
         if self.message is None or IMPLEMENTS not in self.message.attr:
             return ""
         return self.message.attr[IMPLEMENTS].s.decode(errors="replace")
+
+    @property
+    def composite(self) -> FunctionRef | None:
+        """The operation that the function says it implements, with its attributes; None for none.
+
+        What `tf.function(experimental_implements=...)` names: a word, or a NameAttrList.
+        """
+        if self.message is None or COMPOSITE not in self.message.attr:
+            return None
+        where = f"function '{self.name}': attribute {COMPOSITE}"
+        value = AttributeReader().read(self.message.attr[COMPOSITE], None, where)
+        if isinstance(value, bytes):
+            return FunctionRef(value.decode(errors="replace"))
+        return value if isinstance(value, FunctionRef) else None
 
     def body(self, library: FunctionLibrary, attrs: Mapping[str, AttrValue] | None = None) -> Graph:
         """Its Graph, whose functions are those of `library`, when called with `attrs`.

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ...schema.errors import ModelError
-from ..core.graph import Graph, Operation
+from ..core.graph import Graph, Operation, Tensor
 from ..core.library import IMPLEMENTS
 from ..core.order import data_and_control_inputs, ordered
 from ..core.signatures.attributes import FunctionRef
 from .rebuild import Copy, rebuild
 
 if TYPE_CHECKING:
+    from ..core.library import Function
     from ..core.protocols import AttrValue
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
@@ -24,7 +25,25 @@ MAX_OPERATIONS = 200_000
 MAX_DEPTH = 64
 
 
-def inline(graph: Graph) -> Graph:
+class Replacement(NamedTuple):
+    """The operation that a call becomes.
+
+    Attributes:
+        type: what the operation is; its results are those of the call.
+        attrs: its attributes.
+        n_inputs: how many of the call's inputs it has, the first ones.
+    """
+
+    type: str
+    attrs: Mapping[str, AttrValue]
+    n_inputs: int
+
+
+Replace: TypeAlias = "Callable[[Operation, Function, Sequence[Tensor]], Replacement | None]"
+"""Which operation the call of a function with some inputs becomes; None for the body of it."""
+
+
+def inline(graph: Graph, replacement: Replace | None = None) -> Graph:
     """A copy of `graph` in which every call is replaced by the body of the function.
 
         x -> StatefulPartitionedCall(f) -> y      becomes      x -> call/a -> call/b -> y
@@ -33,6 +52,10 @@ def inline(graph: Graph) -> Graph:
     control edges those stay that order operations with state. What runs in a body though nobody
     reads it becomes a control output.
 
+    Args:
+        graph: is left as it is.
+        replacement: tells which calls become an operation.
+
     Raises:
         ModelError: a function is missing, calls itself, or the graph becomes too large.
     """
@@ -40,7 +63,7 @@ def inline(graph: Graph) -> Graph:
     def replace(op: Operation, copy: Copy) -> bool:
         reference = called_function(op)
         if reference is not None:
-            _inline_call(op, reference, copy, copy, ())
+            _inline_call(op, reference, copy, copy, (), replacement)
         return reference is not None
 
     return rebuild(graph, None, replace)
@@ -70,10 +93,22 @@ class _Call(NamedTuple):
 
 
 def _inline_call(
-    op: Operation, reference: FunctionRef, outer: Copy, top: Copy, path: tuple[_Call, ...]
+    op: Operation,
+    reference: FunctionRef,
+    outer: Copy,
+    top: Copy,
+    path: tuple[_Call, ...],
+    replacement: Replace | None,
 ) -> None:
     """Puts the body of `reference` in the place of `op`, a call within the calls of `path`."""
     prefix = f"{path[-1].prefix}/{op.name}" if path else op.name
+    function = op.graph.functions.get(reference.name)
+    if replacement is not None and function is not None:
+        inputs = [outer.tensors[tensor] for tensor in op.inputs]
+        new = replacement(op, function, inputs)
+        if new is not None:
+            _replace_call(op, new, prefix, outer, top)
+            return
     body = _body(op, reference, prefix, path)
     inner = Copy(top.graph)
     before = outer.control_inputs(op)
@@ -89,7 +124,7 @@ def _inline_call(
     order = [o for o in ordered(body.operations, data_and_control_inputs) if o.type != "_Arg"]
     call = _Call(reference.name, prefix, op.graph.functions[reference.name].implements)
     for inner_op in order:
-        _add_inner(inner_op, inner, top, before, (*path, call))
+        _add_inner(inner_op, inner, top, before, (*path, call), replacement)
     for inner_op in order:
         inner.close_loops(inner_op)
     results = [inner.tensors[tensor] for tensor in body.outputs or ()]
@@ -97,13 +132,29 @@ def _inline_call(
     outer.maps_to(op, results, dict.fromkeys([*(t.op for t in results), *ends]))
 
 
+def _replace_call(op: Operation, new: Replacement, name: str, outer: Copy, top: Copy) -> None:
+    """Puts an operation in the place of a call."""
+    inputs = [outer.tensors[tensor] for tensor in op.inputs[: new.n_inputs]]
+    name = top.graph.unique_name(name) if name in top.graph else name
+    controls = outer.control_inputs(op)
+    operation = top.graph.add(
+        new.type, name, inputs, new.attrs, controls, op.device, len(op.outputs)
+    )
+    outer.maps_to(op, operation.outputs, [operation])
+
+
 def _add_inner(
-    op: Operation, inner: Copy, top: Copy, before: list[Operation], path: tuple[_Call, ...]
+    op: Operation,
+    inner: Copy,
+    top: Copy,
+    before: list[Operation],
+    path: tuple[_Call, ...],
+    replacement: Replace | None,
 ) -> None:
     """Puts one operation of a body into the graph."""
     reference = called_function(op)
     if reference is not None:
-        _inline_call(op, reference, inner, top, path)
+        _inline_call(op, reference, inner, top, path, replacement)
         return
     if len(top.graph) >= MAX_OPERATIONS:
         names = " -> ".join(call.function for call in path)

@@ -244,6 +244,29 @@ def hsv_to_rgb(x: np.ndarray) -> np.ndarray:
     return np.stack(parts, -1)
 
 
+def _require_colours(x: np.ndarray) -> None:
+    if x.ndim < 3 or x.shape[-1] != 3:
+        raise ValueError(f"input must be at least 3-D with 3 channels, got shape {x.shape}")
+
+
+@op("AdjustHue", shape=lambda op: op.inputs[0].sizes)
+def adjust_hue(x: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    """Colours whose hue is moved by parts of the circle; least and greatest channels stay."""
+    _require_colours(x)
+    least, extent = x.min(-1), x.max(-1) - x.min(-1)
+    hue = np.mod(rgb_to_hsv(x)[..., 0] + delta, 1)
+    full = np.stack([hue, np.ones_like(hue), np.ones_like(hue)], -1)
+    return least[..., None] + extent[..., None] * hsv_to_rgb(full)
+
+
+@op("AdjustSaturation", shape=lambda op: op.inputs[0].sizes)
+def adjust_saturation(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Colours whose saturation is multiplied, and at most 1."""
+    _require_colours(x)
+    hue, saturation, value = np.moveaxis(rgb_to_hsv(x), -1, 0)
+    return hsv_to_rgb(np.stack([hue, np.clip(saturation * scale, 0, 1), value], -1))
+
+
 @op("AdjustContrastv2", shape=lambda op: op.inputs[0].sizes)
 def adjust_contrast(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
     """The distance from the mean of each channel of an image, times a factor."""

@@ -45,9 +45,10 @@ def slice_(node: Node) -> Emit:
     x, begin = required(node, 2)
     sizes = node.sizes(2)
     dynamic_result = begin.value is None and not may_be_negative(sizes)
-    begins = [0] * begin.size if dynamic_result else node.sizes(1)
-    node.require(
-        len(begins) == len(sizes) == x.ndim,
+    begins = [0] * len(sizes) if dynamic_result else node.sizes(1)
+    node.require_equal(
+        [begin.size, len(sizes)],
+        [x.ndim] * 2,
         f"begin and size must have one number for each of {x.ndim} dimensions, "
         f"got {begins} and {sizes}",
     )

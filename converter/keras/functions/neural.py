@@ -10,6 +10,7 @@ from ....graph.core.graph import Tensor
 from .. import activation
 from ..conv import transposed_length
 from ..registry import Call, is_integer
+from ..resize import INTERPOLATIONS, resize_images
 from .arrange import integers
 from .operations import floating, operation, tensor
 from .reductions import moments, reduced
@@ -201,14 +202,13 @@ def resize(
     **others: Any,
 ) -> Tensor:
     """Images of another size."""
-    from ..shape import RESIZES
-
-    flags = (antialias, crop_to_aspect_ratio, pad_to_aspect_ratio, preserve_aspect_ratio)
-    call.require(not any(flags), "aspect ratios and antialias are not supported here")
+    flags = (crop_to_aspect_ratio, pad_to_aspect_ratio, preserve_aspect_ratio)
+    call.require(not any(flags), "aspect ratios are not supported here")
     call.require(data_format in (None, "channels_last"), "channels must come last")
-    call.require(interpolation in RESIZES, f"interpolation must be one of {', '.join(RESIZES)}")
-    size = size if isinstance(size, Tensor) else call.constant(integers(call, size, "size"))
-    return call.op(RESIZES[interpolation], inputs, size, half_pixel_centers=True)
+    names = ", ".join(INTERPOLATIONS)
+    call.require(interpolation in INTERPOLATIONS, f"interpolation must be one of {names}")
+    size = size if isinstance(size, Tensor) else integers(call, size, "size")
+    return resize_images(call, inputs, size, interpolation, bool(antialias))
 
 
 @operation("RGBToGrayscale", "tf.image.rgb_to_grayscale", images="inputs")

@@ -37,7 +37,7 @@ float16 bfloat16 float32 float64 complex64 complex128: Xdivy.T Xlog1py.T Xlogy.T
 float16 bfloat16 float32 float64 int32: Conv2D.T Conv2DBackpropInput.T
 float16 bfloat16 float32 float64 int32 int64: ScatterMax.T ScatterMin.T
 float16 bfloat16 float32 float64 int32 int64 uint8 int16 int8 uint16 qint8: MaxPool.T MaxPoolV2.T
-float16 float32: AdjustContrastv2.T BlockLSTM.T BlockLSTMV2.T LSTMBlockCell.T NonMaxSuppressionV2.T NonMaxSuppressionV2.T_threshold NonMaxSuppressionV3.T NonMaxSuppressionV3.T_threshold NonMaxSuppressionV4.T NonMaxSuppressionV4.T_threshold NonMaxSuppressionV5.T
+float16 float32: AdjustContrastv2.T AdjustHue.T AdjustSaturation.T BlockLSTM.T BlockLSTMV2.T LSTMBlockCell.T NonMaxSuppressionV2.T NonMaxSuppressionV2.T_threshold NonMaxSuppressionV3.T NonMaxSuppressionV3.T_threshold NonMaxSuppressionV4.T NonMaxSuppressionV4.T_threshold NonMaxSuppressionV5.T
 float16 float32 bfloat16 float64 complex64 complex128: DivNoNan.T
 float16 float32 float64: Conv3DBackpropFilter.T Conv3DBackpropInput.T RandomGamma.T SparseSoftmax.T StatelessParameterizedTruncatedNormal.dtype StatelessRandomGammaV2.dtype
 float16 float32 float64 complex64 complex128: LogMatrixDeterminant.T MatrixDeterminant.T
@@ -76,6 +76,7 @@ int8 int16 int32 int64 uint8 uint16 string: DenseToDenseSetOperation.T DenseToSp
 int8 int16 int32 int64 uint8 uint16 uint32 uint64: BitwiseAnd.T BitwiseOr.T BitwiseXor.T Invert.T LeftShift.T PopulationCount.T RightShift.T
 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bfloat16 float16 float32 float64: FloorMod.T
 int8 int32 int64: SplitV.Tlen
+int8 uint8 int16 uint16 int32 int64 bfloat16 float16 float32 float64: ScaleAndTranslate.T
 int8 uint8 int16 uint16 int32 int64 bfloat16 float16 float32 float64 bfloat16: ResizeBilinear.T
 int8 uint8 int16 uint16 int32 int64 float16 float32 float64 bfloat16: ResizeArea.T ResizeBicubic.T ResizeNearestNeighbor.T
 qint8 quint8 qint32 qint16 quint16: Dequantize.T QuantizeV2.T QuantizedAvgPool.T QuantizedConv2D.Tinput QuantizedConv2D.Tfilter QuantizedConv2D.out_type QuantizedMaxPool.T QuantizedReluX.Tinput QuantizedReluX.out_type

@@ -28,6 +28,8 @@ AddN inputs:N*T -> sum:T ; N:int T:type
 !AddSparseToTensorsMap sparse_indices:int64 sparse_values:T sparse_shape:int64 -> sparse_handle:int64 ; T:type container:string="" shared_name:string=""
 AddV2 x:T y:T -> z:T ; T:type
 AdjustContrastv2 images:T contrast_factor:float32 -> output:T ; T:type="float32"
+AdjustHue images:T delta:float32 -> output:T ; T:type="float32"
+AdjustSaturation images:T scale:float32 -> output:T ; T:type="float32"
 All input:bool reduction_indices:Tidx -> output:bool ; keep_dims:bool=false Tidx:type="int32"
 !AllCandidateSampler true_classes:int64 -> sampled_candidates:int64 true_expected_count:float32 sampled_expected_count:float32 ; num_true:int num_sampled:int unique:bool seed:int=0 seed2:int=0
 Angle input:T -> output:Tout ; T:type="complex64" Tout:type="float32"
@@ -561,6 +563,7 @@ RsqrtGrad y:T dy:T -> z:T ; T:type
 !SaveSlices filename:string tensor_names:string shapes_and_slices:string data:*T -> ; T:list(type)
 !SaveV2 prefix:string tensor_names:string shape_and_slices:string tensors:*dtypes -> ; dtypes:list(type)
 ScalarSummary tags:string values:T -> summary:string ; T:type
+ScaleAndTranslate images:T size:int32 scale:float32 translation:float32 -> resized_images:float32 ; T:type kernel_type:string="lanczos3" antialias:bool=true
 ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterDiv ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterMax ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false

@@ -86,7 +86,7 @@ def main() -> None:
     HERE.mkdir(exist_ok=True)
     FAMILIES.clear()
     for module in ("stateful", "strings"):
-        importlib.import_module(f"keras_cases.{module}")
+        importlib.import_module(f"cases.{module}")
     for family, cases in FAMILIES.items():
         for version, k in ((2, tf_keras), (3, keras)):
             rng = np.random.default_rng(0)

@@ -2,7 +2,7 @@
 
 Run as `python tests/converter/keras/make_layers.py [FAMILY ...]` in an environment that has both,
 and scipy.
-The models are those of keras_cases, a module for each family.
+The models are those of cases, a module for each family.
 A family's file, whose models have much in common and are therefore packed together, has for each
 case "<case>/keras" and "<case>/h5", the files as bytes, and "<case>/in<i>" and "<case>/out<i>".
 """
@@ -25,7 +25,7 @@ from cases.registry import FAMILIES
 HERE = Path(__file__).parent / "layers"
 MODULES = (
     *("recurrent", "attention", "audio", "convolution", "norm", "preprocess", "functions"),
-    *("images", "files", "operations", "windows", "sequences", "arguments"),
+    *("images", "files", "operations", "windows", "sequences", "arguments", "formats"),
 )
 
 
@@ -107,7 +107,7 @@ def unpacked(content: bytes) -> bytes:
 def main(names: list[str]) -> None:
     HERE.mkdir(exist_ok=True)
     for module in MODULES:
-        importlib.import_module(f"keras_cases.{module}")
+        importlib.import_module(f"cases.{module}")
     for family, cases in FAMILIES.items():
         if names and family not in names:
             continue

@@ -215,7 +215,7 @@ def test_all_unsupported_layers_are_listed(tmp_path):
     layers = [
         one("Lambda", "code", X, function="x"),
         one("Dense", "theirs", X, "their.layers", units=2),
-        one("Dense", "half", X, units=2, dtype="mixed_float16"),
+        one("Dense", "half", X, units=2, dtype="float16"),
         one("Activation", "odd", X, activation="my_function"),
         one("HashedCrossing", "words", X, num_bins=2),
     ]
@@ -226,7 +226,7 @@ def test_all_unsupported_layers_are_listed(tmp_path):
     for word in (
         "Lambda 'code' holds Python",
         "their.layers.Dense",
-        "mixed_float16",
+        "computes in float16",
         "my_function",
     ):
         assert any(word in line for line in lines)

@@ -2,6 +2,7 @@ import pytest
 from rewriting import Rewrite, check
 
 from flatlite.converter.passes.exponentials import (
+    drop_nan_guard,
     fuse_log_softmax,
     fuse_logistic,
     fuse_selected_branches,
@@ -9,7 +10,6 @@ from flatlite.converter.passes.exponentials import (
     fuse_softplus,
 )
 from flatlite.converter.passes.identities import remove_identities
-from flatlite.converter.passes.legalize import replace_operators
 from flatlite.converter.passes.norms import fuse_variance
 
 SOFTMAX = """graph main(x: float32[n,4]) {{
@@ -65,9 +65,16 @@ VARIANCE = """graph main(x: float32[n,4]) {{
              return y
            }}"""
 
-
-def softplus_written_out(graph):
-    return fuse_softplus(graph) + replace_operators(graph)
+GUARDED = """graph main(x: float32[n,4]) {{
+             u = NOT_EQUAL(x, x)
+             a = RELU(x)
+             b = ABS({read})
+             c = LOGISTIC(b)
+             d = LOG(c)
+             e = SUB(a, d)
+             y = SELECT_V2(u, x, e)
+             return y
+           }}"""
 
 
 def returns(line, inputs="x: float32[n,4]"):
@@ -132,15 +139,21 @@ ROWS = [
     ),
     Rewrite(
         "softplus/both_sides",
-        softplus_written_out,
+        fuse_softplus,
         SOFTPLUS.format(positive="x"),
         returns(
-            "a = MINIMUM(x, float32[]{30.0})\nb = EXP(a)\nc = ADD(b, float32[]{1.0})\n"
-            "d = LOG(c)\ny = MAXIMUM(x, d)",
+            "a = RELU(x)\nb = ABS(x)\nc = LOGISTIC(b)\nd = LOG(c)\ny = SUB(a, d)",
             "x: float32[n,4], z: float32[n,4]",
         ),
     ),
     Rewrite("softplus/holds_off_on_two_values", fuse_softplus, SOFTPLUS.format(positive="z")),
+    Rewrite(
+        "nan_guard/of_softplus",
+        drop_nan_guard,
+        GUARDED.format(read="x"),
+        returns("a = RELU(x)\nb = ABS(x)\nc = LOGISTIC(b)\nd = LOG(c)\ny = SUB(a, d)"),
+    ),
+    Rewrite("nan_guard/holds_off_on_two_values", drop_nan_guard, GUARDED.format(read="a")),
     Rewrite(
         "selected/leaky_relu",
         fuse_selected_branches,

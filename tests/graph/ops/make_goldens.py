@@ -4,6 +4,7 @@ Run it in an environment with TensorFlow, which the tests themselves do without:
 
     python tests/graph/ops/make_goldens.py          # all
     python tests/graph/ops/make_goldens.py more     # op_goldens_more.npz of op_cases_more.py
+    python tests/graph/ops/make_goldens.py images   # op_goldens_images.npz of op_cases_images.py
 """
 
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import op_cases_array
+import op_cases_images
 import op_cases_math
 import op_cases_more
 import op_cases_nn
@@ -22,7 +24,7 @@ HERE = Path(__file__).parent
 CONFIG = tf.ConfigProto()  # the op itself, not what an optimizer makes of constants
 CONFIG.graph_options.rewrite_options.disable_meta_optimizer = True
 CONFIG.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
-TABLES = (op_cases_array, op_cases_math, op_cases_more, op_cases_nn)
+TABLES = (op_cases_array, op_cases_images, op_cases_math, op_cases_more, op_cases_nn)
 
 
 def default(attr):
@@ -53,9 +55,12 @@ def run(case):
 
 
 def main():
-    if sys.argv[1:] != ["more"]:
-        record("op_goldens.npz", [case for case in CASES if case not in op_cases_more.MORE_CASES])
-    record("op_goldens_more.npz", op_cases_more.MORE_CASES)
+    tables = {"more": op_cases_more.MORE_CASES, "images": op_cases_images.IMAGE_CASES}
+    names = sys.argv[1:] or ["", *tables]
+    for name in names:
+        apart = [case for cases in tables.values() for case in cases]
+        cases = tables.get(name) or [case for case in CASES if case not in apart]
+        record(f"op_goldens_{name}.npz" if name else "op_goldens.npz", cases)
 
 
 def record(name, cases):

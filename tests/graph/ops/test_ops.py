@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import op_cases_array
+import op_cases_images
 import op_cases_math
 import op_cases_more
 import op_cases_nn
@@ -15,10 +16,10 @@ from flatlite.graph.core.evaluate import evaluate
 from flatlite.graph.core.graph import Graph
 from flatlite.graph.core.signatures.signatures import signature_of
 
-TABLES = (op_cases_array, op_cases_math, op_cases_more, op_cases_nn)
+TABLES = (op_cases_array, op_cases_images, op_cases_math, op_cases_more, op_cases_nn)
 GOLDENS = {
     key: array
-    for name in ("op_goldens.npz", "op_goldens_more.npz")
+    for name in ("op_goldens.npz", "op_goldens_images.npz", "op_goldens_more.npz")
     for key, array in np.load(Path(__file__).with_name(name)).items()
 }
 
