@@ -12,11 +12,16 @@ concat: Concat ConcatOffset ConcatV2 Pack ParallelConcat Split SplitV Unpack
 control: Case Enter Exit If LoopCond Merge NextIteration PartitionedCall RefEnter RefExit RefMerge RefNextIteration RefSwitch Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2 StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile Switch TensorArrayCloseV3 TensorArrayGradV3 TensorArrayGradWithShape TensorArrayReadV3 TensorArrayScatterV3 TensorArraySizeV3 TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3 While XlaWhile
 conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput ExtractImagePatches
 ctc: CTCBeamSearchDecoder CTCGreedyDecoder CTCLoss
-detection: AdjustContrastv2 Bincount DenseBincount HSVToRGB LowerBound NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 RGBToHSV SparseBincount UniqueWithCounts UpperBound
+detection: Bincount DenseBincount LowerBound NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 SparseBincount UniqueWithCounts UpperBound
 elementwise: Abs AccumulateNV2 Acos Acosh Add AddN AddV2 Angle Asin Asinh Atan Atan2 Atanh Bitcast BitwiseAnd BitwiseOr BitwiseXor Bucketize Cast Ceil CheckNumerics ClipByValue Complex ComplexAbs Conj Cos Cosh Digamma Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor FloorDiv FloorMod Greater GreaterEqual Imag Inv Invert IsFinite IsInf IsNan LeftShift Less LessEqual Lgamma Log Log1p LogicalAnd LogicalNot LogicalOr Maximum Minimum Mod Mul MulNoNan Ndtri Neg NextAfter NotEqual Pow Print Real RealDiv Reciprocal RightShift Rint Round Rsqrt Select SelectV2 Sigmoid Sign Sin Sinh Sqrt Square SquaredDifference Sub Tan Tanh ToBool TruncateDiv TruncateMod Xdivy Xlog1py Xlogy
 fractional_pool: FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
 gather: ApproxTopK DynamicPartition DynamicStitch Gather GatherNd GatherV2 InTopKV2 ListDiff OneHot ParallelDynamicStitch ScatterNd SparseToDense TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate TopK TopKV2 Unique UniqueV2 UnravelIndex Where
-image: CropAndResize ResizeBicubic ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad
+image.boxes: CombinedNonMaxSuppression DrawBoundingBoxes DrawBoundingBoxesV2 NonMaxSuppressionWithOverlaps
+image.color: AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
+image.crops: CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage ExtractGlimpse ExtractGlimpseV2
+image.files: DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng EncodeJpeg EncodeJpegVariableQuality EncodePng ExtractJpegShape
+image.resizing: ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad
+image.spans: ResizeArea ScaleAndTranslate ScaleAndTranslateGrad
 linalg.decompose: Cross LogMatrixDeterminant Lu Qr SelfAdjointEigV2 Svd
 linalg.matmul: BatchMatMul BatchMatMulV2 BatchMatMulV3 Cholesky Einsum FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D MatMul MatrixDeterminant MatrixInverse MatrixSolve MatrixSolveLs MatrixTriangularSolve RFFT RFFT2D RFFT3D SparseMatMul XlaEinsum
 linalg.matrix: Diag DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3
