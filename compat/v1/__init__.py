@@ -18,6 +18,7 @@ MODULES = {
     "flags": "compat.v1.flags",
     "gfile": "compat.v1.gfile",
     "graph_util": "compat.v1.graph_util",
+    "image": "compat.v1.image",
     "initializers": "compat.v1.initializers",
     "io": "compat.v1.io",
     "layers": "compat.v1.layers",

@@ -12,6 +12,7 @@ from ...compat.v1 import dtypes as dtypes
 from ...compat.v1 import flags as flags
 from ...compat.v1 import gfile as gfile
 from ...compat.v1 import graph_util as graph_util
+from ...compat.v1 import image as image
 from ...compat.v1 import initializers as initializers
 from ...compat.v1 import io as io
 from ...compat.v1 import layers as layers

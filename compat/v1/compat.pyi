@@ -1,7 +1,8 @@
 # What editors and type checkers see of this module; tests/write_stubs.py writes it.
-"""`tf.compat`: bytes and text; `tf.compat.v1` is `tf`."""
+"""`tf.compat`: bytes and text; `tf.compat.v1` is `tf`, `tf.compat.v2` what TF2 names otherwise."""
 
 from ...compat import v1 as v1
+from ...compat import v2 as v2
 from ...graph.core.tensor_shape import dimension_at_index as dimension_at_index
 from ...graph.core.tensor_shape import dimension_value as dimension_value
 from ...graph.core.text import as_bytes as as_bytes

@@ -14,6 +14,10 @@ HOMES = {
     "graph.functions.io.parsing": (
         "parse_example parse_sequence_example parse_single_example parse_single_sequence_example"
     ),
+    "graph.functions.image.files": (
+        "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png "
+        "encode_jpeg encode_png extract_jpeg_shape is_jpeg"
+    ),
     "graph.functions.resources.queues": (
         "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"
     ),

@@ -2,6 +2,16 @@
 """The names of `tf.io`."""
 
 from ...compat.v1 import io_gfile as gfile
+from ...graph.functions.image.files import decode_and_crop_jpeg as decode_and_crop_jpeg
+from ...graph.functions.image.files import decode_bmp as decode_bmp
+from ...graph.functions.image.files import decode_gif as decode_gif
+from ...graph.functions.image.files import decode_image as decode_image
+from ...graph.functions.image.files import decode_jpeg as decode_jpeg
+from ...graph.functions.image.files import decode_png as decode_png
+from ...graph.functions.image.files import encode_jpeg as encode_jpeg
+from ...graph.functions.image.files import encode_png as encode_png
+from ...graph.functions.image.files import extract_jpeg_shape as extract_jpeg_shape
+from ...graph.functions.image.files import is_jpeg as is_jpeg
 from ...graph.functions.io.decoding import decode_compressed as decode_compressed
 from ...graph.functions.io.decoding import decode_csv as decode_csv
 from ...graph.functions.io.decoding import decode_json_example as decode_json_example

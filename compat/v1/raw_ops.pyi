@@ -17,6 +17,8 @@ AddN: RawOp
 AddSparseToTensorsMap: RawOp
 AddV2: RawOp
 AdjustContrastv2: RawOp
+AdjustHue: RawOp
+AdjustSaturation: RawOp
 All: RawOp
 AllCandidateSampler: RawOp
 Angle: RawOp
@@ -131,14 +133,19 @@ Cos: RawOp
 Cosh: RawOp
 CountUpTo: RawOp
 CropAndResize: RawOp
+CropAndResizeGradBoxes: RawOp
+CropAndResizeGradImage: RawOp
 Cross: RawOp
 Cumprod: RawOp
 Cumsum: RawOp
 CumulativeLogsumexp: RawOp
 Dawsn: RawOp
+DecodeAndCropJpeg: RawOp
 DecodeBase64: RawOp
+DecodeBmp: RawOp
 DecodeCSV: RawOp
 DecodeCompressed: RawOp
+DecodeGif: RawOp
 DecodeImage: RawOp
 DecodeJSONExample: RawOp
 DecodeJpeg: RawOp
@@ -166,6 +173,8 @@ Dilation2DBackpropFilter: RawOp
 Dilation2DBackpropInput: RawOp
 Div: RawOp
 DivNoNan: RawOp
+DrawBoundingBoxes: RawOp
+DrawBoundingBoxesV2: RawOp
 DynamicPartition: RawOp
 DynamicStitch: RawOp
 EagerPyFunc: RawOp
@@ -177,6 +186,7 @@ Empty: RawOp
 EmptyTensorList: RawOp
 EncodeBase64: RawOp
 EncodeJpeg: RawOp
+EncodeJpegVariableQuality: RawOp
 EncodePng: RawOp
 EnsureShape: RawOp
 Enter: RawOp
@@ -190,7 +200,10 @@ Exp: RawOp
 ExpandDims: RawOp
 Expint: RawOp
 Expm1: RawOp
+ExtractGlimpse: RawOp
+ExtractGlimpseV2: RawOp
 ExtractImagePatches: RawOp
+ExtractJpegShape: RawOp
 ExtractVolumePatches: RawOp
 FFT: RawOp
 FFT2D: RawOp
@@ -359,6 +372,7 @@ NonMaxSuppressionV2: RawOp
 NonMaxSuppressionV3: RawOp
 NonMaxSuppressionV4: RawOp
 NonMaxSuppressionV5: RawOp
+NonMaxSuppressionWithOverlaps: RawOp
 NotEqual: RawOp
 NthElement: RawOp
 OneHot: RawOp
@@ -482,6 +496,7 @@ ReluGrad: RawOp
 Reshape: RawOp
 ResizeArea: RawOp
 ResizeBicubic: RawOp
+ResizeBicubicGrad: RawOp
 ResizeBilinear: RawOp
 ResizeBilinearGrad: RawOp
 ResizeNearestNeighbor: RawOp
@@ -546,10 +561,14 @@ Roll: RawOp
 Round: RawOp
 Rsqrt: RawOp
 RsqrtGrad: RawOp
+SampleDistortedBoundingBox: RawOp
+SampleDistortedBoundingBoxV2: RawOp
 Save: RawOp
 SaveSlices: RawOp
 SaveV2: RawOp
 ScalarSummary: RawOp
+ScaleAndTranslate: RawOp
+ScaleAndTranslateGrad: RawOp
 ScatterAdd: RawOp
 ScatterDiv: RawOp
 ScatterMax: RawOp

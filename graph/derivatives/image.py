@@ -34,3 +34,34 @@ def resize_nearest_neighbor(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
     else:
         size = ops.StridedSlice(ops.Shape(x), [1], [3], [1])
     return ops.ResizeNearestNeighborGrad(dy, size, **same_attrs(op, *ATTRS)), None
+
+
+@gradient("ResizeBicubic")
+def resize_bicubic(op: Operation, dy: Tensor) -> tuple[Tensor | None, None]:
+    """Shared among the sixteen elements around each place; nothing to integers."""
+    x = op.inputs[0]
+    if x.dtype is None or x.dtype.kind != "f":
+        return None, None
+    return ops.ResizeBicubicGrad(dy, x, **same_attrs(op, *ATTRS)), None
+
+
+@gradient("ScaleAndTranslate")
+def scale_and_translate(op: Operation, dy: Tensor) -> tuple[Tensor, None, None, None]:
+    """Shared among the elements under each filter."""
+    x, _, scale, translation = op.inputs
+    attrs = same_attrs(op, "kernel_type", "antialias")
+    dx = ops.ScaleAndTranslateGrad(dy, ops.Cast(x, DstT=np.float32), scale, translation, **attrs)
+    return ops.Cast(dx, DstT=x.dtype), None, None, None
+
+
+@gradient("CropAndResize")
+def crop_and_resize(op: Operation, dy: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
+    """To the elements under each crop, and of bilinear ones to the corners of the boxes."""
+    x, boxes, box_index, _ = op.inputs
+    attrs = same_attrs(op, "method")
+    dx = None
+    if x.dtype is not None and x.dtype.kind == "f":
+        size = ops.Shape(x)
+        dx = ops.CropAndResizeGradImage(dy, boxes, box_index, size, T=x.dtype, **attrs)
+    by_boxes = ops.CropAndResizeGradBoxes(dy, x, boxes, box_index, method="bilinear")
+    return dx, by_boxes, None, None

@@ -25,7 +25,7 @@ def _overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
         return np.where((area > 0) & (areas > 0), shared / (area + areas - shared), 0)
 
 
-def _suppressed(
+def suppressed(
     boxes: np.ndarray, scores: np.ndarray, limit: int, overlap: float, least: float, sigma: float
 ) -> tuple[list[int], list[float]]:
     """The boxes chosen, and their scores: those of overlapping boxes shrink where sigma is not 0.
@@ -62,7 +62,7 @@ def non_max_suppression(
     boxes: np.ndarray, scores: np.ndarray, limit: np.ndarray, *, iou_threshold: float
 ) -> list[int]:
     """The boxes with the highest scores that do not overlap one chosen before."""
-    return _suppressed(boxes, scores, int(limit), iou_threshold, -np.inf, 0.0)[0]
+    return suppressed(boxes, scores, int(limit), iou_threshold, -np.inf, 0.0)[0]
 
 
 @op("NonMaxSuppressionV2", "NonMaxSuppressionV3", shape=lambda op: (None,))
@@ -71,7 +71,7 @@ def non_max_suppression_v3(
 ) -> np.ndarray:
     """The same, of the boxes whose score exceeds a threshold."""
     overlap, least = (*(float(x) for x in thresholds), -np.inf)[:2]
-    return np.array(_suppressed(boxes, scores, int(limit), overlap, least, 0.0)[0], np.int32)
+    return np.array(suppressed(boxes, scores, int(limit), overlap, least, 0.0)[0], np.int32)
 
 
 def _padded_size(op: OperationView) -> Dim:
@@ -92,7 +92,7 @@ def non_max_suppression_v4(
     pad_to_max_output_size: bool,
 ) -> tuple[np.ndarray, int]:
     """The boxes chosen, maybe with zeros up to the limit, and how many they are."""
-    chosen, _ = _suppressed(boxes, scores, int(limit), float(overlap), float(least), 0.0)
+    chosen, _ = suppressed(boxes, scores, int(limit), float(overlap), float(least), 0.0)
     zeros = [0] * (int(limit) - len(chosen)) * pad_to_max_output_size
     return np.array(chosen + zeros, np.int32), len(chosen)
 
@@ -110,7 +110,7 @@ def non_max_suppression_v5(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """The boxes chosen, their scores, which overlap makes smaller, and how many they are."""
     numbers = (float(x) for x in (overlap, least, sigma))
-    chosen, values = _suppressed(boxes, scores, int(limit), *numbers)
+    chosen, values = suppressed(boxes, scores, int(limit), *numbers)
     n = (int(limit) - len(chosen)) * pad_to_max_output_size
     return (
         np.array(chosen + [0] * n, np.int32),
@@ -215,60 +215,3 @@ def bound(rows: np.ndarray, values: np.ndarray, *, op: OperationView) -> np.ndar
     for i, (row, value) in enumerate(zip(rows, values, strict=True)):
         result[i] = np.searchsorted(row, value, side)
     return result
-
-
-@op("RGBToHSV", shape=lambda op: op.inputs[0].sizes)
-def rgb_to_hsv(x: np.ndarray) -> np.ndarray:
-    """Hue, saturation and value of colours in [0, 1]."""
-    red, green, blue = np.moveaxis(x, -1, 0)
-    value, least = x.max(-1), x.min(-1)
-    extent = value - least
-    with np.errstate(all="ignore"):
-        saturation = np.where(value > 0, extent / value, 0)
-        norm = 1 / (6 * extent)
-    hue = norm * (red - green) + 4 / 6
-    np.copyto(hue, norm * (blue - red) + 2 / 6, where=green == value)
-    np.copyto(hue, norm * (green - blue), where=red == value)
-    np.copyto(hue, 0, where=extent <= 0)
-    np.add(hue, 1, out=hue, where=hue < 0)
-    return np.stack([hue, saturation, value], -1)
-
-
-@op("HSVToRGB", shape=lambda op: op.inputs[0].sizes)
-def hsv_to_rgb(x: np.ndarray) -> np.ndarray:
-    """Red, green and blue of hue, saturation and value."""
-    hue, saturation, value = np.moveaxis(x, -1, 0)
-    sixth = hue * 6
-    ramps = [np.abs(sixth - 3) - 1, 2 - np.abs(sixth - 2), 2 - np.abs(sixth - 4)]
-    parts = [(1 - saturation + saturation * np.clip(ramp, 0, 1)) * value for ramp in ramps]
-    return np.stack(parts, -1)
-
-
-def _require_colours(x: np.ndarray) -> None:
-    if x.ndim < 3 or x.shape[-1] != 3:
-        raise ValueError(f"input must be at least 3-D with 3 channels, got shape {x.shape}")
-
-
-@op("AdjustHue", shape=lambda op: op.inputs[0].sizes)
-def adjust_hue(x: np.ndarray, delta: np.ndarray) -> np.ndarray:
-    """Colours whose hue is moved by parts of the circle; least and greatest channels stay."""
-    _require_colours(x)
-    least, extent = x.min(-1), x.max(-1) - x.min(-1)
-    hue = np.mod(rgb_to_hsv(x)[..., 0] + delta, 1)
-    full = np.stack([hue, np.ones_like(hue), np.ones_like(hue)], -1)
-    return least[..., None] + extent[..., None] * hsv_to_rgb(full)
-
-
-@op("AdjustSaturation", shape=lambda op: op.inputs[0].sizes)
-def adjust_saturation(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Colours whose saturation is multiplied, and at most 1."""
-    _require_colours(x)
-    hue, saturation, value = np.moveaxis(rgb_to_hsv(x), -1, 0)
-    return hsv_to_rgb(np.stack([hue, np.clip(saturation * scale, 0, 1), value], -1))
-
-
-@op("AdjustContrastv2", shape=lambda op: op.inputs[0].sizes)
-def adjust_contrast(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """The distance from the mean of each channel of an image, times a factor."""
-    mean = x.mean(axis=(-3, -2), keepdims=True, dtype=np.float64)
-    return (x - mean) * factor + mean

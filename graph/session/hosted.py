@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MODULES = (
     "accumulators",
     "control",
+    "distorted_boxes",
     "files",
     "pool",
     "printing",

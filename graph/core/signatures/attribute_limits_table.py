@@ -28,7 +28,8 @@ ROWS = r"""
 ["SAME","VALID","EXPLICIT"]: Conv2D.padding Conv2DBackpropFilter.padding Conv2DBackpropInput.padding DepthwiseConv2dNative.padding DepthwiseConv2dNativeBackpropFilter.padding DepthwiseConv2dNativeBackpropInput.padding MaxPool.padding MaxPoolGrad.padding
 ["SAME","VALID"]: AvgPool.padding AvgPool3D.padding AvgPool3DGrad.padding AvgPoolGrad.padding Conv3D.padding Conv3DBackpropFilter.padding Conv3DBackpropFilterV2.padding Conv3DBackpropInput.padding Conv3DBackpropInputV2.padding Dilation2D.padding Dilation2DBackpropFilter.padding Dilation2DBackpropInput.padding ExtractImagePatches.padding ExtractVolumePatches.padding MaxPool3D.padding MaxPool3DGrad.padding MaxPool3DGradGrad.padding MaxPoolGradGrad.padding MaxPoolGradV2.padding MaxPoolGradWithArgmax.padding MaxPoolV2.padding MaxPoolWithArgmax.padding QuantizedAvgPool.padding QuantizedConv2D.padding QuantizedMaxPool.padding
 ["UTF-8","UTF-16-BE","UTF-32-BE"]: UnicodeEncode.output_encoding UnicodeTranscode.output_encoding
-["bilinear","nearest"]: CropAndResize.method
+["bilinear","nearest"]: CropAndResize.method CropAndResizeGradImage.method
+["bilinear"]: CropAndResizeGradBoxes.method
 ["ignore","replace","strict"]: UnicodeEncode.errors
 ["in","cm"]: EncodeJpeg.density_unit
 ["strict","replace","ignore"]: UnicodeDecode.errors UnicodeDecodeWithOffsets.errors UnicodeTranscode.errors

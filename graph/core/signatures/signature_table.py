@@ -144,14 +144,19 @@ Cos x:T -> y:T ; T:type
 Cosh x:T -> y:T ; T:type
 CountUpTo ref:&T -> output:T ; limit:int T:type
 CropAndResize image:T boxes:float32 box_ind:int32 crop_size:int32 -> crops:float32 ; T:type method:string="bilinear" extrapolation_value:float=0.0
+CropAndResizeGradBoxes grads:float32 image:T boxes:float32 box_ind:int32 -> output:float32 ; T:type method:string="bilinear"
+CropAndResizeGradImage grads:float32 boxes:float32 box_ind:int32 image_size:int32 -> output:T ; T:type method:string="bilinear"
 Cross a:T b:T -> product:T ; T:type
 Cumprod x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 Cumsum x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 CumulativeLogsumexp x:T axis:Tidx -> out:T ; exclusive:bool=false reverse:bool=false T:type Tidx:type="int32"
 Dawsn x:T -> y:T ; T:type
+DecodeAndCropJpeg contents:string crop_window:int32 -> image:uint8 ; channels:int=0 ratio:int=1 fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1.0 dct_method:string=""
 DecodeBase64 input:string -> output:string ;
+DecodeBmp contents:string -> image:uint8 ; channels:int=0
 DecodeCSV records:string record_defaults:*OUT_TYPE -> output:*OUT_TYPE ; OUT_TYPE:list(type) field_delim:string="," use_quote_delim:bool=true na_value:string="" select_cols:list(int)=[]
 DecodeCompressed bytes:string -> output:string ; compression_type:string=""
+DecodeGif contents:string -> image:uint8 ;
 DecodeImage contents:string -> image:dtype ; channels:int=0 dtype:type="uint8" expand_animations:bool=true
 DecodeJSONExample json_examples:string -> binary_examples:string ;
 DecodeJpeg contents:string -> image:uint8 ; channels:int=0 ratio:int=1 fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1.0 dct_method:string=""
@@ -179,6 +184,8 @@ Dilation2DBackpropFilter input:T filter:T out_backprop:T -> filter_backprop:T ; 
 Dilation2DBackpropInput input:T filter:T out_backprop:T -> in_backprop:T ; T:type strides:list(int) rates:list(int) padding:string
 Div x:T y:T -> z:T ; T:type
 DivNoNan x:T y:T -> z:T ; T:type
+DrawBoundingBoxes images:T boxes:float32 -> output:T ; T:type="float32"
+DrawBoundingBoxesV2 images:T boxes:float32 colors:float32 -> output:T ; T:type="float32"
 DynamicPartition data:T partitions:int32 -> outputs:num_partitions*T ; num_partitions:int T:type
 DynamicStitch indices:N*int32 data:N*T -> merged:T ; N:int T:type
 !EagerPyFunc input:*Tin -> output:*Tout ; token:string is_async:bool=false Tin:list(type) Tout:list(type)
@@ -190,6 +197,7 @@ EluGrad gradients:T outputs:T -> backprops:T ; T:type
 EmptyTensorList element_shape:shape_type max_num_elements:int32 -> handle:variant ; element_dtype:type shape_type:type
 EncodeBase64 input:string -> output:string ; pad:bool=false
 EncodeJpeg image:uint8 -> contents:string ; format:string="" quality:int=95 progressive:bool=false optimize_size:bool=false chroma_downsampling:bool=true density_unit:string="in" x_density:int=300 y_density:int=300 xmp_metadata:string=""
+EncodeJpegVariableQuality images:uint8 quality:int32 -> contents:string ;
 EncodePng image:T -> contents:string ; compression:int=-1 T:type="uint8"
 EnsureShape input:T -> output:T ; shape:shape T:type
 Enter data:T -> output:T ; T:type frame_name:string is_constant:bool=false parallel_iterations:int=10
@@ -203,7 +211,10 @@ Exp x:T -> y:T ; T:type
 ExpandDims input:T dim:Tdim -> output:T ; T:type Tdim:type="int32"
 Expint x:T -> y:T ; T:type
 Expm1 x:T -> y:T ; T:type
+ExtractGlimpse input:float32 size:int32 offsets:float32 -> glimpse:float32 ; centered:bool=true normalized:bool=true uniform_noise:bool=true noise:string="uniform"
+ExtractGlimpseV2 input:float32 size:int32 offsets:float32 -> glimpse:float32 ; centered:bool=true normalized:bool=true uniform_noise:bool=true noise:string="uniform"
 ExtractImagePatches images:T -> patches:T ; ksizes:list(int) strides:list(int) rates:list(int) T:type padding:string
+ExtractJpegShape contents:string -> image_shape:output_type ; output_type:type="int32"
 ExtractVolumePatches input:T -> patches:T ; ksizes:list(int) strides:list(int) T:type padding:string
 FFT input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 FFT2D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
@@ -372,6 +383,7 @@ NonMaxSuppressionV2 boxes:T scores:T max_output_size:int32 iou_threshold:T_thres
 NonMaxSuppressionV3 boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold score_threshold:T_threshold -> selected_indices:int32 ; T:type="float32" T_threshold:type="float32"
 NonMaxSuppressionV4 boxes:T scores:T max_output_size:int32 iou_threshold:T_threshold score_threshold:T_threshold -> selected_indices:int32 valid_outputs:int32 ; T:type="float32" T_threshold:type="float32" pad_to_max_output_size:bool=false
 NonMaxSuppressionV5 boxes:T scores:T max_output_size:int32 iou_threshold:T score_threshold:T soft_nms_sigma:T -> selected_indices:int32 selected_scores:T valid_outputs:int32 ; T:type="float32" pad_to_max_output_size:bool=false
+NonMaxSuppressionWithOverlaps overlaps:float32 scores:float32 max_output_size:int32 overlap_threshold:float32 score_threshold:float32 -> selected_indices:int32 ;
 NotEqual x:T y:T -> z:bool ; T:type incompatible_shape_error:bool=true
 NthElement input:T n:int32 -> values:T ; reverse:bool=false T:type
 OneHot indices:TI depth:int32 on_value:T off_value:T -> output:T ; axis:int=-1 T:type TI:type="int64"
@@ -495,6 +507,7 @@ ReluGrad gradients:T features:T -> backprops:T ; T:type
 Reshape tensor:T shape:Tshape -> output:T ; T:type Tshape:type="int32"
 ResizeArea images:T size:int32 -> resized_images:float32 ; T:type align_corners:bool=false
 ResizeBicubic images:T size:int32 -> resized_images:float32 ; T:type align_corners:bool=false half_pixel_centers:bool=false
+ResizeBicubicGrad grads:float32 original_image:T -> output:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
 ResizeBilinear images:T size:int32 -> resized_images:float32 ; T:type align_corners:bool=false half_pixel_centers:bool=false
 ResizeBilinearGrad grads:float32 original_image:T -> output:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
 ResizeNearestNeighbor images:T size:int32 -> resized_images:T ; T:type align_corners:bool=false half_pixel_centers:bool=false
@@ -559,11 +572,14 @@ Roll input:T shift:Tshift axis:Taxis -> output:T ; T:type Tshift:type Taxis:type
 Round x:T -> y:T ; T:type
 Rsqrt x:T -> y:T ; T:type
 RsqrtGrad y:T dy:T -> z:T ; T:type
+!SampleDistortedBoundingBox image_size:T bounding_boxes:float32 -> begin:T size:T bboxes:float32 ; T:type seed:int=0 seed2:int=0 min_object_covered:float=0.100000001 aspect_ratio_range:list(float)=[0.75,1.33000004] area_range:list(float)=[0.0500000007,1.0] max_attempts:int=100 use_image_if_no_bounding_boxes:bool=false
+!SampleDistortedBoundingBoxV2 image_size:T bounding_boxes:float32 min_object_covered:float32 -> begin:T size:T bboxes:float32 ; T:type seed:int=0 seed2:int=0 aspect_ratio_range:list(float)=[0.75,1.33000004] area_range:list(float)=[0.0500000007,1.0] max_attempts:int=100 use_image_if_no_bounding_boxes:bool=false
 !Save filename:string tensor_names:string data:*T -> ; T:list(type)
 !SaveSlices filename:string tensor_names:string shapes_and_slices:string data:*T -> ; T:list(type)
 !SaveV2 prefix:string tensor_names:string shape_and_slices:string tensors:*dtypes -> ; dtypes:list(type)
 ScalarSummary tags:string values:T -> summary:string ; T:type
 ScaleAndTranslate images:T size:int32 scale:float32 translation:float32 -> resized_images:float32 ; T:type kernel_type:string="lanczos3" antialias:bool=true
+ScaleAndTranslateGrad grads:T original_image:T scale:float32 translation:float32 -> output:T ; T:type kernel_type:string="lanczos3" antialias:bool=true
 ScatterAdd ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterDiv ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false
 ScatterMax ref:&T indices:Tindices updates:T -> output_ref:&T ; T:type Tindices:type use_locking:bool=false

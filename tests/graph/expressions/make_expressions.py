@@ -14,6 +14,7 @@ import expressions_arrays
 import expressions_checks
 import expressions_edges
 import expressions_gradients
+import expressions_image
 import expressions_kinds
 import expressions_linalg
 import expressions_narrow
@@ -219,6 +220,7 @@ TABLES = {
     "arrays": expressions_arrays,
     "checks": expressions_checks,
     "edges": expressions_edges,
+    "image": expressions_image,
     "kinds": expressions_kinds,
     "linalg": expressions_linalg,
     "narrow": expressions_narrow,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.registry import op
-from ..core.shapes import Shape, integers, known, require
+from ...core.registry import op
+from ...core.shapes import Shape, integers, known, require
 
 if TYPE_CHECKING:
-    from ..core.protocols import OperationView
+    from ...core.protocols import OperationView
 
 
 def _resize_shape(op: OperationView) -> Shape:
@@ -44,11 +43,12 @@ def resize_bilinear(
     """Each new element from the four old ones around it."""
     x = images.astype(np.float32)
     for axis, new in enumerate(size.tolist(), 1):
-        x = _interpolate(x, axis, _places(x.shape[axis], new, align_corners, half_pixel_centers))
+        x = interpolate(x, axis, _places(x.shape[axis], new, align_corners, half_pixel_centers))
     return x
 
 
-def _interpolate(x: np.ndarray, axis: int, positions: np.ndarray) -> np.ndarray:
+def interpolate(x: np.ndarray, axis: int, positions: np.ndarray) -> np.ndarray:
+    """Elements at positions along an axis, in between the two next to each."""
     low = np.floor(positions)
     first = np.maximum(low, 0).astype(np.int64)
     second = np.minimum(np.ceil(positions).astype(np.int64), x.shape[axis] - 1)
@@ -68,11 +68,11 @@ def resize_nearest_neighbor(
     return x
 
 
-def _bilinear_grad_shape(op: OperationView) -> Shape:
+def _original_shape(op: OperationView) -> Shape:
     return op.inputs[1].sizes
 
 
-@op("ResizeBilinearGrad", shape=_bilinear_grad_shape)
+@op("ResizeBilinearGrad", shape=_original_shape)
 def resize_bilinear_grad(
     grads: np.ndarray, original: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
@@ -130,6 +130,21 @@ def _cubic_weights(share: np.ndarray, a: float) -> np.ndarray:
     return np.stack([far[0], near[0], near[1], far[1]]).astype(np.float32)
 
 
+def _cubic_spans(
+    size: int, new: int, align_corners: bool, half_pixel_centers: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """[4, new] which old elements are around each new one, and their weights."""
+    positions = _places(size, new, align_corners, half_pixel_centers)
+    low = np.floor(positions)
+    weights = _cubic_weights(positions - low, -0.5 if half_pixel_centers else -0.75)
+    around = low.astype(np.int64) + np.arange(-1, 3)[:, None]
+    inside = np.clip(around, 0, size - 1)
+    if half_pixel_centers:  # what lies outside has no weight there
+        weights = np.where(inside == around, weights, 0)
+        weights = weights / weights.sum(0)
+    return inside, weights
+
+
 @op("ResizeBicubic", shape=_resize_shape)
 def resize_bicubic(
     images: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
@@ -137,66 +152,29 @@ def resize_bicubic(
     """Each new element from the sixteen old ones around it."""
     x = images.astype(np.float32)
     for axis, new in enumerate(size.tolist(), 1):
-        positions = _places(x.shape[axis], new, align_corners, half_pixel_centers)
-        low = np.floor(positions)
-        weights = _cubic_weights(positions - low, -0.5 if half_pixel_centers else -0.75)
-        around = low.astype(np.int64) + np.arange(-1, 3)[:, None]
-        inside = np.clip(around, 0, x.shape[axis] - 1)
-        if half_pixel_centers:  # what lies outside has no weight there
-            weights = np.where(inside == around, weights, 0)
-            weights = weights / weights.sum(0)
+        spans = _cubic_spans(x.shape[axis], new, align_corners, half_pixel_centers)
         shape = [-1] + [1] * (x.ndim - axis - 1)
         parts = (
             np.take(x, index, axis) * weight.reshape(shape)
-            for index, weight in zip(inside, weights, strict=True)
+            for index, weight in zip(*spans, strict=True)
         )
         x = np.add.reduce(list(parts))
     return x
 
 
-def _crop_shape(op: OperationView) -> Shape:
-    boxes, channels = known(op, 1, 2), known(op, 0, 4)[3]
-    sizes = integers(op, 3)
-    return (boxes[0], *(sizes or (None, None)), channels)
-
-
-@op("CropAndResize", shape=_crop_shape)
-def crop_and_resize(
-    images: np.ndarray,
-    boxes: np.ndarray,
-    box_index: np.ndarray,
-    crop_size: np.ndarray,
-    *,
-    method: bytes,
-    extrapolation_value: float,
+@op("ResizeBicubicGrad", shape=_original_shape)
+def resize_bicubic_grad(
+    grads: np.ndarray, original: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
-    """Boxes, in parts of the image's size, cut out and resized."""
-    if box_index.size and not 0 <= box_index.min() <= box_index.max() < len(images):
-        raise ValueError(f"box_index has values outside [0, {len(images)})")
-    crops = [
-        _crop(images[i].astype(np.float32), box, crop_size.tolist(), method, extrapolation_value)
-        for i, box in zip(box_index, boxes, strict=True)
-    ]
-    shape = (0, *crop_size.tolist(), images.shape[3])
-    return np.array(crops, np.float32) if crops else np.zeros(shape, np.float32)
-
-
-def _crop(
-    image: np.ndarray, box: np.ndarray, sizes: Sequence[int], method: bytes, outside: float
-) -> np.ndarray:
-    x, inside = image, np.ones(sizes, bool)
-    for axis, new in enumerate(sizes):
-        low, high, last = box[axis], box[axis + 2], np.array(x.shape[axis] - 1, np.float32)
-        if new > 1:
-            scale = (high - low) * last / np.float32(new - 1)
-            positions = low * last + np.arange(new, dtype=np.float32) * scale
-        else:
-            positions = np.float32(0.5) * (low + high) * last[None]
-        is_inside = (positions >= 0) & (positions <= last)
-        inside &= is_inside.reshape([-1, 1] if axis == 0 else [1, -1])
-        positions = np.where(is_inside, positions, 0)
-        if method == b"nearest":
-            x = np.take(x, np.floor(positions + np.float32(0.5)).astype(np.int64), axis)
-        else:
-            x = _interpolate(x, axis, positions)
-    return np.where(inside[..., None], x, np.float32(outside))
+    """Each new element's gradient shared among the sixteen old ones it came from."""
+    dx = grads
+    for axis in (2, 1):
+        old = original.shape[axis]
+        spans = _cubic_spans(old, dx.shape[axis], align_corners, half_pixel_centers)
+        shape = [-1] + [1] * (dx.ndim - axis - 1)
+        parts = (
+            _summed(dx * weight.reshape(shape), index, old, axis)
+            for index, weight in zip(*spans, strict=True)
+        )
+        dx = np.add.reduce(list(parts))
+    return dx.astype(original.dtype)

@@ -1,0 +1,1 @@
+"""Kernels of images: sizes, colours, crops, boxes and files."""
