@@ -579,6 +579,8 @@ QUEUE = {
     ),
 }
 
+DISTRIBUTE = {"training.sessions.server": "Server"}
+
 LOOKUP = {
     "graph.functions.resources.lookup": (
         "KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex "

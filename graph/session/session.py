@@ -40,6 +40,7 @@ from .plan_pool import PlanPool
 from .run_limits import checked_delegates, checked_limits
 from .run_metadata import write_times
 from .run_profile import by_operation, recorded
+from .servers import task_at
 from .state import State
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ class Session:
     """Runs operations of a graph and holds the values of its variables.
 
     Args:
-        target: "" or "local" for this process.
+        target: "" or "local" for this process; the `target` of a `tf.train.Server` in it, whose
+            variables, queues and tables outlive the session.
         graph: The default graph when left out.
         config: A ConfigProto. `intra_op_parallelism_threads` is the number of threads that share
             the work of a run, 0 for what `tf.config.threading` says, or one per processor;
@@ -100,7 +102,7 @@ class Session:
     Raises:
         TypeError: `graph`, `config`, `memory_limit` or `limits` is something else.
         ValueError: The number of threads, or of bytes, is negative; `limits` are those of files.
-        NotFoundError: `target` is another process.
+        NotFoundError: `target` is no server of this process.
 
     >>> import flatlite.compat.v1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -132,21 +134,24 @@ class Session:
             raise TypeError(
                 f"Argument `target` must be a string, but got {type(target).__name__}: {target}"
             )
-        if target not in ("", "local"):
+        task = task_at(target)
+        if task is None and target not in ("", "local"):
             raise NotFoundError(
                 None,
                 None,
                 f"No session factory registered for the given session options: {{target: "
                 f'"{target}"}} Registered factories are {{DIRECT_SESSION}}; sessions run in this '
-                "process",
+                "process, or on a tf.train.Server in it",
             )
         self._graph = get_default_graph() if graph is None else graph
-        self._config = config or proto.ConfigProto()
+        self._target, self._task = target, task
+        self._config = config or (task and task.config) or proto.ConfigProto()
         threads = self._config.intra_op_parallelism_threads
         if threads < 0:
             raise ValueError(f"intra_op_parallelism_threads must not be negative, got {threads}")
         self._n_threads = threads or get_intra_op_parallelism_threads() or _processors()
-        self.state = State(checked_limits(limits, memory_limit))
+        shares = None if self._config.isolate_session_state else task
+        self.state = State(checked_limits(limits, memory_limit), shares)
         self._times = RunTimes() if profile else None
         self._delegates = checked_delegates(delegates)
         self._report: DelegationReport | None = None
@@ -170,7 +175,7 @@ class Session:
     @property
     def sess_str(self) -> str:
         """The target it was made with."""
-        return ""
+        return self._target
 
     def run(
         self,
@@ -319,9 +324,14 @@ class Session:
         return call
 
     def list_devices(self) -> list[DeviceAttributes]:
-        """The devices it runs on: this process, as often as its ConfigProto counts processors."""
+        """The devices it runs on: this process, as often as its ConfigProto counts processors.
+
+        On a server those of the servers of its cluster that this process has.
+        """
         count = self._config.device_count.get("CPU", 1)
         names = [f"/job:localhost/replica:0/task:0/device:CPU:{i}" for i in range(count)]
+        if self._task is not None:
+            names = self._task.cluster.devices()
         return [DeviceAttributes(name, "CPU", MEMORY_LIMIT, i + 1) for i, name in enumerate(names)]
 
     def cancel(self) -> None:
