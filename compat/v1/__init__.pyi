@@ -461,6 +461,9 @@ from ...graph.functions.resources.queues import PaddingFIFOQueue as PaddingFIFOQ
 from ...graph.functions.resources.queues import PriorityQueue as PriorityQueue
 from ...graph.functions.resources.queues import QueueBase as QueueBase
 from ...graph.functions.resources.queues import RandomShuffleQueue as RandomShuffleQueue
+from ...graph.functions.resources.session_tensors import delete_session_tensor as delete_session_tensor
+from ...graph.functions.resources.session_tensors import get_session_handle as get_session_handle
+from ...graph.functions.resources.session_tensors import get_session_tensor as get_session_tensor
 from ...graph.functions.shape_checks import assert_integer as assert_integer
 from ...graph.functions.shape_checks import assert_rank as assert_rank
 from ...graph.functions.shape_checks import assert_rank_at_least as assert_rank_at_least

@@ -146,6 +146,7 @@ DecodePaddedRaw: RawOp
 DecodePng: RawOp
 DecodeRaw: RawOp
 DecodeWav: RawOp
+DeleteSessionTensor: RawOp
 DenseBincount: RawOp
 DenseCountSparseOutput: RawOp
 DenseToDenseSetOperation: RawOp
@@ -198,6 +199,7 @@ FFT3D: RawOp
 FFTND: RawOp
 FIFOQueue: RawOp
 FIFOQueueV2: RawOp
+Fact: RawOp
 FakeQuantWithMinMaxArgs: RawOp
 FakeQuantWithMinMaxArgsGradient: RawOp
 FakeQuantWithMinMaxVars: RawOp
@@ -229,6 +231,9 @@ Gather: RawOp
 GatherNd: RawOp
 GatherV2: RawOp
 GenerateVocabRemapping: RawOp
+GetSessionHandle: RawOp
+GetSessionHandleV2: RawOp
+GetSessionTensor: RawOp
 Greater: RawOp
 GreaterEqual: RawOp
 GuaranteeConst: RawOp

@@ -67,7 +67,8 @@ constant(
     "TensorSummaryV2", "VarIsInitializedOp",
 )  # fmt: skip
 constant(
-    "DecodePaddedRaw", "DecodeRaw", "FixedLengthRecordReader", "GenerateVocabRemapping",
+    "DecodePaddedRaw", "DecodeRaw", "DeleteSessionTensor", "FixedLengthRecordReader",
+    "GenerateVocabRemapping", "GetSessionHandle", "GetSessionHandleV2", "GetSessionTensor",
     "IdentityReader", "LoadAndRemapMatrix", "ParseTensor", "PopulationCount", "PyFunc",
     "PyFuncStateless", "RaggedRange", "RandomCrop", "RandomIndexShuffle", "SerializeTensor",
     "TFRecordReader", "TextLineReader", "Timestamp", "WholeFileReader",

@@ -34,6 +34,7 @@ MODULES = (
     "rejection",
     "samplers",
     "serialized",
+    "session_tensors",
     "tables",
     "tensor_arrays",
     "variables",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
@@ -41,6 +41,7 @@ from .run_limits import checked_delegates, checked_limits
 from .run_metadata import write_times
 from .run_profile import by_operation, recorded
 from .servers import task_at
+from .session_tensors import TensorHandle
 from .state import State
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ MEMORY_LIMIT = 256 << 20
 """What TensorFlow says of processors."""
 MAX_PLANS = 64
 """Compiled runs a Session keeps."""
+HANDLES = ("GetSessionHandle", "GetSessionHandleV2")
+"""Operations whose result a run gives as a TensorHandle."""
 
 
 class DeviceAttributes:
@@ -444,13 +447,21 @@ class Session:
             if times is not None and self._times is not None:
                 self._times.append(by_operation(times, plan.positions))
             state.wait_for_put_off(control)
-            return [
-                None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements
-            ]
+            return [self._result(item, arrays) for item in elements]
         finally:
             state.end_run(control, outer)
             if plan is not None:
                 self._plans.give_back(key, plan)
+
+    def _result(self, item: Tensor | Operation, arrays: Mapping[Tensor, np.ndarray]) -> Evaluated:
+        """What is given for an element: an array that is the caller's own; a number; a handle."""
+        if isinstance(item, Operation):
+            return None
+        array = arrays[item]
+        if item.op.type in HANDLES:
+            handle = cast("bytes", array.item()).decode()
+            return cast("Evaluated", TensorHandle(handle, self.state.session_tensors))
+        return array.copy() if array.ndim else array[()]
 
     def _seconds(self, options: Message | None, timeout: float | None) -> float | None:
         """How long a run may take; None where nobody says."""
@@ -474,6 +485,8 @@ class Session:
                         f"For reference, the tensor object was {part} which was passed to the "
                         f"argument `feed_dict` with key {key}."
                     )
+                if isinstance(part, TensorHandle):
+                    part = part.handle if tensor.dtype.kind == "O" else part.eval()
                 feeds[tensor] = fed_array(tensor, cast("npt.ArrayLike", part))
         return feeds
 
@@ -493,11 +506,6 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _copied(array: np.ndarray) -> Evaluated:
-    """A copy that is the caller's own: an array, or a number for a scalar."""
-    return array.copy() if array.ndim else array[()]
 
 
 class InteractiveSession(Session):

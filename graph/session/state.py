@@ -15,6 +15,7 @@ from ...engine.run.stages import Control
 from ...schema.errors import FailedPreconditionError, OpError
 from .keys import name_of, shared_name
 from .run_errors import of_operation
+from .session_tensors import SessionTensors
 
 if TYPE_CHECKING:
     from ...engine.run.limits import Limits
@@ -54,6 +55,7 @@ class State:
         resources: Queues and other things that threads share, by the name of what made them.
         tables: Lookup tables by their shared name, or that of their operation.
         bodies: The functions that operations call, by operation and name.
+        session_tensors: What `tf.get_session_handle` keeps.
         limits: What a run may ask for at most, where the caller says so.
     """
 
@@ -65,6 +67,7 @@ class State:
         self.streams: dict[Operation, Philox] = {}
         self.caches: dict[Operation, object] = {}
         self.bodies: dict[tuple[Operation, str], Body] = {}
+        self.session_tensors = SessionTensors()
         self._controls: dict[int, Control] = {}
         self._put_off: dict[Control, list[tuple[Operation, Attempt]]] = {}
         self._keys = store.keys

@@ -23,7 +23,7 @@ from pathlib import Path
 import tensorflow.compat.v1 as tf
 from generate_signatures import dtype_name, registered_ops
 
-TABLE = Path(__file__).parents[2] / "graph" / "core" / "operand_ranks_table.py"
+TABLE = Path(__file__).parents[2] / "graph/core/signatures/operand_ranks_table.py"
 SIGNATURES = TABLE.with_name("signature_table.py")
 HEAD = '''\
 """The ranks that TensorFlow's ops demand of their inputs: `ranks: op.input ...`.

@@ -21,7 +21,7 @@ from tensorflow.core.framework import op_def_pb2, types_pb2
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.framework.tensor_util import MakeNdarray as make_ndarray
 
-TABLE = Path(__file__).parents[2] / "graph" / "core" / "signature_table.py"
+TABLE = Path(__file__).parents[2] / "graph/core/signatures/signature_table.py"
 ALLOWED = TABLE.with_name("allowed_types_table.py")
 LIMITS = TABLE.with_name("attribute_limits_table.py")
 HEAD = '''\
