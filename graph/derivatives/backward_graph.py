@@ -25,6 +25,7 @@ from .gradients import gradients, is_trainable
 
 if TYPE_CHECKING:
     from ..core.protocols import DTypeAttr
+    from ..core.shapes import Shape
     from .registry import Gradient
 
 
@@ -129,6 +130,11 @@ def zeros_for(operand: Tensor) -> Tensor:
 def shape_for(operand: Tensor) -> Tensor:
     """The shape of the gradient of what a call is given, as a vector."""
     return ops.VariableShape(operand) if is_handle(operand) else ops.Shape(operand)
+
+
+def shape_of(operand: Tensor) -> Shape:
+    """What is known of the shape of the gradient of what a call is given."""
+    return origin(operand).op.get_attr("shape") if is_handle(operand) else operand.sizes
 
 
 def is_variable(operand: Tensor) -> bool:

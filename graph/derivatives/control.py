@@ -23,6 +23,7 @@ from .backward_graph import (
     gradient_dtype,
     is_variable,
     shape_for,
+    shape_of,
     source_of,
     zeros_for,
 )
@@ -153,8 +154,16 @@ def _flow_back(
         if index is None:
             results[place] = new
         else:
-            results[place] = IndexedSlices(new, next(outputs), shape_for(op.inputs[place]))
+            results[place] = _rows_of(new, next(outputs), op.inputs[place])
     return results
+
+
+def _rows_of(values: Tensor, indices: Tensor, operand: Tensor) -> IndexedSlices:
+    """What flows back to an operand of which rows were looked up."""
+    whole = shape_of(operand)
+    values.set_shape(None if whole is None else [None, *whole[1:]])
+    indices.set_shape([None])
+    return IndexedSlices(values, indices, shape_for(operand))
 
 
 def _body(op: Operation, where: str | int) -> tuple[FunctionGraph, FunctionRef]:

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.build import ops
 from ..core.composite.indexed_slices import IndexedSlices
 from ..core.create import create
-from ..core.function_graph import FunctionGraph, add_outputs, define, is_stateful, origin, redefine
+from ..core.function_graph import FunctionGraph, add_outputs, define, is_stateful, redefine
 from ..core.graph import Operation, Tensor
 from ..core.scopes import control_dependencies
 from ..core.shapes import is_static
@@ -24,9 +24,9 @@ from .backward_graph import (
     body_of,
     flows,
     gradient_dtype,
-    is_handle,
     is_variable,
     shape_for,
+    shape_of,
     source_of,
     zeros_for,
 )
@@ -191,9 +191,10 @@ def _as_rows(gradient: Gradient | None, operand: Tensor) -> IndexedSlices | None
     """A gradient of rows whose sizes are known, which lists can hold; None for any other."""
     if not isinstance(gradient, IndexedSlices):
         return None
-    whole = origin(operand).op.get_attr("shape") if is_handle(operand) else operand.sizes
+    whole = shape_of(operand)
     if whole is not None and is_static(whole[1:]):
         gradient.values.set_shape([None, *whole[1:]])
+    gradient.indices.set_shape([None])
     sizes = gradient.values.sizes
     return None if sizes is None or not is_static(sizes[1:]) else gradient
 

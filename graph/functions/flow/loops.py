@@ -249,7 +249,7 @@ def _converted(leaf: object) -> object:
 def _leaf_shapes(leaf: object) -> list[Shape]:
     """The shapes a variable has; how many elements a sparse tensor names is free."""
     if isinstance(leaf, SparseTensor) and leaf.shape.rank is not None:
-        return _sparse_shapes(leaf, tuple(leaf.shape.as_list()))
+        return _sparse_shapes(leaf, (leaf.shape.rank,))
     if isinstance(leaf, RaggedTensor):
         return _ragged_shapes(leaf, leaf.shape.as_shape())
     return [cast("Tensor", t).sizes for t in flatten(leaf, expand=True)]
