@@ -45,6 +45,7 @@ HOMES = {
         "piecewise_constant_decay=piecewise_constant polynomial_decay"
     ),
     "training.sessions.cluster": "ClusterSpec replica_device_setter",
+    "training.sessions.server": "Server",
     "training.sessions.coordinator": "Coordinator LooperThread",
     "training.event_files": "summary_iterator",
     "training.sessions.hook_steps": "SecondOrStepTimer",

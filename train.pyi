@@ -106,6 +106,7 @@ from .training.sessions.saver_hooks import CheckpointSaverHook as CheckpointSave
 from .training.sessions.saver_hooks import CheckpointSaverListener as CheckpointSaverListener
 from .training.sessions.saver_hooks import SummarySaverHook as SummarySaverHook
 from .training.sessions.scaffold import Scaffold as Scaffold
+from .training.sessions.server import Server as Server
 from .training.sessions.session_creators import ChiefSessionCreator as ChiefSessionCreator
 from .training.sessions.session_creators import SessionCreator as SessionCreator
 from .training.sessions.session_creators import WorkerSessionCreator as WorkerSessionCreator

@@ -16,6 +16,7 @@ FACADES = (
     "flatlite.compat.v1.config_experimental",
     "flatlite.compat.v1.config_threading",
     "flatlite.compat.v1.debugging",
+    "flatlite.compat.v1.distribute",
     "flatlite.compat.v1.dtypes",
     "flatlite.compat.v1.gfile",
     "flatlite.compat.v1.graph_util",

@@ -13,6 +13,7 @@ MODULES = {
     "compat": "compat.v1.compat",
     "config": "compat.v1.config",
     "debugging": "compat.v1.debugging",
+    "distribute": "compat.v1.distribute",
     "dtypes": "compat.v1.dtypes",
     "errors": "errors",
     "flags": "compat.v1.flags",

@@ -8,6 +8,7 @@ from ...compat.v1 import bitwise as bitwise
 from ...compat.v1 import compat as compat
 from ...compat.v1 import config as config
 from ...compat.v1 import debugging as debugging
+from ...compat.v1 import distribute as distribute
 from ...compat.v1 import dtypes as dtypes
 from ...compat.v1 import flags as flags
 from ...compat.v1 import gfile as gfile
@@ -461,6 +462,9 @@ from ...graph.functions.resources.queues import PaddingFIFOQueue as PaddingFIFOQ
 from ...graph.functions.resources.queues import PriorityQueue as PriorityQueue
 from ...graph.functions.resources.queues import QueueBase as QueueBase
 from ...graph.functions.resources.queues import RandomShuffleQueue as RandomShuffleQueue
+from ...graph.functions.resources.session_tensors import delete_session_tensor as delete_session_tensor
+from ...graph.functions.resources.session_tensors import get_session_handle as get_session_handle
+from ...graph.functions.resources.session_tensors import get_session_tensor as get_session_tensor
 from ...graph.functions.shape_checks import assert_integer as assert_integer
 from ...graph.functions.shape_checks import assert_rank as assert_rank
 from ...graph.functions.shape_checks import assert_rank_at_least as assert_rank_at_least

@@ -114,6 +114,9 @@ CORE = {
     "graph.functions.random_draws": "multinomial random_gamma random_poisson",
     "graph.functions.signal.spectral": "fft3d ifft3d",
     "graph.functions.array.slices": "newaxis",
+    "graph.functions.resources.session_tensors": (
+        "delete_session_tensor get_session_handle get_session_tensor"
+    ),
     "graph.functions.state": (
         "assign assign_add assign_sub batch_scatter_update count_up_to is_variable_initialized "
         "scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add "
@@ -578,6 +581,8 @@ QUEUE = {
         "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"
     ),
 }
+
+DISTRIBUTE = {"training.sessions.server": "Server"}
 
 LOOKUP = {
     "graph.functions.resources.lookup": (

@@ -153,6 +153,7 @@ DecodePaddedRaw: RawOp
 DecodePng: RawOp
 DecodeRaw: RawOp
 DecodeWav: RawOp
+DeleteSessionTensor: RawOp
 DenseBincount: RawOp
 DenseCountSparseOutput: RawOp
 DenseToDenseSetOperation: RawOp
@@ -211,6 +212,7 @@ FFT3D: RawOp
 FFTND: RawOp
 FIFOQueue: RawOp
 FIFOQueueV2: RawOp
+Fact: RawOp
 FakeQuantWithMinMaxArgs: RawOp
 FakeQuantWithMinMaxArgsGradient: RawOp
 FakeQuantWithMinMaxVars: RawOp
@@ -242,6 +244,9 @@ Gather: RawOp
 GatherNd: RawOp
 GatherV2: RawOp
 GenerateVocabRemapping: RawOp
+GetSessionHandle: RawOp
+GetSessionHandleV2: RawOp
+GetSessionTensor: RawOp
 Greater: RawOp
 GreaterEqual: RawOp
 GuaranteeConst: RawOp

@@ -10,7 +10,6 @@ import numpy as np
 from ...graph.core.graph import Operation
 from ...graph.format.graphdef import to_graph_def
 from ...graph.session.session import Session
-from ...graph.session.state import variable_key
 from . import frozen
 from .source import GraphSource, Shapes
 from .state import Table
@@ -37,10 +36,10 @@ def load(
             raise ValueError(f"'{tensor.name}' must be of the session's graph, and is of another")
 
     def values(operations: list[Operation]) -> Mapping[Operation, np.ndarray]:
-        return {op: session.state.value(variable_key(op)) for op in operations}
+        return {op: session.state.value(session.state.variable_key(op)) for op in operations}
 
     def table(op: Operation) -> Table | None:
-        contents = session.state.tables.get(variable_key(op))
+        contents = session.state.tables.get(session.state.variable_key(op))
         return None if contents is None else used_entries(op, *contents.export())
 
     names = [tensor.name for tensor in inputs], [tensor.name for tensor in outputs]

@@ -214,12 +214,17 @@ def redefine(reference: FunctionRef, body: Graph) -> None:
     body.functions.add(Function.of(reference.name, body))
 
 
+ENDS = ("_Arg", "_Retval")
+"""Where values enter and leave a body; TensorFlow lists them among the operations with effects."""
+
+
 def is_stateful(bodies: Iterable[Graph]) -> bool:
     """Whether any of some bodies has operations with effects."""
     return any(
         op.type in VARIABLES or (op.signature is not None and op.signature.is_stateful)
         for body in bodies
         for op in body.operations
+        if op.type not in ENDS
     )
 
 

@@ -25,6 +25,7 @@ from .gradients import gradients, is_trainable
 
 if TYPE_CHECKING:
     from ..core.protocols import DTypeAttr
+    from ..core.shapes import Shape
     from .registry import Gradient
 
 
@@ -66,12 +67,13 @@ class BackwardGraph(FunctionGraph):
 
     def flow(
         self, ys: list[Tensor], grad_ys: list[Tensor], xs: list[Tensor]
-    ) -> list[Tensor | None]:
-        """The gradients of results of the body by its arguments, whole."""
-        if not ys:
-            return [None] * len(xs)
-        of_inputs: list[Gradient | None] = gradients(ys, xs, list(grad_ys))
-        return [None if gradient is None else dense(gradient) for gradient in of_inputs]
+    ) -> list[Gradient | None]:
+        """The gradients of results of the body by its arguments."""
+        return gradients(ys, xs, list(grad_ys)) if ys else [None] * len(xs)
+
+    def whole(self, gradient: Gradient) -> Tensor:
+        """A gradient inside, as one tensor."""
+        return self.capture(dense(gradient))
 
 
 def source_of(body: FunctionGraph, argument: Tensor) -> Tensor:
@@ -101,9 +103,14 @@ def flows(tensor: Tensor) -> bool:
     return tensor.dtype is not None and is_trainable(tensor)
 
 
+def is_handle(operand: Tensor) -> bool:
+    """Whether what a call is given is a handle, of a variable as a rule."""
+    return operand.dtype == dtypes.RESOURCE
+
+
 def gradient_dtype(operand: Tensor) -> DTypeAttr:
     """The dtype of the gradient of what a call is given; of a handle, that of its variable."""
-    if operand.dtype == dtypes.RESOURCE:
+    if is_handle(operand):
         handle = origin(operand)
         return handle.op.get_attr("dtype")
     return operand.dtype
@@ -111,7 +118,7 @@ def gradient_dtype(operand: Tensor) -> DTypeAttr:
 
 def zeros_for(operand: Tensor) -> Tensor:
     """Zeros like the gradient of what a call is given."""
-    if operand.dtype != dtypes.RESOURCE:
+    if not is_handle(operand):
         return ops.ZerosLike(operand)
     handle = origin(operand).op
     shape, dtype = handle.get_attr("shape"), gradient_dtype(operand)
@@ -120,9 +127,19 @@ def zeros_for(operand: Tensor) -> Tensor:
     return ops.Fill(ops.VariableShape(operand), np.zeros((), dtype))
 
 
+def shape_for(operand: Tensor) -> Tensor:
+    """The shape of the gradient of what a call is given, as a vector."""
+    return ops.VariableShape(operand) if is_handle(operand) else ops.Shape(operand)
+
+
+def shape_of(operand: Tensor) -> Shape:
+    """What is known of the shape of the gradient of what a call is given."""
+    return origin(operand).op.get_attr("shape") if is_handle(operand) else operand.sizes
+
+
 def is_variable(operand: Tensor) -> bool:
     """Whether what a call is given is the handle of a variable of floats, or no handle."""
-    if operand.dtype != dtypes.RESOURCE:
+    if not is_handle(operand):
         return True
     handle = origin(operand).op
     return handle.type == "VarHandleOp" and np.dtype(handle.get_attr("dtype")).kind in "fcV"

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...schema import dtypes
 from ..core.build import ops
+from ..core.composite.indexed_slices import IndexedSlices
 from ..core.create import constant, create
 from ..core.function_graph import FunctionGraph, add_outputs, define, is_stateful, redefine, unify
 from ..core.graph import Operation, Tensor
@@ -19,7 +20,10 @@ from .backward_graph import (
     BackwardGraph,
     body_of,
     flows,
+    gradient_dtype,
     is_variable,
+    shape_for,
+    shape_of,
     source_of,
     zeros_for,
 )
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from ..core.protocols import AttrValue
     from ..core.shapes import Shape
     from ..core.signatures.attributes import FunctionRef
+    from .registry import Gradient
 
 
 class _Branch:
@@ -49,13 +54,48 @@ class _Branch:
             graph.captures[operand] = inside
         return inside
 
-    def trace(self, dys: dict[int, Tensor], operands: Sequence[int]) -> list[Tensor | None]:
+    def trace(self, dys: dict[int, Tensor], operands: Sequence[int]) -> list[Gradient | None]:
         """The gradients by the arguments `operands`, inside of the backward function."""
         with self.backward.as_default():
             ys = [self.body.outputs[i] for i in dys]
             grad_ys = [self.backward.capture(dy) for dy in dys.values()]
             xs = [source_of(self.body, self.body.inputs[i]) for i in operands]
             return self.backward.flow(ys, grad_ys, xs)
+
+    def whole(self, operand: Tensor, gradient: Gradient | None) -> Tensor:
+        """A gradient by an operand inside of the backward function; zeros where it is None."""
+        with self.backward.as_default():
+            if gradient is None:
+                gradient = zeros_for(self.backward.capture(operand))
+            return self.backward.whole(gradient)
+
+    def rows(
+        self, operand: Tensor, gradient: Gradient | None, index: np.dtype
+    ) -> tuple[Tensor, Tensor]:
+        """Rows of a gradient inside of the backward function and where they stand, of type `index`.
+
+        None where the gradient is None.
+        """
+        graph = self.backward
+        with graph.as_default():
+            if isinstance(gradient, IndexedSlices):
+                indices = ops.Cast(gradient.indices, DstT=index)
+                return graph.capture(gradient.values), graph.capture(indices)
+            sizes = ops.ConcatV2([_NO_ROWS, shape_for(graph.capture(operand))[1:]], np.int32(0))
+            none = ops.Fill(sizes, np.zeros((), gradient_dtype(operand)))
+            return none, constant(np.zeros(0, index))
+
+
+_NO_ROWS = np.zeros(1, np.int32)
+
+
+def _index_dtype(gradients: Sequence[Gradient | None]) -> np.dtype | None:
+    """The type of the indices where all gradients are rows, or None; None where they are not."""
+    present = [gradient for gradient in gradients if gradient is not None]
+    sliced = [gradient for gradient in present if isinstance(gradient, IndexedSlices)]
+    if len(sliced) < len(present):
+        return None
+    return np.result_type(*(gradient.indices.dtype for gradient in sliced))
 
 
 def _absent(body: FunctionGraph, tensor: Tensor) -> Tensor:
@@ -83,8 +123,11 @@ def _add_results(op: Operation, branches: Sequence[_Branch], types: str) -> None
 
 def _flow_back(
     op: Operation, references: Sequence[str | int], first: int, dys: Sequence[Tensor | None]
-) -> list[Tensor | None]:
-    """The gradients of a call of one of several functions by what it is given."""
+) -> list[Gradient | None]:
+    """The gradients of a call of one of several functions by what it is given.
+
+    Where all functions only look rows up, the gradient is of these rows.
+    """
     branches = [_Branch(op, *_body(op, where), first) for where in references]
     operands = op.inputs[first:]
     differentiable = [i for i, x in enumerate(operands) if flows(x) and is_variable(x)]
@@ -95,23 +138,32 @@ def _flow_back(
         for j in range(len(differentiable))
         if any(of_operands[j] is not None for of_operands in traced)
     ]
+    indices = {j: _index_dtype([of_operands[j] for of_operands in traced]) for j in used}
     for branch, of_operands in zip(branches, traced, strict=True):
-        graph = branch.backward
-        with graph.as_default():
-            for j in used:
-                value = of_operands[j]
-                value = (
-                    zeros_for(graph.capture(operands[differentiable[j]]))
-                    if value is None
-                    else value
-                )
-                graph.outputs.append(graph.capture(value))
+        for j, index in indices.items():
+            operand, new = operands[differentiable[j]], of_operands[j]
+            if index is None:
+                branch.backward.outputs.append(branch.whole(operand, new))
+            else:
+                branch.backward.outputs += branch.rows(operand, new, index)
     _add_results(op, branches, "Tout")
-    results: list[Tensor | None] = [None] * len(op.inputs)
-    outputs = _call(op, [branch.backward for branch in branches], first)
-    for j, output in zip(used, outputs, strict=True):
-        results[first + differentiable[j]] = output
+    results: list[Gradient | None] = [None] * len(op.inputs)
+    outputs = iter(_call(op, [branch.backward for branch in branches], first))
+    for j, index in indices.items():
+        place, new = first + differentiable[j], next(outputs)
+        if index is None:
+            results[place] = new
+        else:
+            results[place] = _rows_of(new, next(outputs), op.inputs[place])
     return results
+
+
+def _rows_of(values: Tensor, indices: Tensor, operand: Tensor) -> IndexedSlices:
+    """What flows back to an operand of which rows were looked up."""
+    whole = shape_of(operand)
+    values.set_shape(None if whole is None else [None, *whole[1:]])
+    indices.set_shape([None])
+    return IndexedSlices(values, indices, shape_for(operand))
 
 
 def _body(op: Operation, where: str | int) -> tuple[FunctionGraph, FunctionRef]:
@@ -160,18 +212,18 @@ def _call(op: Operation, graphs: Sequence[BackwardGraph], first: int) -> list[Te
 
 
 @gradient("If", "StatelessIf")
-def if_(op: Operation, *dys: Tensor | None) -> list[Tensor | None]:
+def if_(op: Operation, *dys: Tensor | None) -> list[Gradient | None]:
     """Through the branch that was taken."""
     return _flow_back(op, ["then_branch", "else_branch"], 1, dys)
 
 
 @gradient("Case", "StatelessCase")
-def case(op: Operation, *dys: Tensor | None) -> list[Tensor | None]:
+def case(op: Operation, *dys: Tensor | None) -> list[Gradient | None]:
     """Through the branch that was taken."""
     return _flow_back(op, list(range(len(op.get_attr("branches")))), 1, dys)
 
 
 @gradient("PartitionedCall", "StatefulPartitionedCall")
-def partitioned_call(op: Operation, *dys: Tensor | None) -> list[Tensor | None]:
+def partitioned_call(op: Operation, *dys: Tensor | None) -> list[Gradient | None]:
     """Through the function."""
     return _flow_back(op, ["f"], 0, dys)

@@ -190,6 +190,15 @@ def top_k(op: Operation, dy: Tensor, _: Tensor | None) -> list[Tensor | None]:
     return [ops.Reshape(placed, sizes), *[None] * (len(op.inputs) - 1)]
 
 
+@gradient("NthElement")
+def nth_element(op: Operation, dy: Tensor) -> tuple[Tensor, None]:
+    """Shared by the elements of the row that equal it."""
+    x, last = op.inputs[0], np.int32(-1)
+    equal = ops.Cast(ops.Equal(x, ops.ExpandDims(op.outputs[0], last)), DstT=x.dtype)
+    share = equal / ops.Sum(equal, np.array([-1], np.int32), keep_dims=True)
+    return share * ops.ExpandDims(dy, last), None
+
+
 @gradient("DynamicPartition", fills_zeros=True)
 def dynamic_partition(op: Operation, *dys: Tensor) -> tuple[Tensor, None]:
     """Each slice back to where it was."""

@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..core.build import ops
+from ..core.composite.indexed_slices import IndexedSlices
 from ..core.create import create
 from ..core.function_graph import FunctionGraph, add_outputs, define, is_stateful, redefine
 from ..core.graph import Operation, Tensor
 from ..core.scopes import control_dependencies
+from ..core.shapes import is_static
 from .backward_graph import (
     BackwardGraph,
     body_of,
     flows,
     gradient_dtype,
     is_variable,
+    shape_for,
+    shape_of,
     source_of,
     zeros_for,
 )
@@ -31,6 +35,7 @@ from .registry import gradient
 if TYPE_CHECKING:
     from ..core.protocols import AttrValue
     from ..core.shapes import Shape
+    from .registry import Gradient
 
 
 def _list_shape(shape: Shape) -> np.ndarray:
@@ -57,6 +62,7 @@ class _Loop:
         self.graph = BackwardGraph(self.body, self._bring)
         self.invariant: dict[int, Tensor] = {}
         self.popped: list[tuple[Tensor, Tensor, Tensor]] = []
+        self.totals: list[_Rows | _Sum] = []
 
     def _bring(self, graph: BackwardGraph, tensor: Tensor) -> Tensor:
         place = self.places.get(tensor)
@@ -73,35 +79,28 @@ class _Loop:
         return value
 
     def trace(self) -> tuple[list[Tensor], list[Tensor]]:
-        """Arguments and results of the backward function: the count, gradients, sums."""
+        """Arguments and results of the backward function: the count, gradients, totals."""
         graph, op = self.graph, self.op
         with graph.as_default():
             remaining = graph.argument(ops.Identity(np.int32(0)), "remaining")
             dys = [graph.argument(op.outputs[i], "dy") for i in self.carried]
-            sums = [self._sum_argument(i) for i in self.constant]
             ys = [self.body.outputs[i] for i in self.carried]
             places = [*self.carried, *self.constant]
             xs = [source_of(self.body, self.body.inputs[i]) for i in places]
-            captured = [x if x is None else graph.capture(x) for x in graph.flow(ys, dys, xs)]
+            derivatives = graph.flow(ys, dys, xs)
             n = len(self.carried)
             flown = [
-                ops.ZerosLike(dy) if new is None else new
-                for dy, new in zip(dys, captured[:n], strict=True)
+                ops.ZerosLike(dy) if new is None else graph.whole(new)
+                for dy, new in zip(dys, derivatives[:n], strict=True)
             ]
-            added = [
-                total if new is None else ops.AddN([total, new])
-                for total, new in zip(sums, captured[n:], strict=True)
-            ]
+            for i, new in zip(self.constant, derivatives[n:], strict=True):
+                rows = _as_rows(new, op.inputs[i])
+                total = _Sum(self, i, new) if rows is None else _Rows(self, i, rows)
+                self.totals.append(total)
             fewer = ops.Sub(remaining, np.int32(1))
-        return [remaining, *dys, *sums], [fewer, *flown, *added]
-
-    def _sum_argument(self, place: int) -> Tensor:
-        operand = self.op.inputs[place]
-        like = ops.Empty(np.zeros(0, np.int32), dtype=gradient_dtype(operand))
-        shape = None if operand.dtype.names else operand.sizes
-        if operand.dtype != gradient_dtype(operand):
-            return self.graph.argument(like, "sum", None)
-        return self.graph.argument(operand, "sum", shape)
+        arguments = [tensor for total in self.totals for tensor in total.arguments]
+        results = [tensor for total in self.totals for tensor in total.results]
+        return [remaining, *dys, *arguments], [fewer, *flown, *results]
 
     def keep_values(self) -> tuple[Tensor, list[Tensor]]:
         """Lets the forward loop count and keep values; gives the count and the lists after it."""
@@ -127,7 +126,7 @@ class _Loop:
         redefine(self.condition_reference, self.condition)
         return outputs[0], outputs[1:]
 
-    def gradients(self, dys: list[Tensor | None]) -> list[Tensor | None]:
+    def gradients(self, dys: list[Tensor | None]) -> list[Gradient | None]:
         """Adds the backward loop; gives the gradients by the operands."""
         op, graph = self.op, self.graph
         arguments, results = self.trace()
@@ -136,8 +135,8 @@ class _Loop:
             ops.ZerosLike(op.outputs[i]) if dys[i] is None else cast("Tensor", dys[i])
             for i in self.carried
         ]
-        sums = [zeros_for(op.inputs[i]) for i in self.constant]
-        operands = [count, *starts, *sums, *lists]
+        totals = [start for total in self.totals for start in total.starts()]
+        operands = [count, *starts, *totals, *lists]
         arguments += [before for _, before, _ in self.popped]
         results += [after for _, _, after in self.popped]
         for place, inside in self.invariant.items():
@@ -151,11 +150,103 @@ class _Loop:
         graph.inputs, graph.outputs = arguments, results
         for index, argument in enumerate(arguments):
             argument.op.attrs["index"] = index
-        outputs = _while(graph, operands)
-        of_inputs: list[Tensor | None] = [None] * len(op.inputs)
-        for i, output in zip([*self.carried, *self.constant], outputs[1:], strict=False):
-            of_inputs[i] = output
+        outputs = iter(_while(graph, operands)[1:])
+        of_inputs: list[Gradient | None] = [None] * len(op.inputs)
+        for i in self.carried:
+            of_inputs[i] = next(outputs)
+        for i, total in zip(self.constant, self.totals, strict=True):
+            of_inputs[i] = total.gradient([next(outputs) for _ in total.results])
         return of_inputs
+
+
+class _Sum:
+    """The gradient by what is the same in all turns: the sum of theirs.
+
+    Attributes:
+        arguments, results: Of the backward function.
+    """
+
+    def __init__(self, loop: _Loop, place: int, new: Gradient | None):
+        self._operand, graph = loop.op.inputs[place], loop.graph
+        like, sizes = self._operand, self._operand.sizes
+        if like.dtype != gradient_dtype(like):
+            like = ops.Empty(np.zeros(0, np.int32), dtype=gradient_dtype(like))
+            sizes = None
+        elif like.dtype.names:
+            sizes = None
+        total = graph.argument(like, "sum", sizes)
+        self.arguments = [total]
+        self.results = [total if new is None else ops.AddN([total, graph.whole(new)])]
+
+    def starts(self) -> list[Tensor]:
+        """What the backward loop begins with."""
+        return [zeros_for(self._operand)]
+
+    def gradient(self, outputs: list[Tensor]) -> Tensor:
+        """The sum, of what comes out of the backward loop."""
+        return outputs[0]
+
+
+def _as_rows(gradient: Gradient | None, operand: Tensor) -> IndexedSlices | None:
+    """A gradient of rows whose sizes are known, which lists can hold; None for any other."""
+    if not isinstance(gradient, IndexedSlices):
+        return None
+    whole = shape_of(operand)
+    if whole is not None and is_static(whole[1:]):
+        gradient.values.set_shape([None, *whole[1:]])
+    gradient.indices.set_shape([None])
+    sizes = gradient.values.sizes
+    return None if sizes is None or not is_static(sizes[1:]) else gradient
+
+
+class _Rows:
+    """The gradient by something in which each turn looks rows up: the rows of all turns.
+
+    Before them comes a row of zeros for index 0, as in TensorFlow, whose optimizers see it.
+
+    Attributes:
+        arguments, results: Of the backward function.
+    """
+
+    def __init__(self, loop: _Loop, place: int, new: IndexedSlices):
+        self._operand, graph = loop.op.inputs[place], loop.graph
+        self._parts = [graph.capture(part) for part in (new.values, new.indices)]
+        self.arguments = [graph.argument(_empty_list(part), "rows") for part in self._parts]
+        self.results = [
+            ops.TensorListPushBack(before, part)
+            for before, part in zip(self.arguments, self._parts, strict=True)
+        ]
+
+    def starts(self) -> list[Tensor]:
+        """What the backward loop begins with."""
+        return [_empty_list(part) for part in self._parts]
+
+    def gradient(self, outputs: list[Tensor]) -> IndexedSlices:
+        """The rows, of what comes out of the backward loop."""
+        values, indices = (
+            _joined(rows, part) for rows, part in zip(outputs, self._parts, strict=True)
+        )
+        return IndexedSlices(values, indices, shape_for(self._operand))
+
+
+def _empty_list(part: Tensor) -> Tensor:
+    """A list of tensors like `part`."""
+    shape = _list_shape(part.sizes)
+    return ops.EmptyTensorList(shape, np.int32(-1), element_dtype=part.dtype)
+
+
+def _joined(rows: Tensor, part: Tensor) -> Tensor:
+    """The tensors of a list one behind the other, behind a row of zeros."""
+    tail = part.sizes[1:]
+    zero = np.zeros((1, *tail), part.dtype)
+    if is_static(part.sizes):
+        stacked = ops.TensorListStack(rows, _list_shape(part.sizes), element_dtype=part.dtype)
+        joined = ops.Reshape(stacked, np.array([-1, *tail], np.int32))
+    else:
+        joined, _ = ops.TensorListConcatV2(
+            rows, _list_shape(part.sizes), np.zeros(0, np.int64), element_dtype=part.dtype
+        )
+    return ops.ConcatV2([zero, joined], np.int32(0))
 
 
 def _while(graph: BackwardGraph, operands: list[Tensor]) -> list[Tensor]:
@@ -176,7 +267,7 @@ def _while(graph: BackwardGraph, operands: list[Tensor]) -> list[Tensor]:
 
 
 @gradient("While", "StatelessWhile")
-def while_(op: Operation, *dys: Tensor | None) -> list[Tensor | None]:
+def while_(op: Operation, *dys: Tensor | None) -> list[Gradient | None]:
     """Back through the turns, the last one first."""
     if all(dy is None for dy in dys):
         return [None] * len(op.inputs)

@@ -76,8 +76,20 @@ constant(
     "TensorSummaryV2", "VarIsInitializedOp",
 )  # fmt: skip
 constant(
+    "DecodePaddedRaw", "DecodeRaw", "DeleteSessionTensor", "FixedLengthRecordReader",
+    "GenerateVocabRemapping", "GetSessionHandle", "GetSessionHandleV2", "GetSessionTensor",
+    "IdentityReader", "LoadAndRemapMatrix", "ParseTensor", "PopulationCount", "PyFunc",
+    "PyFuncStateless", "RaggedRange", "RandomCrop", "RandomIndexShuffle", "SerializeTensor",
+    "TFRecordReader", "TextLineReader", "Timestamp", "WholeFileReader",
+    *(f"Queue{verb}" for verb in ("Close", "Dequeue", "DequeueMany", "DequeueUpTo")),
+    *(f"Queue{noun}" for noun in ("Enqueue", "EnqueueMany", "Size")),
+    *(f"ReaderNum{noun}" for noun in ("RecordsProduced", "WorkUnitsCompleted")),
+    *(f"Reader{verb}" for verb in ("Read", "ReadUpTo", "Reset", "RestoreState", "SerializeState")),
+    *(f"Stack{verb}" for verb in ("", "Close", "Pop", "Push")),
+)  # fmt: skip
+constant(
     *(f"StatelessRandom{kind}" for kind in ("Normal", "NormalV2", "Uniform", "UniformV2")),
     *(f"StatelessRandomUniform{kind}" for kind in ("Int", "IntV2", "FullInt", "FullIntV2")),
-    *("StatelessMultinomial", "StatelessRandomPoisson"),
+    *("StatelessMultinomial", "StatelessRandomBinomial", "StatelessRandomPoisson"),
     *("StatelessTruncatedNormal", "StatelessTruncatedNormalV2"),
 )

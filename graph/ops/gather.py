@@ -275,6 +275,25 @@ def list_diff(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x[positions], positions
 
 
+def _nth_shape(op: OperationView) -> Shape:
+    shape, ns = known(op, 0), integers(op, 1)
+    require(op, len(shape) >= 1, "input must have rank >= 1")
+    n = None if ns is None else ns[0]
+    require(op, n is None or n >= 0, f"Need n >= 0, got {n}")
+    is_in = n is None or shape[-1] is None or n < shape[-1]
+    require(op, is_in, f"Input must have last dimension > n = {n} but is {shape[-1]}")
+    return shape[:-1]
+
+
+@op("NthElement", shape=_nth_shape)
+def nth_element(x: np.ndarray, n: np.ndarray | int, *, reverse: bool) -> np.ndarray:
+    """The element that would stand at `n` if the last dimension were sorted, or from the end."""
+    place = x.shape[-1] - 1 - int(n) if reverse else int(n)
+    if not 0 <= place < x.shape[-1]:
+        raise ValueError(f"Input must have at least n + 1 = {int(n) + 1} columns")
+    return np.partition(x, place, axis=-1)[..., place]
+
+
 def _top_k_shape(op: OperationView) -> list[Shape]:
     shape, ks = known(op, 0), None
     require(op, len(shape) >= 1, "input must have rank >= 1")

@@ -36,10 +36,7 @@ def _numbers(array: np.ndarray | None, n: int) -> list[Dim]:
 
 def _slice_shape(op: OperationView) -> Shape:
     begins, sizes = op.inputs[1].value, op.inputs[2].value
-    try:
-        shape = known(op, 0)
-    except UnknownRank:
-        return (None,) * sizes.size if sizes is not None else None
+    shape = _sliced(op)
     rank = len(shape)
     starts = _numbers(begins, rank)
     lengths = _numbers(sizes, rank)
@@ -53,6 +50,15 @@ def _slice_shape(op: OperationView) -> Shape:
         else:
             result.append(None if start is None or length != -1 else plus(size, -start))
     return tuple(result)
+
+
+def _sliced(op: OperationView) -> tuple[Dim, ...]:
+    """The shape of the input; of its rank alone begin and size know, too."""
+    try:
+        return known(op, 0)
+    except UnknownRank:
+        begins = op.inputs[1].sizes
+        return (None,) * vector_size(op, 1 if begins and begins[0] is not None else 2)
 
 
 @op("Slice", shape=_slice_shape, moves_elements=True)

@@ -35,6 +35,7 @@ MODULES = (
     "rejection",
     "samplers",
     "serialized",
+    "session_tensors",
     "tables",
     "tensor_arrays",
     "variables",

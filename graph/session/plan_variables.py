@@ -22,7 +22,7 @@ from ..core.graph import Operation, Tensor
 from ..core.order import data_and_control_inputs
 from ..core.shapes import Shape, is_static, shown
 from .run_errors import failed
-from .state import State, variable_key
+from .state import State
 
 if TYPE_CHECKING:
     from .delegated import Step
@@ -158,7 +158,7 @@ class PlanVariables:
 
     def variable(self, stage: Stage, op: Operation, position: int) -> Buffer:
         """The memory of a variable; of one without a declared shape once it has a value."""
-        key, shape, dtype = variable_key(op), op.get_attr("shape"), op.get_attr("dtype")
+        key, shape, dtype = self.state.variable_key(op), op.get_attr("shape"), op.get_attr("dtype")
         buffer = self.state.buffers.get(key)
         if is_static(shape):
             buffer = self.state.buffer(key, shape, dtype)

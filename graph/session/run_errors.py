@@ -8,6 +8,7 @@ from typing import cast
 from ...engine.run.faults import Fault
 from ...schema import errors
 from ..core.graph import Operation
+from .keys import name_of
 
 
 def located(op: Operation | None, message: str) -> str:
@@ -60,6 +61,7 @@ def fault_words(fault: Fault) -> str:
 
 def uninitialized(op: Operation, key: str) -> errors.OpError:
     """The error of an operation that reads a variable without a value."""
+    key = name_of(key)
     if op.type == "ReadVariableOp" or op.type.startswith("Resource"):
         words = (
             f"Could not find variable {key}. This could mean that the variable has been deleted. "

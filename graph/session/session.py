@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
@@ -40,6 +40,8 @@ from .plan_pool import PlanPool
 from .run_limits import checked_delegates, checked_limits
 from .run_metadata import write_times
 from .run_profile import by_operation, recorded
+from .servers import task_at
+from .session_tensors import TensorHandle
 from .state import State
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ MEMORY_LIMIT = 256 << 20
 """What TensorFlow says of processors."""
 MAX_PLANS = 64
 """Compiled runs a Session keeps."""
+HANDLES = ("GetSessionHandle", "GetSessionHandleV2")
+"""Operations whose result a run gives as a TensorHandle."""
 
 
 class DeviceAttributes:
@@ -84,7 +88,8 @@ class Session:
     """Runs operations of a graph and holds the values of its variables.
 
     Args:
-        target: "" or "local" for this process.
+        target: "" or "local" for this process; the `target` of a `tf.train.Server` in it, whose
+            variables, queues and tables outlive the session.
         graph: The default graph when left out.
         config: A ConfigProto. `intra_op_parallelism_threads` is the number of threads that share
             the work of a run, 0 for what `tf.config.threading` says, or one per processor;
@@ -100,7 +105,7 @@ class Session:
     Raises:
         TypeError: `graph`, `config`, `memory_limit` or `limits` is something else.
         ValueError: The number of threads, or of bytes, is negative; `limits` are those of files.
-        NotFoundError: `target` is another process.
+        NotFoundError: `target` is no server of this process.
 
     >>> import flatlite.compat.v1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -132,21 +137,24 @@ class Session:
             raise TypeError(
                 f"Argument `target` must be a string, but got {type(target).__name__}: {target}"
             )
-        if target not in ("", "local"):
+        task = task_at(target)
+        if task is None and target not in ("", "local"):
             raise NotFoundError(
                 None,
                 None,
                 f"No session factory registered for the given session options: {{target: "
                 f'"{target}"}} Registered factories are {{DIRECT_SESSION}}; sessions run in this '
-                "process",
+                "process, or on a tf.train.Server in it",
             )
         self._graph = get_default_graph() if graph is None else graph
-        self._config = config or proto.ConfigProto()
+        self._target, self._task = target, task
+        self._config = config or (task and task.config) or proto.ConfigProto()
         threads = self._config.intra_op_parallelism_threads
         if threads < 0:
             raise ValueError(f"intra_op_parallelism_threads must not be negative, got {threads}")
         self._n_threads = threads or get_intra_op_parallelism_threads() or _processors()
-        self.state = State(checked_limits(limits, memory_limit))
+        shares = None if self._config.isolate_session_state else task
+        self.state = State(checked_limits(limits, memory_limit), shares)
         self._times = RunTimes() if profile else None
         self._delegates = checked_delegates(delegates)
         self._report: DelegationReport | None = None
@@ -170,7 +178,7 @@ class Session:
     @property
     def sess_str(self) -> str:
         """The target it was made with."""
-        return ""
+        return self._target
 
     def run(
         self,
@@ -319,9 +327,14 @@ class Session:
         return call
 
     def list_devices(self) -> list[DeviceAttributes]:
-        """The devices it runs on: this process, as often as its ConfigProto counts processors."""
+        """The devices it runs on: this process, as often as its ConfigProto counts processors.
+
+        On a server those of the servers of its cluster that this process has.
+        """
         count = self._config.device_count.get("CPU", 1)
         names = [f"/job:localhost/replica:0/task:0/device:CPU:{i}" for i in range(count)]
+        if self._task is not None:
+            names = self._task.cluster.devices()
         return [DeviceAttributes(name, "CPU", MEMORY_LIMIT, i + 1) for i, name in enumerate(names)]
 
     def cancel(self) -> None:
@@ -434,13 +447,21 @@ class Session:
             if times is not None and self._times is not None:
                 self._times.append(by_operation(times, plan.positions))
             state.wait_for_put_off(control)
-            return [
-                None if isinstance(item, Operation) else _copied(arrays[item]) for item in elements
-            ]
+            return [self._result(item, arrays) for item in elements]
         finally:
             state.end_run(control, outer)
             if plan is not None:
                 self._plans.give_back(key, plan)
+
+    def _result(self, item: Tensor | Operation, arrays: Mapping[Tensor, np.ndarray]) -> Evaluated:
+        """What is given for an element: an array that is the caller's own; a number; a handle."""
+        if isinstance(item, Operation):
+            return None
+        array = arrays[item]
+        if item.op.type in HANDLES:
+            handle = cast("bytes", array.item()).decode()
+            return cast("Evaluated", TensorHandle(handle, self.state.session_tensors))
+        return array.copy() if array.ndim else array[()]
 
     def _seconds(self, options: Message | None, timeout: float | None) -> float | None:
         """How long a run may take; None where nobody says."""
@@ -464,6 +485,8 @@ class Session:
                         f"For reference, the tensor object was {part} which was passed to the "
                         f"argument `feed_dict` with key {key}."
                     )
+                if isinstance(part, TensorHandle):
+                    part = part.handle if tensor.dtype.kind == "O" else part.eval()
                 feeds[tensor] = fed_array(tensor, cast("npt.ArrayLike", part))
         return feeds
 
@@ -483,11 +506,6 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _copied(array: np.ndarray) -> Evaluated:
-    """A copy that is the caller's own: an array, or a number for a scalar."""
-    return array.copy() if array.ndim else array[()]
 
 
 class InteractiveSession(Session):

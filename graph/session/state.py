@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from math import prod
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from ...engine.plan import arena
 from ...engine.plan.buffer import PERSISTENT, Buffer, Storage, window
 from ...engine.run.stages import Control
 from ...schema.errors import FailedPreconditionError, OpError
+from .keys import name_of, shared_name
 from .run_errors import of_operation
+from .session_tensors import SessionTensors
 
 if TYPE_CHECKING:
     from ...engine.run.limits import Limits
@@ -21,11 +23,28 @@ if TYPE_CHECKING:
     from ..core.protocols import DTypeAttr
     from .kernels.control import Body
     from .queues import Attempt
+    from .servers import Task
     from .tables import Table
+
+
+class Store:
+    """What outlives a Session, and several share, where it runs on a server: see State."""
+
+    def __init__(self) -> None:
+        self.buffers: dict[str, Buffer] = {}
+        self.initialized: set[str] = set()
+        self.tables: dict[str, Table] = {}
+        self.lock = threading.RLock()
+        self.resources: dict[str, object] = {}
+        self.keys: dict[Storage, str] = {}
 
 
 class State:
     """The variables of one Session, each with its memory, and the random streams of operations.
+
+    Args:
+        limits: What a run may ask for at most, where the caller says so.
+        task: The server that the Session runs on, where it does.
 
     Attributes:
         buffers: The memory of each variable by its key; programs share the storage.
@@ -36,22 +55,22 @@ class State:
         resources: Queues and other things that threads share, by the name of what made them.
         tables: Lookup tables by their shared name, or that of their operation.
         bodies: The functions that operations call, by operation and name.
+        session_tensors: What `tf.get_session_handle` keeps.
         limits: What a run may ask for at most, where the caller says so.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self.limits = limits
-        self.buffers: dict[str, Buffer] = {}
-        self.initialized: set[str] = set()
+    def __init__(self, limits: Limits | None = None, task: Task | None = None) -> None:
+        self.limits, self._task = limits, task
+        store = Store() if task is None else task.store
+        self.buffers, self.initialized = store.buffers, store.initialized
+        self.tables, self.resources, self.lock = store.tables, store.resources, store.lock
         self.streams: dict[Operation, Philox] = {}
         self.caches: dict[Operation, object] = {}
-        self.tables: dict[str, Table] = {}
-        self.lock = threading.RLock()
-        self.resources: dict[str, object] = {}
         self.bodies: dict[tuple[Operation, str], Body] = {}
+        self.session_tensors = SessionTensors()
         self._controls: dict[int, Control] = {}
         self._put_off: dict[Control, list[tuple[Operation, Attempt]]] = {}
-        self._keys: dict[Storage, str] = {}
+        self._keys = store.keys
         self._stream_buffers: dict[Operation, Buffer] = {}
 
     @property
@@ -150,7 +169,7 @@ class State:
         Raises FailedPreconditionError when it has none.
         """
         if key not in self.initialized:
-            reason = f"Attempting to use uninitialized value {key}"
+            reason = f"Attempting to use uninitialized value {name_of(key)}"
             raise FailedPreconditionError(None, None, reason)
         buffer = self.buffers[key]
         return window(buffer.storage.array, buffer).copy()
@@ -159,15 +178,17 @@ class State:
         """The variable whose memory this is, if it is one's."""
         return self._keys.get(storage)
 
+    def variable_key(self, op: Operation) -> str:
+        """What a variable's or table's operation is known by: its name, on a server also where."""
+        return self.placed(op, shared_name(op) or op.name)
+
+    def placed(self, op: Operation, name: str) -> str:
+        """The key of what an operation stands for under a name."""
+        return name if self._task is None else self._task.prefix(op) + name
+
 
 def _wait(op: Operation, attempt: Attempt, control: Control) -> None:
     try:
         attempt.wait(control.check)
     except OpError as error:
         raise of_operation(error, op) from None
-
-
-def variable_key(op: Operation) -> str:
-    """What a variable's operation is known by: its shared name, or its own."""
-    shared = cast("bytes", op.attrs.get("shared_name") or b"")
-    return shared.decode() or op.name

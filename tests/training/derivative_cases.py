@@ -397,6 +397,7 @@ for _name in ["TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub"]:
         _name, lambda x, y, _name=_name: getattr(ops, _name)(x, c([[0], [3]]), y), f(4, 2), f(2, 2)
     )
 case("TopKV2", lambda x: ops.TopKV2(x, c(2))[0], f(3, 4))
+case("NthElement", lambda x: ops.NthElement(x, c(2)), f(3, 4))
 case("DynamicPartition", lambda x: ops.DynamicPartition(x, c([1, 0, 1]), num_partitions=2), f(3, 2))
 for _name in ["DynamicStitch", "ParallelDynamicStitch"]:
     case(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...graph.core.dtype import DType, as_dtype
 from ...schema import proto
 from ...schema.dtypes import tf_enum
 from ...schema.files import is_file, modified, read_bytes, remove, remove_leftovers, write_atomic
@@ -217,9 +218,9 @@ class CheckpointReader:
         """The shapes of all tensors by name."""
         return {key: list(self._bundle.shape(key)) for key in self._bundle}
 
-    def get_variable_to_dtype_map(self) -> dict[str, np.dtype]:
+    def get_variable_to_dtype_map(self) -> dict[str, DType]:
         """The dtypes of all tensors by name."""
-        return {key: self._bundle.dtype(key) for key in self._bundle}
+        return {key: as_dtype(self._bundle.dtype(key)) for key in self._bundle}
 
     def has_tensor(self, tensor_str: str) -> bool:
         """Whether there is a tensor of this name."""

@@ -164,6 +164,7 @@ DecodePaddedRaw input_bytes:string fixed_length:int32 -> output:out_type ; out_t
 DecodePng contents:string -> image:dtype ; channels:int=0 dtype:type="uint8"
 DecodeRaw bytes:string -> output:out_type ; out_type:type little_endian:bool=true
 DecodeWav contents:string -> audio:float32 sample_rate:int32 ; desired_channels:int=-1 desired_samples:int=-1
+!DeleteSessionTensor handle:string -> ;
 DenseBincount input:Tidx size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
 DenseCountSparseOutput values:T weights:output_type -> output_indices:int64 output_values:output_type output_dense_shape:int64 ; T:type minlength:int=-1 maxlength:int=-1 binary_output:bool output_type:type
 DenseToDenseSetOperation set1:T set2:T -> result_indices:int64 result_values:T result_shape:int64 ; set_operation:string validate_indices:bool=true T:type
@@ -222,6 +223,7 @@ FFT3D input:Tcomplex -> output:Tcomplex ; Tcomplex:type="complex64"
 FFTND input:Tcomplex fft_length:int32 axes:int32 -> output:Tcomplex ; Tcomplex:type="complex64"
 !FIFOQueue -> handle:&string ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
 !FIFOQueueV2 -> handle:resource ; component_types:list(type) shapes:list(shape)=[] capacity:int=-1 container:string="" shared_name:string=""
+Fact -> fact:string ;
 FakeQuantWithMinMaxArgs inputs:float32 -> outputs:float32 ; min:float=-6.0 max:float=6.0 num_bits:int=8 narrow_range:bool=false
 FakeQuantWithMinMaxArgsGradient gradients:float32 inputs:float32 -> backprops:float32 ; min:float=-6.0 max:float=6.0 num_bits:int=8 narrow_range:bool=false
 FakeQuantWithMinMaxVars inputs:float32 min:float32 max:float32 -> outputs:float32 ; num_bits:int=8 narrow_range:bool=false
@@ -253,6 +255,9 @@ Gather params:Tparams indices:Tindices -> output:Tparams ; validate_indices:bool
 GatherNd params:Tparams indices:Tindices -> output:Tparams ; Tparams:type Tindices:type bad_indices_policy:string=""
 GatherV2 params:Tparams indices:Tindices axis:Taxis -> output:Tparams ; batch_dims:int=0 Tparams:type Tindices:type Taxis:type
 GenerateVocabRemapping new_vocab_file:string old_vocab_file:string -> remapping:int64 num_present:int32 ; new_vocab_offset:int num_new_vocab:int old_vocab_size:int=-1
+!GetSessionHandle value:T -> handle:string ; T:type
+!GetSessionHandleV2 value:T -> handle:resource ; T:type
+!GetSessionTensor handle:string -> value:dtype ; dtype:type
 Greater x:T y:T -> z:bool ; T:type
 GreaterEqual x:T y:T -> z:bool ; T:type
 !GuaranteeConst input:T -> output:T ; T:type

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.composite.indexed_slices import IndexedSlices
+from ...core.composite.sparse_tensor import SparseTensor
 from ...core.composite.structure import Composite, flatten, is_nested, pack, require_same_structure
 from ...core.create import convert_to_tensor, create, is_tensor_like
 from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
@@ -68,7 +69,7 @@ def cond(
             raise TypeError(
                 f"pred must be a bool tensor, got {condition.dtype} from '{condition.name}'"
             )
-        if condition.sizes is not None and condition.sizes != ():
+        if condition.sizes != ():
             condition = ops.Reshape(condition, np.zeros(0, np.int32))
         traced = [
             _traced(true_fn, "true_fn", strict, scope),
@@ -77,7 +78,7 @@ def cond(
         _widen_indices(traced)
         _require_alike(traced, ("true_fn", "false_fn"))
         outputs = _call("If", condition, traced, ("cond_true", "cond_false"), scope)
-        return _result(traced[0].structure, outputs, scope)
+        return _result(traced, outputs, scope)
 
 
 def _renamed(new: Branch | None, old: Branch | None, old_name: str, name: str) -> Branch | None:
@@ -183,13 +184,19 @@ def _call(
         return create(kind, [selector, operands], attrs, scope).outputs
 
 
-def _result(structure: object, outputs: Sequence[Tensor], scope: str) -> object:
+def _result(traced: Sequence[_Traced], outputs: Sequence[Tensor], scope: str) -> object:
     """The outputs in the structure of what a branch gave."""
+    structure = traced[0].structure
     with name_scope(scope):
         leaves = [ops.Identity(tensor) for tensor in outputs]
     if not is_nested(structure) and not isinstance(structure, Composite):
         return leaves[0]
-    return pack(structure, leaves, expand=True)
+    result = pack(structure, leaves, expand=True)
+    for leaf, *same in zip(*map(flatten, [result, *(b.structure for b in traced)]), strict=True):
+        if isinstance(leaf, SparseTensor):
+            shapes = [cast("SparseTensor", other).shape for other in same]
+            leaf.set_shape(_common([shape.as_shape() for shape in shapes]))
+    return result
 
 
 def switch_case(
@@ -239,7 +246,7 @@ def switch_case(
         traced = [_traced(f, n, False, scope) for f, n in zip(functions, names, strict=True)]
         _require_alike(traced, names)
         outputs = _call("Case", index, traced, [f"switch_{n}" for n in names], scope)
-        return _result(traced[0].structure, outputs, scope)
+        return _result(traced, outputs, scope)
 
 
 def case(

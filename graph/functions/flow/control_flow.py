@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, overload
 
@@ -56,7 +57,8 @@ def group(*inputs: Nest, name: str | None = None) -> Operation:
 
 def _done_on(graph: Graph, device: str, before: list[Operation], scope: str) -> Operation:
     """What is done on a device when operations are."""
-    with graph.control_dependencies(before), graph.device(device or None):
+    place = graph.device(device) if device else contextlib.nullcontext()
+    with graph.control_dependencies(before), place:
         return create("NoOp", (), None, scope)
 
 

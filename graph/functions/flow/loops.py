@@ -249,7 +249,7 @@ def _converted(leaf: object) -> object:
 def _leaf_shapes(leaf: object) -> list[Shape]:
     """The shapes a variable has; how many elements a sparse tensor names is free."""
     if isinstance(leaf, SparseTensor) and leaf.shape.rank is not None:
-        return _sparse_shapes(leaf, tuple(leaf.shape.as_list()))
+        return _sparse_shapes(leaf, (leaf.shape.rank,))
     if isinstance(leaf, RaggedTensor):
         return _ragged_shapes(leaf, leaf.shape.as_shape())
     return [cast("Tensor", t).sizes for t in flatten(leaf, expand=True)]
@@ -265,17 +265,23 @@ def _ragged_shapes(tensor: RaggedTensor, shape: Shape) -> list[Shape]:
 
 
 def _sparse_shapes(tensor: SparseTensor, shape: Shape) -> list[Shape]:
-    """The shapes of a sparse tensor's parts, where its whole is allowed to be of `shape`."""
+    """The shapes of a sparse tensor's parts, where that of its `dense_shape` may be `shape`.
+
+    Where it has another rank than 1, it is what the sparse tensor's own shape may be.
+    """
     if shape is None:
         return [(None, None), (None,), (None,)]
+    is_whole = len(shape) != 1
+    rank = len(shape) if is_whole else shape[0]
+    start = tensor.shape if is_whole else TensorShape(tensor.dense_shape.sizes)
     declared = TensorShape(shape)
-    if not declared.is_compatible_with(tensor.shape) or _is_wider(tensor.shape.as_shape(), shape):
+    if not declared.is_compatible_with(start) or _is_wider(start.as_shape(), shape):
         raise ValueError(
             f"The shape invariant specified for {tensor.values.name} is not compatible with the "
-            f"initial shape of the loop variable. It enters the loop with shape {tensor.shape}, "
-            f"but the specified shape invariant is {declared}."
+            f"initial shape of the loop variable. It enters the loop with shape {start}, but the "
+            f"specified shape invariant is {declared}."
         )
-    return [(None, len(shape)), (None,), (len(shape),)]
+    return [(None, rank), (None,), (rank,)]
 
 
 def _shape_leaves(structure: object, invariants: object) -> list[object]:

@@ -191,20 +191,18 @@ class DropoutWrapper(_Wrapper):
         for name, size in sizes.items():
             for i, leaf in enumerate(flatten(size)):
                 shape = [1, *shape_of(cast("Size", leaf))]
-                key = f"{name}{i}"
+                key = f"{name}_{i}"
                 self._noise[key] = random_uniform(shape, seed=_seed(self._seed, key), dtype=dtype)
 
     def _dropped(self, name: str, index: int, value: Tensor) -> Tensor:
         keep = self._keeps[name]
         if isinstance(keep, (int, float)) and keep == 1:
             return value
-        noise = self._noise.get(f"{name}{index}")
+        key = f"{name}_{index}"
+        noise = self._noise.get(key)
         if noise is None:
-            return dropout(
-                value,
-                keep_prob=cast("float | Tensor", keep),
-                seed=_seed(self._seed, f"{name}{index}"),
-            )
+            seed = _seed(self._seed, key)
+            return dropout(value, keep_prob=cast("float | Tensor", keep), seed=seed)
         part = convert_to_tensor(keep, value.dtype)
         mask = ops.Floor(ops.AddV2(noise, part))
         dropped = ops.Mul(ops.RealDiv(value, part), mask)
@@ -240,7 +238,7 @@ def _outputs_of(state: object) -> list[bool]:
 def _seed(seed: int | None, salt: str) -> int | None:
     if seed is None:
         return None
-    digest = hashlib.md5(f"{seed}_{salt}".encode(), usedforsecurity=False).hexdigest()
+    digest = hashlib.md5(f"{seed}{salt}".encode(), usedforsecurity=False).hexdigest()
     return int(digest[:8], 16) & 0x7FFFFFFF
 
 

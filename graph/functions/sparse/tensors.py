@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 from typing import cast as cast_type
@@ -323,14 +324,14 @@ def reset_shape(sp_input: SparseLike, new_shape: TensorLike | None = None) -> Sp
     new_sizes = cast(convert_to_tensor(new_shape), np.int64)
     rank = TensorShape(new_sizes.sizes).with_rank(1)[0]
     rank.assert_is_compatible_with(TensorShape(shape.sizes)[0])
-    known = sp.shape.as_shape()
-    if new_sizes.value is not None and known is not None and None not in known:
-        if (np.array(known) > new_sizes.value).any():
+    known, sizes = sp.shape.as_shape(), new_sizes.value
+    if sizes is not None and None not in sizes and known is not None and None not in known:
+        if (np.array(known) > sizes).any():
             raise ValueError(
                 "Requested new_shape should have dimension sizes >= sp_input.shape.  "
-                f"Found new_shape ({new_sizes.value}), sp_input.shape ({np.array(known)})."
+                f"Found new_shape ({sizes}), sp_input.shape ({np.array(known)})."
             )
-        return SparseTensor(indices, values, new_sizes.value)
+        return SparseTensor(indices, values, sizes)
     with control_dependencies([assert_equal(ops.Shape(shape), ops.Shape(new_sizes))]):
         new_sizes = array.identity(new_sizes)
     with control_dependencies([assert_less_equal(shape, new_sizes)]):
@@ -362,20 +363,21 @@ def reshape(sp_input: SparseLike, shape: TensorLike, name: str | None = None) ->
         indices, sizes = ops.SparseReshape(sp.indices, sp.dense_shape, new_sizes, name=scope)
         result = SparseTensor(indices, array.identity(sp.values), sizes)
         if new_sizes.value is not None:
-            result.set_shape(_reshaped(sp.shape, [int(n) for n in new_sizes.value]))
+            numbers = [None if n is None else int(n) for n in new_sizes.value]
+            result.set_shape(_reshaped(sp.shape, numbers))
         return result
 
 
-def _reshaped(old: TensorShape, sizes: list[int]) -> list[int | None]:
+def _reshaped(old: TensorShape, sizes: list[int | None]) -> list[int | None]:
     """The sizes after a reshape, as far as they are known."""
     n_open = sizes.count(-1)
     if n_open > 1:
         raise ValueError(f"At most one dimension can be inferred (-1). Found: {np.array(sizes)}")
     total = old.num_elements()
     result = [None if n == -1 else n for n in sizes]
-    known = int(np.prod([n for n in sizes if n != -1]))
-    if total is None:
+    if total is None or None in sizes:
         return result
+    known = math.prod(n for n in result if n is not None)
     if total != known if not n_open else (known == 0 or total % known):
         raise ValueError(
             f"Cannot reshape a tensor with {total} elements to shape {result} ({known} elements)."

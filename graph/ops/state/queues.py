@@ -1,4 +1,4 @@
-"""Queues, accumulators, sparse tensors as strings: only the shapes of results are known here."""
+"""Queues, accumulators, sparse tensors as strings, tensors a Session keeps: shapes of results."""
 
 from __future__ import annotations
 
@@ -51,3 +51,7 @@ for _prefix in ("Accumulator", "ResourceAccumulator"):
     add_row(f"{_prefix}TakeGradient", None, unknown, pure=False)
 add_row("SparseAccumulatorApplyGradient", None, _nothing, pure=False)
 add_row("SparseAccumulatorTakeGradient", None, unknown, pure=False)
+for _kind in ("GetSessionHandle", "GetSessionHandleV2"):
+    add_row(_kind, None, scalar, pure=False)
+add_row("GetSessionTensor", None, unknown, pure=False)
+add_row("DeleteSessionTensor", None, _nothing, pure=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.function_graph import origin
 from ...core.graph import Tensor
 from ...core.registry import add_row
 from ...core.shapes import (
@@ -36,9 +37,10 @@ for _name in ("Variable", "VariableV2"):
 def declared_shape(op: OperationView) -> Shape:
     """The shape the variable was declared with, when its handle is at hand."""
     handle = op.inputs[0]
-    if not isinstance(handle, Tensor) or handle.op.type != "VarHandleOp":
+    variable = origin(handle).op if isinstance(handle, Tensor) else None
+    if variable is None or variable.type != "VarHandleOp":
         return None
-    return handle.op.get_attr("shape")
+    return variable.get_attr("shape")
 
 
 add_row("ReadVariableOp", None, declared_shape)

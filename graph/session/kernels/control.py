@@ -12,8 +12,8 @@ from ...core.function_graph import copy_graph, origin
 from ...core.graph import Graph, Tensor
 from ...core.hooks import implementation
 from ..hosted import hosted
+from ..keys import shared_name
 from ..plan_pool import PlanPool
-from ..state import variable_key
 
 if TYPE_CHECKING:
     from ...core.graph import Operation
@@ -102,8 +102,10 @@ def _bound(
             substitute.set_shape(argument.sizes)
             inputs.append(substitute)
         else:
-            attrs = {**handle.attrs, "shared_name": variable_key(handle).encode()}
-            substitute = graph.add("VarHandleOp", argument.op.name, (), attrs).outputs[0]
+            name = shared_name(handle) or handle.name
+            attrs = {**handle.attrs, "shared_name": name.encode()}
+            copy = graph.add("VarHandleOp", argument.op.name, (), attrs, device=handle.device)
+            substitute = copy.outputs[0]
             inputs.append(None)
         substitutes[argument] = substitute
     copies = copy_graph(body, graph, substitutes)

@@ -37,7 +37,19 @@ ERRORS: tuple[tuple[type[Exception], type[errors.OpError]], ...] = (
 """What a function raises, and what its operation then does."""
 
 
-@hosted("PyFunc", "PyFuncStateless")
+@hosted("PyFuncStateless")
+def py_func_stateless(
+    op: Operation, state: State, *arrays: np.ndarray
+) -> np.ndarray | list[np.ndarray]:
+    """What the function gives; one without arguments is called once, as it has no effects."""
+    if arrays:
+        return py_func(op, state, *arrays)
+    if op not in state.caches:
+        state.caches[op] = py_func(op, state)
+    return cast("np.ndarray | list[np.ndarray]", state.caches[op])
+
+
+@hosted("PyFunc")
 def py_func(op: Operation, state: State, *arrays: np.ndarray) -> np.ndarray | list[np.ndarray]:
     """What the function that was given to tf.py_func gives; one read from a file has none."""
     function = _function(op)

@@ -10,6 +10,7 @@ import numpy as np
 from ....schema.dtypes import tf_name
 from ....schema.errors import InvalidArgumentError, NotFoundError
 from ...core.shapes import shown
+from ..keys import shared_name
 from ..queues import PaddingQueue, PriorityQueue, Queue, ShuffleQueue, check_element
 from ..resources import resource_kernel
 
@@ -28,9 +29,9 @@ SINGLE = {"QueueEnqueue": "QueueEnqueueV2", "QueueDequeue": "QueueDequeueV2"}
 
 def shared(op: Operation, state: State, make: Callable[[str], Resource]) -> Resource:
     """What an operation stands for in a Session; `make` gets the name for its messages."""
-    name = cast("bytes", op.attrs.get("shared_name") or b"").decode()
+    name = shared_name(op)
     with state.lock:
-        key = name or f"/{op.name}"
+        key = state.placed(op, name or f"/{op.name}")
         if key not in state.resources:
             state.resources[key] = make(name or f"_{len(state.resources)}_{op.name}")
         return cast("Resource", state.resources[key])

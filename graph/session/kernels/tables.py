@@ -12,7 +12,6 @@ from ....schema.files import read_bytes
 from ...ops.state.tables import TABLE_KEYS, TABLE_VALUES, text_columns, text_lines
 from ..resources import resource_kernel
 from ..run_errors import failed, located
-from ..state import variable_key
 from ..tables import DenseTable, StaticTable, Table
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def _dtype(op: Operation, name: str) -> np.dtype:
 
 def _handle(op: Operation, state: State, make: Callable[[np.dtype, np.dtype], Table]) -> np.ndarray:
     """The table of an operation, a new one where there is none, as a scalar object."""
-    key = variable_key(op)
+    key = state.variable_key(op)
     table = state.tables.get(key)
     if table is None:
         table = state.tables[key] = make(_dtype(op, "key_dtype"), _dtype(op, "value_dtype"))

@@ -84,6 +84,8 @@ ELSEWHERE |= {
     *("RaggedGather", "RaggedRange", "RaggedTensorToSparse", "SerializeTensor", "SparseBincount"),
 }
 """Those of row_programs.py."""
+ELSEWHERE |= {"Fact", "NthElement"}
+"""Those of tests/training/trained_programs.py."""
 ELSEWHERE |= {
     *("AudioSummary", "AudioSummaryV2", "HistogramSummary", "ImageSummary", "MergeSummary"),
     *("ScalarSummary", "TensorSummary", "TensorSummaryV2"),

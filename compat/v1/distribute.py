@@ -1,0 +1,6 @@
+"""The names of `tf.distribute` that programs of TF1 use."""
+
+from ...facade import facade
+from .homes import DISTRIBUTE
+
+__all__, __getattr__, __dir__ = facade(__name__, DISTRIBUTE)
