@@ -12,6 +12,7 @@ HOMES = {
         "AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer RMSPropOptimizer"
     ),
     "training.checkpoints.checkpoint_manager": "CheckpointManager checkpoints_iterator",
+    "training.checkpoints.checkpoint_options": "CheckpointOptions",
     "training.checkpoints.checkpoints": (
         "NewCheckpointReader checkpoint_exists generate_checkpoint_state_proto "
         "get_checkpoint_mtimes get_checkpoint_state latest_checkpoint list_variables "

@@ -19,6 +19,7 @@ from .schema.proto import SequenceExample as SequenceExample
 from .schema.proto import ServerDef as ServerDef
 from .training.checkpoints.checkpoint_manager import CheckpointManager as CheckpointManager
 from .training.checkpoints.checkpoint_manager import checkpoints_iterator as checkpoints_iterator
+from .training.checkpoints.checkpoint_options import CheckpointOptions as CheckpointOptions
 from .training.checkpoints.checkpoints import NewCheckpointReader as NewCheckpointReader
 from .training.checkpoints.checkpoints import checkpoint_exists as checkpoint_exists
 from .training.checkpoints.checkpoints import generate_checkpoint_state_proto as generate_checkpoint_state_proto

@@ -36,7 +36,7 @@ def resolved(symbol: str) -> Any:
         if not symbol.startswith(prefix):
             continue
         value: Any = importlib.import_module(root)
-        for word in symbol.removeprefix(prefix).split("."):
+        for word in re.split(r"\.(?!\.|\))", symbol.removeprefix(prefix)):
             value = member(value, word)
             if value is ABSENT:
                 break
@@ -46,7 +46,14 @@ def resolved(symbol: str) -> Any:
 
 
 def member(owner: Any, name: str) -> Any:
-    """An attribute of an object, also one that only instances of a class have."""
+    """An attribute of an object, also one that only instances of a class have.
+
+    `restore(...)` is the class of what the method says it gives.
+    """
+    if name.endswith("(...)"):
+        method = member(owner, name.removesuffix("(...)"))
+        home = vars(importlib.import_module(method.__module__))
+        return eval(method.__annotations__["return"], home)
     try:
         return getattr(owner, name)
     except AttributeError:

@@ -48,6 +48,8 @@ MODULES = {
     "summary": "compat.v1.summary",
     "test": "compat.v1.test",
     "train": "train",
+    "types": "compat.v1.types",
+    "user_ops": "compat.v1.user_ops",
     "version": "compat.v1.version",
 }
 __all__, __getattr__, __dir__ = facade(__name__, CHECKS, CORE, MATH, VERSION, modules=MODULES)

@@ -41,6 +41,8 @@ from ...compat.v1 import spectral as spectral
 from ...compat.v1 import strings as strings
 from ...compat.v1 import summary as summary
 from ...compat.v1 import test as test
+from ...compat.v1 import types as types
+from ...compat.v1 import user_ops as user_ops
 from ...compat.v1 import version as version
 from ...graph.core.composite.indexed_slices import IndexedSlices as IndexedSlices
 from ...graph.core.composite.ragged_tensor import RaggedTensor as RaggedTensor

@@ -584,6 +584,10 @@ QUEUE = {
 
 DISTRIBUTE = {"training.sessions.server": "Server"}
 
+USER_OPS = {"graph.functions.strings": "my_fact"}
+
+TYPES = {"graph.core.typing": "TensorLike"}
+
 LOOKUP = {
     "graph.functions.resources.lookup": (
         "KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex "

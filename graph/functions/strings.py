@@ -305,3 +305,8 @@ def format(
     return ops.StringFormat(
         tensors, template=template, placeholder=placeholder, summarize=summarize, name=name
     )
+
+
+def my_fact() -> Tensor:
+    """The string "0! == 1"."""
+    return ops.Fact()

@@ -58,7 +58,7 @@ text.readers: FixedLengthRecordReader FixedLengthRecordReaderV2 IdentityReader I
 text.split_text: AsString DecodeBase64 EncodeBase64 ReduceJoin StringFormat StringSplit StringSplitV2 StringToHashBucket
 text.string: StringJoin StringToHashBucketFast
 text.summaries: AudioSummary AudioSummaryV2 HistogramSummary ImageSummary MergeSummary ScalarSummary TensorSummary TensorSummaryV2
-text.text: RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace StringLength StringLower StringStrip StringToHashBucketStrong StringToNumber StringUpper Substr
+text.text: Fact RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace StringLength StringLower StringStrip StringToHashBucketStrong StringToNumber StringUpper Substr
 text.unicode: Fingerprint StringNGrams UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeTranscode UnsortedSegmentJoin
 xla: XlaBroadcastHelper XlaConv XlaConvV2 XlaDot XlaDotV2 XlaGather XlaKeyValueSort XlaOptimizationBarrier XlaPad XlaReduce XlaReduceWindow XlaReplicaId XlaScatter XlaSetBound XlaSharding XlaSort XlaVariadicReduce XlaVariadicReduceV2 XlaVariadicSort
 """

@@ -31,6 +31,12 @@ VariableT = TypeVar("VariableT", bound=_FromProto)
 class Created(type):
     """Lets the creators of open `variable_creator_scope` blocks make the variables."""
 
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """What its `__init__` takes, for those who ask how it is called."""
+        _, *parameters = inspect.signature(cls.__init__).parameters.values()
+        return inspect.Signature(parameters)
+
     def __call__(cls: type[VariableT], *args: object, **kwargs: object) -> VariableT:
         """A variable, as the innermost creator makes it."""
         make = cast("Callable[..., VariableT]", functools.partial(type.__call__, cls))

@@ -16,6 +16,7 @@ from ...schema.errors import DataLossError
 from ...schema.files import make_folder, remove_leftovers
 from ...schema.tensorflow.bundle import write_bundle
 from ...schema.tensorflow.slice_table import open_checkpoint
+from .checkpoint_options import CheckpointOptions
 from .checkpoints import write_state
 from .load_status import (
     CheckpointLoadStatus,
@@ -87,7 +88,9 @@ class Checkpoint(Trackable):
             self._references["save_counter"] = counter
         return self._save_counter
 
-    def write(self, file_prefix, session: Session | None = None, options: Any = None) -> str:
+    def write(
+        self, file_prefix, session: Session | None = None, options: CheckpointOptions | None = None
+    ) -> str:
         """Writes a checkpoint under exactly this name; returns the name.
 
         The checkpoint is there as a whole or not at all. The folder's state is not changed.
@@ -95,7 +98,7 @@ class Checkpoint(Trackable):
         Args:
             file_prefix: The checkpoint's name; its folders are made when they are missing.
             session: Whose values to save; the default one when None.
-            options: Taken for TensorFlow's sake.
+            options: What else is done when it is there.
 
         Raises:
             ValueError: There is no session, or an object cannot be saved.
@@ -123,15 +126,19 @@ class Checkpoint(Trackable):
         make_folder(os.path.dirname(prefix) or os.curdir)
         write_bundle(prefix, dict(sorted(tensors.items(), key=lambda pair: pair[0].encode())))
         remove_leftovers(prefix)
+        if options is not None:
+            options.written(prefix)
         return prefix
 
-    def save(self, file_prefix, session: Session | None = None, options: Any = None) -> str:
+    def save(
+        self, file_prefix, session: Session | None = None, options: CheckpointOptions | None = None
+    ) -> str:
         """Writes the checkpoint `<file_prefix>-<save_counter>` and makes it the folder's latest.
 
         Args:
             file_prefix: The beginning of the checkpoint's name.
             session: Whose values to save; the default one when None.
-            options: Taken for TensorFlow's sake.
+            options: What else is done when it is there.
 
         Returns:
             The checkpoint's name. Raises what `write` does.
@@ -142,6 +149,8 @@ class Checkpoint(Trackable):
         path = self.write(f"{prefix}-{self.count(session)}", session)
         write_state(os.path.dirname(prefix), path, [path], relative=True)
         remove_leftovers(prefix)
+        if options is not None:
+            options.written(path)
         return path
 
     def count(self, session: Session) -> int:

@@ -160,6 +160,10 @@ class LooperThread(threading.Thread):
         self._arguments = tuple(args or ()), dict(kwargs or {})
         coord.register_thread(self)
 
+    def isAlive(self) -> bool:
+        """Whether it runs: the name that threads had in Python 2."""
+        return self.is_alive()
+
     @staticmethod
     def loop(
         coord: Coordinator,

@@ -296,3 +296,19 @@ def test_checkpoints_iterator(tmp_path, session, monkeypatch):
         paths[1]
     ]
     assert time.monotonic() - begun >= 0.05
+
+
+def test_options(tmp_path):
+    written = []
+    options = tf.train.CheckpointOptions(
+        experimental_write_callbacks=[written.append, lambda: written.append("once more")]
+    )
+    with tf.Graph().as_default(), tf.Session():
+        checkpoint = tf.train.Checkpoint(v=tf.get_variable("v", initializer=1.0))
+        checkpoint.v.initializer.run()
+        assert checkpoint.save(str(tmp_path / "model"), options=options) == written[0]
+    assert written[1:] == ["once more"]
+    with pytest.raises(ValueError, match="enable_async is not supported, got True"):
+        tf.train.CheckpointOptions(enable_async=True)
+    with pytest.raises(TypeError, match="must take the checkpoint's name, or nothing"):
+        tf.train.CheckpointOptions(experimental_write_callbacks=[lambda a, b: None])

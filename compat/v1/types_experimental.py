@@ -1,0 +1,6 @@
+"""The names of `tf.types.experimental`."""
+
+from ...facade import facade
+from .homes import TYPES
+
+__all__, __getattr__, __dir__ = facade(__name__, TYPES)
