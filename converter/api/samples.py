@@ -172,7 +172,7 @@ def _labelled(
             "representative_dataset must return an iterable of samples, got "
             f"{type(samples).__name__}; `yield` the samples one by one"
         )
-    stream = iter(samples)
+    stream, number = iter(samples), 0
     for number in count():
         label = f"sample {number} of representative_dataset"
         with telling_who_raised(label):

@@ -304,9 +304,9 @@ def conv3d(node, b):
     is_first = node.text("data_format") == "NCDHW"
     x = transposed(x, TO_NDHWC, b) if is_first else x
     options = conv3d_options(node)
-    per_group, channels = node.shape(1)[3], x.sizes[4]
+    per_group, channels = node.shape(1)[3], node.shape(0)[1 if is_first else 4]
     node.require(
-        isinstance(channels, int) and per_group and channels % per_group == 0,
+        channels is not None and per_group and channels % per_group == 0,
         f"the channels must be known, and a multiple of the filters' {per_group}, got {channels}",
     )
     if channels == per_group:
@@ -327,7 +327,7 @@ def conv3d_backprop_input(node, b):
     shape = as_int32(shape, b)
     if node.text("data_format") != "NCDHW":
         return b.CONV_3D_TRANSPOSE(shape, filters, x, dtype=x.dtype, **conv3d_options(node))
-    shape = b.GATHER(shape, b.constant(np.int32(TO_NDHWC)))
+    shape = b.GATHER(shape, b.constant(np.array(TO_NDHWC, np.int32)))
     x = transposed(x, TO_NDHWC, b)
     y = b.CONV_3D_TRANSPOSE(shape, filters, x, dtype=x.dtype, **conv3d_options(node))
     return transposed(y, TO_NCDHW, b)

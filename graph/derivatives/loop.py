@@ -237,7 +237,9 @@ def _empty_list(part: Tensor) -> Tensor:
 
 def _joined(rows: Tensor, part: Tensor) -> Tensor:
     """The tensors of a list one behind the other, behind a row of zeros."""
+    assert part.sizes is not None
     tail = part.sizes[1:]
+    assert is_static(tail)  # as `_as_rows` has it
     zero = np.zeros((1, *tail), part.dtype)
     if is_static(part.sizes):
         stacked = ops.TensorListStack(rows, _list_shape(part.sizes), element_dtype=part.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...graph.session.servers import Cluster, Task
 from ...schema import proto
@@ -108,9 +108,9 @@ class Server:
 
 def _server_def(
     source: Message | ClusterLike, job_name: str | None, task_index: int | None
-) -> Message:
+) -> Any:
     """A ServerDef of a new one or of a cluster, with the task it says."""
-    message = proto.message("ServerDef")()
+    message: Any = proto.message("ServerDef")()
     if type(source) is type(message):
         message.CopyFrom(source)
         if job_name is not None:

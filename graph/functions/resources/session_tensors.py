@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ...core.build import ops
 from ...core.create import output
+from ...core.dtype import as_dtype
 from ...core.graph import Operation, Tensor
 from ...core.scopes import device
 from ..array.creation import placeholder
@@ -41,14 +42,14 @@ def get_session_tensor(
     """
     with device(_device_of(handle)):
         holder = placeholder(np.dtype(object))
-        return holder, output("GetSessionTensor", [holder], {"dtype": dtype}, name)
+        return holder, output("GetSessionTensor", [holder], {"dtype": as_dtype(dtype)}, name)
 
 
 def delete_session_tensor(handle: str, name: str | None = None) -> tuple[Tensor, Operation]:
     """The placeholder that takes a handle, and the operation that frees its tensor."""
     with device(_device_of(handle)):
         holder = placeholder(np.dtype(object))
-        return holder, ops.DeleteSessionTensor(holder, name=name)
+        return holder, cast("Operation", ops.DeleteSessionTensor(holder, name=name))
 
 
 def _device_of(handle: str) -> str:
