@@ -64,6 +64,14 @@ def known(op: OperationView, index: int, rank: int | None = None) -> tuple[Dim, 
     return shape
 
 
+def require_size(op: OperationView, index: int, axis: int, size: int) -> None:
+    """Raises ValueError, in TensorFlow's words, when an axis of an input has another size."""
+    shape = op.inputs[index].sizes
+    if shape is None or not -len(shape) <= axis < len(shape):
+        return
+    require(op, shape[axis] in (None, size), f"Dimension must be {size} but is {shape[axis]}")
+
+
 def same(op: OperationView) -> Shape:
     """The shape of the first input."""
     return op.inputs[0].sizes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.registry import op
-from ..core.shapes import Dim, Shape, integers, known
+from ..core.shapes import Dim, Shape, integers, known, merge_dims, require_size
 
 if TYPE_CHECKING:
     from ..core.protocols import OperationView
@@ -32,6 +32,8 @@ def suppressed(
 
     Source: Bodla et al., Soft-NMS: Improving Object Detection With One Line of Code, 2017.
     """
+    if not 0 <= overlap <= 1:
+        raise ValueError(f"iou_threshold must be in [0, 1], got {overlap}")
     scale = -0.5 / sigma if sigma > 0 else 0.0
     waiting = [(-float(s), i, 0) for i, s in enumerate(scores.tolist()) if s > least]
     heapq.heapify(waiting)
@@ -57,7 +59,13 @@ def suppressed(
     return chosen, chosen_scores
 
 
-@op("NonMaxSuppression", shape=lambda op: (None,))
+def _chosen_shape(op: OperationView) -> Shape:
+    merge_dims(known(op, 0, 2)[0], known(op, 1, 1)[0])
+    require_size(op, 0, 1, 4)
+    return (None,)
+
+
+@op("NonMaxSuppression", shape=_chosen_shape)
 def non_max_suppression(
     boxes: np.ndarray, scores: np.ndarray, limit: np.ndarray, *, iou_threshold: float
 ) -> list[int]:
@@ -65,7 +73,7 @@ def non_max_suppression(
     return suppressed(boxes, scores, int(limit), iou_threshold, -np.inf, 0.0)[0]
 
 
-@op("NonMaxSuppressionV2", "NonMaxSuppressionV3", shape=lambda op: (None,))
+@op("NonMaxSuppressionV2", "NonMaxSuppressionV3", shape=_chosen_shape)
 def non_max_suppression_v3(
     boxes: np.ndarray, scores: np.ndarray, limit: np.ndarray, *thresholds: np.ndarray
 ) -> np.ndarray:
@@ -75,6 +83,7 @@ def non_max_suppression_v3(
 
 
 def _padded_size(op: OperationView) -> Dim:
+    _chosen_shape(op)
     sizes = integers(op, 2)
     if not op.get_attr("pad_to_max_output_size") or sizes is None:
         return None

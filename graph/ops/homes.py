@@ -16,7 +16,7 @@ detection: Bincount DenseBincount LowerBound NonMaxSuppression NonMaxSuppression
 elementwise: Abs AccumulateNV2 Acos Acosh Add AddN AddV2 Angle Asin Asinh Atan Atan2 Atanh Bitcast BitwiseAnd BitwiseOr BitwiseXor Bucketize Cast Ceil CheckNumerics ClipByValue Complex ComplexAbs Conj Cos Cosh Digamma Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor FloorDiv FloorMod Greater GreaterEqual Imag Inv Invert IsFinite IsInf IsNan LeftShift Less LessEqual Lgamma Log Log1p LogicalAnd LogicalNot LogicalOr Maximum Minimum Mod Mul MulNoNan Ndtri Neg NextAfter NotEqual Pow Print Real RealDiv Reciprocal RightShift Rint Round Rsqrt Select SelectV2 Sigmoid Sign Sin Sinh Sqrt Square SquaredDifference Sub Tan Tanh ToBool TruncateDiv TruncateMod Xdivy Xlog1py Xlogy
 fractional_pool: FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
 gather: ApproxTopK DynamicPartition DynamicStitch Gather GatherNd GatherV2 InTopKV2 ListDiff NthElement OneHot ParallelDynamicStitch ScatterNd SparseToDense TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate TopK TopKV2 Unique UniqueV2 UnravelIndex Where
-image.boxes: CombinedNonMaxSuppression DrawBoundingBoxes DrawBoundingBoxesV2 NonMaxSuppressionWithOverlaps
+image.boxes: CombinedNonMaxSuppression DrawBoundingBoxes DrawBoundingBoxesV2 NonMaxSuppressionWithOverlaps SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
 image.color: AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
 image.crops: CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage ExtractGlimpse ExtractGlimpseV2
 image.files: DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng EncodeJpeg EncodeJpegVariableQuality EncodePng ExtractJpegShape

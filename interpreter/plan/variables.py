@@ -11,20 +11,6 @@ if TYPE_CHECKING:
     from ..spec import OperatorSpec, SubgraphSpec
 
 _READ, _ASSIGN, _HANDLE = "READ_VARIABLE", "ASSIGN_VARIABLE", "VAR_HANDLE"
-_ALWAYS_SUCCEED = frozenset(
-    [
-        *("ABS", "ADD", "BATCH_MATMUL", "BROADCAST_TO", "CAST", "CONCATENATION", "CONV_2D", "COS"),
-        *("DEPTHWISE_CONV_2D", "DEQUANTIZE", "DYNAMIC_UPDATE_SLICE", "ELU", "EQUAL", "EXP"),
-        *("EXPAND_DIMS", "FULLY_CONNECTED", "GELU", "GREATER", "GREATER_EQUAL", "HARD_SWISH"),
-        *("LEAKY_RELU", "LESS", "LESS_EQUAL", "LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR"),
-        *("LOGISTIC", "MAXIMUM", "MEAN", "MINIMUM", "MUL", "NEG", "NOT_EQUAL", "PACK", "PAD"),
-        *("PADV2", "QUANTIZE", "REDUCE_MAX", "RELU", "RELU6", "RESHAPE", "RSQRT", "SELECT"),
-        *("SELECT_V2", "SIN", "SLICE", "SOFTMAX", "SQRT", "SQUARE", "SQUARED_DIFFERENCE"),
-        *("SQUEEZE", "STRIDED_SLICE", "SUB", "SUM", "TANH", "TRANSPOSE", "UNPACK"),
-    ]
-)
-"""Operators that compute something of all values, whatever these are, as long as the integers
-after their first input are constant."""
 _SELECTS_BY_VALUE = frozenset(["DYNAMIC_UPDATE_SLICE"])
 """Those whose other integers may be any: they are held so that they fit."""
 
@@ -70,7 +56,7 @@ def _runs_others(operator: OperatorSpec) -> bool:
 
 
 def _succeeds(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
-    if operator.is_custom or operator.kind not in _ALWAYS_SUCCEED:
+    if operator.is_custom or not known(operator.kind).has("total"):
         return False
     tensors = [spec.tensors[t] for t in operator.inputs[1:] if t >= 0]
     return operator.kind in _SELECTS_BY_VALUE or all(

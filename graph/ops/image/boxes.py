@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.registry import op
-from ...core.shapes import Shape, integers, known, require_rank, times
+from ...core.registry import add_row, op
+from ...core.shapes import (
+    Shape,
+    integers,
+    known,
+    merge_dims,
+    require,
+    require_rank,
+    require_size,
+    times,
+)
 from ..detection import suppressed
 
 if TYPE_CHECKING:
@@ -71,7 +80,13 @@ def _draw(image: np.ndarray, box: np.ndarray, colour: np.ndarray) -> None:
             image[edge] = colour
 
 
-@op("NonMaxSuppressionWithOverlaps", shape=lambda op: (None,))
+def _overlaps_shape(op: OperationView) -> Shape:
+    rows, columns = known(op, 0, 2)
+    merge_dims(merge_dims(rows, columns), known(op, 1, 1)[0])
+    return (None,)
+
+
+@op("NonMaxSuppressionWithOverlaps", shape=_overlaps_shape)
 def non_max_suppression_with_overlaps(
     overlaps: np.ndarray,
     scores: np.ndarray,
@@ -94,10 +109,13 @@ def non_max_suppression_with_overlaps(
 def _combined_shape(op: OperationView) -> list[Shape]:
     boxes, scores = known(op, 0, 4), known(op, 1, 3)
     total, each = integers(op, 3), integers(op, 2)
+    of_all = boxes[2] in (None, 1, scores[2]) or scores[2] is None
+    words = "third dimension of boxes must be either 1 or equal to the third dimension of scores"
+    require(op, of_all, words)
     size = total[0] if total else None
     if op.get_attr("pad_per_class"):
-        of_all = times(each[0] if each else None, scores[2])
-        size = None if size is None or of_all is None else min(size, of_all)
+        most = times(each[0] if each else None, scores[2])
+        size = None if size is None or most is None else min(size, most)
     return [(boxes[0], size, 4), (boxes[0], size), (boxes[0], size), (boxes[0],)]
 
 
@@ -141,3 +159,15 @@ def combined_non_max_suppression(
     if clip_boxes:
         best_boxes = np.clip(best_boxes, 0, 1)
     return best_boxes, best_scores, best_classes, valid
+
+
+def _part_shape(op: OperationView) -> list[Shape]:
+    require_rank(op, 0, 1)
+    require_size(op, 0, 0, 3)
+    require_rank(op, 1, 3)
+    require_size(op, 1, 2, 4)
+    return [(3,), (3,), (1, 1, 4)]
+
+
+add_row("SampleDistortedBoundingBox", None, _part_shape)
+add_row("SampleDistortedBoundingBoxV2", None, _part_shape)

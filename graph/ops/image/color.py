@@ -7,22 +7,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.registry import op
-from ...core.shapes import Shape, require, require_rank
+from ...core.shapes import Shape, require_rank, require_size
 
 if TYPE_CHECKING:
     from ...core.protocols import OperationView
 
+CHANNELS = 3
 SEXTANTS = 6
 """The hues in which another pair of channels is the largest and the smallest."""
 
 
 def _adjusted_shape(op: OperationView) -> Shape:
-    shape = op.inputs[0].sizes
     require_rank(op, 0, 3, at_least=True)
     require_rank(op, 1, 0)
-    if shape is not None and shape[-1] is not None:
-        require(op, shape[-1] == 3, f"images must have 3 channels, got {shape[-1]}")
-    return shape
+    return op.inputs[0].sizes
+
+
+def _colours_shape(op: OperationView) -> Shape:
+    require_rank(op, 0, 1, at_least=True)
+    require_size(op, 0, -1, CHANNELS)
+    return op.inputs[0].sizes
+
+
+def _colours(images: np.ndarray) -> np.ndarray:
+    """Images as float32; ValueError unless they have three channels."""
+    if images.shape[-1] != CHANNELS:
+        raise ValueError(f"input must have 3 channels but instead has {images.shape[-1]} channels.")
+    return images.astype(np.float32)
 
 
 def _hue_and_range(rgb: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -53,7 +64,7 @@ def _from_hue_and_range(hue: np.ndarray, low: np.ndarray, high: np.ndarray) -> n
     return np.take_along_axis(np.moveaxis(levels, 0, -1), order, -1)
 
 
-@op("RGBToHSV", shape=lambda op: op.inputs[0].sizes)
+@op("RGBToHSV", shape=_colours_shape)
 def rgb_to_hsv(x: np.ndarray) -> np.ndarray:
     """Hue, saturation and value of colours in [0, 1]."""
     red, green, blue = np.moveaxis(x, -1, 0)
@@ -70,7 +81,7 @@ def rgb_to_hsv(x: np.ndarray) -> np.ndarray:
     return np.stack([hue, saturation, value], -1)
 
 
-@op("HSVToRGB", shape=lambda op: op.inputs[0].sizes)
+@op("HSVToRGB", shape=_colours_shape)
 def hsv_to_rgb(x: np.ndarray) -> np.ndarray:
     """Red, green and blue of hue, saturation and value."""
     hue, saturation, value = np.moveaxis(x, -1, 0)
@@ -83,7 +94,7 @@ def hsv_to_rgb(x: np.ndarray) -> np.ndarray:
 @op("AdjustHue", shape=_adjusted_shape)
 def adjust_hue(images: np.ndarray, delta: np.ndarray) -> np.ndarray:
     """The hue turned by `delta`, a part of the whole circle."""
-    wide = images.astype(np.float32)
+    wide = _colours(images)
     hue, low, high = _hue_and_range(wide)
     turned = np.mod(hue + delta * np.float32(SEXTANTS), np.float32(SEXTANTS))
     return _from_hue_and_range(turned, low, high).astype(images.dtype)
@@ -92,7 +103,7 @@ def adjust_hue(images: np.ndarray, delta: np.ndarray) -> np.ndarray:
 @op("AdjustSaturation", shape=_adjusted_shape)
 def adjust_saturation(images: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """The saturation times `scale`, within [0, 1]."""
-    wide = images.astype(np.float32)
+    wide = _colours(images)
     value, least = wide.max(-1), wide.min(-1)
     with np.errstate(all="ignore"):
         saturation = np.where(value > 0, (value - least) / value, 0)

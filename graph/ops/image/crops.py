@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ....schema.errors import OutOfRangeError
 from ...core.registry import op
-from ...core.shapes import Shape, integers, known, require, require_rank
+from ...core.shapes import Shape, integers, known, merge_dims, require, require_rank, require_size
 from .resizing import interpolate
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 def _crop_shape(op: OperationView) -> Shape:
     boxes, channels = known(op, 1, 2), known(op, 0, 4)[3]
+    require_size(op, 1, 1, 4)
+    require_rank(op, 3, 1)
+    require_size(op, 3, 0, 2)
     sizes = integers(op, 3)
     return (boxes[0], *(sizes or (None, None)), channels)
 
@@ -68,7 +72,7 @@ def _lines(box: np.ndarray, sizes: Sequence[int], new: Sequence[int]) -> list[_L
 
 def _require_images(box_index: np.ndarray, n_images: int) -> None:
     if box_index.size and not 0 <= box_index.min() <= box_index.max() < n_images:
-        raise ValueError(f"box_index has values outside [0, {n_images})")
+        raise OutOfRangeError(None, None, f"box_index has values outside [0, {n_images})")
 
 
 @op("CropAndResize", shape=_crop_shape)
@@ -156,7 +160,7 @@ def crop_and_resize_grad_boxes(
 
 def _glimpse_shape(op: OperationView) -> Shape:
     batch, _, _, channels = known(op, 0, 4)
-    require_rank(op, 2, 2)
+    batch = merge_dims(batch, known(op, 2, 2)[0])
     sizes = integers(op, 1)
     if sizes is None:
         return (batch, None, None, channels)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...core.registry import op
-from ...core.shapes import Shape, require, require_rank, scalar
+from ...core.shapes import Shape, require, require_rank, require_size, scalar
 from ...format import images
 from ...format.media import encode_png as png_of
 
@@ -97,6 +97,8 @@ def _require_method(dct_method: bytes) -> None:
 
 
 def _cropped_shape(op: OperationView) -> Shape:
+    require_rank(op, 1, 1)
+    require_size(op, 1, 0, 4)
     window = op.inputs[1].value
     sizes = (None, None) if window is None else (int(window[2]), int(window[3]))
     return (*sizes, *(_decoded_shape(op) or (None,))[-1:])

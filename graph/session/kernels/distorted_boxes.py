@@ -74,12 +74,9 @@ def _boxes(op: Operation, boxes: np.ndarray, height: int, width: int) -> list[Re
                 "use_image_if_no_bounding_boxes if you wish to not provide any bounding boxes."
             )
         return [Rectangle(0, 0, height, width)]
-    for row in rows.tolist():
-        if not all(0 <= part <= 1 for part in row) or row[0] >= row[2] or row[1] >= row[3]:
-            raise ValueError(
-                "All bounding box coordinates must be in [0.0, 1.0], the first corner above and "
-                f"left of the second, got {row}"
-            )
+    outside = rows[(rows < 0) | (rows > 1)]
+    if outside.size:
+        raise ValueError(f"All bounding box coordinates must be in [0.0, 1.0]: {outside[0]}")
     scaled = (rows * np.array([height, width, height, width], np.float32)).astype(np.int64)
     return [Rectangle(*row) for row in scaled.tolist()]
 

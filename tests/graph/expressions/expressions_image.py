@@ -205,3 +205,290 @@ GRADIENTS = [
     f"tf.image.sobel_edges({X})",
     f"tf.image.psnr({X}, {X} * .5, 2.)",
 ]
+ERRORS = [
+    (
+        "tf.image.flip_left_right([1., 2.])",
+        "ValueError",
+        "'image' (shape (2,)) must be at least three-dimensional.",
+    ),
+    (
+        "tf.image.flip_up_down(tf.zeros([0, 2, 3]))",
+        "ValueError",
+        "inner 3 dims of 'image.shape' must be > 0: (0, 2, 3)",
+    ),
+    ("tf.image.flip_up_down(tf.zeros([1, 1, 4, 2, 3]))", "ValueError", "'image' (shape"),
+    (
+        "tf.image.rot90(tf.zeros([3, 4, 1]), tf.constant([1]))",
+        "ValueError",
+        "Shape (1,) must have rank 0",
+    ),
+    (
+        "tf.image.central_crop(tf.zeros([3, 4, 1]), 0.)",
+        "ValueError",
+        "central_fraction must be within (0, 1]",
+    ),
+    (
+        "tf.image.central_crop(tf.zeros([3, 4, 1]), 1.5)",
+        "ValueError",
+        "central_fraction must be within (0, 1]",
+    ),
+    (
+        "tf.image.central_crop(tf.zeros([3, 4]), .5)",
+        "ValueError",
+        "'image' (shape (3, 4)) must be at least three-dimensional.",
+    ),
+    (
+        "tf.image.crop_to_bounding_box(tf.zeros([3, 4, 1]), -1, 0, 2, 2)",
+        "ValueError",
+        "offset_height must be >= 0.",
+    ),
+    (
+        "tf.image.crop_to_bounding_box(tf.zeros([3, 4, 1]), 0, -1, 2, 2)",
+        "ValueError",
+        "offset_width must be >= 0.",
+    ),
+    (
+        "tf.image.crop_to_bounding_box(tf.zeros([3, 4, 1]), 0, 1, 0, 2)",
+        "ValueError",
+        "target_height must be > 0.",
+    ),
+    (
+        "tf.image.crop_to_bounding_box(tf.zeros([3, 4, 1]), 0, 1, 2, 0)",
+        "ValueError",
+        "target_width must be > 0.",
+    ),
+    (
+        "tf.image.crop_to_bounding_box(tf.zeros([3, 4, 1]), 2, 1, 2, 2)",
+        "ValueError",
+        "height must be >= target + offset.",
+    ),
+    (
+        "tf.image.crop_to_bounding_box(tf.zeros([3, 4, 1]), 0, 3, 2, 2)",
+        "ValueError",
+        "width must be >= target + offset.",
+    ),
+    (
+        "tf.image.pad_to_bounding_box(tf.zeros([3, 4, 1]), -1, 0, 9, 9)",
+        "ValueError",
+        "offset_height must be >= 0",
+    ),
+    (
+        "tf.image.pad_to_bounding_box(tf.zeros([3, 4, 1]), 0, -1, 9, 9)",
+        "ValueError",
+        "offset_width must be >= 0",
+    ),
+    (
+        "tf.image.pad_to_bounding_box(tf.zeros([3, 4, 1]), 0, 0, 2, 9)",
+        "ValueError",
+        "height must be <= target - offset",
+    ),
+    (
+        "tf.image.pad_to_bounding_box(tf.zeros([3, 4, 1]), 0, 6, 9, 9)",
+        "ValueError",
+        "width must be <= target - offset",
+    ),
+    (
+        "tf.image.resize_image_with_crop_or_pad(tf.zeros([3, 4, 1]), 0, 2)",
+        "ValueError",
+        "target_height must be > 0.",
+    ),
+    (
+        "tf.image.resize_image_with_crop_or_pad(tf.zeros([3, 4, 1]), 2, 0)",
+        "ValueError",
+        "target_width must be > 0.",
+    ),
+    (
+        "tf.image.resize_image_with_pad(tf.zeros([3, 4, 1]), 0, 2)",
+        "ValueError",
+        "target_height must be > 0.",
+    ),
+    (
+        "tf.image.resize_images(tf.zeros([3, 4]), [2, 2])",
+        "ValueError",
+        "'images' must have either 3 or 4 dimensions.",
+    ),
+    (
+        "tf.image.resize_images(tf.zeros([3, 4, 1]), [2])",
+        "ValueError",
+        "'size' must be a 1-D Tensor of 2 elements: new_height, new_width",
+    ),
+    (
+        "tf.image.resize_images(tf.zeros([3, 4, 1]), [2, 2, 2])",
+        "ValueError",
+        "'size' must be a 1-D Tensor of 2 elements: new_height, new_width",
+    ),
+    (
+        "tf.image.resize_images(tf.zeros([3, 4, 1]), [2, 2], 7)",
+        "ValueError",
+        "Resize method is not implemented: 7",
+    ),
+    (
+        "tf.image.resize_images(tf.zeros([3, 4, 1]), [2., 2.])",
+        "ValueError",
+        "'size' must be a 1-D int32 Tensor",
+    ),
+    (
+        "tf.image.resize_images(tf.placeholder_with_default(tf.zeros([3, 4, 1]), None), [2, 2])",
+        "ValueError",
+        "'images' contains no shape.",
+    ),
+    (
+        "tf.image.adjust_gamma(tf.zeros([3, 4, 1]), -1)",
+        "ValueError",
+        "Gamma should be a non-negative real number.",
+    ),
+    (
+        "tf.image.adjust_contrast(tf.zeros([3, 4]), .1)",
+        "ValueError",
+        "Shape must be at least rank 3 but is rank 2",
+    ),
+    (
+        "tf.image.grayscale_to_rgb(tf.zeros([3, 4, 2]))",
+        "ValueError",
+        "Last dimension of a grayscale image should be size 1",
+    ),
+    ("tf.image.rgb_to_hsv(tf.zeros([3, 4, 2]))", "ValueError", "Dimension must be 3 but is 2"),
+    (
+        "tf.image.convert_image_dtype(tf.zeros([3]), tf.string)",
+        "AttributeError",
+        "dtype must be either floating point or integer",
+    ),
+    (
+        "tf.image.convert_image_dtype(tf.constant(['a']), tf.float32)",
+        "AttributeError",
+        "image dtype must be either floating point or integer",
+    ),
+    (
+        "tf.image.per_image_standardization(tf.zeros([3, 4]))",
+        "ValueError",
+        "'image' (shape (3, 4)) must be at least three-dimensional.",
+    ),
+    (
+        "tf.image.random_brightness(tf.zeros([3, 4, 1]), -1)",
+        "ValueError",
+        "max_delta must be non-negative.",
+    ),
+    ("tf.image.random_contrast(tf.zeros([3, 4, 1]), 2, 1)", "ValueError", "upper must be > lower."),
+    (
+        "tf.image.random_contrast(tf.zeros([3, 4, 1]), -2, 1)",
+        "ValueError",
+        "lower must be non-negative.",
+    ),
+    ("tf.image.random_hue(tf.zeros([3, 4, 3]), .6)", "ValueError", "max_delta must be <= 0.5."),
+    (
+        "tf.image.random_hue(tf.zeros([3, 4, 3]), -.6)",
+        "ValueError",
+        "max_delta must be non-negative.",
+    ),
+    (
+        "tf.image.random_saturation(tf.zeros([3, 4, 3]), 2, 1)",
+        "ValueError",
+        "upper must be > lower.",
+    ),
+    (
+        "tf.image.random_jpeg_quality(tf.zeros([3, 4, 3]), -1, 50)",
+        "ValueError",
+        "jpeg encoding range must be between 0 and 100.",
+    ),
+    (
+        "tf.image.random_jpeg_quality(tf.zeros([3, 4, 3]), 60, 50)",
+        "ValueError",
+        "`min_jpeg_quality` must be less than `max_jpeg_quality`.",
+    ),
+    (
+        "tf.image.total_variation(tf.zeros([3, 4]))",
+        "ValueError",
+        "'images' must be either 3 or 4-dimensional.",
+    ),
+    (
+        "tf.image.image_gradients(tf.zeros([3, 4, 1]))",
+        "ValueError",
+        "image_gradients expects a 4D tensor [batch_size, h, w, d], not (3, 4, 1).",
+    ),
+    (
+        "tf.image.ssim(tf.zeros([3, 4, 1]), tf.zeros([3, 4, 1]), 1)",
+        "ValueError",
+        "Negative dimension size caused by subtracting 11 from 3",
+    ),
+    (
+        "tf.image.crop_and_resize(tf.zeros([1, 4, 4, 1]), [[0., 0., 1.]], [0], [2, 2])",
+        "ValueError",
+        "Dimension must be 4 but is 3",
+    ),
+    (
+        "tf.image.crop_and_resize(tf.zeros([1, 4, 4, 1]), [[0., 0., 1., 1.]], [0], [2])",
+        "ValueError",
+        "Dimension must be 2 but is 1",
+    ),
+    (
+        "tf.image.crop_and_resize(tf.zeros([1, 4, 4, 1]), [[0., 0., 1., 1.]], [0], [2, 2], 'no')",
+        "ValueError",
+        "Attr 'method' of 'CropAndResize' Op passed string 'no' not in: \"bilinear\"",
+    ),
+    (
+        "tf.image.extract_glimpse(tf.zeros([1, 4, 4, 1]), [2, 2], [[0., 0.], [1., 1.]])",
+        "ValueError",
+        "Dimensions must be equal, but are 1 and 2",
+    ),
+    (
+        "tf.image.draw_bounding_boxes(tf.zeros([4, 4, 1]), [[[0., 0., 1., 1.]]])",
+        "ValueError",
+        "Shape must be rank 4 but is rank 3",
+    ),
+    (
+        "tf.image.draw_bounding_boxes(tf.zeros([1, 4, 4, 1]), [[0., 0., 1., 1.]])",
+        "ValueError",
+        "Shape must be rank 3 but is rank 2",
+    ),
+    (
+        "tf.image.non_max_suppression([[0., 0., 1., 1.]], [.5, .6], 1)",
+        "ValueError",
+        "Dimensions must be equal, but are 1 and 2",
+    ),
+    (
+        "tf.image.non_max_suppression([0., 0., 1., 1.], [.5], 1)",
+        "ValueError",
+        "Shape must be rank 2 but is rank 1",
+    ),
+    (
+        "tf.image.non_max_suppression_overlaps([[1., 0.]], [.5], 1)",
+        "ValueError",
+        "Dimensions must be equal, but are 1 and 2",
+    ),
+    (
+        "tf.image.encode_jpeg(tf.zeros([2, 2, 3], tf.uint8), 'x')",
+        "ValueError",
+        "Attr 'format' of 'EncodeJpeg' Op passed string 'x' not in: \"\", \"grayscale\", \"rgb\".",
+    ),
+    (
+        "tf.image.encode_jpeg(tf.zeros([2, 2], tf.uint8))",
+        "ValueError",
+        "Shape must be rank 3 but is rank 2",
+    ),
+    (
+        "tf.image.encode_png(tf.zeros([2, 2], tf.uint8))",
+        "ValueError",
+        "Shape must be at least rank 3 but is rank 2",
+    ),
+    ("tf.image.decode_png(['a', 'b'])", "ValueError", "Shape must be rank 0 but is rank 1"),
+    (
+        "tf.image.sample_distorted_bounding_box([9, 9], [[[.1, .1, .2, .2]]])",
+        "ValueError",
+        "Dimension must be 3 but is 2",
+    ),
+    (
+        "tf.compat.v2.image.resize(tf.zeros([3, 4, 1]), [2, 2], 'cubic')",
+        "ValueError",
+        "Resize method is not implemented: cubic",
+    ),
+    (
+        "tf.image.combined_non_max_suppression(tf.zeros([1, 2, 2, 4]), tf.zeros([1, 2, 3]), 1, 1)",
+        "ValueError",
+        "third dimension of boxes must be either 1 or equal to the third dimension of scores",
+    ),
+    (
+        "tf.image.ssim_multiscale(tf.zeros([3, 4, 1]), tf.zeros([3, 4, 1]), 1)",
+        "ValueError",
+        "Negative dimension size caused by subtracting 11 from 3",
+    ),
+]

@@ -577,11 +577,12 @@ def caught(tf, expr: str, inputs) -> tuple[list[str], str]:
 
 if __name__ == "__main__":
     import expressions_edges
+    import expressions_image
     import tensorflow.compat.v1 as tensorflow
     from make_expressions import INPUTS
 
     tensorflow.disable_v2_behavior()
-    for expr, kind, words in [*ERRORS, *expressions_edges.ERRORS]:
+    for expr, kind, words in [*ERRORS, *expressions_edges.ERRORS, *expressions_image.ERRORS]:
         kinds, message = caught(tensorflow, expr, INPUTS)
         if kind not in kinds or words not in message:
             sys.stdout.write(f"{expr}: {kinds[:1]} {message}\n")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import call_errors
 import expressions_edges
+import expressions_image
 import function_errors
 import make_expressions
 import numpy as np
@@ -123,7 +124,7 @@ def test_more_expressions(group, i):
             np.testing.assert_allclose(got, want, rtol, atol)
 
 
-REFUSED = [*function_errors.ERRORS, *expressions_edges.ERRORS]
+REFUSED = [*function_errors.ERRORS, *expressions_edges.ERRORS, *expressions_image.ERRORS]
 
 
 @pytest.mark.parametrize(
