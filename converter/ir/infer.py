@@ -183,44 +183,8 @@ def dynamic_results(graph: Graph, op: Op, declared: Declarations) -> list[Tensor
         [None if tensor is None else tensor.rank for tensor in op.inputs],
         [None if tensor is None else _length(tensor) for tensor in op.inputs],
     )
-    shape: Sequence[Extent | None] | None = None if rank is None else [None] * rank
-    if op.kind in PARTLY_KNOWN:
-        shape = PARTLY_KNOWN[op.kind](op)
+    shape = None if rank is None else [None] * rank
     return [dynamic_tensor(graph, op.origin, dtype, shape) for dtype in dtypes]
-
-
-def _strided_slice_sizes(op: Op) -> list[Extent | None] | None:
-    """The sizes of a slice with computed corners: those of dimensions that it takes whole."""
-    options, sizes = op.options, op.inputs[0].sizes
-    strides = None if (tensor := op.input(3)) is None else tensor.value
-    corner = op.inputs[1].sizes
-    if sizes is None or strides is None or corner is None or options.ellipsis_mask:
-        return None
-    if options.new_axis_mask:
-        return None
-    whole = options.begin_mask & options.end_mask
-    corners = corner[0] if isinstance(corner[0], int) else len(sizes)
-    is_whole = [i >= corners or bool(whole >> i & 1 and strides[i] == 1) for i in range(len(sizes))]
-    return [
-        n if is_whole[i] else None
-        for i, n in enumerate(sizes)
-        if i >= corners or not options.shrink_axis_mask >> i & 1
-    ]
-
-
-def _slice_sizes(op: Op) -> list[Extent | None] | None:
-    """The sizes of a slice that begins at a computed place: those that it states."""
-    begin, stated = op.inputs[1].sizes, op.inputs[2].value
-    if stated is not None:
-        return [None if n < 0 else int(n) for n in stated]
-    if not begin or not isinstance(begin[0], int):
-        return None
-    unknown: list[Extent | None] = [None] * begin[0]
-    return unknown
-
-
-PARTLY_KNOWN = {"SLICE": _slice_sizes, "STRIDED_SLICE": _strided_slice_sizes}
-"""Operators that tell some of their sizes even where corners are computed."""
 
 
 def _length(shape: Tensor) -> int | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...schema.named_tuple import NamedTuple
-from .dims import Extent, add, multiply, subtract
+from .dims import Extent, add, multiply, not_negative, subtract
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -148,9 +148,12 @@ _HANDED_ON: dict[str, Callable[[Op], np.ndarray | None]] = {
 def _stated(op: Op, i: int) -> list[Known] | None:
     """The sizes that input `i` states; -1 may be any."""
     numbers = _numbers(op, i)
-    if numbers is None:
-        return None
-    return [None if isinstance(n, int) and n < 0 else n for n in numbers]
+    return None if numbers is None else [_not_negative(n) for n in numbers]
+
+
+def _not_negative(n: Known) -> Known:
+    """A number unless it may be negative, which means something else than itself."""
+    return n if n is not None and not_negative(n) else None
 
 
 def _tiled(op: Op) -> Sequence[Known] | None:
@@ -177,12 +180,12 @@ def _each(
 def _part(op: Op) -> Sequence[Known] | None:
     """Of SLICE: a size as it is stated, or what is left of one from a known place on."""
     sizes, begins, counts = _sizes(op), _numbers(op, 1), _numbers(op, 2)
-    if sizes is None:
-        return None
-    if begins is None or counts is None:
-        return [None] * len(sizes)
+    if counts is None:
+        return None if sizes is None else [None] * len(sizes)
+    if sizes is None or begins is None:
+        return [_not_negative(count) for count in counts]
     return [
-        (None if begin is None else subtract(size, begin)) if count == -1 else count
+        (None if begin is None else subtract(size, begin)) if count == -1 else _not_negative(count)
         for size, begin, count in zip(sizes, begins, counts, strict=True)
     ]
 

@@ -43,6 +43,7 @@ WIDEST = 256
 """Scales and their denominators up to which sizes are computed with integers."""
 LINEAR_PADDING, CUBIC_PADDING = 1, 2  # elements beyond the edges that a kernel reaches
 IMAGE_RANK = 4
+INT32_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -263,10 +264,15 @@ ROUNDINGS = {
 }
 
 
-def _nearest(node, coordinates, length):
-    mode = node.attr("nearest_mode", "round_prefer_floor")
+def _nearest_mode(node):
+    """How a place between elements is rounded."""
     if node.type == "Upsample" or node.opset < 11:
-        mode = "floor"
+        return "floor"
+    return node.attr("nearest_mode", "round_prefer_floor")
+
+
+def _nearest(node, coordinates, length):
+    mode = _nearest_mode(node)
     node.require(mode in ROUNDINGS, f"nearest_mode must be one of {[*ROUNDINGS]}, got '{mode}'")
     return clip(ROUNDINGS[mode](coordinates), 0.0, length - 1.0)
 
@@ -385,8 +391,25 @@ def _by_builtin(node, b, x, mode, transformation, axes):
     else:
         counts = [b.constant(np.int32(n)) if isinstance(n, int) else n for n in counts]
         size = b.PACK(*counts, axis=0, values_count=2)
+    image = to_channels_last(x, b)
+    if transformation == "pytorch_half_pixel" and any(map(_may_shrink_to_one, axes)):
+        image = _cut_where_one(b, image, size)
     kind = b.RESIZE_BILINEAR if mode == "linear" else b.RESIZE_NEAREST_NEIGHBOR
-    return to_channels_first(kind(to_channels_last(x, b), size, **options), b)
+    return to_channels_first(kind(image, size, **options), b)
+
+
+def _may_shrink_to_one(axis):
+    """Whether a new size of 1 may come of more, of which it is to be the first element."""
+    is_larger = isinstance(axis.scale, float) and axis.scale >= 1
+    return not is_larger and (axis.count == 1 or not isinstance(axis.count, int))
+
+
+def _cut_where_one(b, image, size):
+    """An image of the first row, or column, alone where there is to be but one."""
+    whole = np.asarray([INT32_MAX], np.int32)
+    end = b.SELECT_V2(b.EQUAL(size, np.int32(1)), np.int32(1), whole)
+    end = b.CONCATENATION(whole, end, whole, axis=0)
+    return b.STRIDED_SLICE(image, int32s([0] * IMAGE_RANK), end, int32s([1] * IMAGE_RANK))
 
 
 def _samples_equal(node, b, axis, mode, transformation):
@@ -396,21 +419,21 @@ def _samples_equal(node, b, axis, mode, transformation):
     """
     if not isinstance(axis.scale, float) or axis.length is None:
         is_whole = isinstance(axis.scale, float) and axis.scale.is_integer() and axis.scale >= 1
-        by_sizes = axis.length is None and node.input(3) is not None and mode == "linear"
+        is_stretched = node.attr("keep_aspect_ratio_policy", "stretch") == "stretch"
+        by_sizes = node.input(3) is not None and is_stretched
         if mode == "nearest":
-            floors = node.attr("nearest_mode", "round_prefer_floor") == "floor"
-            is_half = transformation == "half_pixel"
-            return is_whole and (is_half or node.opset < 11 or (floors and not is_half))
-        return is_whole or by_sizes
+            rounding = _nearest_mode(node)
+            is_half = transformation == "half_pixel" and rounding.startswith("round")
+            is_floor = transformation == "asymmetric" and rounding == "floor"
+            return is_whole and (is_half or is_floor)
+        return by_sizes or (is_whole and axis.length is None)
     coordinates = _source_coordinates(node, b, axis, mode, transformation)
     ratio = axis.length / axis.count
-    steps = np.arange(axis.count)
+    steps = np.arange(axis.count, dtype=np.float32)
     if mode == "nearest":
         if transformation == "align_corners":
             ratio = (axis.length - 1) / (axis.count - 1) if axis.count > 1 else 0.0
-            litert_coordinates = np.floor(
-                (steps * np.float32(ratio)).astype(np.float32) + np.float32(0.5)
-            )
+            litert_coordinates = np.floor(steps * np.float32(ratio) + np.float32(0.5))
         else:
             shift = 0.5 if transformation in ("half_pixel", "pytorch_half_pixel") else 0.0
             litert_coordinates = np.floor((steps + np.float32(shift)) * np.float32(ratio))

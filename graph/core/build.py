@@ -124,6 +124,8 @@ class _Ops:
     RefMerge: TensorsFunction
     RefSwitch: TensorsFunction
     RestoreV2: TensorsFunction
+    SampleDistortedBoundingBox: TensorsFunction
+    SampleDistortedBoundingBoxV2: TensorsFunction
     SelfAdjointEigV2: TensorsFunction
     ShapeN: TensorsFunction
     SoftmaxCrossEntropyWithLogits: TensorsFunction
@@ -196,6 +198,7 @@ class _Ops:
     BarrierClose: OperationFunction
     BarrierInsertMany: OperationFunction
     ControlTrigger: OperationFunction
+    DeleteSessionTensor: OperationFunction
     DestroyResourceOp: OperationFunction
     InitializeTable: OperationFunction
     InitializeTableFromTextFileV2: OperationFunction

@@ -105,6 +105,23 @@ REASONS = {
     "ragged tensors: their functions on lists of numbers; Flex": """
         RaggedBincount RaggedCross RaggedGather RaggedRange RaggedTensorToSparse SparseBincount
     """,
+    "images as the bytes of files, drawn on, and cut out at random; Flex": """
+        DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DrawBoundingBoxes
+        DrawBoundingBoxesV2 EncodeJpeg EncodeJpegVariableQuality EncodePng ExtractGlimpse
+        ExtractGlimpseV2 ExtractJpegShape SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
+    """,
+    "boxes suppressed class by class, or by a matrix of overlaps; Flex": """
+        CombinedNonMaxSuppression NonMaxSuppressionWithOverlaps
+    """,
+    "gradients of resized images": """
+        CropAndResizeGradBoxes CropAndResizeGradImage ResizeBicubicGrad ScaleAndTranslateGrad
+    """,
+    "tensors that a session keeps by handles": """
+        DeleteSessionTensor GetSessionHandle GetSessionHandleV2 GetSessionTensor
+    """,
+    "the n-th of sorted elements, and a string; Flex": """
+        Fact NthElement
+    """,
     "files: what feeds a training program": """
         FixedLengthRecordReader FixedLengthRecordReaderV2 IdentityReader IdentityReaderV2
         MatchingFiles ReadFile ReaderNumRecordsProduced ReaderNumRecordsProducedV2

@@ -319,7 +319,7 @@ GRAPHS = {
     "strides of two numbers": (changed(convolution((3, 3, 3, 4), [1, 1])), "Conv2D 'conv'"),
     "negative padding": (changed(bad_padding), "Pad 'padded'"),
     "equation": (changed(bad_equation), "Einsum 'sums'"),
-    "slice beyond the end": (changed(bad_slice), "Slice 'part'"),
+    "slice beyond the end": (changed(bad_slice), "SLICE 'part'"),
     "branches that are not there": (changed(bad_branches), "'choice/then_branch'", "'nowhere'"),
     "40 unknown operations": (
         changed(unknown_ops), *(f"Unheard{i:02}" for i in range(40))),

@@ -25,7 +25,7 @@ ELSEWHERE = {
     "PreventGradient",
     "ReadVariableOp",
     "RefIdentity",
-    "ResizeBilinear",
+    *("CropAndResize", "ResizeBicubic", "ResizeBilinear", "ScaleAndTranslate"),
     "ResourceGather",
     *("Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"),
     *("EagerPyFunc", "PartitionedCall", "StatefulPartitionedCall"),

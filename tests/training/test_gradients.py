@@ -7,10 +7,6 @@ from recorded import load, rows
 import flatlite.compat.v1 as tf
 from flatlite.graph.core.composite.indexed_slices import dense
 
-MISSING = {
-    "F/grad/155": "image",
-}
-"""Rows whose expression needs a function that is not there yet."""
 ROWS = [row for row in rows() if row["kind"] == "tf1_grad"]
 
 
@@ -28,10 +24,6 @@ def test_recorded(row, record_property):
     recorded, feeds = load(row["files"]["data"]), load(row["files"]["inputs"])
     with tf.Graph().as_default(), tf.Session() as session:
         inputs = {name: tf.constant(feeds[name]) for name in row["inputs"]}
-        if row["id"] in MISSING:
-            with pytest.raises(AttributeError, match=f"'{MISSING[row['id']]}'"):
-                eval(row["expr"], {"tf": tf, "np": np, **inputs})
-            pytest.xfail(f"{MISSING[row['id']]} is not there yet")
         actual = leaves(eval(row["expr"], {"tf": tf, "np": np, **inputs}))
         ys = [tensor for _, tensor in actual if tensor.dtype.kind in "fc"]
         grad_ys = [tf.constant(recorded[f"{key}:gy:{i}"]) for i in range(len(ys))]

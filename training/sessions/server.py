@@ -106,9 +106,7 @@ class Server:
         threading.Event().wait()
 
 
-def _server_def(
-    source: Message | ClusterLike, job_name: str | None, task_index: int | None
-) -> Any:
+def _server_def(source: Message | ClusterLike, job_name: str | None, task_index: int | None) -> Any:
     """A ServerDef of a new one or of a cluster, with the task it says."""
     message: Any = proto.message("ServerDef")()
     if type(source) is type(message):

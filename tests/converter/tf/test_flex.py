@@ -102,21 +102,21 @@ def test_what_flatlite_does_not_run_is_written():
     image = draft.input("x", (1, 4, 4, 3))
     attrs = {"_output_types": [np.dtype(np.float32)], "_output_shapes": [(1, 4, 4, 3)]}
     inputs = [image, draft.input("delta", ())]
-    hue = draft.graph.add("AdjustHue", "hue", inputs, attrs).outputs[0]
+    warped = draft.graph.add("ImageProjectiveTransformV2", "warped", inputs, attrs).outputs[0]
     with pytest.warns(UserWarning, match="was not verified: nobody registered"):
-        (operator,) = operators_of(draft, hue)
-    assert operator.custom_code == "FlexAdjustHue"
-    assert texts(operator.custom_options)[0] == b"AdjustHue"
-    with pytest.raises(UnsupportedOps, match="AdjustHue x 1"):
-        Conversion(Settings(), [draft.source(hue)], 2).run()
+        (operator,) = operators_of(draft, warped)
+    assert operator.custom_code == "FlexImageProjectiveTransformV2"
+    assert texts(operator.custom_options)[0] == b"ImageProjectiveTransformV2"
+    with pytest.raises(UnsupportedOps, match="ImageProjectiveTransformV2 x 1"):
+        Conversion(Settings(), [draft.source(warped)], 2).run()
 
 
 def test_types_of_results_are_those_of_an_op_def():
     definition = parsed_op_defs(
-        "name: 'AdjustHue' input_arg {name: 'images' type_attr: 'T'} output_arg {name: 'output' "
+        "name: 'ImageProjectiveTransformV2' input_arg {name: 'images' type_attr: 'T'} output_arg {name: 'output' "
         "type_attr: 'T'} attr {name: 'T' type: 'type' default_value {type: DT_FLOAT}}"
     )
-    nodes = [proto.message("NodeDef")(op="AdjustHue") for _ in range(2)]
+    nodes = [proto.message("NodeDef")(op="ImageProjectiveTransformV2") for _ in range(2)]
     nodes[1].attr["T"].type = 19
     note_types(nodes, definition)
     assert [list(node.attr["_output_types"].list.type) for node in nodes] == [[1], [19]]

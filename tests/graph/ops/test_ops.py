@@ -85,7 +85,15 @@ ELSEWHERE |= {
 }
 """Those of row_programs.py."""
 ELSEWHERE |= {"Fact", "NthElement"}
-"""Those of tests/training/trained_programs.py."""
+"""That of tests/training/sessions/test_user_programs.py, and a string."""
+ELSEWHERE |= {
+    *("CombinedNonMaxSuppression", "CropAndResizeGradBoxes", "CropAndResizeGradImage"),
+    *("DecodeAndCropJpeg", "DecodeBmp", "DecodeGif", "DecodeImage", "DecodeJpeg", "DecodePng"),
+    *("DrawBoundingBoxes", "DrawBoundingBoxesV2", "EncodeJpeg", "EncodeJpegVariableQuality"),
+    *("EncodePng", "ExtractGlimpse", "ExtractGlimpseV2", "ExtractJpegShape"),
+    *("NonMaxSuppressionWithOverlaps", "ResizeBicubicGrad", "ScaleAndTranslateGrad"),
+}
+"""Those of expressions_image.py."""
 ELSEWHERE |= {
     *("AudioSummary", "AudioSummaryV2", "HistogramSummary", "ImageSummary", "MergeSummary"),
     *("ScalarSummary", "TensorSummary", "TensorSummaryV2"),
