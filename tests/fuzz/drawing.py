@@ -279,7 +279,7 @@ class Draw:
         record = options_record(op, options)
         self.graph.operators.append(Operator(op, list(inputs), list(outputs), record))
 
-    def finish(self) -> Drawn:
+    def finish(self, resizes: bool = True) -> Drawn:
         """The model: what nobody reads is an output, and sometimes what somebody reads, too."""
         read = {i for step in self.graph.operators for i in step.inputs}
         produced = [i for step in self.graph.operators for i in step.outputs]
@@ -291,7 +291,7 @@ class Draw:
         repeats = not (self.varies or any(tensor.is_variable for tensor in self.graph.tensors))
         if not repeats or "unknown" in [self._types[i] for i in self.graph.outputs]:
             caller = ""  # which has results of known shapes
-        elif not caller and self.chance(0.1):
+        elif resizes and not caller and self.chance(0.1):
             self._declare_others()
         return Drawn(model, feeds, caller, self.pick((1, 1, 2, 3)), repeats)
 

@@ -75,7 +75,7 @@ def draw(rng: np.random.Generator) -> Drawn:
             row.draw(d, row.op, "float32")
         there = [i for i in range(len(d.graph.tensors)) if _readable(d, i)]
         x = x if d.chance(0.6) else d.pick(there[-4:])
-    return d.finish()
+    return d.finish(resizes=False)  # the converter holds a file to its sizes
 
 
 def _readable(d, i):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def delete_session_tensor(handle: str, name: str | None = None) -> tuple[Tensor,
     """The placeholder that takes a handle, and the operation that frees its tensor."""
     with device(_device_of(handle)):
         holder = placeholder(np.dtype(object))
-        return holder, cast("Operation", ops.DeleteSessionTensor(holder, name=name))
+        return holder, ops.DeleteSessionTensor(holder, name=name)
 
 
 def _device_of(handle: str) -> str:

@@ -113,10 +113,10 @@ def test_what_flatlite_does_not_run_is_written():
 
 def test_types_of_results_are_those_of_an_op_def():
     definition = parsed_op_defs(
-        "name: 'ImageProjectiveTransformV2' input_arg {name: 'images' type_attr: 'T'} output_arg {name: 'output' "
+        "name: 'DecodeWebP' input_arg {name: 'images' type_attr: 'T'} output_arg {name: 'output' "
         "type_attr: 'T'} attr {name: 'T' type: 'type' default_value {type: DT_FLOAT}}"
     )
-    nodes = [proto.message("NodeDef")(op="ImageProjectiveTransformV2") for _ in range(2)]
+    nodes = [proto.message("NodeDef")(op="DecodeWebP") for _ in range(2)]
     nodes[1].attr["T"].type = 19
     note_types(nodes, definition)
     assert [list(node.attr["_output_types"].list.type) for node in nodes] == [[1], [19]]
