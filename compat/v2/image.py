@@ -18,9 +18,9 @@ ONLY_VERSION_1 = frozenset(
 )
 
 
-def _kept(words: str) -> str:
+def _without_version_1(words: str) -> str:
     return " ".join(word for word in words.split() if word.partition("=")[0] not in ONLY_VERSION_1)
 
 
-HOMES = {home: _kept(words) for home, words in VERSION_1.items()}
+HOMES = {home: _without_version_1(words) for home, words in VERSION_1.items()}
 __all__, __getattr__, __dir__ = facade(__name__, HOMES, OTHERS)

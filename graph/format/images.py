@@ -259,8 +259,8 @@ def decode_bmp(content: bytes, channels: int = 0) -> np.ndarray:
     if len(content) < _BMP_HEAD.size + 4:
         raise ValueError(f"Incomplete bmp content, requires at least 32 bytes, got {len(content)}")
     _, offset, width, height, _, bits = _BMP_HEAD.unpack_from(content)
-    present, rest = divmod(bits, 8)
-    if rest or present not in (1, 3, 4):
+    present, odd_bits = divmod(bits, 8)
+    if odd_bits or present not in (1, 3, 4):
         raise ValueError(
             f"Number of channels inherent in the image must be 1, 3 or 4, was {bits / 8:g}"
         )

@@ -28,7 +28,7 @@ def _reversed(image: TensorLike, axis: int, scope_name: str) -> Tensor:
         if x.sizes is None:
             return ops.ReverseV2(x, ops.ExpandDims(ops.Rank(x) + np.int32(axis), np.int32(0)))
         if len(x.sizes) > 4:
-            raise ValueError("'image' (shape {x.shape}) must have either 3 or 4 dimensions.")
+            raise ValueError(f"'image' (shape {x.shape}) must have either 3 or 4 dimensions.")
         return ops.ReverseV2(x, [len(x.sizes) + axis])
 
 
@@ -74,7 +74,7 @@ def _turned(x: Tensor, times: int) -> Tensor:
     return ops.Identity(x)
 
 
-def _whole_and_positive(condition: object, message: str) -> list[Operation]:
+def _checked(condition: object, message: str) -> list[Operation]:
     """Raises ValueError when a condition is known not to hold, else checks it when it runs."""
     if isinstance(condition, Tensor):
         return [assert_(condition, [message])]
@@ -93,17 +93,17 @@ def _box(
         sizes = height_and_width(images)
         checks: list[Operation] = []
         for axis, offset in zip(("height", "width"), offsets, strict=True):
-            checks += _whole_and_positive(offset >= 0, f"offset_{axis} must be >= 0.")
+            checks += _checked(offset >= 0, f"offset_{axis} must be >= 0.")
         for axis, offset, target, size in zip(
             ("height", "width"), offsets, targets, sizes, strict=True
         ):
             if is_crop:
-                checks += _whole_and_positive(target > 0, f"target_{axis} must be > 0.")
+                checks += _checked(target > 0, f"target_{axis} must be > 0.")
                 words = f"{axis} must be >= target + offset."
-                checks += _whole_and_positive(size >= target + offset, words)
+                checks += _checked(size >= target + offset, words)
             else:
                 words = f"{axis} must be <= target - offset"
-                checks += _whole_and_positive(size <= target - offset, words)
+                checks += _checked(size <= target - offset, words)
         with control_dependencies(checks):
             inside = ops.Identity(images) if checks else images
         if is_crop:
@@ -184,7 +184,7 @@ def resize_image_with_crop_or_pad(
         x = image_of(image)
         checks: list[Operation] = []
         for axis, target in (("width", target_width), ("height", target_height)):
-            checks += _whole_and_positive(target > 0, f"target_{axis} must be > 0.")
+            checks += _checked(target > 0, f"target_{axis} must be > 0.")
         with control_dependencies(checks):
             x = ops.Identity(x) if checks else x
         targets = target_height, target_width
@@ -212,12 +212,12 @@ def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
 
         def cropped(images: Tensor) -> Tensor:
             begins = [_margin(size, central_fraction) for size in height_and_width(images)]
-            kept = [
+            middle = [
                 size - 2 * begin
                 for size, begin in zip(height_and_width(images), begins, strict=True)
             ]
-            result = ops.Slice(images, _vector([0, *begins, 0]), _vector([-1, *kept, -1]))
-            known = [size if isinstance(size, int) else None for size in kept]
+            result = ops.Slice(images, _vector([0, *begins, 0]), _vector([-1, *middle, -1]))
+            known = [size if isinstance(size, int) else None for size in middle]
             batch, _, _, channels = sizes_of(images)
             result.set_shape((batch, *known, channels))
             return result
