@@ -18,6 +18,7 @@ FACADES = (
     "flatlite.compat.v1.debugging",
     "flatlite.compat.v1.distribute",
     "flatlite.compat.v1.dtypes",
+    "flatlite.compat.v1.feature_column",
     "flatlite.compat.v1.gfile",
     "flatlite.compat.v1.graph_util",
     "flatlite.compat.v1.image",

@@ -16,6 +16,7 @@ MODULES = {
     "distribute": "compat.v1.distribute",
     "dtypes": "compat.v1.dtypes",
     "errors": "errors",
+    "feature_column": "compat.v1.feature_column",
     "flags": "compat.v1.flags",
     "gfile": "compat.v1.gfile",
     "graph_util": "compat.v1.graph_util",

@@ -1,0 +1,1 @@
+"""Columns of features as the inputs of models: `tf.feature_column`."""
