@@ -48,8 +48,8 @@ ATAN2 binary y x -> z:y ; broadcast
 AVERAGE_POOL_2D pool x -> y:x ; rank=4 activation int8=same
 BATCH_MATMUL matmul x y -> z:x? ; rank=max hybrid=y int8=own
 BATCH_TO_SPACE_ND pad x blocks crops -> y:x ; moves rank=x int8=same
-BIDIRECTIONAL_SEQUENCE_LSTM lstm x [fw_input_to_input] fw_input_to_forget fw_input_to_cell fw_input_to_output [fw_recurrent_to_input] fw_recurrent_to_forget fw_recurrent_to_cell fw_recurrent_to_output [fw_cell_to_input] [fw_cell_to_forget] [fw_cell_to_output] [fw_input_bias] fw_forget_bias fw_cell_bias fw_output_bias [fw_projection] [fw_projection_bias] [bw_input_to_input] bw_input_to_forget bw_input_to_cell bw_input_to_output [bw_recurrent_to_input] bw_recurrent_to_forget bw_recurrent_to_cell bw_recurrent_to_output [bw_cell_to_input] [bw_cell_to_forget] [bw_cell_to_output] [bw_input_bias] bw_forget_bias bw_cell_bias bw_output_bias [bw_projection] [bw_projection_bias] fw_hidden_state fw_cell_state bw_hidden_state bw_cell_state [aux] [fw_aux_to_input] [fw_aux_to_forget] [fw_aux_to_cell] [fw_aux_to_output] [bw_aux_to_input] [bw_aux_to_forget] [bw_aux_to_cell] [bw_aux_to_output] -> fw:x [bw:x] ; rank=3 hybrid=fw_input_to_forget,fw_input_to_input,fw_input_to_cell,fw_input_to_output,fw_recurrent_to_input,fw_recurrent_to_forget,fw_recurrent_to_cell,fw_recurrent_to_output,bw_input_to_forget,bw_input_to_input,bw_input_to_cell,bw_input_to_output,bw_recurrent_to_input,bw_recurrent_to_forget,bw_recurrent_to_cell,bw_recurrent_to_output,fw_cell_to_input,fw_cell_to_forget,fw_cell_to_output,fw_projection,fw_aux_to_input,fw_aux_to_forget,fw_aux_to_cell,fw_aux_to_output,bw_cell_to_input,bw_cell_to_forget,bw_cell_to_output,bw_projection,bw_aux_to_input,bw_aux_to_forget,bw_aux_to_cell,bw_aux_to_output
-BIDIRECTIONAL_SEQUENCE_RNN recurrent x fw_weights fw_recurrent fw_bias fw_state bw_weights bw_recurrent bw_bias bw_state [aux] [fw_aux] [bw_aux] -> fw:x [bw:x] ; rank=3 hybrid=fw_weights,fw_recurrent,bw_weights,bw_recurrent,fw_aux,bw_aux
+BIDIRECTIONAL_SEQUENCE_LSTM recurrent.lstm x [fw_input_to_input] fw_input_to_forget fw_input_to_cell fw_input_to_output [fw_recurrent_to_input] fw_recurrent_to_forget fw_recurrent_to_cell fw_recurrent_to_output [fw_cell_to_input] [fw_cell_to_forget] [fw_cell_to_output] [fw_input_bias] fw_forget_bias fw_cell_bias fw_output_bias [fw_projection] [fw_projection_bias] [bw_input_to_input] bw_input_to_forget bw_input_to_cell bw_input_to_output [bw_recurrent_to_input] bw_recurrent_to_forget bw_recurrent_to_cell bw_recurrent_to_output [bw_cell_to_input] [bw_cell_to_forget] [bw_cell_to_output] [bw_input_bias] bw_forget_bias bw_cell_bias bw_output_bias [bw_projection] [bw_projection_bias] fw_hidden_state fw_cell_state bw_hidden_state bw_cell_state [aux] [fw_aux_to_input] [fw_aux_to_forget] [fw_aux_to_cell] [fw_aux_to_output] [bw_aux_to_input] [bw_aux_to_forget] [bw_aux_to_cell] [bw_aux_to_output] -> fw:x [bw:x] ; rank=3 hybrid=fw_input_to_forget,fw_input_to_input,fw_input_to_cell,fw_input_to_output,fw_recurrent_to_input,fw_recurrent_to_forget,fw_recurrent_to_cell,fw_recurrent_to_output,bw_input_to_forget,bw_input_to_input,bw_input_to_cell,bw_input_to_output,bw_recurrent_to_input,bw_recurrent_to_forget,bw_recurrent_to_cell,bw_recurrent_to_output,fw_cell_to_input,fw_cell_to_forget,fw_cell_to_output,fw_projection,fw_aux_to_input,fw_aux_to_forget,fw_aux_to_cell,fw_aux_to_output,bw_cell_to_input,bw_cell_to_forget,bw_cell_to_output,bw_projection,bw_aux_to_input,bw_aux_to_forget,bw_aux_to_cell,bw_aux_to_output
+BIDIRECTIONAL_SEQUENCE_RNN recurrent.rnn x fw_weights fw_recurrent fw_bias fw_state bw_weights bw_recurrent bw_bias bw_state [aux] [fw_aux] [bw_aux] -> fw:x [bw:x] ; rank=3 hybrid=fw_weights,fw_recurrent,bw_weights,bw_recurrent,fw_aux,bw_aux
 BITCAST cast x -> y ; typed
 BITWISE_XOR binary x y -> z:x ; broadcast commutative
 BROADCAST_ARGS fill x y -> z:x ; rank=1
@@ -114,7 +114,7 @@ LOGICAL_OR binary x y -> z:bool ; broadcast commutative
 LOGISTIC activation x -> y:x ; elementwise bounded i8=1/256,-128 u8=1/256,0 i16=1/32768,0
 LOG_SOFTMAX softmax x -> y:x ; rank=x last_axis i8=1/16,127 u8=1/16,255
 LSH_PROJECTION embedding hash x [weight] -> y:i32 ; rank=1
-LSTM lstm *x -> y [state] [concatenated] [gates]
+LSTM recurrent.lstm *x -> y [state] [concatenated] [gates]
 MATRIX_DIAG transpose x -> y:x ; moves rank=x+1
 MATRIX_SET_DIAG transpose x diagonal -> y:x ; moves rank=x
 MAXIMUM binary x y -> z:x ; broadcast commutative selects int8=same
@@ -159,7 +159,7 @@ REVERSE_SEQUENCE slice x lengths -> y:x ; moves rank=x sizes=lengths
 REVERSE_V2 slice x axes -> y:x ; moves rank=x axes=axes int8=same
 RFFT2D complex x length -> y:c64 ; rank=x sizes=length
 RIGHT_SHIFT binary x y -> z:x ; broadcast
-RNN recurrent x weights recurrent bias state -> y:x ; rank=2 hybrid=weights,recurrent
+RNN recurrent.rnn x weights recurrent bias state -> y:x ; rank=2 hybrid=weights,recurrent
 ROUND unary x -> y:x ; elementwise
 RSQRT unary x -> y:x ; elementwise int8=own
 SCATTER_ND gather indices updates shape -> y:updates ; rank=#shape sizes=shape
@@ -181,63 +181,63 @@ SQRT unary x -> y:x ; elementwise int8=own
 SQUARE unary x -> y:x ; elementwise
 SQUARED_DIFFERENCE binary x y -> z:x ; broadcast commutative int8=own
 SQUEEZE reshape x -> y:x ; moves view int8=same
-STABLEHLO_ABS stablehlo x -> y:x ; elementwise
-STABLEHLO_ADD stablehlo x y -> z:x ; rank=x commutative
-STABLEHLO_AND stablehlo x y -> z:x ; rank=x commutative
-STABLEHLO_BROADCAST_IN_DIM stablehlo_moves x -> y:x ; moves
+STABLEHLO_ABS stablehlo.elementwise x -> y:x ; elementwise
+STABLEHLO_ADD stablehlo.elementwise x y -> z:x ; rank=x commutative
+STABLEHLO_AND stablehlo.elementwise x y -> z:x ; rank=x commutative
+STABLEHLO_BROADCAST_IN_DIM stablehlo.moves x -> y:x ; moves
 STABLEHLO_CASE control index [*x] -> [*y] ; calls=branch_subgraph_indices
-STABLEHLO_CBRT stablehlo x -> y:x ; elementwise
-STABLEHLO_CLAMP stablehlo low x high -> y:x ; broadcast
-STABLEHLO_COMPARE stablehlo x y -> z:bool ; rank=x
+STABLEHLO_CBRT stablehlo.elementwise x -> y:x ; elementwise
+STABLEHLO_CLAMP stablehlo.elementwise low x high -> y:x ; broadcast
+STABLEHLO_COMPARE stablehlo.elementwise x y -> z:bool ; rank=x
 STABLEHLO_COMPOSITE control [*x] -> [*y] ; calls=decomposition_subgraph_index
-STABLEHLO_CONCATENATE stablehlo_moves *x -> y:x ; moves rank=x
+STABLEHLO_CONCATENATE stablehlo.moves *x -> y:x ; moves rank=x
 STABLEHLO_CONVERT cast x -> y ; elementwise typed
-STABLEHLO_CONVOLUTION stablehlo_products x filters -> y:x? ; rank=x
-STABLEHLO_COSINE stablehlo x -> y:x ; elementwise
+STABLEHLO_CONVOLUTION stablehlo.products x filters -> y:x? ; rank=x
+STABLEHLO_COSINE stablehlo.elementwise x -> y:x ; elementwise
 STABLEHLO_CUSTOM_CALL - [*x] -> [*y]
-STABLEHLO_DIVIDE stablehlo x y -> z:x ; rank=x
-STABLEHLO_DOT_GENERAL stablehlo_products x y -> z:x?
-STABLEHLO_DYNAMIC_SLICE stablehlo_moves x *start -> y:x ; moves rank=x
-STABLEHLO_DYNAMIC_UPDATE_SLICE stablehlo_moves x update *start -> y:x ; moves rank=x
-STABLEHLO_EXPONENTIAL stablehlo x -> y:x ; elementwise
-STABLEHLO_FLOOR stablehlo x -> y:x ; elementwise
-STABLEHLO_GATHER stablehlo_moves x indices -> y:x ; moves
-STABLEHLO_IOTA stablehlo_moves -> y
-STABLEHLO_LOG stablehlo x -> y:x ; elementwise
-STABLEHLO_LOGISTIC stablehlo x -> y:x ; elementwise bounded
-STABLEHLO_MAXIMUM stablehlo x y -> z:x ; rank=x commutative selects
-STABLEHLO_MINIMUM stablehlo x y -> z:x ; rank=x commutative selects
-STABLEHLO_MULTIPLY stablehlo x y -> z:x ; rank=x commutative
-STABLEHLO_NEGATE stablehlo x -> y:x ; elementwise
-STABLEHLO_OR stablehlo x y -> z:x ; rank=x commutative
-STABLEHLO_PAD stablehlo_moves x value -> y:x ; moves rank=x
-STABLEHLO_POWER stablehlo x y -> z:x ; rank=x
-STABLEHLO_REDUCE stablehlo_calls *x -> [*y] ; calls=body_subgraph_index
-STABLEHLO_REDUCE_WINDOW stablehlo_calls *x -> [*y] ; calls=body_subgraph_index
-STABLEHLO_REMAINDER stablehlo x y -> z:x ; rank=x
-STABLEHLO_RESHAPE stablehlo_moves x -> y:x ; moves view
+STABLEHLO_DIVIDE stablehlo.elementwise x y -> z:x ; rank=x
+STABLEHLO_DOT_GENERAL stablehlo.products x y -> z:x?
+STABLEHLO_DYNAMIC_SLICE stablehlo.moves x *start -> y:x ; moves rank=x
+STABLEHLO_DYNAMIC_UPDATE_SLICE stablehlo.moves x update *start -> y:x ; moves rank=x
+STABLEHLO_EXPONENTIAL stablehlo.elementwise x -> y:x ; elementwise
+STABLEHLO_FLOOR stablehlo.elementwise x -> y:x ; elementwise
+STABLEHLO_GATHER stablehlo.moves x indices -> y:x ; moves
+STABLEHLO_IOTA stablehlo.moves -> y
+STABLEHLO_LOG stablehlo.elementwise x -> y:x ; elementwise
+STABLEHLO_LOGISTIC stablehlo.elementwise x -> y:x ; elementwise bounded
+STABLEHLO_MAXIMUM stablehlo.elementwise x y -> z:x ; rank=x commutative selects
+STABLEHLO_MINIMUM stablehlo.elementwise x y -> z:x ; rank=x commutative selects
+STABLEHLO_MULTIPLY stablehlo.elementwise x y -> z:x ; rank=x commutative
+STABLEHLO_NEGATE stablehlo.elementwise x -> y:x ; elementwise
+STABLEHLO_OR stablehlo.elementwise x y -> z:x ; rank=x commutative
+STABLEHLO_PAD stablehlo.moves x value -> y:x ; moves rank=x
+STABLEHLO_POWER stablehlo.elementwise x y -> z:x ; rank=x
+STABLEHLO_REDUCE stablehlo.calls *x -> [*y] ; calls=body_subgraph_index
+STABLEHLO_REDUCE_WINDOW stablehlo.calls *x -> [*y] ; calls=body_subgraph_index
+STABLEHLO_REMAINDER stablehlo.elementwise x y -> z:x ; rank=x
+STABLEHLO_RESHAPE stablehlo.moves x -> y:x ; moves view
 STABLEHLO_RNG_BIT_GENERATOR random state -> next:state y
-STABLEHLO_RSQRT stablehlo x -> y:x ; elementwise
-STABLEHLO_SCATTER stablehlo_calls x indices updates -> y:x ; rank=x calls=update_computation_subgraph_index
-STABLEHLO_SELECT stablehlo condition x y -> z:x ; moves rank=x
-STABLEHLO_SHIFT_LEFT stablehlo x y -> z:x ; rank=x
-STABLEHLO_SLICE stablehlo_moves x -> y:x ; moves rank=x
-STABLEHLO_SORT stablehlo_calls *x -> *y ; calls=comparator_subgraph_index
-STABLEHLO_SUBTRACT stablehlo x y -> z:x ; rank=x
-STABLEHLO_TANH stablehlo x -> y:x ; elementwise bounded
-STABLEHLO_TRANSPOSE stablehlo_moves x -> y:x ; moves rank=x
+STABLEHLO_RSQRT stablehlo.elementwise x -> y:x ; elementwise
+STABLEHLO_SCATTER stablehlo.calls x indices updates -> y:x ; rank=x calls=update_computation_subgraph_index
+STABLEHLO_SELECT stablehlo.elementwise condition x y -> z:x ; moves rank=x
+STABLEHLO_SHIFT_LEFT stablehlo.elementwise x y -> z:x ; rank=x
+STABLEHLO_SLICE stablehlo.moves x -> y:x ; moves rank=x
+STABLEHLO_SORT stablehlo.calls *x -> *y ; calls=comparator_subgraph_index
+STABLEHLO_SUBTRACT stablehlo.elementwise x y -> z:x ; rank=x
+STABLEHLO_TANH stablehlo.elementwise x -> y:x ; elementwise bounded
+STABLEHLO_TRANSPOSE stablehlo.moves x -> y:x ; moves rank=x
 STABLEHLO_WHILE control *x -> *y ; calls=cond_subgraph_index,body_subgraph_index
 STRIDED_SLICE slice x begin end strides -> y:x ; moves rows=begin,end,strides int8=same
 SUB binary x y -> z:x ; broadcast activation int8=own
 SUM reduce x axes -> y:x ; reduction axes=axes int8=own
-SVDF recurrent x feature time [bias] state -> y:x ; rank=2 hybrid=feature,time
+SVDF recurrent.rnn x feature time [bias] state -> y:x ; rank=2 hybrid=feature,time
 TANH activation x -> y:x ; elementwise bounded i8=1/128,0 u8=1/128,128 i16=1/32768,0
 TILE fill x multiples -> y:x ; moves rank=x rows=multiples int8=same
 TOPK_V2 search x k -> values:x indices:i32? ; rank=x int8=same
 TRANSPOSE transpose x order -> y:x ; moves rank=x int8=same
 TRANSPOSE_CONV conv shape filters x [bias] -> y:x ; rank=4 activation linear weights=filters channels=0 sizes=shape hybrid=filters int8=own
-UNIDIRECTIONAL_SEQUENCE_LSTM lstm x [input_to_input] input_to_forget input_to_cell input_to_output [recurrent_to_input] recurrent_to_forget recurrent_to_cell recurrent_to_output [cell_to_input] [cell_to_forget] [cell_to_output] [input_bias] forget_bias cell_bias output_bias [projection] [projection_bias] hidden_state cell_state [input_norm] [forget_norm] [cell_norm] [output_norm] -> y:x ; rank=3 hybrid=input_to_forget,input_to_input,input_to_cell,input_to_output,recurrent_to_input,recurrent_to_forget,recurrent_to_cell,recurrent_to_output,cell_to_input,cell_to_forget,cell_to_output,projection
-UNIDIRECTIONAL_SEQUENCE_RNN recurrent x weights recurrent bias state -> y:x ; rank=3 hybrid=weights,recurrent
+UNIDIRECTIONAL_SEQUENCE_LSTM recurrent.lstm x [input_to_input] input_to_forget input_to_cell input_to_output [recurrent_to_input] recurrent_to_forget recurrent_to_cell recurrent_to_output [cell_to_input] [cell_to_forget] [cell_to_output] [input_bias] forget_bias cell_bias output_bias [projection] [projection_bias] hidden_state cell_state [input_norm] [forget_norm] [cell_norm] [output_norm] -> y:x ; rank=3 hybrid=input_to_forget,input_to_input,input_to_cell,input_to_output,recurrent_to_input,recurrent_to_forget,recurrent_to_cell,recurrent_to_output,cell_to_input,cell_to_forget,cell_to_output,projection
+UNIDIRECTIONAL_SEQUENCE_RNN recurrent.rnn x weights recurrent bias state -> y:x ; rank=3 hybrid=weights,recurrent
 UNIQUE search x -> y:x indices:idx_out_type ; rank=1 ; idx_out_type=INT32,INT64
 UNPACK concat x -> num*y:x ; moves rank=x-1 int8=same
 UNSORTED_SEGMENT_MAX segment x ids n -> y:x ; typed sizes=n

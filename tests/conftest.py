@@ -118,7 +118,7 @@ def two_signatures(request, tmp_path_factory):
     import flatlite.cli
 
     path = tmp_path_factory.mktemp("cli") / "two.tflite"
-    source = request.config.rootpath / "tests/converter/saved_models/orders"
+    source = request.config.rootpath / "tests/converter/tf/saved_models/orders"
     options = ["--signature", "skips", "--signature", "nested"]
     assert flatlite.cli.main(["convert", str(source), "-o", str(path), *options]) == 0
     return path

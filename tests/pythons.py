@@ -17,7 +17,7 @@ QUICK = (
     "test_packaging.py engine/test_compiler.py engine/test_declaration.py engine/test_program.py "
     "engine/test_pairs.py engine/test_movement.py engine/test_threads.py schema/test_records.py "
     "schema/test_proto.py interpreter/test_interpreter.py interpreter/test_plan_cache.py "
-    "graph/test_graph.py graph/test_session.py graph/test_expressions.py "
+    "graph/test_graph.py graph/test_session.py graph/expressions/test_expressions.py "
     "training/test_optimizers.py training/test_gradients.py"
 )
 ASK = "import sys; print('%d.%d' % sys.version_info[:2])"

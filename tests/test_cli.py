@@ -340,7 +340,7 @@ def test_a_warning_is_one_line(cli, tmp_path):
 
 
 def test_positions_of_tensorflow(cli, request, tmp_path, caplog):
-    source = request.path.parent / "converter/saved_models/several"
+    source = request.path.parent / "converter/tf/saved_models/several"
     target = tmp_path / "out.tflite"
     options = ("--signature", "subtract", "-o", target, "--json")
     for order, names in (("source", ["a", "b"]), ("tensorflow", ["b", "a"])):
@@ -353,7 +353,7 @@ def test_positions_of_tensorflow(cli, request, tmp_path, caplog):
 
 
 def test_all_signatures_unless_named(cli, request, tmp_path):
-    source = request.path.parent / "converter/saved_models/several"
+    source = request.path.parent / "converter/tf/saved_models/several"
     target = tmp_path / "out.tflite"
     for options, keys in (((), ["add", "scalar", "subtract"]), (("--signature", "add"), ["add"])):
         _, out, _ = cli("convert", source, "-o", target, "--json", *options)
@@ -363,7 +363,7 @@ def test_all_signatures_unless_named(cli, request, tmp_path):
 
 
 def test_verification_on_inputs_from_a_file(cli, request, tmp_path):
-    source = request.path.parent / "converter/saved_models/several"
+    source = request.path.parent / "converter/tf/saved_models/several"
     path, command = tmp_path / "x.npz", ("convert", source, "-o", tmp_path / "out.tflite")
     command = (*command, "--signature", "subtract", "--verify-inputs", path)
     two = np.ones(2, np.float32)

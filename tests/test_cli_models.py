@@ -179,7 +179,7 @@ def test_compare_with_a_quantized_model(cli, corpus, lenet):
 
 
 def test_compare_pairs_by_name(cli, request, two_signatures):
-    source = request.config.rootpath / "tests/converter/saved_models/orders"
+    source = request.config.rootpath / "tests/converter/tf/saved_models/orders"
     for key in ("skips", "nested"):
         status, out, _ = cli("compare", two_signatures, source, "--signature", key, "--json")
         assert status == 0
@@ -187,7 +187,7 @@ def test_compare_pairs_by_name(cli, request, two_signatures):
 
 
 def test_compare_refuses_models_of_other_forms(cli, corpus, lenet, request):
-    source = request.config.rootpath / "tests/converter/saved_models/keras"
+    source = request.config.rootpath / "tests/converter/tf/saved_models/keras"
     status, _, err = cli("compare", lenet, source)
     assert status == 1
     assert f"'{lenet}' has 1 inputs, '{source}' has 2" in err

@@ -135,8 +135,8 @@ def test_the_page_on_extending_names_all_files_that_have_its_operation():
         "interpreter/ops/tables.py",
     }  # alpha of 1; by a table
     survivors |= {
-        "converter/onnx/microsoft.py",
+        "converter/onnx/microsoft/fused.py",
         "converter/onnx/recurrent.py",
     }  # inside other operators
-    survivors |= {"converter/onnx/microsoft_quantized.py"}  # with scales
+    survivors |= {"converter/onnx/microsoft/quantized.py"}  # with scales
     assert {home for home in homes if home not in page} == formulas | versions | survivors

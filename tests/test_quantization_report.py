@@ -20,7 +20,7 @@ from flatlite.tools.layer_errors import layer_errors
 from flatlite.tools.quantization_report import cure_of, page, write_report
 
 DIGITS = Path(flatlite.__file__).parent / "models/digits"
-ONNX = Path(flatlite.__file__).parent / "tests/converter/onnx_quantized"
+ONNX = Path(flatlite.__file__).parent / "tests/converter/onnx/quantized"
 EMPTY = {"meta", "br", "rect", "line", "path", "circle", "polyline"}
 
 

@@ -76,7 +76,7 @@ def _owned(functions: Sequence[Any], owner: Any) -> list[GraphSource]:
 
 def keras_sources(model: Any) -> Sequence[GraphSource]:
     """The sources of a Keras model in memory; errors as of `from_keras_model`."""
-    from ..keras.live import can_export, export, function_of, is_keras_model, session_of
+    from ..keras.files.live import can_export, export, function_of, is_keras_model, session_of
     from ..sources import keras, running_tensorflow, saved_model
 
     if not is_keras_model(model):
@@ -106,7 +106,7 @@ def loaded_with(path: str | os.PathLike, custom_objects: Mapping[str, Any]) -> A
 
     Keras 2 (tf_keras) and Keras 3 read their own classes.
     """
-    from ..keras.live import keras_of, known_class
+    from ..keras.files.live import keras_of, known_class
 
     packages = [keras_of(value) for value in custom_objects.values() if not known_class(value)]
     if not packages or None in packages:

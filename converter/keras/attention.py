@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.graph import Tensor
-from .architecture import Layer
-from .operations import floating, operation
-from .products import dims_of, matmul, reshaped
+from .files.architecture import Layer
+from .functions.operations import floating, operation
+from .functions.products import dims_of, matmul, reshaped
 from .registry import ANY, Call, is_integer, layer
 
 LARGE = 1e9

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...graph.core.graph import Tensor
-from .architecture import Layer
-from .products import matmul
+from .files.architecture import Layer
+from .functions.products import matmul
 from .registry import Call, is_number, layer
 
 EPSILON = 1e-7

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...graph.core.graph import Tensor
-from .architecture import Layer, read_layer
+from .files.architecture import Layer, read_layer
 from .registry import Call, is_number, layer
 
 LIGHTEST = 255.0

@@ -15,7 +15,7 @@ from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ..sources.source import some
 from ..sources.state import Table
 from .activation import activation_name
-from .architecture import INPUT, Layer, Model, Reference, flatten, map_structure
+from .files.architecture import INPUT, Layer, Model, Reference, flatten, map_structure
 from .masks import KEEPING, mask_of
 from .registry import ANY, EXPORT, LAYERS, LIST, TENSOR, Call, Row, inner_scope
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .activation import ACTIVATIONS, activation_name
-from .architecture import Layer, read_layer
 from .conv import CHANNELS, layout
 from .core import bias_of
-from .products import matmul
+from .files.architecture import Layer, read_layer
+from .files.weights import numbered
+from .functions.products import matmul
 from .registry import ANY, Call, layer
-from .weights import numbered
 
 if TYPE_CHECKING:
     from ...graph.core.graph import Tensor

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .architecture import Layer
 from .core import bias_of, biased, kernel_and_bias
+from .files.architecture import Layer
 from .registry import Call, is_integer, layer
 
 CHANNELS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...graph.core.graph import Tensor
 from .activation import activated
-from .architecture import Layer
-from .products import matmul
+from .files.architecture import Layer
+from .functions.products import matmul
 from .registry import ANY, Call, is_number, layer
 
 TRAINING_ONLY = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...graph.core.graph import Tensor
-from .architecture import Layer
-from .products import dims_of, reshaped
+from .files.architecture import Layer
+from .functions.products import dims_of, reshaped
 from .registry import LIST, Call, layer
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...graph.core.graph import Tensor
+from .functions.selection import one_hot
 from .registry import ANY, Call, is_integer, is_number, layer
-from .selection import one_hot
 from .shape import RESIZES, resize_kind
 
 MAX_VOCABULARY = 1 << 16

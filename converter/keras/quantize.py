@@ -12,10 +12,10 @@ from typing import Any
 from ...graph.core.graph import Tensor
 from ...schema.errors import ConverterError
 from .activation import ACTIVATIONS, activation_name
-from .architecture import Layer, read_layer
-from .operations import operation, tensor
+from .files.architecture import Layer, read_layer
+from .files.weights import is_trained
+from .functions.operations import operation, tensor
 from .registry import ANY, EXPORT, LAYERS, Call, layer
-from .weights import is_trained
 
 WRAPPERS = ("QuantizeWrapper", "QuantizeWrapperV2")
 BEFORE = ("gelu", "sigmoid", "softmax", "tanh")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .architecture import Layer, read_layer
 from .build import CarriedState
 from .cells import cell_of
+from .files.architecture import Layer, read_layer
 from .loops import reserved, stacked, while_loop
 from .registry import ANY, Call, layer
 

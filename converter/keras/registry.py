@@ -14,7 +14,7 @@ import numpy as np
 from ...graph.core.graph import Tensor
 from ...schema.errors import ConverterError, ModelError
 from ...schema.registry import Homes, Registry
-from .architecture import Layer
+from .files.architecture import Layer
 from .homes import HOMES
 
 if TYPE_CHECKING:

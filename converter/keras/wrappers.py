@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...graph.core.graph import Tensor
-from .architecture import Layer, Model, read_layer
+from .files.architecture import Layer, Model, read_layer
+from .functions.products import dims_of, reshaped
 from .masks import masking as mask_where
-from .products import dims_of, reshaped
 from .registry import ANY, Call, layer
 
 PER_STEP = ("Activation", "Dense", "Dropout", "ELU", "LeakyReLU", "ReLU", "Rescaling")

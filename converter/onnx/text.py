@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..lowering.moves import int32s, like, reshaped
+from .ml.scores import texts
 from .registry import lower
-from .scores import texts
 
 if TYPE_CHECKING:
     from ..ir.builder import Builder

@@ -13,7 +13,10 @@ from .rules import reason_for_float
 from .scheme import Scheme
 from .unroll import MOST_STEPS
 
-RECURRENT = ("lstm", "recurrent")  # families whose operators multiply each step by all weights
+RECURRENT = (
+    "recurrent.lstm",
+    "recurrent.rnn",
+)  # families whose operators multiply each step by all weights
 MAX_SHOWN = 8  # kinds of operators named in a message
 
 

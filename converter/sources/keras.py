@@ -10,12 +10,12 @@ import numpy as np
 
 from ...graph.core.graph import Graph, Tensor
 from ...schema.errors import ModelError, noted
-from ..keras.architecture import INPUT, Model, flatten, read_model
-from ..keras.archive import Archive, open_archive
 from ..keras.build import Writer, placeholder, refuse_unsupported
-from ..keras.live import archive_of, note_custom
+from ..keras.files.architecture import INPUT, Model, flatten, read_model
+from ..keras.files.archive import Archive, open_archive
+from ..keras.files.live import archive_of, note_custom
+from ..keras.files.weights import find_parts, find_weights
 from ..keras.registry import INVALID, inner_scope
-from ..keras.weights import find_parts, find_weights
 from .freeze import freeze
 from .signatures import tensorflow_order
 from .source import (

@@ -127,7 +127,7 @@ class OnnxSource:
 
     def oracle(self) -> Oracle:
         """The ONNX project's own reference evaluator."""
-        from ..onnx.reference import OnnxOracle
+        from ..onnx.reference.evaluator import OnnxOracle
 
         return OnnxOracle(self)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..checks import scope_of
-from ..ops.stablehlo import is_total_order, ranks
+from ..ops.stablehlo.elementwise import is_total_order, ranks
 from .regions import works_on_rows
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Columns: TypeAlias = Callable[[Program], Sequence[Buffer]]
     """Adds what brings the operands into the order [elements of a fold, rows]."""
 
-_FAMILIES = ("binary", "compare", "stablehlo", "unary")
+_FAMILIES = ("binary", "compare", "stablehlo.elementwise", "unary")
 """Modules of ops/ whose operators all work element by element."""
 
 

@@ -26,7 +26,7 @@ def write_models(tf):
     def save(name, signatures):
         module = tf.Module()
         module.functions = list(signatures.values())
-        folder = HERE / "saved_models" / name
+        folder = HERE / "tf/saved_models" / name
         shutil.rmtree(folder, ignore_errors=True)
         tf.saved_model.save(module, str(folder), signatures=signatures)
         (folder / "fingerprint.pb").unlink()

@@ -12,7 +12,7 @@ from flatlite.errors import ConverterError
 from flatlite.lite import TFLiteConverter
 from flatlite.schema import proto
 
-MODELS = Path(__file__).parent / "saved_models"
+MODELS = Path(__file__).parent / "tf/saved_models"
 NONE = None, 0, True, [1], {}, io.BytesIO(b"model"), object()
 MODEL = helper.make_model(
     helper.make_graph(
@@ -145,7 +145,7 @@ def test_names_are_a_list(argument):
     ],
 )
 def test_outputs_are_named(names, words):
-    keras = MODELS.parent / "keras_models" / "images_keras3.keras"
+    keras = MODELS.parents[1] / "keras/models" / "images_keras3.keras"
     for load, model in (
         (TFLiteConverter.from_onnx_model, MODEL),
         (TFLiteConverter.from_frozen_graph, GRAPH_DEF),

@@ -83,9 +83,9 @@ SAVED_MODELS = [
     ("corpus/C/lenet_tfk/saved_model", "saved_model.pb"),
     ("corpus/C/lenet_tfk/saved_model", "variables/variables.index"),
     ("corpus/C/lenet_tfk/saved_model", "variables/variables.data-00000-of-00001"),
-    ("converter/saved_models/version_1", "saved_model.pb"),
-    ("converter/saved_models/version_1", "variables/variables.index"),
-    ("converter/saved_models/version_1", "variables/variables.data-00001-of-00002"),
+    ("converter/tf/saved_models/version_1", "saved_model.pb"),
+    ("converter/tf/saved_models/version_1", "variables/variables.index"),
+    ("converter/tf/saved_models/version_1", "variables/variables.data-00001-of-00002"),
 ]
 FROZEN = ["C/tf1_simple_save_cnn_cfv1/frozen.pb", "C/lenet_k3/frozen.pb"]
 

@@ -413,7 +413,7 @@ SIGNATURES = ["nested", "serving_default", "many_results", "skips"]
 
 
 def orders(request):
-    return request.path.parent / "saved_models" / "orders"
+    return request.path.parent / "tf/saved_models" / "orders"
 
 
 @pytest.mark.parametrize("keys", [SIGNATURES, ["many_results", "serving_default"]])
@@ -575,7 +575,7 @@ def test_without_verification_nothing_is_run():
 
 def test_inputs_to_verify_on_go_to_their_signatures(request):
     converter = TFLiteConverter.from_saved_model(
-        request.path.parent / "saved_models/several", signature_keys=["scalar", "subtract"]
+        request.path.parent / "tf/saved_models/several", signature_keys=["scalar", "subtract"]
     )
     two = np.float32([1, 2])
     counts = []

@@ -96,7 +96,7 @@ def test_wrong_names_alone_are_errors_of_convert(case, name):
 
 
 def test_too_few_inputs_of_a_saved_model_of_version_1(request):
-    folder = request.path.parent / "saved_models" / "several"
+    folder = request.path.parent / "tf/saved_models" / "several"
     converter = v1.TFLiteConverter.from_saved_model(
         folder, input_arrays=["subtract_a"], signature_key="subtract"
     )
@@ -180,7 +180,7 @@ def test_debug_metadata():
 
 @pytest.mark.parametrize("make", [v1.TFLiteConverter, TFLiteConverter])
 def test_positions_are_the_sources_unless_asked_for(make, request):
-    folder = request.path.parent / "saved_models" / "orders"
+    folder = request.path.parent / "tf/saved_models" / "orders"
     names = {}
     for order in (None, "source", "tensorflow"):
         converter = make.from_saved_model(folder)
@@ -334,7 +334,7 @@ def test_the_command_quantizes(tmp_path, capsys):
 
 
 def test_the_command_of_version_2(tmp_path, capsys, request):
-    folder, target = request.path.parent / "saved_models" / "several", tmp_path / "out.tflite"
+    folder, target = request.path.parent / "tf/saved_models" / "several", tmp_path / "out.tflite"
     flags = [f"--saved_model_dir={folder}", f"--output_file={target}", "--input_arrays=a"]
     assert tflite_convert.main(flags) == 0
     assert "--input_arrays=a: not a flag of TensorFlow 2, and ignored" in capsys.readouterr().err

@@ -102,10 +102,10 @@ TARGET = {
     "supported_types": {np.float16},
 }
 ELSEWHERE = {
-    "accuracy_budget": "test_quantize_budget",
-    "quantization_algorithms": "test_quantize_accuracy",
-    "calibration_workers": "the ranges are the same; test_calibration_workers",
-    "_experimental_low_bit_qat": "for weights that were fake-quantized; test_fake_quant",
+    "accuracy_budget": "quantize/test_budget",
+    "quantization_algorithms": "quantize/test_accuracy",
+    "calibration_workers": "the ranges are the same; quantize/test_calibration_workers",
+    "_experimental_low_bit_qat": "for weights that were fake-quantized; quantize/test_fake_quant",
     "_experimental_lower_tensor_list_ops": "flatlite lowers lists of tensors either way",
     "allow_custom_ops": "test_converter",
     "conversion_summary_dir": "test_summary",
@@ -113,8 +113,8 @@ ELSEWHERE = {
     "dump_graphviz_video": "test_converter",
     "io_order": "test_as_tensorflow",
     "saved_model_dir": "tells where the model came from",
-    "strict_int8": "test_quantize_settings",
-    "_experimental_variable_quantization": "test_quantize_variables",
+    "strict_int8": "quantize/test_settings",
+    "_experimental_variable_quantization": "quantize/test_variables",
     "verify": "test_converter",
 }
 """What changes nothing in a file of this model, and what tests it or why."""

@@ -15,7 +15,7 @@ from flatlite.errors import DataLossError, ModelError, UnsupportedOps
 from flatlite.schema import proto
 
 HERE = Path(__file__).parent
-MODELS = HERE / "saved_models"
+MODELS = HERE / "tf/saved_models"
 CORPUS = HERE.parent / "corpus"
 TOLERANCE = 1e-5
 

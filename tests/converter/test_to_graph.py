@@ -22,7 +22,7 @@ from flatlite.schema import operators as operator_rows
 @pytest.mark.parametrize("signature", ["branch", "loop", "called", "nested", "case"])
 def test_variables_last(signature, litert):
     """Three runs give what LiteRT gives in three runs of the file."""
-    folder = Path(__file__).parent / "saved_models" / "effects"
+    folder = Path(__file__).parent / "tf/saved_models" / "effects"
     raised = to_graph(folder, signature_key=signature)
     assert [v.op.name for v in raised.variables.values()] == ["seen"]
     assert not any(variable.trainable for variable in raised.variables.values())

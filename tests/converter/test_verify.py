@@ -327,7 +327,7 @@ def test_rounding_may_turn_over_few_integers():
 
 @pytest.mark.parametrize("spoilt_key", ["skips", "many_results"])
 def test_every_signature_is_looked_at(request, spoilt_key):
-    folder = request.path.parent / "saved_models" / "orders"
+    folder = request.path.parent / "tf/saved_models" / "orders"
     keys = ["serving_default", "skips", "many_results"]
     sources = saved_model.load(folder, signature_keys=keys)
     graphs = [optimize(lower_graph(source)) for source in sources]

@@ -268,7 +268,9 @@ ELSEWHERE = {
     "engine/test_winograd.py": "winograd_f32.filters winograd_f32.inputs winograd_f32.results",
     "engine/test_winograd_i8.py": "winograd_i8.results_float32",
     "graph/test_native_loops.py": "lists.add",
-    "graph/test_variables.py": "scatter.add_rows scatter.assign_rows scatter.subtract_rows",
+    "graph/programs/test_variables.py": (
+        "scatter.add_rows scatter.assign_rows scatter.subtract_rows"
+    ),
     "interpreter/test_ops.py": (
         "boxes.suppress complex.magnitude window.add window.all window.any window.maximum "
         "fourier.rfft2 window.minimum window.multiply"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from building import Builder, save
 
-import flatlite.interpreter.ops.stablehlo_calls as calls
+from flatlite.interpreter.ops.stablehlo import calls
 from flatlite.lite import Interpreter
 
 EQ, GT, LT = 0, 3, 5

@@ -9,7 +9,7 @@ from flatlite.graph.core.graph import Graph
 from flatlite.graph.format.graphdef import to_graph_def
 from flatlite.schema import proto
 
-HERE = Path(__file__).parents[1] / "converter"
+HERE = Path(__file__).parents[1] / "converter/tf"
 FLOAT, INT = np.dtype("f4"), np.dtype("i4")
 TYPES = {"f": 1, "i": 3, "b": 10}
 SAVE_AGAIN = "save the model again"

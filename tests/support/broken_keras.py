@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 from keras_files import h5, keras_file, model, one
 
-MODELS = Path(__file__).parents[1] / "converter/keras_models"
+MODELS = Path(__file__).parents[1] / "converter/keras/models"
 X = [["x", 0, 0]]
 DENSE = model(one("Dense", "d", X, units=2), x=[None, 3])
 KERNEL, BIAS = np.ones((3, 2), np.float32), np.zeros(2, np.float32)

@@ -16,7 +16,7 @@ WRITTEN_FIRST = ("bad.pb", "unfrozen.pb")
 
 
 def saved(name):
-    return lambda folder: os.path.join(folder, "saved_models", name)
+    return lambda folder: os.path.join(folder, "tf", "saved_models", name)
 
 
 TEXTS = [bytes((i * i + 7 * n) % 251 for i in range(n)) for n in range(131)]
@@ -201,7 +201,7 @@ POSITIONS = {
         for n in (2, 3)
         for suffix in (".h5", ".keras")
         for name in ("activations", "images", "nested", "sequences")
-        if (path := f"keras_models/{name}_keras{n}{suffix}")
+        if (path := f"keras/models/{name}_keras{n}{suffix}")
     },
 }
 """What is converted, how, and with which arguments."""

@@ -1,4 +1,4 @@
-"""The recurrent layers that tests/converter/make_recurrent.py recorded."""
+"""The recurrent layers that tests/converter/keras/make_recurrent.py recorded."""
 
 import io
 import lzma
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-PATH = Path(__file__).parents[1] / "converter/recurrent.npz.xz"
+PATH = Path(__file__).parents[1] / "converter/keras/recurrent.npz.xz"
 
 
 @cache

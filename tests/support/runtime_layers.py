@@ -1,7 +1,7 @@
 """More nodes of com.microsoft: parts of diffusion and language models.
 
-ONNX Runtime's answers are in tests/converter/runtime_layers.npz, which make_runtime_nodes.py there
-recorded. It has kernels for graphics processors alone for those with a `definition`: nodes of
+ONNX Runtime's answers are in tests/converter/onnx/runtime_layers.npz, which make_runtime_nodes.py
+there recorded. It has kernels for graphics processors alone for those with a `definition`: nodes of
 ai.onnx that say what ONNX Runtime's documentation of the operator says.
 """
 

@@ -1,7 +1,7 @@
 """Nodes of com.microsoft, as ONNX Runtime's optimizer and exporters write them.
 
-ONNX Runtime's answers are in tests/converter/runtime_nodes.npz, which make_runtime_nodes.py there
-recorded.
+ONNX Runtime's answers are in tests/converter/onnx/runtime_nodes.npz, which make_runtime_nodes.py
+there recorded.
 """
 
 import numpy as np

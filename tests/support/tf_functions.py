@@ -1,6 +1,6 @@
 """Functions of TensorFlow that the converter writes as several operators: name -> (function of the
 module and its inputs, what makes the inputs). TensorFlow records their answers
-(tests/converter/make_tf_functions.py).
+(tests/converter/tf/make_functions.py).
 """
 
 import inspect

@@ -1,7 +1,7 @@
 """One operation in every type that TensorFlow takes: cases of tests/graph with other types.
 
-converter/record_types.py runs them with TensorFlow, converter/test_types.py with flatlite, so that
-nothing but numpy may be imported here.
+converter/tf/record_types.py runs them with TensorFlow, converter/tf/test_types.py with flatlite, so
+that nothing but numpy may be imported here.
 """
 
 import sys
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "graph"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "graph/ops"))
 
 import op_cases_array
 import op_cases_math

@@ -13,6 +13,7 @@ import tensorflow as tf2
 import tensorflow.compat.v1 as tf
 
 sys.path.append(str(Path(__file__).parents[1] / "training"))
+sys.path.append(str(Path(__file__).parents[1] / "training/checkpoints"))
 import table_programs
 from object_programs import PROGRAMS
 from saved_model_programs import X

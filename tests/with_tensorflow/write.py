@@ -2,8 +2,8 @@
 
 A LeNet and a table of strings, trained for a few steps; its checkpoints plain, in shards, and
 written twice under one name; and expected.npz: variables, outputs and the loss after one more step.
-In objects/ the checkpoints of tests/training/object_programs.py, and what they hold; in
-saved_models/ SavedModels; in tables/ those of tests/training/table_programs.py.
+In objects/ the checkpoints of tests/training/checkpoints/object_programs.py, and what they hold; in
+saved_models/ SavedModels; in tables/ those of tests/training/checkpoints/table_programs.py.
 """
 
 import json
@@ -15,6 +15,7 @@ import numpy as np
 import flatlite.compat.v1 as tf
 
 sys.path.append(str(Path(__file__).parents[1] / "training"))
+sys.path.append(str(Path(__file__).parents[1] / "training/checkpoints"))
 import table_programs
 from object_programs import PROGRAMS
 from saved_model_programs import X

@@ -1,6 +1,6 @@
 """The types that TensorFlow's ops take, where not all: `types: op.attribute ...`.
 
-Written by tests/graph/generate_signatures.py.
+Written by tests/graph/ops/generate_signatures.py.
 """
 # ruff: noqa: E501
 

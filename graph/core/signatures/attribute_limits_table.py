@@ -1,7 +1,7 @@
 """What attributes of TensorFlow's ops may be, where not all: `limit: op.attribute ...`.
 
 A list of strings has those that are allowed; a number is the least integer, or the least length of
-a list. Written by tests/graph/generate_signatures.py.
+a list. Written by tests/graph/ops/generate_signatures.py.
 """
 # ruff: noqa: E501
 

@@ -1,6 +1,6 @@
 """The ranks that TensorFlow's ops demand of their inputs: `ranks: op.input ...`.
 
-`2` is just that rank, `>=1` at least, `<=1` at most. Written by tests/graph/generate_ranks.py.
+`2` is just that rank, `>=1` at least, `<=1` at most. Written by tests/graph/ops/generate_ranks.py.
 """
 # ruff: noqa: E501
 

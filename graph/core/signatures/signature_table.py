@@ -1,6 +1,6 @@
 """TensorFlow's ops, one row each: inputs -> outputs ; attributes.
 
-Written by tests/graph/generate_signatures.py.
+Written by tests/graph/ops/generate_signatures.py.
 
     name:type        one tensor; the type is a dtype or the attribute that holds it
     name:N*type      as many tensors as attribute N says

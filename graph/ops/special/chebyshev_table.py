@@ -1,6 +1,6 @@
 """Chebyshev series: name -> (least and largest argument, coefficients).
 
-Written by tests/graph/generate_chebyshev.py.
+Written by tests/graph/ops/generate_chebyshev.py.
 """
 # ruff: noqa: E501
 # fmt: off

@@ -1,0 +1,1 @@
+"""What Keras writes, or has in memory, as an architecture and weights."""

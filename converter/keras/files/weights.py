@@ -1,0 +1,186 @@
+"""Where the weights of each layer lie: by layer and name in `.h5`, by class and number in `.keras`.
+
+model.weights.h5   layers/<class>, layers/<class>_1, ... /vars/0, 1, ...     (and models inside)
+.h5                model_weights/<layer>/<weight>, in the order of its attribute weight_names
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....schema.errors import ModelError
+from ..registry import LAYERS
+from .architecture import MAX_MODELS, Layer, Model
+from .archive import ASSETS, Archive
+from .hdf5_process import Store
+from .live import LiveWeights
+
+CONTAINERS = ("layers", "_layer_checkpoint_dependencies")  # the second before Keras 2.13
+NOT_TRAINED = frozenset(
+    ("moving_mean", "moving_variance", "mean", "variance", "count", "vector_u", "optimizer_step")
+)
+RANGES = ("_min", "_max")
+"""How the names of the ranges end that FakeQuant learns."""
+
+
+@dataclass(frozen=True)
+class StoredWeight:
+    """A weight in a file."""
+
+    store: Store | LiveWeights
+    path: str
+
+    def read(self, layer: Layer, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """Its values as float32; ModelError naming the layer when they do not have `shape`."""
+        stored_shape = self.store.shape(self.path)
+        if stored_shape is None:
+            raise ModelError(f"{layer.title}: weight {name} {shape} is missing ('{self.path}')")
+        if stored_shape != shape:
+            raise ModelError(
+                f"{layer.title}: weight {name} must have shape {shape}, got {stored_shape}; the "
+                "file's weights are of another architecture, save the whole model again"
+            )
+        return self.store.array(self.path).astype(np.float32)
+
+
+def find_parts(model: Model) -> None:
+    """Makes the layers that layers of a model are made of."""
+    for layer in model.layers.values():
+        _find_parts(layer, 0)
+
+
+def _find_parts(layer: Layer, depth: int) -> None:
+    if depth > MAX_MODELS:
+        raise ModelError(f"{layer.title}: layers are nested deeper than {MAX_MODELS} levels")
+    if isinstance(layer, Model):
+        find_parts(layer)
+        return
+    row = LAYERS.get(layer.row_kind)
+    layer.parts = {} if row is None else row.parts(layer)
+    for part in layer.parts.values():
+        _find_parts(part, depth + 1)
+
+
+def find_weights(model: Model, archive: Archive) -> None:
+    """Notes with each layer where its weights lie.
+
+    Raises ModelError naming the first layer that has more or fewer weights in the file.
+    """
+    if archive.is_legacy:
+        _find_by_name(model, archive.weights, archive.prefix)
+    else:
+        _find_by_number(model, archive.weights, "")
+        for layer in model.leaves():
+            prefix = f"{ASSETS}{layer.folder}/"
+            names = [name for name in archive.assets if name.startswith(prefix)]
+            layer.assets = {name.removeprefix(prefix): archive.assets[name] for name in names}
+
+
+def _names(layer: Layer) -> list[str]:
+    """The names of a layer's weights, in the order Keras makes them."""
+    row = LAYERS.get(layer.row_kind)
+    return list(row.weights(layer)) if row else []
+
+
+def _find_by_number(model: Model, store: Store | LiveWeights, root: str) -> None:
+    counts: Counter[str] = Counter()
+    container = next((c for c in CONTAINERS if store.names(f"{root}{c}")), CONTAINERS[0])
+    for layer in model.layers.values():
+        folder = snake_case(layer.class_name)
+        number = counts[folder]
+        counts[folder] += 1
+        _find_in_folder(
+            layer, store, f"{root}{container}/{folder}" + (f"_{number}" if number else "")
+        )
+
+
+def _find_in_folder(layer: Layer, store: Store | LiveWeights, path: str) -> None:
+    """Notes the weights of a layer, or of all layers in it, that lie in the group `path`."""
+    if isinstance(layer, Model):
+        _find_by_number(layer, store, f"{path}/")
+        return
+    layer.folder = path
+    row = LAYERS.get(layer.row_kind)
+    names = [name for name in row.archived(layer) if name not in layer.outer_weights] if row else []
+    stored_names = store.names(f"{path}/vars")
+    if len(stored_names) != len(names):
+        raise _wrong_count(layer, names, len(stored_names))
+    layer.stored_weights = {
+        name: StoredWeight(store, f"{path}/vars/{i}") for i, name in enumerate(names)
+    }
+    for attribute, part in layer.parts.items():
+        group = f"{path}/{attribute}"
+        if not store.names(group):  # some hold the layer in a private attribute
+            group = f"{path}/_{attribute}"
+        _find_in_folder(part, store, group)
+
+
+def _find_by_name(model: Model, store: Store | LiveWeights, prefix: str) -> None:
+    for layer in model.layers.values():
+        path = f"{prefix}{layer.name}"
+        slots = _trainable_first(layer)
+        weight_names = store.texts(path, "weight_names") if slots else []
+        if len(weight_names) != len(slots):
+            raise _wrong_count(layer, [name for _, name, _ in slots], len(weight_names))
+        for (owner, name, _), weight_name in zip(slots, weight_names, strict=True):
+            owner.stored_weights[name] = StoredWeight(store, f"{path}/{weight_name}")
+
+
+def _trainable_first(layer: Layer) -> list[tuple[Layer, str, bool]]:
+    """All weights of a layer, those that were trained first: (layer, name, was trained)."""
+    slots = list(_slots(layer, True))
+    return [slot for slot in slots if slot[2]] + [slot for slot in slots if not slot[2]]
+
+
+def _slots(layer: Layer, is_trainable: bool) -> Iterator[tuple[Layer, str, bool]]:
+    is_trainable = is_trainable and layer.is_trainable
+    if isinstance(layer, Model):
+        for child in layer.layers.values():
+            yield from _slots(child, is_trainable)
+        return
+    row = LAYERS.get(layer.row_kind)
+    if row is not None and row.order is not None:
+        for owner, name in row.order(layer):
+            yield owner, name, is_trainable and owner.is_trainable and is_trained(name)
+        return
+    for name in _names(layer):
+        yield layer, name, is_trainable and is_trained(name)
+    for part in layer.parts.values():
+        yield from _slots(part, is_trainable)
+
+
+def is_trained(name: str) -> bool:
+    """Whether a weight of this name is learned by gradients."""
+    return name not in NOT_TRAINED and not name.endswith(RANGES)
+
+
+def _wrong_count(layer: Layer, names: list[str], n: int) -> ModelError:
+    expected = f"{len(names)} weights ({', '.join(names[:6])})" if names else "no weights"
+    return ModelError(
+        f"{layer.title}: has {expected}, the file holds {n} for it; its weights and its "
+        "architecture do not belong together, save the whole model again"
+    )
+
+
+def numbered(container: str, layers: list[Layer]) -> dict[str, Layer]:
+    """Layers by the groups that Keras 3 gives the items of a list."""
+    counts: Counter[str] = Counter()
+    groups = {}
+    for layer in layers:
+        folder = snake_case(layer.class_name)
+        number = counts[folder]
+        counts[folder] += 1
+        groups[f"{container}/{folder}" + (f"_{number}" if number else "")] = layer
+    return groups
+
+
+def snake_case(name: str) -> str:
+    """The name of a class as Keras stores it: Conv2DTranspose is conv2d_transpose."""
+    name = re.sub(r"\W+", "", name)
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()

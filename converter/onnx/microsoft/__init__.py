@@ -1,0 +1,1 @@
+"""com.microsoft: operators of ONNX Runtime."""

@@ -1,0 +1,357 @@
+"""com.microsoft: attention with masks, past keys and values, shared heads, rotated positions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...lowering.moves import as_int32, as_type, dimension, like, reshaped, transposed
+from ..registry import lower
+from .fused import DOMAIN
+
+FILTER_VALUE = -10000.0
+"""What is added to the scores of masked positions, where the node does not say."""
+LOWEST = np.float32(np.finfo(np.float32).min / 2)
+"""What is added to the scores of positions that must not be seen."""
+
+
+@lower(f"{DOMAIN}Attention")
+def attention(node, b):
+    """Attention of a tensor to itself: one product gives queries, keys and values of all heads."""
+    return self_attention(node, b, *(node.input(i) for i in range(6)))
+
+
+def self_attention(node, b, x, weights, bias, mask, past, scores):
+    """Attention of these inputs."""
+    sizes = node.attr("qkv_hidden_sizes", None)
+    width = weights.dims[1]
+    node.require(width is not None, "the shape of the weights must be known")
+    sizes = sizes or [width // 3] * 3
+    node.require(not node.attr("do_rotary", 0), "do_rotary is not supported")
+    node.require(node.input(6) is None, "past keys in a buffer are not supported")
+    out = b.FULLY_CONNECTED(x, transposed(weights, (1, 0), b), bias, keep_num_dims=True)
+    q, k, v = _parts(b, out, sizes, 2)
+    n_heads = node.attr("num_heads")
+    q, k, v = (_split(node, b, part, n_heads) for part in (q, k, v))
+    if past is not None:
+        past_k, past_v = b.UNPACK(past, num=2, axis=0)
+        k, v = b.CONCATENATION(past_k, k, axis=2), b.CONCATENATION(past_v, v, axis=2)
+    mask = _mask(node, b, q, k, mask)
+    out = _attended(node, b, q, k, v, [mask, scores])
+    return (out, b.PACK(k, v, axis=0, values_count=2)) if node.has_output(1) else out
+
+
+@lower(f"{DOMAIN}MultiHeadAttention")
+def multi_head_attention(node, b):
+    """Attention of queries to keys and values, [batch, length, hidden] or split into heads."""
+    q, k, v, bias, mask, scores, past_k, past_v = (node.input(i) for i in range(8))
+    node.require(
+        node.input(8) is None and node.input(9) is None,
+        "past keys in a buffer are not supported",
+    )
+    n_heads = node.attr("num_heads")
+    if bias is not None:
+        node.require(None not in (k, v), "a bias beside packed keys is not supported")
+        sizes = [x.dims[-1] * (n_heads if x.rank == 4 else 1) for x in (q, k, v)]
+        parts = _parts(b, bias, sizes, 0)
+        q, k, v = (_biased(b, x, part) for x, part in zip((q, k, v), parts, strict=True))
+    q, k, v = (_split(node, b, x, n_heads) for x in _unpacked(node, b, q, k, v))
+    if past_k is not None:
+        k, v = b.CONCATENATION(past_k, k, axis=2), b.CONCATENATION(past_v, v, axis=2)
+    out = _attended(node, b, q, k, v, [_mask(node, b, q, k, mask), scores])
+    return out, k, v
+
+
+@lower(f"{DOMAIN}DecoderMaskedMultiHeadAttention")
+def decoder_attention(node, b):
+    """MultiHeadAttention of one query to keys and values, past ones among them."""
+    q, k, v, mask, scores, past_k, past_v = (node.input(i) for i in range(7))
+    node.require(
+        node.input(9) is None and not node.attr("past_present_share_buffer", 0),
+        "past keys in a buffer and beams are not supported",
+    )
+    inputs = [q, k, v, node.input(10), mask, scores, past_k, past_v]
+    return multi_head_attention(node.with_inputs(*inputs), b)[: max(node.n_outputs, 1)]
+
+
+def _biased(b, x, bias):
+    if x.rank == 3:
+        return b.ADD(x, bias)
+    return b.ADD(x, reshaped(bias, (x.dims[1], 1, x.dims[3]), b))
+
+
+def _unpacked(node, b, q, k, v):
+    """Queries, keys and values of one tensor [batch, length, heads, 3, size], or two."""
+    if k is None:
+        node.require(q.rank == 5, "queries alone must be packed with keys and values")
+        q, k, v = (transposed(x, (0, 2, 1, 3), b) for x in b.UNPACK(q, num=3, axis=3))
+    elif v is None:
+        node.require(k.rank == 5, "keys alone must be packed with values")
+        k, v = (transposed(x, (0, 2, 1, 3), b) for x in b.UNPACK(k, num=2, axis=3))
+    return q, k, v
+
+
+@lower(f"{DOMAIN}GroupQueryAttention")
+def group_query_attention(node, b):
+    """Causal attention in which several heads of queries share keys and values.
+
+    Past keys and values are those of all rows: as many as they have places for.
+    """
+    q, k, v = (node.input(i) for i in range(3))
+    past = [node.input(i) for i in (3, 4)]
+    unsupported = {9: "position_ids", 11: "head_sink", 14: "q_norm_weight"}
+    for i, name in unsupported.items():
+        node.require(node.input(i) is None, f"{name} is not supported")
+    for name in ("softcap", "smooth_softmax", "qk_output"):
+        node.require(node.attr(name, 0) in (0, -1), f"{name} is not supported")
+    n_heads, n_shared = node.attr("num_heads"), node.attr("kv_num_heads")
+    if k is None:
+        size = q.dims[2] // (n_heads + 2 * n_shared)
+        q, k, v = _parts(b, q, [n_heads * size, n_shared * size, n_shared * size], 2)
+    q = _split(node, b, q, n_heads)
+    k, v = (_split(node, b, x, n_shared) for x in (k, v))
+    if node.attr("do_rotary", 0):
+        cos, sin = node.input(7), node.input(8)
+        steps = _steps(b, q, 2)
+        if past[0] is not None:
+            steps = b.ADD(steps, _length(b, past[0], 2))
+        is_interleaved = node.attr("rotary_interleaved", 0)
+        q, k = (_rotated(node, b, x, steps, cos, sin, is_interleaved) for x in (q, k))
+    if None not in past:
+        k, v = (b.CONCATENATION(old, new, axis=2) for old, new in zip(past, (k, v), strict=True))
+    present = k, v
+    heads = np.repeat(np.arange(n_shared), n_heads // n_shared).astype(np.int32)
+    k, v = (b.GATHER(x, heads, axis=1) for x in (k, v))
+    window = node.attr("local_window_size", -1)
+    extras = [_future(node, b, q, k, window), node.input(10)]
+    return _attended(node, b, q, k, v, extras), *present
+
+
+@lower(f"{DOMAIN}RotaryEmbedding")
+def rotary_embedding(node, b):
+    """Pairs of features, rotated by angles that belong to their positions."""
+    x, positions, cos, sin = node.inputs
+    node.require(not node.attr("is_packed_batching", 0), "packed batches are not supported")
+    scale, n_rotated = node.attr("scale", 1.0), node.attr("rotary_embedding_dim", 0)
+    node.require(scale == 1, f"scale must be 1, got {scale}")
+    is_split = x.rank == 4
+    if not is_split:
+        width = x.dims[2]
+        n_heads = node.attr("num_heads", 0)
+        node.require(width is not None, "the number of features must be known")
+        n_heads = n_heads if n_rotated else width // (2 * cos.dims[1])
+        x = _split(node, b, x, n_heads)
+    if positions.rank == 1:
+        positions = b.ADD(_steps(b, x, 2), as_int32(positions, b))
+    out = _rotated(node, b, x, as_int32(positions, b), cos, sin, node.attr("interleaved", 0))
+    return out if is_split else _joined(node, b, out)
+
+
+@lower(f"{DOMAIN}MRotaryEmbedding")
+def multimodal_rotary_embedding(node, b):
+    """RotaryEmbedding whose angles belong to three positions: in time, of rows and of columns."""
+    x, positions, cos, sin = node.inputs
+    node.require(not node.attr("is_packed_batching", 0), "packed batches are not supported")
+    node.require(node.attr("scale", 1.0) == 1, "scale must be 1")
+    is_split, half = x.rank == 4, cos.dims[1]
+    node.require(half is not None, "the number of features must be known")
+    if not is_split:
+        x = _split(node, b, x, node.attr("num_heads"))
+    sections = [int(n) for n in node.attr("mrope_section")]
+    stream = np.repeat(np.arange(3), sections)
+    if node.attr("mrope_layout", 0):
+        stream = np.zeros(half, int)
+        for i in (1, 2):
+            stream[i : 3 * sections[i] : 3] = i
+    places = (stream * half + np.arange(half)).astype(np.int32)
+    angles = []
+    for cache in (cos, sin):
+        each = transposed(b.GATHER(cache, as_int32(positions, b)), (1, 2, 0, 3), b)
+        flat = reshaped(each, (each.dims[0] or -1, each.dims[1] or -1, 3 * half), b)
+        angles.append(b.EXPAND_DIMS(b.GATHER(flat, places, axis=2), np.int32(1)))
+    cos, sin = angles
+    out = _turned(node, b, x, cos, sin, node.attr("interleaved", 0))
+    return out if is_split else _joined(node, b, out)
+
+
+@lower(f"{DOMAIN}GemmaRotaryEmbedding")
+def gemma_rotary_embedding(node, b):
+    """Queries and keys, rotated by angles of their positions; both halves turned are inputs."""
+    angles, q, q_turned, k, k_turned = node.inputs
+    cos, sin = (b.EXPAND_DIMS(y, np.int32(1)) for y in (b.COS(angles), b.SIN(angles)))
+    return tuple(
+        b.ADD(b.MUL(x, cos), b.MUL(turned, sin)) for x, turned in ((q, q_turned), (k, k_turned))
+    )
+
+
+@lower(f"{DOMAIN}RelativePositionBias")
+def relative_position_bias(node, b):
+    """T5's scores of how far keys lie from queries, [1, heads, queries, keys]."""
+    table, n_queries, n_keys = node.inputs
+    n_buckets, farthest = table.dims[0], node.attr("max_distance")
+    node.require(n_buckets is not None, "the number of buckets must be known")
+    queries, keys = (
+        b.RANGE(np.int32(0), reshaped(as_int32(n, b), (), b), np.int32(1))
+        for n in (n_queries, n_keys)
+    )
+    ahead = b.SUB(keys, b.EXPAND_DIMS(queries, np.int32(1)))
+    is_both = node.attr("is_bidirectional", 0)
+    buckets = _buckets(n_buckets // 2 if is_both else n_buckets, farthest)
+    steps = b.ABS(ahead) if is_both else b.MAXIMUM(b.NEG(ahead), np.int32(0))
+    places = b.GATHER(buckets, b.MINIMUM(steps, np.int32(farthest)))
+    if is_both:
+        after = as_type(b.GREATER(ahead, np.int32(0)), np.int32, b)
+        places = b.ADD(places, b.MUL(after, np.int32(n_buckets // 2)))
+    scores = transposed(b.GATHER(table, places), (2, 0, 1), b)
+    return b.EXPAND_DIMS(scores, np.int32(0))
+
+
+def _buckets(n, farthest):
+    """The bucket of each distance up to `farthest`: exact ones first, then in even logarithms."""
+    exact = n // 2
+    steps = np.arange(farthest + 1)
+    share = np.log(np.maximum(steps, 1) / exact) / np.log(farthest / exact)
+    wide = exact + (share * (n - exact)).astype(np.int64)
+    return np.where(steps < exact, steps, np.minimum(wide, n - 1)).astype(np.int32)
+
+
+@lower(f"{DOMAIN}GatedRelativePositionBias")
+def gated_relative_position_bias(node, b):
+    """Scores of positions, [1, heads, queries, keys], times a gate that queries give (WavLM)."""
+    q, q_bias, scores, weights, bias, factor = node.inputs[:6]
+    node.require(node.input(6) is None, "token_offset is not supported")
+    q = _split(node, b, b.ADD(q, q_bias), node.attr("num_heads"))
+    sums = b.ADD(b.BATCH_MATMUL(q, weights), bias)
+    width = weights.dims[1]
+    node.require(width is not None, "the shape of the weights must be known")
+    axis = np.array([3], np.int32)
+    gates = [
+        b.LOGISTIC(b.SUM(part, axis, keep_dims=True))
+        for part in _parts(b, sums, [width // 2] * 2, 3)
+    ]
+    one, two = (like(scores, value, b) for value in (1, 2))
+    gate = b.ADD(b.MUL(gates[0], b.SUB(b.MUL(gates[1], factor), one)), two)
+    return b.MUL(gate, scores)
+
+
+def _rotated(node, b, x, positions, cos, sin, is_interleaved):
+    """`x`, [batch, heads, length, size], at `positions`, [length] or [batch, length]."""
+    cos, sin = (b.GATHER(cache, positions) for cache in (cos, sin))
+    if positions.rank == 2:
+        cos, sin = (b.EXPAND_DIMS(angles, np.int32(1)) for angles in (cos, sin))
+    return _turned(node, b, x, cos, sin, is_interleaved)
+
+
+def _turned(node, b, x, cos, sin, is_interleaved):
+    """`x`, [batch, heads, length, size], pairs of features turned by angles."""
+    size, half = x.dims[3], cos.dims[-1]
+    node.require(None not in (size, half), "the number of features must be known")
+    assert half is not None
+    width = 2 * half
+    rotated, unrotated = (x, None) if size == width else _parts(b, x, [width, size - width], 3)
+    if is_interleaved:
+        even, odd = (
+            b.GATHER(rotated, np.arange(i, width, 2, dtype=np.int32), axis=3) for i in (0, 1)
+        )
+    else:
+        even, odd = _parts(b, rotated, [half, half], 3)
+    parts = [
+        b.SUB(b.MUL(even, cos), b.MUL(odd, sin)),
+        b.ADD(b.MUL(even, sin), b.MUL(odd, cos)),
+    ]
+    out = b.CONCATENATION(*parts, axis=3)
+    if is_interleaved:
+        order = np.arange(width).reshape(2, half).T.ravel().astype(np.int32)
+        out = b.GATHER(out, order, axis=3)
+    return out if unrotated is None else b.CONCATENATION(out, unrotated, axis=3)
+
+
+def _parts(b, x, sizes, axis):
+    return b.SPLIT_V(x, np.asarray(sizes, np.int32), np.int32(axis), num_splits=len(sizes))
+
+
+def _length(b, x, axis):
+    """The size along a dimension."""
+    n = x.dims[axis]
+    return dimension(x, axis, b) if n is None else b.constant(np.int32(n))
+
+
+def _steps(b, x, axis):
+    """0, 1, ... along a dimension."""
+    n = x.dims[axis]
+    if n is not None:
+        return b.constant(np.arange(n, dtype=np.int32))
+    return b.RANGE(np.int32(0), dimension(x, axis, b), np.int32(1))
+
+
+def _split(node, b, x, n_heads):
+    """[batch, length, hidden] as [batch, heads, length, size]; what is split stays."""
+    if x.rank == 4:
+        return x
+    node.require(x.rank == 3, f"queries, keys and values must have 3 or 4 dimensions, got {x.rank}")
+    shape = [x.dims[0] or -1, x.dims[1] or -1, n_heads, x.dims[2] // n_heads]
+    node.require(shape.count(-1) < 2, "batch or length must be known")
+    return transposed(reshaped(x, shape, b), (0, 2, 1, 3), b)
+
+
+def _joined(node, b, x):
+    """[batch, heads, length, size] as [batch, length, hidden]."""
+    x = transposed(x, (0, 2, 1, 3), b)
+    batch, length, n_heads, size = x.dims
+    assert n_heads is not None and size is not None
+    shape = [batch or -1, length or -1, n_heads * size]
+    node.require(shape.count(-1) < 2, "batch or length must be known")
+    return reshaped(x, shape, b)
+
+
+def _mask(node, b, q, k, mask):
+    """What is added to the scores: from lengths, ends and starts, or ones where keys count."""
+    if mask is None:
+        return None
+    value = node.attr("mask_filter_value", FILTER_VALUE)
+    if mask.rank == 1:
+        steps, batch = _steps(b, k, 2), q.dims[0]
+        node.require(
+            batch is not None and mask.dims[0] in (batch, 2 * (batch or 0)),
+            "a mask of one dimension must have a length for each row, or an end and a start",
+        )
+        assert batch is not None
+        is_both = mask.dims[0] != batch
+        bounds = _parts(b, as_int32(mask, b), [batch] * (2 if is_both else 1), 0)
+        bounds = bounds if is_both else [as_int32(mask, b)]
+        end, *start = (b.EXPAND_DIMS(bound, np.int32(1)) for bound in bounds)
+        mask = b.LESS(steps, end)
+        if start:
+            mask = b.LOGICAL_AND(mask, b.GREATER_EQUAL(steps, start[0]))
+    mask = as_type(mask, np.float32, b)
+    gap = b.MUL(b.SUB(like(mask, 1, b), mask), like(mask, value, b))
+    for _ in range(4 - gap.rank):
+        gap = b.EXPAND_DIMS(gap, np.int32(1))
+    return gap
+
+
+def _future(node, b, q, k, window=-1):
+    """What keeps queries, the last of all positions, from keys behind them or out of a window."""
+    n_queries, n_keys = q.dims[2], k.dims[2]
+    if n_queries is not None and n_keys is not None:
+        ends = np.arange(n_queries)[:, None] + n_keys - n_queries
+        keys = np.arange(n_keys)
+        hidden = (keys > ends) | ((keys <= ends - window) if window >= 0 else False)
+        return b.constant(np.where(hidden, LOWEST, np.float32(0)).astype(np.float32))
+    n_past = b.SUB(_length(b, k, 2), _length(b, q, 2))
+    ends = b.EXPAND_DIMS(b.ADD(_steps(b, q, 2), n_past), np.int32(1))
+    keys = _steps(b, k, 2)
+    is_hidden = b.GREATER(keys, ends)
+    if window >= 0:
+        is_hidden = b.LOGICAL_OR(is_hidden, b.LESS_EQUAL(keys, b.SUB(ends, np.int32(window))))
+    return b.SELECT_V2(is_hidden, b.constant(LOWEST), b.constant(np.float32(0)))
+
+
+def _attended(node, b, q, k, v, extras):
+    """softmax(q k^T * scale + extras) v of [batch, heads, length, size], the heads joined."""
+    scale = node.attr("scale", 0.0) or 1 / np.sqrt(q.dims[3])
+    scores = b.MUL(b.BATCH_MATMUL(q, k, adj_y=True), like(q, scale, b))
+    for extra in extras:
+        scores = scores if extra is None else b.ADD(scores, extra)
+    if node.attr("unidirectional", 0):
+        scores = b.ADD(scores, _future(node, b, q, k))
+    return _joined(node, b, b.BATCH_MATMUL(b.SOFTMAX(scores, beta=1.0), v))

@@ -1,0 +1,1 @@
+"""ai.onnx.ml: what scikit-learn's models are exported as."""

@@ -1,0 +1,1 @@
+"""ONNX nodes computed as ONNX defines them, which verification compares with."""

@@ -1,0 +1,417 @@
+"""One ONNX node on the ONNX project's reference evaluator, in the operator set it is meant in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....schema.errors import DeadlineExceededError
+from ..image_layout import has_channels_last
+from ..names import domain_of, names_read, qualified
+from .checks import CHECKS
+from .recurrent import recurrent
+
+if TYPE_CHECKING:
+    from onnx import FunctionProto, NodeProto
+
+    from ...sources.onnx import OnnxSource
+
+NEW_SOFTMAX = 13  # operator set; before, all axes from `axis` on were one
+NEW_QUANTIZATION = 19  # operator set; the evaluator has no QuantizeLinear of older ones
+NO_ZERO_POINT = np.zeros((), np.uint8)
+TRAINING_MODE = 14  # operator set; the evaluator takes what is older to be training
+
+RANDOM = frozenset(
+    {
+        *("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"),
+        "RandomUniformLike",
+    }
+)
+"""Operators of ai.onnx that draw numbers."""
+UNKNOWN = frozenset({"MaxRoiPool", "ai.onnx.ml.CategoryMapper"})
+"""Operators that the evaluator does not have."""
+REFUSALS = (
+    *(ArithmeticError, RuntimeError, TypeError, ValueError, IndexError, NotImplementedError),
+)
+"""What the ONNX project's evaluator raises, as it checks little, of inputs that it cannot take."""
+
+
+class OnnxOracle:
+    """An ONNX graph on onnx.reference, node by node."""
+
+    def __init__(self, source: OnnxSource) -> None:
+        self._source = source
+        self.inputs = [port.tensor for port in source.inputs]
+        self.outputs = [port.name for port in source.outputs]
+
+    def check(self) -> None:
+        """Raises NotVerified when the evaluator lacks an operator, or one gives random numbers."""
+        from ...verify.oracle import NotVerified
+
+        function_domains = {domain_of(function.domain) for function in self._source.functions}
+        for node in self._source.nodes:
+            name = node.name or next(iter(node.output), "")
+            if domain_of(node.domain) not in EVALUATED | function_domains:
+                raise NotVerified(f"{node.op_type} '{name}' of {node.domain} has no reference")
+            if qualified(node.domain, node.op_type) in UNKNOWN:
+                raise NotVerified(f"{node.op_type} '{name}' has no reference")
+            if not node.domain and node.op_type in RANDOM:
+                raise NotVerified(f"{node.op_type} '{name}' gives random numbers")
+
+    def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> OnnxOracle:
+        """The same graph with other initializers, where they are floats."""
+        arrays = {
+            k: change(a) if a.dtype.kind in "fc" else a for k, a in self._source.arrays.items()
+        }
+        return OnnxOracle(replace(self._source, arrays=arrays))
+
+    def run(
+        self,
+        names: Sequence[str],
+        arrays: Sequence[np.ndarray],
+        seconds: float | None = None,
+        memory: int | None = None,
+    ) -> list[np.ndarray]:
+        """The tensors of these names, for one array per input; memory is not limited."""
+        end = None if seconds is None else time.monotonic() + seconds
+        values: dict[str, Any] = dict(self._source.arrays)
+        layout = self._source.channels_last
+        for value, array in zip(self.inputs, arrays, strict=True):
+            is_last = has_channels_last(array.shape, layout.get(value.name))
+            values[value.name] = np.moveaxis(array, -1, 1) if is_last else array
+        readers = {
+            name: i for i, node in enumerate(self._source.nodes) for name in names_read(node)
+        }
+        for i, node in enumerate(self._source.nodes):
+            if end is not None and time.monotonic() > end:
+                raise DeadlineExceededError(None, None, f"{node.op_type} '{node.name}'")
+            feeds = {name: _with_texts(values[name]) for name in names_read(node) if name}
+            try:
+                with np.errstate(all="ignore"):
+                    results = evaluate(node, self._source.opsets, feeds, self._source.functions)
+            except REFUSALS as error:
+                shapes = ", ".join(f"{np.shape(x)}" for x in feeds.values())
+                raise ValueError(
+                    f"{node.op_type} '{node.name or node.output[0]}' cannot be evaluated on inputs "
+                    f"of the shapes {shapes}"
+                ) from error
+            values.update(zip(node.output, map(_as_value, results), strict=False))
+            for name in set(names_read(node)) - set(names):
+                if readers[name] == i and name not in self._source.arrays:
+                    values.pop(name, None)
+        if list(names) != self.outputs:
+            return [values[name] for name in names]
+        return [
+            np.moveaxis(values[name], 1, -1)
+            if has_channels_last(np.shape(values[name]), layout.get(name))
+            else values[name]
+            for name in names
+        ]
+
+
+def _with_texts(x: Any) -> Any:
+    """A value as the evaluator has it: texts are str, as are those in attributes."""
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "OS":
+        return x
+    texts = np.empty(x.size, object)
+    texts[:] = [t.decode() if isinstance(t, bytes) else t for t in x.ravel().tolist()]
+    return texts.reshape(x.shape)
+
+
+def _as_value(x: Any) -> Any:
+    """An array; a sequence is a list of arrays, and nothing stays nothing; texts are bytes."""
+    if x is None or isinstance(x, list):
+        return x
+    array = np.asarray(x)
+    if array.dtype.kind not in "OU":
+        return array
+    texts = np.empty(array.size, object)  # as TFLite has them
+    texts[:] = [t.encode() if isinstance(t, str) else t for t in array.ravel().tolist()]
+    return texts.reshape(array.shape)
+
+
+def evaluate(
+    node: NodeProto,
+    opsets: Mapping[str, int],
+    feeds: Mapping[str, Any],
+    functions: Sequence[FunctionProto] = (),
+) -> list[Any]:
+    """The node's results.
+
+    Args:
+        node: the node.
+        opsets: versions of the operator sets, by domain.
+        feeds: what it reads, without omitted inputs, by name.
+        functions: the model's own; those that others call come first.
+
+    Raises:
+        One of REFUSALS: the evaluator cannot take these inputs.
+    """
+    kind = qualified(node.domain, node.op_type)
+    if kind in CHECKS:
+        CHECKS[kind](_attributes(node), *(feeds.get(name) for name in node.input))
+    replacement = REPLACEMENTS.get(kind)
+    if replacement is not None and opsets[""] < replacement[0]:
+        results = replacement[1](_attributes(node), *(feeds.get(name) for name in node.input))
+        return list(results) if isinstance(results, tuple) else [results]
+    node, opsets = with_old_default(node, opsets)
+    node = with_ordered_weights(node) if kind == "TfIdfVectorizer" else node
+    from onnx import ValueInfoProto
+    from onnx.helper import make_graph, make_tensor_value_info, np_dtype_to_tensor_dtype
+    from onnx.reference import ReferenceEvaluator
+
+    inputs = [
+        make_tensor_value_info(name, np_dtype_to_tensor_dtype(np.asarray(x).dtype), np.shape(x))
+        if not isinstance(x, list)
+        else ValueInfoProto(name=name)
+        for name, x in feeds.items()
+    ]
+    # a node by itself is taken for the newest set's, and a function's has inputs without types
+    outputs = [ValueInfoProto(name=name) for name in node.output if name]
+    graph = make_graph([node], "node", inputs, outputs)
+    evaluator = ReferenceEvaluator(graph, dict(opsets), functions=list(functions))
+    results = dict(zip(evaluator.output_names, evaluator.run(None, dict(feeds)), strict=True))
+    return [results.get(name) for name in node.output]
+
+
+def with_old_default(
+    node: NodeProto, opsets: Mapping[str, int]
+) -> tuple[NodeProto, Mapping[str, int]]:
+    """A node with what an operator did before it could be told, which the evaluator forgets."""
+    from onnx import NodeProto
+    from onnx.helper import make_attribute
+
+    version, name, value = OLD_DEFAULTS.get(qualified(node.domain, node.op_type), (0, "", ""))
+    if opsets[""] >= version:
+        return node, opsets
+    changed = NodeProto()
+    changed.CopyFrom(node)
+    changed.attribute.append(make_attribute(name, value))
+    return changed, {**opsets, "": version}
+
+
+def with_ordered_weights(node: NodeProto) -> NodeProto:
+    """TfIdfVectorizer with weights in the order of its result, as the evaluator takes them."""
+    from onnx import NodeProto
+
+    changed = NodeProto()
+    changed.CopyFrom(node)
+    attributes = {a.name: a for a in changed.attribute}
+    if "weights" in attributes:
+        indices, weights = attributes["ngram_indexes"].ints, list(attributes["weights"].floats)
+        ordered = dict(zip(indices, weights, strict=True))
+        del attributes["weights"].floats[:]
+        attributes["weights"].floats.extend(ordered.get(i, 0) for i in range(max(indices) + 1))
+    return changed
+
+
+OLD_DEFAULTS = {"RoiAlign": (16, "coordinate_transformation_mode", "output_half_pixel")}
+"""Since which operator set an operator has an attribute, and what it did before."""
+
+
+def global_max_pool(_: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """GlobalMaxPool; the evaluator's is of images only."""
+    return x.max(axis=tuple(range(2, x.ndim)), keepdims=True)
+
+
+def old_softmax(attributes: Mapping[str, Any], x: np.ndarray, log: bool = False) -> np.ndarray:
+    """Softmax over all axes from `axis` on; the evaluator has the new one only."""
+    axis = attributes.get("axis", 1)
+    axis = axis + x.ndim if axis < 0 else axis
+    rows = x.reshape(prod(x.shape[:axis]), prod(x.shape[axis:]))
+    rows = rows - rows.max(axis=1, keepdims=True, initial=-np.inf)
+    sums = np.exp(rows).sum(axis=1, keepdims=True)
+    return (rows - np.log(sums) if log else np.exp(rows) / sums).reshape(x.shape).astype(x.dtype)
+
+
+def batch_normalization(
+    attributes: Mapping[str, Any],
+    x: np.ndarray,
+    scale: np.ndarray,
+    offset: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+) -> np.ndarray:
+    """BatchNormalization by the stored mean and variance."""
+    factor = scale / np.sqrt(variance + np.float32(attributes.get("epsilon", 1e-5)))
+    a, b, c = (np.reshape(v, (-1,) + (1,) * (x.ndim - 2)) for v in (mean, factor, offset))
+    return ((x - a) * b + c).astype(x.dtype)
+
+
+def _by_axis(attributes: Mapping[str, Any], x: np.ndarray, parameter: np.ndarray) -> np.ndarray:
+    """A scale or zero point, one or one for each index of an axis, in a shape for `x`."""
+    if parameter.size == 1:
+        return parameter.reshape(())
+    shape = [1] * x.ndim
+    shape[attributes.get("axis", 1)] = -1
+    return parameter.reshape(shape)
+
+
+def quantize_linear(
+    attributes: Mapping[str, Any],
+    x: np.ndarray,
+    scale: np.ndarray,
+    zero_point: np.ndarray = NO_ZERO_POINT,
+) -> np.ndarray:
+    """QuantizeLinear of the operator sets that the evaluator does not have."""
+    limits = np.iinfo(zero_point.dtype)
+    steps = np.rint(x / _by_axis(attributes, x, scale))
+    steps = steps + _by_axis(attributes, x, zero_point).astype(np.float32)
+    return np.clip(steps, limits.min, limits.max).astype(zero_point.dtype)
+
+
+def dequantize_linear(
+    attributes: Mapping[str, Any],
+    x: np.ndarray,
+    scale: np.ndarray,
+    zero_point: np.ndarray = NO_ZERO_POINT,
+) -> np.ndarray:
+    """DequantizeLinear of the operator sets that the evaluator does not have."""
+    zero_point = _by_axis(attributes, x, zero_point).astype(np.float32)
+    return (x.astype(np.float32) - zero_point) * _by_axis(attributes, x, scale)
+
+
+def global_lp_pool(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """GlobalLpPool, which the evaluator does not have."""
+    p, axes = attributes.get("p", 2), tuple(range(2, x.ndim))
+    return np.power((np.abs(x) ** p).sum(axes, keepdims=True), 1 / p).astype(x.dtype)
+
+
+def lp_normalization(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """LpNormalization; the evaluator sums what is negative as it is."""
+    norm = np.linalg.norm(x, attributes.get("p", 2), attributes.get("axis", -1), keepdims=True)
+    return np.divide(x, norm, np.zeros_like(x), where=norm != 0).astype(x.dtype)
+
+
+def old_hardmax(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """Hardmax over all axes from `axis` on; the evaluator has the new one only."""
+    axis = attributes.get("axis", 1)
+    axis = axis + x.ndim if axis < 0 else axis
+    rows = x.reshape(prod(x.shape[:axis]), prod(x.shape[axis:]))
+    return np.eye(rows.shape[1], dtype=x.dtype)[rows.argmax(1)].reshape(x.shape)
+
+
+def upsample(
+    attributes: Mapping[str, Any], x: np.ndarray, scales: np.ndarray | None = None
+) -> np.ndarray:
+    """Upsample; the evaluator repeats by whole numbers only."""
+    for axis, scale in enumerate(attributes["scales"] if scales is None else scales):
+        size = int(np.floor(x.shape[axis] * scale))
+        if size == x.shape[axis] and scale == 1:
+            continue
+        places = np.minimum(np.arange(size) / scale, x.shape[axis] - 1)
+        low = np.floor(places).astype(int)
+        if attributes.get("mode", b"nearest") == b"nearest":
+            x = x.take(low, axis)
+            continue
+        high = np.minimum(low + 1, x.shape[axis] - 1)
+        share = np.expand_dims(places - low, [i for i in range(x.ndim) if i != axis])
+        x = (x.take(low, axis) * (1 - share) + x.take(high, axis) * share).astype(x.dtype)
+    return x
+
+
+def scatter(
+    attributes: Mapping[str, Any], x: np.ndarray, indices: np.ndarray, updates: np.ndarray
+) -> np.ndarray:
+    """Scatter, which the evaluator does not have."""
+    axis, result, places = attributes.get("axis", 0), x.copy(), np.indices(indices.shape)
+    places[axis] = indices
+    result[tuple(places)] = updates
+    return result
+
+
+def normalizer(attributes: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+    """Normalizer; the evaluator takes absolute values for MAX, ONNX and ONNX Runtime do not."""
+    sizes = {
+        "MAX": lambda: x.max(axis=-1, keepdims=True),
+        "L1": lambda: np.abs(x).sum(axis=-1, keepdims=True),
+        "L2": lambda: np.sqrt(np.square(x).sum(axis=-1, keepdims=True)),
+    }
+    size = sizes[attributes.get("norm", b"MAX").decode()]()
+    return (x / np.where(size == 0, x.dtype.type(1), size)).astype(np.float32)
+
+
+def max_pool(attributes: Mapping[str, Any], x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """MaxPool and its indices; the evaluator's results of windows in steps of 1 are too large."""
+    kernel = attributes["kernel_shape"]
+    axes = tuple(range(2, x.ndim))
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    numbers = _pooled_places(attributes, x.shape[2:])
+    # a window along each axis in turn: [n, c, rows, columns, kernel rows, kernel columns]
+    places = np.meshgrid(*(column.ravel() for column in numbers), indexing="ij", sparse=True)
+    inside = np.ones((), bool)
+    for place, size in zip(places, x.shape[2:], strict=True):
+        inside = inside & (place >= 0) & (place < size)
+    limits = [np.clip(place, 0, size - 1) for place, size in zip(places, x.shape[2:], strict=True)]
+    values = np.where(inside, x[(slice(None), slice(None), *limits)], x.dtype.type(lowest))
+    order = "F" if attributes.get("storage_order", 0) else "C"
+    offsets = np.ravel_multi_index(np.broadcast_arrays(*limits), x.shape[2:], order=order)
+    counts = [len(column) for column in numbers]
+    split = [n for pair in zip(counts, kernel, strict=True) for n in pair]
+    moved = [*(2 * i for i in range(len(axes))), *(2 * i + 1 for i in range(len(axes)))]
+    offsets = offsets.reshape(split).transpose(moved).reshape(*counts, -1)
+    windows = values.reshape(*x.shape[:2], *split)
+    windows = windows.transpose(0, 1, *(axis + 2 for axis in moved))
+    windows = windows.reshape(*x.shape[:2], *counts, -1)
+    best = windows.argmax(-1)[..., None]
+    images = np.arange(prod(x.shape[:2])).reshape(*x.shape[:2], *(1,) * len(axes))
+    indices = np.take_along_axis(np.broadcast_to(offsets, windows.shape), best, -1)[..., 0]
+    largest = np.take_along_axis(windows, best, -1)[..., 0]
+    return largest, indices + images * prod(x.shape[2:])
+
+
+def _pooled_places(attributes: Mapping[str, Any], sizes: Sequence[int]) -> list[np.ndarray]:
+    """For each spatial axis the places that each window looks at, [windows, kernel]."""
+    rank = len(sizes)
+    kernel, ones = attributes["kernel_shape"], [1] * rank
+    strides, dilations = attributes.get("strides", ones), attributes.get("dilations", ones)
+    pads, mode = list(attributes.get("pads", [0] * 2 * rank)), attributes.get("auto_pad", b"NOTSET")
+    places = []
+    for i, size in enumerate(sizes):
+        reach = (kernel[i] - 1) * dilations[i] + 1
+        before, after = pads[i], pads[i + rank]
+        if mode.startswith(b"SAME"):
+            total = max((-(-size // strides[i]) - 1) * strides[i] + reach - size, 0)
+            before = total // 2 if mode == b"SAME_UPPER" else total - total // 2
+            after = total - before
+        steps = size + before + after - reach
+        n = (-(-steps // strides[i]) if attributes.get("ceil_mode", 0) else steps // strides[i]) + 1
+        n -= (n - 1) * strides[i] >= size + before  # none begins in the padding at the end
+        starts = np.arange(n) * strides[i] - before
+        places.append(starts[:, None] + np.arange(kernel[i]) * dilations[i])
+    return places
+
+
+EVALUATED = {"", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"}
+"""Domains that the evaluator has operators of."""
+ALL_OPSETS = 1 << 31
+REPLACEMENTS: dict[str, tuple[int, Callable[..., Any]]] = {
+    "BatchNormalization": (TRAINING_MODE, batch_normalization),
+    "DequantizeLinear": (NEW_QUANTIZATION, dequantize_linear),
+    **{kind: (ALL_OPSETS, partial(recurrent, kind)) for kind in ("RNN", "GRU", "LSTM")},
+    "GlobalLpPool": (ALL_OPSETS, global_lp_pool),
+    "GlobalMaxPool": (ALL_OPSETS, global_max_pool),
+    "Hardmax": (NEW_SOFTMAX, old_hardmax),
+    "LogSoftmax": (NEW_SOFTMAX, partial(old_softmax, log=True)),
+    "LpNormalization": (ALL_OPSETS, lp_normalization),
+    "MaxPool": (ALL_OPSETS, max_pool),
+    "QuantizeLinear": (NEW_QUANTIZATION, quantize_linear),
+    "Scatter": (ALL_OPSETS, scatter),
+    "Softmax": (NEW_SOFTMAX, old_softmax),
+    "Upsample": (ALL_OPSETS, upsample),
+    "ai.onnx.ml.Normalizer": (ALL_OPSETS, normalizer),
+    "ai.onnx.ml.ZipMap": (ALL_OPSETS, lambda _, scores: scores),
+}
+"""What the evaluator gets wrong: before which operator set, and what is right."""
+
+
+def _attributes(node: NodeProto) -> dict[str, Any]:
+    from onnx.helper import get_attribute_value
+
+    return {a.name: get_attribute_value(a) for a in node.attribute}
