@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.build import ops
-from ...core.create import output
+from ...core.create import create, output
+from ...core.dtype import as_numpy
 from ...core.graph import Operation, Tensor
 from ...core.scopes import device
 from ..array.creation import placeholder
@@ -41,14 +41,14 @@ def get_session_tensor(
     """
     with device(_device_of(handle)):
         holder = placeholder(np.dtype(object))
-        return holder, output("GetSessionTensor", [holder], {"dtype": dtype}, name)
+        return holder, output("GetSessionTensor", [holder], {"dtype": as_numpy(dtype)}, name)
 
 
 def delete_session_tensor(handle: str, name: str | None = None) -> tuple[Tensor, Operation]:
     """The placeholder that takes a handle, and the operation that frees its tensor."""
     with device(_device_of(handle)):
         holder = placeholder(np.dtype(object))
-        return holder, ops.DeleteSessionTensor(holder, name=name)
+        return holder, create("DeleteSessionTensor", [holder], None, name)
 
 
 def _device_of(handle: str) -> str:
