@@ -57,6 +57,7 @@ class _Ops:
     ConcatOffset: TensorsFunction
     DecodeCSV: TensorsFunction
     DecodeWav: TensorsFunction
+    DeleteSessionTensor: OperationFunction
     DenseCountSparseOutput: TensorsFunction
     DenseToDenseSetOperation: TensorsFunction
     DenseToSparseSetOperation: TensorsFunction

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.create import create, output
+from ...core.build import ops
+from ...core.create import output
 from ...core.dtype import as_numpy
 from ...core.graph import Operation, Tensor
 from ...core.scopes import device
@@ -48,7 +49,7 @@ def delete_session_tensor(handle: str, name: str | None = None) -> tuple[Tensor,
     """The placeholder that takes a handle, and the operation that frees its tensor."""
     with device(_device_of(handle)):
         holder = placeholder(np.dtype(object))
-        return holder, create("DeleteSessionTensor", [holder], None, name)
+        return holder, ops.DeleteSessionTensor(holder, name=name)
 
 
 def _device_of(handle: str) -> str:
