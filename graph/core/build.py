@@ -57,6 +57,7 @@ class _Ops:
     ConcatOffset: TensorsFunction
     DecodeCSV: TensorsFunction
     DecodeWav: TensorsFunction
+    DeleteSessionTensor: OperationFunction
     DenseCountSparseOutput: TensorsFunction
     DenseToDenseSetOperation: TensorsFunction
     DenseToSparseSetOperation: TensorsFunction
@@ -198,7 +199,6 @@ class _Ops:
     BarrierClose: OperationFunction
     BarrierInsertMany: OperationFunction
     ControlTrigger: OperationFunction
-    DeleteSessionTensor: OperationFunction
     DestroyResourceOp: OperationFunction
     InitializeTable: OperationFunction
     InitializeTableFromTextFileV2: OperationFunction

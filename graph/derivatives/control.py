@@ -20,7 +20,6 @@ from .backward_graph import (
     BackwardGraph,
     body_of,
     flows,
-    gradient_dtype,
     is_variable,
     shape_for,
     shape_of,
@@ -74,19 +73,16 @@ class _Branch:
     ) -> tuple[Tensor, Tensor]:
         """Rows of a gradient inside of the backward function and where they stand, of type `index`.
 
-        None where the gradient is None.
+        All of them, zeros, where the gradient is None, as in TensorFlow, whose optimizers see it.
         """
         graph = self.backward
         with graph.as_default():
             if isinstance(gradient, IndexedSlices):
                 indices = ops.Cast(gradient.indices, DstT=index)
                 return graph.capture(gradient.values), graph.capture(indices)
-            sizes = ops.ConcatV2([_NO_ROWS, shape_for(graph.capture(operand))[1:]], np.int32(0))
-            none = ops.Fill(sizes, np.zeros((), gradient_dtype(operand)))
-            return none, constant(np.zeros(0, index))
-
-
-_NO_ROWS = np.zeros(1, np.int32)
+            zeros = zeros_for(graph.capture(operand))
+            n_rows = ops.Cast(ops.Shape(zeros)[0], DstT=index)
+            return zeros, ops.Range(np.zeros((), index), n_rows, np.ones((), index))
 
 
 def _index_dtype(gradients: Sequence[Gradient | None]) -> np.dtype | None:

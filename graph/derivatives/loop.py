@@ -237,11 +237,10 @@ def _empty_list(part: Tensor) -> Tensor:
 
 def _joined(rows: Tensor, part: Tensor) -> Tensor:
     """The tensors of a list one behind the other, behind a row of zeros."""
-    assert part.sizes is not None
-    tail = part.sizes[1:]
-    assert is_static(tail)  # as `_as_rows` has it
+    sizes = part.sizes or ()
+    tail = [size for size in sizes[1:] if size is not None]
     zero = np.zeros((1, *tail), part.dtype)
-    if is_static(part.sizes):
+    if is_static(sizes):
         stacked = ops.TensorListStack(rows, _list_shape(part.sizes), element_dtype=part.dtype)
         joined = ops.Reshape(stacked, np.array([-1, *tail], np.int32))
     else:

@@ -60,10 +60,10 @@ class TensorHandle:
 
     def __init__(self, handle: str, tensors: SessionTensors):
         self._handle, self._tensors = handle, tensors
-        self._is_deleted, self._is_raw = False, False
+        self._is_owner = True
 
     def __del__(self) -> None:
-        if not self._is_raw and not self._is_deleted:
+        if self._is_owner:
             self._tensors.drop(self._handle)
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class TensorHandle:
         """The tensor's value.
 
         Raises:
-            TypeError: `delete` was called.
+            TypeError: `delete` or `get_raw_handle` was called.
             InvalidArgumentError: The session has it no more.
         """
         self._check()
@@ -89,18 +89,18 @@ class TensorHandle:
         """Frees the tensor.
 
         Raises:
-            TypeError: It was called before.
+            TypeError: It, or `get_raw_handle`, was called before.
             InvalidArgumentError: The session has it no more.
         """
         self._check()
         self._tensors.delete(self._handle)
-        self._is_deleted = True
+        self._is_owner = False
 
     def get_raw_handle(self) -> str:
-        """The string; the tensor then stays until it is deleted or the session closed."""
-        self._is_raw = True
+        """The string, which alone stands for the tensor then: until an operation deletes it."""
+        self._is_owner = False
         return self._handle
 
     def _check(self) -> None:
-        if self._is_deleted:
+        if not self._is_owner:
             raise TypeError(f"Persistent tensor {self._handle} may have already been deleted.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from ...graph.session.servers import Cluster, Task
 from ...schema import proto
@@ -11,8 +11,7 @@ from ...schema.errors import NotFoundError
 from .cluster import ClusterSpec
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
-
+    from ...schema.proto import Message
     from .cluster import Cluster as ClusterLike
 
 
@@ -106,11 +105,13 @@ class Server:
         threading.Event().wait()
 
 
-def _server_def(source: Message | ClusterLike, job_name: str | None, task_index: int | None) -> Any:
+def _server_def(
+    source: Message | ClusterLike, job_name: str | None, task_index: int | None
+) -> Message:
     """A ServerDef of a new one or of a cluster, with the task it says."""
-    message: Any = proto.message("ServerDef")()
+    message = proto.message("ServerDef")()
     if type(source) is type(message):
-        message.CopyFrom(source)
+        message.CopyFrom(cast("Message", source))
         if job_name is not None:
             message.job_name = job_name
         if task_index is not None:

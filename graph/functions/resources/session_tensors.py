@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.build import ops
 from ...core.create import output
-from ...core.dtype import as_dtype
+from ...core.dtype import as_numpy
 from ...core.graph import Operation, Tensor
 from ...core.scopes import device
 from ..array.creation import placeholder
@@ -42,7 +42,7 @@ def get_session_tensor(
     """
     with device(_device_of(handle)):
         holder = placeholder(np.dtype(object))
-        return holder, output("GetSessionTensor", [holder], {"dtype": as_dtype(dtype)}, name)
+        return holder, output("GetSessionTensor", [holder], {"dtype": as_numpy(dtype)}, name)
 
 
 def delete_session_tensor(handle: str, name: str | None = None) -> tuple[Tensor, Operation]:

@@ -85,7 +85,7 @@ ELSEWHERE |= {
 }
 """Those of row_programs.py."""
 ELSEWHERE |= {"Fact", "NthElement"}
-"""That of tests/training/sessions/test_user_programs.py, and a string."""
+"""Those of tests/training/sessions/kept_programs.py."""
 ELSEWHERE |= {
     *("CombinedNonMaxSuppression", "CropAndResizeGradBoxes", "CropAndResizeGradImage"),
     *("DecodeAndCropJpeg", "DecodeBmp", "DecodeGif", "DecodeImage", "DecodeJpeg", "DecodePng"),

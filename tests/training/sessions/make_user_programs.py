@@ -1,29 +1,33 @@
-"""Writes user_programs.json: what TensorFlow gives for user_programs.py. Needs tf_keras, too.
+"""Writes what TensorFlow gives for user_programs.py and kept_programs.py. Needs tf_keras, too.
 
-TF_USE_LEGACY_KERAS=1 python tests/training/sessions/make_user_programs.py
+TF_USE_LEGACY_KERAS=1 python tests/training/sessions/make_user_programs.py               both
+TF_USE_LEGACY_KERAS=1 python tests/training/sessions/make_user_programs.py kept_programs
 """
 
 import json
 import os
+import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 import tensorflow.compat.v1 as tf
-from user_programs import PROGRAMS, results_of
+from user_programs import results_of
 
 tf.disable_v2_behavior()
 
 
-def main() -> None:
-    """Runs every program once, each in an empty folder."""
-    path = Path(__file__).resolve().with_name("user_programs.json")
-    recorded = {}
-    for function in PROGRAMS:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            recorded[function.__name__] = results_of(tf, function)
-    path.write_text(json.dumps(recorded) + "\n")
+def main(names: list[str]) -> None:
+    """Runs every program of these modules once, each in an empty folder."""
+    here = Path(__file__).resolve().parent
+    for name in names:
+        recorded = {}
+        for function in import_module(name).PROGRAMS:
+            with tempfile.TemporaryDirectory() as folder:
+                os.chdir(folder)
+                recorded[function.__name__] = results_of(tf, function)
+        (here / f"{name}.json").write_text(json.dumps(recorded) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or ["user_programs", "kept_programs"])

@@ -8,9 +8,16 @@ import pytest
 
 import flatlite.compat.v1 as tf
 
-from .user_programs import PROGRAMS, results_of
+from . import kept_programs, user_programs
+from .user_programs import results_of
 
-RECORDED = json.loads(Path(__file__).with_name("user_programs.json").read_text())
+MODULES = {"user_programs": user_programs, "kept_programs": kept_programs}
+PROGRAMS = [function for module in MODULES.values() for function in module.PROGRAMS]
+RECORDED = {
+    program: results
+    for name in MODULES
+    for program, results in json.loads(Path(__file__).with_name(f"{name}.json").read_text()).items()
+}
 
 
 @pytest.mark.filterwarnings("ignore")  # of what is deprecated: the programs use it

@@ -37,14 +37,14 @@ def test_definition():
 
 
 def test_an_address_has_one_server():
-    cluster = {"worker": ["localhost:1"]}
+    cluster = {"worker": ["taken.example.com:1"]}
     tf.train.Server(cluster)
     with pytest.raises(tf.errors.UnknownError, match="Could not start gRPC server"):
         tf.train.Server(cluster)
 
 
 def test_where_variables_cannot_be():
-    cluster = {"worker": ["localhost:2"], "ps": ["elsewhere:2"]}
+    cluster = {"worker": ["here.example.com:2"], "ps": ["elsewhere:2"]}
     server = tf.train.Server(cluster, "worker")
     with tf.Graph().as_default(), tf.Session(server.target) as session:
         with tf.device("/job:ps"):
