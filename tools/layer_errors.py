@@ -128,8 +128,8 @@ def layers_before(
     """The layers that the operator of a layer reads, in its own subgraph, or as its callers do."""
     number, index = place
     read = [(number, i) for i in inputs_of(plain.subgraphs[number], index)]
-    given = {(number, i) for i in plain.subgraphs[number].inputs}
-    if not given.isdisjoint(read):
+    arguments = {(number, i) for i in plain.subgraphs[number].inputs}
+    if not arguments.isdisjoint(read):
         read += [
             (caller, i)
             for caller, op in callers_of(plain, number)

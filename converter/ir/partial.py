@@ -58,10 +58,10 @@ def _elements(tensor: Tensor) -> np.ndarray | None:
     if tensor.elements is not None:
         return tensor.elements.extents.astype(object)
     producer = tensor.producer
-    made = None if producer is None else _HANDED_ON.get(producer.kind, _unknown)(producer)
-    if made is None or made.size != prod(shape):
+    elements = None if producer is None else _HANDED_ON.get(producer.kind, _unknown)(producer)
+    if elements is None or elements.size != prod(shape):
         return np.full(shape, None)
-    return made.reshape(shape)
+    return elements.reshape(shape)
 
 
 def _unknown(_: Op) -> None:

@@ -55,7 +55,7 @@ def _of_python(value: TensorLike, dtype: np.dtype | None) -> np.ndarray:
         if dtype is not None and dtype.kind == "O":
             _refuse_rows(value)
         raise ValueError(f"{error} A tensor's rows are of one length.") from None
-    except NotImplementedError:
+    except NotImplementedError:  # what a tensor of a graph says when it is asked for an array
         raise TypeError("Expected any non-tensor type, but got a tensor instead.") from None
     if array.dtype.kind in "USO":
         array = np.array(value, object)

@@ -313,10 +313,10 @@ class WiderOnnx(Onnx):
 
 def _read(graph) -> set[str]:
     """What a graph reads of those around it."""
-    made = {value.name for value in graph.input} | {x for node in graph.node for x in node.output}
+    names = {value.name for value in graph.input} | {x for node in graph.node for x in node.output}
     read = {x for node in graph.node for x in node.input}
     for node in graph.node:
         for attribute in node.attribute:
             if attribute.HasField("g"):
                 read |= _read(attribute.g)
-    return read - made - {""}
+    return read - names - {""}

@@ -36,7 +36,7 @@ class Features:
     """The features of a model by name, and what columns made of them, once each."""
 
     by_name: Mapping[str, Any]
-    made: MutableMapping[Any, Any] = field(default_factory=dict)
+    results: MutableMapping[Any, Any] = field(default_factory=dict)
 
     def raw(self, key: str) -> Tensor | SparseTensor:
         """A feature as it came, of at least rank 2; ValueError when it is not there."""
@@ -52,9 +52,9 @@ class Features:
 
     def of(self, column: Column) -> Any:
         """What a column makes of its features."""
-        if column not in self.made:
-            self.made[column] = column.transformed(self)
-        return self.made[column]
+        if column not in self.results:
+            self.results[column] = column.transformed(self)
+        return self.results[column]
 
     def sparse(self, key: str) -> SparseTensor:
         """A feature without what is empty: "" of strings, -1 of whole numbers."""

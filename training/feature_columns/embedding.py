@@ -137,8 +137,8 @@ class EmbeddingColumn(DenseColumn):
     def _table(self, features: Features, collections: Sequence[str], trainable: bool) -> Variable:
         """The table, made once where it is shared."""
         key = ("table", self.shared_name)
-        if self.shared_name is not None and key in features.made:
-            return features.made[key]
+        if self.shared_name is not None and key in features.results:
+            return features.results[key]
         table = get_variable(
             "embedding_weights",
             (self.categorical_column.num_buckets, self.dimension),
@@ -150,7 +150,7 @@ class EmbeddingColumn(DenseColumn):
         if self.ckpt_to_load_from is not None:
             init_from_checkpoint(self.ckpt_to_load_from, {str(self.tensor_name_in_ckpt): table})
         if self.shared_name is not None:
-            features.made[key] = table
+            features.results[key] = table
         return table
 
 

@@ -107,7 +107,7 @@ def attribute_value(name: str, kind: str, value: AttrValue) -> AttrValue:
     words, make = _MAKERS[kind]
     try:
         return cast("AttrValue", make(value))
-    except (TypeError, ValueError, OverflowError, NotImplementedError):
+    except (TypeError, ValueError, OverflowError, NotImplementedError):  # the last of tensors
         raise TypeError(f"Expected {words} for argument '{name}' not {value!r}.") from None
 
 

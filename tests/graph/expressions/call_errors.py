@@ -31,7 +31,7 @@ def refused(tf, call: str) -> list[str]:
         }
         try:
             eval(call, {"tf": tf, "np": np, **operands})
-        except Exception as error:
+        except Exception as error:  # which one it is, is the answer
             words = re.sub(r" at 0x\w+|Symbolic(?=Tensor)", "", str(error))
             words = re.split(r" for '\{\{node|\n|\. See https", words)[0]
             return [type(error).__name__, " ".join(words.split())[:LENGTH]]

@@ -1,7 +1,6 @@
 """Expressions of TF1's functions, against what TensorFlow recorded for them."""
 
 import json
-import re
 from pathlib import Path
 
 import call_errors
@@ -21,20 +20,6 @@ NOT_OURS = {
     "F/debugging/042": "a matrix that is not positive definite is an error here",
     "F/debugging/031": "the recorded answer is that of the recorder",
 }
-NAMES = re.compile(r"\btf2?((?:\.\w+)+)")
-
-
-def is_there(expression: str) -> bool:
-    """Whether every function that is named is one of ours."""
-    for path in NAMES.findall(expression):
-        member = tf
-        for name in path.split(".")[1:]:
-            if not hasattr(member, name):
-                return False
-            member = getattr(member, name)
-            if not hasattr(member, "__path__") and type(member).__name__ != "module":
-                break
-    return True
 
 
 def leaves(value, path="0"):
@@ -62,8 +47,6 @@ def test_recorded(row, record_property):
     record_property("corpus", "tf1_expr")
     if row["id"] in NOT_OURS:
         pytest.skip(NOT_OURS[row["id"]])
-    if not is_there(row["expr"]) and "AttributeError" not in row.get("raises_mro", ()):
-        pytest.xfail("a function is not there yet")
     key = row["id"].rsplit("/", 1)[1]
     needed = row.get("inputs", ())
     feeds = load(row["files"]["inputs"]) if needed else {}
