@@ -1,0 +1,25 @@
+"""Writes datasets.json: what TensorFlow's datasets give for the expressions of dataset_programs.
+
+Run it in an environment with TensorFlow, which the tests themselves do without:
+
+    python tests/training/data/make_datasets.py
+"""
+
+# pyright: reportMissingImports=false
+import json
+import tempfile
+from pathlib import Path
+
+import dataset_programs as programs
+import tensorflow.compat.v1 as tf
+
+tf.disable_v2_behavior()
+with tempfile.TemporaryDirectory() as folder:
+    programs.write_files(folder, tf)
+    recorded = {
+        text: programs.outcome(tf, text, folder)
+        for group in programs.GROUPS
+        for text in programs.expressions(group)
+    }
+rows = ",\n".join(f"{json.dumps(text)}: {json.dumps(row)}" for text, row in recorded.items())
+Path(__file__).with_name("datasets.json").write_text(f"{{\n{rows}\n}}\n")
