@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from ...graph.core.function_graph import FunctionGraph, define, redefine
-from ...graph.core.scopes import get_default_graph
+from ...graph.core.build import ops
+from ...graph.core.function_graph import VARIABLES, FunctionGraph, define, redefine
+from ...graph.core.scopes import control_dependencies, get_default_graph
 from ...graph.variables.variables import Variable
 from . import structures
 
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
     from .structures import Structure
 
 UserFunction = Callable[..., object]
+
+
+class _Body(FunctionGraph):
+    """The body of a function of elements: what is no resource is captured by its value."""
+
+    def _captured(self, tensor: Tensor) -> Tensor:
+        if tensor.op.type in VARIABLES:
+            with self.outer.as_default(), control_dependencies(None):
+                tensor = cast("Tensor", ops.Identity(tensor))
+        return super()._captured(tensor)
 
 
 class ElementFunction:
@@ -46,7 +57,7 @@ class ElementFunction:
         from_variant: Callable[[Tensor, Structure], object],
         unpacks: bool = True,
     ):
-        body = FunctionGraph(get_default_graph())
+        body = _Body(get_default_graph())
         with body.as_default():
             arguments: list[object] = []
             for spec in specs:

@@ -140,7 +140,11 @@ class Iterator:
     def initializer(self) -> Operation:
         """The operation that starts it; ValueError where it has none of its own."""
         if self._initializer is None:
-            raise ValueError("The iterator does not have an initializer.")
+            raise ValueError(
+                "The iterator does not have an initializer. This means it was likely created using "
+                "`tf.data.Dataset.make_one_shot_iterator()`. For an initializable iterator, use "
+                "`tf.data.Dataset.make_initializable_iterator()` instead."
+            )
         return self._initializer
 
     def make_initializer(self, dataset: DatasetBase, name: str | None = None) -> Operation:
