@@ -164,8 +164,9 @@ def reference_of(x: Extent) -> int:
 def name_of(x: Extent) -> str:
     """The name of a number that an operator gives, opaque or of the data; "" for all others."""
     atom = _as_atom(x) if isinstance(x, Dim) else None
-    is_result = atom is not None and (atom.kind == OPAQUE or atom.data_dependent)
-    return atom.text if is_result and not atom.args else ""
+    if atom is None or atom.args or not (atom.kind == OPAQUE or atom.data_dependent):
+        return ""
+    return atom.text
 
 
 def opaque_names(x: Extent) -> set[str]:
