@@ -341,7 +341,10 @@ class Node:
         if value is not None:
             array = np.ascontiguousarray(value)
             array = (array if dtype == array.dtype else array.ravel().view(dtype)).reshape(shape)
-            return self._add(Operand.known(array, declaration.name, declaration.quantization))
+            known = Operand.known(array, declaration.name, declaration.quantization)
+            if sum(not sizes.is_plain(n) for n in shape) > bool(array.size):
+                known.shape = shape  # as many elements do not tell these sizes
+            return self._add(known)
         buffer = Buffer(dtype, shape, operand.storage, operand.offset)
         return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
 

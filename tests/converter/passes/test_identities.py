@@ -41,6 +41,29 @@ FOLD = [
         rtol=3.0,
     ),
     Rewrite(
+        "fold/sum_of_nothing",
+        fold_constants,
+        """graph main(x: float32[8,4]) {
+             r = SLICE(x, int32[2]{1, 0}, int32[2]{0, 4})
+             s = SUM(r, int32[1]{0})
+             y = MUL(x, s)
+             return y
+           }""",
+        """graph main(x: float32[8,4]) {
+             y = MUL(x, float32[4]{0.0})
+             return y
+           }""",
+    ),
+    Rewrite(
+        "fold/holds_off_where_nothing_gives_nothing",
+        fold_constants,
+        """graph main(x: float32[8,4]) {
+             r = SLICE(x, int32[2]{1, 0}, int32[2]{0, 4})
+             s = SUM(r, int32[1]{1})
+             return s, x
+           }""",
+    ),
+    Rewrite(
         "fold/holds_off_on_an_output_without_elements",
         fold_constants,
         """graph main(x: float32[8,4]) {
