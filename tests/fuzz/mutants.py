@@ -305,7 +305,7 @@ def check(case: Mutant) -> Verdict:
         return Verdict("refused", text)
     if name == "stale":
         return Verdict(name, text)
-    if case.broken:
+    if case.broken and outcome != "too long":  # on a busy machine
         return Verdict("accepted", f"{outcome}: {case.words}")
     if name in ERRORS:
         return Verdict("fails", outcome)
