@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, cast
 
-
 MAX_SIZE = 2**31 - 1
 
 

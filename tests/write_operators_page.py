@@ -63,8 +63,8 @@ HEAD = """\
 
 Every builtin operator of TensorFlow Lite, the versions that runtimes know of it, and the types that
 flatlite's interpreter takes, each with the version of the operator that a file with it needs (none:
-1). They are those of the operand whose type the result has, such as the values of FILL and the
-input of TRANSPOSE_CONV, or else of the first one. tests/write_operators_page.py writes this table from
+1). They are those of the operand whose type the result has, such as the value of FILL and the input
+of TRANSPOSE_CONV, or else of the first one. tests/write_operators_page.py writes this table from
 schema/operator_table.py, schema/targets/version_rules.py and by asking each `prepare`; a test
 holds it current.
 
