@@ -230,6 +230,7 @@ def _stale(content: bytes, seed: int, folder: str) -> str:
 
     os.environ["FLATLITE_PLANS"] = folder
     path = Path(folder, "model.tflite")
+    path.unlink(missing_ok=True)  # an interpreter may still map the one before
     path.write_bytes(content)
     fresh = _outcome(seed, model_content=content)
     first = _outcome(seed, model_path=path)
