@@ -183,7 +183,7 @@ SQRT unary x -> y:x ; elementwise int8=own total=unscaled
 SQUARE unary x -> y:x ; elementwise total
 SQUARED_DIFFERENCE binary x y -> z:x ; broadcast commutative int8=own total
 SQUEEZE reshape x -> y:x ; moves view int8=same total
-STABLEHLO_ABS stablehlo.elementwise x -> y:x ; elementwise
+STABLEHLO_ABS stablehlo.elementwise x -> y:x? ; elementwise
 STABLEHLO_ADD stablehlo.elementwise x y -> z:x ; rank=x commutative
 STABLEHLO_AND stablehlo.elementwise x y -> z:x ; rank=x commutative
 STABLEHLO_BROADCAST_IN_DIM stablehlo.moves x -> y:x ; moves

@@ -237,7 +237,7 @@ def blockwise(rng: np.random.Generator) -> Sequential:
     """Weights of 4 bits with a scale for each block, as a matrix or as rows to look up."""
     kind = _one_of(rng, ["FULLY_CONNECTED", "EMBEDDING_LOOKUP"])
     block = _one_of(rng, [32, 64])
-    shape = int(rng.integers(1, 40)), block * int(rng.integers(1, 5))
+    shape = int(rng.integers(2, 40)), block * int(rng.integers(1, 5))  # LiteRT writes no one row
     counts = shape[0], shape[1] // block
     scales = rng.uniform(0.01, 0.1, counts).astype(np.float16)
     details = record("BlockwiseQuantization")(scales=2, zero_points=-1, block_size=block)

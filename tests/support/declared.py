@@ -11,7 +11,9 @@ ROWS, COLUMNS, BLOCK = 8, 16, 4
 
 
 def type_of(dtype):
-    return np.dtype(dtype).name.upper()
+    """The schema's name of a numpy type."""
+    kind = np.dtype(dtype)
+    return "STRING" if kind.hasobject else kind.name.upper()
 
 
 def model(kind, inputs, outputs, *bodies, **options):
