@@ -25,6 +25,7 @@ from flatlite.interpreter.plan.node import (
 )
 from flatlite.interpreter.plan.planner import REFUSALS
 from flatlite.interpreter.registry import family_of, prepare_of
+from flatlite.lite import Interpreter
 from flatlite.schema import model, operators
 from flatlite.schema.dtypes import TENSOR_TYPES, tensor_type
 from flatlite.schema.flatbuffer import options_class
@@ -223,16 +224,39 @@ def quantization(start: Start, place: int, code: str) -> Quantization | None:
 
 
 def types_of_files() -> dict[str, set[str]]:
-    """Operator -> the types of its data in files of the tests."""
+    """Operator -> the types of its data in files of the tests.
+
+    Those without a case, whose results must be declared, are taken in other types, too.
+    """
     types: dict[str, set[str]] = {}
-    for file in (*(content(sort) for sort in SORTS), *examples()):
+    declared = list(examples())
+    for file in (*(content(sort) for sort in SORTS), *declared):
         for kind, run in runs_of(file):
             places = (*run.inputs[data_place(kind) :], *run.results)
             first = next((x for x in places if x is not None), None)
             if first is not None:
-                code = operators.SHORT[name_of("TensorType", tensor_type(first.dtype))]
-                types.setdefault(kind, set()).add(code)
+                name = name_of("TensorType", tensor_type(first.dtype))
+                codes = {operators.SHORT[name]}
+                if file in declared and not operator_starts.starts(kind):
+                    codes |= {code for code in CODES if takes_file(file, name, code)}
+                types.setdefault(kind, set()).update(codes)
     return types
+
+
+def takes_file(file: bytes, name: str, code: str) -> bool:
+    """Whether the interpreter prepares a file with another type in place of the one of a name."""
+    changed = model.load(file)
+    kind = operators.TYPES[code.removeprefix("q")]
+    tensors = [x for graph in changed.subgraphs for x in graph.tensors if x.dtype == name]
+    if code.startswith("q") or any(x.data is not None for x in tensors):
+        return False
+    for tensor in tensors:
+        tensor.dtype = kind
+    try:
+        Interpreter(model_content=model.save(changed)).allocate_tensors()
+    except RuntimeError:
+        return False
+    return True
 
 
 if __name__ == "__main__":
