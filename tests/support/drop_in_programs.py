@@ -265,6 +265,43 @@ def choose_a_resolver(tflite, folder):
 
 
 @program
+def pass_experimental_flags(tflite, folder):
+    interpreter = allocated(
+        *(tflite, folder / "scores.tflite"),
+        experimental_preserve_all_tensors=False,
+        experimental_disable_delegate_clustering=True,
+        experimental_default_delegate_latest_features=True,
+    )
+    return interpreter.get_input_details()[0]["shape_signature"]
+
+
+@program
+def register_no_custom_operators(tflite, folder):
+    """InterpreterWithCustomOps, as TensorFlow Text's users have it."""
+    interpreter = tflite.InterpreterWithCustomOps(
+        model_path=str(folder / "scores.tflite"), custom_op_registerers=[]
+    )
+    interpreter.allocate_tensors()
+    return interpreter.get_input_details()[0]["name"]
+
+
+@program
+def load_a_delegate_that_is_not_there(tflite, folder):
+    tflite.load_delegate("libnone.so", options={"a": "b", "c": 1})
+
+
+@program
+def read_a_tensor_that_is_not_there(tflite, folder):
+    allocated(tflite, folder / "scores.tflite").get_tensor(99)
+
+
+@program
+def give_two_models(tflite, folder):
+    path = folder / "scores.tflite"
+    tflite.Interpreter(model_path=str(path), model_content=path.read_bytes())
+
+
+@program
 def load_from_bytes(tflite, folder):
     content = Path(folder / "scores.tflite").read_bytes()
     interpreter = tflite.Interpreter(model_content=content)
