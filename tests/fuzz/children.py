@@ -44,13 +44,21 @@ class Child:
     def send(self, job) -> None:
         """Gives a job to the child."""
         if self._process is None:
-            context = multiprocessing.get_context("spawn")
-            self._pipe, theirs = context.Pipe()
-            search_path = (theirs, [str(TESTS), *sys.path], *self._serves)
-            self._process = context.Process(target=serve, args=search_path, daemon=True)
-            self._process.start()
-            theirs.close()
-        self._pipe.send(job)
+            self._start()
+        try:
+            self._pipe.send(job)
+        except OSError:  # it died of the job before, after its answer
+            self._process.join()
+            self._start()
+            self._pipe.send(job)
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        search_path = (theirs, [str(TESTS), *sys.path], *self._serves)
+        self._process = context.Process(target=serve, args=search_path, daemon=True)
+        self._process.start()
+        theirs.close()
 
     def receive(self, timeout: float = 60.0):
         """What the job gave, or Died."""

@@ -23,7 +23,7 @@ from .verdict import Verdict
 
 __all__ = ["PASSES", "cases", "check", "close", "line", "script", "smaller"]
 
-SHARE = 250  # cases of it in `make test`
+SHARE = 25  # cases of it in `make test`
 PASSES = {"equal", "only LiteRT refuses", "both refuse", "LiteRT aborts"}
 RESOLVERS = ("BUILTIN_REF", "BUILTIN_WITHOUT_DEFAULT_DELEGATES")
 OURS = Child(our_steps.__module__, "our_steps")
