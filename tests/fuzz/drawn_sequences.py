@@ -23,6 +23,8 @@ from flatlite.schema.flatbuffer import record
 from flatlite.schema.model import Model, Operator, Quantization, Subgraph, Tensor, load
 from flatlite.schema.model import save as save_model
 
+from . import drawn_stablehlo
+
 Step: TypeAlias = "list[np.ndarray] | tuple[np.ndarray, ...]"
 RECURRENT = 1e-4
 """Tolerance of cells: their states carry errors on."""
@@ -99,6 +101,10 @@ def control(rng: np.random.Generator) -> Sequential:
 
 def stablehlo(rng: np.random.Generator) -> Sequential:
     """An operator of StableHLO, with the results of its definition."""
+    if rng.random() < 0.6:
+        kind = _one_of(rng, sorted(drawn_stablehlo.KINDS))
+        content, inputs, result = drawn_stablehlo.KINDS[kind](rng)
+        return Sequential(f"stablehlo {kind}", content, [inputs], expected=[[result]])
     kind = _one_of(rng, sorted(stablehlo_draws.KINDS))
     content, feeds, expected = stablehlo_draws.KINDS[kind](stablehlo_draws.Draw(_seed(rng)))
     return Sequential(f"stablehlo {kind}", content, [feeds], expected=[expected])
@@ -277,6 +283,6 @@ def skip_gram(rng: np.random.Generator) -> Sequential:
 
 
 KINDS: tuple[Callable[[np.random.Generator], Sequential], ...] = (
-    *(recurrent, recurrent, control, control, stablehlo, captured, captured),
+    *(recurrent, recurrent, control, control, stablehlo, stablehlo, captured, captured),
     *(table, sparse, blockwise, skip_gram),
 )
