@@ -111,6 +111,25 @@ def reduce_window(op, w):
     return w.add("XlaReduceWindow", *w.operands(op), *sizes, pads, computation=body)
 
 
+@writes("select_and_scatter")
+def select_and_scatter(op, w):
+    """A source, joined where each window has the element that a function prefers."""
+    x, source, start = w.operands(op)
+    names = ("window_dimensions", "window_strides")
+    sizes = [w.constant(numbers(op, name), np.int32) for name in names]
+    pads = w.constant(np.reshape(attribute(op, "padding"), (-1, 2)), np.int32)
+    return w.add(
+        "XlaSelectAndScatter",
+        x,
+        *sizes,
+        pads,
+        source,
+        start,
+        select=w.function("select", op.regions[0]),
+        scatter=w.function("scatter", op.regions[1]),
+    )
+
+
 def _ordering(body):
     """The direction of a comparator of the first keys alone; None for others."""
     *inner, end = body.operations

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..lowering.moves import cropped, extent, int32s, like, slice_along, spread, transposed
+from ..lowering.moves import extent, int32s, like, slice_along, transposed
 from .control import body_of, inlined
 from .registry import lower
-from .xla import shape_of_parts, surrounded
+from .xla import shape_of_parts
 
 if TYPE_CHECKING:
     from ...graph.core import graph as tf
     from ..ir.builder import Builder
     from ..ir.graph import Tensor
-
-MAX_FOLDS = 64
-"""Elements along one dimension of a window that a function folds one by one."""
 
 FOLDS = {
     "Add": "SUM",
@@ -69,7 +65,7 @@ def fold_of(body: tf.Graph) -> str | None:
     return FOLDS.get(type_) if sorted(operands) == [0, 1] else None
 
 
-def _is_neutral(kind: str, start: Tensor) -> bool:
+def is_neutral(kind: str, start: Tensor) -> bool:
     """Whether a fold that begins with a constant gives the same without it."""
     if start.value is None:
         return False
@@ -96,7 +92,7 @@ def reduce(node, b):
     if kind is not None:
         (x,), (start,) = inputs, starts
         folded = b.op(kind, x, int32s(axes))
-        return folded if _is_neutral(kind, start) else b.op(JOINS[kind], folded, start)
+        return folded if is_neutral(kind, start) else b.op(JOINS[kind], folded, start)
     others = [i for i in range(node.rank()) if i not in axes]
     sizes = [node.shape()[i] for i in axes]
     node.require(
@@ -130,73 +126,6 @@ def _halved(body: tf.Graph, rows: Sequence[Tensor], b: Builder) -> list[Tensor]:
             ]
         rows, size = results, half + size % 2
     return [b.SQUEEZE(x, squeeze_dims=[0]) for x in rows]
-
-
-@lower("XlaReduceWindow")
-def reduce_window(node, b):
-    """Windows folded by a function: pools, running sums, or element by element."""
-    x, start = node.inputs[:2]
-    kernel, strides, base, dilations, pads = (node.constant(i).tolist() for i in range(2, 7))
-    body = body_of(node, "computation")
-    kind = fold_of(body)
-    x = spread(x, base, start, b)
-    axis = _running(x, kernel, strides, dilations, pads)
-    if kind == "SUM" and axis is not None and _is_neutral(kind, start):
-        return b.CUMSUM(x, np.int32(axis), reverse=pads[axis][0] == 0)
-    x = surrounded(x, pads, start, b)
-    if _is_pool(x, kernel, strides, dilations) and kind == "REDUCE_MAX":
-        options = {"stride_h": strides[1], "stride_w": strides[2], "padding": "VALID"}
-        y = b.MAX_POOL_2D(x, filter_height=kernel[1], filter_width=kernel[2], **options)
-        return y if _is_neutral(kind, start) else b.MAXIMUM(y, start)
-    if _is_pool(x, kernel, strides, dilations) and kind == "SUM":
-        options = {"stride_h": strides[1], "stride_w": strides[2], "padding": "VALID"}
-        y = b.AVERAGE_POOL_2D(x, filter_height=kernel[1], filter_width=kernel[2], **options)
-        y = b.MUL(y, like(y, kernel[1] * kernel[2], b))
-        return y if _is_neutral(kind, start) else b.ADD(y, start)
-    for i, size in enumerate(kernel):
-        node.require(
-            size <= MAX_FOLDS, f"its windows must be at most {MAX_FOLDS} wide, got {kernel}"
-        )
-        x = _fold_windows(body, x, i, size, strides[i], dilations[i], b)
-    if kind is not None and _is_neutral(kind, start):
-        return x
-    return inlined(body, b, [start, x])[0]
-
-
-def _running(x: Tensor, kernel, strides, dilations, pads) -> int | None:
-    """The only axis of windows that take all elements before or after each."""
-    axes = [i for i, size in enumerate(kernel) if size != 1]
-    if len(axes) != 1 or max(strides) > 1 or max(dilations) > 1:
-        return None
-    (axis,) = axes
-    whole = [kernel[axis] - 1, 0]
-    is_running = x.dims[axis] == kernel[axis] and sorted(pads[axis]) == sorted(whole)
-    return axis if is_running and not np.any([p for i, p in enumerate(pads) if i != axis]) else None
-
-
-def _is_pool(x: Tensor, kernel, strides, dilations) -> bool:
-    """Whether windows lie in height and width of float32 images."""
-    is_inner = x.rank == 4 and all(kernel[i] == strides[i] == 1 for i in (0, 3))
-    return is_inner and max(dilations) == 1 and x.dtype == np.float32
-
-
-def _fold_windows(
-    body: tf.Graph, x: Tensor, axis: int, size: int, stride: int, dilation: int, b: Builder
-) -> Tensor:
-    """The elements of windows along one axis, folded one after another."""
-    if size == 1 and stride == 1:
-        return x
-    span, parts = (size - 1) * dilation, []
-    for i in range(size):
-        crops = [[0, 0]] * len(x.dims)
-        crops[axis] = [i * dilation, span - i * dilation]
-        part = cropped(x, crops, b)
-        if stride > 1:
-            steps = [stride if k == axis else 1 for k in range(len(x.dims))]
-            zeros, mask = int32s([0] * len(steps)), (1 << len(steps)) - 1
-            part = b.STRIDED_SLICE(part, zeros, zeros, int32s(steps), end_mask=mask)
-        parts.append(part)
-    return functools.reduce(lambda x, y: inlined(body, b, [x, y])[0], parts)
 
 
 def _ascending(x: Tensor, b: Builder) -> tuple[Tensor, Tensor]:
