@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...graph.ops.xla_numbers import dimension_numbers
+from ..ir.elements import extents_of
 from ..lowering.moves import (
     as_type,
     cropped,
@@ -27,6 +28,7 @@ from .registry import lower
 
 if TYPE_CHECKING:
     from ..ir.builder import Builder
+    from ..ir.dims import Extent
     from ..ir.graph import Tensor
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -222,6 +224,14 @@ def _transposed_conv(conv: Convolution, b: Builder) -> Tensor:
     )
     crops = [[k - 1 - n for n in pair] for pair, k in zip(conv.pads, kernel, strict=True)]
     return cropped(y, [[0, 0], *crops, [0, 0]], b)
+
+
+def extents(node, i: int) -> list[Extent]:
+    """The elements of an input that is known but for unknown sizes, as numbers and expressions."""
+    tensor = node.inputs[i]
+    if tensor.elements is None:
+        return np.asarray(node.constant(i)).ravel().tolist()
+    return extents_of(tensor).ravel().tolist()
 
 
 def shape_of_parts(sizes: Sequence[Tensor | int], b: Builder) -> Tensor:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..lowering.moves import extent, int32s, like, slice_along, transposed
+from ..ir.graph import Graph, Tensor
+from ..lowering.moves import extent, int32s, like, positions, slice_along, transposed
 from .control import body_of, inlined
 from .registry import lower
 from .xla import shape_of_parts
@@ -16,7 +17,6 @@ from .xla import shape_of_parts
 if TYPE_CHECKING:
     from ...graph.core import graph as tf
     from ..ir.builder import Builder
-    from ..ir.graph import Tensor
 
 FOLDS = {
     "Add": "SUM",
@@ -37,6 +37,32 @@ JOINS = {
     "SUM": "ADD",
 }
 """What combines two folded values."""
+
+
+UPDATE = "UPDATE"
+"""What puts the second value in the place of the first."""
+BODIES = {
+    "REDUCE_ALL": "STABLEHLO_AND",
+    "REDUCE_ANY": "STABLEHLO_OR",
+    "REDUCE_MAX": "STABLEHLO_MAXIMUM",
+    "REDUCE_MIN": "STABLEHLO_MINIMUM",
+    "REDUCE_PROD": "STABLEHLO_MULTIPLY",
+    "SUM": "STABLEHLO_ADD",
+}
+"""What folds axes -> the only operator of the subgraph that LiteRT's StableHLO kernels fold by."""
+
+
+def subgraph_of(kind: str, dtype: np.dtype, b: Builder) -> Graph:
+    """The subgraph that tells a StableHLO operator how it joins two elements; empty for UPDATE."""
+    from ..ir.builder import Builder
+
+    graph = Graph(f"{b.graph.name}_body", b.graph.scope)
+    inner = Builder(graph)
+    inner.origin(b.origin_name)
+    graph.inputs = [Tensor(name, dtype, ()) for name in ("x", "y")]
+    is_update = kind == UPDATE
+    graph.outputs = [graph.inputs[1] if is_update else inner.op(BODIES[kind], *graph.inputs)]
+    return graph
 
 
 def copied(tensor: tf.Tensor) -> tf.Tensor:
@@ -160,28 +186,26 @@ def variadic_sort(node, b):
     n = node.rank() - 1
     order = [i for i in range(n + 1) if i != axis] + [axis]
     rows = [transposed(x, order, b) for x in inputs]
-    size = rows[0].dims[n]
-    node.require(size is not None, "the size of the dimension it orders must be known")
-    indices = _order(body_of(node, "comparator"), rows, size, b)
+    indices = _order(body_of(node, "comparator"), rows, b)
     back = np.argsort(order).tolist()
     results = [b.GATHER(x, indices, axis=n, batch_dims=n) for x in rows]
     return tuple(transposed(x, back, b) for x in results)
 
 
-def _order(body: tf.Graph, rows: Sequence[Tensor], size: int, b: Builder) -> Tensor:
+def _order(body: tf.Graph, rows: Sequence[Tensor], b: Builder) -> Tensor:
     """Where each element of sorted rows stood before."""
     n = len(rows[0].dims) - 1
+    size, places = extent(rows[0], n, b), positions(rows[0], n, b)
     type_, operands = only_operation(body)
     if type_ in ("Less", "Greater") and operands == [0, 1] and rows[0].dtype.kind == "f":
         x = rows[0] if type_ == "Greater" else b.NEG(rows[0])
-        return b.TOPK_V2(x, np.int32(size))[1]
+        return b.TOPK_V2(x, size)[1]
     pairs: list[Any] = []
     for x in rows:
         pairs += [b.EXPAND_DIMS(x, np.int32(n + 1)), b.EXPAND_DIMS(x, np.int32(n))]
     is_before = inlined(body, b, pairs)[0]  # [..., i, j]: i before j
     is_after = transposed(is_before, [*range(n), n + 1, n], b)
-    comes_first = np.tri(size, k=-1, dtype=bool).T
-    tied = b.LOGICAL_AND(b.LOGICAL_NOT(is_after), b.constant(comes_first))
+    comes_first = b.LESS(b.EXPAND_DIMS(places, np.int32(1)), places)
+    tied = b.LOGICAL_AND(b.LOGICAL_NOT(is_after), comes_first)
     precedes = b.CAST(b.LOGICAL_OR(is_before, tied), dtype=np.float32)
-    places = b.SUM(precedes, int32s([n]))
-    return b.TOPK_V2(b.NEG(places), np.int32(size))[1]
+    return b.TOPK_V2(b.NEG(b.SUM(precedes, int32s([n]))), size)[1]

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ir.elements import extents_of
-from ..ir.graph import Graph, Tensor
+from ..ir.graph import Tensor
 from ..lowering.moves import cropped, int32s, like, spread, transposed
 from .control import body_of, inlined
 from .registry import lower
-from .xla import surrounded
-from .xla_reduce import fold_of, is_neutral, only_operation
+from .xla import extents, surrounded
+from .xla_reduce import fold_of, is_neutral, only_operation, subgraph_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +25,6 @@ if TYPE_CHECKING:
 
 MAX_FOLDS = 64
 """Elements along one dimension of a window that a function folds one by one."""
-BODIES = {
-    "REDUCE_ALL": "STABLEHLO_AND",
-    "REDUCE_ANY": "STABLEHLO_OR",
-    "REDUCE_MAX": "STABLEHLO_MAXIMUM",
-    "REDUCE_MIN": "STABLEHLO_MINIMUM",
-    "REDUCE_PROD": "STABLEHLO_MULTIPLY",
-    "SUM": "STABLEHLO_ADD",
-}
-"""What folds axes -> the only operator of the subgraph that LiteRT's StableHLO kernels fold by."""
 POOLS = {"REDUCE_MAX": "MAX_POOL_2D", "SUM": "AVERAGE_POOL_2D"}
 
 
@@ -68,26 +58,14 @@ class Window:
         return Window(*parts, self.padding)
 
 
-def subgraph_of(kind: str, dtype: np.dtype, b: Builder) -> Graph:
-    """The subgraph of one operator that tells a StableHLO operator how it joins two elements."""
-    from ..ir.builder import Builder
-
-    graph = Graph(b.graph.name + "_body", b.graph.scope)
-    inner = Builder(graph)
-    inner.origin(b.origin_name)
-    graph.inputs = [Tensor(name, dtype, ()) for name in ("x", "y")]
-    graph.outputs = [inner.op(BODIES[kind], *graph.inputs)]
-    return graph
-
-
 @lower("XlaReduceWindow")
 def reduce_window(node, b):
     """Windows folded by a function: pools, running sums, or element by element."""
     x, start = node.inputs[:2]
     strides, base, dilations = (node.constant(i).tolist() for i in range(3, 6))
-    kernel, padding = (node.inputs[i] for i in (2, 6))
-    pads = extents_of(padding).reshape(-1, 2).tolist()
-    window = Window(extents_of(kernel).tolist(), strides, base, dilations, pads, padding)
+    edges = extents(node, 6)
+    pads = [list(pair) for pair in zip(edges[::2], edges[1::2], strict=True)]
+    window = Window(extents(node, 2), strides, base, dilations, pads, node.inputs[6])
     body = body_of(node, "computation")
     kind = fold_of(body)
     axis = _running(x, window) if kind == "SUM" and is_neutral(kind, start) else None
