@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ir import dims
 from ..ir.graph import Tensor
 from ..lowering.moves import cropped, int32s, like, spread, transposed
 from .control import body_of, inlined
@@ -95,7 +96,7 @@ def _running(x: Tensor, window: Window) -> int | None:
     (axis,) = axes
     size = window.kernel[axis]
     is_running = bool(x.sizes) and x.sizes[axis] == size
-    is_whole = [size - 1, 0] in (window.pads[axis], window.pads[axis][::-1])
+    is_whole = [dims.add(size, -1), 0] in (window.pads[axis], window.pads[axis][::-1])
     others = [n for i, pair in enumerate(window.pads) if i != axis for n in pair]
     return axis if is_running and is_whole and all(n == 0 for n in others) else None
 
