@@ -89,7 +89,7 @@ def dot(node, b):
                 target += term[i]
     sizes, operands = {}, []
     result = node.op.outputs[0].dtype.dtype
-    dtype = PARTS.get(result, result)  # complex products are those of parts
+    dtype = np.dtype(PARTS.get(result, result))  # complex products are those of parts
     for i, term in enumerate(terms):
         sizes |= dict(zip(term, node.shape(i), strict=True))
     if dtype.kind in "iu":
