@@ -246,8 +246,7 @@ class Conversion:
         from ...schema.model import save
         from ..ir.litert_rules import check_runs_in_litert
         from ..ir.write import all_subgraphs, write
-        from ..lowering.fake_quant import has_fake_quant
-        from ..verify.verification import Function
+        from ..verify.verification import Function, rounding_of
 
         check_runs_in_litert(graph for graph in graphs if not graph.is_final)
         # what ONNX calls infinite is, but has no range; TensorFlow's converter bounds it
@@ -270,7 +269,7 @@ class Conversion:
                 tuple(t.sizes for t in graph.inputs),
                 written.is_bounded,
                 keeps_state(graph),
-                has_fake_quant([graph]),
+                rounding_of(graph),
             )
             for i, graph in enumerate(graphs)
         ]

@@ -147,8 +147,8 @@ LAST: tuple[tuple[Pass, str], ...] = (
     (fuse_directions, "with the states that both have then"),
     (copy_exchanged_values, "once no pass takes the copies for identities"),
     (replace_operators, "no pass need know what LiteRT has no kernel for"),
+    (add_missing_bias, "once, when nothing more will change but types"),
     (widen_types, "what is replaced may have no kernel for its types either"),
-    (add_missing_bias, "once, when nothing more will change"),
     (merge_duplicates, "the zeros just added are often equal"),
     (remove_dead_code, "nothing unread is written"),
 )

@@ -926,7 +926,9 @@ XlaPad input:T padding_value:T padding_low:Tindices padding_high:Tindices paddin
 XlaReduce input:T init_value:T -> output:T ; T:type dimensions_to_reduce:list(int) reducer:func
 XlaReduceWindow input:T init_value:T window_dimensions:Tindices window_strides:Tindices base_dilations:Tindices window_dilations:Tindices padding:Tindices -> output:T ; T:type Tindices:type computation:func
 XlaReplicaId -> id:int32 ;
+XlaRngBitGenerator algorithm:int32 initial_state:uint64 shape:Tshape -> output_key:uint64 output:dtype ; dtype:type="uint64" Tshape:type="int32"
 XlaScatter operand:T scatter_indices:Tindices updates:T -> output:T ; update_computation:func dimension_numbers:string indices_are_sorted:bool T:type Tindices:type
+XlaSelectAndScatter operand:T window_dimensions:Tindices window_strides:Tindices padding:Tindices source:T init_value:T -> output:T ; T:type Tindices:type select:func scatter:func
 XlaSetBound input:int32 bound:int32 -> output:int32 ;
 XlaSharding input:T -> output:T ; T:type sharding:string="" unspecified_dims:list(int)=[]
 XlaSort input:T -> output:T ; T:type
