@@ -196,6 +196,26 @@ FUSED = {
 }
 
 
+@pytest.mark.parametrize("shape, groups", [((256, 1, 3, 3), 256), ((64, 32, 3, 3), 2)])
+def test_one_scale_for_channels_of_groups(shape, groups, litert):
+    """LiteRT reads one for each channel, whether they are there or not."""
+    rng = np.random.default_rng(5)
+    weights, x = rng.integers(-127, 128, shape), rng.normal(size=(1, shape[1] * groups, 6, 6))
+
+    def change(nodes):
+        layer = helper.make_node("ConvInteger", ["q", "w", "z", "wz"], ["i"], group=groups)
+        return [nodes[0], layer, *nodes[2:]]
+
+    model = dynamic_model(change, weights=weights.astype(np.int8))
+    model.graph.input[0].CopyFrom(
+        helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, x.shape)
+    )
+    content = TFLiteConverter.from_onnx_model(model).convert()
+    (want,) = onnx.reference.ReferenceEvaluator(model).run(None, {"x": x.astype(np.float32)})
+    ((theirs,),) = litert.run(content, [[x.astype(np.float32)]], FAST)
+    assert decibels(want, theirs) > 35
+
+
 @pytest.mark.parametrize("scale", [SCALE, np.linspace(0.01, 0.03, 30, dtype=np.float32)])
 @pytest.mark.parametrize("name", FUSED)
 def test_dynamic_products(name, scale):
