@@ -65,6 +65,7 @@ from .reshape import (
     sink_reshapes_through_pads,
 )
 from .sequences import write_states
+from .shared_memory import keep_from_overwriting
 from .slices import cancel_reverses, take_expanded
 from .transpose import (
     fuse_transpose_after_matmul,
@@ -170,4 +171,15 @@ def optimize(graph: Graph, observer: Observer | None = None) -> Graph:
         return graph
     run_until_settled(graph, [pass_ for pass_, _ in PASSES], observer)
     run_once(graph, [pass_ for pass_, _ in LAST], observer)
+    return graph
+
+
+def finish(graph: Graph) -> Graph:
+    """Orders `graph`, and the graphs it calls, as LiteRT's plan of memory needs it; in place, once
+    nothing changes any more, which is behind quantization.
+    """
+    for callee in graph.callees():
+        finish(callee)
+    if not graph.is_final:
+        run_once(graph, [keep_from_overwriting])
     return graph

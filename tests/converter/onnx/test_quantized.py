@@ -334,3 +334,50 @@ def test_quantized_beside_a_loop_that_is_not(litert):
     theirs = litert.run(content, [{"x": x}], FAST, "serving_default")
     for results in (Interpreter(model_content=content).get_signature_runner()(x=x), theirs[0]):
         np.testing.assert_allclose(results["y"], want, 0, 1.01 * arrays["s"])
+
+
+BEFORE_CLAMP = {
+    "Conv": helper.make_node("Conv", ["xf", "wf"], ["conv"], pads=[1, 1, 1, 1]),
+    "Tanh": helper.make_node("Tanh", ["xf"], ["conv"]),
+}
+
+
+@pytest.mark.parametrize("kind", BEFORE_CLAMP)
+@pytest.mark.parametrize("limit", [0.04, 6 / 255])
+def test_a_clamp_that_only_the_scale_states(kind, limit, litert):
+    """A Relu or Clip that went into the zero point, beside a wider tensor."""
+    rng = np.random.default_rng(8)
+    scales = {"x": 0.02, "w": 0.01, "c": limit, "y": 0.05}
+    zeros = {"x": 0, "w": 0, "c": -128, "y": 0}
+    constants = {f"{name}_scale": np.float32(scale) for name, scale in scales.items()}
+    constants |= {f"{name}_zero": np.int8(zero) for name, zero in zeros.items()}
+    constants["w"] = rng.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8)
+
+    def pair(name, source, result):
+        inputs = [f"{name}_scale", f"{name}_zero"]
+        quantized = helper.make_node("QuantizeLinear", [source, *inputs], [f"{source}:q"])
+        return quantized, helper.make_node("DequantizeLinear", [f"{source}:q", *inputs], [result])
+
+    nodes = [
+        *pair("x", "x", "xf"),
+        helper.make_node("DequantizeLinear", ["w", "w_scale", "w_zero"], ["wf"]),
+        BEFORE_CLAMP[kind],
+        *pair("c", "conv", "clamped"),
+        helper.make_node("Neg", ["xf"], ["minus"]),
+        helper.make_node("Concat", ["clamped", "minus"], ["joined"], axis=1),
+        *pair("y", "joined", "y"),
+    ]
+    ends = [
+        helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        for name, shape in (("x", (1, 3, 6, 6)), ("y", None))
+    ]
+    tensors = [numpy_helper.from_array(np.asarray(a), name) for name, a in constants.items()]
+    graph = helper.make_graph(nodes, "main", ends[:1], ends[1:], tensors)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=8)
+    content = TFLiteConverter.from_onnx_model(model).convert()
+    x = rng.uniform(-2, 2, (1, 3, 6, 6)).astype(np.float32)
+    (want,) = onnx.reference.ReferenceEvaluator(model).run(None, {"x": x})
+    ours = Interpreter(model_content=content).get_signature_runner()(x=x)["y"]
+    ((theirs,),) = litert.run(content, [[x]], FAST)
+    for result in (ours, theirs):
+        assert np.abs(result - want).max() < 0.1  # two steps
