@@ -18,6 +18,7 @@ from .fold import fold_constants, merge_duplicates, remove_dead_code, share_zero
 from .formulas import fuse_gelu, fuse_hard_swish, fuse_leaky_relu, fuse_prelu
 from .identities import (
     divide_by_multiplying,
+    merge_casts,
     merge_constants,
     multiply_by_zero,
     order_operands,
@@ -82,6 +83,7 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (order_operands, "the others look for constants on the right"),
     (merge_duplicates, "patterns compare tensors by identity"),
     (share_zeros, "what zeros are only like is dead code then"),
+    (merge_casts, "what they leave may be an identity"),
     (remove_identities, "an op that does nothing hides its neighbours from each other"),
     (fuse_recurrent_loops, "first of what looks at whole layers: it frees what enters the loop"),
     (merge_loop_values, "what it leaves of them the next drops"),
