@@ -89,7 +89,7 @@ def test_an_activation_that_never_fires(scheme, kind, litert):
 
 
 def test_uint8_weights_of_both_signs(litert):
-    """Their steps are larger than int8's where the range is not symmetric; XNNPACK takes the sums."""
+    """Steps that are larger than those of int8, where one sign reaches further than the other."""
     samples = [[-np.abs(x), x] for x in RANDOM]
     product = "z = FULLY_CONNECTED(x, float32[2,4]{0.62, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, -0.06}"
     body = f"{product}, float32[2]{{-9, -9}}; fused_activation_function=RELU)"
