@@ -332,18 +332,24 @@ class Conversion:
         from ...schema.model import save
         from ..quantize.numeric_verify import float_constants, insert_numeric_verify
 
-        plain = self.files[0][0]
+        plain, quantized = (written for written, _ in self.files)
         constants = [
             float_constants(plain.model.subgraphs[i], plain.tensors[i])
             for i in range(len(self.quantized_graphs))
         ]
+        names = [
+            {tensor: subgraph.tensors[k].name for k, tensor in enumerate(tensors)}
+            for subgraph, tensors in zip(quantized.model.subgraphs, quantized.tensors, strict=True)
+        ]
         verified = list(map(insert_numeric_verify, self.quantized_graphs, constants))
         written, functions = self._write(self.quantized_graphs, recipe)
         for i, rows in enumerate(verified):
-            tensors = {tensor: k for k, tensor in enumerate(written.tensors[i])}
+            tensors, subgraph = written.tensors[i], written.model.subgraphs[i]
+            numbers = {tensor: k for k, tensor in enumerate(tensors)}
             for difference, result in rows.items():
-                tensor = written.model.subgraphs[i].tensors[tensors[difference]]
-                tensor.name = f"{difference.name}:{tensors[result]}"
+                k = numbers[result]
+                subgraph.tensors[k].name = names[i][result]
+                subgraph.tensors[numbers[difference]].name = f"{difference.name}:{k}"
         content = save(written.model)
         return [dataclasses.replace(function, content=content) for function in functions]
 

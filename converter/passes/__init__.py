@@ -8,8 +8,10 @@ from .directions import fuse_directions
 from .driver import Observer, Pass, run_once, run_until_settled
 from .exponentials import (
     drop_nan_guard,
+    fuse_elu,
     fuse_log_softmax,
     fuse_logistic,
+    fuse_negative_exponential,
     fuse_selected_branches,
     fuse_softmax,
     fuse_softplus,
@@ -108,6 +110,8 @@ PASSES: tuple[tuple[Pass, str], ...] = (
     (fuse_softplus, "before RELU moves into what is before"),
     (drop_nan_guard, "of what the pass before has just written"),
     (fuse_selected_branches, "before its constants are merged with others"),
+    (fuse_negative_exponential, "what no selection reads"),
+    (fuse_elu, "with the pass before"),
     (fuse_leaky_relu, "before MAXIMUM is taken for a RELU"),
     (fuse_prelu, "before NEG moves into a convolution"),
     (fuse_mean, "before the number of terms is merged with other constants"),
