@@ -206,35 +206,53 @@ class _Loop:
 
     def outputs(self, scope: str, back_prop: bool) -> object:
         """Adds the operation; gives the variables after the loop."""
-        n = len(self.starts)
-        graphs = (self.condition, self.body)
-        branch_inputs = [graph.inputs[:n] for graph in graphs]
-        for graph in graphs:
-            graph.inputs = graph.inputs[n:]
-        captured = unify(graphs)
-        for graph, arguments in zip(graphs, branch_inputs, strict=True):
-            graph.inputs = arguments + graph.inputs
-            for index, argument in enumerate(graph.inputs):
-                argument.op.attrs["index"] = index
-        self.body.outputs += self.body.inputs[n:]
-        operands = [*self.starts, *captured]
-        attrs = {
-            "T": [tensor.dtype for tensor in operands],
-            "output_shapes": [*self.shapes, *(tensor.sizes for tensor in captured)],
-            "parallel_iterations": 10,
-            "cond": define(self.condition, "while_cond"),
-            "body": define(self.body, "while_body"),
-        }
-        kind = "While" if is_stateful(graphs) else "StatelessWhile"
-        with control_dependencies([op for graph in graphs for op in graph.controls]):
-            op = create(kind, [operands], attrs, scope)
+        outputs = functional_while(self.condition, self.body, self.starts, self.shapes, scope)
         with name_scope(scope):
-            results = [ops.Identity(tensor) for tensor in op.outputs[:n]]
+            results = [ops.Identity(tensor) for tensor in outputs]
             if not back_prop:
                 results = [ops.StopGradient(tensor) for tensor in results]
         if self.maximum is not None:
             results = results[:-1]
         return pack(self.structure_after, results, expand=True)
+
+
+def functional_while(
+    condition: FunctionGraph,
+    body: FunctionGraph,
+    starts: Sequence[Tensor],
+    shapes: Sequence[Shape],
+    name: str,
+) -> list[Tensor]:
+    """Adds a loop of two traced functions; gives its variables after it.
+
+    Args:
+        condition, body: Their first arguments stand for the variables, of these shapes; what they
+            captured comes behind.
+        starts: What the variables begin with.
+        shapes: Of the variables, in all iterations.
+        name: Of the operation.
+    """
+    n, graphs = len(starts), (condition, body)
+    variables = [graph.inputs[:n] for graph in graphs]
+    for graph in graphs:
+        graph.inputs = graph.inputs[n:]
+    captured = unify(graphs)
+    for graph, arguments in zip(graphs, variables, strict=True):
+        graph.inputs = arguments + graph.inputs
+        for index, argument in enumerate(graph.inputs):
+            argument.op.attrs["index"] = index
+    body.outputs += body.inputs[n:]
+    operands = [*starts, *captured]
+    attrs = {
+        "T": [tensor.dtype for tensor in operands],
+        "output_shapes": [*shapes, *(tensor.sizes for tensor in captured)],
+        "parallel_iterations": 10,
+        "cond": define(condition, "while_cond"),
+        "body": define(body, "while_body"),
+    }
+    kind = "While" if is_stateful(graphs) else "StatelessWhile"
+    with control_dependencies([op for graph in graphs for op in graph.controls]):
+        return create(kind, [operands], attrs, name).outputs[:n]
 
 
 def _converted(leaf: object) -> object:
