@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "accumulators",
+    "barriers",
     "control",
     "distorted_boxes",
     "files",
@@ -36,6 +37,7 @@ MODULES = (
     "samplers",
     "serialized",
     "session_tensors",
+    "staging",
     "tables",
     "tensor_arrays",
     "variables",
