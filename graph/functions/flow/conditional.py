@@ -103,7 +103,7 @@ class _Traced:
 
 def _traced(function: Branch, name: str, strict: bool, scope: str) -> _Traced:
     body = trace_graph("cond", scope)
-    with body.as_default():
+    with body.traced():
         returned = function()
         if returned is None:
             raise ValueError(f"{name} must have a return value.")
@@ -189,7 +189,7 @@ def _result(traced: Sequence[_Traced], outputs: Sequence[Tensor], scope: str) ->
     """The outputs in the structure of what a branch gave."""
     structure = traced[0].structure
     with name_scope(scope):
-        leaves = [ops.Identity(tensor) for tensor in outputs]
+        leaves = [ops.Identity(tensor, name="Merge") for tensor in outputs]
     if not is_nested(structure) and not isinstance(structure, Composite):
         return leaves[0]
     result = pack(structure, leaves, expand=True)

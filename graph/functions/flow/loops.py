@@ -15,7 +15,7 @@ from ...core.composite.type_specs import Spec
 from ...core.create import convert_to_tensor, create, is_tensor_like
 from ...core.function_graph import FunctionGraph, define, is_stateful, trace_graph, unify
 from ...core.graph import Tensor
-from ...core.scopes import control_dependencies, name_scope
+from ...core.scopes import control_dependencies, get_default_graph, name_scope
 from ...core.shapes import Shape
 from ...core.tensor_shape import TensorShape
 
@@ -103,6 +103,8 @@ class _Loop:
                 )
             self.starts.append(convert_to_tensor(np.zeros((), self.limit.dtype)))
             self.shapes.append(())
+        for kind in ("Enter", "Merge", "Switch", "Identity"):  # which TensorFlow has there
+            _reserve(f"{scope}{kind}", len(leaves))
         self.condition: FunctionGraph = trace_graph("while loop", scope)
         self.body: FunctionGraph = trace_graph("while loop", scope)
 
@@ -149,7 +151,7 @@ class _Loop:
 
     def trace(self, cond: Callable[..., TensorLike], body: Callable[..., object]) -> None:
         """Calls the two functions on arguments that stand for the variables."""
-        with self.condition.as_default():
+        with self.condition.traced():
             arguments = self._arguments(self.condition)
             goes_on = convert_to_tensor(cond(*self._packed(arguments)))
             if self.maximum is not None:
@@ -157,7 +159,7 @@ class _Loop:
             if goes_on.dtype != np.bool_:
                 raise TypeError(f"'cond' must give a bool tensor, got {goes_on.dtype}")
             self.condition.outputs = [self.condition.capture(goes_on)]
-        with self.body.as_default():
+        with self.body.traced():
             arguments = self._arguments(self.body)
             returned = body(*self._packed(arguments))
             results = self._results(returned)
@@ -208,12 +210,19 @@ class _Loop:
         """Adds the operation; gives the variables after the loop."""
         outputs = functional_while(self.condition, self.body, self.starts, self.shapes, scope)
         with name_scope(scope):
-            results = [ops.Identity(tensor) for tensor in outputs]
-            if not back_prop:
-                results = [ops.StopGradient(tensor) for tensor in results]
+            leave = ops.Identity if back_prop else ops.StopGradient
+            results = [leave(tensor, name="Exit") for tensor in outputs]
         if self.maximum is not None:
             results = results[:-1]
         return pack(self.structure_after, results, expand=True)
+
+
+def _reserve(name: str, count: int) -> None:
+    """Takes names, from the root, which nothing else gets."""
+    graph = get_default_graph()
+    with name_scope(None):
+        for _ in range(count):
+            graph.unique_name(name)
 
 
 def functional_while(

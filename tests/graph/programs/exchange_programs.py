@@ -1,5 +1,6 @@
 """Programs of TF1 whose operations hand values to one another by queues, barriers and maps.
 
+Loops and branches are among them, and the names in these.
 What TensorFlow makes of them is recorded in exchange_programs.json. Each gives what JSON can hold.
 """
 
@@ -238,8 +239,38 @@ def staging(tf):
     return values
 
 
+def names_in_loops(tf):
+    """What functions of loops and branches make has TF1's names."""
+    noted: list[str] = []
+
+    def note(tensor):
+        noted.append(tensor.op.name)
+        return tensor
+
+    def body(i, a):
+        note(tf.constant(1.0))
+        note(tf.identity(a))
+        with tf.name_scope("layer"):
+            note(a + 1)
+        b = tf.cond(
+            tf.equal(i, 1), lambda: note(tf.constant(2.0) + a), lambda: note(tf.constant(3.0) * a)
+        )
+        note(b)
+        return note(i + 1), note(tf.tanh(b))
+
+    x = tf.placeholder(tf.float32, [3], name="x")
+    i, y = tf.while_loop(lambda i, a: note(note(tf.reduce_sum(a)) < 5.0), body, [0, x])
+    for tensor in (i, y, tf.constant(2)):
+        note(tensor)
+    note(tf.cond(y[0] > 1, lambda: note(y * 2), lambda: note(y * 3)))
+    note(tf.while_loop(lambda k: k < 3, lambda k: note(k + 1), [0], name="again"))
+    note(tf.placeholder(tf.float32, name="w"))
+    tf.map_fn(lambda v: note(v * 2), y)
+    return noted
+
+
 PROGRAMS = (
     *(waits_in_one_run, chain_of_queues, more_than_fits, put_in_branch, taken_in_loop),
     *(gradients_taken, between_threads, barrier, barrier_in_one_run, barrier_refuses),
-    *(barrier_closed, barrier_cancelled, sparse_map, staging),
+    *(barrier_closed, barrier_cancelled, sparse_map, staging, names_in_loops),
 )
