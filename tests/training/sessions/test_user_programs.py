@@ -35,7 +35,7 @@ def _listed(function):
 
 
 @pytest.mark.filterwarnings("ignore")  # of what is deprecated: the programs use it
-@pytest.mark.parametrize("function", map(_listed, PROGRAMS))
+@pytest.mark.parametrize("function", [*map(_listed, PROGRAMS)])
 def test_results(function, tmp_path, monkeypatch):
     """Losses of each step, results, names."""
     monkeypatch.chdir(tmp_path)
