@@ -152,6 +152,7 @@ class _Ops:
     SparseToSparseSetOperation: TensorsFunction
     Split: TensorsFunction
     SplitV: TensorsFunction
+    StagePeek: TensorsFunction
     StatefulPartitionedCall: TensorsFunction
     StatelessCase: TensorsFunction
     StatelessIf: TensorsFunction
@@ -180,6 +181,7 @@ class _Ops:
     UniqueWithCounts: TensorsFunction
     UniqueWithCountsV2: TensorsFunction
     Unpack: TensorsFunction
+    Unstage: TensorsFunction
     While: TensorsFunction
     XlaBroadcastHelper: TensorsFunction
     XlaCallModule: TensorsFunction
@@ -272,6 +274,8 @@ class _Ops:
     TensorArrayCloseV3: OperationFunction
     WriteFile: OperationFunction
     _Retval: OperationFunction
+    Stage: OperationFunction
+    StageClear: OperationFunction
 
     def __getattr__(self, kind: str) -> TensorFunction:
         if signature_of(kind) is None:

@@ -767,6 +767,10 @@ StackPop handle:&string -> elem:elem_type ; elem_type:type
 StackPush handle:&string elem:T -> output:T ; T:type swap_memory:bool=false
 !StackPushV2 handle:resource elem:T -> output:T ; T:type swap_memory:bool=false
 !StackV2 max_size:int32 -> handle:resource ; elem_type:type stack_name:string=""
+!Stage values:*dtypes -> ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
+!StageClear -> ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
+!StagePeek index:int32 -> values:*dtypes ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
+!StageSize -> size:int32 ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
 !StatefulPartitionedCall args:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) f:func config:string="" config_proto:string="" executor_type:string=""
 StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
 StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
@@ -897,6 +901,7 @@ UnsortedSegmentMax data:T segment_ids:Tindices num_segments:Tnumsegments -> outp
 UnsortedSegmentMin data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentProd data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentSum data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+!Unstage -> values:*dtypes ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
 UpperBound sorted_inputs:T values:T -> output:out_type ; T:type out_type:type="int32"
 !VarHandleOp -> resource:resource ; container:string="" shared_name:string="" debug_name:string="" dtype:type shape:shape allowed_devices:list(string)=[]
 !VarIsInitializedOp resource:resource -> is_initialized:bool ;
