@@ -28,6 +28,7 @@ FACADES = (
     "flatlite.compat.v1.layers",
     "flatlite.compat.v1.linalg",
     "flatlite.compat.v1.lite",
+    "flatlite.compat.v1.lite_experimental_nn",
     "flatlite.compat.v1.lookup",
     "flatlite.compat.v1.lookup_experimental",
     "flatlite.compat.v1.losses",

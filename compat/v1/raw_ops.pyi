@@ -151,6 +151,7 @@ DecodeJSONExample: RawOp
 DecodeJpeg: RawOp
 DecodePaddedRaw: RawOp
 DecodePng: RawOp
+DecodeProtoV2: RawOp
 DecodeRaw: RawOp
 DecodeWav: RawOp
 DeleteSessionTensor: RawOp
@@ -189,6 +190,8 @@ EncodeBase64: RawOp
 EncodeJpeg: RawOp
 EncodeJpegVariableQuality: RawOp
 EncodePng: RawOp
+EncodeProto: RawOp
+EncodeWav: RawOp
 EnsureShape: RawOp
 Enter: RawOp
 Equal: RawOp
@@ -446,6 +449,8 @@ RFFTND: RawOp
 RGBToHSV: RawOp
 RaggedBincount: RawOp
 RaggedCross: RawOp
+RaggedFillEmptyRows: RawOp
+RaggedFillEmptyRowsGrad: RawOp
 RaggedGather: RawOp
 RaggedRange: RawOp
 RaggedTensorToSparse: RawOp
