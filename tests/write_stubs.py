@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 FACADES = (
     "flatlite",
     "flatlite.compat.v1",
+    "flatlite.compat.v1.audio",
     "flatlite.compat.v1.bitwise",
     "flatlite.compat.v1.compat",
     "flatlite.compat.v1.config",
@@ -36,6 +37,7 @@ FACADES = (
     "flatlite.compat.v1.math",
     "flatlite.compat.v1.math_special",
     "flatlite.compat.v1.metrics",
+    "flatlite.compat.v1.mixed_precision",
     "flatlite.compat.v1.nest",
     "flatlite.compat.v1.nn",
     "flatlite.compat.v1.python_io",
@@ -54,6 +56,7 @@ FACADES = (
     "flatlite.compat.v1.summary",
     "flatlite.compat.v1.test",
     "flatlite.compat.v1.train_experimental",
+    "flatlite.compat.v1.tpu",
     "flatlite.compat.v1.types",
     "flatlite.compat.v1.types_experimental",
     "flatlite.compat.v1.user_ops",

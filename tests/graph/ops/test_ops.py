@@ -78,6 +78,8 @@ ELSEWHERE |= {
 }
 """Those of tests/converter/tf/xla_functions.npz."""
 ELSEWHERE |= {
+    *("DecodeProtoV2", "DecodeWav", "EncodeProto", "EncodeWav", "ExtractVolumePatches"),
+    *("RaggedFillEmptyRows", "RaggedFillEmptyRowsGrad"),
     *("DecodeCSV", "DecodeCompressed", "DecodeJSONExample", "DecodePaddedRaw", "DecodeRaw"),
     *("ParseExample", "ParseExampleV2", "ParseSequenceExampleV2", "ParseSingleExample"),
     *("ParseSingleSequenceExample", "ParseTensor", "RaggedBincount", "RaggedCross"),
