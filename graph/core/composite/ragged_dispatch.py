@@ -22,7 +22,7 @@ from .ragged_value import RaggedTensorValue
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
 HOMES = Homes("""\
-
+along_rows: cumsum softmax
 arithmetic: unsorted_segment_max unsorted_segment_mean unsorted_segment_min \
 unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum
 comparing: where where_v2
@@ -30,6 +30,7 @@ conversion: from_sparse from_tensor to_sparse to_tensor
 indexing: get_item
 joining: concat split stack
 picking: batch_gather gather gather_nd
+products: matmul
 shapes: expand_dims merge_dims one_hot rank reverse size squeeze tile
 """)
 """The module of functions/ragged that has each function."""

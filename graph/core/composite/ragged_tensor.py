@@ -531,10 +531,14 @@ def _values_of(
     return tensor, np.dtype(np.int64)
 
 
-def of_value(value: RaggedTensorValue) -> RaggedTensor:
-    """The ragged tensor of a value."""
+def of_value(value: RaggedTensorValue, dtype: DTypeLike | None = None) -> RaggedTensor:
+    """The ragged tensor of a value, its elements as `dtype`."""
     inner = value.values
-    values = of_value(inner) if isinstance(inner, RaggedTensorValue) else convert_to_tensor(inner)
+    values = (
+        of_value(inner, dtype)
+        if isinstance(inner, RaggedTensorValue)
+        else convert_to_tensor(inner, dtype)
+    )
     return RaggedTensor(values, RowPartition(convert_to_tensor(value.row_splits)))
 
 

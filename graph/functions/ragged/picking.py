@@ -211,11 +211,16 @@ def gather_nd(
     indices: TensorLike | RaggedTensor,
     name: str | None = None,
     batch_dims: int = 0,
+    bad_indices_policy: str = "",
 ) -> Tensor | RaggedTensor:
     """What stands in `params` at the places that the innermost rows of `indices` name."""
     with name_scope(name, "RaggedGatherNd"):
         x = as_ragged(params)
         places = as_ragged(indices, preferred_dtype=np.int32)
+        if bad_indices_policy:
+            raise ValueError(
+                f"bad_indices_policy is not supported for ragged gather yet: {bad_indices_policy}"
+            )
         if batch_dims:
             raise ValueError(
                 f"batch_dims != 0 is not supported for ragged gather yet: {batch_dims}"

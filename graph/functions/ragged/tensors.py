@@ -19,9 +19,9 @@ from ...core.graph import Tensor
 from ...core.scopes import name_scope
 from ...core.tensor_shape import as_shape
 from ..array import creation
-from ..math.sorting import argsort
 from . import crossing, joining
 from .nested_lists import Parsed, parse
+from .partitions import stacked
 from .picking import gather_rows
 from .values import as_ragged, of_flat_values, of_lengths, same_splits
 
@@ -264,21 +264,24 @@ def placeholder(
 
 
 def stack_dynamic_partitions(
-    data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
+    data: TensorLike | RaggedTensor,
+    partitions: TensorLike | RaggedTensor,
+    num_partitions: TensorLike,
+    name: str | None = None,
 ) -> RaggedTensor:
-    """The slices of `data` in rows by the number that each has in `partitions`, in their order."""
+    """The slices of `data` in rows by the number that each has in `partitions`, in their order.
+
+    Args:
+        data: A tensor, or a ragged one.
+        partitions: The numbers, of a shape that begins that of `data`.
+        num_partitions: How many rows there are.
+        name: Of the operations.
+
+    Raises ValueError for a rank that is not known and for shapes that do not go together;
+    InvalidArgumentError, when it runs, for numbers that are negative or too large.
+    """
     with name_scope(name, "SegmentStack"):
-        x, ids = tensor_of(data), tensor_of(partitions)
-        if ids.sizes is None:
-            raise ValueError("partitions must have known rank")
-        sizes = ops.Shape(x)
-        inner = sizes[len(ids.sizes) :]
-        rows = ops.Reshape(x, ops.ConcatV2([np.array([-1], np.int32), inner], np.int32(0)))
-        flat = ops.Reshape(ids, np.array([-1], np.int32))
-        order = argsort(flat, stable=True)
-        values = ops.GatherV2(rows, order, np.int32(0))
-        sorted_ids = ops.GatherV2(flat, order, np.int32(0))
-        return RaggedTensor.from_value_rowids(values, sorted_ids, num_partitions)
+        return stacked(data, partitions, num_partitions)
 
 
 def cross(inputs: Sequence[RaggedTensor | TensorLike], name: str | None = None) -> RaggedTensor:

@@ -31,7 +31,7 @@ def as_ragged(
 ) -> Tensor | RaggedTensor:
     """A ragged tensor of what is one, or its value; a tensor of anything else."""
     if isinstance(value, RaggedTensorValue):
-        value = of_value(value)
+        value = of_value(value, dtype)
     if not isinstance(value, RaggedTensor):
         return convert_to_tensor(value, dtype, preferred_dtype=preferred_dtype)
     if dtype is not None and value.dtype != dtype:
