@@ -91,10 +91,24 @@ def _gather_nd_shape(op: OperationView) -> Shape:
 
 
 @op("GatherNd", shape=_gather_nd_shape)
-def gather_nd(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """The slices of `params` at index tuples; the whole of it for each empty one."""
+def gather_nd(
+    params: np.ndarray, indices: np.ndarray, *, bad_indices_policy: bytes | str = b""
+) -> np.ndarray:
+    """The slices of `params` at index tuples; the whole of it for each empty one.
+
+    Where the policy says to ignore tuples that do not exist, zeros stand for their slices.
+    """
     if not indices.shape[-1]:
         return np.broadcast_to(params, indices.shape[:-1] + params.shape)
+    if bad_indices_policy in (b"IGNORE", "IGNORE"):
+        limits = np.array(params.shape[: indices.shape[-1]], np.int64)
+        outside = np.any((indices < 0) | (indices >= limits), -1)
+        inner = params.shape[indices.shape[-1] :]
+        filler = b"" if params.dtype.kind == "O" else np.zeros((), params.dtype)
+        result = np.full((*indices.shape[:-1], *inner), filler, params.dtype)
+        inside = np.moveaxis(indices[~outside], -1, 0)
+        result[~outside] = params[tuple(inside)]
+        return result
     return params[index_tuple(indices, params.shape)]
 
 

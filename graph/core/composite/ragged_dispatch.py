@@ -29,9 +29,10 @@ comparing: where where_v2
 conversion: from_sparse from_tensor to_sparse to_tensor
 indexing: get_item
 joining: concat split stack
+partitions: dynamic_partition
 picking: batch_gather gather gather_nd
 products: matmul
-shapes: expand_dims merge_dims one_hot rank reverse size squeeze tile
+shapes: expand_dims merge_dims one_hot rank reshape reverse size squeeze tile
 """)
 """The module of functions/ragged that has each function."""
 

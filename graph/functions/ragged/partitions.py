@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.build import ops
+from ...core.composite.ragged_dispatch import ragged
 from ...core.composite.ragged_tensor import RaggedTensor
 from ...core.composite.row_partition import checked
 from ...core.create import convert_to_tensor
 from ...core.graph import Tensor
+from ...core.scopes import name_scope
 from ..math.sorting import argsort
-from .picking import gather_rows
+from .picking import gather_rows, row
 from .values import as_ragged, expanded, rank_of, same_splits
 
 if TYPE_CHECKING:
@@ -48,6 +50,27 @@ def stacked(
     if rank == 0:
         return _rows(expanded(x, 0), ops.Reshape(ids, np.array([1], np.int32)), count)
     return _flattened(x, ids, rank, count)
+
+
+@ragged("dynamic_partition")
+def dynamic_partition(
+    data: TensorLike | RaggedTensor,
+    partitions: TensorLike | RaggedTensor,
+    num_partitions: int,
+    name: str | None = None,
+) -> list[Tensor | RaggedTensor]:
+    """The slices of `data` with each number in `partitions`; see `tf.dynamic_partition`.
+
+    Raises TypeError unless `num_partitions` is an int, ValueError for a negative one.
+    """
+    if not isinstance(num_partitions, int):
+        raise TypeError("num_partitions must be a Python integer")
+    if num_partitions < 0:
+        raise ValueError("num_partitions must be nonnegative")
+    with name_scope(name, "SegmentStack"):
+        rows = stacked(data, partitions, num_partitions)
+        numbers = np.arange(num_partitions, dtype=np.int64)
+        return [row(rows, convert_to_tensor(number)) for number in numbers]
 
 
 def _cast(x: Tensor | RaggedTensor, dtype: np.dtype) -> Tensor | RaggedTensor:

@@ -197,12 +197,24 @@ def batch_gather(
     """Items of each batch of `params` at the indices of that batch."""
     with name_scope(name, "RaggedBatchGather"):
         places = as_ragged(indices, preferred_dtype=np.int32)
-        rank = rank_of(places)
+        x, rank = as_ragged(params), rank_of(places)
         if rank is None:
-            raise ValueError("batch_gather does not allow indices with unknown shape.")
+            raise ValueError(
+                "batch_dims=-1 may only be negative if rank(indices) is statically known."
+            )
         if rank == 0:
-            raise ValueError("indices.rank must be at least 1.")
-        return _gather(as_ragged(params), places, rank - 1, rank - 1)
+            raise ValueError("batch_dims=-1 out of bounds: expected 0<=batch_dims<0")
+        batch, shape = rank - 1, x.get_shape()
+        if shape.rank is not None and batch >= shape.rank:
+            raise ValueError(
+                f"batch_dims must be less than rank(params), got {batch} and {shape.rank}"
+            )
+        expected = places.get_shape()[:batch]
+        if not shape[:batch].is_compatible_with(expected):
+            raise ValueError(
+                f"batch shape from indices {expected} does not match params shape {shape}"
+            )
+        return _gather(x, places, batch, batch)
 
 
 @ragged("gather_nd")
@@ -219,7 +231,8 @@ def gather_nd(
         places = as_ragged(indices, preferred_dtype=np.int32)
         if bad_indices_policy:
             raise ValueError(
-                f"bad_indices_policy is not supported for ragged gather yet: {bad_indices_policy}"
+                "non-default bad_indices_policy not supported for ragged gather, got "
+                f"{bad_indices_policy!r}"
             )
         if batch_dims:
             raise ValueError(

@@ -126,6 +126,8 @@ def _depth(
 ) -> int:
     """How many dimensions of the product are ragged."""
     a_rank, b_rank = (x.ragged_rank if isinstance(x, RaggedTensor) else 0 for x in (a, b))
+    if rank == 2:
+        return 0
     rows, columns = rank - 2, rank - 1
     if b_rank >= (rows if flips[1] else columns):
         return columns

@@ -117,7 +117,15 @@ def _columns(
 
 
 def _cross_shapes(op: OperationView) -> list[Shape]:
-    return [(None,), (None,)]
+    n_ragged = len(cast("Sequence[object]", op.attrs["ragged_values_types"]))
+    n_dense = len(cast("Sequence[object]", op.attrs["dense_types"]))
+    splits = [x.sizes for x in op.inputs[n_ragged : 2 * n_ragged]]
+    dense = [x.sizes for x in op.inputs[len(op.inputs) - n_dense :]]
+    counts = {n - 1 for sizes in splits if sizes for n in sizes if n is not None}
+    counts |= {sizes[0] for sizes in dense if sizes and sizes[0] is not None}
+    if len(counts) > 1:
+        raise ValueError("inputs must all have the same batch dimension size.")
+    return [(None,), (None if not counts else counts.pop() + 1,)]
 
 
 @op("RaggedCross", shape=_cross_shapes)
