@@ -257,6 +257,13 @@ def _target(
     if shape is None:
         return [None] * n, None if static is None else tuple(static)
     if isinstance(shape, Tensor):
+        sizes_asked = shape.sizes
+        length = sizes_asked[0] if sizes_asked else None
+        if None not in (length, actual.rank) and length != actual.rank:
+            raise ValueError(
+                f"rt_input.shape and shape={shown((None,) * (length or 0))} are incompatible: "
+                f"rt_input.rank = {actual.rank} but shape.rank = {length}"
+            )
         numbers = ops.Cast(shape, DstT=np.dtype(np.int64))
         sizes = [
             ops.StridedSlice(numbers, [i], [i + 1], [1], shrink_axis_mask=1)

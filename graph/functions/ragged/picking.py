@@ -86,6 +86,8 @@ def gather(
         place = n_batch if axis is None else positive_axis(axis, rank_of(x))
         if place < n_batch:
             raise ValueError(f"axis must be >= batch_dims, got {place} and {n_batch}")
+        if rank == 0 and place > 0:
+            return squeezed(_gather(x, expanded(places, 0), place, 0), place)
         if n_batch and n_batch == rank:
             return squeezed(_gather(x, expanded(places, n_batch), place, n_batch), n_batch)
         return _gather(x, places, place, n_batch)

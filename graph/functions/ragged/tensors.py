@@ -183,6 +183,13 @@ def boolean_mask(
             raise ValueError("mask cannot be scalar.")
         if isinstance(flags, Tensor) and rank > 1:
             flags = RaggedTensor.from_tensor(flags, ragged_rank=rank - 1)
+        if isinstance(flags, RaggedTensor) and flags.ragged_rank < rank - 1:
+            depth = rank - 1 - flags.ragged_rank
+            dtype = flags.rows.dtype
+            inner = RaggedTensor.from_tensor(
+                flags.flat_values, ragged_rank=depth, row_splits_dtype=dtype
+            )
+            flags = flags.with_flat_values(inner)
         x = as_ragged(data)
         x.get_shape()[:rank].assert_is_compatible_with(flags.get_shape())
         return _masked(x, flags)

@@ -336,7 +336,9 @@ def broadcast(
     values = [
         ops.GatherV2(part.values, node, _ZERO) for part, node in zip(parts, nodes, strict=True)
     ]
-    return values, rows[1:]
+    dtypes = {x.rows.dtype for x in tensors if isinstance(x, RaggedTensor)}
+    kind = dtypes.pop() if len(dtypes) == 1 else np.dtype(np.int64)
+    return values, [level.of_type(kind) for level in rows[1:]]
 
 
 def _common(lengths: list[Tensor], ones: list[Tensor | None]) -> Tensor:

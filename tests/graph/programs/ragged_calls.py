@@ -107,7 +107,7 @@ CALLS = [
     "tf.strings.unsorted_segment_join(C([['ab','c'],['']]), C([[0,1],[0]]), 2)",
     "tf.map_fn(tf.reduce_sum, C([[1,2],[3]]))",
     "tf.map_fn(lambda x: x+1, C([[1,2],[3]]), dtype=Spec(None, tf.int32, 0))",
-    "tf.map_fn(lambda x: tf.RaggedTensor.from_tensor([[1,2]]), tf.constant([1,2]), dtype=Spec(None, tf.int32, 1))",
+    "tf.map_fn(lambda x: tf.RaggedTensor.from_tensor([[1]]), [1,2], dtype=Spec(None, tf.int32, 1))",
     "tf.map_fn(lambda x: tf.ragged.range(x), C([[1,2],[3]]), dtype=Spec(None, tf.int32, 1))",
     "tf.map_fn(lambda x: x[:1], C([[1,2],[3]]), dtype=Spec([None], tf.int32, 0))",
     "tf.ragged.constant([[1,2],[3]]) == tf.ragged.constant([[1,2],[4]])",
@@ -205,6 +205,20 @@ CALLS = [
     "tf.nest.flatten(C([[1,2],[0]]))",
     "tf.nest.flatten(C([[1,2],[0]]), expand_composites=True)",
     "tf.nn.moments(C([[1.,2],[0]]),[0])",
+    "tf.repeat(np.zeros([0,2],np.int32),[],axis=0)",
+    "tf.repeat([[1,2],[3,4]],np.zeros([0],np.int32))",
+    (
+        "tf.ragged.boolean_mask(C([[[1,2],[3,4]],[[5,6]]],ragged_rank=1),"
+        "C([[[True,False],[True,True]],[[False,True]]],ragged_rank=1))"
+    ),
+    "tf.gather(C([[1,2],[3,4]]),1,axis=1)",
+    "tf.gather(C([[[1,2],[3,4]],[[5,6]]]),0,axis=1)",
+    "C([[1,2],[3]],row_splits_dtype=tf.int32)+[[1],[2]]",
+    "C([[1,2],[3]]).to_tensor(shape=tf.constant([2,2,2]))",
+    "tf.math.cumsum(C([[[1,2],[3]],[[4]]]),axis=0)",
+    "tf.matmul(C([[[1,2]],[[3,4],[5,6]]]), C([[[1],[2]],[[3],[4]]]))",
+    "tf.matmul(C([[[1],[2]],[[3]]]), C([[[1],[2]],[[3]]]), transpose_a=True)",
+    "tf.matmul(C([[[1.,2]],[[3,4],[5,6]]], ragged_rank=1), [[[1.],[2]],[[3],[4]]])",
 ]
 OTHERWISE = {
     "C([1,2,3], ragged_rank=0, inner_shape=()).shape": "the error is that of tf.constant here",
