@@ -159,6 +159,7 @@ DecodeJSONExample: RawOp
 DecodeJpeg: RawOp
 DecodePaddedRaw: RawOp
 DecodePng: RawOp
+DecodeProtoV2: RawOp
 DecodeRaw: RawOp
 DecodeWav: RawOp
 DeleteSessionTensor: RawOp
@@ -199,6 +200,8 @@ EncodeBase64: RawOp
 EncodeJpeg: RawOp
 EncodeJpegVariableQuality: RawOp
 EncodePng: RawOp
+EncodeProto: RawOp
+EncodeWav: RawOp
 EnsureShape: RawOp
 Enter: RawOp
 Equal: RawOp
@@ -492,6 +495,8 @@ RFFTND: RawOp
 RGBToHSV: RawOp
 RaggedBincount: RawOp
 RaggedCross: RawOp
+RaggedFillEmptyRows: RawOp
+RaggedFillEmptyRowsGrad: RawOp
 RaggedGather: RawOp
 RaggedRange: RawOp
 RaggedTensorToSparse: RawOp

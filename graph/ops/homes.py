@@ -7,10 +7,11 @@ A name that is missing here is looked for in all of them.
 HOMES = """
 activation: Elu EluGrad InvGrad L2Loss LeakyRelu LeakyReluGrad LogSoftmax ReciprocalGrad Relu Relu6 Relu6Grad ReluGrad RsqrtGrad Selu SeluGrad SigmoidGrad Softmax SoftmaxCrossEntropyWithLogits Softplus SoftplusGrad Softsign SoftsignGrad SparseSoftmaxCrossEntropyWithLogits SqrtGrad TanhGrad
 array: BroadcastTo ConjugateTranspose ExpandDims InvertPermutation Rank Reshape Reverse ReverseSequence ReverseV2 Roll Shape ShapeN Size Squeeze Tile Transpose
+audio: DecodeWav EncodeWav
 candidates: AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler LearnedUnigramCandidateSampler LogUniformCandidateSampler UniformCandidateSampler
 concat: Concat ConcatOffset ConcatV2 Pack ParallelConcat Split SplitV Unpack
 control: Case Enter Exit If LoopCond Merge NextIteration PartitionedCall RefEnter RefExit RefMerge RefNextIteration RefSwitch Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2 StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile Switch TensorArrayCloseV3 TensorArrayGradV3 TensorArrayGradWithShape TensorArrayReadV3 TensorArrayScatterV3 TensorArraySizeV3 TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3 While XlaWhile
-conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput ExtractImagePatches
+conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput ExtractImagePatches ExtractVolumePatches
 ctc: CTCBeamSearchDecoder CTCGreedyDecoder CTCLoss
 detection: Bincount DenseBincount LowerBound NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 SparseBincount UniqueWithCounts UpperBound
 elementwise: Abs AccumulateNV2 Acos Acosh Add AddN AddV2 Angle Asin Asinh Atan Atan2 Atanh Bitcast BitwiseAnd BitwiseOr BitwiseXor Bucketize Cast Ceil CheckNumerics ClipByValue Complex ComplexAbs Conj Cos Cosh Digamma Div DivNoNan Equal Erf Erfc Erfinv Exp Expm1 Floor FloorDiv FloorMod Greater GreaterEqual Imag Inv Invert IsFinite IsInf IsNan LeftShift Less LessEqual Lgamma Log Log1p LogicalAnd LogicalNot LogicalOr Maximum Minimum Mod Mul MulNoNan Ndtri Neg NextAfter NotEqual PopulationCount Pow Print Real RealDiv Reciprocal RightShift Rint Round Rsqrt Select SelectV2 Sigmoid Sign Sin Sinh Sqrt Square SquaredDifference Sub Tan Tanh ToBool TruncateDiv TruncateMod Xdivy Xlog1py Xlogy
@@ -37,7 +38,7 @@ source: Assert BroadcastArgs BroadcastGradientArgs Const ControlTrigger Empty En
 space: BatchToSpace BatchToSpaceND DepthToSpace SpaceToBatch SpaceToBatchND SpaceToDepth
 sparse.arithmetic: SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul SparseReduceMax SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax SparseSparseMaximum SparseSparseMinimum SparseTensorDenseMatMul
 sparse.cross: DenseCountSparseOutput EditDistance SparseCountSparseOutput SparseCross SparseCrossV2
-sparse.ragged: RaggedBincount RaggedCross RaggedGather RaggedRange RaggedTensorToSparse
+sparse.ragged: RaggedBincount RaggedCross RaggedFillEmptyRows RaggedFillEmptyRowsGrad RaggedGather RaggedRange RaggedTensorToSparse
 sparse.sets: DenseToDenseSetOperation DenseToSparseSetOperation SetSize SparseToSparseSetOperation
 sparse.sparse: SparseConcat SparseFillEmptyRows SparseFillEmptyRowsGrad SparseReorder SparseReshape SparseSlice SparseSliceGrad SparseSplit SparseTensorDenseAdd
 special.bessel: BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1
@@ -55,6 +56,7 @@ text.decoding: DecodeCSV DecodeCompressed DecodeJSONExample DecodePaddedRaw Deco
 text.files: MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2 ShardedFilename ShardedFilespec
 text.parsing: ParseExample ParseExampleV2 ParseSingleExample
 text.parsing_sequences: ParseSequenceExampleV2 ParseSingleSequenceExample
+text.protos: DecodeProtoV2 EncodeProto
 text.readers: FixedLengthRecordReader FixedLengthRecordReaderV2 IdentityReader IdentityReaderV2 MatchingFiles ReadFile ReaderNumRecordsProduced ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompleted ReaderNumWorkUnitsCompletedV2 ReaderRead ReaderReadUpTo ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2 ReaderRestoreState ReaderRestoreStateV2 ReaderSerializeState ReaderSerializeStateV2 TFRecordReader TFRecordReaderV2 TextLineReader TextLineReaderV2 WholeFileReader WholeFileReaderV2 WriteFile
 text.split_text: AsString DecodeBase64 EncodeBase64 ReduceJoin StringFormat StringSplit StringSplitV2 StringToHashBucket
 text.string: StringJoin StringToHashBucketFast
