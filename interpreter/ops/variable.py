@@ -68,8 +68,9 @@ def assign_variable(node: Node) -> DynamicResult:
         ):
             before[...] = value  # whoever read it has a copy; new memory costs more than this
         else:
-            resources[number] = aligned(value.shape, value.dtype)
-            resources[number][...] = value
+            memory = aligned(value.shape, value.dtype)
+            memory[...] = value
+            resources[number] = memory
         return []
 
     def is_done(inputs: Arrays, results: Arrays) -> bool:
