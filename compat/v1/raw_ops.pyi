@@ -761,6 +761,10 @@ StackPopV2: RawOp
 StackPush: RawOp
 StackPushV2: RawOp
 StackV2: RawOp
+Stage: RawOp
+StageClear: RawOp
+StagePeek: RawOp
+StageSize: RawOp
 StatefulPartitionedCall: RawOp
 StatelessCase: RawOp
 StatelessIf: RawOp
@@ -891,6 +895,7 @@ UnsortedSegmentMax: RawOp
 UnsortedSegmentMin: RawOp
 UnsortedSegmentProd: RawOp
 UnsortedSegmentSum: RawOp
+Unstage: RawOp
 UpperBound: RawOp
 VarHandleOp: RawOp
 VarIsInitializedOp: RawOp
@@ -920,7 +925,9 @@ XlaPad: RawOp
 XlaReduce: RawOp
 XlaReduceWindow: RawOp
 XlaReplicaId: RawOp
+XlaRngBitGenerator: RawOp
 XlaScatter: RawOp
+XlaSelectAndScatter: RawOp
 XlaSetBound: RawOp
 XlaSharding: RawOp
 XlaSort: RawOp
