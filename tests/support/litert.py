@@ -5,6 +5,8 @@ import os
 
 import numpy as np
 
+LONGEST = 300  # seconds of a request: of an IF at size after size LiteRT may never return
+
 
 def serve(pipe) -> None:
     """The child: answers (content, steps, resolver, signature) with outputs or an error's text."""
@@ -75,6 +77,10 @@ class LiteRT:
         except OSError:  # it died of the model before, after its answer
             self.close()
             self._started().send(request)
+        if not self.pipe.poll(LONGEST):
+            self.process.kill()
+            self.process.join()
+            return f"LiteRT ran for more than {LONGEST} s"
         try:
             return self.pipe.recv()
         except (EOFError, OSError):  # a reset, where it died with something unread
