@@ -11,7 +11,7 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..core.order import ordered
 from ..core.signatures.attributes import FunctionRef
@@ -83,7 +83,7 @@ def scheduled(
     return _Schedule(order, before, exchanges).run()
 
 
-class _Schedule:
+class _Schedule(Generic[Item]):
     """An order in the making."""
 
     def __init__(
@@ -111,7 +111,7 @@ class _Schedule:
         for position, missing in enumerate(self._missing):
             if not missing:
                 self._push(position)
-        result = []
+        result: list[Item] = []
         while self._ready or self._takers:
             position = heapq.heappop(self._ready) if self._ready else self._next_taker()
             item = self._order[position]
