@@ -8,7 +8,6 @@ something was put in before.
 from __future__ import annotations
 
 import heapq
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -21,12 +20,14 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item", bound=Hashable)
 
+MANY = 2**62
+"""As many elements as anybody may want."""
 GIVING = {
     **dict.fromkeys(("QueueEnqueue", "QueueEnqueueV2"), 1),
-    **dict.fromkeys(("QueueEnqueueMany", "QueueEnqueueManyV2"), math.inf),
+    **dict.fromkeys(("QueueEnqueueMany", "QueueEnqueueManyV2"), MANY),
     **dict.fromkeys(("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"), 1),
     "SparseAccumulatorApplyGradient": 1,
-    "BarrierInsertMany": math.inf,
+    "BarrierInsertMany": MANY,
     "Stage": 1,
 }
 """Operations that put something in -> how many elements at most."""
