@@ -56,6 +56,7 @@ class _Ops:
     ComputeAccidentalHits: TensorsFunction
     ConcatOffset: TensorsFunction
     DecodeCSV: TensorsFunction
+    DecodeProtoV2: TensorsFunction
     DecodeWav: TensorsFunction
     DeleteSessionTensor: OperationFunction
     DenseCountSparseOutput: TensorsFunction
@@ -115,6 +116,8 @@ class _Ops:
     QueueDequeueUpToV2: TensorsFunction
     QueueDequeueV2: TensorsFunction
     RaggedCross: TensorsFunction
+    RaggedFillEmptyRows: TensorsFunction
+    RaggedFillEmptyRowsGrad: TensorsFunction
     RaggedGather: TensorsFunction
     RaggedRange: TensorsFunction
     RaggedTensorToSparse: TensorsFunction

@@ -337,6 +337,7 @@ def _after(gate: Operation, function: Branch) -> Branch:
     def gated() -> object:
         with control_dependencies([gate]):
             returned = function()
-            return pack(returned, [ops.Identity(_as_output(x)) for x in flatten(returned)])
+            leaves = flatten(returned, expand=True)
+            return pack(returned, [ops.Identity(_as_output(x)) for x in leaves], expand=True)
 
     return gated
