@@ -55,6 +55,7 @@ class _Ops:
     CombinedNonMaxSuppression: TensorsFunction
     ComputeAccidentalHits: TensorsFunction
     ConcatOffset: TensorsFunction
+    DatasetToSingleElement: TensorsFunction
     DecodeCSV: TensorsFunction
     DecodeProtoV2: TensorsFunction
     DecodeWav: TensorsFunction
@@ -81,6 +82,8 @@ class _Ops:
     GenerateVocabRemapping: TensorsFunction
     IdentityN: TensorsFunction
     If: TensorsFunction
+    IteratorGetNext: TensorsFunction
+    IteratorGetNextSync: TensorsFunction
     LSTMBlockCell: TensorsFunction
     LearnedUnigramCandidateSampler: TensorsFunction
     ListDiff: TensorsFunction
@@ -92,6 +95,7 @@ class _Ops:
     Merge: TensorsFunction
     NonMaxSuppressionV4: TensorsFunction
     NonMaxSuppressionV5: TensorsFunction
+    OptionalGetValue: TensorsFunction
     ParseExample: TensorsFunction
     ParseExampleV2: TensorsFunction
     ParseSequenceExample: TensorsFunction
@@ -125,6 +129,7 @@ class _Ops:
     ReaderReadUpTo: TensorsFunction
     ReaderReadUpToV2: TensorsFunction
     ReaderReadV2: TensorsFunction
+    ReduceDataset: TensorsFunction
     RefMerge: TensorsFunction
     RefSwitch: TensorsFunction
     RestoreV2: TensorsFunction
@@ -190,6 +195,7 @@ class _Ops:
     XlaCallModule: TensorsFunction
     XlaKeyValueSort: TensorsFunction
     XlaOptimizationBarrier: TensorsFunction
+    XlaRngBitGenerator: TensorsFunction
     XlaVariadicReduce: TensorsFunction
     XlaVariadicReduceV2: TensorsFunction
     XlaVariadicSort: TensorsFunction
@@ -277,6 +283,7 @@ class _Ops:
     TensorArrayCloseV3: OperationFunction
     WriteFile: OperationFunction
     _Retval: OperationFunction
+    MakeIterator: OperationFunction
     Stage: OperationFunction
     StageClear: OperationFunction
 

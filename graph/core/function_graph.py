@@ -10,7 +10,7 @@ A tensor of a graph around becomes an argument when an operation of the body rea
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, cast, overload
 
 import numpy as np
@@ -74,7 +74,7 @@ class FunctionGraph(Graph):
         return candidate
 
     @contextlib.contextmanager
-    def traced(self) -> Iterator[None]:
+    def traced(self) -> Generator[None]:
         """A block in which operations are added to it, under its scope and by names free there.
 
         As in TensorFlow, where bodies of loops and branches are parts of the graph around.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class Barrier:
             index = _FIRST_INDEX + self._n_inserts
             is_new = False
             complete: list[tuple[np.ndarray, ...]] = []
-            for key, value in zip(keys.tolist(), values, strict=True):
+            for key, value in zip(_listed(keys), values, strict=True):
                 if key not in self._incomplete:
                     is_new = True
                     self._incomplete[key] = index, [None] * len(self.dtypes)
@@ -102,7 +102,7 @@ class Barrier:
             self.ready.close(False)
 
     def _require_begun(self, keys: np.ndarray) -> None:
-        new = [key for key in keys.tolist() if key not in self._incomplete]
+        new = [key for key in _listed(keys) if key not in self._incomplete]
         if new or self._is_cancelled:
             shown_key = new[0].decode(errors="replace") if new else ""
             words = f"Barrier {self.name} is closed, but attempted to insert a brand new key: "
@@ -117,6 +117,10 @@ class Barrier:
             words = f"Shape mismatch in tuple component {component}. Expected "
             got = f"{shown((len(keys), *shape))}, got {shown(values.shape)}"
             raise InvalidArgumentError(None, None, f"{words}{got}")
+
+
+def _listed(keys: np.ndarray) -> list[bytes]:
+    return cast("list[bytes]", keys.tolist())
 
 
 def _string(value: bytes) -> np.ndarray:

@@ -8,10 +8,9 @@ something was put in before.
 from __future__ import annotations
 
 import heapq
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..core.order import ordered
 from ..core.signatures.attributes import FunctionRef
@@ -21,12 +20,14 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item", bound=Hashable)
 
+MANY = 2**62
+"""As many elements as anybody may want."""
 GIVING = {
     **dict.fromkeys(("QueueEnqueue", "QueueEnqueueV2"), 1),
-    **dict.fromkeys(("QueueEnqueueMany", "QueueEnqueueManyV2"), math.inf),
+    **dict.fromkeys(("QueueEnqueueMany", "QueueEnqueueManyV2"), MANY),
     **dict.fromkeys(("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"), 1),
     "SparseAccumulatorApplyGradient": 1,
-    "BarrierInsertMany": math.inf,
+    "BarrierInsertMany": MANY,
     "Stage": 1,
 }
 """Operations that put something in -> how many elements at most."""
@@ -83,7 +84,7 @@ def scheduled(
     return _Schedule(order, before, exchanges).run()
 
 
-class _Schedule:
+class _Schedule(Generic[Item]):
     """An order in the making."""
 
     def __init__(
@@ -111,7 +112,7 @@ class _Schedule:
         for position, missing in enumerate(self._missing):
             if not missing:
                 self._push(position)
-        result = []
+        result: list[Item] = []
         while self._ready or self._takers:
             position = heapq.heappop(self._ready) if self._ready else self._next_taker()
             item = self._order[position]

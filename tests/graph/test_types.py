@@ -133,3 +133,13 @@ def test_variables_of_messages_have_the_dtype_of_those_they_describe():
     with tf.Graph().as_default():
         variable = tf.Variable([1.0, 2.0])
         assert tf.Variable.from_proto(variable.to_proto()).dtype is variable.dtype
+
+
+@pytest.mark.parametrize("dtype", [tf.qint8, tf.quint8, tf.qint32], ids=str)
+def test_zeros_of_quantized_integers(dtype):
+    """Zeros and ones have the type, and their numbers as integers."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        zeros, ones = tf.zeros([2, 3], dtype), tf.ones([2], dtype)
+        assert zeros.dtype == ones.dtype == dtype
+        values = session.run([tf.cast(zeros, tf.int32), tf.cast(ones, tf.int32)])
+    assert [value.tolist() for value in values] == [[[0, 0, 0], [0, 0, 0]], [1, 1]]

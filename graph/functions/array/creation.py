@@ -92,7 +92,10 @@ def ones(shape: DynamicShape, dtype: DTypeLike = np.float32, name: str | None = 
 def _filled(
     default: str, shape: DynamicShape, dtype: np.dtype, number: int, name: str | None
 ) -> Tensor:
-    value = b"" if dtype.kind == "O" and not number else as_array(_unit(number, dtype), dtype)
+    if dtype.names:  # quantized integers
+        value = np.array((number,), dtype)
+    else:
+        value = b"" if dtype.kind == "O" and not number else as_array(_unit(number, dtype), dtype)
     with name_scope(name, default, [shape]) as scope:
         if not isinstance(shape, Tensor):
             try:

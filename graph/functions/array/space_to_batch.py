@@ -37,7 +37,10 @@ def batch_to_space(
 ) -> Tensor:
     """What `space_to_batch` moved to the batch, moved back."""
     shape = np.full(2, block_size, np.int32) if block_shape is None else block_shape
-    return ops.BatchToSpaceND(input, shape, crops, name=name)
+    result = ops.BatchToSpaceND(input, shape, crops, name=name)
+    if block_shape is None:
+        result.set_shape([None] * 4)
+    return result
 
 
 def required_space_to_batch_paddings(

@@ -22,8 +22,6 @@ Padding: TypeAlias = "str | Sequence[Sequence[int]]"
 """The name of a scheme, or how much is put before and after each dimension."""
 
 ONE_TO_ONE = r"""
-conv2d_backprop_filter Conv2DBackpropFilter input filter_sizes out_backprop strides padding \
-    use_cudnn_on_gpu=True data_format='NHWC' dilations=[1,1,1,1]
 dilation2d      Dilation2D  input filter strides rates padding
 """
 globals().update(functions(ONE_TO_ONE, __name__))
@@ -197,6 +195,31 @@ def conv2d_transpose(
             dilations=_four(dilations, data_format, "dilations"),
             name=scope,
         )
+
+
+def conv2d_backprop_filter(
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: Padding,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC",
+    dilations: Sequence[int] = (1, 1, 1, 1),
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `conv2d` by its filter."""
+    return ops.Conv2DBackpropFilter(
+        input,
+        filter_sizes,
+        out_backprop,
+        strides=list(strides),
+        use_cudnn_on_gpu=use_cudnn_on_gpu,
+        data_format=data_format,
+        dilations=list(dilations),
+        name=name,
+        **_padding(padding),
+    )
 
 
 def conv2d_backprop_input(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ...core.registry import op
+from ...core.shapes import unknown
 from ..gather import require_sorted
 
 if TYPE_CHECKING:
@@ -125,12 +126,7 @@ def sparse_to_sparse(
     return _combined(a, b, set_operation, a_values.dtype)
 
 
-def _sizes_shape(op: OperationView) -> Shape:
-    shape = op.inputs[2].value
-    return None if shape is None else tuple(int(n) for n in shape[:-1])
-
-
-@op("SetSize", shape=_sizes_shape)
+@op("SetSize", shape=unknown)
 def set_size(
     indices: np.ndarray, values: np.ndarray, shape: np.ndarray, *, validate_indices: bool
 ) -> np.ndarray:

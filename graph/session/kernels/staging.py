@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -11,7 +10,7 @@ from ....schema.errors import InvalidArgumentError
 from ..queues import Queue
 from ..resources import resource_kernel
 from ..sparse_maps import SparseTensorsMap
-from .queues import shared
+from .queues import as_results, shared
 
 if TYPE_CHECKING:
     from ...core.graph import Operation
@@ -42,10 +41,6 @@ def _area(op: Operation, state: State) -> _Area:
     return shared(op, state, lambda name: _Area(name, None, capacity))
 
 
-def _results(op: Operation, parts: Sequence[np.ndarray]) -> KernelResult:
-    return parts[0] if len(op.outputs) == 1 else list(parts)
-
-
 @resource_kernel("Stage")
 def stage(op: Operation, state: State, *parts: np.ndarray) -> KernelResult:
     """Adds an element."""
@@ -57,7 +52,7 @@ def stage(op: Operation, state: State, *parts: np.ndarray) -> KernelResult:
 def unstage(op: Operation, state: State) -> KernelResult:
     """Takes the oldest element."""
     (element,) = _area(op, state).dequeue(1).wait(state.control.check)
-    return _results(op, element)
+    return as_results(op, element)
 
 
 @resource_kernel("StagePeek")
@@ -67,7 +62,7 @@ def stage_peek(op: Operation, state: State, index: np.ndarray) -> KernelResult:
     if element is None:
         words = f"there is no element {int(index)} in the staging area"
         raise InvalidArgumentError(None, None, words)
-    return _results(op, element)
+    return as_results(op, element)
 
 
 @resource_kernel("StageSize")

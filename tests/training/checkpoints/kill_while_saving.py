@@ -14,6 +14,7 @@ import random
 import signal
 import tempfile
 import time
+import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -114,7 +115,8 @@ def kill_once(way, folder, seconds):
             os.close(receiver)
             save_forever(way, folder, report)
         finally:
-            os._exit(1)  # a fault: the parent sees that it ended by itself
+            traceback.print_exc()  # a fault: the parent sees that it ended by itself
+            os._exit(1)
     os.close(report)
     with open(receiver, "rb") as pipe:
         steps = pipe.read(8)
