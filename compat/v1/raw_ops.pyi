@@ -159,6 +159,7 @@ DecodeJSONExample: RawOp
 DecodeJpeg: RawOp
 DecodePaddedRaw: RawOp
 DecodePng: RawOp
+DecodeProtoV2: RawOp
 DecodeRaw: RawOp
 DecodeWav: RawOp
 DeleteSessionTensor: RawOp
@@ -199,6 +200,8 @@ EncodeBase64: RawOp
 EncodeJpeg: RawOp
 EncodeJpegVariableQuality: RawOp
 EncodePng: RawOp
+EncodeProto: RawOp
+EncodeWav: RawOp
 EnsureShape: RawOp
 Enter: RawOp
 Equal: RawOp
@@ -492,6 +495,8 @@ RFFTND: RawOp
 RGBToHSV: RawOp
 RaggedBincount: RawOp
 RaggedCross: RawOp
+RaggedFillEmptyRows: RawOp
+RaggedFillEmptyRowsGrad: RawOp
 RaggedGather: RawOp
 RaggedRange: RawOp
 RaggedTensorToSparse: RawOp
@@ -756,6 +761,10 @@ StackPopV2: RawOp
 StackPush: RawOp
 StackPushV2: RawOp
 StackV2: RawOp
+Stage: RawOp
+StageClear: RawOp
+StagePeek: RawOp
+StageSize: RawOp
 StatefulPartitionedCall: RawOp
 StatelessCase: RawOp
 StatelessIf: RawOp
@@ -886,6 +895,7 @@ UnsortedSegmentMax: RawOp
 UnsortedSegmentMin: RawOp
 UnsortedSegmentProd: RawOp
 UnsortedSegmentSum: RawOp
+Unstage: RawOp
 UpperBound: RawOp
 VarHandleOp: RawOp
 VarIsInitializedOp: RawOp
@@ -915,7 +925,9 @@ XlaPad: RawOp
 XlaReduce: RawOp
 XlaReduceWindow: RawOp
 XlaReplicaId: RawOp
+XlaRngBitGenerator: RawOp
 XlaScatter: RawOp
+XlaSelectAndScatter: RawOp
 XlaSetBound: RawOp
 XlaSharding: RawOp
 XlaSort: RawOp

@@ -32,6 +32,7 @@ from ..emit import chains, lists, random, rows
 from ..emit.lists import ListBuffer
 from ..emit.registry import EMITTERS
 from .delegated import DelegatedPart
+from .exchanges import TAKING, scheduled
 from .hosted import HOSTED
 from .plan_variables import CALLS, HANDLERS, PlanVariables, is_handle
 from .run_errors import failed, fault_words, located
@@ -58,14 +59,6 @@ UNNOTICED = frozenset(
 CHECKS = ("Assert", "CheckNumerics")
 """Operations that say what is wrong with inputs, before others stumble over them."""
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
-GIVING = frozenset(
-    (
-        *("QueueEnqueue", "QueueEnqueueMany", "QueueEnqueueManyV2", "QueueEnqueueV2"),
-        *("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"),
-        "SparseAccumulatorApplyGradient",
-    )
-)
-"""Operations that others may wait for in the same run, without a dependency."""
 
 
 class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
@@ -481,7 +474,9 @@ def needed(fetches: Iterable[Tensor | Operation], feeds: Iterable[Tensor]) -> li
     if not running:
         return []
     listed = [op for op in targets[0].graph.operations if op in running]
-    return ordered([*(op for op in listed if op.type in GIVING), *listed], before)
+    if not any(op.type in TAKING or op.type in CALLS for op in listed):
+        return ordered(listed, before)
+    return scheduled(listed, before, lambda op: [op])
 
 
 def _raising(error: Exception) -> Callable[..., list[np.ndarray]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "accumulators",
+    "barriers",
     "control",
     "dataset_functions",
     "dataset_iterators",
@@ -40,6 +41,7 @@ MODULES = (
     "samplers",
     "serialized",
     "session_tensors",
+    "staging",
     "tables",
     "tensor_arrays",
     "variables",

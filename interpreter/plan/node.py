@@ -287,6 +287,8 @@ class Node:
         operand = self.optional(i)
         if operand is not None and operand.sizes is not None:
             return list(operand.sizes)
+        if operand is not None and not operand.is_integer:
+            self.fail(f"input {i} must be integers, got {operand.dtype}")
         return [int(n) for n in self.constant(i).ravel()]
 
     def axis(self, name: str, operand: Buffer, value: int | None = None) -> int:
@@ -326,6 +328,8 @@ class Node:
             )
         if sizes.negative(shape):
             self.fail(f"dimensions must not be negative, got {shape}")
+        if sizes.too_large(shape):
+            self.fail(f"dimensions must be at most {sizes.MAX_SIZE}, got {shape}")
         if value is not None:
             array = np.asarray(value, dtype).reshape(shape)
             return self._add(Operand.known(array, declaration.name, declaration.quantization))
@@ -346,13 +350,16 @@ class Node:
             )
         message = f"shape {operand.shape} cannot be seen as {shape}: "
         message += f"{operand.size} elements against {prod(shape)}"
-        self.require(not sizes.negative(shape), message)
+        self.require(not sizes.negative(shape) and not sizes.too_large(shape), message)
         self.require_equal(prod(shape) * dtype.itemsize, operand.nbytes, message)
         value = operand.value
         if value is not None:
             array = np.ascontiguousarray(value)
             array = (array if dtype == array.dtype else array.ravel().view(dtype)).reshape(shape)
-            return self._add(Operand.known(array, declaration.name, declaration.quantization))
+            known = Operand.known(array, declaration.name, declaration.quantization)
+            if sum(not sizes.is_plain(n) for n in shape) > bool(array.size):
+                known.shape = shape  # as many elements do not tell these sizes
+            return self._add(known)
         buffer = Buffer(dtype, shape, operand.storage, operand.offset)
         return self._add(Operand.of(buffer, declaration.name, declaration.quantization))
 

@@ -87,7 +87,10 @@ def _runs_others(operator: OperatorSpec) -> bool:
 
 
 def _succeeds(spec: SubgraphSpec, operator: OperatorSpec) -> bool:
-    if operator.is_custom or not known(operator.kind).has("total"):
+    row = None if operator.is_custom else known(operator.kind)
+    if row is None or not row.has("total"):
+        return False
+    if row.has("total=unscaled") and spec.tensors[operator.inputs[0]].quantization is not None:
         return False
     tensors = [spec.tensors[t] for t in operator.inputs[1:] if t >= 0]
     return operator.kind in _SELECTS_BY_VALUE or all(

@@ -170,6 +170,7 @@ DecodeJSONExample json_examples:string -> binary_examples:string ;
 DecodeJpeg contents:string -> image:uint8 ; channels:int=0 ratio:int=1 fancy_upscaling:bool=true try_recover_truncated:bool=false acceptable_fraction:float=1.0 dct_method:string=""
 DecodePaddedRaw input_bytes:string fixed_length:int32 -> output:out_type ; out_type:type little_endian:bool=true
 DecodePng contents:string -> image:dtype ; channels:int=0 dtype:type="uint8"
+DecodeProtoV2 bytes:string -> sizes:int32 values:*output_types ; message_type:string field_names:list(string) output_types:list(type) descriptor_source:string="local://" message_format:string="binary" sanitize:bool=false
 DecodeRaw bytes:string -> output:out_type ; out_type:type little_endian:bool=true
 DecodeWav contents:string -> audio:float32 sample_rate:int32 ; desired_channels:int=-1 desired_samples:int=-1
 !DeleteSessionTensor handle:string -> ;
@@ -210,6 +211,8 @@ EncodeBase64 input:string -> output:string ; pad:bool=false
 EncodeJpeg image:uint8 -> contents:string ; format:string="" quality:int=95 progressive:bool=false optimize_size:bool=false chroma_downsampling:bool=true density_unit:string="in" x_density:int=300 y_density:int=300 xmp_metadata:string=""
 EncodeJpegVariableQuality images:uint8 quality:int32 -> contents:string ;
 EncodePng image:T -> contents:string ; compression:int=-1 T:type="uint8"
+EncodeProto sizes:int32 values:*Tinput_types -> bytes:string ; field_names:list(string) message_type:string descriptor_source:string="local://" Tinput_types:list(type)
+EncodeWav audio:float32 sample_rate:int32 -> contents:string ;
 EnsureShape input:T -> output:T ; shape:shape T:type
 Enter data:T -> output:T ; T:type frame_name:string is_constant:bool=false parallel_iterations:int=10
 Equal x:T y:T -> z:bool ; T:type incompatible_shape_error:bool=true
@@ -503,6 +506,8 @@ RFFTND input:Treal fft_length:int32 axes:int32 -> output:Tcomplex ; Treal:type="
 RGBToHSV images:T -> output:T ; T:type="float32"
 RaggedBincount splits:int64 values:Tidx size:Tidx weights:T -> output:T ; Tidx:type T:type binary_output:bool=false
 RaggedCross ragged_values:*ragged_values_types ragged_row_splits:*ragged_splits_types sparse_indices:Nsparse*int64 sparse_values:*sparse_values_types sparse_shape:Nsparse*int64 dense_inputs:*dense_types -> output_values:out_values_type output_row_splits:out_row_splits_type ; Nsparse:int input_order:string hashed_output:bool num_buckets:int hash_key:int ragged_values_types:list(type) ragged_splits_types:list(type) sparse_values_types:list(type) dense_types:list(type) out_values_type:type out_row_splits_type:type
+RaggedFillEmptyRows value_rowids:int64 values:T nrows:int64 default_value:T -> output_value_rowids:int64 output_values:T empty_row_indicator:bool reverse_index_map:int64 ; T:type
+RaggedFillEmptyRowsGrad reverse_index_map:int64 grad_values:T -> d_values:T d_default_value:T ; T:type
 RaggedGather params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues ; Tvalues:type Tindices:type Tsplits:type="int64" PARAMS_RAGGED_RANK:int OUTPUT_RAGGED_RANK:int
 RaggedRange starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_values:T ; T:type="int32" Tsplits:type="int64"
 RaggedTensorToSparse rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:T -> sparse_indices:int64 sparse_values:T sparse_dense_shape:int64 ; RAGGED_RANK:int T:type Tsplits:type="int64"
@@ -767,6 +772,10 @@ StackPop handle:&string -> elem:elem_type ; elem_type:type
 StackPush handle:&string elem:T -> output:T ; T:type swap_memory:bool=false
 !StackPushV2 handle:resource elem:T -> output:T ; T:type swap_memory:bool=false
 !StackV2 max_size:int32 -> handle:resource ; elem_type:type stack_name:string=""
+!Stage values:*dtypes -> ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
+!StageClear -> ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
+!StagePeek index:int32 -> values:*dtypes ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
+!StageSize -> size:int32 ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
 !StatefulPartitionedCall args:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) f:func config:string="" config_proto:string="" executor_type:string=""
 StatelessCase branch_index:int32 input:*Tin -> output:*Tout ; Tin:list(type) Tout:list(type) branches:list(func) output_shapes:list(shape)=[]
 StatelessIf cond:Tcond input:*Tin -> output:*Tout ; Tcond:type Tin:list(type) Tout:list(type) then_branch:func else_branch:func output_shapes:list(shape)=[]
@@ -897,6 +906,7 @@ UnsortedSegmentMax data:T segment_ids:Tindices num_segments:Tnumsegments -> outp
 UnsortedSegmentMin data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentProd data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
 UnsortedSegmentSum data:T segment_ids:Tindices num_segments:Tnumsegments -> output:T ; T:type Tindices:type Tnumsegments:type="int32"
+!Unstage -> values:*dtypes ; capacity:int=0 memory_limit:int=0 dtypes:list(type) container:string="" shared_name:string=""
 UpperBound sorted_inputs:T values:T -> output:out_type ; T:type out_type:type="int32"
 !VarHandleOp -> resource:resource ; container:string="" shared_name:string="" debug_name:string="" dtype:type shape:shape allowed_devices:list(string)=[]
 !VarIsInitializedOp resource:resource -> is_initialized:bool ;
@@ -926,7 +936,9 @@ XlaPad input:T padding_value:T padding_low:Tindices padding_high:Tindices paddin
 XlaReduce input:T init_value:T -> output:T ; T:type dimensions_to_reduce:list(int) reducer:func
 XlaReduceWindow input:T init_value:T window_dimensions:Tindices window_strides:Tindices base_dilations:Tindices window_dilations:Tindices padding:Tindices -> output:T ; T:type Tindices:type computation:func
 XlaReplicaId -> id:int32 ;
+XlaRngBitGenerator algorithm:int32 initial_state:uint64 shape:Tshape -> output_key:uint64 output:dtype ; dtype:type="uint64" Tshape:type="int32"
 XlaScatter operand:T scatter_indices:Tindices updates:T -> output:T ; update_computation:func dimension_numbers:string indices_are_sorted:bool T:type Tindices:type
+XlaSelectAndScatter operand:T window_dimensions:Tindices window_strides:Tindices padding:Tindices source:T init_value:T -> output:T ; T:type Tindices:type select:func scatter:func
 XlaSetBound input:int32 bound:int32 -> output:int32 ;
 XlaSharding input:T -> output:T ; T:type sharding:string="" unspecified_dims:list(int)=[]
 XlaSort input:T -> output:T ; T:type

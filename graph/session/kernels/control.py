@@ -11,6 +11,7 @@ from ....schema import dtypes
 from ...core.function_graph import copy_graph, origin
 from ...core.graph import Graph, Tensor
 from ...core.hooks import implementation
+from ..dataflow_graph import variable_of
 from ..hosted import hosted
 from ..keys import shared_name
 from ..plan_pool import PlanPool
@@ -87,18 +88,18 @@ def _bound(
     """
     arguments, results = body.inputs or [], body.outputs or []
     handles = {
-        argument: origin(operand).op
+        argument: variable_of(origin(operand))
         for argument, operand in zip(reversed(arguments), reversed(operands), strict=False)
         if argument.dtype == dtypes.RESOURCE
     }
-    if not any(op.type == "VarHandleOp" for op in handles.values()):
+    if not any(handles.values()):
         return body, list(arguments), list(results)
     graph = Graph(body.functions)
     substitutes: dict[Tensor, Tensor] = {}
     inputs: list[Tensor | None] = []
     for argument in arguments:
         handle = handles.get(argument)
-        if handle is None or handle.type != "VarHandleOp":
+        if handle is None:
             substitute = graph.add(
                 argument.op.type, argument.op.name, (), argument.op.attrs
             ).outputs[0]
@@ -116,8 +117,8 @@ def _bound(
 
 
 def _handed(array: np.ndarray) -> np.ndarray:
-    """What stands for a handle: the table or queue itself; a variable's says nothing."""
-    is_resource = array.dtype == object and array.ndim == 0 and array.item() is not None
+    """What stands for a handle: the table, queue or array itself; a variable's says nothing."""
+    is_resource = array.dtype == object and array.size > 0 and array.flat[0] is not None
     return array if is_resource else HANDLE
 
 
