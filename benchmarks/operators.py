@@ -58,10 +58,11 @@ def measured(written: Written, threads: int, calls: int) -> dict:
         path = Path(folder, "operator.tflite")
         path.write_bytes(content)
         np.savez(path.with_suffix(".npz"), *inputs)
-        entered = {name: enter(name, path, threads) for name in ("ours", "auto")}
-    refusals = {name: why for name, why in entered.items() if isinstance(why, str)}
+        all_entered = {name: enter(name, path, threads) for name in ("ours", "auto")}
+    refusals = [f"{name}: {why}" for name, why in all_entered.items() if isinstance(why, str)]
     if refusals:
-        return {"refused": "; ".join(f"{name}: {why}" for name, why in refusals.items())}
+        return {"refused": "; ".join(refusals)}
+    entered = {name: c for name, c in all_entered.items() if isinstance(c, Contestant)}
     result = {"difference": difference(entered)}
     plan = Schedule({name: cost(c.invoke) for name, c in entered.items()}, 1, calls, SECONDS)
     gc.collect()

@@ -153,6 +153,8 @@ CASES = [
     ),
     cumsum("first", numbers(np.float32), 0),
     cumsum("last", numbers(np.float32), -1),
+    cumsum("seven_rows", floats(7, 5), 1),
+    cumsum("exclusive_reverse_seven_rows", floats(7, 5), 1, True, True),
     Refuse("reduce/axis", "SUM", {}, [floats(2, 3), i32([2])], "axes must be in [-2, 2), got 2",
            constants=(1,)),
     Refuse("reduce/axes_type", "SUM", {}, [floats(2, 3), i64([1])],

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from emulated import compiled_for_aarch64
 from numba import float32, int8
-from targets import TARGETS, WIDE, compiled_for
+from targets import BYTES, TARGETS, WIDE, compiled_for
 
 from flatlite.engine.build import compiler, driver, image
 from flatlite.engine.build.kernel import KERNELS, inline, kernel, set_fault
@@ -77,31 +77,37 @@ def dealt(out, first, last, fault):
 def pytest_collection_modifyitems(items):
     """Modules say of some vectors whether their kernels are tested for them: see CHOSEN."""
     items[:] = [item for item in items if is_chosen(item)]
+    for item in items:
+        if is_chosen(item) == SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
-CHOSEN = {"aarch64": "ON_AARCH64", "wide": "IS_PORTABLE"}
+CHOSEN = {"aarch64": "ON_AARCH64", "wide": "IN_WIDE_VECTORS", "bytes": "IN_BYTES"}
 """Vectors that a module of tests has to ask for -> by which constant: the emulator takes minutes,
-and no instruction of AVX-512 can be had by name where there is none."""
+and what kernels do in others they do in these, but for some. Where the constant is SLOW, so are the
+tests: kernels of many instructions take a minute to be compiled with their twins."""
+SLOW = "slow"
 
 
 def is_chosen(item):
     """Whether the module of an item asks for its vectors, if it has to."""
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     constant = CHOSEN.get(parameters.get("vectors"))
-    return constant is None or getattr(item.module, constant, False)
+    return True if constant is None else getattr(item.module, constant, False)
 
 
 AARCH64 = pytest.param("aarch64", marks=pytest.mark.slow)
 
 
-@pytest.fixture(scope="module", params=[*TARGETS, "wide", AARCH64])
+@pytest.fixture(scope="module", params=[*TARGETS, WIDE.name, BYTES.name, AARCH64])
 def vectors(request, tmp_path_factory):
     """The kernels of the test module's MODULES, compiled for one kind of vectors."""
     modules = request.module.MODULES
     if request.param == "aarch64":
         compiled = compiled_for_aarch64(tmp_path_factory.mktemp("aarch64"), *modules)
     else:
-        compiled = compiled_for(TARGETS.get(request.param, WIDE), *modules)
+        aims = {**TARGETS, WIDE.name: WIDE, BYTES.name: BYTES}
+        compiled = compiled_for(aims[request.param], *modules)
     with compiled:
         yield request.param
 

@@ -13,6 +13,7 @@ from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
 
 MODULES = ("depthwise_i8",)
+IN_BYTES = "slow"
 SOME = settings(max_examples=30)
 SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
 

@@ -14,7 +14,7 @@ from flatlite.engine.plan.program import Program
 
 BOUND = 1e-6  # of the sum of the terms' sizes
 MODULES = ("depthwise_f32", "dots", "gemm_f32", "gemm_f32_packing")
-IS_PORTABLE = True
+IN_WIDE_VECTORS = True
 ON_AARCH64 = True
 SIZE, STEP = st.integers(1, 40), st.integers(1, 3)
 LIMITS = st.sampled_from([(-np.inf, np.inf), (0.0, 6.0)])

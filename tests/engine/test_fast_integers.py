@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from llvmlite import ir
 from quantized_rows import rounded
+from targets import compiled_for
 
-from flatlite.engine.build import driver, image
 from flatlite.engine.build.kernel import MICROKERNELS
 from flatlite.engine.build.simd import widest_simd
 from flatlite.engine.build.target import HOST, SHIPPED, Target, flags
@@ -38,20 +38,22 @@ SOME = settings(
 )
 
 
-@pytest.fixture(scope="module", params=[*TARGETS, pytest.param("aarch64", marks=pytest.mark.slow)])
+def kinds():
+    """The names of TARGETS, and AArch64: slow where the kernels are emulated, for all but one."""
+    names = ("avx512", "x86-64-v3-vnni", "aarch64")
+    slow = {n for n in names if n not in TARGETS or not TARGETS[n].needs <= flags()}
+    marks = dict.fromkeys(slow, pytest.mark.slow)
+    return [pytest.param(name, marks=marks.get(name, ())) for name in (*TARGETS, "aarch64")]
+
+
+@pytest.fixture(scope="module", params=kinds())
 def vectors(request, tmp_path_factory):
     """The fast kernels compiled for one kind of vectors, in place of this processor's."""
     if request.param == "aarch64":
         with compiled_for_aarch64(tmp_path_factory.mktemp("aarch64"), *MODULES):
             yield request.param
         return
-    aim = TARGETS[request.param]
-    if not aim.needs <= flags():
-        pytest.skip("this processor does not have these vectors")
-    with pytest.MonkeyPatch.context() as patch:
-        for module in MODULES if aim is not HOST else ():
-            loaded_image = image.in_memory(*driver.compile_flat(module, aim))
-            patch.setitem(image._images, module, loaded_image)
+    with compiled_for(TARGETS[request.param], *MODULES):
         yield request.param
 
 

@@ -4,17 +4,16 @@ Tiles of processors that this one is not run here as well: what LLVM makes of th
 one, with the products of bytes written out.
 """
 
+from contextlib import ExitStack
+
 import numpy as np
 import pytest
-from llvmlite import ir
 from quantized_rows import blockwise_product, rounded
 from targets import TARGETS, compiled_for
+from twins import twins_of_instructions
 
-from flatlite.engine.build.simd import SIGNED
 from flatlite.engine.build.target import Target, find
-from flatlite.engine.build.vector import BYTE, INT
 from flatlite.engine.families import gemm_blockwise, quantization
-from flatlite.engine.kernels._int32 import Integers
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -29,28 +28,6 @@ OTHERS = {
 """Processors -> features their vectors are chosen by."""
 UNLIMITED = (-np.inf, np.inf)
 
-
-def written_out(self, total, inputs, weights):
-    """`Integers.add_fours`, in instructions that every processor has."""
-    b, n = self.builder, 4 * self.width
-    kind, wide = ir.VectorType(BYTE, n), ir.VectorType(INT, n)
-    extend = b.sext if self.simd.dots == SIGNED else b.zext
-    products = b.mul(extend(b.bitcast(inputs, kind), wide), b.sext(b.bitcast(weights, kind), wide))
-    for first in range(4):
-        total = b.add(total, self.shuffle(products, products, list(range(first, n, 4))))
-    return total
-
-
-def pairs_written_out(self, total, a, b):
-    """`Integers.add_pairs`, likewise."""
-    builder, kind = self.builder, ir.VectorType(INT, 2 * self.width)
-    products = builder.mul(builder.sext(a, kind), builder.sext(b, kind))
-    for first in range(2):
-        lanes = list(range(first, 2 * self.width, 2))
-        total = builder.add(total, self.shuffle(products, products, lanes))
-    return total
-
-
 SLOW = ("avx512", "avx-vnni", "neon")
 """Those whose tiles differ from another one's by their size alone."""
 
@@ -64,11 +41,10 @@ def kinds():
 @pytest.fixture(scope="module", params=kinds())
 def vectors(request):
     """The kernels for one kind of vectors."""
-    with pytest.MonkeyPatch.context() as patch:
+    with ExitStack() as blocks, pytest.MonkeyPatch.context() as patch:
         aim = TARGETS.get(request.param)
         if aim is None:
-            patch.setattr(Integers, "add_fours", written_out)
-            patch.setattr(Integers, "add_pairs", pairs_written_out)
+            blocks.enter_context(twins_of_instructions())
             runs_on = find("x86-64-v3")
             aim = Target(request.param, runs_on.cpu, "", OTHERS[request.param])
             if not runs_on.needs <= TARGETS["avx2"].needs:

@@ -16,7 +16,7 @@ from flatlite.engine.plan.program import Program
 from flatlite.engine.plan.view import View, collapse
 
 MODULES = ("layout",)
-IS_PORTABLE = True
+IN_WIDE_VECTORS = True
 FEW = settings(max_examples=80)
 SHAPE = st.lists(st.integers(1, 5), max_size=5).map(tuple)
 DTYPES = st.sampled_from(["int8", "uint16", "float32", "complex64"])

@@ -7,7 +7,7 @@ from recurrent_models import Sort, content
 from flatlite.lite import Interpreter
 
 MODULES = ("recurrent_f32", "recurrent_i8")
-IS_PORTABLE = True
+IN_WIDE_VECTORS = True
 TANH = ("fused_activation_function", 4)
 SIZES = (3, 4, 9, 45, 37)
 

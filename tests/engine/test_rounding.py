@@ -10,6 +10,7 @@ from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
 
 MODULES = ("quantize_f32",)
+IN_BYTES = True
 
 
 @pytest.fixture(scope="module", autouse=True)

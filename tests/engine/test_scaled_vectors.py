@@ -13,6 +13,7 @@ from flatlite.engine.plan.program import Program
 from flatlite.engine.tiling import AWAY_SUM_FORM, FORM, NEAR_SUM_FORM, PRODUCT_FORM
 
 MODULES = ("rescaled_simd", "rescaled_product")
+IN_BYTES = True
 ON_AARCH64 = True
 SOME = settings(max_examples=30)
 LEFT = {"int8": 20, "uint8": 20, "int16": 15}

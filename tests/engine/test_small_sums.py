@@ -8,6 +8,7 @@ from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
 
 MODULES = ("sum_i8",)
+IN_BYTES = True
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])

@@ -9,6 +9,7 @@ from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
 
 MODULES = ("softmax_i8",)
+IN_BYTES = True
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -9,6 +9,7 @@ from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
 
 MODULES = ("lookup",)
+IN_BYTES = True
 ON_AARCH64 = True
 
 

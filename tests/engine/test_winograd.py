@@ -13,7 +13,7 @@ from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
 
 MODULES = ("gemm_f32", "winograd_f32")
-IS_PORTABLE = True
+IN_WIDE_VECTORS = True
 BOUND = 1e-6  # of the sum of the terms' sizes, where these are of like size
 WORSE = 4  # times the direct form's error, as root mean square
 KERNELS = ["winograd_f32.inputs", "gemm_f32.matmul", "winograd_f32.results"]

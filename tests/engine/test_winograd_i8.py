@@ -12,6 +12,7 @@ from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
 
 MODULES = ("winograd_i8", "gemm_i8", "gemm_i8_input", "quantize_rows")
+IN_BYTES = "slow"
 
 
 def run(x, weights, bias, shape, scheme, before, *, threads=1):

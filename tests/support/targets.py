@@ -1,8 +1,9 @@
 """Kernels for several kinds of vectors, whatever this processor has most of."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pytest
+from twins import twins_of_instructions
 
 from flatlite.engine.build import driver, image
 from flatlite.engine.build.target import HOST, Target, find, flags
@@ -13,22 +14,29 @@ TARGETS = {
     "sse2": Target("x86-64", "x86-64"),
 }
 
-WIDE = Target("wide", "x86-64-v3", needs=find("x86-64-v3").needs | {"avx512f"})
-"""The kernels for vectors of 16 float32, each in two of AVX2: what AVX-512 computes, where there is
-none. Only for modules without instructions of AVX-512 by name."""
+_V3, _V4 = find("x86-64-v3"), find("x86-64-v4-vnni")
+WIDE = Target("wide", _V4.cpu, needs=_V4.needs - {"avx512_vnni"})
+"""The kernels for vectors of 16 float32, where there is no AVX-512 each in two of AVX2."""
+
+BYTES = Target("bytes", _V4.cpu, _V4.features + ",+avx512vbmi", _V4.needs | {"avx512vbmi"})
+"""The same with products of four bytes, and tables of bytes in registers."""
 
 
 @contextmanager
 def compiled_for(aim, *modules):
     """A block in which these kernel modules are compiled for `aim`, not for this processor.
 
-    Skips the test where the processor cannot run them.
+    Where that lacks the instructions of AVX-512 and AVX-VNNI, their twins take their place. Skips
+    the test where it has no AVX2 for them.
     """
-    needs = find(aim.cpu).needs if aim is WIDE else aim.needs
-    if not needs <= flags():
+    has_twins = not aim.needs <= flags()
+    if has_twins and not (_V3.needs <= flags() and aim.needs > _V3.needs):
         pytest.skip("this processor does not have these vectors")
+    cpu, features = (_V3.cpu, "") if has_twins else (aim.cpu, aim.features)
+    code = Target(aim.name, cpu, features, aim.needs)
     with pytest.MonkeyPatch.context() as patch:
-        for module in modules if aim is not HOST else ():
-            loaded_image = image.in_memory(*driver.compile_flat(module, aim))
-            patch.setitem(image._images, module, loaded_image)
+        with twins_of_instructions() if has_twins else nullcontext():
+            for module in modules if aim is not HOST else ():
+                loaded_image = image.in_memory(*driver.compile_flat(module, code))
+                patch.setitem(image._images, module, loaded_image)
         yield

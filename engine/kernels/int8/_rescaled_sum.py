@@ -24,16 +24,16 @@ def _pairs(emit_totals, flip, emit_block=None):
     """The microkernel out[i] = total(a[i], b[i]) within limits, the last two of `numbers`.
 
     The rows of an operand are `row` elements apart; with the step 0 it has one element for each.
-    `emit_totals(w, numbers)` reads the numbers and gives a function of pairs of vectors of int32
-    that gives as many. `emit_block(w, numbers, flip)` gives what does a whole block instead:
-    a function of operands, the pointer to results and an offset. `flip` are the bits of elements to
-    turn over: those that make uint8 an int8 that is 128 less.
+    `emit_totals(w, numbers, flip)` reads the numbers and gives a function of pairs of vectors of
+    int32, `flip` more than an int8, that gives as many. `emit_block(w, numbers, flip)` gives what
+    does a whole block instead: a function of operands, the pointer to results and an offset. `flip`
+    are the bits of elements to turn over: those that make uint8 an int8 that is 128 less.
     """
 
     def emit(builder, simd, a, b, out, numbers, rows, columns, a_row, b_row, a_step, b_step):
         w = Integers(builder, simd)
         a, b, out, numbers = (w.pointer(p) for p in (a, b, out, numbers))
-        totals = emit_totals(w, numbers)
+        totals = emit_totals(w, numbers, flip)
         limits = [builder.trunc(w.load(numbers, 8 * i, WORD), BYTE) for i in (_LOW, _HIGH)]
         write_block = None if emit_block is None else emit_block(w, numbers, flip)
 
@@ -89,37 +89,30 @@ class _Operand:
 
     def __init__(self, w, pointer, moves, flip):
         self.w, self.pointer, self.moves, self._flip = w, pointer, moves, flip
+        self._extend = w.builder.zext if flip else w.builder.sext
         if not moves:
-            self._element = self._flipped(w.read(pointer, 0, BYTE))
-            self._repeated = w.splat(w.builder.sext(self._element, INT))
+            self._element = w.read(pointer, 0, BYTE)
+            self._repeated = w.splat(self._extend(self._element, INT))
 
     def vector(self, at, mask=None):
-        """A vector of int32."""
+        """A vector of int32, as large as the elements are."""
         if not self.moves:
             return self._repeated
         elements = self.w.read_masked(self.w.move(self.pointer, at), self.w.i8_vector, mask)
-        return self.w.builder.sext(self._flipped(elements), self.w.i32_vector)
+        return self._extend(elements, self.w.i32_vector)
 
     def block(self, at):
-        """A vector of bytes."""
+        """A vector of int8."""
         n = 4 * self.w.width
-        if not self.moves:
-            return self.w.splat(self._element, BYTE, n)
-        return self._flipped(self.w.read(self.pointer, at, ir.VectorType(BYTE, n)))
-
-    def _flipped(self, value):
-        return _flipped(self.w, value, self._flip)
+        if self.moves:
+            elements = self.w.read(self.pointer, at, ir.VectorType(BYTE, n))
+        else:
+            elements = self.w.splat(self._element, BYTE, n)
+        return _flipped(self.w, elements, self._flip)
 
 
 def _flipped(w, value, flip):
-    if not flip:
-        return value
-    bits = (
-        w.splat(flip, BYTE, value.type.count)
-        if isinstance(value.type, ir.VectorType)
-        else BYTE(flip)
-    )
-    return w.builder.xor(value, bits)
+    return w.builder.xor(value, w.splat(flip, BYTE, value.type.count)) if flip else value
 
 
 def _limited(w, value, limits, flip):
@@ -133,7 +126,7 @@ def _numbers(w, numbers, count):
     return [w.builder.trunc(w.load(numbers, 8 * i, WORD), INT) for i in range(count)]
 
 
-def _away_lines(w, numbers):
+def _away_lines(w, numbers, flip):
     """(a * p + b * q + c) >> s with halves away from 0.
 
     `numbers` are p, q, c, s, the limits, and beyond FORM the total of what is 0, and what totals
@@ -141,6 +134,7 @@ def _away_lines(w, numbers):
     """
     b = w.builder
     p, q, c, s, *_, pivot, less = (w.splat(number) for number in _numbers(w, numbers, FORM + 3))
+    c = _less_flips(w, c, p, q, flip)
 
     def total(x, y):
         value = b.add(b.add(b.mul(x, p), b.mul(y, q)), c)
@@ -150,15 +144,16 @@ def _away_lines(w, numbers):
     return lambda pairs: [total(*pair) for pair in pairs]
 
 
-def _near_lines(w, numbers):
+def _near_lines(w, numbers, flip):
     """(a * p + b * q + c) >> s where no pair is next to a half, else as rescaled_simd.py does it.
 
     Beyond FORM `numbers` have below what a fraction, the upper bits of an int32, is not sure, and
     what _near_blocks says.
     """
     b = w.builder
-    exact = _exact_totals(w, numbers)
+    exact = _exact_totals(w, numbers, flip)
     p, q, c, s, *_, unsure = (w.splat(number) for number in _numbers(w, numbers, FORM + 2))
+    c = _less_flips(w, c, p, q, flip)
     to_fraction = b.sub(w.splat(32), s)
 
     def totals(pairs):
@@ -177,7 +172,12 @@ def _near_lines(w, numbers):
     return totals
 
 
-def _exact_totals(w, numbers):
+def _less_flips(w, c, p, q, flip):
+    """What is added where both operands are `flip` more than an int8."""
+    return w.builder.sub(c, w.builder.mul(w.builder.add(p, q), w.splat(flip)))
+
+
+def _exact_totals(w, numbers, flip):
     """What rescaled_simd.py makes of two vectors of int32."""
     b, terms = w.builder, w.move(numbers, 8 * (FORM + 8))
     scaled = Scaled(b, w.simd, b.ptrtoint(terms, WORD), 1)
@@ -186,7 +186,8 @@ def _exact_totals(w, numbers):
     def signed(value, sign):
         return b.sub(b.xor(value, sign), sign)
 
-    def exact(x, y):
+    def exact(*operands):
+        x, y = (b.sub(operand, w.splat(flip)) for operand in operands)
         x, y = signed(scaled.scale_a(x), a_sign), signed(scaled.scale_b(y), b_sign)
         return scaled.result(b.add(x, y))
 
@@ -202,7 +203,7 @@ def _near_blocks(w, numbers, flip):
     factors, what is added, and below what a fraction is not sure; then the terms of
     rescaled_simd.py.
     """
-    b, exact = w.builder, _exact_totals(w, numbers)
+    b, lines = w.builder, _near_lines(w, numbers, flip)
     coarse, fine, c, unsure = (w.splat(n) for n in _numbers(w, numbers, FORM + 8)[-4:])
     limits = [b.trunc(n, BYTE) for n in _numbers(w, numbers, FORM)[_LOW:]]
     shorts = ir.VectorType(SHORT, 2 * w.width)
@@ -224,13 +225,13 @@ def _near_blocks(w, numbers, flip):
                 value = w.upper_halves_as_bytes(totals)
                 w.write(_limited(w, value, limits, flip), target, at)
             with slow, w.loop(at, w.add(at, w.BLOCK * w.width), w.width) as (one, _):
-                value = w.saturated_bytes([exact(*[x.vector(one) for x in operands])])
+                value = w.saturated_bytes(lines([[x.vector(one) for x in operands]]))
                 w.write(_limited(w, value, limits, flip), target, one)
 
     return write
 
 
-def _products(w, numbers):
+def _products(w, numbers, flip):
     """(a - a_zero) * (b - b_zero) * scale + zero, rounded up from a bit below halves.
 
     `numbers` has the bits of the scale and of zero + 1.5 * 2 ** 23, a_zero, b_zero, the limits, and
@@ -239,6 +240,7 @@ def _products(w, numbers):
     b = w.builder
     scale, offset, a_zero, b_zero, *_, bias = _numbers(w, numbers, FORM + 2)
     scale, offset = (w.splat(b.bitcast(number, FLOAT), FLOAT) for number in (scale, offset))
+    a_zero, b_zero = (b.add(zero, INT(flip)) for zero in (a_zero, b_zero))
     a_zero, b_zero, bias = map(w.splat, (a_zero, b_zero, bias))
 
     def total(x, y):

@@ -103,6 +103,7 @@ def quotient(x, out, count, first, last, fault):
 
 
 _BLOCK = 64  # elements compared at a time
+_CHAINS = 4  # sums along rows at a time
 _KINDS = (float32, int32, int8, uint8)
 
 
@@ -153,6 +154,9 @@ def running(accumulator):
 
     def cumulate(x, out, scratch, exclusive, reverse, first, last, fault):
         n = x.shape[1]
+        while x.shape[2] == 1 and last - first >= _CHAINS:
+            _along_rows(x[first:], out[first:], accumulator(0), exclusive, reverse)
+            first += _CHAINS
         for o in range(first, last):
             if x.shape[2] == 1:
                 _along(x[o], out[o], accumulator(0), exclusive, reverse)
@@ -184,6 +188,19 @@ def _along(x, out, running_sum, exclusive, reverse):
         after = running_sum + x[r, 0]
         out[r, 0] = running_sum if exclusive else after
         running_sum = after
+
+
+@inline
+def _along_rows(x, out, zero, exclusive, reverse):
+    """The same of _CHAINS columns at once: none waits for the sum of another."""
+    n, a, b, c, d = x.shape[1], zero, zero, zero, zero
+    for i in range(n):
+        r = n - 1 - i if reverse else i
+        after_a, after_b = a + x[0, r, 0], b + x[1, r, 0]
+        after_c, after_d = c + x[2, r, 0], d + x[3, r, 0]
+        out[0, r, 0], out[1, r, 0] = (a, b) if exclusive else (after_a, after_b)
+        out[2, r, 0], out[3, r, 0] = (c, d) if exclusive else (after_c, after_d)
+        a, b, c, d = after_a, after_b, after_c, after_d
 
 
 _RUNNING = "x:T[outer,n,inner] out:T[outer,n,inner] scratch:{}[outer,inner] exclusive:i reverse:i"
