@@ -14,6 +14,8 @@ FACADES = (
     "flatlite.compat.v1.compat",
     "flatlite.compat.v1.config",
     "flatlite.compat.v1.config_experimental",
+    "flatlite.compat.v1.data",
+    "flatlite.compat.v1.data_experimental",
     "flatlite.compat.v1.config_threading",
     "flatlite.compat.v1.debugging",
     "flatlite.compat.v1.distribute",

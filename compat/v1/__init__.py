@@ -12,6 +12,7 @@ MODULES = {
     "bitwise": "compat.v1.bitwise",
     "compat": "compat.v1.compat",
     "config": "compat.v1.config",
+    "data": "compat.v1.data",
     "debugging": "compat.v1.debugging",
     "distribute": "compat.v1.distribute",
     "dtypes": "compat.v1.dtypes",

@@ -7,6 +7,7 @@ from ...compat.v1 import app as app
 from ...compat.v1 import bitwise as bitwise
 from ...compat.v1 import compat as compat
 from ...compat.v1 import config as config
+from ...compat.v1 import data as data
 from ...compat.v1 import debugging as debugging
 from ...compat.v1 import distribute as distribute
 from ...compat.v1 import dtypes as dtypes

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant
 from ..plan.view import View
-from ..records import ConvWindow, Int8Epilogue
+from ..records import Int8Epilogue
 from .layout import move
 from .multipliers import (
     fits_int32,
@@ -25,6 +25,7 @@ from .quantization import Hybrid, Quantized, Scheme
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Sliding
 
 _ROWS = 252  # of taps; as in kernels/int8/depthwise_i8.py, of whole groups
 _BLOCK = 16  # channels that share a block of terms
@@ -52,9 +53,9 @@ def fits(x: Buffer, weights: Buffer, bias: Buffer | None, scheme: Scheme) -> boo
     return symmetric and fits_int32(scheme.scales, prod(weights.shape[:2]), bias)
 
 
-def in_strips(taps: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> bool:
+def in_strips(taps: Sequence[int], sliding: Sliding) -> bool:
     """Whether the kernel computes several results of a row at once."""
-    return (taps[1], stride[1]) in _STRIPS and dilation[1] == 1
+    return (taps[1], sliding.stride[1]) in _STRIPS and sliding.dilation[1] == 1
 
 
 def depthwise(
@@ -63,18 +64,15 @@ def depthwise(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
-    *,
+    sliding: Sliding,
     scheme: Scheme,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
 ) -> None:
     """`quantized_gemm.depthwise`."""
     is_int16 = x.itemsize == 2
     is_hybrid = isinstance(scheme, Hybrid)
     fits_int8 = weights.dtype == np.int8 and (is_hybrid or scheme.zero_points[1] == 0)
     int16_weights = not (is_int16 or is_hybrid or fits_int8)
-    layer = _Layer(weights.shape[:2], stride, before, dilation, int16_weights, is_int16)
+    layer = _Layer(weights.shape[:2], sliding, int16_weights, is_int16)
     if not fits_int8:
         weights = scheme.int16_weights(program, weights)
     if isinstance(scheme, Hybrid):
@@ -157,17 +155,15 @@ class _Layer:
     def __init__(
         self,
         taps: Sequence[int],
-        stride: Sequence[int],
-        before: Sequence[int],
-        dilation: Sequence[int],
+        sliding: Sliding,
         int16_weights: bool,
         int16_input: bool,
     ) -> None:
         self.int16_weights, self.int16_input = int16_weights, int16_input
         self.kind = "pairs" if int16_weights else _ANY
-        if not int16_weights and in_strips(taps, stride, dilation):
-            self.kind = f"{taps[1]}_{stride[1]}"
-        self.taps, self.window = taps, ConvWindow.of(stride, dilation, before)
+        if not int16_weights and in_strips(taps, sliding):
+            self.kind = f"{taps[1]}_{sliding.stride[1]}"
+        self.taps, self.window = taps, sliding.window
 
     def pack(
         self, program: Program, weights: Buffer, start: Buffer, zero: int

@@ -14,13 +14,12 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
-from ..records import ConvWindow, ConvWindow3D
 from . import gemm_f32
 from .layout import move
 
 if TYPE_CHECKING:
     from ..plan.program import Program
-    from .parameters import Clamp, Window
+    from .parameters import Clamp, Sliding
 
 NO_CLAMP = (-inf, inf)
 _ROWS_PER_ITEM = 16
@@ -86,10 +85,8 @@ def conv2d(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int] = (1, 1),
     groups: int = 1,
     clamp: Clamp = NO_CLAMP,
 ) -> None:
@@ -101,13 +98,11 @@ def conv2d(
         weights: [n, height, width, channels of a group].
         bias: [n], or None.
         out: [batch, height, width, n].
-        stride: steps of the filter over height and width.
-        before: rows and columns of padding before the first.
-        dilation: distances between taps of the filter.
+        sliding: how the filter goes over height and width.
         groups: number of groups of channels, each convolved by itself.
         clamp: the limits of the result.
     """
-    if weights.shape[1:3] == tuple(stride) == (1, 1) and groups == 1:
+    if weights.shape[1:3] == tuple(sliding.stride) == (1, 1) and groups == 1:
         rows, n = prod(out.shape[:-1]), out.shape[3]
         pixels, results = x.reshape((rows, x.shape[3])), out.reshape((rows, n))
         filters = weights.reshape((n, x.shape[3]))
@@ -115,31 +110,17 @@ def conv2d(
         return
     if groups > 1 and weights.shape[3] == 1:
         filters = permute(program, weights.reshape(weights.shape[:3]), (1, 2, 0))
-        depthwise(
-            program, x, filters, bias, out, stride=stride, before=before, dilation=dilation,
-            clamp=clamp,
-        )  # fmt: skip
+        depthwise(program, x, filters, bias, out, sliding, clamp=clamp)
         return
     if groups == 1 and weights.shape[1:3] == (3, 3):
         from . import winograd_f32
 
-        if winograd_f32.fits(weights, out, stride, dilation):
-            winograd_f32.convolution(program, x, weights, bias, out, before=before, clamp=clamp)
+        if winograd_f32.fits(weights, out, sliding):
+            winograd_f32.convolution(program, x, weights, bias, out, sliding, clamp)
             return
-    runs = gemm_f32.reads_runs(weights.shape[2], weights.shape[3], dilation, groups)
+    runs = gemm_f32.reads_runs(weights.shape[2], weights.shape[3], sliding, groups)
     if gemm_f32.fits_convolution(weights, out, runs):
-        gemm_f32.convolution(
-            program,
-            x,
-            weights,
-            bias,
-            out,
-            stride=stride,
-            before=before,
-            dilation=dilation,
-            groups=groups,
-            clamp=clamp,
-        )
+        gemm_f32.convolution(program, x, weights, bias, out, sliding, groups=groups, clamp=clamp)
         return
     filters = permute(program, weights, (1, 2, 3, 0))
     convolution(
@@ -148,9 +129,7 @@ def conv2d(
         filters.reshape((1, *filters.shape)),
         bias,
         _as_volumes(out),
-        stride=(1, *stride),
-        before=(0, *before),
-        dilation=(1, *dilation),
+        sliding.with_depth(),
         groups=groups,
         clamp=clamp,
     )
@@ -162,10 +141,8 @@ def convolution(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
     groups: int = 1,
     clamp: Clamp = NO_CLAMP,
 ) -> None:
@@ -185,7 +162,7 @@ def convolution(
         split=items,
         channels=channels,
         groups=groups,
-        window=ConvWindow3D.of(stride, dilation, before),
+        window=sliding.window_3d,
         **_limits(clamp),
     )
 
@@ -196,19 +173,16 @@ def transpose_conv2d(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
-    stride: Sequence[int],
-    before: Sequence[int],
     clamp: Clamp = NO_CLAMP,
 ) -> None:
     """What `conv2d` would take to `x`: each element of `x` spread over `out` by the filter.
 
-    `weights` are [n, height, width, channels]; `before` are rows and columns cut off at the front.
+    `weights` are [n, height, width, channels]; padding is cut off at the front.
     """
     if gemm_f32.fits_convolution(weights, out):
-        gemm_f32.transposed_convolution(
-            program, x, weights, bias, out, stride=stride, before=before, clamp=clamp
-        )
+        gemm_f32.transposed_convolution(program, x, weights, bias, out, sliding, clamp)
         return
     filters = permute(program, weights, (1, 2, 3, 0))
     transposed_convolution(
@@ -217,9 +191,7 @@ def transpose_conv2d(
         filters.reshape((1, *filters.shape)),
         bias,
         _as_volumes(out),
-        stride=(1, *stride),
-        before=(0, *before),
-        dilation=(1, 1, 1),
+        sliding.with_depth(),
         clamp=clamp,
     )
 
@@ -230,10 +202,8 @@ def transposed_convolution(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
     clamp: Clamp = NO_CLAMP,
 ) -> None:
     """`transpose_conv2d` over depth, height and width; `weights` are [*taps, channels, n]."""
@@ -248,7 +218,7 @@ def transposed_convolution(
         out,
         arena((items, out.shape[-1]), np.float64),
         split=items,
-        window=ConvWindow3D.of(stride, dilation, before),
+        window=sliding.window_3d,
         **_limits(clamp),
     )
 
@@ -259,25 +229,22 @@ def depthwise(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int] = (1, 1),
     clamp: Clamp = NO_CLAMP,
 ) -> None:
     """out[.., c] = clamp(bias[c] + x[.., c // m] under the filter), m outputs for each channel.
 
     `weights` are [height, width, channels * m]; the rest is as in `conv2d`.
     """
-    geometry: Window = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
     if not out.size:
         return
     if x.shape[3] == 1:
-        conv2d(program, x, filters_of(program, weights), bias, out, **geometry)
+        conv2d(program, x, filters_of(program, weights), bias, out, sliding, clamp=clamp)
         return
     if gemm_f32.fits_depthwise(x, weights):
         x = _repeat_channels(program, x, out.shape[3] // x.shape[3])
-        gemm_f32.depthwise(program, x, weights, bias, out, **geometry)
+        gemm_f32.depthwise(program, x, weights, bias, out, sliding, clamp)
         return
     items = out.shape[0] * out.shape[1]
     program.call(
@@ -288,7 +255,7 @@ def depthwise(
         out,
         arena((items, out.shape[3]), np.float64),
         split=items,
-        window=ConvWindow.of(stride, dilation, before),
+        window=sliding.window,
         **_limits(clamp),
     )
 

@@ -15,13 +15,13 @@ import numpy as np
 from ..build import target
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
-from ..records import ConvGeometry, ConvWindow, ItemSize
+from ..records import ConvGeometry, ItemSize
 from ..tiling import CHAIN, DEPTHWISE_TAPS, DOT_PANELS, DOT_ROWS, PANEL, TABLES
 from .layout import move
 
 if TYPE_CHECKING:
     from ..plan.program import Program
-    from .parameters import Clamp
+    from .parameters import Clamp, Sliding
 
 HALF_TILE = 7  # rows of an item: half the tallest tile
 _STEP = 6  # the same where no tile is that tall: a whole one, or several
@@ -228,17 +228,15 @@ def fits_convolution(weights: Buffer, out: Buffer, runs: bool = False) -> bool:
     return bool(out.size and weights.size) and taps < TABLES
 
 
-def reads_runs(taps_w: int, depth: int, dilation: Sequence[int], groups: int) -> bool:
+def reads_runs(taps_w: int, depth: int, sliding: Sliding, groups: int) -> bool:
     """Whether the input under a row of taps is read as one run, which pads it."""
-    return groups == 1 and dilation[1] == 1 and depth < SHALLOW and taps_w > 1
+    return groups == 1 and sliding.dilation[1] == 1 and depth < SHALLOW and taps_w > 1
 
 
-def _fits_lines(
-    x: Buffer, out: Buffer, taps: Sequence[int], dilation: Sequence[int], groups: int
-) -> bool:
+def _fits_lines(x: Buffer, out: Buffer, taps: Sequence[int], sliding: Sliding, groups: int) -> bool:
     """Whether the filter is so small that strips of pixels are done before their tables are."""
     products = prod(taps) * x.shape[3]
-    is_line = groups == 1 and dilation[1] == 1 and out.shape[2] >= _MIN_LINE
+    is_line = groups == 1 and sliding.dilation[1] == 1 and out.shape[2] >= _MIN_LINE
     return is_line and taps[1] * x.shape[3] <= CHAIN and products <= _MAX_STRIP
 
 
@@ -248,10 +246,8 @@ def convolution(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
     groups: int,
     clamp: Clamp,
     n_last: bool = False,
@@ -265,7 +261,7 @@ def convolution(
         filters = weights.reshape((groups, n // groups, height * width * depth))
     panels = pack(program, filters, bias, by_columns=not n_last)
     taps = (height, width)
-    if _fits_lines(x, out, taps, dilation, groups):
+    if _fits_lines(x, out, taps, sliding, groups):
         program.call(
             "gemm_f32.lines",
             x,
@@ -274,14 +270,14 @@ def convolution(
             split=out.shape[0] * out.shape[1],
             taps_h=height,
             taps_w=width,
-            window=ConvWindow.of(stride, dilation, before),
+            window=sliding.window,
             low=clamp[0],
             high=clamp[1],
         )
         return
-    if reads_runs(width, depth, dilation, groups):
-        x = pad_input(program, x, out.shape[1:3], taps, stride, before, dilation)
-        before, taps, depth = (0, 0), (height, 1), width * depth
+    if reads_runs(width, depth, sliding, groups):
+        x = pad_input(program, x, out.shape[1:3], taps, sliding)
+        sliding, taps, depth = sliding._replace(before=(0, 0)), (height, 1), width * depth
     windows(
         program,
         x,
@@ -290,7 +286,7 @@ def convolution(
         n=n // groups,
         depth=depth,
         taps=taps,
-        geometry=ConvGeometry(out.shape[1:3], stride, dilation, before, (1, 1), (0, 0)),
+        geometry=sliding.geometry(out.shape[1:3]),
         clamp=clamp,
     )
 
@@ -301,14 +297,12 @@ def transposed_convolution(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
-    *,
-    stride: Sequence[int],
-    before: Sequence[int],
+    sliding: Sliding,
     clamp: Clamp,
 ) -> None:
     """`gemm.transpose_conv2d`."""
     n, *_, depth = weights.shape
-    for phase_filter, geometry in phases(program, weights, out, stride, before, 0):
+    for phase_filter, geometry in phases(program, weights, out, sliding, 0):
         filters = phase_filter.reshape((1, n, phase_filter.size // n))
         windows(
             program,
@@ -327,8 +321,7 @@ def phases(
     program: Program,
     weights: Buffer,
     out: Buffer,
-    stride: Sequence[int],
-    before: Sequence[int],
+    sliding: Sliding,
     fill: int,
 ) -> Iterator[tuple[Buffer, ConvGeometry]]:
     """A transposed convolution as convolutions, one for each phase of the stride.
@@ -339,6 +332,7 @@ def phases(
     `x`.
     """
     n, *taps, depth = weights.shape
+    stride, before, _ = sliding
     for phase in product(
         *(range(min(s, size)) for s, size in zip(stride, out.shape[1:3], strict=True))
     ):
@@ -398,39 +392,19 @@ def pad_input(
     x: Buffer,
     counts: Sequence[int],
     taps: Sequence[int],
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
+    sliding: Sliding,
     zero: int = 0,
 ) -> Buffer:
     """`x` padded as far as the filter reaches: with 0, or with `zero` if it is int8 or int16."""
-    shape = padded_shape(x.shape, counts, taps, stride, before, dilation)
+    shape = sliding.reached(x.shape, counts, taps)
     if shape == x.shape:
         return x
     out = arena(shape, x.dtype)
     kernel, numbers = "gemm_f32_packing.pad", {}
     if x.is_integer:
         kernel, numbers = "gemm_i8_input.pad", {"zero": zero}
-    copy_padded(program, kernel, x, out, before, **numbers)
+    copy_padded(program, kernel, x, out, sliding.before, **numbers)
     return out
-
-
-def padded_shape(
-    shape: tuple[int, ...],
-    counts: Sequence[int],
-    taps: Sequence[int],
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
-) -> tuple[int, ...]:
-    """The shape of images padded as far as a filter reaches."""
-    batch, *sizes, channels = shape
-    reached = [
-        (count - 1) * step + (tap - 1) * gap + 1
-        for count, step, tap, gap in zip(counts, stride, taps, dilation, strict=True)
-    ]
-    padded = [max(p, size + b) for p, size, b in zip(reached, sizes, before, strict=True)]
-    return (batch, *padded, channels)
 
 
 def copy_padded(
@@ -460,15 +434,13 @@ def depthwise(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
-    *,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
+    sliding: Sliding,
     clamp: Clamp,
 ) -> None:
     """`gemm.depthwise` with a depth multiplier of 1."""
     n, taps = out.shape[3], weights.shape[1]
-    specialized = taps in (3, 5) and stride[1] in (1, 2) and dilation[1] == 1
+    step, is_dense = sliding.stride[1], sliding.dilation[1] == 1
+    specialized = taps in (3, 5) and step in (1, 2) and is_dense
     program.call(
         "depthwise_f32.depthwise",
         x,
@@ -477,8 +449,8 @@ def depthwise(
         zeros((n,), np.float32),
         out,
         split=out.shape[0] * out.shape[1],
-        kind=10 * taps + stride[1] if specialized else 0,
-        window=ConvWindow.of(stride, dilation, before),
+        kind=10 * taps + step if specialized else 0,
+        window=sliding.window,
         low=clamp[0],
         high=clamp[1],
     )

@@ -28,6 +28,7 @@ from .quantization import Hybrid, Quantized, Scheme
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Sliding
 
 _INT32_END = 1 << 31
 _MIN_AMX_DEPTH = 64
@@ -182,21 +183,19 @@ def convolution(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
     scheme: Scheme,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
     groups: int,
 ) -> None:
     """`quantized_gemm.conv2d`."""
     assert isinstance(scheme, Quantized)
     n, *taps, depth = weights.shape
     filters = weights.reshape((groups, n // groups, weights.size // n))
-    if reads_runs(weights, dilation, groups):
-        x = pad_input(program, x, out.shape[1:3], taps, stride, before, dilation)
-        before, taps, depth = (0, 0), (taps[0], 1), taps[1] * depth
-    geometry = ConvGeometry(out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
+    if reads_runs(weights, sliding, groups):
+        x = pad_input(program, x, out.shape[1:3], taps, sliding)
+        sliding, taps, depth = sliding._replace(before=(0, 0)), (taps[0], 1), taps[1] * depth
+    geometry = sliding.geometry(out.shape[1:3])
     sums, terms = _sums(out, scheme), _terms(scheme, bias, groups, n // groups, prod(taps) * depth)
     _windows(program, x, filters, terms, sums, taps=taps, depth=depth, geometry=geometry)
     _requantize(program, sums, out, scheme)
@@ -208,16 +207,15 @@ def transposed_convolution(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
     scheme: Scheme,
-    stride: Sequence[int],
-    before: Sequence[int],
 ) -> None:
     """`quantized_gemm.transpose_conv2d`."""
     assert isinstance(scheme, Quantized)
     n, *taps, depth = weights.shape
     sums, terms = _sums(out, scheme), _terms(scheme, bias, 1, n, prod(taps) * depth)
-    for phase_filter, geometry in phases(program, weights, out, stride, before, 0):
+    for phase_filter, geometry in phases(program, weights, out, sliding, 0):
         taps = phase_filter.shape[1:3]
         filters = phase_filter.reshape((1, n, phase_filter.size // n))
         _windows(program, x, filters, terms, sums, taps=taps, depth=depth, geometry=geometry)

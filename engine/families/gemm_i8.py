@@ -15,12 +15,13 @@ from ..build.target import amx
 from ..plan.buffer import Buffer, arena, constant
 from ..records import ConvGeometry, Int8Epilogue, ItemSize
 from ..tiling import AMX_DEPTH, BLOCK_BYTES, BLOCK_ROWS, CHANNEL_BLOCK, PANEL, TABLES, TILE_HEADERS
-from .gemm_f32 import by_rows, copy_padded, pad_input, padded_shape, phases, tile_step
+from .gemm_f32 import by_rows, copy_padded, pad_input, phases, tile_step
 from .multipliers import requantize_terms_i8, value_of
 from .quantization import Hybrid, Int8Operand, Quantized, Scheme
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Sliding
 
 _INT8_DTYPES = {np.dtype(np.int8), np.dtype(np.uint8)}
 _DOT_LENGTH = 4
@@ -81,10 +82,10 @@ def fits_convolution(
     return fits_block and fits(x, weights, bias, out, scheme)
 
 
-def reads_runs(weights: Buffer, dilation: Sequence[int], groups: int) -> bool:
+def reads_runs(weights: Buffer, sliding: Sliding, groups: int) -> bool:
     """Whether the input under a row of taps is read as one run."""
     _, _, width, depth = weights.shape
-    return groups == 1 and dilation[1] == 1 and depth <= _MAX_RUN_DEPTH and width > 1
+    return groups == 1 and sliding.dilation[1] == 1 and depth <= _MAX_RUN_DEPTH and width > 1
 
 
 def _with_prefix(program: Program, values: Buffer, depth: int) -> Buffer:
@@ -313,25 +314,23 @@ def convolution(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
     scheme: Scheme,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
     groups: int,
 ) -> None:
     """`quantized_gemm.conv2d`."""
     n, *taps, depth = weights.shape
     filters = weights.reshape((groups, n // groups, weights.size // n))
-    window = (out.shape[1:3], taps, stride, before, dilation)
-    runs, hybrid = reads_runs(weights, dilation, groups), isinstance(scheme, Hybrid)
-    top_left, padded = before, padded_shape(x.shape, *window)
+    counts, window, padding = out.shape[1:3], (out.shape[1:3], taps, sliding), sliding.before
+    runs, hybrid = reads_runs(weights, sliding, groups), isinstance(scheme, Hybrid)
+    padded = sliding.reached(x.shape, counts, taps)
     if runs:
-        before, taps, depth = (0, 0), (taps[0], 1), taps[1] * depth
+        sliding, taps, depth = sliding._replace(before=(0, 0)), (taps[0], 1), taps[1] * depth
     in_place = runs and (hybrid or padded != x.shape)
     in_place = in_place and (hybrid or scheme.zero_points[1] == _flip(weights.dtype))
     in_place = in_place and not amx_pitch(prod(out.shape[:3]), taps[0], depth)
-    geometry = ConvGeometry(out.shape[1:3], stride, dilation, before, (1, 1), (0, 0))
+    geometry = sliding.geometry(counts)
     for image, result in _images(x, out, scheme):
         if runs and hybrid:
             image = pad_input(program, image, *window)
@@ -340,7 +339,7 @@ def convolution(
         if in_place and hybrid:
             values = _as_tiles_read(program, values, values.shape, (0, 0), 0)
         elif in_place:
-            values = _as_tiles_read(program, values, padded, top_left, zero)
+            values = _as_tiles_read(program, values, padded, padding, zero)
         else:
             if runs and not hybrid:
                 values = pad_input(program, values, *window, zero)
@@ -367,14 +366,13 @@ def transposed_convolution(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
     scheme: Scheme,
-    stride: Sequence[int],
-    before: Sequence[int],
 ) -> None:
     """`quantized_gemm.transpose_conv2d`."""
     fill = 0 if isinstance(scheme, Hybrid) else scheme.zero_points[1]
-    phase_filters = [*phases(program, weights, out, stride, before, fill)]
+    phase_filters = [*phases(program, weights, out, sliding, fill)]
     for image, result in _images(x, out, scheme):
         operand = scheme.int8_input(program, image, 1, _DOT_LENGTH + x.shape[3])
         values = _with_prefix(program, operand.values.reshape(image.shape), x.shape[3])

@@ -21,7 +21,7 @@ from .layout import move
 
 if TYPE_CHECKING:
     from ..plan.program import Program
-    from .parameters import Clamp, Window
+    from .parameters import Clamp, Sliding
 
 _SCATTER_COST = 24  # products that take as long as scattering one element
 _MIN_ROWS, _MIN_RATIO = 16, 4
@@ -33,10 +33,8 @@ def convolve(
     x: Buffer,
     filters: Buffer,
     out: Buffer,
+    sliding: Sliding,
     *,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
     bias: Buffer | None = None,
     clamp: Clamp = NO_CLAMP,
 ) -> None:
@@ -44,16 +42,18 @@ def convolve(
     if not out.size:
         return
     height, width, channels, n = filters.shape
-    windows: Window = {"stride": stride, "before": before, "dilation": dilation, "clamp": clamp}
-    if (height, width) == tuple(stride) == (1, 1) and tuple(before) == (0, 0):
+    is_pixelwise = tuple(sliding.stride) == (1, 1) and tuple(sliding.before) == (0, 0)
+    if is_pixelwise and (height, width) == (1, 1):
         rows = prod(out.shape[:-1])
         pixels, results = x.reshape((rows, channels)), out.reshape((rows, n))
         matmul(program, pixels, filters.reshape((channels, n)), bias, results, clamp=clamp)
     elif filters.size and height * width < gemm_f32.TABLES:
-        gemm_f32.convolution(program, x, filters, bias, out, groups=1, n_last=True, **windows)
+        gemm_f32.convolution(
+            program, x, filters, bias, out, sliding, groups=1, clamp=clamp, n_last=True
+        )
     else:
         weights = permute(program, filters, (3, 0, 1, 2))
-        conv2d(program, x, weights, bias, out, **windows)
+        conv2d(program, x, weights, bias, out, sliding, clamp=clamp)
 
 
 def product(
@@ -84,9 +84,7 @@ def input_gradient(
     filters: Buffer,
     dy: Buffer,
     out: Buffer,
-    *,
-    stride: Sequence[int],
-    before: Sequence[int],
+    sliding: Sliding,
 ) -> None:
     """The gradient of `convolve` with respect to its input.
 
@@ -102,11 +100,11 @@ def input_gradient(
     scatter_cost = positions * size * (n + _SCATTER_COST)
     if (
         not positions
-        or scatter_cost >= direct_cost * max(stride)
+        or scatter_cost >= direct_cost * max(sliding.stride)
         or 4 * positions * size > _MAX_SCATTER_BYTES
     ):
         weights = permute(program, filters, (2, 0, 1, 3))
-        transpose_conv2d(program, dy, weights, None, out, stride=stride, before=before)
+        transpose_conv2d(program, dy, weights, None, out, sliding)
         return
     rows = arena((positions, size), np.float32)
     weights = filters.reshape((size, n))
@@ -120,8 +118,8 @@ def input_gradient(
         split=batch,
         channels=channels,
         dilation_h=1,
-        **steps("stride", stride),
-        **steps("before", before),
+        **steps("stride", sliding.stride),
+        **steps("before", sliding.before),
     )
 
 
@@ -130,17 +128,14 @@ def filter_gradient(
     x: Buffer,
     dy: Buffer,
     out: Buffer,
-    *,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
+    sliding: Sliding,
 ) -> None:
     """The gradient of `convolve` with respect to the filter."""
     if not out.size:
         return
     height, width, channels, n = out.shape
-    x = _pad_input(program, x, (height, width), dy.shape[1:3], stride, before, dilation)
-    in_row = width if dilation[1] > 1 else 1
+    x = gemm_f32.pad_input(program, x, dy.shape[1:3], (height, width), sliding)
+    in_row = width if sliding.dilation[1] > 1 else 1
     runs, run = height * in_row, width * channels // in_row
     items = runs * ceil(n / OUTER_BLOCK)
     program.call(
@@ -151,39 +146,9 @@ def filter_gradient(
         arena((items, run, OUTER_BLOCK), np.float32),
         split=items,
         runs_w=in_row,
-        **steps("stride", stride),
-        **steps("dilation", dilation),
+        **steps("stride", sliding.stride),
+        **steps("dilation", sliding.dilation),
     )
-
-
-def _pad_input(
-    program: Program,
-    x: Buffer,
-    taps: Sequence[int],
-    counts: Sequence[int],
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int],
-) -> Buffer:
-    """`x` padded with zeros as far as the filter reaches."""
-    batch, *sizes, channels = x.shape
-    spans = [
-        (count - 1) * step + (tap - 1) * gap + 1
-        for count, step, tap, gap in zip(counts, stride, taps, dilation, strict=True)
-    ]
-    padded_sizes = [max(p, n + b) for p, n, b in zip(spans, sizes, before, strict=True)]
-    if padded_sizes == sizes:
-        return x
-    out = arena((batch, *padded_sizes, channels), np.float32)
-    program.call(
-        "gemm_f32_packing.pad",
-        x.reshape((batch, sizes[0], sizes[1] * channels)),
-        out.reshape((batch, padded_sizes[0], padded_sizes[1] * channels)),
-        split=batch * padded_sizes[0],
-        top=before[0],
-        left=before[1] * channels,
-    )
-    return out
 
 
 def max_pool_gradient(

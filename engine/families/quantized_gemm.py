@@ -6,7 +6,7 @@ subtracts the zero points of the operands and requantizes the sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from ..plan.buffer import Buffer, arena, constant, zeros
 from ..plan.view import View
-from ..records import ConvWindow
 from . import depthwise_i8, gemm_i8
 from .gemm import as_matrices, filters_of, matrix_of, permute, steps, swap_last_two
 from .layout import move
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..plan.program import Program
+    from .parameters import Sliding
 
 
 def _tiled() -> Iterator[ModuleType]:
@@ -96,11 +96,9 @@ def conv2d(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
     scheme: Scheme,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int] = (1, 1),
     groups: int = 1,
 ) -> None:
     """`gemm.conv2d`; each image of float32 is quantized by itself."""
@@ -108,23 +106,20 @@ def conv2d(
         return
     if groups > 1 and weights.shape[3] == 1:
         filters = permute(program, weights.reshape(weights.shape[:3]), (1, 2, 0))
-        depthwise(
-            program, x, filters, bias, out, scheme=scheme, stride=stride, before=before,
-            dilation=dilation,
-        )  # fmt: skip
+        depthwise(program, x, filters, bias, out, sliding, scheme=scheme)
         return
     if groups == 1 and weights.shape[1:3] == (3, 3):
         from . import winograd_i8
 
-        if winograd_i8.fits(x, weights, bias, out, scheme, stride, dilation):
-            winograd_i8.convolution(program, x, weights, bias, out, scheme=scheme, before=before)
+        if winograd_i8.fits(x, weights, bias, out, scheme, sliding):
+            winograd_i8.convolution(program, x, weights, bias, out, sliding, scheme)
             return
-    runs = gemm_i8.reads_runs(weights, dilation, groups)
+    runs = gemm_i8.reads_runs(weights, sliding, groups)
     for module in _tiled():
         if not module.fits_convolution(x, weights, bias, out, scheme, runs):
             continue
         if (
-            weights.shape[1:3] == tuple(stride) == (1, 1)
+            weights.shape[1:3] == tuple(sliding.stride) == (1, 1)
             and groups == 1
             and not isinstance(scheme, Hybrid)
         ):
@@ -133,10 +128,7 @@ def conv2d(
             filters = weights.reshape((n, x.shape[3]))
             matmul(program, pixels, filters, bias, results, scheme=scheme, transpose_b=True)
             return
-        module.convolution(
-            program, x, weights, bias, out, scheme=scheme, stride=stride, before=before,
-            dilation=dilation, groups=groups,
-        )  # fmt: skip
+        module.convolution(program, x, weights, bias, out, sliding, scheme=scheme, groups=groups)
         return
     batch, height, width, channels = x.shape
     n, *taps, group_channels = weights.shape
@@ -152,7 +144,7 @@ def conv2d(
         split=out.shape[0] * out.shape[1],
         channels=channels,
         groups=groups,
-        window=ConvWindow.of(stride, dilation, before),
+        window=sliding.window,
     )
     scheme.requantize(program, sums, scales, bias, out)
 
@@ -163,19 +155,16 @@ def transpose_conv2d(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
     scheme: Scheme,
-    stride: Sequence[int],
-    before: Sequence[int],
 ) -> None:
     """`gemm.transpose_conv2d`."""
     if not out.size:
         return
     for module in _tiled():
         if module.fits_convolution(x, weights, bias, out, scheme):
-            module.transposed_convolution(
-                program, x, weights, bias, out, scheme=scheme, stride=stride, before=before
-            )
+            module.transposed_convolution(program, x, weights, bias, out, sliding, scheme=scheme)
             return
     x, scales = scheme.int16_input(program, x, x.shape[0])
     filters = permute(program, scheme.int16_weights(program, weights), (1, 2, 3, 0))
@@ -187,8 +176,8 @@ def transpose_conv2d(
         scheme.initial_sums(bias, out.shape[3]),
         sums,
         split=out.shape[0] * out.shape[1],
-        **steps("stride", stride),
-        **steps("before", before),
+        **steps("stride", sliding.stride),
+        **steps("before", sliding.before),
     )
     scheme.requantize(program, sums, scales, bias, out)
 
@@ -199,27 +188,19 @@ def depthwise(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
+    sliding: Sliding,
     *,
     scheme: Scheme,
-    stride: Sequence[int],
-    before: Sequence[int],
-    dilation: Sequence[int] = (1, 1),
 ) -> None:
     """`gemm.depthwise`; each image of float32 is quantized by itself."""
     if not out.size:
         return
-    if x.shape[3] == 1 and not depthwise_i8.in_strips(weights.shape, stride, dilation):
+    if x.shape[3] == 1 and not depthwise_i8.in_strips(weights.shape, sliding):
         filters = filters_of(program, weights)
-        conv2d(
-            program, x, filters, bias, out, scheme=scheme, stride=stride, before=before,
-            dilation=dilation,
-        )  # fmt: skip
+        conv2d(program, x, filters, bias, out, sliding, scheme=scheme)
         return
     if depthwise_i8.fits(x, weights, bias, scheme):
-        depthwise_i8.depthwise(
-            program, x, weights, bias, out, scheme=scheme, stride=stride, before=before,
-            dilation=dilation,
-        )  # fmt: skip
+        depthwise_i8.depthwise(program, x, weights, bias, out, sliding, scheme)
         return
     x, scales = scheme.int16_input(program, x, x.shape[0])
     weights = scheme.int16_weights(program, weights)
@@ -231,6 +212,6 @@ def depthwise(
         scheme.initial_sums(bias, out.shape[3]),
         sums,
         split=out.shape[0] * out.shape[1],
-        window=ConvWindow.of(stride, dilation, before),
+        window=sliding.window,
     )
     scheme.requantize(program, sums, scales, bias, out)

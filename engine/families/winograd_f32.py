@@ -5,7 +5,7 @@ What is infinite or nan reaches all four results of a tile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from . import gemm_f32
 
 if TYPE_CHECKING:
     from ..plan.program import Program
-    from .parameters import Clamp
+    from .parameters import Clamp, Sliding
 
 ELEMENTS = 16  # of a transformed tile
 _MIN_CHANNELS = 16  # of inputs and results, for which fewer products make up for the transforms
@@ -25,13 +25,13 @@ _BLOCK_BYTES = 2 << 20  # of transformed inputs and sums at a time
 _PAGE = 4096  # bytes: matrices a multiple of it apart lie in the same few places of a cache
 
 
-def fits(weights: Buffer, out: Buffer, stride: Sequence[int], dilation: Sequence[int]) -> bool:
+def fits(weights: Buffer, out: Buffer, sliding: Sliding) -> bool:
     """Whether the kernels support the convolution of one group, and it is worth the transforms."""
     batch, height, width, n = out.shape
     return (
         weights.is_constant
         and weights.shape[1:3] == (3, 3)
-        and tuple(stride) == tuple(dilation) == (1, 1)
+        and tuple(sliding.stride) == tuple(sliding.dilation) == (1, 1)
         and min(weights.shape[3], n) >= _MIN_CHANNELS
         and batch * ceil(height / 2) * ceil(width / 2) >= _MIN_TILES
     )
@@ -43,8 +43,7 @@ def convolution(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
-    *,
-    before: Sequence[int],
+    sliding: Sliding,
     clamp: Clamp,
 ) -> None:
     """`gemm.conv2d` with filters of 3x3, without steps."""
@@ -66,8 +65,8 @@ def convolution(
             split=rows,
             tiles_h=tiles_h,
             tiles_w=tiles_w,
-            top=before[0],
-            left=before[1],
+            top=sliding.before[0],
+            left=sliding.before[1],
             begin=begin,
         )
         sums = arena((ELEMENTS, tiles, n), np.float32)

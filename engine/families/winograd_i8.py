@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from .winograd_f32 import fits as fits_tiles
 
 if TYPE_CHECKING:
     from ..plan.program import Program
+    from .parameters import Sliding
 
 _LANES = 16  # channels of which a tile is transformed at a time
 _MAX_CHANNELS = 1024  # whose sums, four times as large, are int32
@@ -31,15 +31,14 @@ def fits(
     bias: Buffer | None,
     out: Buffer,
     scheme: Scheme,
-    stride: Sequence[int],
-    dilation: Sequence[int],
+    sliding: Sliding,
 ) -> bool:
     """Whether the kernels support the convolution of one group, and are faster."""
     channels = weights.shape[3]
     is_constant = bias is None or bias.is_constant
     return (
         not multiplies_bytes()
-        and fits_tiles(weights, out, stride, dilation)
+        and fits_tiles(weights, out, sliding)
         and is_constant
         and weights.dtype == np.int8
         and channels % _LANES == 0
@@ -56,9 +55,8 @@ def convolution(
     weights: Buffer,
     bias: Buffer | None,
     out: Buffer,
-    *,
+    sliding: Sliding,
     scheme: Scheme,
-    before: Sequence[int],
 ) -> None:
     """`quantized_gemm.conv2d` with filters of 3x3, without steps."""
     batch, height, width, n = out.shape
@@ -93,8 +91,8 @@ def convolution(
             split=rows,
             tiles_h=tiles_h,
             tiles_w=tiles_w,
-            top=before[0],
-            left=before[1],
+            top=sliding.before[0],
+            left=sliding.before[1],
             begin=begin,
         )
         sums = arena((ELEMENTS, tiles, panels * PANEL), np.int32)

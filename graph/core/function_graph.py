@@ -9,7 +9,7 @@ A tensor of a graph around becomes an argument when an operation of the body rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, cast, overload
 
 import numpy as np
@@ -24,7 +24,7 @@ from .shapes import Shape
 from .signatures.attributes import FunctionRef
 
 if TYPE_CHECKING:
-    from .protocols import AttrValue, ElementLike
+    from .protocols import AttrValue, DTypeAttr, ElementLike
 
 VARIABLES = ("Variable", "VariableV2")
 """Operations that give a reference to a variable."""
@@ -66,9 +66,13 @@ class FunctionGraph(Graph):
 
     def argument(self, like: Tensor, name: str = "arg", shape: Shape = ANY) -> Tensor:
         """A new argument of the dtype of a tensor, and of its shape or another one."""
-        attrs = {"T": like.dtype, "index": len(self.inputs)}
+        return self.parameter(like.dtype, like.sizes if shape is ANY else shape, name)
+
+    def parameter(self, dtype: DTypeAttr, shape: Shape, name: str = "arg") -> Tensor:
+        """A new argument."""
+        attrs = {"T": dtype, "index": len(self.inputs)}
         tensor = self.add("_Arg", self.unique_name(name), (), attrs).outputs[0]
-        tensor.set_shape(like.sizes if shape is ANY else shape)
+        tensor.set_shape(shape)
         self.inputs.append(tensor)
         return tensor
 
@@ -252,6 +256,24 @@ def copy_graph(
             new.set_shape(old.sizes)
         copies.update(zip(op.outputs, copied.outputs, strict=True))
     return copies
+
+
+def copy_ancestors(
+    tensor: Tensor, target: Graph, check: Callable[[Operation], object] = lambda op: None
+) -> Tensor:
+    """Adds copies of what a tensor is computed from to another graph; gives the tensor's.
+
+    `check` is called for each operation first.
+    """
+    copies: dict[Tensor, Tensor] = {}
+    for op in ordered([tensor.op], lambda op: [*data_inputs(op), *op.control_inputs]):
+        check(op)
+        inputs = [copies[operand] for operand in op.inputs]
+        copied = target.add(op.type, op.name, inputs, dict(op.attrs), (), op.device)
+        for old, new in zip(op.outputs, copied.outputs, strict=True):
+            new.set_shape(old.sizes)
+            copies[old] = new
+    return copies[tensor]
 
 
 def trace_graph(kind: str = "", scope: str = "") -> FunctionGraph:

@@ -15,7 +15,7 @@ from ...engine.families.gemm import NO_CLAMP
 from ...engine.plan.buffer import Buffer
 from ..core.graph import Operation, Tensor
 from .elementwise import CLAMPS
-from .products import FLOATS, convolution_windows
+from .products import FLOATS, sliding_of
 from .shapes import result
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def emit(
             transpose_a=site.get_attr("transpose_a"), transpose_b=site.get_attr("transpose_b"),
         )  # fmt: skip
         return out
-    windows = convolution_windows(site, b.shape[:2], a.shape)
-    if windows is None or b.shape[2] != a.shape[3]:
+    sliding = sliding_of(site, b.shape[:2], a.shape)
+    if sliding is None or b.shape[2] != a.shape[3]:
         return None
-    gradients.convolve(program, a, b, out, bias=bias, clamp=clamp, **windows)
+    gradients.convolve(program, a, b, out, sliding, bias=bias, clamp=clamp)
     return out

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...engine.families import gemm, gradients
 from ...engine.families.elementwise import elementwise
 from ...engine.families.layout import move
+from ...engine.families.parameters import Sliding
 from ...engine.families.reductions import reduce
 from ...engine.plan.buffer import Buffer, arena
 from ...engine.plan.view import View
@@ -74,18 +75,8 @@ def bias_add_grad(program: Program, op: Site, dy: Buffer) -> Emitted:
     return out
 
 
-class ConvolutionWindows(TypedDict):
-    """The windows of a convolution, as the engine takes them."""
-
-    stride: tuple[int, ...]
-    dilation: tuple[int, ...]
-    before: tuple[int, ...]
-
-
-def convolution_windows(
-    op: Site, taps: Iterable[int], x_shape: tuple[int, ...]
-) -> ConvolutionWindows | None:
-    """Stride, dilation and the padding before, of images in NHWC; None for another layout."""
+def sliding_of(op: Site, taps: Iterable[int], x_shape: tuple[int, ...]) -> Sliding | None:
+    """How the filter of a convolution goes over images in NHWC; None for another layout."""
     if op.get_attr("data_format") != b"NHWC":
         return None
     strides, dilations = op.get_attr("strides"), op.get_attr("dilations")
@@ -97,20 +88,17 @@ def convolution_windows(
         explicit = ((numbers[2], numbers[3]), (numbers[4], numbers[5]))
     windows = Windows(tuple(taps), tuple(strides[1:3]), tuple(dilations[1:3]), padding, explicit)
     before = tuple(pair[0] for pair in windows.pads(x_shape[1:3]))
-    return {"stride": windows.strides, "dilation": windows.dilations, "before": before}
+    return Sliding(windows.strides, before, windows.dilations)
 
 
 @emit("Conv2D", dtypes=FLOATS)
 def conv2d(program: Program, op: Site, x: Buffer, filters: Buffer) -> Emitted:
     """A convolution over height and width."""
-    windows = convolution_windows(op, filters.shape[:2], x.shape)
+    sliding = sliding_of(op, filters.shape[:2], x.shape)
     out = result(op)
-    if out is None or windows is None or filters.shape[2] != x.shape[3]:
+    if out is None or sliding is None or filters.shape[2] != x.shape[3]:
         return None
-    gradients.convolve(
-        program, x, filters, out, stride=windows["stride"], before=windows["before"],
-        dilation=windows["dilation"],
-    )  # fmt: skip
+    gradients.convolve(program, x, filters, out, sliding)
     return out
 
 
@@ -122,11 +110,10 @@ def conv2d_backprop_input(
     out = result(op)
     if out is None or sizes.value is None or filters.dtype != np.float32:
         return None
-    windows = convolution_windows(op, filters.shape[:2], out.shape)
-    if windows is None or windows["dilation"] != (1, 1) or filters.shape[2] != out.shape[3]:
+    sliding = sliding_of(op, filters.shape[:2], out.shape)
+    if sliding is None or sliding.dilation != (1, 1) or filters.shape[2] != out.shape[3]:
         return None
-    stride, before = windows["stride"], windows["before"]
-    gradients.input_gradient(program, filters, dy, out, stride=stride, before=before)
+    gradients.input_gradient(program, filters, dy, out, sliding)
     return out
 
 
@@ -138,20 +125,20 @@ def conv2d_backprop_filter(
     out = result(op)
     if out is None or sizes.value is None or x.dtype != np.float32:
         return None
-    windows = convolution_windows(op, out.shape[:2], x.shape)
-    if windows is None or out.shape[2] != x.shape[3]:
+    sliding = sliding_of(op, out.shape[:2], x.shape)
+    if sliding is None or out.shape[2] != x.shape[3]:
         return None
-    gradients.filter_gradient(program, x, dy, out, **windows)
+    gradients.filter_gradient(program, x, dy, out, sliding)
     return out
 
 
 @emit("DepthwiseConv2dNative", dtypes=FLOATS)
 def depthwise(program: Program, op: Site, x: Buffer, filters: Buffer) -> Emitted:
     """A convolution of each channel by itself."""
-    windows = convolution_windows(op, filters.shape[:2], x.shape)
+    sliding = sliding_of(op, filters.shape[:2], x.shape)
     out = result(op)
-    if out is None or windows is None:
+    if out is None or sliding is None:
         return None
     weights = filters.reshape((*filters.shape[:2], filters.shape[2] * filters.shape[3]))
-    gemm.depthwise(program, x, weights, None, out, **windows)
+    gemm.depthwise(program, x, weights, None, out, sliding)
     return out

@@ -281,28 +281,29 @@ class Compiler(StageMachine[Tensor, Buffer, StageVariables]):
             for index in row.writes:
                 self.variables.protect(stage, buffers[index], position)
                 self.variables.written(stage, buffers[index])
-        if op in self.padded:
-            places = cast("np.dtype", op.get_attr("out_idx"))
-            padded = rows.unique(stage.program, buffers[0], places)
-            if padded is not None:
-                return self._define(stage, op, padded)
-        if rows.takes_each_once(op, self.padded):
-            changed = rows.update_rows(stage.program, site, buffers)
-            if changed is not None:
-                return self._define(stage, op, changed)
-        if op.type in random.KINDS:
-            numbers = random.emit(stage.program, site, self.state.stream_buffer(op), *buffers)
-            if numbers is not None:
-                return self._define(stage, op, numbers)
-        emitter = EMITTERS.get(op.type)
-        if emitter is not None and emitter.takes(buffers):
-            try:
-                outputs = emitter.function(stage.program, site, *buffers)
-            except ValueError as error:
-                raise _unsuited(site, error) from None
-            if outputs is not None:
-                return self._define(stage, op, outputs)
+        outputs = self._instructions(stage, op, site, buffers)
+        if outputs is not None:
+            return self._define(stage, op, outputs)
         return self._add_step(stage, site, row, buffers)
+
+    def _instructions(
+        self, stage: PlanStage, op: Operation, site: Site, buffers: Sequence[Buffer]
+    ) -> Buffer | Sequence[Buffer] | None:
+        """What an operation gives, by instructions; None where its kernel has to run."""
+        program, outputs = stage.program, None
+        if op in self.padded:
+            outputs = rows.unique(program, buffers[0], cast("np.dtype", op.get_attr("out_idx")))
+        elif rows.takes_each_once(op, self.padded):
+            outputs = rows.update_rows(program, site, buffers)
+        elif op.type in random.KINDS:
+            outputs = random.emit(program, site, self.state.stream_buffer(op), *buffers)
+        emitter = EMITTERS.get(op.type)
+        if outputs is not None or emitter is None or not emitter.takes(buffers):
+            return outputs
+        try:
+            return emitter.function(program, site, *buffers)
+        except ValueError as error:
+            raise _unsuited(site, error) from None
 
     def _on_lists(
         self, stage: PlanStage, op: Operation, position: int, buffers: Sequence[Buffer]

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 MODULES = (
     "accumulators",
     "control",
+    "dataset_functions",
+    "dataset_iterators",
+    "dataset_sources",
+    "dataset_transforms",
     "distorted_boxes",
     "files",
     "pool",

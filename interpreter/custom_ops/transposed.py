@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.families import gemm
+from ...engine.families.parameters import Sliding
 from ..checks import CLAMPS, rank
 from .options import transpose_conv_params
 from .registry import custom, exactly
@@ -47,11 +48,9 @@ def convolution_2d_transpose_bias(node: Node) -> Emit:
         for span, size, pad in zip(spans, x.shape[1:3], cut, strict=True)
     ]
     out = node.result((x.shape[0], *sizes, n), np.float32)
-    stride, before = tuple(span.stride for span in spans), tuple(pad // 2 for pad in cut)
+    sliding = Sliding([span.stride for span in spans], [pad // 2 for pad in cut])
 
     def emit(program: Program) -> None:
-        gemm.transpose_conv2d(
-            program, x, weights, bias, out, stride=stride, before=before, clamp=CLAMPS["NONE"]
-        )
+        gemm.transpose_conv2d(program, x, weights, bias, out, sliding, clamp=CLAMPS["NONE"])
 
     return emit

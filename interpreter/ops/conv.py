@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...engine.families import gemm
+from ...engine.families.parameters import Sliding
 from ...engine.sizes import is_plain, negative
 from ..checks import clamp_of, rank, required, slide, supported, windows
 from ..plan.substitution import small_floats
@@ -13,18 +14,10 @@ from .arithmetic import arithmetic, one_scale_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypedDict
 
     from ...engine.plan.program import Program
     from ..checks import Window
     from ..plan.node import Emit, Node, Operand
-
-    class Steps(TypedDict):
-        """How windows slide, for the families' functions by keyword."""
-
-        stride: tuple[int, ...]
-        dilation: tuple[int, ...]
-        before: tuple[int, ...]
 
 
 def _bias(node: Node, i: int, n: int) -> Operand | None:
@@ -66,10 +59,10 @@ def conv_2d(node: Node) -> Emit:
     one_scale_each(node, epilogue, n)
     spans = windows(node, taps)
     out = node.result((x.shape[0], *slide(node, spans, x.shape[1:3]), n), x.dtype)
-    steps = _steps(spans, x.shape[1:3])
+    sliding = _sliding(spans, x.shape[1:3])
 
     def emit(program: Program) -> None:
-        family.conv2d(program, x, kernel, bias, out, groups=groups, **epilogue, **steps)
+        family.conv2d(program, x, kernel, bias, out, sliding, groups=groups, **epilogue)
 
     return emit
 
@@ -93,12 +86,12 @@ def depthwise_conv_2d(node: Node) -> Emit:
     one_scale_each(node, epilogue, n)
     spans = windows(node, taps)
     out = node.result((x.shape[0], *slide(node, spans, x.shape[1:3]), n), x.dtype)
-    steps = _steps(spans, x.shape[1:3])
+    sliding = _sliding(spans, x.shape[1:3])
 
     def emit(program: Program) -> None:
         filters = kernel.reshape(kernel.shape[1:])
         offsets = None if bias is None else bias.ravel()
-        family.depthwise(program, x, filters, offsets, out, **epilogue, **steps)
+        family.depthwise(program, x, filters, offsets, out, sliding, **epilogue)
 
     return emit
 
@@ -117,10 +110,10 @@ def conv_3d(node: Node) -> Emit:
     clamp = clamp_of(node)
     spans = windows(node, taps, "dhw")
     out = node.result((x.shape[0], *slide(node, spans, x.shape[1:4]), n), x.dtype)
-    steps = _steps(spans, x.shape[1:4])
+    sliding = _sliding(spans, x.shape[1:4])
 
     def emit(program: Program) -> None:
-        gemm.convolution(program, x, weights, bias, out, clamp=clamp, **steps)
+        gemm.convolution(program, x, weights, bias, out, sliding, clamp=clamp)
 
     return emit
 
@@ -139,13 +132,10 @@ def transpose_conv(node: Node) -> Emit:
     one_scale_each(node, epilogue, n)
     spans = windows(node, taps)
     out = node.result(_spread_shape(node, x, n, spans), x.dtype)
-    before = _steps(spans, out.shape[1:3])["before"]
-    stride = tuple(span.stride for span in spans)
+    sliding = _sliding(spans, out.shape[1:3])
 
     def emit(program: Program) -> None:
-        family.transpose_conv2d(
-            program, x, kernel, bias, out, stride=stride, before=before, **epilogue
-        )
+        family.transpose_conv2d(program, x, kernel, bias, out, sliding, **epilogue)
 
     return emit
 
@@ -164,11 +154,11 @@ def conv_3d_transpose(node: Node) -> Emit:
     clamp = clamp_of(node)
     spans = windows(node, taps, "dhw")
     out = node.result(_spread_shape(node, x, n, spans), x.dtype)
-    steps = _steps(spans, out.shape[1:4])
+    sliding = _sliding(spans, out.shape[1:4])
 
     def emit(program: Program) -> None:
         filters = gemm.permute(program, weights, (0, 1, 2, 4, 3))
-        gemm.transposed_convolution(program, x, filters, bias, out, clamp=clamp, **steps)
+        gemm.transposed_convolution(program, x, filters, bias, out, sliding, clamp=clamp)
 
     return emit
 
@@ -185,13 +175,13 @@ def _same_channels(node: Node, channels: int, x: Operand) -> None:
     node.require_equal(x.shape[-1], channels, message)
 
 
-def _steps(spans: Sequence[Window], sizes: Sequence[int]) -> Steps:
-    """Strides, dilations and leading padding of windows that slide over `sizes`."""
-    return {
-        "stride": tuple(span.stride for span in spans),
-        "dilation": tuple(span.dilation for span in spans),
-        "before": tuple(span.before(n) for span, n in zip(spans, sizes, strict=True)),
-    }
+def _sliding(spans: Sequence[Window], sizes: Sequence[int]) -> Sliding:
+    """How windows go over `sizes`."""
+    return Sliding(
+        tuple(span.stride for span in spans),
+        tuple(span.before(n) for span, n in zip(spans, sizes, strict=True)),
+        tuple(span.dilation for span in spans),
+    )
 
 
 def _spread_shape(node: Node, x: Operand, n: int, spans: Sequence[Window]) -> tuple[int, ...]:

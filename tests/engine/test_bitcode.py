@@ -85,7 +85,9 @@ def test_only_what_is_old_is_written(folder, monkeypatch, capsys):
     assert bitcode.read("copy", compiler.VERSION) == {"copy": b"code"}
 
 
-@pytest.mark.slow
 def test_the_package_has_the_code_of_all_modules():
-    """What was changed since is compiled by numba: right, and slower. `make bitcode` writes it."""
+    """What was changed since is compiled by numba: right, but a first start takes twice as long.
+
+    `make bitcode` writes it.
+    """
     assert [module for module in cache.modules() if not bitcode.is_current(module)] == []

@@ -15,6 +15,7 @@ from ml_dtypes import bfloat16
 from flatlite.engine.build import cache, driver, image, on_demand
 from flatlite.engine.build.target import SHIPPED, Target
 from flatlite.engine.families import gradients
+from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan.buffer import arena, bound
 from flatlite.engine.plan.program import Program
 
@@ -457,8 +458,7 @@ def test_filter_gradient(compiled):
         x, dy = plain(2, 9, 11, depth), plain(2, 7, 9, n, seed=1)
         program, fed = Program(), [bound(array.shape, array.dtype) for array in (x, dy)]
         out = arena((3, 3, depth, n), np.float32)
-        steps = {"stride": (1, 1), "before": (0, 0), "dilation": (1, 1)}
-        gradients.filter_gradient(program, *fed, out, **steps)
+        gradients.filter_gradient(program, *fed, out, Sliding())
         program.keep(out)
         program.close(dict(zip(fed, (x, dy), strict=True)))
         program.run()

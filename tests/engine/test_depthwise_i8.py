@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flatlite.engine.families import depthwise_i8, quantization, quantized_gemm
+from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -22,7 +23,7 @@ def numbers(dtype, *shape, most=None):
     return random.integers(low, high, shape, endpoint=True).astype(dtype)
 
 
-def run(scheme, steps, x, weights, bias, shape, dtype, *, plain=False, dealt=False, guard=False):
+def run(scheme, sliding, x, weights, bias, shape, dtype, *, plain=False, dealt=False, guard=False):
     """The result, and the kernels that took part."""
     with pytest.MonkeyPatch.context() as patch:
         if dealt:
@@ -37,7 +38,7 @@ def run(scheme, steps, x, weights, bias, shape, dtype, *, plain=False, dealt=Fal
             middle = arena(x.shape, x.dtype)
             program.call("copy.copy", fed.ravel(), middle.ravel(), split=x.size)
         constants = [constant(weights), None if bias is None else constant(bias)]
-        quantized_gemm.depthwise(program, middle, *constants, out, scheme=scheme, **steps)
+        quantized_gemm.depthwise(program, middle, *constants, out, sliding, scheme=scheme)
         program.keep(out)
         program.close({fed: x})
         program.run()
@@ -46,7 +47,7 @@ def run(scheme, steps, x, weights, bias, shape, dtype, *, plain=False, dealt=Fal
 
 @st.composite
 def layers(draw):
-    """Sizes and steps of a layer: shape of x, taps, channels of the result, steps, its sizes."""
+    """A layer: shape of x, taps, channels of the result, how it slides, shape of the result."""
     channels, width = draw(SIZE), draw(st.sampled_from([1, 2, 3, 3, 4, 5, 5]))
     taps = draw(st.integers(1, 5)), width
     stride = draw(STEP), draw(STEP)
@@ -54,19 +55,15 @@ def layers(draw):
     sizes = draw(st.integers(1, 20)), draw(st.integers(1, 20))
     n = channels * draw(st.sampled_from([1, 1, 2, 5]))
     spans = definitions.spans(sizes, taps, stride, dilation, "SAME")
-    steps = {
-        "stride": stride,
-        "dilation": dilation,
-        "before": tuple(before for _, before, _ in spans),
-    }
+    sliding = Sliding(stride, tuple(before for _, before, _ in spans), dilation)
     x_shape = (draw(st.integers(1, 2)), *sizes, channels)
-    return x_shape, taps, n, steps, (x_shape[0], *(count for count, _, _ in spans), n)
+    return x_shape, taps, n, sliding, (x_shape[0], *(count for count, _, _ in spans), n)
 
 
-def is_fast(names, x_shape, taps, n, steps, shape):
+def is_fast(names, x_shape, taps, n, sliding, shape):
     """Whether one of the kernels that should do a layer is among `names`."""
     modules = {name.partition(".")[0] for name in names}
-    if x_shape[3] > 1 or depthwise_i8.in_strips(taps, steps["stride"], steps["dilation"]):
+    if x_shape[3] > 1 or depthwise_i8.in_strips(taps, sliding):
         return "depthwise_i8" in modules
     return bool({"gemm_i8", "gemm_i16"} & modules)  # as filters of a convolution
 
@@ -84,7 +81,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_stored(vectors, kind, layer, data):
     dtype, rounding, sums = KINDS[kind]
-    x_shape, taps, n, steps, shape = layer
+    x_shape, taps, n, sliding, shape = layer
     x, known = numbers(dtype, *x_shape), np.iinfo(dtype)
     weights = numbers("uint8" if dtype == "uint8" else "int8", *taps, n)
     size = {"int16": 1 << 33}.get(kind, 1 << data.draw(st.sampled_from([4, 14, 30])))
@@ -97,7 +94,7 @@ def test_stored(vectors, kind, layer, data):
         middle = data.draw(st.integers(0, 255)) if dtype == "uint8" else 0
         zero_points = (int(x.flat[0]), middle, data.draw(st.integers(known.min, known.max)))
     scheme = quantization.Quantized(scales, zero_points, (known.min, known.max - 3), sums, rounding)
-    arguments = (scheme, steps, x, weights, bias, shape, dtype)
+    arguments = (scheme, sliding, x, weights, bias, shape, dtype)
     got, names = run(*arguments)
     assert is_fast(names, *layer)
     np.testing.assert_array_equal(got, run(*arguments, dealt=True)[0])
@@ -109,12 +106,12 @@ def test_stored(vectors, kind, layer, data):
 @SOME
 @given(layers(), st.booleans(), st.booleans())
 def test_hybrid(vectors, layer, asymmetric, has_bias):
-    x_shape, taps, n, steps, shape = layer
+    x_shape, taps, n, sliding, shape = layer
     random = np.random.default_rng(n)
     x, bias = (random.normal(size=s).astype(np.float32) for s in (x_shape, n))
     weights, scales = numbers("int8", *taps, n), random.uniform(0.1, 1, n).astype(np.float32)
     scheme = quantization.Hybrid(scales, asymmetric, (-40.0, np.inf))
-    arguments = (scheme, steps, x, weights, bias if has_bias else None, shape, np.float32)
+    arguments = (scheme, sliding, x, weights, bias if has_bias else None, shape, np.float32)
     got, names = run(*arguments)
     assert is_fast(names, *layer)
     plain, _ = run(*arguments, plain=True)
@@ -128,7 +125,7 @@ def test_results_end_where_their_memory_ends(vectors, kind):
     for channels in (1, 5, 19, 33):
         x, weights = numbers(dtype, 1, 6, 7, channels), numbers("int8", 3, 3, channels)
         scheme = quantization.Quantized(np.array([2.0**-9]), (0, 0, 0), (0, 100), sums, rounding)
-        steps = {"stride": (1, 1), "before": (1, 1), "dilation": (1, 1)}
-        arguments = (scheme, steps, x, weights, None, x.shape, dtype)
+        sliding = Sliding(before=(1, 1))
+        arguments = (scheme, sliding, x, weights, None, x.shape, dtype)
         guarded, _ = run(*arguments, guard=True)
         np.testing.assert_array_equal(guarded, run(*arguments, plain=True)[0])

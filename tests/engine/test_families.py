@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flatlite.engine.families import gemm, reductions, windows
+from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -67,10 +68,8 @@ def test_conv2d(data):
     spans = definitions.spans(x.shape[1:3], taps, stride, dilation, padding)
 
     def build(program, x, weights, bias, out):
-        gemm.conv2d(
-            program, x, weights, bias, out, stride=stride, dilation=dilation, groups=groups,
-            before=tuple(before for _, before, _ in spans), clamp=clamp,
-        )  # fmt: skip
+        sliding = Sliding(stride, tuple(before for _, before, _ in spans), dilation)
+        gemm.conv2d(program, x, weights, bias, out, sliding, groups=groups, clamp=clamp)
 
     check(build, exact.shape, exact, terms, clamp, x, weights, bias)
 
@@ -89,8 +88,8 @@ def test_depthwise(data):
     spans = definitions.spans(x.shape[1:3], taps, *arguments)
 
     def build(program, x, weights, bias, out):
-        before = tuple(before for _, before, _ in spans)
-        gemm.depthwise(program, x, weights, bias, out, stride=stride, before=before, clamp=clamp)
+        sliding = Sliding(stride, tuple(before for _, before, _ in spans))
+        gemm.depthwise(program, x, weights, bias, out, sliding, clamp=clamp)
 
     check(build, exact.shape, exact, terms, clamp, x, weights, bias)
 
@@ -110,10 +109,8 @@ def test_transpose_conv2d(data):
     terms = definitions.transposed_convolution(np.abs(x), np.abs(packed), np.abs(bias), *arguments)
 
     def build(program, x, weights, bias, out):
-        before = tuple(before for _, before, _ in spans)
-        gemm.transpose_conv2d(
-            program, x, weights, bias, out, stride=stride, before=before, clamp=clamp
-        )
+        sliding = Sliding(stride, tuple(before for _, before, _ in spans))
+        gemm.transpose_conv2d(program, x, weights, bias, out, sliding, clamp=clamp)
 
     check(build, exact.shape, exact, terms, clamp, x, weights, bias)
 
@@ -183,7 +180,7 @@ def test_constant_weights_are_packed_once():
     program = Program()
     x, out = bound((1, 5, 5, 3), np.float32), arena((1, 5, 5, 4), np.float32)
     weights = constant(numbers(4, 3, 3, 3))
-    gemm.conv2d(program, x, weights, None, out, stride=(1, 1), before=(1, 1))
+    gemm.conv2d(program, x, weights, None, out, Sliding(before=(1, 1)))
     program.keep(out)
     program.close({x: numbers(1, 5, 5, 3)})
     names = [name for _, name, _ in program.run(profile=True)]

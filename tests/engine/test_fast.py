@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flatlite.engine.families import gemm, gemm_f32, winograd_f32
+from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -75,8 +76,8 @@ def check_conv2d(data, groups, depth, taps, dilation, kernels):
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
-        steps = {"stride": stride, "dilation": dilation, "before": before}
-        gemm.conv2d(program, *buffers, **steps, groups=groups, clamp=clamp)
+        sliding = Sliding(stride, before, dilation)
+        gemm.conv2d(program, *buffers, sliding, groups=groups, clamp=clamp)
 
     check(emit, exact.shape, exact, terms, clamp, x, weights, bias, kernels=kernels)
 
@@ -119,7 +120,7 @@ def test_transpose_conv2d(vectors, data):
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
-        gemm.transpose_conv2d(program, *buffers, stride=stride, before=before, clamp=clamp)
+        gemm.transpose_conv2d(program, *buffers, Sliding(stride, before), clamp=clamp)
 
     check(
         emit, exact.shape, exact, terms, clamp, x, weights, bias, kernels=("gemm_f32.convolution",)
@@ -147,8 +148,8 @@ def test_depthwise(vectors, data):
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
-        steps = {"stride": stride, "dilation": dilation, "before": before}
-        gemm.depthwise(program, *buffers, **steps, clamp=clamp)
+        sliding = Sliding(stride, before, dilation)
+        gemm.depthwise(program, *buffers, sliding, clamp=clamp)
 
     arrays = (x, weights, bias)
     check(emit, exact.shape, exact, terms, clamp, *arrays, kernels=kernels)
@@ -238,11 +239,11 @@ def test_results_end_where_their_memory_ends(vectors):
         out = arena((1, 6, 7, n), np.float32)
         gemm.depthwise(
             program, source, constant(numbers(3, 3, channels)), None, middle,
-            stride=(1, 1), before=(1, 1),
+            Sliding(before=(1, 1)),
         )  # fmt: skip
         gemm.conv2d(
             program, middle, constant(numbers(n, 3, 3, channels)), None, out,
-            stride=(1, 1), before=(1, 1),
+            Sliding(before=(1, 1)),
         )  # fmt: skip
         program.keep(out)
         program.close({source: x})

@@ -15,6 +15,7 @@ from flatlite.engine.build.kernel import MICROKERNELS
 from flatlite.engine.build.simd import widest_simd
 from flatlite.engine.build.target import HOST, SHIPPED, Target, flags
 from flatlite.engine.families import quantization, quantized_gemm, winograd_i8
+from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.kernels.int8 import _gemm_i8_tile  # noqa: F401 (declares its microkernels)
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
@@ -212,8 +213,8 @@ def test_conv2d(vectors, module, data):
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
-        steps = {"stride": stride, "dilation": dilation, "before": before}
-        quantized_gemm.conv2d(program, *buffers, scheme=inputs.scheme, **steps, groups=groups)
+        sliding = Sliding(stride, before, dilation)
+        quantized_gemm.conv2d(program, *buffers, sliding, scheme=inputs.scheme, groups=groups)
 
     pointwise = taps == stride == (1, 1) and groups == 1
     kernel = f"{module}.{'matmul' if pointwise else 'convolution'}"
@@ -263,8 +264,8 @@ def test_deep_windows(vectors):
     arrays = x, weights, None, (1, 3, 4, 5), "int8"
 
     def emit(program, *buffers):
-        steps = {"stride": (1, 1), "before": (1, 1)}
-        quantized_gemm.conv2d(program, *buffers, scheme=scheme, **steps)
+        sliding = Sliding(before=(1, 1))
+        quantized_gemm.conv2d(program, *buffers, sliding, scheme=scheme)
 
     check(emit, arrays[3], "int8", *arrays[:3], "gemm_i8.convolution")
 
@@ -283,8 +284,8 @@ def test_transpose_conv2d(vectors, module, data):
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
-        steps = {"stride": stride, "before": before}
-        quantized_gemm.transpose_conv2d(program, *buffers, scheme=inputs.scheme, **steps)
+        sliding = Sliding(stride, before)
+        quantized_gemm.transpose_conv2d(program, *buffers, sliding, scheme=inputs.scheme)
 
     arrays = (x, inputs.weights(n, *taps, depth), inputs.bias(n))
     check(emit, (2, *sizes, n), inputs.dtype, *arrays, f"{module}.convolution")
@@ -304,8 +305,8 @@ def test_conv2d_of_float32(vectors, data):
 
     def emit(program, *buffers):
         before = tuple(before for _, before, _ in spans)
-        steps = {"stride": stride, "dilation": dilation, "before": before}
-        quantized_gemm.conv2d(program, *buffers, scheme=scheme, **steps, groups=groups)
+        sliding = Sliding(stride, before, dilation)
+        quantized_gemm.conv2d(program, *buffers, sliding, scheme=scheme, groups=groups)
 
     arrays = x, stored("int8", groups * n, *taps, depth), real_biases(groups * n, data.draw)
     check(emit, shape, np.float32, *arrays, "gemm_i8.convolution_float32")

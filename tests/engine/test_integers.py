@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from flatlite.engine.families import fixedpoint, quantization, quantized_gemm
 from flatlite.engine.families.multipliers import quantize_multiplier
+from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -228,8 +229,8 @@ def test_conv2d(data):
 
     def build(program, x_buffer, out):
         quantized_gemm.conv2d(
-            program, x_buffer, constant(weights), None, out, scheme=scheme, stride=stride,
-            before=before, dilation=dilation, groups=groups,
+            program, x_buffer, constant(weights), None, out,
+            Sliding(stride, before, dilation), scheme=scheme, groups=groups,
         )  # fmt: skip
 
     for dealt in (False, True):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from flatlite.engine.families import gemm, gemm_f32, quantization, quantized_gemm
+from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -112,13 +113,20 @@ def test_convolutions_do_not_depend_on_threads(size, depth, n, groups):
     x = rng.normal(size=(2, size, size, groups * depth)).astype(f32)
     weights = rng.normal(size=(groups * n, 3, 3, depth)).astype(f32)
     small_x, small_weights = (rng.integers(-127, 128, a.shape).astype(i8) for a in (x, weights))
-    steps = {"stride": (1, 1), "before": (1, 1), "dilation": (1, 1), "groups": groups}
+    sliding = Sliding(before=(1, 1))
 
     def emit(program, x, small, out, small_out):
-        gemm.conv2d(program, x, constant(weights), None, out, **steps)
+        gemm.conv2d(program, x, constant(weights), None, out, sliding, groups=groups)
         constant_weights = constant(small_weights)
         quantized_gemm.conv2d(
-            program, small, constant_weights, None, small_out, scheme=scheme(9 * depth), **steps
+            program,
+            small,
+            constant_weights,
+            None,
+            small_out,
+            sliding,
+            scheme=scheme(9 * depth),
+            groups=groups,
         )
 
     def run(n_threads):

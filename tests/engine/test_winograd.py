@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flatlite.engine.families import gemm, winograd_f32
+from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -23,7 +24,7 @@ def run(x, weights, bias, shape, before, clamp, *, threads=1):
     program = Program(threads=threads)
     fed, out = bound(x.shape, x.dtype), arena(shape, np.float32)
     operands = constant(weights), None if bias is None else constant(bias)
-    gemm.conv2d(program, fed, *operands, out, stride=(1, 1), before=before, clamp=clamp)
+    gemm.conv2d(program, fed, *operands, out, Sliding(before=before), clamp=clamp)
     program.keep(out)
     program.close({fed: x})
     program.run()
@@ -83,8 +84,8 @@ def test_what_it_is_for():
         constant(np.zeros((32, 3, 3, 32), np.float32)),
         arena((1, 12, 12, 32), np.float32),
     )
-    assert winograd_f32.fits(weights, out, (1, 1), (1, 1))
-    assert not winograd_f32.fits(weights, out, (2, 2), (1, 1))
-    assert not winograd_f32.fits(weights, out, (1, 1), (2, 1))
-    assert not winograd_f32.fits(weights, arena((1, 10, 10, 32), np.float32), (1, 1), (1, 1))
-    assert not winograd_f32.fits(arena((32, 3, 3, 32), np.float32), out, (1, 1), (1, 1))
+    assert winograd_f32.fits(weights, out, Sliding())
+    assert not winograd_f32.fits(weights, out, Sliding(stride=(2, 2)))
+    assert not winograd_f32.fits(weights, out, Sliding(dilation=(2, 1)))
+    assert not winograd_f32.fits(weights, arena((1, 10, 10, 32), np.float32), Sliding())
+    assert not winograd_f32.fits(arena((32, 3, 3, 32), np.float32), out, Sliding())

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flatlite.engine.families import quantization, quantized_gemm, winograd_f32, winograd_i8
+from flatlite.engine.families.parameters import Sliding
 from flatlite.engine.plan import instruction
 from flatlite.engine.plan.buffer import arena, bound, constant
 from flatlite.engine.plan.program import Program
@@ -19,8 +20,7 @@ def run(x, weights, bias, shape, scheme, before, *, threads=1):
     program = Program(threads=threads)
     fed, out = bound(x.shape, x.dtype), arena(shape, dtype)
     operands = constant(weights), None if bias is None else constant(bias)
-    steps = {"stride": (1, 1), "before": before}
-    quantized_gemm.conv2d(program, fed, *operands, out, scheme=scheme, **steps)
+    quantized_gemm.conv2d(program, fed, *operands, out, Sliding(before=before), scheme=scheme)
     program.keep(out)
     program.close({fed: x})
     program.run()
@@ -101,4 +101,4 @@ def test_weights_with_a_zero_point_take_another_way():
         patch.setattr(winograd_i8, "multiplies_bytes", lambda: False)
         for weights_zero, fits in ((0, True), (3, False)):
             scheme = quantization.Quantized(np.full(1, 0.01), (0, weights_zero, 0), (-128, 127))
-            assert winograd_i8.fits(x, weights, None, out, scheme, (1, 1), (1, 1)) == fits
+            assert winograd_i8.fits(x, weights, None, out, scheme, Sliding()) == fits

@@ -15,6 +15,7 @@ import numpy as np
 from ....engine.families import gemm
 from ....engine.families.conversion import convert
 from ....engine.families.layout import move
+from ....engine.families.parameters import Sliding
 from ....engine.plan.buffer import Buffer, arena, constant
 from ....engine.plan.view import View
 from ....engine.sizes import largest
@@ -26,18 +27,8 @@ from ..window import enlarged
 from .elementwise import numbers, operands
 
 if TYPE_CHECKING:
-    from typing import TypedDict
-
     from ....engine.plan.program import Program
     from ...plan.node import Node, Operand
-
-    class Sliding(TypedDict):
-        """How a filter slides over height and width."""
-
-        stride: tuple[int, int]
-        dilation: tuple[int, int]
-        before: tuple[int, int]
-
 
 _PLAIN = {
     **{f"{sign}int{n}": ("matrices", f"int{n}") for n in (8, 16, 32, 64) for sign in ("", "u")},
@@ -215,11 +206,8 @@ def convolution(node: Node) -> Callable[[Program], None] | HostCall | DynamicRes
     is_whole = min(*lows_and_highs, *(n - 1 for n in (*shape, *x.shape, *filters.shape))) >= 0
     if is_usual and is_whole and all(t == np.float32 for t in (x.dtype, filters.dtype, dtype)):
         out = node.result(shape, dtype)
-        sliding: Sliding = {
-            "stride": _of_two(strides, 1),
-            "dilation": _of_two(dilations, 1),
-            "before": _of_two([low for low, _ in padding], 0),
-        }
+        lows = [low for low, _ in padding]
+        sliding = Sliding(_of_two(strides, 1), _of_two(lows, 0), _of_two(dilations, 1))
         return partial(_convolve, x, filters, out, orders, groups, sliding)
     if dtype.name in (*_PLAIN, "float32") and all(_becomes(t.dtype, dtype) for t in (x, filters)):
         out = node.result(shape, dtype)
@@ -293,10 +281,10 @@ def _convolve(
         weights = arranged(program, filters, [*taps, n_filters, depth])
         height_and_width = _of_two([filters.shape[i] for i in taps], 1)
         weights = weights.reshape((*height_and_width, filters.shape[n_filters]))
-        gemm.depthwise(program, image, weights, None, _planes(results), **sliding)
+        gemm.depthwise(program, image, weights, None, _planes(results), sliding)
     else:
         weights = _planes(arranged(program, filters, [n_filters, *taps, depth]))
-        gemm.conv2d(program, image, weights, None, _planes(results), groups=groups, **sliding)
+        gemm.conv2d(program, image, weights, None, _planes(results), sliding, groups=groups)
     if results is not out:
         places = [last.index(axis) for axis in range(len(last))]
         move(program, View.of(results).transpose(tuple(places)), out)
