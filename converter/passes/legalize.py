@@ -126,7 +126,9 @@ def _place_of(reduction: str) -> Rule:
         if has_kernel(op) or x.dtype != np.int64 or axis is None:
             return None
         extreme = b.op(reduction, x, axis.reshape(1).astype(np.int32), keep_dims=True)
-        return [b.ARG_MAX(b.EQUAL(x, extreme), op.inputs[1], output_type=op.options.output_type)]
+        return [
+            b.ARG_MAX(b.EQUAL(x, extreme), op.inputs[1], dtype=op.output.dtype, **options_of(op))
+        ]
 
     return rule
 
