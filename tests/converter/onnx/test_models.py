@@ -329,3 +329,10 @@ def test_the_place_of_an_int64(kind, litert):
     x = np.array([[2**62, 2**62 + 1, 2**62 + 1], [-5, 7, 7], [3, -(2**40), -(2**40)]])
     model = model_of([node(kind, axis=-1, keepdims=0)], {"x": x}, free=(3,))
     checked(model, {"x": x}, litert)
+
+
+@pytest.mark.parametrize("axis", [1, 2, -1])
+def test_flatten_of_sizes_that_are_free_on_both_sides(axis, litert):
+    x = floats(2, 5, 3, 7)
+    free = model_of([node("Flatten", axis=axis)], {"x": x}, free=x.shape)
+    checked(free, {"x": x}, litert, verify=False)
