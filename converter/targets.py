@@ -209,6 +209,11 @@ def _file_tensor(tensor: Tensor) -> FileTensor:
 
 def _against_edgetpu(op: Op) -> str:
     """Why Coral's compiler would leave an operator to the CPU."""
+    if op.kind == "DEQUANTIZE" and not op.output.readers:
+        return (
+            "Edge TPUs give integers; set optimizations = [Optimize.DEFAULT] and "
+            "inference_output_type = flatlite.int8 (--quantize int8 --output-type int8)"
+        )
     if op.kind not in EDGETPU:
         return "Edge TPUs have no such operator"
     codes = [code_of(tensor) for tensor in (*op.present_inputs, *op.outputs)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from ..ir.dims import Dim, divide_exactly, never_zero
@@ -9,8 +11,10 @@ from ..ir.graph import Tensor
 from ..lowering.moves import (
     as_int32,
     dimension,
+    extent,
     int32s,
     like,
+    regrouped,
     reshaped,
     slice_along,
     transposed,
@@ -132,8 +136,10 @@ def flatten(node, b):
     axis = axis if axis == rank else node.axis(axis)
     before, after = shape[:axis], shape[axis:]
     sizes = [-1 if None in part else int(np.prod(part, dtype=np.int64)) for part in (before, after)]
-    node.require(sizes.count(-1) < 2, f"sizes on both sides of axis {axis} are unknown in {shape}")
-    return reshaped(node.inputs[0], sizes, b)
+    x = node.inputs[0]
+    if sizes.count(-1) == 2:
+        return regrouped(x, [reduce(b.MUL, (extent(x, i, b) for i in range(axis))), -1], b)
+    return reshaped(x, sizes, b)
 
 
 @lower("Squeeze")

@@ -150,7 +150,7 @@ class QuantizedValues:
 
     def moved(
         self, node: Node, b: Builder, lowering: Callable[..., Any], quantize: Callable[..., Any]
-    ) -> Tensor | None:
+    ) -> tuple[Any, ...] | None:
         """The integers that a node moves, moved as what they stand for; None for other nodes."""
         integers = next(iter(node.inputs), None)
         if node.domain or node.type not in SAME_SCALE or integers is None or integers not in self:

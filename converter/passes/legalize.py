@@ -118,6 +118,21 @@ def _divide(divide: Callable) -> Rule:
     return rule
 
 
+def _place_of(reduction: str) -> Rule:
+    """Of int64: the first element that is equal to the largest or smallest one."""
+
+    def rule(op: Op, b: Builder) -> list[Tensor] | None:
+        x, axis = op.inputs[0], constant_of(op.inputs[1])
+        if has_kernel(op) or x.dtype != np.int64 or axis is None:
+            return None
+        extreme = b.op(reduction, x, axis.reshape(1).astype(np.int32), keep_dims=True)
+        return [
+            b.ARG_MAX(b.EQUAL(x, extreme), op.inputs[1], dtype=op.output.dtype, **options_of(op))
+        ]
+
+    return rule
+
+
 def _gather(op: Op, b: Builder) -> list[Tensor] | None:
     """GATHER_ND for slices of strings: LiteRT's GATHER takes one string at a time."""
     x, indices = op.inputs
@@ -242,6 +257,8 @@ def _layer_norm(op: Op, b: Builder) -> list[Tensor]:
 
 RULES: dict[str, Rule] = {
     "ADD_N": _add_n,
+    "ARG_MAX": _place_of("REDUCE_MAX"),
+    "ARG_MIN": _place_of("REDUCE_MIN"),
     "ATAN2": _atan2,
     "BATCH_TO_SPACE_ND": _batch_to_space,
     "DIV": _divide(truncated_divide),

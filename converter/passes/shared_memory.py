@@ -97,7 +97,8 @@ def _may_share(graph: Graph, op: Op, i: int) -> bool:
 
 
 def _bytes(x: Tensor) -> int | None:
-    return prod(map(int, x.shape)) * x.dtype.itemsize if x.is_static else None
+    sizes = [n for n in x.shape or () if n is not None]
+    return prod(sizes) * x.dtype.itemsize if x.is_static else None
 
 
 def _read_before(graph: Graph, op: Op, readers: Sequence[Op]) -> bool:

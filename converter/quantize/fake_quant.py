@@ -101,9 +101,10 @@ def clamp_at_stated(graph: Graph, ranges: Mapping[Tensor, Range], scales: Scales
         if low != 0 or tensor not in scales.of or tensor.producer is None:
             continue
         source = _unmoved(graph, tensor, scales.scheme)
-        op = source.producer
-        params = None if op is None or source not in scales.of else scales.of[source]
-        if params is None or limits_of(params, scales.scheme.integers)[0] >= -params.scale / 2:
+        op, params = source.producer, scales.of.get(source)
+        if op is None or params is None:
+            continue
+        if limits_of(params, scales.scheme.integers)[0] >= -params.scale / 2:
             continue
         kind = "RELU6" if abs(high - 6) < params.scale / 2 else "RELU"
         if op.kind in FUSES_ACTIVATION and activation_of(op) == NONE:

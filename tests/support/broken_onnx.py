@@ -169,8 +169,7 @@ ONNX = {
     "input that is a sequence": (
         changed(sequence, node("Relu")), "input 'x' must be a tensor, got a sequence_type"),
     "uint64": (
-        layer(node("Add", "x x"), dtype=TensorProto.UINT64),
-        "ADD 'y': it has no kernel for (uint64"),
+        layer(node("Add", "x x"), dtype=TensorProto.UINT64), "ADD 'y': it has no kernel for ("),
     "weights outside": (external("../weights"), "'../weights'"),
     "weights at an absolute path": (external("/etc/hostname"), "'/etc/hostname'"),
     "weights behind a link": (external("link"), "'link'"),

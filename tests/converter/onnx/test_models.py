@@ -321,3 +321,18 @@ def test_a_column_of_texts_is_taken_by_slice(litert):
     texts = np.asarray([[t.encode() for t in row] for row in x.tolist()], object)
     got = Interpreter(model_content=content).get_signature_runner()(x=texts)["y"]
     assert [bytes(t) for t in got.ravel()] == [b"u", b"v"]
+
+
+@pytest.mark.parametrize("kind", ["ArgMax", "ArgMin"])
+def test_the_place_of_an_int64(kind, litert):
+    """The first of equal ones; neighbours that float32 and int32 do not tell apart."""
+    x = np.array([[2**62, 2**62 + 1, 2**62 + 1], [-5, 7, 7], [3, -(2**40), -(2**40)]])
+    model = model_of([node(kind, axis=-1, keepdims=0)], {"x": x}, free=(3,))
+    checked(model, {"x": x}, litert)
+
+
+@pytest.mark.parametrize("axis", [1, 2, -1])
+def test_flatten_of_sizes_that_are_free_on_both_sides(axis, litert):
+    x = floats(2, 5, 3, 7)
+    free = model_of([node("Flatten", axis=axis)], {"x": x}, free=x.shape)
+    checked(free, {"x": x}, litert, verify=False)

@@ -10,7 +10,8 @@ import pytest
 from onnx import helper, numpy_helper
 from running import kinds
 
-from flatlite.lite import Interpreter, TFLiteConverter
+from flatlite.errors import ConverterError
+from flatlite.lite import Interpreter, Optimize, TFLiteConverter
 
 REFERENCE, FAST = "BUILTIN_REF", "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 FLOAT_TO_INTEGER = {"QUANTIZE": 1, "DEQUANTIZE": 1}
@@ -381,3 +382,19 @@ def test_a_clamp_that_only_the_scale_states(kind, limit, litert):
     ((theirs,),) = litert.run(content, [[x]], FAST)
     for result in (ours, theirs):
         assert np.abs(result - want).max() < 0.1  # two steps
+
+
+@pytest.mark.filterwarnings("ignore:the weights of .* nodes:UserWarning")
+def test_integers_at_both_ends_of_a_quantized_source(folder):
+    """What Edge TPUs take is said where the source's float32 leaves."""
+    converter = TFLiteConverter.from_onnx_model(folder / "qdq_s8s8_tensor.onnx")
+    converter.target = "edgetpu"
+    with pytest.raises(
+        ConverterError, match=r"DEQUANTIZE .*set optimizations = .*inference_output"
+    ):
+        converter.convert()
+    converter.optimizations = [Optimize.DEFAULT]
+    converter.inference_input_type = converter.inference_output_type = np.int8
+    interpreter = Interpreter(model_content=converter.convert())
+    ends = [*interpreter.get_input_details(), *interpreter.get_output_details()]
+    assert [end["dtype"] for end in ends] == [np.int8, np.int8]
