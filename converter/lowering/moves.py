@@ -93,6 +93,23 @@ def positions(x: Tensor, axis: int, b: Builder) -> Tensor:
     return b.RANGE(b.constant(np.int32(0)), dimension(x, axis, b), b.constant(np.int32(1)))
 
 
+def inside_of(indices: Tensor, sizes: Tensor, b: Builder) -> tuple[Tensor, Tensor]:
+    """Which index tuples of int32 are inside of `sizes`, and all of them moved to its inside."""
+    zero = b.constant(np.int32(0))
+    limits = slice_along(sizes, 0, 0, indices.shape[-1], b)
+    limited = b.MINIMUM(indices, b.SUB(limits, b.constant(np.int32(1))))
+    nearest = b.MAXIMUM(limited, zero)
+    is_same = b.EQUAL(nearest, indices)
+    return b.REDUCE_ALL(is_same, b.constant(np.int32([indices.rank - 1]))), nearest
+
+
+def zeros_unless(condition: Tensor, x: Tensor, b: Builder) -> Tensor:
+    """`x` where the condition on its first axes holds, and zeros elsewhere."""
+    for axis in range(condition.rank, x.rank):
+        condition = b.EXPAND_DIMS(condition, b.constant(np.int32(axis)))
+    return b.SELECT_V2(condition, x, like(x, 0, b))
+
+
 def element(x: Tensor, i: int, b: Builder) -> Tensor:
     """Element `i` of a vector, as a scalar."""
     bounds = (np.asarray([n], np.int32) for n in (i, i + 1, 1))
@@ -127,16 +144,4 @@ def cropped(x: Tensor, crops: Sequence[Sequence[int]], b: Builder) -> Tensor:
 
 def spread(x: Tensor, steps: Sequence[int], value: Tensor, b: Builder) -> Tensor:
     """`x` with `steps - 1` values between its elements along each dimension."""
-    for axis, step in enumerate(steps):
-        if step == 1:
-            continue
-        sizes = [extent(x, i, b) for i in range(len(x.dims))]
-        x = b.EXPAND_DIMS(x, np.int32(axis + 1))
-        pairs = np.zeros((x.rank, 2), np.int32)
-        pairs[axis + 1, 1] = step - 1
-        x = b.PADV2(x, b.constant(pairs), value)
-        sizes[axis] = b.MUL(sizes[axis], np.int32(step))
-        x = cropped(
-            regrouped(x, sizes, b), [[0, (step - 1) * (i == axis)] for i in range(len(sizes))], b
-        )
-    return x
+    return x if max(steps, default=1) == 1 else b.DILATE(x, int32s(steps), value)
