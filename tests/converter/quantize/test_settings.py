@@ -221,6 +221,14 @@ def test_raw_pixels(shape):
     assert converter.convert()
 
 
+def test_inputs_of_operators_that_only_converters_know():
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (1, 4)}).outputs
+    graph.add("Softplus", "y", x)
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [1, 4])], ["y"])
+    assert "LOGISTIC" in kinds(converter.convert())
+
+
 def test_int8_operators_without_optimizations_stay_float():
     converter = converter_of("Tanh", optimizations=[])
     converter.target_spec.supported_ops = INT8_ONLY
