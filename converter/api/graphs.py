@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...schema.errors import ConverterError
+from ...schema.operators import operator
 from ..ophint.ophint import OpHint
 from ..sources.source import GraphSource, Source, among_signatures, fix_shapes, short_name
 from .options import OpsSet
 
 if TYPE_CHECKING:
-    from ..ir.graph import Graph
+    from ..ir.graph import Graph, Op, Tensor
     from ..passes.driver import PassStatistics, Run
     from .settings import Settings
     from .summary import Stage
@@ -116,15 +117,23 @@ class Lowering:
 
 def scaled_inputs(graph: Graph) -> set[str]:
     """The names of inputs that only arithmetic with constants reads, such as x / 255."""
-    return {
-        short_name(tensor.name)
-        for tensor in graph.inputs
-        if tensor.readers
-        and all(
-            op.kind in SCALES and any(operand.is_constant for operand in op.present_inputs)
-            for op in tensor.readers
-        )
-    }
+    return {short_name(tensor.name) for tensor in graph.inputs if is_scaled(tensor)}
+
+
+def is_scaled(tensor: Tensor) -> bool:
+    """Whether only arithmetic with constants reads a tensor, or what it is moved to."""
+    return bool(tensor.readers) and all(
+        all(map(is_scaled, op.outputs))
+        if is_move(op)
+        else op.kind in SCALES and any(operand.is_constant for operand in op.present_inputs)
+        for op in tensor.readers
+    )
+
+
+def is_move(op: Op) -> bool:
+    """Whether an operator, which may be a pseudo-operator, gives the numbers that it takes."""
+    row = operator(op.kind)
+    return op.kind == "CAST" or (row is not None and "moves" in row.traits)
 
 
 def has_op_hints(source: Source) -> bool:

@@ -12,6 +12,7 @@ from ..sources.source import Port, short_name
 
 CHANNELS = (1, 3, 4)  # of images
 BRIGHT = 100  # what the largest value of raw pixels is above
+SMALLEST_SIDE = 8  # of images without a dimension of channels
 
 
 class InputStatistics:
@@ -35,7 +36,7 @@ class InputStatistics:
         self._are_equal = self._are_equal and np.array_equal(array, self._first)
         self._low = min(self._low, float(array.min()))
         self._high = max(self._high, float(array.max()))
-        self._is_image = array.ndim == 4 and CHANNELS.count(array.shape[-1]) > 0
+        self._is_image = is_image(array)
 
     def suspicion(self, is_scaled: bool) -> str:
         """What is suspicious, and what to do; empty when nothing is.
@@ -67,6 +68,16 @@ class InputStatistics:
                 "-1..1? preprocess the samples as in training"
             )
         return ""
+
+
+def is_image(array: np.ndarray) -> bool:
+    """Whether an array looks like a batch of images: channels last or first, or whole numbers
+    without channels.
+    """
+    if array.ndim == 4:
+        return array.shape[-1] in CHANNELS or array.shape[1] in CHANNELS
+    has_sides = array.ndim == 3 and min(array.shape[1:]) >= SMALLEST_SIDE
+    return has_sides and bool((array == np.rint(array)).all())
 
 
 def warn_of_samples(statistics: Sequence[InputStatistics], scaled: Collection[str]) -> None:

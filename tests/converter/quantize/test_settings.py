@@ -190,31 +190,43 @@ def test_suspicious_samples(dataset, words):
     assert [one.filename for one in warned] == [__file__]
 
 
-def pixels_converter(*scaled):
-    """x [1, 4, 4, 3], scaled or not -> RELU6"""
+def pixels_converter(shape, *scaled):
+    """x, moved and scaled or not -> RELU6"""
     graph = Graph()
-    attributes = {"dtype": np.dtype("f4"), "shape": (1, 4, 4, 3)}
+    attributes = {"dtype": np.dtype("f4"), "shape": shape}
     last = graph.add("Placeholder", "x", (), attributes).outputs
     for value in scaled:
+        order = graph.constant(np.int32([0, *range(len(shape) - 1, 0, -1)]), "order")
+        last = graph.add("Transpose", "moved", [*last, order]).outputs
         last = graph.add("Mul", "scaled", [*last, graph.constant(np.float32(value), "by")]).outputs
     graph.add("Relu6", "y", last)
-    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [1, 4, 4, 3])], ["y"])
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", list(shape))], ["y"])
     converter.optimizations = [Optimize.DEFAULT]
     return converter
 
 
-def test_raw_pixels():
-    images = [GENERATOR.integers(0, 256, (1, 4, 4, 3)).astype(np.float32) for _ in range(3)]
-    converter = pixels_converter()
+@pytest.mark.parametrize("shape", [(1, 4, 4, 3), (1, 3, 4, 6), (1, 9, 8)])
+def test_raw_pixels(shape):
+    """Channels last, first, and none."""
+    images = [GENERATOR.integers(0, 256, shape).astype(np.float32) for _ in range(3)]
+    converter = pixels_converter(shape)
     converter.representative_dataset = samples(*[[x] for x in images])
     with pytest.warns(UserWarning, match=r"input 'x' has values from \d+ to \d+, as raw pixels"):
         converter.convert()
-    converter = pixels_converter(1 / 255)
+    converter = pixels_converter(shape, 1 / 255)
     converter.representative_dataset = samples(*[[x] for x in images])
     assert converter.convert()  # no warning, which would be an error
-    converter = pixels_converter()
+    converter = pixels_converter(shape)
     converter.representative_dataset = samples(*[[x / 255] for x in images])
     assert converter.convert()
+
+
+def test_inputs_of_operators_that_only_converters_know():
+    graph = Graph()
+    x = graph.add("Placeholder", "x", (), {"dtype": np.dtype("f4"), "shape": (1, 4)}).outputs
+    graph.add("Softplus", "y", x)
+    converter = TFLiteConverter(to_graph_def(graph), None, None, [("x", [1, 4])], ["y"])
+    assert kinds(converter.convert()) == ["EXP", "ADD", "LOG"]  # as TensorFlow writes it
 
 
 def test_int8_operators_without_optimizations_stay_float():
