@@ -119,6 +119,7 @@ class Builder:
         dtype: Any = None,
         n_outputs: int | None = None,
         graphs: Sequence[Graph] = (),
+        shapes: Sequence[Sequence[int]] = (),
         **options: Any,
     ) -> Any:
         """The result of a builtin operator, a tuple where it may have several.
@@ -130,6 +131,7 @@ class Builder:
                 there are several results.
             n_outputs: number of results, where options do not say it.
             graphs: what it calls.
+            shapes: of the results, for ops whose operands do not tell.
             options: fields of its options record; enums by name or number.
 
         Raises:
@@ -144,6 +146,7 @@ class Builder:
         else:
             dtypes = [dtype] * (count_outputs(op) if n_outputs is None else n_outputs)
         declared = [None if dtype is None else np.dtype(dtype) for dtype in dtypes]
+        op.outputs = [Tensor("", d, tuple(s)) for d, s in zip(declared, shapes, strict=False)]
         try:
             op.outputs = infer(self.graph, op, declared)
         except ConverterError:

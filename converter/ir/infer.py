@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -126,12 +126,34 @@ def _stated_shape(op: Op) -> tuple[int | None, ...] | None:
     return tuple(as_size(n) if dims.not_negative(n) else None for n in extents)
 
 
+def _windows(op: Op) -> list[Extent | None] | None:
+    """The sizes of a result with one element for each window."""
+    from ...interpreter.ops.stablehlo.windows import windows_of
+
+    operand = operand_of(op.inputs[0])
+    if operand is None or op.inputs[0].sizes is None:
+        return None
+    return [extent(n) for n in windows_of(operand.shape, op.options).shape]
+
+
+ELEMENTWISE_CALLS: dict[str, Callable[[Op], Sequence[Extent | None] | None]] = {
+    "STABLEHLO_REDUCE_WINDOW": _windows,
+    "STABLEHLO_SCATTER": lambda op: op.inputs[0].sizes,
+}
+"""Operators whose graphs join two elements -> the sizes of their result."""
+
+
 def infer_call(graph: Graph, op: Op) -> list[Tensor]:
     """The results of an op that calls graphs, as their outputs say them.
 
     Those of a loop have the sizes with which its values enter where no iteration changes them;
     those of a branch have what both agree on.
     """
+    if op.kind in ELEMENTWISE_CALLS:
+        shape = ELEMENTWISE_CALLS[op.kind](op)
+        return [
+            dynamic_tensor(graph, op.origin, tensor.dtype, shape) for tensor in op.graphs[0].outputs
+        ]
     outputs = [graph.outputs for graph in op.graphs]
     if op.kind == "WHILE":
         outputs = [op.graphs[-1].inputs, op.inputs]

@@ -43,6 +43,9 @@ WIDER = {
 }
 """Types that hold all values of a type, the smallest first."""
 
+FLOATS = frozenset({"bf16", "f16"})
+"""Float types narrower than float32."""
+
 SAME_WIDTH = {
     "f64": ("i64",),
     "i64": ("f64",),
@@ -160,7 +163,8 @@ def _candidates(
             type_choices.append([(i, None)])
             continue
         is_data = i in ties.values()
-        others = () if "typed" in traits else WIDER.get(old[i], ())
+        is_selection = "selects" in traits and old[i] in FLOATS  # any float type orders alike
+        others = () if "typed" in traits and not is_selection else WIDER.get(old[i], ())
         if "moves" in traits and is_data:
             others += SAME_WIDTH.get(old[i], ())
         if accepted <= INDEX_TYPES and not is_data:

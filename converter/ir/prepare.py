@@ -109,6 +109,8 @@ def run_prepare(
     if options is None:
         options = default_options(op.kind)
     outputs = [TensorDeclaration(op.origin, dtype) for dtype in declared]
+    for output, tensor in zip(outputs, op.outputs, strict=False):
+        output.shape = _numbers(tensor)
     node = Node(op.kind, operands, outputs, options)
     if takes_unequal:
         node.is_excused = lambda x, y: isinstance(x, Size) or isinstance(y, Size)
@@ -128,6 +130,12 @@ def run_prepare(
 
         run_now(node, emit)
     return [Outcome(r.shape, r.dtype, r.value) for r in node.results]
+
+
+def _numbers(tensor: Tensor) -> tuple[int, ...] | None:
+    """A shape of numbers; None of any other."""
+    sizes = [n for n in tensor.sizes or () if isinstance(n, int)]
+    return tuple(sizes) if len(sizes) == tensor.rank else None
 
 
 def _is_symbolic_or_large(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...schema.mlir.module import TensorType
+from .expansions import known_call
 from .registry import writes
 from .shapes import dtype_at, shape_at
 from .writer import attribute, numbers
@@ -92,6 +93,8 @@ def _positions_of_extreme(op, w, operands, axes, body):
 
 def _is_positions(tensor, axis, w, op):
     """Whether a tensor has the positions along an axis."""
+    if w.positions.get(op.operands[1]) == axis:
+        return True
     narrow = w.narrow.get(op.operands[1], tensor)
     if narrow.op.type != "Const":
         return False
@@ -101,14 +104,23 @@ def _is_positions(tensor, axis, w, op):
     return bool(value.ndim > axis and np.all(value == line.reshape(shape)))
 
 
-@writes("reduce_window")
-def reduce_window(op, w):
-    """Windows folded by a function."""
-    names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
+@writes("select_and_scatter")
+def select_and_scatter(op, w):
+    """A source, joined where each window has the element that a function prefers."""
+    x, source, start = w.operands(op)
+    names = ("window_dimensions", "window_strides")
     sizes = [w.constant(numbers(op, name), np.int32) for name in names]
     pads = w.constant(np.reshape(attribute(op, "padding"), (-1, 2)), np.int32)
-    body = w.function("computation", op.regions[0])
-    return w.add("XlaReduceWindow", *w.operands(op), *sizes, pads, computation=body)
+    return w.add(
+        "XlaSelectAndScatter",
+        x,
+        *sizes,
+        pads,
+        source,
+        start,
+        select=w.function("select", op.regions[0]),
+        scatter=w.function("scatter", op.regions[1]),
+    )
 
 
 def _ordering(body):
@@ -193,6 +205,29 @@ def case(op, w):
 
 @writes("call")
 def call(op, w):
-    """A function of the module, in place."""
+    """A function of the module, in place; TF's operation where it computes one."""
+    name = attribute(op, "callee")
     arguments = [w.value(x) for x in op.operands if isinstance(x.type, TensorType)]
-    return w.call(attribute(op, "callee"), arguments)
+    kind = known_call(name, arguments, w)
+    return w.add(kind, *arguments) if kind else w.call(name, arguments)
+
+
+@writes("reduce_window")
+def reduce_window(op, w):
+    """Windows folded by a function."""
+    names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
+    sizes = [w.constant(numbers(op, name), np.int32) for name in names]
+    pads = w.constant(np.reshape(attribute(op, "padding"), (-1, 2)), np.int32)
+    return _windows(w, w.operands(op), [*sizes, pads], op.regions[0])
+
+
+def dynamic_reduce_window(op, w):
+    """Windows of computed sizes folded by a function of the module."""
+    x, start, *sizes = w.operands(op)
+    (name,) = attribute(op, "called_computations")
+    body = w.module.functions[name].regions[0]
+    return [_windows(w, [x, start], [w.int32(t) for t in sizes], body)]
+
+
+def _windows(w, operands, sizes, body):
+    return w.add("XlaReduceWindow", *operands, *sizes, computation=w.function("computation", body))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
 from ...schema.errors import ConverterError
 from .registry import WRITERS, writes
-from .shapes import dtype_at
+from .shapes import dtype_at, shape_at
 from .writer import attribute
 
 UNARY = {
@@ -35,13 +36,11 @@ BINARY = {
     "add": ("AddV2", "AddV2", "LogicalOr"),
     "and": ("BitwiseAnd", "BitwiseAnd", "LogicalAnd"),
     "atan2": ("Atan2", "Atan2", "Atan2"),
-    "divide": ("RealDiv", "TruncateDiv", "TruncateDiv"),
     "maximum": ("Maximum", "Maximum", "LogicalOr"),
     "minimum": ("Minimum", "Minimum", "LogicalAnd"),
     "multiply": ("Mul", "Mul", "LogicalAnd"),
     "or": ("BitwiseOr", "BitwiseOr", "LogicalOr"),
     "power": ("Pow", "Pow", "Pow"),
-    "remainder": ("TruncateMod", "TruncateMod", "TruncateMod"),
     "subtract": ("Sub", "Sub", "Sub"),
     "xor": ("BitwiseXor", "BitwiseXor", "NotEqual"),
 }
@@ -66,6 +65,23 @@ for _name, _kind in UNARY.items():
     WRITERS.add(_name, _unary(_kind))
 for _name, _kinds in BINARY.items():
     WRITERS.add(_name, _binary(_kinds))
+
+
+@writes("divide", "remainder")
+def divide(op, w):
+    """Quotients or remainders; of integers and 0 they are -1, and the number itself."""
+    x, y = w.loose(op)
+    dtype, is_quotient = dtype_at(op.operands[0]), op.name == "divide"
+    if dtype.kind not in "iu":
+        return w.add("RealDiv" if is_quotient else "TruncateMod", x, y)
+    kind = "TruncateDiv" if is_quotient else "TruncateMod"
+    if y.op.type == "Const" and np.all(y.op.get_attr("value")):
+        return w.add(kind, x, y)
+    zero, one = w.constant(0, dtype), w.constant(1, dtype)
+    is_zero = w.add("Equal", y, zero)
+    result = w.add(kind, x, w.add("SelectV2", is_zero, one, y))
+    by_zero = w.constant(-1, np.int64).op.get_attr("value").astype(dtype) if is_quotient else None
+    return w.add("SelectV2", is_zero, x if by_zero is None else w.constant(by_zero), result)
 
 
 @writes("not")
@@ -138,20 +154,52 @@ def bitcast(op, w):
     return w.add("Bitcast", w.value(op.operands[0]), type=dtype_at(op.results[0]))
 
 
-@writes("shift_left", "shift_right_arithmetic", "shift_right_logical")
+SHIFTS = {"shift_left": "LeftShift", "shift_right_arithmetic": "RightShift"}
+
+
+@writes(*SHIFTS, "shift_right_logical")
 def shift(op, w):
-    """Bits moved to the left or the right; as many as there are give 0, or the sign."""
+    """Bits moved to the left or the right; by as many as there are they give 0, or the sign."""
     x, count = w.loose(op)
     dtype = dtype_at(op.operands[0])
-    if op.name == "shift_left":
-        return w.add("LeftShift", x, count)
-    if op.name == "shift_right_logical" and dtype.kind == "i":
-        unsigned = np.dtype(f"u{dtype.itemsize}")
-        x, count = (w.add("Bitcast", t, type=unsigned) for t in (x, count))
-        return w.add("Bitcast", w.add("RightShift", x, count), type=dtype)
+    n_bits, is_logical = 8 * dtype.itemsize, op.name == "shift_right_logical"
     if op.name == "shift_right_arithmetic" and dtype.kind == "u":
         raise ConverterError(f"{op}: numbers must be signed, got {dtype}")
-    return w.add("RightShift", x, count)
+    if is_logical and dtype.kind == "i":
+        unsigned = np.dtype(f"u{dtype.itemsize}")
+        bits = [w.add("Bitcast", t, type=unsigned) for t in (x, count)]
+        moved = w.add("Bitcast", w.add("RightShift", *bits), type=dtype)
+    else:
+        moved = w.add(SHIFTS.get(op.name, "RightShift"), x, count)
+    is_sign = op.name == "shift_right_arithmetic"  # which TF's operation, too, gives
+    if is_sign or (count.op.type == "Const" and np.all(_within(count, n_bits))):
+        return moved
+    is_within = w.add("Less", count, w.constant(n_bits, dtype))
+    return w.add("SelectV2", is_within, moved, w.constant(0, dtype))
+
+
+def _within(count, n_bits):
+    """Whether the numbers of a constant are from 0 up to others."""
+    value = np.asarray(count.op.get_attr("value"))
+    return (value >= 0) & (value < n_bits)
+
+
+@writes("popcnt")
+def population_count(op, w):
+    """How many bits are 1."""
+    count = w.add("PopulationCount", w.value(op.operands[0]))
+    return w.add("Cast", count, DstT=dtype_at(op.results[0]))
+
+
+@writes("count_leading_zeros")
+def count_leading_zeros(op, w):
+    """How many bits before the first 1 are 0: as many right shifts give 0."""
+    dtype, rank = dtype_at(op.operands[0]), len(shape_at(op.operands[0]))
+    x = w.add("ExpandDims", w.value(op.operands[0]), w.constant(-1, np.int32))
+    shifted = w.add("RightShift", x, w.constant(np.arange(8 * dtype.itemsize), dtype))
+    is_zero = w.add("Cast", w.add("Equal", shifted, w.constant(0, dtype)), DstT=np.dtype(np.int32))
+    count = w.add("Sum", is_zero, w.constant([rank], np.int32), keep_dims=False)
+    return w.add("Cast", count, DstT=dtype_at(op.results[0]))
 
 
 @writes("complex")
@@ -172,13 +220,46 @@ def barrier(op, w):
     return w.operands(op)
 
 
+PRECISIONS = {(5, 10): np.dtype(np.float16), (8, 7): np.dtype(ml_dtypes.bfloat16)}
+"""Bits of exponent and mantissa -> the type that has as many."""
+FLOAT32 = (8, 23)
+
+
 @writes("reduce_precision")
 def reduce_precision(op, w):
-    """float32 numbers as precise as bfloat16 or float16."""
-    bits = (attribute(op, "exponent_bits"), attribute(op, "mantissa_bits"))
-    if bits == (8, 23):
-        return w.value(op.operands[0])
-    if bits != (5, 10):
-        raise ConverterError(f"{op}: must have the precision of float16, got {bits}")
-    x = w.add("Cast", w.value(op.operands[0]), DstT=np.dtype(np.float16))
-    return w.add("Cast", x, DstT=dtype_at(op.results[0]))
+    """float32 numbers, as precise as another type's."""
+    exponent, mantissa = (attribute(op, f"{part}_bits") for part in ("exponent", "mantissa"))
+    x, dtype = w.value(op.operands[0]), dtype_at(op.operands[0])
+    if exponent >= FLOAT32[0] and mantissa >= FLOAT32[1] and dtype.itemsize <= 4:
+        return x
+    narrow = PRECISIONS.get((exponent, mantissa))
+    if narrow is not None:
+        return x if narrow == dtype else w.add("Cast", w.add("Cast", x, DstT=narrow), DstT=dtype)
+    if dtype != np.float32 or exponent > FLOAT32[0] or mantissa > FLOAT32[1]:
+        raise ConverterError(
+            f"{op}: must be float32 and have at most {FLOAT32} bits, got {dtype} and "
+            f"{(exponent, mantissa)}"
+        )
+    return _rounded(x, exponent, mantissa, w)
+
+
+def _rounded(x, exponent, mantissa, w):
+    """float32 numbers to the nearest even mantissa; too large ones are infinite, small ones 0."""
+    bits = w.add("Bitcast", x, type=np.dtype(np.int32))
+    dropped = FLOAT32[1] - mantissa
+    if dropped:
+        shift = w.constant(dropped, np.int32)
+        last = w.add("BitwiseAnd", w.add("RightShift", bits, shift), w.constant(1, np.int32))
+        bias = w.constant((1 << (dropped - 1)) - 1, np.int32)
+        moved = w.add("AddV2", bits, w.add("AddV2", last, bias))
+        bits = w.add("LeftShift", w.add("RightShift", moved, shift), shift)
+    y = w.add("Bitcast", bits, type=np.dtype(np.float32))
+    if exponent < FLOAT32[0]:
+        bias = 2 ** (exponent - 1) - 1
+        size, sign = w.add("Abs", y), w.add("Sign", x)
+        smallest, largest = (w.constant(2.0**n, np.float32) for n in (1 - bias, bias + 1))
+        infinite = w.add("Mul", sign, w.constant(np.inf, np.float32))
+        y = w.add("SelectV2", w.add("GreaterEqual", size, largest), infinite, y)
+        zero = w.constant(0, np.float32)
+        y = w.add("SelectV2", w.add("Less", size, smallest), zero, y)
+    return w.add("SelectV2", w.add("IsNan", x), x, y)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...graph.core.evaluate import evaluate
-from ...graph.core.graph import Graph
+from ...graph.core.graph import Graph, Tensor
 from ...schema.errors import ConverterError, ModelError, UnsupportedOps
 from ...schema.mlir.module import Block, Operation, Value
 from .shapes import dtype_at, shape_at
@@ -57,6 +57,38 @@ TOLERANCE = {2: 2e-2, 4: 2e-5, 8: 1e-7}
 """By the bytes of a number, relative to the numbers and to 1."""
 UNKNOWN_SIZE = 3
 """What stands for a size that is not known."""
+
+
+CALLED = {"floor_divide": "FloorDiv", "remainder": "FloorMod"}
+"""The name of a function, but for a number at its end -> what it should compute of integers."""
+INTEGERS = 200
+"""The largest and least numbers at which these are compared."""
+
+
+def known_call(name: str, arguments: Sequence[Tensor], w: Writer) -> str | None:
+    """TF's operation that a function of a module computes of integers and a constant."""
+    kind, body = CALLED.get(name.rstrip("_0123456789")), w.module.functions.get(name)
+    if kind is None or body is None or not body.regions or len(arguments) != 2:
+        return None
+    x, y = arguments
+    if x.dtype not in (np.int32, np.int64) or y.op.type != "Const" or x.sizes is None:
+        return None
+    if not np.all(y.op.get_attr("value")):
+        return None  # by 0 it has another result
+    graph = w.traced(body.regions[0])
+    (result,), (first, second) = graph.outputs or [], graph.inputs or []
+    expected = graph.add(kind, None, (first, second), {}).outputs[0]
+    shape = [UNKNOWN_SIZE if n is None else n for n in x.sizes]
+    count = int(np.prod(shape))
+    if not 0 < count <= MAX_POINTS:
+        return None
+    rounds = -(-2 * INTEGERS // count)
+    points = np.arange(rounds * count) - INTEGERS
+    for part in points.reshape(rounds, *shape).astype(x.dtype.dtype):
+        feed = {first: part, second: np.asarray(y.op.get_attr("value"))}
+        if not np.array_equal(*evaluate(graph, [result, expected], feed)):
+            return None
+    return kind
 
 
 def expansions(block: Block) -> Iterator[tuple[Known | None, list[Operation]]]:

@@ -9,6 +9,7 @@ import numpy as np
 from ...graph.core.graph import Tensor
 from ...schema.errors import ConverterError, ModelError
 from ...schema.mlir.module import Enum, Operation
+from .factors import lu, orthogonal, qr, status_of
 from .registry import writes
 from .shapes import dtype_at, shape_at
 from .writer import Writer, attribute, numbers
@@ -105,16 +106,9 @@ def _letters(op: Operation, names: Sequence[str]) -> list[str]:
     return [chr(code) for code in codes]
 
 
-def _status(op: Operation, w: Writer) -> Tensor:
-    """The status of each matrix: 0, that it could be done."""
-    sizes = shape_at(op.results[-1])
-    zero = w.constant(0, dtype_at(op.results[-1]))
-    return w.add("Fill", w.constant(sizes, np.int32), zero) if sizes else zero
-
-
 def _potrf(op: Operation, w: Writer) -> list[Tensor]:
     (uplo,) = _letters(op, ("uplo",))
-    return [_factor(op, uplo == "L", w), _status(op, w)]
+    return [_factor(op, uplo == "L", w), status_of(op, w)]
 
 
 def _trsm(op: Operation, w: Writer) -> list[Tensor]:
@@ -125,9 +119,34 @@ def _trsm(op: Operation, w: Writer) -> list[Tensor]:
     return [solution]
 
 
+def _syevd(op: Operation, w: Writer) -> list[Tensor]:
+    """Eigenvectors, eigenvalues and the status, of matrices of which the lower triangle is read."""
+    mode, uplo = _letters(op, ("mode", "uplo"))
+    if uplo != "L":
+        raise ConverterError(f"{op}: the lower triangle of its matrices must be read, got {uplo}")
+    values, vectors = w.add_all("SelfAdjointEigV2", w.value(op.operands[0]), compute_v=mode == "V")
+    return [vectors, values, status_of(op, w)]
+
+
+def _gesdd(op: Operation, w: Writer) -> list[Tensor]:
+    """What the matrices become, singular values, left and right vectors, and the status."""
+    (mode,) = _letters(op, ("mode",))
+    x, rank = w.value(op.operands[0]), len(shape_at(op.operands[0]))
+    s, u, v = w.add_all("Svd", x, compute_uv=True, full_matrices=mode in "AN")
+    return [x, s, u, _swapped(v, rank, w), status_of(op, w)]
+
+
 LAPACK: dict[str, Callable[[Operation, Writer], list[Tensor]]] = {
     f"lapack_{letter}{name}_ffi": write
     for letter in "sdcz"
-    for name, write in (("potrf", _potrf), ("trsm", _trsm))
+    for name, write in (
+        ("geqrf", qr),
+        ("gesdd", _gesdd),
+        ("getrf", lu),
+        ("orgqr", orthogonal),
+        ("potrf", _potrf),
+        ("syevd", _syevd),
+        ("trsm", _trsm),
+    )
 }
 """Names of custom calls that TF has an operation for."""

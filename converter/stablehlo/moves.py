@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...schema.errors import ConverterError
+from .control import dynamic_reduce_window
 from .expansions import FUNCTIONS
 from .linear_algebra import LAPACK
 from .registry import writes
@@ -25,26 +26,23 @@ def iota(op, w):
     """Positions along one dimension."""
     axis, result = attribute(op, "iota_dimension"), op.results[0]
     sizes, dtype = shape_at(result), dtype_at(result)
+    w.positions[result] = axis
     shape = [-1 if i == axis else 1 for i in range(len(sizes))]
     if sizes[axis] is not None and sizes[axis] <= MAX_POSITIONS:
         line = w.constant(np.arange(sizes[axis]).astype(dtype).reshape(shape))
     else:
-        count = w.add("GatherV2", _int32(w.value(op.operands[0]), w), *_at(axis, w))
+        count = w.add("GatherV2", w.int32(w.value(op.operands[0])), *_at(axis, w))
         line = w.add("Range", w.constant(0, np.int32), count, w.constant(1, np.int32))
         line = w.reshape(w.add("Cast", line, DstT=dtype), shape)
     if len(sizes) == 1:
         return line
     w.narrow[result] = line
-    target = _int32(w.value(op.operands[0]), w) if op.operands else w.constant(sizes, np.int32)
+    target = w.int32(w.value(op.operands[0])) if op.operands else w.constant(sizes, np.int32)
     return w.add("BroadcastTo", line, target)
 
 
 def _at(axis, w):
     return w.constant(axis, np.int32), w.constant(0, np.int32)
-
-
-def _int32(x, w):
-    return x if x.dtype == np.int32 else w.add("Cast", x, DstT=np.dtype(np.int32))
 
 
 @writes("broadcast_in_dim", "dynamic_broadcast_in_dim")
@@ -60,7 +58,7 @@ def broadcast_in_dim(op, w):
     sizes = shape_at(result)
     if len(op.operands) == 1 and x.sizes == sizes:
         return x
-    target = _int32(w.value(op.operands[1]), w) if op.operands[1:] else w.constant(sizes, np.int32)
+    target = w.int32(w.value(op.operands[1])) if op.operands[1:] else w.constant(sizes, np.int32)
     return w.add("BroadcastTo", x, target)
 
 
@@ -69,7 +67,7 @@ def reshape(op, w):
     """A tensor in another shape."""
     x, sizes = w.value(op.operands[0]), shape_at(op.results[0])
     if op.operands[1:] and sizes.count(None) > 1:
-        return w.add("Reshape", x, _int32(w.value(op.operands[1]), w))
+        return w.add("Reshape", x, w.int32(w.value(op.operands[1])))
     return w.reshape(x, [-1 if n is None else n for n in sizes])
 
 
@@ -99,7 +97,7 @@ def slice_(op, w):
 def real_dynamic_slice(op, w):
     """A part of a tensor between computed places."""
     x, *parts = w.operands(op)
-    return w.add("StridedSlice", x, *(_int32(t, w) for t in parts))
+    return w.add("StridedSlice", x, *(w.int32(t) for t in parts))
 
 
 @writes("dynamic_slice", "dynamic_update_slice")
@@ -107,7 +105,7 @@ def dynamic_slice(op, w):
     """A part of a tensor, or the tensor with a part replaced, at a place that lies within."""
     count = 1 if op.name == "dynamic_slice" else 2
     operands = w.operands(op)
-    starts = [_int32(t, w) for t in operands[count:]]
+    starts = [w.int32(t) for t in operands[count:]]
     if not starts:
         return operands[count - 1]
     corner = w.add("Pack", *starts, axis=0, N=len(starts))
@@ -124,7 +122,7 @@ def pad(op, w):
     if not parts:
         names = ("edge_padding_low", "edge_padding_high", "interior_padding")
         parts = [w.constant(numbers(op, name), np.int32) for name in names]
-    return w.add("XlaPad", x, value, *(_int32(t, w) for t in parts))
+    return w.add("XlaPad", x, value, *(w.int32(t) for t in parts))
 
 
 @writes("reverse")
@@ -158,17 +156,51 @@ def custom_call(op, w):
         return ()
     if target in ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"):
         return w.operands(op)
-    if target in LAPACK:
-        return LAPACK[target](op, w)
+    if target in CALLS:
+        return CALLS[target](op, w)
     if (known := _known(target)) is not None:
         return w.add(known.kind, w.value(operands[0]))
-    if target in ("mhlo.topk", "stablehlo.dynamic_top_k"):
-        k = shape_at(op.results[0])[-1]
-        return w.add_all("TopKV2", w.value(operands[0]), w.constant(k, np.int32))
     raise ConverterError(
         f"stablehlo.custom_call '{w.name}': the call of '{target}' runs code of another program; "
         "export the model without it"
     )
+
+
+def _top_k(op, w):
+    """The largest elements along the last dimension, and where they are."""
+    k = shape_at(op.results[0])[-1]
+    return w.add_all("TopKV2", w.value(op.operands[0]), w.constant(k, np.int32))
+
+
+def _approximate_top_k(op, w):
+    """The largest or smallest elements along a dimension: exactly, which any recall allows."""
+    config = attribute(op, "mhlo.backend_config")
+    axis, k, rank = config["reduction_dim"], config["top_k"], len(shape_at(op.operands[0]))
+    (comparator,) = attribute(op, "called_computations")
+    directions = {
+        inner.attributes["comparison_direction"].value
+        for inner in w.module.functions[comparator].regions[0].operations
+        if inner.name == "compare"
+    }
+    if not config["aggregate_to_topk"] or len(op.operands) != 4 or directions not in ({3}, {5}):
+        raise ConverterError(f"{op}: must give the largest or smallest elements alone")
+    x = w.value(op.operands[0])
+    order = w.constant([*(i for i in range(rank) if i != axis), axis], np.int32)
+    x = w.add("Transpose", x if directions == {3} else w.add("Neg", x), order)
+    values, places = w.add_all("TopKV2", x, w.constant(k, np.int32))
+    back = w.constant(np.argsort(order.op.get_attr("value")), np.int32)
+    values, places = (w.add("Transpose", t, back) for t in (values, places))
+    return [values if directions == {3} else w.add("Neg", values), places]
+
+
+CALLS = {
+    **LAPACK,
+    "ApproxTopK": _approximate_top_k,
+    "mhlo.topk": _top_k,
+    "stablehlo.dynamic_reduce_window": dynamic_reduce_window,
+    "stablehlo.dynamic_top_k": _top_k,
+}
+"""Names of custom calls -> what writes them."""
 
 
 def _known(name):

@@ -1,12 +1,14 @@
-"""StableHLO's random numbers without a state, by TF's operations that have none either."""
+"""StableHLO's random numbers: bits that follow from a state, and numbers that have none."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...graph.core.graph import Tensor
-from ...schema.errors import ConverterError
+from ...schema.errors import ConverterError, ModelError
 from ...schema.mlir.module import Enum, Operation
 from .registry import writes
-from .shapes import dtype_at
+from .shapes import dtype_at, shape_at
 from .writer import Writer, attribute
 
 DISTRIBUTIONS = {1: "RandomUniform", 2: "RandomStandardNormal"}
@@ -26,3 +28,26 @@ def rng(op: Operation, w: Writer) -> Tensor:
     numbers = w.add(kind, shape, dtype=dtype)
     factor = w.add("Sub", second, first) if kind == "RandomUniform" else second
     return w.add("AddV2", w.add("Mul", numbers, factor), first)
+
+
+@writes("rng_bit_generator")
+def rng_bit_generator(op: Operation, w: Writer) -> list[Tensor]:
+    """The state after the operand, and random bits that come from it."""
+    algorithm, dtype = attribute(op, "rng_algorithm"), dtype_at(op.results[1])
+    if not isinstance(algorithm, Enum):
+        raise ModelError(f"{op}: must have an algorithm, got {algorithm}")
+    if dtype.itemsize < 4:  # the lowest bits of each word
+        results = _bits(op, w, algorithm.value, np.dtype(np.uint32))
+        return [results[0], w.add("Cast", results[1], DstT=dtype)]
+    return _bits(op, w, algorithm.value, dtype)
+
+
+def _bits(op: Operation, w: Writer, algorithm: int, dtype: np.dtype) -> list[Tensor]:
+    shape = shape_at(op.results[1])
+    return w.add_all(
+        "XlaRngBitGenerator",
+        w.constant(algorithm, np.int32),
+        w.value(op.operands[0]),
+        w.constant(shape, np.int32),
+        dtype=dtype,
+    )

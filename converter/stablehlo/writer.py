@@ -45,12 +45,14 @@ class Writer:
         graph: where they go.
         values: what stands for each value of the module.
         narrow: what a value is a broadcast of, with as many dimensions.
+        positions: along which dimension a value counts.
     """
 
     def __init__(self, graph: Graph, prefix: str, module: Module) -> None:
         self.graph, self.prefix, self.module = graph, prefix, module
         self.values: dict[Value, Tensor] = {}
         self.narrow: dict[Value, Tensor] = {}
+        self.positions: dict[Value, int] = {}
         self.name = prefix
         self.path: tuple[str, ...] = ()
 
@@ -99,6 +101,10 @@ class Writer:
         if None not in sizes:
             return self.constant(sizes, np.int32)
         return self.add("Shape", self.value(value), out_type=np.dtype(np.int32))
+
+    def int32(self, x: Tensor) -> Tensor:
+        """`x` as int32."""
+        return x if x.dtype == np.int32 else self.add("Cast", x, DstT=np.dtype(np.int32))
 
     def reshape(self, x: Tensor, sizes: Iterable[int]) -> Tensor:
         """`x` in another shape."""

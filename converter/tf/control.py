@@ -109,14 +109,19 @@ def while_(node, b):
     passed = [i for i, x in enumerate(arguments) if not (is_invariant[i] and x.value is not None)]
     if not passed:
         return tuple(arguments)
-    arguments, sizes, body_graph = _lower_until_shapes_settle(node, b, body, arguments, passed)
+    unchanged = [i for i in passed if is_invariant[i]]
+    arguments, sizes, body_graph = _lower_until_shapes_settle(
+        node, b, body, arguments, passed, unchanged
+    )
     for i, result in zip(passed, body_graph.outputs, strict=True):
         node.require(
             result.dtype == arguments[i].dtype,
             "the body must keep the types of its values, "
             f"got {result.dtype} for {arguments[i].dtype}",
         )
-    check = lower_body(condition, f"{node.name}_cond", b, arguments, passed, sizes)
+    check = lower_body(
+        condition, f"{node.name}_cond", b, arguments, passed, sizes, unchanged=unchanged
+    )
     node.require(
         len(check.outputs) == 1 and check.outputs[0].dtype == bool,
         f"the condition must give one bool, got {[x.dtype.name for x in check.outputs]}",
@@ -129,12 +134,12 @@ def while_(node, b):
     return tuple(outputs)
 
 
-def _lower_until_shapes_settle(node, b, body, arguments, passed):
+def _lower_until_shapes_settle(node, b, body, arguments, passed, unchanged):
     """What enters a loop, the sizes it has in every iteration, and the graph of its body."""
     sizes, dynamic_axes = {i: arguments[i].sizes for i in passed}, {i: set() for i in passed}
     for _ in range(WIDENINGS):
         body_graph = lower_body(
-            body, f"{node.name}_body", b, arguments, passed, sizes, outputs=passed
+            body, f"{node.name}_body", b, arguments, passed, sizes, passed, unchanged
         )
         if any(isinstance(arguments[i], Reserved) for i in passed):
             arguments = _with_lists(node, b, arguments, passed, body_graph)
@@ -179,6 +184,7 @@ def lower_body(
     passed: Sequence[int],
     sizes: dict | None = None,
     outputs: Sequence[int] | None = None,
+    unchanged: Sequence[int] = (),
 ) -> Graph:
     """The IR graph of a function.
 
@@ -190,6 +196,7 @@ def lower_body(
         passed: positions of the inputs of the graph among them.
         sizes: of these inputs, where they are not those of the arguments.
         outputs: positions of the function's outputs that the graph has; all of them by default.
+        unchanged: positions of the inputs that are in each iteration what enters a loop.
     """
     from ..ir.builder import Builder
     from .lower import Work
@@ -211,7 +218,8 @@ def lower_body(
                     tensor.op.name, passed_in.dtype, passed_in.sizes, elements=passed_in.elements
                 )
             else:
-                argument = Tensor(tensor.op.name, passed_in.dtype, sizes[i])
+                elements = passed_in.elements if i in unchanged else None
+                argument = Tensor(tensor.op.name, passed_in.dtype, sizes[i], elements=elements)
             tensors[tensor] = argument
             graph.inputs.append(argument)
         elif arguments[i].value is not None:

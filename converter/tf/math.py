@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..lowering import formulas
-from ..lowering.moves import like
+from ..lowering.moves import int32s, like
 from .registry import lower, lower_rows
 
 lower_rows(
@@ -119,11 +119,13 @@ def truncate_mod(node, b):
     """The remainder with the sign of x: of integers x - trunc(x / y) * y.
 
     Of floats FLOOR_MOD's of the sizes, which is exact, with that sign. Of int64, which TFLite does
-    not divide, FLOOR_MOD's where it has that sign, else less by y.
+    not divide, FLOOR_MOD's where it has that sign, else less by y. Unsigned numbers have no other.
     """
     x, y = node.inputs
     if x.dtype == np.float32:
         return b.MUL(b.FLOOR_MOD(b.ABS(x), b.ABS(y)), b.SIGN(x))
+    if x.dtype.kind == "u" and x.dtype.itemsize <= 4:
+        return b.CAST(b.FLOOR_MOD(*(b.CAST(t, dtype=np.int64) for t in (x, y))), dtype=x.dtype)
     node.require(
         x.dtype.kind == "i", f"{node.type} is supported for integers and float32, got {x.dtype}"
     )
@@ -217,6 +219,8 @@ def truncate_div(node, b):
     if x.dtype.kind == "f":
         quotient = b.DIV(x, y)
         return b.MUL(b.SIGN(quotient), b.FLOOR(b.ABS(quotient)))
+    if x.dtype.kind == "u" and x.dtype.itemsize <= 4:
+        return b.CAST(b.FLOOR_DIV(*(b.CAST(t, dtype=np.int64) for t in (x, y))), dtype=x.dtype)
     if x.dtype != np.int64:
         return b.DIV(x, y)
     quotient, zero = b.FLOOR_DIV(x, y), like(x, 0, b)
@@ -253,13 +257,32 @@ def bitwise(node, b):
     return b.CAST(b.FLOOR_DIV(twice, np.int64(2)), dtype=x.dtype)
 
 
+@lower("PopulationCount")
+def population_count(node, b):
+    """How many bits of a number are 1: x - floor(x / 2) - floor(x / 4) - ..., the sign twice more.
+
+    floor(x / 2^k) - 2 floor(x / 2^(k+1)) is bit k.
+    """
+    (x,) = node.inputs
+    node.require(x.dtype.itemsize <= 4, f"integers must have at most 32 bits, got {x.dtype}")
+    if x.dtype.itemsize == 4:
+        bits = b.BITCAST(x, dtype=np.int32) if x.dtype.kind == "u" else x
+    else:
+        unsigned = np.dtype(f"u{x.dtype.itemsize}")
+        bits = b.CAST(x if x.dtype == unsigned else b.BITCAST(x, dtype=unsigned), dtype=np.int32)
+    shifts = int32s([*range(1, 32), 31, 31])
+    halves = b.RIGHT_SHIFT(b.EXPAND_DIMS(bits, np.int32(-1)), shifts)
+    return b.CAST(b.SUB(bits, b.SUM(halves, int32s([len(x.dims)]))), dtype=np.uint8)
+
+
 @lower("LeftShift")
 def left_shift(node, b):
-    """x * 2 ** y, of uint32 by the same bits as int32."""
+    """x * 2 ** y; of uint32 by the same bits as int32, of narrower numbers its lowest bits."""
     x, y = node.inputs
-    node.require(
-        x.dtype in (np.int32, np.uint32), f"integers must be int32 or uint32, got {x.dtype}"
-    )
+    node.require(x.dtype.itemsize <= 4, f"integers must have at most 32 bits, got {x.dtype}")
+    if x.dtype.itemsize < 4:
+        wide, count = (b.CAST(t, dtype=np.int32) for t in (x, y))
+        return b.CAST(b.MUL(wide, b.POW(like(wide, 2, b), count)), dtype=x.dtype)
     if x.dtype == np.int32:
         return b.MUL(x, b.POW(like(x, 2, b), y))
     bits, count = (b.BITCAST(t, dtype=np.int32) for t in (x, y))

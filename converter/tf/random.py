@@ -4,7 +4,7 @@ from math import erf
 
 import numpy as np
 
-from ...graph.ops.stateless_random import PHILOX
+from ...graph.ops.stateless_random import PHILOX, XLA_THREEFRY
 from ..lowering import formulas
 from ..lowering.moves import as_int32, as_type, dimension, like
 from .registry import lower
@@ -72,3 +72,20 @@ def multinomial(node, b):
 def algorithm(node, b):
     """The algorithm that random numbers by seed are of."""
     return b.constant(np.int32(PHILOX))
+
+
+@lower("XlaRngBitGenerator")
+def rng_bit_generator(node, b):
+    """The state after one, and random bits of Philox or Threefry."""
+    algorithm = "THREEFRY" if int(node.constant(0)) == XLA_THREEFRY else "PHILOX"
+    sizes = node.constant(2).tolist()
+    dtype = np.dtype(node.attr("dtype"))
+    node.require(dtype.itemsize >= 4, f"its numbers must have 32 or 64 bits, got {dtype}")
+    return b.op(
+        "STABLEHLO_RNG_BIT_GENERATOR",
+        node.inputs[1],
+        n_outputs=2,
+        algorithm=algorithm,
+        dtype=[np.uint64, dtype],
+        shapes=[node.inputs[1].dims, sizes],
+    )

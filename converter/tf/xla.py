@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...graph.ops.xla_numbers import dimension_numbers
+from ..ir.elements import extents_of
 from ..lowering.moves import (
     as_type,
     cropped,
     extent,
+    int32s,
     like,
     regrouped,
     reshaped,
-    spread,
     transposed,
 )
 from .complex import PARTS
@@ -27,9 +28,12 @@ from .registry import lower
 
 if TYPE_CHECKING:
     from ..ir.builder import Builder
+    from ..ir.dims import Extent
     from ..ir.graph import Tensor
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+EXACT = 1 << 24
+"""The largest of the whole numbers that float32 has all of."""
 
 
 @lower("XlaSharding", "XlaSetBound")
@@ -84,13 +88,45 @@ def dot(node, b):
                 term[i] = next(letters)
                 target += term[i]
     sizes, operands = {}, []
-    dtype = node.op.outputs[0].dtype.dtype
-    dtype = PARTS.get(dtype, dtype)  # complex products are those of parts
+    result = node.op.outputs[0].dtype.dtype
+    dtype = np.dtype(PARTS.get(result, result))  # complex products are those of parts
     for i, term in enumerate(terms):
         sizes |= dict(zip(term, node.shape(i), strict=True))
+    if dtype.kind in "iu":
+        return _integer_dot(node, ["".join(term) for term in terms], target, sizes, b)
+    for i, term in enumerate(terms):
         operands.append(Operand(as_type(node.inputs[i], dtype, b), "".join(term)))
     first, second = operands
     return contract(node, first, second, target, sizes, b)
+
+
+def exact_depth(types: Sequence[np.dtype]) -> int:
+    """How many products of integers of two types float32 adds without rounding."""
+    largest = [abs(int(np.iinfo(dtype).min)) or int(np.iinfo(dtype).max) for dtype in types]
+    return EXACT // (largest[0] * largest[1])
+
+
+def _integer_dot(node, terms: Sequence[str], target: str, sizes: dict, b: Builder) -> Tensor:
+    """Products of integers: as those of floats where they are exact, else as they are."""
+    dtype, x, y = node.op.outputs[0].dtype.dtype, *node.inputs
+    depths = [sizes[c] for c in terms[0] if c in terms[1] and c not in target]
+    is_known = None not in depths and int(np.prod(depths)) > 0
+    if is_known and int(np.prod(depths)) <= exact_depth([x.dtype, y.dtype]):
+        rows = zip((x, y), terms, strict=True)
+        first, second = (Operand(as_type(t, np.float32, b), term) for t, term in rows)
+        return as_type(contract(node, first, second, target, sizes, b), dtype, b)
+    wide = np.dtype(np.int32 if dtype.itemsize < 8 and dtype.kind == "i" else np.int64)
+    letters = target + "".join(c for c in terms[0] if c not in target)
+    spread_out = []
+    for t, term in zip((x, y), terms, strict=True):
+        order = "".join(c for c in letters if c in term)
+        t = transposed(as_type(t, wide, b), [term.index(c) for c in order], b)
+        for i, c in enumerate(letters):
+            t = t if c in term else b.EXPAND_DIMS(t, np.int32(i))
+        spread_out.append(t)
+    folded = int32s(range(len(target), len(letters)))
+    product = b.MUL(*spread_out)
+    return as_type(b.SUM(product, folded) if folded.size else product, dtype, b)
 
 
 class Convolution:
@@ -99,6 +135,9 @@ class Convolution:
     def __init__(self, node, b: Builder) -> None:
         numbers = dimension_numbers(node.op, "Convolution")
         dtype = node.op.outputs[0].dtype.dtype
+        if dtype.kind in "iu":
+            _require_exact(node, numbers)
+            dtype = np.dtype(np.float32)
         spatial = [*numbers.input_spatial_dimensions]
         order = [numbers.input_batch_dimension, *spatial, numbers.input_feature_dimension]
         self.x = transposed(as_type(node.inputs[0], dtype, b), order, b)
@@ -143,7 +182,19 @@ def conv(node, b):
     y = _transposed_conv(conv, b) if _is_transposed(conv) else _conv(node, conv, b)
     if n_spatial == 1:
         y = b.SQUEEZE(y, squeeze_dims=[1])
-    return transposed(y, conv.back, b)
+    return as_type(transposed(y, conv.back, b), node.op.outputs[0].dtype.dtype, b)
+
+
+def _require_exact(node, numbers) -> None:
+    """Refuses a convolution of integers that float32 does not give without rounding."""
+    axes = [numbers.kernel_input_feature_dimension, *numbers.kernel_spatial_dimensions]
+    depths = [node.shape(1)[i] for i in axes]
+    limit = exact_depth([x.dtype for x in node.inputs[:2]])
+    node.require(
+        None not in depths and int(np.prod(depths)) <= limit,
+        f"a convolution of integers must add at most {limit} products, which float32 does without "
+        f"rounding, got {depths}",
+    )
 
 
 def _is_transposed(conv: Convolution) -> bool:
@@ -175,6 +226,14 @@ def _transposed_conv(conv: Convolution, b: Builder) -> Tensor:
     return cropped(y, [[0, 0], *crops, [0, 0]], b)
 
 
+def extents(node, i: int) -> list[Extent]:
+    """The elements of an input that is known but for unknown sizes, as numbers and expressions."""
+    tensor = node.inputs[i]
+    if tensor.elements is None:
+        return np.asarray(node.constant(i)).ravel().tolist()
+    return extents_of(tensor).ravel().tolist()
+
+
 def shape_of_parts(sizes: Sequence[Tensor | int], b: Builder) -> Tensor:
     """A shape of numbers and int32 scalars."""
     parts = [b.constant(np.int32(n)) if isinstance(n, int) else n for n in sizes]
@@ -183,8 +242,8 @@ def shape_of_parts(sizes: Sequence[Tensor | int], b: Builder) -> Tensor:
 
 def _conv(node, conv: Convolution, b: Builder) -> Tensor:
     """A convolution of an input that is padded before."""
-    x = spread(conv.x, [1, *conv.holes, 1], like(conv.x, 0, b), b)
-    x = surrounded(x, [[0, 0], *conv.pads, [0, 0]], like(conv.x, 0, b), b)
+    pads, holes = [[0, 0], *conv.pads, [0, 0]], [1, *conv.holes, 1]
+    x = surrounded(conv.x, pads, like(conv.x, 0, b), b, holes)
     n = conv.n_spatial
     *_, depth, count = cast("Sequence[int]", conv.filters.dims)
     names = "hw" if n == 2 else "dhw"
@@ -207,9 +266,31 @@ def _conv(node, conv: Convolution, b: Builder) -> Tensor:
     return b.CONV_2D(x, transposed(conv.filters, (3, 0, 1, 2), b), padding="VALID", **options)
 
 
-def surrounded(x: Tensor, pads: Sequence[Sequence[int]], value: Tensor, b: Builder) -> Tensor:
-    """`x` with a value around it, or less of it where numbers are below 0."""
+def surrounded(
+    x: Tensor,
+    pads: Sequence[Sequence[int]],
+    value: Tensor,
+    b: Builder,
+    steps: Sequence[int] = (),
+) -> Tensor:
+    """`x` with a value around it and between its elements, or less of it where numbers are below 0.
+
+    Args:
+        x: the tensor.
+        pads: how many values come before and after it along each dimension.
+        value: a scalar.
+        b: the builder.
+        steps: from one element to the next; 1 everywhere when empty.
+    """
     pairs = np.array(pads, np.int32).reshape(-1, 2)
+    if max(steps, default=1) > 1:
+        return b.STABLEHLO_PAD(
+            x,
+            value,
+            edge_padding_low=pairs[:, 0].tolist(),
+            edge_padding_high=pairs[:, 1].tolist(),
+            interior_padding=[step - 1 for step in steps],
+        )
     if (pairs > 0).any():
         around = b.constant(np.maximum(pairs, 0))
         is_zero = value.value is not None and not value.value.any()
@@ -222,5 +303,4 @@ def pad(node, b):
     """Values between the elements and around them."""
     low, high, between = (node.constant(i) for i in (2, 3, 4))
     x, value = node.inputs[:2]
-    x = spread(x, (between + 1).tolist(), value, b)
-    return surrounded(x, np.stack([low, high], 1).tolist(), value, b)
+    return surrounded(x, np.stack([low, high], 1).tolist(), value, b, (between + 1).tolist())

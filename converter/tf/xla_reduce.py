@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..lowering.moves import cropped, extent, int32s, like, slice_along, spread, transposed
+from ..ir.graph import Graph, Tensor
+from ..lowering.moves import extent, int32s, like, positions, slice_along, transposed
 from .control import body_of, inlined
 from .registry import lower
-from .xla import shape_of_parts, surrounded
+from .xla import shape_of_parts
 
 if TYPE_CHECKING:
     from ...graph.core import graph as tf
     from ..ir.builder import Builder
-    from ..ir.graph import Tensor
-
-MAX_FOLDS = 64
-"""Elements along one dimension of a window that a function folds one by one."""
 
 FOLDS = {
     "Add": "SUM",
@@ -41,6 +37,32 @@ JOINS = {
     "SUM": "ADD",
 }
 """What combines two folded values."""
+
+
+UPDATE = "UPDATE"
+"""What puts the second value in the place of the first."""
+BODIES = {
+    "REDUCE_ALL": "STABLEHLO_AND",
+    "REDUCE_ANY": "STABLEHLO_OR",
+    "REDUCE_MAX": "STABLEHLO_MAXIMUM",
+    "REDUCE_MIN": "STABLEHLO_MINIMUM",
+    "REDUCE_PROD": "STABLEHLO_MULTIPLY",
+    "SUM": "STABLEHLO_ADD",
+}
+"""What folds axes -> the only operator of the subgraph that LiteRT's StableHLO kernels fold by."""
+
+
+def subgraph_of(kind: str, dtype: np.dtype, b: Builder) -> Graph:
+    """The subgraph that tells a StableHLO operator how it joins two elements; empty for UPDATE."""
+    from ..ir.builder import Builder
+
+    graph = Graph(f"{b.graph.name}_body", b.graph.scope)
+    inner = Builder(graph)
+    inner.origin(b.origin_name)
+    graph.inputs = [Tensor(name, dtype, ()) for name in ("x", "y")]
+    is_update = kind == UPDATE
+    graph.outputs = [graph.inputs[1] if is_update else inner.op(BODIES[kind], *graph.inputs)]
+    return graph
 
 
 def copied(tensor: tf.Tensor) -> tf.Tensor:
@@ -69,7 +91,7 @@ def fold_of(body: tf.Graph) -> str | None:
     return FOLDS.get(type_) if sorted(operands) == [0, 1] else None
 
 
-def _is_neutral(kind: str, start: Tensor) -> bool:
+def is_neutral(kind: str, start: Tensor) -> bool:
     """Whether a fold that begins with a constant gives the same without it."""
     if start.value is None:
         return False
@@ -96,7 +118,7 @@ def reduce(node, b):
     if kind is not None:
         (x,), (start,) = inputs, starts
         folded = b.op(kind, x, int32s(axes))
-        return folded if _is_neutral(kind, start) else b.op(JOINS[kind], folded, start)
+        return folded if is_neutral(kind, start) else b.op(JOINS[kind], folded, start)
     others = [i for i in range(node.rank()) if i not in axes]
     sizes = [node.shape()[i] for i in axes]
     node.require(
@@ -132,73 +154,6 @@ def _halved(body: tf.Graph, rows: Sequence[Tensor], b: Builder) -> list[Tensor]:
     return [b.SQUEEZE(x, squeeze_dims=[0]) for x in rows]
 
 
-@lower("XlaReduceWindow")
-def reduce_window(node, b):
-    """Windows folded by a function: pools, running sums, or element by element."""
-    x, start = node.inputs[:2]
-    kernel, strides, base, dilations, pads = (node.constant(i).tolist() for i in range(2, 7))
-    body = body_of(node, "computation")
-    kind = fold_of(body)
-    x = spread(x, base, start, b)
-    axis = _running(x, kernel, strides, dilations, pads)
-    if kind == "SUM" and axis is not None and _is_neutral(kind, start):
-        return b.CUMSUM(x, np.int32(axis), reverse=pads[axis][0] == 0)
-    x = surrounded(x, pads, start, b)
-    if _is_pool(x, kernel, strides, dilations) and kind == "REDUCE_MAX":
-        options = {"stride_h": strides[1], "stride_w": strides[2], "padding": "VALID"}
-        y = b.MAX_POOL_2D(x, filter_height=kernel[1], filter_width=kernel[2], **options)
-        return y if _is_neutral(kind, start) else b.MAXIMUM(y, start)
-    if _is_pool(x, kernel, strides, dilations) and kind == "SUM":
-        options = {"stride_h": strides[1], "stride_w": strides[2], "padding": "VALID"}
-        y = b.AVERAGE_POOL_2D(x, filter_height=kernel[1], filter_width=kernel[2], **options)
-        y = b.MUL(y, like(y, kernel[1] * kernel[2], b))
-        return y if _is_neutral(kind, start) else b.ADD(y, start)
-    for i, size in enumerate(kernel):
-        node.require(
-            size <= MAX_FOLDS, f"its windows must be at most {MAX_FOLDS} wide, got {kernel}"
-        )
-        x = _fold_windows(body, x, i, size, strides[i], dilations[i], b)
-    if kind is not None and _is_neutral(kind, start):
-        return x
-    return inlined(body, b, [start, x])[0]
-
-
-def _running(x: Tensor, kernel, strides, dilations, pads) -> int | None:
-    """The only axis of windows that take all elements before or after each."""
-    axes = [i for i, size in enumerate(kernel) if size != 1]
-    if len(axes) != 1 or max(strides) > 1 or max(dilations) > 1:
-        return None
-    (axis,) = axes
-    whole = [kernel[axis] - 1, 0]
-    is_running = x.dims[axis] == kernel[axis] and sorted(pads[axis]) == sorted(whole)
-    return axis if is_running and not np.any([p for i, p in enumerate(pads) if i != axis]) else None
-
-
-def _is_pool(x: Tensor, kernel, strides, dilations) -> bool:
-    """Whether windows lie in height and width of float32 images."""
-    is_inner = x.rank == 4 and all(kernel[i] == strides[i] == 1 for i in (0, 3))
-    return is_inner and max(dilations) == 1 and x.dtype == np.float32
-
-
-def _fold_windows(
-    body: tf.Graph, x: Tensor, axis: int, size: int, stride: int, dilation: int, b: Builder
-) -> Tensor:
-    """The elements of windows along one axis, folded one after another."""
-    if size == 1 and stride == 1:
-        return x
-    span, parts = (size - 1) * dilation, []
-    for i in range(size):
-        crops = [[0, 0]] * len(x.dims)
-        crops[axis] = [i * dilation, span - i * dilation]
-        part = cropped(x, crops, b)
-        if stride > 1:
-            steps = [stride if k == axis else 1 for k in range(len(x.dims))]
-            zeros, mask = int32s([0] * len(steps)), (1 << len(steps)) - 1
-            part = b.STRIDED_SLICE(part, zeros, zeros, int32s(steps), end_mask=mask)
-        parts.append(part)
-    return functools.reduce(lambda x, y: inlined(body, b, [x, y])[0], parts)
-
-
 def _ascending(x: Tensor, b: Builder) -> tuple[Tensor, Tensor]:
     """`x` in ascending order along its last axis, and where each element stood."""
     n = len(x.dims) - 1
@@ -231,28 +186,26 @@ def variadic_sort(node, b):
     n = node.rank() - 1
     order = [i for i in range(n + 1) if i != axis] + [axis]
     rows = [transposed(x, order, b) for x in inputs]
-    size = rows[0].dims[n]
-    node.require(size is not None, "the size of the dimension it orders must be known")
-    indices = _order(body_of(node, "comparator"), rows, size, b)
+    indices = _order(body_of(node, "comparator"), rows, b)
     back = np.argsort(order).tolist()
     results = [b.GATHER(x, indices, axis=n, batch_dims=n) for x in rows]
     return tuple(transposed(x, back, b) for x in results)
 
 
-def _order(body: tf.Graph, rows: Sequence[Tensor], size: int, b: Builder) -> Tensor:
+def _order(body: tf.Graph, rows: Sequence[Tensor], b: Builder) -> Tensor:
     """Where each element of sorted rows stood before."""
     n = len(rows[0].dims) - 1
+    size, places = extent(rows[0], n, b), positions(rows[0], n, b)
     type_, operands = only_operation(body)
     if type_ in ("Less", "Greater") and operands == [0, 1] and rows[0].dtype.kind == "f":
         x = rows[0] if type_ == "Greater" else b.NEG(rows[0])
-        return b.TOPK_V2(x, np.int32(size))[1]
+        return b.TOPK_V2(x, size)[1]
     pairs: list[Any] = []
     for x in rows:
         pairs += [b.EXPAND_DIMS(x, np.int32(n + 1)), b.EXPAND_DIMS(x, np.int32(n))]
     is_before = inlined(body, b, pairs)[0]  # [..., i, j]: i before j
     is_after = transposed(is_before, [*range(n), n + 1, n], b)
-    comes_first = np.tri(size, k=-1, dtype=bool).T
-    tied = b.LOGICAL_AND(b.LOGICAL_NOT(is_after), b.constant(comes_first))
+    comes_first = b.LESS(b.EXPAND_DIMS(places, np.int32(1)), places)
+    tied = b.LOGICAL_AND(b.LOGICAL_NOT(is_after), comes_first)
     precedes = b.CAST(b.LOGICAL_OR(is_before, tied), dtype=np.float32)
-    places = b.SUM(precedes, int32s([n]))
-    return b.TOPK_V2(b.NEG(places), np.int32(size))[1]
+    return b.TOPK_V2(b.NEG(b.SUM(precedes, int32s([n]))), size)[1]

@@ -21,6 +21,7 @@ from ...graph.core.signatures.limits import available_memory
 from ...schema.custom_ops import is_custom_op
 from ...schema.errors import ConverterError, DeadlineExceededError, OpError
 from ..callers import caller
+from ..lowering.fake_quant import has_fake_quant
 from ..sources.effects import CHECKPOINT_READERS, CHECKPOINT_WRITERS
 from ..tf.lower import CALLS
 from .oracle import NotVerified, Oracle
@@ -58,7 +59,7 @@ class Function:
         is_bounded: whether infinite constants of the source are finite in it, so that only finite
             answers can be compared.
         has_state: whether it keeps something from run to run.
-        is_rounded: whether it has FAKE_QUANT, which rounds to few levels.
+        rounding: what its outputs may differ by because of numbers of few digits within.
     """
 
     content: bytes
@@ -68,7 +69,7 @@ class Function:
     sizes: tuple[Sizes | None, ...] = ()
     is_bounded: bool = False
     has_state: bool = False
-    is_rounded: bool = False
+    rounding: float = 0.0
 
     def interpreter(self, preserve: bool = False) -> Interpreter:
         """A new interpreter for `run`."""
@@ -308,7 +309,7 @@ def compare(
         ):
             actual = np.where(np.isfinite(expected_output), actual, expected_output)
         error = difference(expected_output, actual)
-        if error <= max(tolerance(expected_output), LEVELS if function.is_rounded else 0.0):
+        if error <= max(tolerance(expected_output), function.rounding):
             continue
         if error <= 10 * sensitivity(source, name, arrays, expected_output):
             changed = "inputs" if has_floats(arrays) else "constants"
@@ -325,6 +326,18 @@ def compare(
         )
 
 
+def rounding_of(graph: Graph) -> float:
+    """What the outputs of a graph may differ by because of FAKE_QUANT and 16-bit floats within."""
+    dtypes = {t.dtype for called in graph.reachable() for op in called.ops for t in op.outputs}
+    steps = [_rounding(dtype) for dtype in dtypes if dtype.kind in STEPS and dtype.itemsize == 2]
+    return max(steps + [LEVELS] * has_fake_quant([graph]), default=0.0)
+
+
+def _rounding(dtype: np.dtype) -> float:
+    """What results of a type of 16-bit floats may differ by."""
+    return ROUNDINGS * STEPS[dtype.kind]
+
+
 def tolerance(expected: np.ndarray) -> float:
     """What `difference` may be for this expected value.
 
@@ -332,7 +345,7 @@ def tolerance(expected: np.ndarray) -> float:
     """
     if expected.dtype.kind not in "fcV":
         return FLIPS
-    return ROUNDINGS * STEPS[expected.dtype.kind] if expected.dtype.itemsize == 2 else TOLERANCE
+    return _rounding(expected.dtype) if expected.dtype.itemsize == 2 else TOLERANCE
 
 
 def difference(expected: np.ndarray, actual: np.ndarray) -> float:

@@ -107,6 +107,15 @@ for _name, _function in UNARY.items():
     add_row(_name, _function, same)
 
 
+@op("PopulationCount", shape=same)
+def population_count(x: np.ndarray) -> np.ndarray:
+    """How many bits of a number are 1."""
+    if x.dtype.kind == "i":  # numpy counts those of the absolute value
+        x = x.view(f"u{x.dtype.itemsize}")
+    columns = np.ascontiguousarray(x).reshape(*x.shape, 1).view(np.uint8)
+    return np.unpackbits(columns, axis=-1).sum(-1, dtype=np.uint8)
+
+
 def _require_nonzero(x: np.ndarray, y: np.ndarray) -> None:
     """Raises ValueError for a zero among integers that something is divided by."""
     if y.dtype.kind in "iu" and x.size and not y.all():

@@ -121,3 +121,35 @@ def uniform_integers_by_counter(
 ) -> np.ndarray:
     """Whole numbers in [low, high)."""
     return _integers(_stream_at(key, counter, alg), shape, low, high)
+
+
+XLA_THREEFRY = 1
+"""The number of an algorithm, as XLA counts them; the others are Philox."""
+
+
+@op("XlaRngBitGenerator", shape=lambda op: [op.inputs[1].sizes, as_shape(op, 2)])
+def rng_bit_generator(
+    algorithm: np.ndarray, state: np.ndarray, shape: np.ndarray, *, dtype: DType
+) -> list[np.ndarray]:
+    """The state after one of a key and a counter, and random bits of Philox or Threefry.
+
+    Of Philox the counter's upper half comes last; it is the key where the state has two numbers.
+    """
+    sizes, element = tuple(shape.tolist()), np.dtype(dtype)
+    n_words = prod(sizes) * max(element.itemsize // 4, 1)
+    is_threefry = int(algorithm) == XLA_THREEFRY
+    n_counters = -(-n_words // (2 if is_threefry else 4))
+    key, counter = int(state[0]), int(state[1])
+    if is_threefry:
+        with np.errstate(over="ignore"):
+            counters = np.arange(n_counters, dtype=np.uint64) + state[1]
+        words = philox.threefry(key, counters)
+    else:
+        words = Philox.at(key, int(state[-1 if state.size == 3 else 0]) << 64 | counter).words(
+            np.arange(n_counters)
+        )
+    following = state.copy()
+    following[1] = (counter + n_counters) % 2**64
+    bits = words.ravel()[:n_words].astype(np.uint32)
+    numbers = bits.astype(element) if element.itemsize < 4 else bits.view(element)
+    return [following, numbers.reshape(sizes)]

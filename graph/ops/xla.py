@@ -377,6 +377,42 @@ def reduce_window(
     return result
 
 
+@op("XlaSelectAndScatter", shape=same, pure=False)
+def select_and_scatter(
+    x: np.ndarray,
+    kernel: np.ndarray,
+    strides: np.ndarray,
+    padding: np.ndarray,
+    source: np.ndarray,
+    start: np.ndarray,
+    *,
+    select: FunctionRef,
+    scatter: FunctionRef,
+    op: OperationView,
+) -> np.ndarray:
+    """The source's elements, joined where each window has the element that a function prefers."""
+    zero, ones = np.zeros((), x.dtype), [1] * x.ndim
+    view = _windows(_surrounded(x, padding, zero), kernel.tolist(), strides.tolist(), ones)
+    places = np.indices(view.shape[: x.ndim]) * strides.reshape(-1, *ones) - padding[:, 0].reshape(
+        -1, *ones
+    )
+    best, chosen = np.zeros(source.shape, x.dtype), np.full((x.ndim, *source.shape), -1)
+    for tap in np.ndindex(*kernel.tolist()):
+        here = places + np.reshape(tap, (-1, *ones))
+        limits = np.reshape(x.shape, (-1, *ones))
+        inside = ((here >= 0) & (here < limits)).all(0)
+        value = view[(..., *tap)]
+        stays = _applied(op, select, best, value)[0] & (chosen[0] >= 0)
+        best = np.where(inside & ~stays, value, best)
+        chosen = np.where(inside & ~stays, here, chosen)
+    result = np.broadcast_to(start, x.shape).copy()
+    for window in np.ndindex(*source.shape):
+        place = tuple(int(axis[window]) for axis in chosen)
+        if min(place, default=0) >= 0:
+            result[place] = _applied(op, scatter, result[place], source[window])[0]
+    return result
+
+
 @op("XlaSort", shape=same)
 def sort(x: np.ndarray) -> np.ndarray:
     """`x` in ascending order along its last dimension."""

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from ..spec import OperatorSpec, SubgraphSpec
 
 _READ, _ASSIGN, _HANDLE = "READ_VARIABLE", "ASSIGN_VARIABLE", "VAR_HANDLE"
+_UPDATES = frozenset(["DYNAMIC_UPDATE_SLICE"])
+"""Those that write their result over an operand where nobody needs it any more."""
 _SELECTS_BY_VALUE = frozenset(["DYNAMIC_UPDATE_SLICE"])
 """Those whose other integers may be any: they are held so that they fit."""
 
@@ -39,6 +41,35 @@ def is_in_place(spec: SubgraphSpec, update: int, assignment: int) -> bool:
         return False
     between = (x for x in spec.operators if update < x.position < assignment)
     return all(x.kind in (_READ, _ASSIGN, _HANDLE) or _succeeds(spec, x) for x in between)
+
+
+def is_read_before_changes(spec: SubgraphSpec, reader: int) -> bool:
+    """Whether all that may lie in the memory of a variable is read before any variable changes.
+
+    `reader` is the operator that reads the variable. What operators that compute give lies
+    elsewhere; others may give their operand as it is.
+    """
+    operators = sorted(spec.operators, key=lambda operator: operator.position)
+    in_memory, is_changed = set[int](), False
+    for operator in operators:
+        if operator.position == reader:
+            in_memory.update(operator.outputs)
+        elif operator.position > reader:
+            reads_it = not in_memory.isdisjoint(operator.inputs)
+            if reads_it and (is_changed or operator.kind in _UPDATES):
+                return False
+            if operator.kind == _ASSIGN or _runs_others(operator):
+                is_changed = True
+            elif reads_it and not _gives_new_memory(operator):
+                in_memory.update(operator.outputs)
+    return in_memory.isdisjoint(spec.outputs)
+
+
+def _gives_new_memory(operator: OperatorSpec) -> bool:
+    facts = known(operator.kind)
+    if facts.has("joins"):
+        return len(operator.inputs) > 1
+    return any(facts.has(trait) for trait in ("linear", "reduction", "broadcast"))
 
 
 def _names(spec: SubgraphSpec) -> Mapping[int, tuple[str, str]]:

@@ -21,7 +21,6 @@ from ....engine.families.elementwise import elementwise
 from ....engine.families.layout import move
 from ....engine.plan.buffer import Buffer, arena, constant
 from ....engine.plan.view import View
-from ....engine.sizes import largest
 from ...checks import scope_of
 from ...numpy_calls import array_by_numpy, arrays_by_numpy
 from ...plan import regions
@@ -33,6 +32,7 @@ from ..window import NUMBERS, enlarged, fold_windows
 from .elementwise import is_total_order, numbers, operands
 from .moves import index_vectors
 from .products import arranged
+from .windows import windows_of
 
 if TYPE_CHECKING:
     from ....engine.plan.program import Program
@@ -128,30 +128,16 @@ def _reduce(
 def reduce_window(node: Node) -> Emit | HostCall | DynamicResult:
     """Each window of the operands, padded with the starts, folded into one element."""
     arrays, starts = _halves(node)
-    rank = arrays[0].ndim
-    names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
-    window, strides, spread, dilations = (numbers(node, name) or [1] * rank for name in names)
-    padding = np.reshape(numbers(node, "padding") or [0] * (2 * rank), (-1, 2)).tolist()
-    node.require(
-        all(len(row) == rank for row in (window, strides, spread, dilations, padding))
-        and min((*window, *strides, *spread, *dilations), default=1) > 0,
-        f"windows, strides, dilations and padding must be {rank} positive numbers each",
-    )
-    spans = [(size - 1) * step + 1 for size, step in zip(window, dilations, strict=True)]
-    padded = [
-        largest((n - 1) * step + 1, 0) + low + high
-        for n, step, (low, high) in zip(arrays[0].shape, spread, padding, strict=True)
-    ]
-    shape = tuple(
-        largest((n - span) // stride + 1, 0)
-        for n, span, stride in zip(padded, spans, strides, strict=True)
-    )
+    try:
+        windows = windows_of(arrays[0].shape, node.options)
+    except ValueError as error:
+        node.fail(str(error))
+    window, strides, spread, dilations, low, padded, shape = windows
     function = _function(node, node.options.body_subgraph_index, 2 * len(arrays))
     kind = None if function is None else WINDOWS[arrays[0].dtype == np.bool_].get(function)
-    if kind is not None and arrays[0].dtype.name in (*NUMBERS, "bool") and rank:
+    if kind is not None and arrays[0].dtype.name in (*NUMBERS, "bool") and shape:
         x, start = arrays[0], starts[0]
         out, steps = node.result(shape, x.dtype), (window, strides, dilations)
-        low = [low for low, _ in padding]
 
         def emit(program: Program) -> None:
             if out.size:
@@ -160,7 +146,6 @@ def reduce_window(node: Node) -> Emit | HostCall | DynamicResult:
 
         return emit
     taps = [np.multiply(tap, dilations).tolist() for tap in np.ndindex(*window)]
-    low = [low for low, _ in padding]
 
     def in_columns(program: Program) -> list[Buffer]:
         columns: list[Buffer] = []

@@ -76,13 +76,6 @@ def numbers(kind, content):
     return change
 
 
-def operation(old, new):
-    def change(graph):
-        of_type(graph, old).op = new
-
-    return change
-
-
 def attribute(kind, name, value):
     def change(graph):
         of_type(graph, kind).attr[name].i = value
@@ -94,7 +87,6 @@ FAR_AXIS = proto.GatherDimensionNumbers(collapsed_slice_dims=[7]).SerializeToStr
 REFUSALS = {
     "message": ("dot", numbers("XlaDotV2", b"\xff"), "dimension_numbers must be a DotDimension"),
     "axis": ("gather/rows", numbers("XlaGather", FAR_AXIS), r"dropped dimensions must be among 2"),
-    "function": ("scatter/add", operation("AddV2", "Sub"), "its function must give the update, or"),
     "batches": ("conv", attribute("XlaConvV2", "batch_group_count", 2), "must be 1; others are of"),
 }
 

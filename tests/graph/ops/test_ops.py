@@ -77,6 +77,8 @@ ELSEWHERE |= {
     *("XlaVariadicReduceV2", "XlaVariadicSort", "XlaWhile"),
 }
 """Those of tests/converter/tf/xla_functions.npz."""
+ELSEWHERE |= {"PopulationCount", "XlaRngBitGenerator", "XlaSelectAndScatter"}
+"""Those of tests/converter/stablehlo_forms.npz."""
 ELSEWHERE |= {
     *("DecodeCSV", "DecodeCompressed", "DecodeJSONExample", "DecodePaddedRaw", "DecodeRaw"),
     *("ParseExample", "ParseExampleV2", "ParseSequenceExampleV2", "ParseSingleExample"),
@@ -84,6 +86,13 @@ ELSEWHERE |= {
     *("RaggedGather", "RaggedRange", "RaggedTensorToSparse", "SerializeTensor", "SparseBincount"),
 }
 """Those of row_programs.py."""
+ELSEWHERE |= {
+    *("DecodeWav", "EncodeWav", "ExtractVolumePatches"),
+    *("RaggedFillEmptyRows", "RaggedFillEmptyRowsGrad"),
+}
+"""Those of expressions_names.py."""
+ELSEWHERE |= {"DecodeProtoV2", "EncodeProto"}
+"""Those of message_calls.py."""
 ELSEWHERE |= {"Fact", "NthElement"}
 """Those of tests/training/sessions/kept_programs.py."""
 ELSEWHERE |= {
