@@ -337,6 +337,11 @@ FAULTS: tuple[Fault, ...] = (
     Fault("TANH", _wraps_in_steps, "int16 is shifted beyond int32"),
     Fault("HARD_SWISH", _far_right, "a shift by more than 15 bits"),
     Fault(
+        "NOT_EQUAL",
+        lambda use: use.dtype == "INT16" and not use.scales,
+        "int16 without scale: the result is not written",
+    ),
+    Fault(
         "HARD_SWISH", _gate_beyond_int32, "a shift by 32 bits: 0 in its vectors, less after them"
     ),
     Fault(
