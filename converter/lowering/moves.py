@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...schema.errors import ConverterError
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
@@ -94,18 +96,23 @@ def positions(x: Tensor, axis: int, b: Builder) -> Tensor:
 
 
 def inside_of(indices: Tensor, sizes: Tensor, b: Builder) -> tuple[Tensor, Tensor]:
-    """Which index tuples of int32 are inside of `sizes`, and all of them moved to its inside."""
-    zero = b.constant(np.int32(0))
-    limits = slice_along(sizes, 0, 0, indices.shape[-1], b)
+    """Which index tuples of int32 are inside of `sizes`; all of them moved inside.
+
+    Raises ConverterError where their length is not known.
+    """
+    depth, zero = indices.dims[-1], b.constant(np.int32(0))
+    if depth is None:
+        raise ConverterError(f"the length of the index tuples '{indices.name}' must be known")
+    limits = slice_along(sizes, 0, 0, depth, b)
     limited = b.MINIMUM(indices, b.SUB(limits, b.constant(np.int32(1))))
     nearest = b.MAXIMUM(limited, zero)
     is_same = b.EQUAL(nearest, indices)
-    return b.REDUCE_ALL(is_same, b.constant(np.int32([indices.rank - 1]))), nearest
+    return b.REDUCE_ALL(is_same, b.constant(np.array([len(indices.dims) - 1], np.int32))), nearest
 
 
 def zeros_unless(condition: Tensor, x: Tensor, b: Builder) -> Tensor:
     """`x` where the condition on its first axes holds, and zeros elsewhere."""
-    for axis in range(condition.rank, x.rank):
+    for axis in range(len(condition.dims), len(x.dims)):
         condition = b.EXPAND_DIMS(condition, b.constant(np.int32(axis)))
     return b.SELECT_V2(condition, x, like(x, 0, b))
 

@@ -292,6 +292,11 @@ def _far_right(use):
     )
 
 
+def _gate_beyond_int32(use):
+    """The gate's shift to the left has more bits than an int32."""
+    return use.outputs[0].quantization is not None and use.scales[0] / 128 * 32768 / 3 >= 2.0**31
+
+
 _FUSED = ("ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV",
           "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MAX_POOL_2D")  # fmt: skip
 _COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
@@ -331,6 +336,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault("LOGISTIC", _wraps_in_steps, "int16 is shifted beyond int32"),
     Fault("TANH", _wraps_in_steps, "int16 is shifted beyond int32"),
     Fault("HARD_SWISH", _far_right, "a shift by more than 15 bits"),
+    Fault(
+        "NOT_EQUAL",
+        lambda use: use.dtype == "INT16" and not use.scales,
+        "int16 without scale: the result is not written",
+    ),
+    Fault(
+        "HARD_SWISH", _gate_beyond_int32, "a shift by 32 bits: 0 in its vectors, less after them"
+    ),
     Fault(
         "FULLY_CONNECTED",
         lambda use: 0 in use.inputs[0].shape,
