@@ -394,9 +394,15 @@ def compute_average_loss(
         sample_weight: One for all, or one for each example.
         global_batch_size: What is divided by, that of `per_example_loss` by default.
 
-    Raises ValueError for a batch size that is no scalar, TypeError for one that is no integer.
+    Raises ValueError for a scalar loss and a batch size that is none, TypeError for one that is no
+    integer.
     """
     losses = convert_to_tensor(per_example_loss)
+    if losses.sizes == ():
+        raise ValueError(
+            "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1. "
+            f"Received per_example_loss={losses}"
+        )
     dtype = losses.dtype
     if sample_weight is not None:
         weights = convert_to_tensor(sample_weight)
