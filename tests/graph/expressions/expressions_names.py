@@ -29,8 +29,6 @@ EXPRESSIONS = [
     "tf.nn.compute_average_loss(a[:, 0], sample_weight=.5)",
     "tf.nn.compute_average_loss(a, sample_weight=[1., 2., 0.])",
     "tf.nn.scale_regularization_loss(a[0])",
-    "tf.approx_top_k(a, 2)",
-    "tf.approx_top_k(a, 2, 0, is_max_k=False)",
     "tf.convert_to_tensor_or_indexed_slices([1, 2], tf.int64)",
     "tf.convert_to_tensor_or_indexed_slices(tf.IndexedSlices(a, [0, 1, 2])).values",
 ]
