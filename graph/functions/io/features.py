@@ -254,7 +254,7 @@ class Columns:
                 f"{tuple(sizes)}. Received feature={feature}."
             )
         dtype = as_numpy(cast("DTypeLike", feature.dtype))
-        if dtype not in (np.float32, np.int64, np.object_):
+        if dtype.name not in ("float32", "int64", "object"):
             raise TypeError(
                 f"Value passed to parameter 'dense_defaults' has DataType {dtype.name} not in list "
                 f"of allowed values: float32, int64, string; it is that of feature {key}"

@@ -159,6 +159,8 @@ def bincount(
             return _sparse_bincount(
                 arr, weights, (minlength, maxlength), dtype, axis, binary_output
             )
+        if isinstance(weights, SparseTensor):
+            raise ValueError(f"Argument `weights` must be of the form of `arr`, got {weights}")
         x = as_ragged(arr)
         numbers = _whole_numbers(flat_values(x), axis is None and not binary_output)
         size = _size(numbers, minlength, maxlength)

@@ -422,7 +422,7 @@ def _beside(weights: Tensor, losses: Tensor) -> Tensor:
     if None in ranks or ranks[0] == 0 or ranks[0] == ranks[1]:
         return weights
     behind = [1] * (len(losses.sizes or ()) - len(weights.sizes or ()))
-    return ops.Reshape(weights, ops.ConcatV2([ops.Shape(weights), np.int32(behind)], 0))
+    return ops.Reshape(weights, ops.ConcatV2([ops.Shape(weights), np.array(behind, np.int32)], 0))
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
