@@ -430,6 +430,7 @@ from ...graph.functions.math.sorting import sparse_segment_sqrt_n as sparse_segm
 from ...graph.functions.math.sorting import sparse_segment_sum as sparse_segment_sum
 from ...graph.functions.math.sorting import unique_with_counts as unique_with_counts
 from ...graph.functions.math.special import angle as angle
+from ...graph.functions.math.special import approx_top_k as approx_top_k
 from ...graph.functions.math.special import arg_max as arg_max
 from ...graph.functions.math.special import arg_min as arg_min
 from ...graph.functions.math.special import as_string as as_string

@@ -60,19 +60,19 @@ ROOT = {
     "vectorized_map": "take tf.map_fn, which compiles its loop, with the dtype of the results",
     "wrap_function": _EAGER,
 }
-DISTRIBUTE = dict.fromkeys(
+DISTRIBUTE: dict[str, str] = dict.fromkeys(
     ("MirroredStrategy", "OneDeviceStrategy", "Strategy", "get_strategy", "has_strategy"),
     "strategies belong to TensorFlow 2; take tf.train.replica_device_setter and "
     "tf.train.SyncReplicasOptimizer",
 )
-TPU = dict.fromkeys(
+TPU: dict[str, str] = dict.fromkeys(
     (
         *("CrossShardOptimizer", "batch_parallel", "core", "cross_replica_sum", "experimental"),
         *("initialize_system", "outside_compilation", "replicate", "rewrite", "shutdown_system"),
     ),
     _TPU,
 )
-TRAIN = dict.fromkeys(
+TRAIN: dict[str, str] = dict.fromkeys(
     ("sdca_fprint", "sdca_optimizer", "sdca_shrink_l1"),
     "take tf.train.FtrlOptimizer, which trains linear models with L1 and L2, and "
     "tf.strings.to_hash_bucket_fast",

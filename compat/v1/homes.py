@@ -76,7 +76,7 @@ CORE = {
     "graph.functions.array.space_to_batch": (
         "batch_to_space required_space_to_batch_paddings space_to_batch"
     ),
-    "graph.functions.math.special": "arg_max arg_min as_string unravel_index",
+    "graph.functions.math.special": "approx_top_k arg_max arg_min as_string unravel_index",
     "graph.functions.strings": (
         "decode_base64 encode_base64 reduce_join regex_replace string_join=join string_split "
         "string_strip=strip string_to_hash_bucket string_to_hash_bucket_fast "

@@ -3,4 +3,7 @@
 from ...facade import facade
 from .homes import STRINGS
 
-__all__, __getattr__, __dir__ = facade(__name__, STRINGS)
+ABSENT = {
+    "unicode_script": "scripts of Unicode are not known; take unicode_decode and compare numbers"
+}
+__all__, __getattr__, __dir__ = facade(__name__, STRINGS, absent=ABSENT)

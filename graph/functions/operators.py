@@ -166,10 +166,14 @@ def apply(
     return _ALL[name](value, *others)
 
 
+def _logical_xor(x: Tensor, y: Tensor) -> Tensor:
+    return ops.LogicalAnd(ops.LogicalOr(x, y), ops.LogicalNot(ops.LogicalAnd(x, y)))
+
+
 _LOGICAL: dict[str, Callable[..., Tensor]] = {
     "and": ops.LogicalAnd,
     "or": ops.LogicalOr,
-    "xor": lambda x, y: ops.LogicalAnd(ops.LogicalOr(x, y), ops.LogicalNot(ops.LogicalAnd(x, y))),
+    "xor": _logical_xor,
 }
 """What `&`, `|` and `^` are of ragged tensors, which of tensors may be bitwise."""
 

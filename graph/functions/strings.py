@@ -255,8 +255,9 @@ def _rows_of(parts: SparseTensor) -> RaggedTensor:
 
 def _require_result_type(result_type: str) -> None:
     if result_type not in ("SparseTensor", "RaggedTensor"):
-        raise ValueError(f"result_type must be one of ('SparseTensor', 'RaggedTensor'), "
-                         f"got {result_type!r}")  # fmt: skip
+        raise ValueError(
+            f"result_type must be 'RaggedTensor' or 'SparseTensor'. Received {result_type!r}"
+        )
 
 
 def bytes_split(input: TensorLike | RaggedTensor, name: str | None = None) -> RaggedTensor | Tensor:

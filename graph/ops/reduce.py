@@ -183,7 +183,12 @@ add_row("Cumprod", running(np.cumprod, 1), same)
 
 def _log_sums(x: np.ndarray, axis: int, dtype: np.dtype) -> np.ndarray:
     """The logarithm of the sums of exponentials up to each element."""
-    return np.logaddexp.accumulate(x.astype(dtype), axis=axis)
+    columns = np.moveaxis(x.astype(dtype), axis, 0)
+    sums = np.empty_like(columns)
+    for i, column in enumerate(columns):
+        # numpy's accumulate makes NaN of infinities
+        sums[i] = column if i == 0 else np.logaddexp(sums[i - 1], column)
+    return np.moveaxis(sums, 0, axis)
 
 
 @op("CumulativeLogsumexp", shape=same)

@@ -90,3 +90,11 @@ def test_small_functions():
     with pytest.raises(ValueError, match="Tensor conversion requested dtype int32 for Indexed"):
         tf.convert_to_tensor_or_indexed_slices(slices, tf.int32)
     assert tf.mixed_precision.FixedLossScale is tf.train.experimental.FixedLossScale
+
+
+def test_approx_top_k_is_exact():  # TensorFlow's kernel ends its process
+    values, places = tf.approx_top_k(np.float32([[3, 1, 2]]), 2)
+    lowest, _ = tf.approx_top_k(np.float32([[3], [1], [2]]), 1, 0, is_max_k=False)
+    with tf.Session() as session:
+        arrays = session.run([values, places, lowest])
+    assert [x.tolist() for x in arrays] == [[[3, 2]], [[0, 2]], [[1]]]

@@ -62,7 +62,7 @@ def shard(
     tensors = [convert_to_tensor(x) for x in inputs or ()]
     axes = _axes(input_shard_axes, len(tensors), "input_shard_axes", "inputs")
     columns = [
-        [x] if num_shards == 1 else cast("list[Tensor]", array.split(x, num_shards, axis))
+        [x] if num_shards == 1 else array.split(x, num_shards, axis)
         for x, axis in zip(tensors, axes, strict=True)
     ]
     results = [_listed(computation(*part)) for part in zip(*columns, strict=True)]

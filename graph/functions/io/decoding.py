@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..sparse.tensors import SparseLike
 
 _STRING = np.dtype(object)
+_FIELD_TYPES = ("float32", "float64", "int32", "int64", "string")
 
 ONE_TO_ONE = """
 decode_compressed DecodeCompressed bytes compression_type=''
@@ -63,6 +64,12 @@ def decode_csv(
     if select_cols is not None and len(select_cols) != len(record_defaults):
         raise ValueError("Length of select_cols and record_defaults do not match.")
     defaults = [_default(x) for x in record_defaults]
+    for default in defaults:
+        if default.dtype.name not in _FIELD_TYPES:
+            raise TypeError(
+                f"Value passed to parameter 'record_defaults' has DataType {default.dtype.name} "
+                f"not in list of allowed values: {', '.join(_FIELD_TYPES)}"
+            )
     return ops.DecodeCSV(
         records, defaults, field_delim=field_delim, use_quote_delim=use_quote_delim,
         na_value=na_value, select_cols=[*(select_cols or ())], name=name,

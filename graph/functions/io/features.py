@@ -253,8 +253,13 @@ class Columns:
                 f"All dimensions of shape for feature {key} need to be known but received "
                 f"{tuple(sizes)}. Received feature={feature}."
             )
-        self.dense[key] = as_numpy(cast("DTypeLike", feature.dtype)), tuple(sizes), \
-            feature.default_value  # fmt: skip
+        dtype = as_numpy(cast("DTypeLike", feature.dtype))
+        if dtype.name not in ("float32", "int64", "object"):
+            raise TypeError(
+                f"Value passed to parameter 'dense_defaults' has DataType {dtype.name} not in list "
+                f"of allowed values: float32, int64, string; it is that of feature {key}"
+            )
+        self.dense[key] = dtype, tuple(sizes), feature.default_value
 
     def _add_sequence(self, key: str, feature: FixedLenSequenceFeature) -> None:
         if feature.shape is None:

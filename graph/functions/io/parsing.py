@@ -66,7 +66,7 @@ def parse_example(
             another type or number.
     """
     if not features:
-        raise ValueError(f"Argument `features` cannot be empty. Received: {features}")
+        raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
     columns = Columns(features, EXAMPLE_KINDS)
     for key, feature in columns.features.items():
         if isinstance(feature, FixedLenSequenceFeature):
@@ -151,7 +151,7 @@ def _chosen(
         if isinstance(feature, SparseFeature):
             sizes = feature.size if isinstance(feature.size, (list, tuple)) else [feature.size]
             ids = [sparse[index_key] for index_key in index_keys_of(feature)]
-            values = sparse[feature.value_key]
+            values = _as_many(sparse[feature.value_key], ids)
             results[key] = merge(ids, values, list(sizes), already_sorted=feature.already_sorted)
         elif isinstance(feature, RaggedFeature):
             results[key] = _partitioned(key, feature, ragged)
@@ -160,6 +160,14 @@ def _chosen(
         else:
             results[key] = dense[key]
     return results
+
+
+def _as_many(values: SparseTensor, ids: Sequence[SparseTensor]) -> SparseTensor:
+    """The values, once there are as many as indices."""
+    count = ops.Size(values.values)
+    same = [ops.Equal(ops.Size(part.values), count) for part in ids]
+    words = "Number of elements in indices and values of a SparseFeature do not match"
+    return SparseTensor(values.indices, checked(values.values, same, words), values.dense_shape)
 
 
 def _lengths_of(part: object, ragged: RaggedTensor, counts: Tensor) -> RaggedTensor:
@@ -330,8 +338,8 @@ def _sequences(
     names: TensorLike | None,
 ) -> tuple[Parsed, Parsed, dict[str, Tensor]]:
     if not (context_features or sequence_features):
-        raise ValueError("Both `context_features` and `sequence_features` argument are None, but "
-                         "at least one should have values.")  # fmt: skip
+        raise ValueError("Both context_features and sequence_features are None, but at least one "
+                         "should have values.")  # fmt: skip
     context = Columns(context_features, CONTEXT_KINDS)
     lists = Columns(sequence_features, SEQUENCE_KINDS)
     outputs = _Outputs(_parse_sequences(text, context, lists, names))

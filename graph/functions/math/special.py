@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ...core.typing import DTypeLike, TensorLike
 
 ONE_TO_ONE = """
+approx_top_k            ApproxTopK          input k reduction_dimension=-1 recall_target=0.95 \
+    is_max_k=True reduction_input_size_override=-1 aggregate_to_topk=True
 betainc                 Betainc             a b x
 cumulative_logsumexp    CumulativeLogsumexp x axis=0 exclusive=False reverse=False
 igamma                  Igamma              a x
@@ -157,6 +159,8 @@ def bincount(
             return _sparse_bincount(
                 arr, weights, (minlength, maxlength), dtype, axis, binary_output
             )
+        if isinstance(weights, SparseTensor):
+            raise ValueError(f"Argument `weights` must be of the form of `arr`, got {weights}")
         x = as_ragged(arr)
         numbers = _whole_numbers(flat_values(x), axis is None and not binary_output)
         size = _size(numbers, minlength, maxlength)

@@ -394,9 +394,15 @@ def compute_average_loss(
         sample_weight: One for all, or one for each example.
         global_batch_size: What is divided by, that of `per_example_loss` by default.
 
-    Raises ValueError for a batch size that is no scalar, TypeError for one that is no integer.
+    Raises ValueError for a scalar loss and a batch size that is none, TypeError for one that is no
+    integer.
     """
     losses = convert_to_tensor(per_example_loss)
+    if losses.sizes == ():
+        raise ValueError(
+            "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1. "
+            f"Received per_example_loss={losses}"
+        )
     dtype = losses.dtype
     if sample_weight is not None:
         weights = convert_to_tensor(sample_weight)
@@ -416,7 +422,7 @@ def _beside(weights: Tensor, losses: Tensor) -> Tensor:
     if None in ranks or ranks[0] == 0 or ranks[0] == ranks[1]:
         return weights
     behind = [1] * (len(losses.sizes or ()) - len(weights.sizes or ()))
-    return ops.Reshape(weights, ops.ConcatV2([ops.Shape(weights), np.int32(behind)], 0))
+    return ops.Reshape(weights, ops.ConcatV2([ops.Shape(weights), np.array(behind, np.int32)], 0))
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:

@@ -200,8 +200,9 @@ def _filler(values: Tensor, default_value: TensorLike | None, inner: Tensor) -> 
             f"{_shapes_of(filler, values)}: default_value.rank = {len(sizes[0])}  must be less "
             f"than rt_input.flat_values.rank = {len(sizes[1])}"
         )
-    for i in range(-len(sizes[0] or ()), 0) if sizes[1] is not None else ():
-        pair = (sizes[0] or ())[i], sizes[1][i]
+    ours, theirs = sizes[0] or (), sizes[1]
+    for i in np.arange(-len(ours), 0).tolist() if theirs is not None else ():
+        pair = ours[i], (theirs or ())[i]
         if None not in pair and pair[0] not in (1, pair[1]):
             raise ValueError(
                 f"{_shapes_of(filler, values)}: default_value.shape[{i}] = {pair[0]} but "

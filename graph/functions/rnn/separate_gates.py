@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ...core.tensor_shape import TensorShape
     from ...core.typing import DTypeLike, TensorLike
     from ...variables.variable_scope import InitializerLike, Reuse, VariableScope
+    from ...variables.variables import Variable
     from .cells import Activation
 
 ACTIVATIONS: dict[str, Callable[..., Tensor]] = {
@@ -57,7 +58,7 @@ def _activation(function: Activation | str | None) -> Activation | None:
     return ACTIVATIONS[function]
 
 
-def _linear(x: Tensor, weights: Tensor) -> Tensor:
+def _linear(x: Tensor, weights: Tensor | Variable) -> Tensor:
     """x @ weights.T"""
     return ops.MatMul(x, weights, transpose_b=True)
 

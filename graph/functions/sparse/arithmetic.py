@@ -238,7 +238,8 @@ def bincount(
     Raises ValueError for another axis, and for weights of another form than `values`.
     """
     with name_scope(name, "count"):
-        values, weights = _as_sparse(values), _as_sparse(weights)
+        values = cast_type("SparseLike | TensorLike", _as_sparse(values))
+        weights = _as_sparse(weights)
         if weights is not None and _is_sparse(values) != _is_sparse(weights):
             raise ValueError(
                 "Argument `weights` must be a SparseTensor, a RaggedTensor or a tensor as `values` "

@@ -26,12 +26,17 @@ lgamma: Callable[..., np.ndarray] = np.vectorize(math.lgamma, otypes=[np.float64
 def zeta(x: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Hurwitz's zeta function, the sum of (q + k)**-x over k = 0, 1, ... (25.11.1).
 
-    Infinite at x = 1 and where q is 0, -1, ...; NaN for x < 1, and for q < 0 unless x is whole.
+    Infinite at x = 1, and for even x where q is 0, -1, ...; NaN there for others, for x < 1, and
+    for q < 0 unless x is whole.
     """
     x, q = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(q, np.float64))
-    poles = (x == 1) | ((q <= 0) & (q == np.floor(q)))
-    wrong = (x < 1) | ((q <= 0) & (x != np.floor(x)) & ~poles) | np.isnan(x) | np.isnan(q)
-    s, a = np.where(poles | wrong, 2.0, x), np.where(poles | wrong, 1.0, q)
+    at_pole = (q <= 0) & (q == np.floor(q))
+    poles = (x == 1) | (at_pole & ((np.mod(np.where(np.isinf(x), 0, x), 2) == 0) & (x > 1)))
+    wrong = (x < 1) | ((q <= 0) & (x != np.floor(x))) | np.isnan(x) | np.isnan(q)
+    wrong |= at_pole & ~poles
+    ends = np.isinf(x) | np.isinf(q)
+    known = poles | wrong | ends
+    s, a = np.where(known, 2.0, x), np.where(known, 1.0, q)
     total = np.zeros_like(a)
     for _ in range(int(10 + np.ceil(max(0.0, -a.min(initial=0.0))))):
         total += np.where(a < 10, _power(a, s), 0)
@@ -41,7 +46,15 @@ def zeta(x: np.ndarray, q: np.ndarray) -> np.ndarray:
     for j, number in enumerate(_BERNOULLI, 1):
         total += number / math.factorial(2 * j) * factor
         factor = factor * (s + 2 * j - 1) * (s + 2 * j) / (a * a)
+    total = np.where(ends, _zeta_at_infinity(x, q), total)
     return np.where(poles, np.inf, np.where(wrong, np.nan, total))
+
+
+def _zeta_at_infinity(x: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The limit of the sum for x or q without end: that of its largest term."""
+    least = np.where(q > 0, q, np.minimum(np.mod(q, 1.0), np.mod(-q, 1.0)))
+    limit = np.where(least < 1, np.inf, np.where(least == 1, 1.0, 0.0))
+    return np.where(np.isposinf(q), 0.0, np.where(np.isposinf(x), limit, np.nan))
 
 
 def _power(a: np.ndarray, s: np.ndarray) -> np.ndarray:
@@ -54,7 +67,7 @@ def polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Derivative `n` of digamma (5.15.1); NaN unless n is 0, 1, 2, ..."""
     n, x = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(x, np.float64))
     order = np.where((n >= 1) & (n == np.floor(n)), n, 1.0)
-    sign = np.where(np.mod(order, 2) == 1, 1.0, -1.0)
+    sign = np.where((np.mod(order, 2) == 1) | np.isinf(order), 1.0, -1.0)
     result = sign * np.exp(lgamma(order + 1)) * zeta(order + 1, x)
     result = np.where(n == 0, digamma(x), result)
     return np.where((n < 0) | (n != np.floor(n)), np.nan, result)

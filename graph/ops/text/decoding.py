@@ -62,7 +62,7 @@ def _quoted(record: bytes, i: int, delimiter: int) -> tuple[int, bytes]:
             return i + 1, bytes(text)
         else:
             break
-    raise ValueError("Quoted field has to end with quote followed by delim or end")
+    raise ValueError("Quote inside a string has to be escaped by another quote")
 
 
 def _number(text: bytes, dtype: np.dtype, field: int, record: int) -> object:
@@ -104,10 +104,12 @@ def decode_csv(
 ) -> np.ndarray | list[np.ndarray]:
     """The columns of records; a default stands for an empty field."""
     delimiter, nothing = (x.encode() if isinstance(x, str) else x for x in (field_delim, na_value))
+    if len(delimiter) != 1:
+        raise ValueError(f"field_delim should be only 1 char, got {delimiter.decode()!r}")
     types = [np.dtype(cast("np.dtype", t)) for t in OUT_TYPE]
     columns = [np.empty(records.shape, dtype) for dtype in types]
     for i, record in enumerate(cast("list[bytes]", records.ravel().tolist())):
-        fields = _fields(record, delimiter, use_quote_delim)
+        fields = _fields(record, delimiter, use_quote_delim) if record else []
         if select_cols:
             fields = [fields[c] for c in select_cols if c < len(fields)]
         if len(fields) != len(types):

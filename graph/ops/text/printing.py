@@ -10,7 +10,7 @@ import numpy as np
 def element(value: object) -> str:
     """One element: 6 digits (15 of 64 bits) where they are enough, else all it has."""
     if isinstance(value, bytes):
-        return value.decode(errors="replace")
+        return "".join(map(_escaped, value.decode(errors="replace")))
     if isinstance(value, (bool, np.bool_)):
         return "1" if value else "0"
     if isinstance(value, np.complexfloating):
@@ -24,6 +24,15 @@ def element(value: object) -> str:
         is_same = np.float32(short) == np.float32(number) or number != number
         return short if is_same else f"{number:.9g}"
     return str(value)
+
+
+_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t", '"': r"\"", "'": r"\'", "\\": r"\\"}
+
+
+def _escaped(char: str) -> str:
+    """A character as C writes it; those beyond ASCII as they are."""
+    is_plain = " " <= char <= "~" or char > "\x7f"
+    return _ESCAPES.get(char, char if is_plain else f"\\{ord(char):03o}")
 
 
 def summary(x: np.ndarray, most: int) -> str:

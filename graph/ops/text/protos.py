@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from google.protobuf import descriptor_pb2, text_format
-from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
@@ -99,7 +99,7 @@ def _fields(class_: type[Message], names: Sequence[bytes | str]) -> list[FieldDe
         if field is None:
             words = f"Unknown field: {name} in message type {class_.DESCRIPTOR.full_name}"
             raise ValueError(words)
-        fields.append(field)
+        fields.append(cast("FieldDescriptor", field))
     return fields
 
 
@@ -107,7 +107,7 @@ def _fields(class_: type[Message], names: Sequence[bytes | str]) -> list[FieldDe
 def _is_repeated(field: FieldDescriptor) -> bool:
     """Whether a field may have several values; versions of protobuf differ in how one asks it."""
     message = descriptor_pb2.DescriptorProto()
-    field.containing_type.CopyToProto(message)
+    cast("Descriptor", field.containing_type).CopyToProto(message)
     return message.field[field.index].label == descriptor_pb2.FieldDescriptorProto.LABEL_REPEATED
 
 
@@ -278,7 +278,7 @@ def _shown(shape: Sequence[int]) -> str:
 def _written(class_: type[Message], field: FieldDescriptor, values: list[object]) -> bytes:
     """A field with these values on the wire; one that is not repeated is there as often."""
     if field.type in MESSAGES:
-        inner = GetMessageClass(field.message_type)
+        inner = GetMessageClass(cast("Descriptor", field.message_type))
         values = [inner.FromString(cast("bytes", value)) for value in values]
     elif field.type == _F.TYPE_STRING:
         values = [cast("bytes", value).decode() for value in values]

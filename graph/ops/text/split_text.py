@@ -38,6 +38,10 @@ def size_of(fill: bytes, width: int) -> str:
     return fill.decode() + (str(width) if width > -1 else "")
 
 
+FILLS = (b"", b" ", b"+", b"-", b"0", b"#")
+"""What printf knows to fill up with."""
+
+
 @op("AsString", shape=same)
 def as_string(
     x: np.ndarray, *, precision: int, scientific: bool, shortest: bool, width: int, fill: bytes
@@ -45,6 +49,8 @@ def as_string(
     """Each number as C's printf writes it: %d, or %f, %e or %g with `precision` digits."""
     if len(fill) > 1:
         raise ValueError("Fill string must be one or fewer characters")
+    if fill not in FILLS:
+        raise ValueError(f'Fill argument not supported: "{fill.decode()}"')
     if scientific and shortest:
         raise ValueError("Cannot select both scientific and shortest notation")
     if x.dtype.kind == "b":
@@ -55,7 +61,7 @@ def as_string(
     if x.dtype.kind == "O":
         return _each(x, lambda item: f"%{size_of(fill, width)}s".encode() % item)
     if x.dtype.kind in "iu" and precision >= 0:
-        raise ValueError("precision not supported for integer types")
+        raise ValueError(f"precision not supported for datatype {x.dtype.name}")
     letter = "e" if scientific else "g" if shortest else "f"
     digits = f".{precision}" if precision > -1 else ""
     pattern = f"%{size_of(fill, width)}" + ("d" if x.dtype.kind in "iu" else f"{digits}{letter}")
@@ -150,6 +156,9 @@ def _parts(item: bytes, delimiters: bytes) -> Iterator[bytes]:
 
 
 def _string_split_shape(op: OperationView) -> list[Shape]:
+    sizes = op.inputs[0].sizes
+    if sizes is not None and len(sizes) != 1:
+        raise ValueError(f"Shape must be rank 1 but is rank {len(sizes)}")
     return _SPARSE
 
 
@@ -161,7 +170,7 @@ def string_split(
     if delimiter.ndim:
         raise ValueError(f"delimiter must be a scalar, got shape: {list(delimiter.shape)}")
     rows = [
-        [part for part in _parts(item, delimiter.item()) if part or not skip_empty]
+        [part for part in _parts(item, delimiter.item()) if part or (item and not skip_empty)]
         for item in x.tolist()
     ]
     return _ragged(rows)
@@ -183,6 +192,8 @@ def decode_base64(x: np.ndarray) -> np.ndarray:
     """What web-safe base64 holds, with or without = at its end."""
 
     def decoded(item: bytes) -> bytes:
+        if b"+" in item or b"/" in item:
+            raise ValueError("Invalid character found in base64.")
         if len(item.rstrip(b"=")) % 4 == 1 and b"=" not in item:
             raise ValueError("Base64 string length cannot be 1 modulo 4.")
         try:

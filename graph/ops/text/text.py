@@ -11,6 +11,7 @@ import numpy as np
 from ....schema.errors import UnimplementedError
 from ...core.registry import op
 from ...core.shapes import broadcasting, is_static, require, same, scalar, shown
+from . import re2
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,7 +31,9 @@ def _mapped(x: np.ndarray, function: Callable[[bytes], object], dtype: npt.DType
 
 def _case(x: np.ndarray, encoding: bytes, change: str) -> np.ndarray:
     if encoding not in (b"", b"utf-8"):
-        raise ValueError(f"encoding must be '' or 'utf-8', got {encoding.decode()!r}")
+        raise ValueError(
+            f"only utf-8 or '' (no encoding) is supported, received {encoding.decode()}"
+        )
 
     def changed(item: bytes) -> bytes:
         return getattr(item.decode(), change)().encode() if encoding else getattr(item, change)()
@@ -59,8 +62,13 @@ def string_strip(x: np.ndarray) -> np.ndarray:
 @op("StringLength", shape=same)
 def string_length(x: np.ndarray, *, unit: bytes) -> np.ndarray:
     """The number of bytes, or of characters."""
-    count: Callable[[bytes], int] = len if unit == b"BYTE" else lambda item: len(item.decode())
+    count: Callable[[bytes], int] = len if unit == b"BYTE" else _n_characters
     return _mapped(x, count, np.int32)
+
+
+def _n_characters(item: bytes) -> int:
+    """How many characters there are; a byte that is no UTF-8 counts as one."""
+    return len(re2.decoded(item))
 
 
 def _substr_shape(op: OperationView) -> Shape:
@@ -88,26 +96,27 @@ def substr(x: np.ndarray, position: np.ndarray, length: np.ndarray, *, unit: byt
     strings, starts, lengths = np.broadcast_arrays(x, position, length)
     result = np.empty(strings.shape, object)
     for index, item in np.ndenumerate(strings):
-        text = item if unit == b"BYTE" else item.decode()
+        text = item if unit == b"BYTE" else re2.decoded(item)
         start, n = int(starts[index]), int(lengths[index])
         if not -len(text) <= start <= len(text):
             raise ValueError(f"pos {start} out of range for string at index {index}")
         start += len(text) if start < 0 else 0
-        part = text[start : start + max(n, 0)]
-        result[index] = part if isinstance(part, bytes) else part.encode()
+        part = text[start : start + n if n >= 0 else None]
+        result[index] = part if isinstance(part, bytes) else re2.encoded(part)
     return result
 
 
-def _pattern(pattern: bytes) -> re.Pattern[bytes]:
+def _pattern(pattern: bytes) -> re.Pattern[str]:
     try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"Invalid pattern: {pattern.decode()}, error: {error}") from None
+        return re2.compiled(pattern)
+    except re2.PatternError as error:
+        shown = pattern.decode(errors="replace")
+        raise ValueError(f"Invalid pattern: {shown}, error: {error}") from None
 
 
 def _replaced(x: np.ndarray, pattern: bytes, rewrite: bytes, everywhere: bool) -> np.ndarray:
-    compiled, template = _pattern(pattern), re.sub(rb"\\0", rb"\\g<0>", rewrite)
-    return _mapped(x, lambda item: compiled.sub(template, item, count=not everywhere), object)
+    compiled = _pattern(pattern)
+    return _mapped(x, lambda item: re2.replaced(compiled, rewrite, item, everywhere), object)
 
 
 @op("RegexReplace", shape=same)
@@ -128,7 +137,7 @@ def static_regex_replace(
 
 def _matches(x: np.ndarray, pattern: bytes) -> np.ndarray:
     compiled = _pattern(pattern)
-    return _mapped(x, lambda item: compiled.fullmatch(item) is not None, np.bool_)
+    return _mapped(x, lambda item: compiled.fullmatch(re2.decoded(item)) is not None, np.bool_)
 
 
 @op("RegexFullMatch", shape=same)
@@ -148,6 +157,8 @@ def string_to_number(x: np.ndarray, *, out_type: np.dtype) -> np.ndarray:
     """The numbers that strings spell."""
 
     def number(text: str) -> float:
+        if "_" in text:
+            raise ValueError(text)
         if out_type.kind == "i":
             whole, limits = int(text), np.iinfo(out_type)
             if not limits.min <= whole <= limits.max:
