@@ -3,7 +3,6 @@
 A module's facade says it in the AttributeError, so that `hasattr` is False as for any other name.
 """
 
-_DATA = "feed arrays, or read with tf.train.batch and its like (tf.train.string_input_producer)"
 _EAGER = "flatlite is TensorFlow 1: build a graph and run it in a tf.Session"
 _KERAS = (
     "make and train the model with Keras; flatlite.lite.TFLiteConverter.from_keras_model_file "
@@ -44,7 +43,6 @@ ROOT = {
     "Module": "keep variables in a tf.variable_scope, or in a tf.layers layer",
     "autograph": "write tf.cond and tf.while_loop",
     "contrib": _CONTRIB,
-    "data": _DATA,
     "distributions": "compute densities with tf.math and draw with tf.random",
     "enable_eager_execution": _EAGER,
     "enable_tensor_equality": "compare tensors with tf.equal",
